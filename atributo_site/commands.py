@@ -18,7 +18,7 @@ EXIT_USAGE = 2  # the command line itself is wrong
 
 
 class AtributoCommand(BaseCommand):
-    """Subclasses write `perform(**options)`; what they raise becomes a sentence and an exit code."""
+    """Subclasses write `perform(**options)`; errors become a sentence and an exit code."""
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
