@@ -17,7 +17,7 @@ STEADY_AFTER_SECONDS = 30.0  # a program that ran this long starts again at once
 
 
 def backoff_seconds(quick_deaths: int) -> float:
-    """Double for every death in a row that came soon after the start."""
+    """Double for every earlier death in a row that came soon after the start."""
     return min(FIRST_BACKOFF_SECONDS * 2 ** min(quick_deaths, 20), LONGEST_BACKOFF_SECONDS)
 
 
@@ -78,11 +78,10 @@ class Child:
         }
 
     def _note_death(self, code: int, monotonic: float) -> None:
-        steady = monotonic - self._started_at >= STEADY_AFTER_SECONDS
-        self._quick_deaths = 0 if steady else self._quick_deaths + 1
-        self._start_again_at = monotonic + backoff_seconds(
-            self._quick_deaths - 1 if self._quick_deaths else 0
-        )
+        if monotonic - self._started_at >= STEADY_AFTER_SECONDS:
+            self._quick_deaths = 0
+        self._start_again_at = monotonic + backoff_seconds(self._quick_deaths)
+        self._quick_deaths += 1
         self._process = None
         self.last_exit = describe_exit(code)
 

@@ -1,5 +1,6 @@
 """Supervisor: starts the children, watches them, stops them in order."""
 
+import math
 import signal
 import threading
 import time
@@ -28,12 +29,27 @@ class Supervisor:
             if child.pid is None:
                 child.start(time.monotonic())
 
-    def run_until_signalled(self) -> None:
+    def listen_for_signals(self) -> None:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, lambda *_: self._stop.set())
-        while not self._stop.wait(LOOK_SECONDS):
+
+    def run(self) -> None:
+        self.watch_until(lambda: False)
+
+    def watch_until(self, happened: Callable[[], bool], seconds: float = math.inf) -> bool:
+        """Watch the children until it happened; False when told to stop or out of time."""
+        deadline = time.monotonic() + seconds
+        while not self._stop.is_set() and time.monotonic() < deadline:
+            if happened():
+                return True
             for child in self.children:
                 child.watch(time.monotonic(), self._died)
+            self._stop.wait(LOOK_SECONDS)
+        return False
+
+    @property
+    def stopping(self) -> bool:
+        return self._stop.is_set()
 
     def stop(self) -> None:
         deadline = time.monotonic() + STOP_SECONDS
