@@ -18,11 +18,14 @@ EXIT_USAGE = 2  # the command line itself is wrong
 
 
 class AtributoCommand(BaseCommand):
-    """Subclasses write `perform(**options)`; what they raise becomes a sentence and an exit code."""
+    """Subclasses write `perform(**options)`; errors become a sentence and an exit code."""
+
+    has_json = True
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
-        parser.add_argument("--json", action="store_true", help="Print JSON instead of text.")
+        if self.has_json:
+            parser.add_argument("--json", action="store_true", help="Print JSON instead of text.")
         return parser
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -30,7 +33,7 @@ class AtributoCommand(BaseCommand):
             try:
                 self.perform(**options)
             except AtributoError as error:
-                self._refuse(error, options["json"])
+                self._refuse(error, options.get("json", False))
 
     def perform(self, **options: Any) -> None:
         raise CommandError("this command does nothing")
