@@ -133,6 +133,7 @@ def test_a_second_supervisor_on_the_same_folder_learns_who_runs(tmp_path: Path):
     first.note(address="http://127.0.0.1:8000")
     with pytest.raises(AlreadyRunning) as refused:
         Claim(tmp_path)
+    first.close()
     assert f"at http://127.0.0.1:8000 (process {os.getpid()})" in str(refused.value)
 
 
