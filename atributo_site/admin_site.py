@@ -11,13 +11,12 @@ from django.urls import URLPattern, URLResolver
 from django.views.decorators.cache import never_cache
 
 from atributo_site.console.access import LogIn, LogOut, PasswordChange
-from atributo_site.permissions import may
+from atributo_site.permissions import NO_ROLE, may
 from atributo_site.raw_lists import RawList
 
 METHODS = ("GET", "HEAD", "POST", "OPTIONS")
 # Django's shortcuts that show rows without asking the list that they belong to.
 LEFT_OUT = {"view_on_site", "autocomplete"}
-NO_ROLE = "You are logged in, but have no role yet: ask an administrator for one."
 
 
 class AtributoAdminSite(admin.AdminSite):
