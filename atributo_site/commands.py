@@ -3,9 +3,10 @@
 import getpass
 import json
 import sys
+from collections.abc import Callable
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 from django.core.serializers.json import DjangoJSONEncoder
 from rich.console import Console
 from rich.table import Table
@@ -21,6 +22,7 @@ class AtributoCommand(BaseCommand):
     """Subclasses write `perform(**options)`; errors become a sentence and an exit code."""
 
     has_json = True
+    perform: Callable[..., None]
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
@@ -34,9 +36,6 @@ class AtributoCommand(BaseCommand):
                 self.perform(**options)
             except AtributoError as error:
                 self._refuse(error, options.get("json", False))
-
-    def perform(self, **options: Any) -> None:
-        raise CommandError("this command does nothing")
 
     def show(self, value: Any) -> None:
         """One JSON document on standard output."""

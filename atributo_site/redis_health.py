@@ -1,6 +1,6 @@
 """Is Redis there? It is only a doorbell, so «no» means degraded, not down."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import redis
 from django.conf import settings
@@ -14,6 +14,9 @@ class RedisHealth:
     detail: str
     version: str = ""
     policy: str = ""
+
+    def as_dict(self) -> dict[str, str]:
+        return asdict(self)
 
 
 def redis_health() -> RedisHealth:

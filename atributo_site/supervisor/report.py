@@ -3,6 +3,7 @@
 import queue
 import socket
 from datetime import datetime
+from typing import Any
 
 from allocation.events import Actor, acting, record
 from allocation.presence import Presence
@@ -16,7 +17,7 @@ class Report:
     def __init__(self, children: list[Child]) -> None:
         self.children = children
         self.presence: Presence = presence_of("supervisor", socket.gethostname())
-        self._deaths: queue.SimpleQueue[dict[str, object]] = queue.SimpleQueue()
+        self._deaths: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
 
     def died(self, child: Child) -> None:
         self._deaths.put(child.facts())
