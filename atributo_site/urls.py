@@ -1,11 +1,13 @@
 from django.contrib import admin
 from django.urls import path
 
-from atributo_site import health
+from atributo_site import health, probes
 
 urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
+    path("metrics", probes.Metrics.as_view(), name="metrics"),
+    path("api/v1/snapshot", probes.Snapshot.as_view(), name="api-snapshot"),
     path("admin/", admin.site.urls),
 ]
 
