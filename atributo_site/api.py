@@ -63,7 +63,7 @@ class TokenSerializer(serializers.ModelSerializer):
 
 
 class MadeTokenSerializer(TokenSerializer):
-    token = serializers.CharField(source="plain", help_text="Shown this once.")
+    token = serializers.CharField(source="text", help_text="Shown this once.")
 
     class Meta(TokenSerializer.Meta):
         fields = [*TokenSerializer.Meta.fields, "token"]
@@ -120,7 +120,7 @@ class Token(Endpoint):
         scope = get_object_or_404(TokenScope.objects.select_related("token__user"), pk=pk)
         if scope.token.user_id != request.user.pk and not allowed(request, "user.administer"):
             raise Http404
-        tokens.revoke(scope)
+        tokens.end(scope)
         return Response(status=204)
 
 
@@ -157,8 +157,8 @@ def _whose(request: Request) -> str:
 
 def _make(request: Any, name: str, level: str, days: int | None = None) -> TokenScope:
     life = settings.ATRIBUTO.token_days if days is None else days
-    scope, plain = tokens.make(request.user, name, Level(level), life, by=request.auth)
-    scope.plain = plain  # type: ignore[attr-defined]
+    scope, text = tokens.make_token(request.user, name, level, life, by=request.auth)
+    scope.text = text  # type: ignore[attr-defined]
     return scope
 
 
