@@ -1,7 +1,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from atributo_site import api, health
+from atributo_site import api, health, probes
 from atributo_site.rest import openapi
 
 API = [
@@ -11,12 +11,14 @@ API = [
     path("events", api.Events.as_view(), name="api-events"),
     path("tokens", api.Tokens.as_view(), name="api-tokens"),
     path("tokens/<int:pk>", api.Token.as_view(), name="api-token"),
+    path("snapshot", probes.Snapshot.as_view(), name="api-snapshot"),
 ]
 
 urlpatterns = [
     path("api/v1/", include(API)),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
+    path("metrics", probes.Metrics.as_view(), name="metrics"),
     path("admin/", admin.site.urls),
 ]
 

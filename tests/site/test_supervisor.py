@@ -44,6 +44,7 @@ def child(tmp_path: Path):
     yield make
     for each in made:
         each.signal(signal.SIGKILL)
+        wait_until(each.ended)
 
 
 def is_up(child: Child) -> bool:
