@@ -7,6 +7,7 @@ from tests.fixtures.databases import (
     migrated_databases,
     process_environment,
 )
+from tests.fixtures.rest import rest_as, token_of, unused_limits, user_as
 
 __all__ = [
     "database",
@@ -14,4 +15,8 @@ __all__ = [
     "migrated_database",
     "migrated_databases",
     "process_environment",
+    "rest_as",
+    "token_of",
+    "unused_limits",
+    "user_as",
 ]
