@@ -16,8 +16,8 @@ def test_an_anonymous_request_is_401_with_a_challenge(db):
     assert answer.json()["code"] == "not_authenticated"
 
 
-def test_a_user_without_a_role_is_403(client, user_as):
-    client.force_login(user_as("none"))
+def test_a_user_without_a_role_is_403(client, django_user_model):
+    client.force_login(django_user_model.objects.create(username="nobody"))
     assert client.get(ME).status_code == 403
 
 
