@@ -9,6 +9,7 @@ from tests.fixtures.databases import (
     process_environment,
 )
 from tests.fixtures.processes import spawn, worker_process
+from tests.fixtures.rest import rest_as, token_of, unused_limits, user_as
 from tests.fixtures.servers import (
     clean_slate,
     dns_server,
@@ -20,7 +21,7 @@ from tests.fixtures.servers import (
     valkey,
 )
 from tests.fixtures.time import clock, wait_until
-from tests.fixtures.users import client_as, user_as
+from tests.fixtures.users import client_as
 
 __all__ = [
     "browser",
@@ -38,9 +39,12 @@ __all__ = [
     "process_environment",
     "quiet_live_server",
     "redis_connection",
+    "rest_as",
     "shared_redis",
     "spawn",
     "tcp_proxy",
+    "token_of",
+    "unused_limits",
     "user_as",
     "valkey",
     "wait_until",
