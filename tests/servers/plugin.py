@@ -41,7 +41,7 @@ def pytest_generate_tests(metafunc):
 
 def pytest_unconfigure(config):
     shared_postgres.stop()
-    valkey.__exit__()
+    valkey.__exit__()  # the guards do it where pytest ends before this, or is killed
 
 
 def set_environment():

@@ -45,6 +45,7 @@ class Run:
         self.temporary.chmod(0o755)  # PostgreSQL's user must get in
         environment |= {"TMPDIR": str(self.temporary), MARK: str(self._folder)}
         environment |= {"ATRIBUTO_TEST_RECORD": str(self.record)}
+        environment |= {"PYTEST_DEBUG_TEMPROOT": str(self._folder)}  # pytest keeps its own folders
         inherited = {
             k: v for k, v in os.environ.items() if not k.startswith(("ATRIBUTO", "PYTEST"))
         }
