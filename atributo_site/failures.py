@@ -1,9 +1,10 @@
 """Answers to requests that fail before a view: pages for people, problems for programs."""
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
 from atributo_site.console.look import look
+from atributo_site.rest.problems import problem
 
 SENTENCES = {
     400: ("bad_request", "The request could not be understood."),
@@ -24,12 +25,6 @@ def failure(request: HttpRequest, status: int, detail: str = "") -> HttpResponse
     context = {**look(request), "status": status, "sentence": detail or sentence}
     # Without the request's own context: a page that says «the database is away» must not ask it.
     return HttpResponse(render_to_string("failure.html", context), status=status)
-
-
-def problem(status: int, code: str, detail: str, **members: object) -> JsonResponse:
-    """An answer of the media type application/problem+json."""
-    body = {"type": "about:blank", "status": status, "code": code, "detail": detail, **members}
-    return JsonResponse(body, status=status, content_type="application/problem+json")
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

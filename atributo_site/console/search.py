@@ -31,7 +31,9 @@ def subjects(user: Any, text: str) -> list[Hit]:
     """Objects of any kind that have this id and at least one event."""
     wanted = [text, *(f"{noun}:{text}" for noun in NOUNS)]
     known = Event.objects.filter(subject__in=wanted).order_by("subject").values_list("subject")
-    return [Hit(s.partition(":")[0], s.partition(":")[2], subject_url(s)) for (s,) in known.distinct()]
+    return [
+        Hit(s.partition(":")[0], s.partition(":")[2], subject_url(s)) for (s,) in known.distinct()
+    ]
 
 
 def everything_else(user: Any, text: str) -> list[Hit]:

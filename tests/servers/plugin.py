@@ -8,6 +8,7 @@ import os
 import pytest
 
 from tests.servers import shared_postgres
+from tests.servers.orphans import die_with_parent
 from tests.servers.valkey import ValkeyServer
 
 VENDORS = ("sqlite", "postgresql")
@@ -23,6 +24,8 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "only_on(vendor): this test is about one database only")
+    if hasattr(config, "workerinput"):
+        die_with_parent()
     if is_controller(config) and config.getoption("database") != "sqlite":
         try:
             shared_postgres.url()  # the workers inherit it
@@ -38,7 +41,7 @@ def pytest_generate_tests(metafunc):
 
 def pytest_unconfigure(config):
     shared_postgres.stop()
-    valkey.__exit__()
+    valkey.__exit__()  # the guards do it where pytest ends before this, or is killed
 
 
 def set_environment():
@@ -47,6 +50,7 @@ def set_environment():
         if not name.startswith("ATRIBUTO_TEST_"):
             del os.environ[name]
     var_dir = valkey.directory / "var"  # goes with its server, even when this process is killed
+    (var_dir / "static").mkdir(parents=True)  # whitenoise warns when its folder is missing
     os.environ["ATRIBUTO_ENV"] = "test"
     os.environ["ATRIBUTO_VAR_DIR"] = str(var_dir)
     os.environ["DATABASE_URL"] = f"sqlite:///{var_dir}/atributo.sqlite3"
