@@ -168,6 +168,6 @@ def test_a_killed_run_leaves_nothing_behind(tmp_path, arguments):
         wait_until(run.record.exists, 60, "the inner test did not begin")
         assert len(run.living()) > 5
         process.send_signal(signal.SIGKILL)
-        wait_until(lambda: not run.living(), 9, "processes stayed behind")
+        wait_until(lambda: not run.living(), 30, "processes stayed behind")
         wait_until(lambda: not list(run.temporary.iterdir()), 10, "folders stayed behind")
     run.temporary.rmdir()
