@@ -17,12 +17,12 @@ REGEX_SAMPLES = {"app_list": "allocation/", None: "nothing-here"}
 
 # The only URLs that answer people who are not logged in, and how.
 PUBLIC = {
-    "login": {"GET", "POST"},
-    "logout": {"POST"},
-    "theme": {"POST"},
-    "favicon": {"GET"},
-    "healthz": {"GET"},
-    "readyz": {"GET"},
+    "login": {"GET": "answered", "POST": "answered"},
+    "logout": {"POST": "log-in"},  # which is where logging out ends
+    "theme": {"POST": "answered"},
+    "favicon": {"GET": "answered"},
+    "healthz": {"GET": "answered"},
+    "readyz": {"GET": "answered"},
 }
 # Pages of the admin site that belong to no list.
 ADMIN_PAGES = {
@@ -49,7 +49,7 @@ class Url:
     def expected(self, role, method):
         """What the table says: answered, log-in, refused or no such method."""
         if self.kind == "public":
-            return "answered" if method in self.actions else "no such method"
+            return self.actions.get(method, "no such method")
         if role is None:
             return "log-in"
         action = self.actions.get(method)
@@ -87,7 +87,7 @@ def make(path, pattern):
     view_class = getattr(view, "view_class", getattr(view, "cls", None))
     raw_list = owner(view)
     if name in PUBLIC:
-        return Url(path, name, "public", dict.fromkeys(PUBLIC[name]))
+        return Url(path, name, "public", PUBLIC[name])
     if view_class and issubclass(view_class, Endpoint):
         return Url(path, name, "rest", view_class.actions)
     if view_class and issubclass(view_class, Screen):

@@ -29,19 +29,10 @@ def test_every_url_has_a_rule():
 
 @every
 def test_the_table_decides(url, client_as, db):
-    wrong = []
-    for role in ROLES:
-        client = client_as(role)
-        for method in METHODS:
-            found = outcome(ask(client, method, url))
-            if found != url.expected(role, method) and not is_log_out(url, method, found):
-                wrong.append(f"{role} {method} {url.path}: {found}")
-    assert wrong == []
-
-
-def is_log_out(url, method, found):
-    """Logging out ends at the log-in page."""
-    return (url.name, method, found) == ("logout", "POST", "log-in")
+    clients = {role: client_as(role) for role in ROLES}
+    cells = [(role, method) for role in ROLES for method in METHODS]
+    found = {cell: outcome(ask(clients[cell[0]], cell[1], url)) for cell in cells}
+    assert found == {cell: url.expected(*cell) for cell in cells}
 
 
 @every
@@ -98,7 +89,7 @@ def test_pages_of_libraries_are_not_registered(db):
 
     from atributo_site.raw_lists import RawList
 
-    assert {type(found).__mro__[0] for found in admin.site._registry.values()}
+    assert admin.site._registry
     assert all(isinstance(found, RawList) for found in admin.site._registry.values())
 
 
