@@ -14,7 +14,8 @@ def names() -> list[str]:
 def main(wanted: list[str]) -> int:
     unknown = set(wanted) - set(names())
     if unknown:
-        print(f"no benchmark is called {', '.join(sorted(unknown))}; there are {', '.join(names())}")
+        known = ", ".join(names())
+        print(f"no benchmark is called {', '.join(sorted(unknown))}; there are {known}")
         return 2
     ended = [_run(name) for name in wanted or names()]
     return max(ended, default=0)

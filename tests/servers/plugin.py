@@ -39,6 +39,14 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("database", vendors_of(metafunc), indirect=True)
 
 
+def pytest_collection_modifyitems(config, items):
+    """Leave the other database out when one is named; tests without database stay."""
+    wanted = config.getoption("database")
+    left_out = [item for item in items if wanted and vendor_of(item) not in (None, wanted)]
+    items[:] = [item for item in items if not wanted or vendor_of(item) in (None, wanted)]
+    config.hook.pytest_deselected(items=left_out)
+
+
 def pytest_unconfigure(config):
     shared_postgres.stop()
     valkey.__exit__()  # the guards do it where pytest ends before this, or is killed
@@ -67,10 +75,12 @@ def uses_database(metafunc):
 
 
 def vendors_of(metafunc):
-    vendors = VENDORS
-    if marker := metafunc.definition.get_closest_marker("only_on"):
-        vendors = marker.args
-        if not set(vendors) <= set(VENDORS):
-            raise pytest.UsageError(f"{metafunc.definition.nodeid}: only_on{vendors}")
-    wanted = metafunc.config.getoption("database")
-    return [vendor for vendor in vendors if wanted in (None, vendor)]
+    marker = metafunc.definition.get_closest_marker("only_on")
+    vendors = marker.args if marker else VENDORS
+    if not vendors or not set(vendors) <= set(VENDORS):
+        raise pytest.UsageError(f"{metafunc.definition.nodeid}: only_on{vendors}")
+    return vendors
+
+
+def vendor_of(item):
+    return item.callspec.params.get("database") if hasattr(item, "callspec") else None
