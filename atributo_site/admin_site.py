@@ -14,7 +14,7 @@ from atributo_site.console.access import LogIn, LogOut, PasswordChange
 from atributo_site.permissions import NO_ROLE, may
 from atributo_site.raw_lists import RawList
 
-METHODS = ("GET", "HEAD", "POST", "OPTIONS")
+READING = ("GET", "HEAD")
 # Django's shortcuts that show rows without asking the list that they belong to.
 LEFT_OUT = {"view_on_site", "autocomplete"}
 
@@ -59,10 +59,14 @@ class AtributoAdminSite(admin.AdminSite):
             if request.user.is_authenticated:
                 raise PermissionDenied(NO_ROLE)
             return None  # Django leads to the log-in
-        if request.method not in METHODS:
-            return HttpResponseNotAllowed(METHODS)
+        raw_list = getattr(view, "__self__", None)
+        takes_post = isinstance(raw_list, RawList) or view == self.password_change
+        methods = (*READING, "POST") if takes_post else READING
+        if request.method not in methods:
+            return HttpResponseNotAllowed(methods)
         _check_address(request)
-        _check_may_post(request, getattr(view, "__self__", None))
+        if isinstance(raw_list, RawList):
+            _check_may(request, raw_list)
         return None
 
 
@@ -72,11 +76,10 @@ def _check_address(request: HttpRequest) -> None:
         raise BadRequest("an address must not contain NUL")
 
 
-def _check_may_post(request: HttpRequest, owner: object) -> None:
-    """Django shows some pages to a POST as to a GET; here a POST needs the right to change."""
-    if (
-        request.method == "POST"
-        and isinstance(owner, RawList)
-        and not owner.has_change_permission(request)
-    ):
+def _check_may(request: HttpRequest, raw_list: RawList) -> None:
+    """Before Django looks for the row: some of its pages tell first whether there is one."""
+    if not raw_list.has_view_permission(request):
+        raise PermissionDenied
+    # Django shows some pages to a POST as to a GET; here a POST needs the right to change.
+    if request.method == "POST" and not raw_list.has_change_permission(request):
         raise PermissionDenied

@@ -7,6 +7,7 @@ from django.contrib.admin.views.main import ChangeList
 from django.core.paginator import Paginator
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.urls import URLPattern
 from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.text import capfirst
@@ -78,6 +79,10 @@ class RawList(admin.ModelAdmin):
 
     def get_ordering(self, request: HttpRequest) -> tuple[str]:
         return ("-pk" if self.newest_first else "pk",)
+
+    def get_urls(self) -> list[URLPattern]:
+        """Without Django's old addresses of rows, which have no name and ask nobody."""
+        return [url for url in super().get_urls() if url.name]
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return KeysetChangeList

@@ -61,3 +61,12 @@ class Events(Screen):
         page = page_by_key(form.filtered(Event.objects.all()), **keys, size=PAGE)
         filtered = any(form.cleaned_data.values())
         return self.show(form=form, page=page, now=now, filtered=filtered)
+
+
+class NoStream(Screen):
+    """The stream is served before Django is asked; a server without it says «poll instead»."""
+
+    actions = {"GET": "event.view"}
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return HttpResponse(status=204)

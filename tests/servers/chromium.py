@@ -1,54 +1,49 @@
-"""Where Chromium is; `python -m tests.servers.chromium` installs it when root may."""
+"""Chromium for the browser tests: found, else installed by the system when we are root.
+
+`python -m tests.servers.chromium` is what `make test` runs before pytest.
+"""
 
 import os
 import shutil
 import subprocess
 import sys
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
-INSTALLERS = {
-    "apt-get": "apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium",
-    "dnf": "dnf install -y -q chromium",
-    "apk": "apk add -q chromium",
-    "pacman": "pacman -Sy --noconfirm --quiet chromium",
-}
-ADVICE = (
-    "no Chromium found, and the tests must see the pages: install it (as root:"
-    " apt-get install chromium), or set CHROMIUM to the path of Chromium or Chrome"
+HOW = (
+    "The tests need Chromium. Install it (Debian: apt-get install chromium, Fedora: dnf install\n"
+    "chromium, macOS: brew install --cask chromium), or name a Chrome with CHROMIUM=/path/to/it."
 )
 
 
-def find_chromium():
-    """The browser that CHROMIUM names, else one of the system."""
-    if named := os.environ.get("CHROMIUM"):
-        if os.access(named, os.X_OK):
-            return named
-        raise RuntimeError(f"CHROMIUM={named} is not a program")
-    for place in [*map(shutil.which, NAMES), MAC]:
-        if place and os.access(place, os.X_OK):
-            return place
-    raise RuntimeError(ADVICE)
+def find() -> str | None:
+    named = os.environ.get("CHROMIUM")
+    if named:
+        return named if os.access(named, os.X_OK) else None
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    return found or (MAC if os.access(MAC, os.X_OK) else None)
 
 
-def main():
-    try:
-        find_chromium()
-    except RuntimeError:
+def install() -> None:
+    if "CHROMIUM" in os.environ or os.geteuid() != 0 or not shutil.which("apt-get"):
+        return
+    print("Installing Chromium with apt-get …", flush=True)
+    quiet = {
+        "stdout": subprocess.DEVNULL,
+        "env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+    }
+    subprocess.run(["apt-get", "update", "-qq"], check=False, **quiet)
+    subprocess.run(["apt-get", "install", "-y", "-qq", "chromium"], check=False, **quiet)
+
+
+def main() -> int:
+    if find() is None:
         install()
-        try:
-            find_chromium()
-        except RuntimeError as error:
-            sys.exit(str(error))
-
-
-def install():
-    """Install it by the system's package manager, where root has one that we know."""
-    manager = next(filter(shutil.which, INSTALLERS), None)
-    if os.geteuid() == 0 and manager and "CHROMIUM" not in os.environ:
-        print(f"Installing Chromium: {INSTALLERS[manager]}", flush=True)
-        subprocess.run(["/bin/sh", "-c", INSTALLERS[manager]], stdout=subprocess.DEVNULL)
+    if find() is None:
+        print(HOW, file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

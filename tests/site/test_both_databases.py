@@ -81,7 +81,10 @@ def test_only_on_postgresql(db, database):
     assert database == "postgresql"
 
 
-@pytest.mark.django_db
-def test_content_types_are_of_this_database():
-    found = ContentType.objects.get_for_model(User)
-    assert found.id == ContentType.objects.filter(model="user").values_list("id", flat=True).get()
+def test_a_chosen_database_forgets_ids_of_the_other(
+    db, migrated_database, django_assert_num_queries
+):
+    ContentType.objects.get_for_model(User)
+    migrated_database.select()
+    with django_assert_num_queries(1):
+        ContentType.objects.get_for_model(User)

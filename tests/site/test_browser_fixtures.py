@@ -1,8 +1,14 @@
 """Pages are logged in by role, and no fault on a page goes unnoticed."""
 
+import asyncio
+import os
+
 import pytest
+from asgiref.sync import async_to_sync
+from django.contrib.auth.models import User
 from playwright.sync_api import expect
 
+from tests.fixtures.browser import chromium_path
 from tests.servers import chromium
 
 pytestmark = pytest.mark.urls("tests.site.pages_for_browser")
@@ -57,15 +63,24 @@ def test_every_fault_is_noticed(page_as, wait_until, path, trouble):
     page.troubles.clear()
 
 
-def test_a_missing_browser_is_said_clearly(monkeypatch):
+def test_a_running_browser_does_not_make_other_tests_asynchronous(running_browser, db):
+    async def answer():
+        return 42
+
+    assert "DJANGO_ALLOW_ASYNC_UNSAFE" not in os.environ
+    assert not User.objects.exists()
+    assert async_to_sync(answer)() == asyncio.run(answer()) == 42
+
+
+@pytest.mark.parametrize("named", ["", "/nowhere"])
+def test_a_missing_browser_is_said_clearly(monkeypatch, named):
     monkeypatch.setattr(chromium.shutil, "which", lambda name: None)
     monkeypatch.setattr(chromium, "MAC", "")
-    monkeypatch.delenv("CHROMIUM", raising=False)
-    with pytest.raises(RuntimeError, match="no Chromium found.*apt-get install chromium"):
-        chromium.find_chromium()
+    monkeypatch.setenv("CHROMIUM", named)
+    with pytest.raises(RuntimeError, match="need Chromium. Install it"):
+        chromium_path()
 
 
-def test_a_wrong_path_is_said_clearly(monkeypatch):
-    monkeypatch.setenv("CHROMIUM", "/nowhere")
-    with pytest.raises(RuntimeError, match="CHROMIUM=/nowhere is not a program"):
-        chromium.find_chromium()
+def test_a_browser_can_be_named(monkeypatch):
+    monkeypatch.setenv("CHROMIUM", "/bin/sh")
+    assert chromium_path() == "/bin/sh"

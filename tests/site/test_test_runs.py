@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.servers.plugin import VENDORS
 from tests.servers.process import MARK, ROOT
 from tests.servers.waiting import wait_until
 
@@ -24,9 +25,8 @@ def record(*facts):
 """
 EACH_ON_BOTH = f"""{RECORD}
 @pytest.mark.django_db
-@pytest.mark.parametrize("n", range(4))
-def test_it(database, n):
-    record(database, n, connection.vendor, os.getpid(), os.environ["REDIS_URL"],
+def test_it(database):
+    record(database, connection.vendor, os.getpid(), os.environ["REDIS_URL"],
         connection.settings_dict["NAME"])
 """
 
@@ -36,21 +36,22 @@ class Run:
 
     def __init__(self, folder, source):
         self.record = folder / "record"
-        self._folder = folder
+        self.folder = folder
         (folder / "conftest.py").write_text("from tests.conftest import *  # noqa: F403\n")
         (folder / "test_inner.py").write_text(source)
 
     def start(self, *arguments, **environment):
         self.temporary = Path(tempfile.mkdtemp(prefix="run-"))
         self.temporary.chmod(0o755)  # PostgreSQL's user must get in
-        environment |= {"TMPDIR": str(self.temporary), MARK: str(self._folder)}
+        environment |= {"TMPDIR": str(self.temporary), MARK: str(self.folder)}
         environment |= {"ATRIBUTO_TEST_RECORD": str(self.record)}
+        environment |= {"PYTEST_DEBUG_TEMPROOT": str(self.folder)}  # pytest keeps its own folders
         inherited = {
             k: v for k, v in os.environ.items() if not k.startswith(("ATRIBUTO", "PYTEST"))
         }
         command = [sys.executable, "-m", "pytest", "-q", "-c", ROOT / "pyproject.toml"]
         return subprocess.Popen(
-            [*command, "-p", "no:cacheprovider", *arguments, self._folder],
+            [*command, "-p", "no:cacheprovider", *arguments, self.folder],
             cwd=ROOT,
             env=inherited | environment,
             stdout=subprocess.PIPE,
@@ -73,7 +74,7 @@ class Run:
 
     def _is_mine(self, process):
         try:
-            return process.environ().get(MARK) == str(self._folder)
+            return process.environ().get(MARK) == str(self.folder)
         except psutil.Error:
             return False
 
@@ -81,62 +82,73 @@ class Run:
 def test_workers_share_postgresql_and_nothing_else(tmp_path):
     run = Run(tmp_path, EACH_ON_BOTH)
     code, output = run.outcome("-n", "2", "--dist", "each")  # each worker runs all tests
-    assert (code, output.splitlines()[-1].split(" in ")[0]) == (0, "16 passed")
+    assert (code, output.splitlines()[-1].split(" in ")[0]) == (0, "4 passed")
     facts = run.facts()
-    assert all(wanted == vendor for wanted, _, vendor, *_ in facts)
-    assert len({(vendor, n) for vendor, n, *_ in facts}) == 8
-    workers, redis_urls, names = ({fact[i] for fact in facts} for i in (3, 4, 5))
+    assert {tuple(fact[:2]) for fact in facts} == {(vendor, vendor) for vendor in VENDORS}
+    workers, redis_urls, names = ({fact[i] for fact in facts} for i in (2, 3, 4))
     assert (len(workers), len(redis_urls), len(names)) == (2, 2, 4)
     assert run.living() == []
 
 
-def test_one_database_is_enough_when_asked_for(tmp_path):
-    source = EACH_ON_BOTH + '    assert "ATRIBUTO_TEST_DATABASE_URL" not in os.environ\n'
-    run = Run(tmp_path, source)
-    code, _ = run.outcome("--database", "sqlite")
-    assert (code, {vendor for vendor, *_ in run.facts()}) == (0, {"sqlite"})
+ONE_OF_EACH = f"""{RECORD}
+def test_good(db, database, settings):
+    record(database, settings.DATABASES, settings.REDIS_URL)
+    assert "ATRIBUTO_TEST_DATABASE_URL" not in os.environ
 
-
-def test_the_shell_cannot_lead_tests_to_real_data(tmp_path):
-    source = (
-        f"{RECORD}\ndef test_it(settings):\n    record(settings.DATABASES, settings.REDIS_URL)\n"
-    )
-    real = {"DATABASE_URL": "postgresql://prod/real", "REDIS_URL": "redis://prod:6379/0"}
-    run = Run(tmp_path, source)
-    code, _ = run.outcome(**real, ATRIBUTO_ENV="production")
-    assert code == 0
-    assert "prod" not in run.record.read_text()
-
-
-LATE = """
-def test_it(request):
+def test_late(request):
     request.getfixturevalue("db")
+
+def test_trouble(page_as):
+    page_as("viewer").troubles.append("something broke")
+
+@pytest.mark.only_on("postgresql")
+def test_elsewhere(db):
+    pass
 """
 WRONG = """
 import pytest
+
 @pytest.mark.only_on("oracle")
-def test_it(db):
+def test_wrong(db):
     pass
 """
-TROUBLE = """
-def test_it(page_as):
-    page_as("viewer").troubles.append("something broke")
-"""
+REAL = {
+    "ATRIBUTO_ENV": "production",
+    "DATABASE_URL": "postgresql://prod/real",
+    "REDIS_URL": "redis://prod:6379/0",
+}
+
+
+@pytest.fixture(scope="module")
+def sqlite_run(tmp_path_factory):
+    """One run on SQLite only, in a shell whose variables name real servers."""
+    run = Run(tmp_path_factory.mktemp("inner"), ONE_OF_EACH)
+    (run.folder / "test_wrong.py").write_text(WRONG)
+    options = ("--database", "sqlite", "--continue-on-collection-errors")
+    run.code, run.output = run.outcome(*options, **REAL)
+    return run
+
+
+def test_one_database_is_enough_when_asked_for(sqlite_run):
+    assert [vendor for vendor, *_ in sqlite_run.facts()] == ["sqlite"]
+
+
+def test_the_shell_cannot_lead_tests_to_real_data(sqlite_run):
+    assert "prod" not in sqlite_run.record.read_text()
 
 
 @pytest.mark.parametrize(
-    "source, sentence",
+    "sentence",
     [
-        (LATE, "it must name db, transactional_db or live_server"),
-        (WRONG, "only_on('oracle',)"),
-        (TROUBLE, "something broke"),
+        "test_wrong: only_on('oracle',)",
+        "it must name db, transactional_db or live_server",
+        "AssertionError: something broke",
+        "1 failed, 2 passed, 3 deselected, 2 errors",
     ],
-    ids=["late", "wrong vendor", "trouble on a page"],
 )
-def test_misuse_and_trouble_fail_the_run(tmp_path, source, sentence):
-    code, output = Run(tmp_path, source).outcome("--database", "sqlite")
-    assert code != 0
-    assert sentence in output
+def test_misuse_and_trouble_fail_the_run(sqlite_run, sentence):
+    assert sqlite_run.code == 1
+    assert sentence in sqlite_run.output
 
 
 HANG = f"""{RECORD}
