@@ -1,6 +1,6 @@
 """The fixtures that every test may use, by the module that explains them."""
 
-from tests.fixtures.browser import browser, page_as, quiet_live_server
+from tests.fixtures.browser import browser, page_as, quiet_live_server, running_browser
 from tests.fixtures.databases import (
     database,
     django_db_setup,
@@ -40,6 +40,7 @@ __all__ = [
     "quiet_live_server",
     "redis_connection",
     "rest_as",
+    "running_browser",
     "shared_redis",
     "spawn",
     "tcp_proxy",
