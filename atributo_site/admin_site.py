@@ -1,6 +1,5 @@
 """The site of the raw lists: log-in, log-out and permissions by our own table."""
 
-from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any
 
@@ -17,6 +16,7 @@ from atributo_site.raw_lists import RawList
 READING = ("GET", "HEAD")
 # Django's shortcuts that show rows without asking the list that they belong to.
 LEFT_OUT = {"view_on_site", "autocomplete"}
+APP_NAMES = {"auth": "People", "atributo_site": "Access"}
 
 
 class AtributoAdminSite(admin.AdminSite):
@@ -32,7 +32,7 @@ class AtributoAdminSite(admin.AdminSite):
     def has_permission(self, request: HttpRequest) -> bool:
         return may(request.user, "overview.view")
 
-    def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Callable[..., Any]:
+    def admin_view(self, view: Any, cacheable: bool = False) -> Any:
         if view == self.logout:  # also for those who may see nothing
             return view
         wrapped = super().admin_view(view, cacheable)
@@ -42,16 +42,26 @@ class AtributoAdminSite(admin.AdminSite):
 
         return update_wrapper(guarded, wrapped)
 
+    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> Any:
+        """Django's lists of apps and models, in our words."""
+        apps = super().get_app_list(request, app_label)
+        for app in apps:
+            app["name"] = APP_NAMES.get(app["app_label"], app["name"])
+            for model in app["models"]:
+                raw_list: Any = self._registry[model["model"]]
+                model["name"] = raw_list.list_name or model["name"]
+        return apps
+
     def get_urls(self) -> list[URLPattern | URLResolver]:
         return [url for url in super().get_urls() if getattr(url, "name", None) not in LEFT_OUT]
 
-    def login(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+    def login(self, request: HttpRequest, extra_context: Any = None) -> Any:
         return never_cache(LogIn.as_view())(request)
 
-    def logout(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+    def logout(self, request: HttpRequest, extra_context: Any = None) -> Any:
         return LogOut.as_view()(request)
 
-    def password_change(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+    def password_change(self, request: HttpRequest, extra_context: Any = None) -> Any:
         return PasswordChange.as_view(extra_context=self.each_context(request))(request)
 
     def _refusal(self, request: HttpRequest, view: Any) -> HttpResponse | None:

@@ -30,10 +30,12 @@ class CappedPaginator(Paginator):
 class KeysetChangeList(ChangeList):
     """A list whose pages are found by key; `?after=` and `?before=` instead of numbers."""
 
+    model_admin: "RawList"
+
     def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
         self.keys = {name: request.GET.get(name, "") for name in KEYS}
         super().__init__(request, *args, **kwargs)
-        self.title = capfirst(self.opts.verbose_name_plural)
+        self.title = self.model_admin.list_name or str(capfirst(self.opts.verbose_name_plural))
 
     def get_filters_params(self, params: Any = None) -> Any:
         lookups = super().get_filters_params(params)
@@ -69,6 +71,7 @@ class RawList(admin.ModelAdmin):
     may_add = False
     may_delete = False
     newest_first = True
+    list_name = ""  # where the model's own plural is not the word that people use
 
     actions = None
     sortable_by = ()

@@ -45,7 +45,7 @@ class LogIn(views.LoginView):
 
 
 class LogOut(views.LogoutView):
-    next_page = reverse_lazy("admin:login")
+    next_page = "admin:login"
     http_method_names = ["post", "options"]
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

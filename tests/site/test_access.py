@@ -76,6 +76,7 @@ def test_a_user_without_a_role_is_told_so(client_as, db):
         response = client.get(path)
         assert response.status_code == 403
         assert "have no role yet" in response.text
+        assert "Log out" in response.text
 
 
 def test_a_user_without_a_role_can_log_out(client_as, db):

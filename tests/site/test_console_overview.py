@@ -89,3 +89,9 @@ def test_only_screens_that_exist_are_in_the_navigation(client_as, db):
     page = client_as("viewer").get("/").text
     assert 'data-key="e"' in page
     assert 'aria-current="page"' in page
+
+
+def test_a_live_part_whose_session_is_over_leads_to_the_log_in(client, db):
+    answer = client.get("/", headers={"HX-Request": "true"})
+    assert answer.headers["HX-Refresh"] == "true"
+    assert client.get("/").status_code == 302

@@ -120,3 +120,26 @@ def test_no_form_makes_a_superuser(client_as, user_as):
 def test_the_list_of_leases_shows_the_holder(client_as, db):
     Lease.objects.acquire("curator", "node-1:77:abc", 60)
     assert "node-1:77:abc" in client_as("viewer").get("/admin/allocation/lease/").text
+
+
+def test_a_row_links_to_its_screen(client_as, db, monkeypatch):
+    monkeypatch.setattr(Lease, "get_absolute_url", lambda lease: "/its/screen", raising=False)
+    Lease.objects.acquire("curator", "node-1:77:abc", 60)
+    client = client_as("viewer")
+    row = f"/admin/allocation/lease/{Lease.objects.get().pk}/change/"
+    assert 'href="/its/screen"' in client.get("/admin/allocation/lease/").text
+    assert 'href="/its/screen"' in client.get(row).text
+
+
+def test_an_administrator_adds_a_user(client_as, db):
+    phrase = "a long phrase nobody guesses"
+    form = {"username": "new", "usable_password": "true", "password1": phrase, "password2": phrase}
+    response = client_as("admin").post("/admin/auth/user/add/", form)
+    assert response.status_code == 302
+    assert User.objects.get(username="new").check_password(phrase)
+    assert Event.objects.get(kind="user.added").subject == "user:new"
+
+
+def test_a_short_password_is_refused(client_as, db):
+    form = {"username": "new", "usable_password": "true", "password1": "abc", "password2": "abc"}
+    assert "12 characters" in client_as("admin").post("/admin/auth/user/add/", form).text
