@@ -9,7 +9,7 @@ from tests.fixtures.databases import (
     process_environment,
 )
 from tests.fixtures.processes import spawn, worker_process
-from tests.fixtures.rest import rest_as, token_of, unused_limits
+from tests.fixtures.rest import bearer, rest_as, token_of, unused_limits, web
 from tests.fixtures.servers import (
     clean_slate,
     dns_server,
@@ -24,6 +24,7 @@ from tests.fixtures.time import clock, wait_until
 from tests.fixtures.users import client_as, user_as
 
 __all__ = [
+    "bearer",
     "browser",
     "clean_slate",
     "client_as",
@@ -49,5 +50,6 @@ __all__ = [
     "user_as",
     "valkey",
     "wait_until",
+    "web",
     "worker_process",
 ]

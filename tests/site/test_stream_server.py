@@ -1,34 +1,12 @@
 """The event stream and the one port, asked over a real socket."""
 
 import socket
-from dataclasses import replace
 
 import httpx
 import pytest
 
 from allocation.events import record
 from tests.site.sse_client import Listening
-from tests.site.web_in_thread import WebInThread
-
-
-@pytest.fixture
-def web(transactional_db, settings):
-    """web(setting=value) → the base URL of the one port, served by uvicorn in a thread."""
-    running = []
-
-    def start(**changed):
-        settings.ATRIBUTO = replace(settings.ATRIBUTO, web_threads=2, **changed)
-        running.append(WebInThread())
-        return running[0].url
-
-    yield start
-    for server in running:
-        server.stop()
-
-
-@pytest.fixture
-def bearer(token_of):
-    return lambda *arguments: {"Authorization": f"Bearer {token_of(*arguments)}"}
 
 
 def test_events_arrive_while_they_happen(web, bearer, wait_until):
