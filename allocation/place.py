@@ -28,7 +28,15 @@ def place(job_id: str, chooser: Chooser) -> Answer:
         if found is not None:
             return found, False
         fresh(chooser.using)
-    full = recently_full(chooser.using)
+    try:
+        return _place(job_id, chooser, recently_full(chooser.using))
+    except NoInstances:
+        if not forget_full(chooser.using):
+            raise
+        return _place(job_id, chooser, set())  # perhaps one of them has room again
+
+
+def _place(job_id: str, chooser: Chooser, full: set[str]) -> Answer:
     for _ in range(OPTIMISTIC_TRIES):
         answer = _attempt(job_id, chooser, cached(chooser.using), full)
         if answer is not None:
@@ -94,9 +102,6 @@ def _nowhere(job_id: str, using: str, candidates: Candidates, full: set[str]) ->
     found = store(using).find(job_id)
     if found is not None:
         return found, False
-    if forget_full(using):  # perhaps one of them has room again
-        full.clear()
-        return None
     if fresh(using).version != candidates.version:
         return None
     raise NoInstances("no instances", job_id=job_id, full=len(full))
