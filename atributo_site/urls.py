@@ -2,6 +2,7 @@ from django.contrib import admin
 from django.urls import include, path
 
 from atributo_site import api, health, probes
+from atributo_site.console.favicon import favicon
 from atributo_site.rest import openapi
 
 API = [
@@ -15,10 +16,12 @@ API = [
 ]
 
 urlpatterns = [
+    path("", include("atributo_site.console.urls")),
     path("api/v1/", include(API)),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("metrics", probes.Metrics.as_view(), name="metrics"),
+    path("favicon.ico", favicon, name="favicon"),
     path("admin/", admin.site.urls),
 ]
 
