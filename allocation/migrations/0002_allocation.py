@@ -86,6 +86,7 @@ class Migration(migrations.Migration):
                 ('holder', models.CharField(blank=True, default='', max_length=255)),
                 ('token', models.BigIntegerField(default=0)),
                 ('high_water_ms', models.BigIntegerField(default=0)),
+                ('ahead_ms', models.BigIntegerField(default=0)),
                 ('expires_at', models.DateTimeField(blank=True, null=True)),
             ],
             options={

@@ -17,13 +17,17 @@ class IdNumberQuerySet(models.QuerySet):
 
 
 class IdNumber(models.Model):
-    """`high_water_ms` is the last millisecond that ids may have been given out for."""
+    """`high_water_ms` is the last millisecond that ids may have been given out for.
+
+    `ahead_ms` is how far batches, or a clock that went back, have pushed it before the clock.
+    """
 
     number = models.PositiveSmallIntegerField(primary_key=True)
     cluster_size = models.PositiveSmallIntegerField()
     holder = models.CharField(max_length=255, default="", blank=True)
     token = models.BigIntegerField(default=0)
     high_water_ms = models.BigIntegerField(default=0)
+    ahead_ms = models.BigIntegerField(default=0)
     expires_at = models.DateTimeField(null=True, blank=True)
 
     objects = IdNumberQuerySet.as_manager()
