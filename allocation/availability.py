@@ -12,6 +12,7 @@ from allocation.stores import Ending, store
 
 MANUAL = Instance.Source.MANUAL
 RANK = {Instance.Source.MANUAL: 1, Instance.Source.DNS: 0, Instance.Source.WORKER: 0}
+RESTORED_SECONDS = 30
 CHUNK = 5_000  # jobs that are dropped while everybody waits; more are dropped before
 
 
@@ -53,10 +54,10 @@ def make_unavailable(
     with availability_alone(using):
         row = _row(instance_id, source, using)
         roster.check_epoch(row, epoch)
-        if _is_outranked(row, False, source):
+        if is_outranked(row, False, source):
             return False
         if not _is_settled(row, False, source, {}):
-            _switch_off(row, source, reason, using)
+            switch_off(row, source, reason, using)
     return True
 
 
@@ -85,8 +86,29 @@ def remove(instance_id: str, *, epoch: int | None = None, using: str = "default"
             epoch=number,
             jobs_dropped=dropped,
             was_available=row.available,
+            weight=row.weight,
         )
     return dropped
+
+
+def restore(instance_id: str, *, epoch: int | None = None, using: str = "default") -> None:
+    """Available again, and whoever brought it here decides from now on."""
+    with availability_alone(using):
+        row = roster.locked(instance_id, using, epoch)
+        Drain.objects.using(using).filter(pk=instance_id).delete()
+        if row.available and row.source == row.origin:
+            return
+        roster.change(
+            row,
+            "instance.restored",
+            using,
+            facts={"source": row.origin, "was_available": row.available},
+            available=True,
+            is_dead=False,
+            source=row.origin,
+            reason="",
+            lease_until=_new_lease(row),
+        )
 
 
 def heartbeat(instance_id: str, seconds: float, using: str = "default") -> bool:
@@ -113,6 +135,11 @@ def load_of(instance_id: str, using: str = "default") -> int:
     return sum(parts.values_list("jobs", flat=True))
 
 
+def _new_lease(row: Instance) -> Any:
+    """Who had a heartbeat has to show it again, or is dead again."""
+    return None if row.lease_until is None else from_now(RESTORED_SECONDS)
+
+
 def _make_available(
     instance_id: str,
     source: str,
@@ -123,7 +150,7 @@ def _make_available(
 ) -> bool:
     row = _row(instance_id, source, using)
     roster.check_epoch(row, epoch)
-    if _is_outranked(row, True, source):
+    if is_outranked(row, True, source):
         return False
     if _is_settled(row, True, source, settings):
         return True
@@ -144,10 +171,13 @@ def _make_available(
     return True
 
 
-def _switch_off(row: Instance, source: str, reason: str, using: str) -> None:
+def switch_off(
+    row: Instance, source: str, reason: str, using: str, kind: str = "instance.unavailable"
+) -> None:
+    """Inside availability_alone."""
     roster.change(
         row,
-        "instance.unavailable",
+        kind,
         using,
         facts={"source": source, "reason": reason, "was_available": row.available},
         available=False,
@@ -175,7 +205,7 @@ def _is_settled(row: Instance, available: bool, source: str, settings: Mapping[s
     )
 
 
-def _is_outranked(row: Instance, available: bool, source: str) -> bool:
+def is_outranked(row: Instance, available: bool, source: str) -> bool:
     """Automation does not undo what a person did; a dead instance was nobody's decision."""
     mine, theirs = RANK[Instance.Source(source)], RANK[Instance.Source(row.source)]
     return row.epoch > 0 and not row.is_dead and row.available != available and mine < theirs

@@ -35,6 +35,7 @@ class Loads:
     """Jobs per instance: counted a moment ago, plus what this process placed since."""
 
     jobs: dict[str, int]
+    version: int
     read_at: float
 
     def counted(self, candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -68,15 +69,18 @@ def fresh(using: str) -> Candidates:
 
 
 def loads(using: str) -> Loads:
+    """Counted anew twice a second, and whenever the list has changed."""
     known = _loads.get(using)
-    if known is None or time.monotonic() - known.read_at > LOADS_SECONDS:
-        known = _loads[using] = read_loads(using)
+    version = cached(using).version
+    is_old = known is None or time.monotonic() - known.read_at > LOADS_SECONDS
+    if known is None or is_old or known.version != version:
+        known = _loads[using] = read_loads(using, version)
     return known
 
 
-def read_loads(using: str) -> Loads:
+def read_loads(using: str, version: int = 0) -> Loads:
     rows = InstanceLoad.objects.using(using).values_list("instance_id").annotate(Sum("jobs"))
-    return Loads(dict(rows.order_by()), time.monotonic())
+    return Loads(dict(rows.order_by()), version, time.monotonic())
 
 
 def forget_loads(using: str) -> None:

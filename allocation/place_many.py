@@ -55,7 +55,7 @@ def _choose(
     """What to store, and the answers that are not to be stored."""
     chosen: Chosen = []
     passing: dict[str, str] = {}
-    room = _room(candidates, chooser.using)
+    room = room_of(candidates, chooser.using)
     for job_id in job_ids:
         with_room = candidates.without({key for key, left in room.items() if left <= 0})
         if not with_room.all:
@@ -71,7 +71,7 @@ def _choose(
     return chosen, passing
 
 
-def _room(candidates: Candidates, using: str) -> dict[str, int]:
+def room_of(candidates: Candidates, using: str) -> dict[str, int]:
     if not candidates.capacities:
         return {}
     jobs = read_loads(using).jobs

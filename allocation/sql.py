@@ -118,6 +118,14 @@ WITH gone AS (
 SELECT job_id, instance_id FROM gone
 """.replace("pid() % ", "pid() %% ")
 
+PG_COUNT = f"""
+INSERT INTO allocation_instanceload AS l (instance_id, part, jobs)
+SELECT i.id, CASE WHEN i.capacity IS NULL THEN pg_backend_pid() % {PARTS} ELSE 0 END, d.jobs
+FROM unnest(%(instance_ids)s::varchar[], %(jobs)s::bigint[]) AS d (instance_id, jobs)
+JOIN allocation_instance i ON i.id = d.instance_id ORDER BY i.id
+ON CONFLICT (instance_id, part) DO UPDATE SET jobs = l.jobs + excluded.jobs
+""".replace("pid() % ", "pid() %% ")
+
 PG_EPOCHS = "SELECT nextval('allocation_epoch') FROM generate_series(1, %s)"
 
 # SQLite. One writer at a time, so that plain statements between BEGIN IMMEDIATE and COMMIT do.

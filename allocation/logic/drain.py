@@ -19,6 +19,7 @@ class Move:
 class Progress:
     """What a drain has done so far."""
 
+    jobs_at_start: int
     moved: int
     remaining: int
     started_at: datetime
@@ -26,9 +27,10 @@ class Progress:
 
     @property
     def fraction(self) -> float:
-        """1.0 when nothing is left, whatever was moved."""
-        total = self.moved + self.remaining
-        return 1.0 if total == 0 else self.moved / total
+        """1.0 when nothing is left; jobs that were deallocated meanwhile count as done."""
+        if self.remaining == 0:
+            return 1.0
+        return max(0.0, 1.0 - self.remaining / max(self.jobs_at_start, self.remaining))
 
     def is_overdue(self, now: datetime) -> bool:
         return self.deadline_at is not None and now >= self.deadline_at and self.remaining > 0

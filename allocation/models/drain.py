@@ -40,4 +40,6 @@ class Drain(models.Model):
         return f"drain of {self.instance_id}"
 
     def progress(self, remaining: int) -> Progress:
-        return Progress(self.moved, remaining, self.started_at, self.deadline_at)
+        return Progress(
+            self.jobs_at_start, self.moved, remaining, self.started_at, self.deadline_at
+        )

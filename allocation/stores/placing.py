@@ -70,6 +70,10 @@ class Store(Protocol):
 
     def epochs(self, count: int) -> list[int]: ...
 
+    def count(self, jobs: dict[str, int]) -> None:
+        """Add to the counters of instances; what leaves is negative."""
+        ...
+
 
 def bucket(job_id: str) -> int:
     return md5_number(job_id) % BUCKETS

@@ -70,6 +70,11 @@ class PostgresStore:
             cursor.execute(sql.PG_EPOCHS, [count])
             return [epoch for (epoch,) in cursor.fetchall()]
 
+    def count(self, jobs: dict[str, int]) -> None:
+        facts: Any = {"instance_ids": list(jobs), "jobs": list(jobs.values())}
+        with self.connection.cursor() as cursor:
+            cursor.execute(sql.PG_COUNT, facts)
+
     def _place_within(self, placement: Placement) -> Outcome:
         facts = {name: getattr(placement, name) for name in Placement.__slots__}
         ((old, new, version),) = self._both(

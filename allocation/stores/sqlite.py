@@ -65,6 +65,10 @@ class SqliteStore:
             last = _one(raw, sql.LITE_EPOCHS, count)
         return list(range(last - count + 1, last + 1))
 
+    def count(self, jobs: dict[str, int]) -> None:
+        with self._writing() as raw:
+            raw.executemany(sql.LITE_LOAD, list(jobs.items()))
+
     def _insert(
         self,
         raw: sqlite3.Connection,

@@ -12,7 +12,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 def progress(moved=0, remaining=10, deadline_seconds=None):
     deadline = None if deadline_seconds is None else START + timedelta(seconds=deadline_seconds)
-    return Progress(moved, remaining, START, deadline)
+    return Progress(moved + remaining, moved, remaining, START, deadline)
 
 
 def after(seconds):
@@ -52,7 +52,7 @@ def test_a_clock_that_went_back_moves_nothing():
 def test_the_fraction_lies_between_nothing_and_all(moved, remaining):
     found = progress(moved, remaining)
     assert 0 <= found.fraction <= 1
-    assert (remaining == 0) <= (found.fraction == 1)
+    assert (remaining == 0) == (found.fraction == 1)
 
 
 def test_an_empty_drain_is_not_overdue():
