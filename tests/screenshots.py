@@ -1,19 +1,13 @@
 """The pictures of README and docs: `make screenshots` starts a demo site and takes them."""
 
-import os
-import secrets
-import signal
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from atributo_site.environment import BASE_DIR
-from tests.servers.chromium import find_chromium
-from tests.servers.ports import free_port
-from tests.servers.waiting import wait_until
+from tests.servers import chromium
+from tests.servers.site import PASSWORD, Site
 
 IMAGES = BASE_DIR / "docs" / "images"
 DESKTOP = {"width": 1440, "height": 900}
@@ -31,44 +25,22 @@ PICTURES = [
 def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        site = DemoSite(Path(folder))
+        site = Site(Path(folder))
         try:
-            site.wait()
+            site.start()
             with sync_playwright() as playwright:
                 browser = playwright.chromium.launch(
-                    executable_path=find_chromium(), args=["--no-sandbox"]
+                    executable_path=chromium.find(), args=["--no-sandbox"]
                 )
                 for picture in PICTURES:
                     _take(browser, site, *picture)
                 browser.close()
         finally:
-            site.stop()
-
-
-class DemoSite:
-    def __init__(self, folder: Path) -> None:
-        self.password = secrets.token_urlsafe(12)
-        self.address = f"http://127.0.0.1:{(port := free_port())}"
-        environ = os.environ | {
-            "ATRIBUTO_VAR_DIR": str(folder / "var"),
-            "ATRIBUTO_PORT": str(port),
-            "ATRIBUTO_ADMIN_PASSWORD": self.password,
-        }
-        self._log = folder / "log"
-        with self._log.open("wb") as log:
-            command = [sys.executable, str(BASE_DIR / "manage.py"), "up"]
-            self._process = subprocess.Popen(command, env=environ, stdout=log, stderr=log)
-
-    def wait(self) -> None:
-        wait_until(lambda: "Atributo runs at" in self._log.read_text(), 90)
-
-    def stop(self) -> None:
-        self._process.send_signal(signal.SIGINT)
-        self._process.wait()
+            site.close()
 
 
 def _take(
-    browser: Browser, site: DemoSite, name: str, path: str, size: dict[str, int], theme: str
+    browser: Browser, site: Site, name: str, path: str, size: dict[str, int], theme: str
 ) -> None:
     context = browser.new_context(viewport=size, color_scheme=theme, device_scale_factor=1)
     page = context.new_page()
@@ -80,10 +52,10 @@ def _take(
     context.close()
 
 
-def _log_in(page: Page, site: DemoSite, path: str) -> None:
+def _log_in(page: Page, site: Site, path: str) -> None:
     page.goto(f"{site.address}/admin/login/?next={path}")
     page.fill("[name=username]", "admin")
-    page.fill("[name=password]", site.password)
+    page.fill("[name=password]", PASSWORD)
     page.press("[name=password]", "Enter")
     page.wait_for_url(f"{site.address}{path}")
 

@@ -1,95 +1,29 @@
 """`manage.py up`, started as a user does: everything comes up, survives kills, stops cleanly."""
 
-import http.client
-import json
 import os
 import re
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
-import psutil
 import pytest
 import requests
 
-from atributo_site.environment import BASE_DIR
-from tests.servers.ports import free_port
+from tests.servers.site import PASSWORD, Site
 from tests.servers.waiting import wait_until
 
-PASSWORD = "correct-horse-battery"
 
-
-class Site:
-    """A running `manage.py up` with a state folder of its own."""
-
-    def __init__(self, folder: Path, **environ: str) -> None:
-        self.var, self.port, self.log = folder / "var", free_port(), folder / "up.log"
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(("ATRIBUTO_", "PYTEST"))}
-        self.environ = kept | {
-            "ATRIBUTO_VAR_DIR": str(self.var),
-            "ATRIBUTO_PORT": str(self.port),
-            "ATRIBUTO_ADMIN_PASSWORD": PASSWORD,
-            "ATRIBUTO_WORKERS": "1",
-            "ATRIBUTO_WORKER_LEASE_MS": "2000",
-            "ATRIBUTO_WORKER_HEARTBEAT_MS": "200",
-            "DATABASE_URL": "",
-            "REDIS_URL": "",
-            **environ,
-        }
-
-    def start(self) -> None:
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                self.command(), env=self.environ, stdout=log, stderr=log
-            )
-        wait_until(lambda: "Atributo runs at" in self.said() or self.process.poll(), 90)
-        assert self.process.poll() is None, self.said()
-
-    def command(self, *arguments: str) -> list[str]:
-        return [sys.executable, str(BASE_DIR / "manage.py"), "up", *arguments]
-
-    def said(self) -> str:
-        return self.log.read_text()
-
-    def get(self, path: str, **headers: str) -> tuple[int, str]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
-        try:
-            connection.request("GET", path, headers=headers)
-            response = connection.getresponse()
-            return response.status, response.read().decode()
-        finally:
-            connection.close()
-
-    def ready(self) -> dict[str, str]:
-        return json.loads(self.get("/readyz")[1])
-
-    def children(self) -> dict[str, psutil.Process]:
-        """Name → process, by the words of its command line."""
-        words = {"web": "web", "worker": "worker", "run_curator": "curator", "valkey": "valkey"}
-        found = {}
-        for process in psutil.Process(self.process.pid).children():
-            line = " ".join(process.cmdline())
-            found |= {name: process for word, name in words.items() if f" {word} " in f"{line} "}
-            found |= {"valkey": process} if "valkey-server" in line else {}
-        return found
-
-    def metrics(self) -> str:
-        return self.get("/metrics")[1]
-
-    def stop(self) -> int:
-        self.process.send_signal(signal.SIGINT)
-        return self.process.wait(timeout=20)
-
-    def close(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory) -> Path:
+    """A state folder after its first start, to be copied: migrating takes seconds each time."""
+    first = Site(tmp_path_factory.mktemp("prepared"))
+    assert first.check().returncode == 0
+    return first.var
 
 
 @pytest.fixture
-def site(tmp_path: Path):
-    running = Site(tmp_path, ATRIBUTO_METRICS_OPEN="yes")
+def site(tmp_path: Path, prepared: Path):
+    running = Site(tmp_path, prepared, ATRIBUTO_METRICS_OPEN="yes")
     running.start()
     yield running
     running.close()
@@ -148,9 +82,7 @@ def test_a_killed_supervisor_leaves_nothing_behind(site: Site):
 
 def test_the_first_administrator_gets_a_random_password_once(tmp_path: Path):
     site = Site(tmp_path, ATRIBUTO_ADMIN_PASSWORD="", ATRIBUTO_DEMO="no")
-    ended = subprocess.run(
-        site.command("--check"), env=site.environ, capture_output=True, text=True, timeout=120
-    )
+    ended = site.check()
     assert ended.returncode == 0
     assert re.search(r"Log in as admin with the password \S{16} \(shown only", ended.stdout)
     assert "Demo content" not in ended.stdout
