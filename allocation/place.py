@@ -70,6 +70,7 @@ def _attempt(
         chooser.count(outcome.placed)
         return outcome.placed, True
     if outcome.version != candidates.version:
+        full.clear()
         fresh(chooser.using)
     elif choice.id in candidates.capacities:
         full.add(choice.id)
