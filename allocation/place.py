@@ -104,5 +104,6 @@ def _nowhere(job_id: str, using: str, candidates: Candidates, full: set[str]) ->
     if found is not None:
         return found, False
     if fresh(using).version != candidates.version:
+        full.clear()
         return None
     raise NoInstances("no instances", job_id=job_id, full=len(full))
