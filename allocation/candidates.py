@@ -47,7 +47,7 @@ class Loads:
 
 _candidates: dict[str, Candidates] = {}
 _loads: dict[str, Loads] = {}
-_full: dict[str, dict[str, float]] = {}
+_full: dict[str, dict[str, tuple[int, float]]] = {}
 
 
 def cached(using: str) -> Candidates:
@@ -89,12 +89,16 @@ def forget_loads(using: str) -> None:
 
 
 def recently_full(using: str) -> set[str]:
-    now = time.monotonic()
-    return {key for key, until in _full.get(using, {}).items() if until > now}
+    """Instances of the list in memory that had no room a moment ago."""
+    known = _full.get(using)
+    if not known:
+        return set()
+    version, now = cached(using).version, time.monotonic()
+    return {key for key, (of, until) in known.items() if of == version and until > now}
 
 
-def remember_full(using: str, instance_id: str) -> None:
-    _full.setdefault(using, {})[instance_id] = time.monotonic() + FULL_SECONDS
+def remember_full(using: str, instance_id: str, version: int) -> None:
+    _full.setdefault(using, {})[instance_id] = version, time.monotonic() + FULL_SECONDS
 
 
 def forget_full(using: str) -> bool:

@@ -74,7 +74,7 @@ def _attempt(
         fresh(chooser.using)
     elif choice.id in candidates.capacities:
         full.add(choice.id)
-        remember_full(chooser.using, choice.id)
+        remember_full(chooser.using, choice.id, candidates.version)
     return None
 
 
