@@ -1,0 +1,42 @@
+"""Hold a lease from a process: take it, keep it, prove it, hand it over."""
+
+import os
+import socket
+import uuid
+from dataclasses import dataclass
+
+from allocation.errors import LeaseLost
+from allocation.models import Lease
+
+
+def this_process() -> str:
+    """A holder's name that no other process ever has."""
+    return f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+
+
+@dataclass
+class HeldLease:
+    """Proof that this process is the one that acts in a role."""
+
+    role: str
+    token: int
+    seconds: float
+    using: str = "default"
+
+    @classmethod
+    def take(
+        cls, role: str, holder: str, seconds: float, *, using: str = "default", **facts: object
+    ) -> "HeldLease | None":
+        token = Lease.objects.using(using).acquire(role, holder, seconds, **facts)
+        return None if token is None else cls(role, token, seconds, using)
+
+    def renew(self) -> None:
+        if not Lease.objects.using(self.using).renew(self.role, self.token, self.seconds):
+            raise LeaseLost(f"the lease «{self.role}» with token {self.token} is over")
+
+    def release(self) -> None:
+        Lease.objects.using(self.using).release(self.role, self.token)
+
+    def guard(self) -> None:
+        """Inside a database transaction: nothing in it commits unless this lease still holds."""
+        Lease.objects.using(self.using).guard(self.role, self.token)

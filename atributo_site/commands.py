@@ -1,0 +1,60 @@
+"""The base of every command: an actor for events, --json, exit codes for scripts."""
+
+import getpass
+import json
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.core.serializers.json import DjangoJSONEncoder
+from rich.console import Console
+from rich.table import Table
+
+from allocation.errors import AtributoError
+from allocation.events import Actor, acting
+
+EXIT_REFUSED = 1  # the request was understood and refused
+EXIT_USAGE = 2  # the command line itself is wrong
+
+
+class AtributoCommand(BaseCommand):
+    """Subclasses write `perform(**options)`; what they raise becomes a sentence and an exit code."""
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:
+        parser = super().create_parser(prog_name, subcommand, **kwargs)
+        parser.add_argument("--json", action="store_true", help="Print JSON instead of text.")
+        return parser
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        with acting(Actor(_user(), "command")):
+            try:
+                self.perform(**options)
+            except AtributoError as error:
+                self._refuse(error, options["json"])
+
+    def perform(self, **options: Any) -> None:
+        raise CommandError("this command does nothing")
+
+    def show(self, value: Any) -> None:
+        """One JSON document on standard output."""
+        self.stdout.write(json.dumps(value, cls=DjangoJSONEncoder, ensure_ascii=False, indent=2))
+
+    def table(self, columns: list[str], rows: list[list[Any]]) -> None:
+        table = Table(*columns, box=None, pad_edge=False)
+        for row in rows:
+            table.add_row(*[str(cell) for cell in row])
+        Console(file=self.stdout).print(table)  # type: ignore[arg-type]
+
+    def _refuse(self, error: AtributoError, as_json: bool) -> None:
+        if as_json:
+            self.show({"error": str(error), "code": error.code, **error.facts})
+        else:
+            self.stderr.write(f"{error}")
+        sys.exit(EXIT_REFUSED)
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a user id without a name, as in many containers
+        return "command"

@@ -1,0 +1,47 @@
+"""DATABASE_URL → Django's DATABASES entry, with what each database needs under load."""
+
+from pathlib import Path
+from typing import Any
+
+import environ
+
+from atributo_site.environment import BadEnvironment, Environment
+
+# Measured with 50 clients: without all three, SQLite answers «database is locked».
+SQLITE_OPTIONS = {
+    "timeout": 20,
+    "transaction_mode": "IMMEDIATE",
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+}
+
+
+def configured(env: Environment, var_dir: Path) -> dict[str, Any]:
+    if env.database_url == "sqlite:///":
+        return _sqlite(str(var_dir / "atributo.sqlite3"))
+    entry = dict(environ.Env.db_url_config(env.database_url))
+    if entry["ENGINE"] == "django.db.backends.sqlite3":
+        return _sqlite(entry["NAME"])
+    if not entry["NAME"]:
+        raise BadEnvironment("DATABASE_URL must name a database: postgresql://user@host/NAME.")
+    return _postgresql(entry, env)
+
+
+def _sqlite(name: str) -> dict[str, Any]:
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": name,
+        "CONN_MAX_AGE": None,
+        "OPTIONS": SQLITE_OPTIONS,
+        "TEST": {"NAME": f"{name}.test"},
+    }
+
+
+def _postgresql(entry: dict[str, Any], env: Environment) -> dict[str, Any]:
+    limits = {
+        "statement_timeout": env.statement_timeout_ms,
+        "lock_timeout": env.busy_timeout_ms,
+        "idle_in_transaction_session_timeout": 30_000,
+    }
+    flags = " ".join(f"-c {name}={ms}" for name, ms in limits.items())
+    options = {"options": flags, "connect_timeout": 5, **entry.get("OPTIONS", {})}
+    return {**entry, "CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": True, "OPTIONS": options}

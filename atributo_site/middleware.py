@@ -1,0 +1,84 @@
+"""What happens to every request: an id, an actor, limits and honest answers under load."""
+
+import re
+import uuid
+from collections.abc import Callable
+
+import structlog
+from django.conf import settings
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse
+
+from allocation.events import Actor, acting
+from atributo_site.failures import failure
+
+Next = Callable[[HttpRequest], HttpResponse]
+ACCEPTED_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
+log = structlog.get_logger("atributo.requests")
+
+
+class Middleware:
+    def __init__(self, get_response: Next) -> None:
+        self.get_response = get_response
+
+
+class RequestIdMiddleware(Middleware):
+    """The caller's id if it is harmless, else a new one; on every log line and in the answer."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        given = request.headers.get("X-Request-Id", "")
+        request_id = given if ACCEPTED_ID.fullmatch(given) else uuid.uuid4().hex
+        request.request_id = request_id  # type: ignore[attr-defined]
+        with structlog.contextvars.bound_contextvars(request_id=request_id):
+            response = self.get_response(request)
+            log.info(
+                "request", method=request.method, path=request.path, status=response.status_code
+            )
+        response["X-Request-Id"] = request_id
+        return response
+
+
+class BodyLimitMiddleware(Middleware):
+    """Refuse a body by its announced length, before anything reads it."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        length = request.META.get("CONTENT_LENGTH") or "0"
+        if not length.isdigit():
+            return failure(request, 400, "The header Content-Length must be a number.")
+        if int(length) > settings.ATRIBUTO.body_bytes:
+            return failure(request, 413)
+        return self.get_response(request)
+
+
+class ActorMiddleware(Middleware):
+    """Events carry the person who is logged in; REST replaces this by the token's owner."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        name = request.user.get_username() or "anonymous"
+        with acting(Actor(name, "browser", request.request_id)):  # type: ignore[attr-defined]
+            return self.get_response(request)
+
+
+class PrivatePagesMiddleware(Middleware):
+    """No page may stay in a shared cache or in the browser after the log-out."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if not response.has_header("Cache-Control"):
+            response["Cache-Control"] = "no-store"
+        return response
+
+
+class BusyDatabaseMiddleware(Middleware):
+    """A database that is away or overloaded is 503, not an internal error."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if not isinstance(error, OperationalError | InterfaceError):
+            return None
+        log.warning("database_busy", error=str(error))
+        response = failure(request, 503)
+        response["Retry-After"] = "1"
+        return response

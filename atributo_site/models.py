@@ -1,0 +1,56 @@
+"""What belongs to the site itself: its permissions, token scopes, remembered answers."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from atributo_site.permissions import Level
+
+
+class Access(models.Model):
+    """Carries the three permissions; has no table and no rows."""
+
+    class Meta:
+        managed = False
+        default_permissions = ()
+        permissions = [(level.value, f"May {level.value}") for level in Level]
+
+
+class TokenScope(models.Model):
+    """What a REST token may do at most, whatever its owner may."""
+
+    token = models.OneToOneField("knox.AuthToken", models.CASCADE, related_name="scope")
+    level = models.CharField(max_length=16, choices=[(level.value, level.value) for level in Level])
+    name = models.CharField(max_length=100)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(level__in=[level.value for level in Level]), name="token_level_is_known"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.level})"
+
+
+class IdempotencyKey(models.Model):
+    """The answer to a POST, so that a repeated one changes nothing twice."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE)
+    key = models.CharField(max_length=255)
+    fingerprint = models.CharField(max_length=64)
+    status = models.PositiveSmallIntegerField(null=True)
+    body = models.TextField(default="")
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user", "key"], name="one_answer_per_user_and_key")
+        ]
+        indexes = [models.Index(fields=["created_at"], name="idempotency_by_time")]
+
+    def __str__(self) -> str:
+        return self.key

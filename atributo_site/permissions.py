@@ -1,0 +1,38 @@
+"""Who may do what: one table, read by screens, REST, templates, commands and tests."""
+
+from enum import StrEnum
+from typing import Any
+
+APP_LABEL = "atributo_site"
+
+
+class Level(StrEnum):
+    """The three permissions. A role has its own and the ones before it."""
+
+    VIEW = "view"
+    OPERATE = "operate"
+    ADMINISTER = "administer"
+
+
+ROLES = {
+    "viewer": [Level.VIEW],
+    "operator": [Level.VIEW, Level.OPERATE],
+    "admin": [Level.VIEW, Level.OPERATE, Level.ADMINISTER],
+}
+
+ACTIONS = {
+    "overview.view": Level.VIEW,
+    "event.view": Level.VIEW,
+    "lease.view": Level.VIEW,
+    "schema.view": Level.VIEW,
+    "snapshot.view": Level.VIEW,
+    "metrics.view": Level.VIEW,
+    "system.view": Level.VIEW,
+    "token.own": Level.VIEW,
+    "user.administer": Level.ADMINISTER,
+}
+
+
+def may(user: Any, action: str) -> bool:
+    """KeyError for an action that the table lacks: a missing entry must be noticed."""
+    return user.is_active and user.has_perm(f"{APP_LABEL}.{ACTIONS[action].value}")

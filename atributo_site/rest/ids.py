@@ -1,0 +1,23 @@
+"""Ids in URLs: percent-encoded, any character that an id may have, slashes included.
+
+A server decodes %2F before Django sees the path, so that «a%2Fb» and «a/b» look alike.
+`asgi.py` therefore hands an encoded slash on as the control character below, which no id
+may contain; this converter turns it back.
+"""
+
+from django.urls import register_converter
+
+ENCODED_SLASH = "\x1f"
+
+
+class IdConverter:
+    regex = "[^/]+"
+
+    def to_python(self, value: str) -> str:
+        return value.replace(ENCODED_SLASH, "/")
+
+    def to_url(self, value: str) -> str:
+        return value.replace("/", ENCODED_SLASH)
+
+
+register_converter(IdConverter, "id")

@@ -1,0 +1,213 @@
+"""Django's settings. What an operator may change stands in environment.py, not here."""
+
+import os
+from pathlib import Path
+
+from atributo_site import databases, logs, secret_key
+from atributo_site.clashes import clashes
+from atributo_site.embedded_redis import embedded_url
+from atributo_site.env_file import with_env_file
+from atributo_site.environment import BASE_DIR, BadEnvironment, read
+
+ATRIBUTO = read(with_env_file(os.environ, BASE_DIR / ".env"))
+if _clashes := clashes(ATRIBUTO):
+    raise BadEnvironment("\n".join(_clashes))
+
+PRODUCTION = ATRIBUTO.mode == "production"
+VAR_DIR = Path(ATRIBUTO.var_dir).absolute()
+VAR_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+DEBUG = False
+SECRET_KEY = ATRIBUTO.secret_key or secret_key.kept_in(VAR_DIR)
+ALLOWED_HOSTS = list(ATRIBUTO.allowed_hosts)
+CSRF_TRUSTED_ORIGINS = list(ATRIBUTO.trusted_origins)
+ROOT_URLCONF = "atributo_site.urls"
+WSGI_APPLICATION = "atributo_site.wsgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+INSTALLED_APPS = [
+    "atributo_site.apps.SiteConfig",
+    "allocation",
+    "queues",
+    "pools",
+    "atributo_site.apps.AdminConfig",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "knox",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "django_filters",
+    "django_htmx",
+    "django_rich",
+    "django_rq",
+    "axes",
+    "csp",
+]
+
+MIDDLEWARE = [
+    "atributo_site.middleware.RequestIdMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "atributo_site.middleware.BodyLimitMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "atributo_site.middleware.ActorMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "atributo_site.middleware.PrivatePagesMiddleware",
+    "atributo_site.middleware.BusyDatabaseMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "atributo_site.console.frame.frame",
+            ],
+        },
+    }
+]
+
+DATABASES = {"default": databases.configured(ATRIBUTO, VAR_DIR)}
+REDIS_URL = embedded_url(VAR_DIR) if ATRIBUTO.redis_url == "embedded" else ATRIBUTO.redis_url
+REDIS_TIMEOUT_SECONDS = 0.5
+RQ_QUEUES = {
+    "default": {
+        "URL": REDIS_URL,
+        "SERIALIZER": "rq.serializers.JSONSerializer",
+        "REDIS_CLIENT_KWARGS": {"socket_timeout": None, "socket_connect_timeout": 2, "retry": None},
+    }
+}
+RQ_SHOW_ADMIN_LINK = False
+
+LANGUAGE_CODE = "en-us"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+
+STATIC_URL = "/static/"
+STATIC_ROOT = VAR_DIR / "static"
+WHITENOISE_MAX_AGE = 3600
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if ATRIBUTO.mode == "test"
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+WHITENOISE_USE_FINDERS = ATRIBUTO.mode == "test"
+
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 12},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+LOGIN_URL = "admin:login"
+LOGIN_REDIRECT_URL = "overview"
+AXES_FAILURE_LIMIT = 20
+AXES_COOLOFF_TIME = 1  # hours
+AXES_LOCKOUT_PARAMETERS = ["ip_address", "username"]
+AXES_HTTP_RESPONSE_CODE = 429
+AXES_LOCKOUT_TEMPLATE = "admin/locked_out.html"
+AXES_SENSITIVE_PARAMETERS = ["password", "token", "secret"]
+AXES_VERBOSE = False
+AXES_ENABLE_ADMIN = False
+
+SESSION_COOKIE_AGE = 12 * 60 * 60
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_HTTPONLY = True
+CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_FAILURE_VIEW = "atributo_site.failures.csrf"
+X_FRAME_OPTIONS = "DENY"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+DATA_UPLOAD_MAX_MEMORY_SIZE = ATRIBUTO.body_bytes
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
+FILE_UPLOAD_MAX_MEMORY_SIZE = ATRIBUTO.body_bytes
+if PRODUCTION:
+    SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
+    SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-session", "__Host-csrf"
+    SECURE_SSL_REDIRECT = True
+    SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+    SECURE_HSTS_SECONDS = 31_536_000
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = True
+if ATRIBUTO.behind_proxy:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'none'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "img-src": ["'self'", "data:"],
+        "font-src": ["'self'"],
+        "connect-src": ["'self'"],
+        "form-action": ["'self'"],
+        "frame-ancestors": ["'none'"],
+        "base-uri": ["'none'"],
+        "manifest-src": ["'self'"],
+    }
+}
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "atributo_site.rest.authentication.TokenAuthentication",
+        "atributo_site.rest.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["atributo_site.rest.permission.ActionPermission"],
+    "DEFAULT_PARSER_CLASSES": ["atributo_site.rest.strict_json.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PAGINATION_CLASS": "atributo_site.rest.pages.CursorPages",
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_THROTTLE_CLASSES": ["atributo_site.rest.throttling.PerMinute"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "atributo_site.rest.problems.handle",
+    "PAGE_SIZE": 50,
+}
+KNOX_TOKEN_MODEL = "knox.AuthToken"
+REST_KNOX = {"TOKEN_LIMIT_PER_USER": 100, "AUTO_REFRESH": False}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Atributo",
+    "DESCRIPTION": "A control plane for sticky work.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_AUTHENTICATION": None,
+    "SERVE_PERMISSIONS": ["atributo_site.rest.permission.ActionPermission"],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+}
+
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+LOGGING_CONFIG = None
+logs.configure(ATRIBUTO.log_level)

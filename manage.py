@@ -1,0 +1,23 @@
+#!/usr/bin/env python
+"""The terminal's door: `./manage.py help` lists every command."""
+
+import os
+import sys
+
+
+def main() -> int:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "atributo_site.settings")
+    from django.core.management import execute_from_command_line
+
+    from atributo_site.environment import BadEnvironment
+
+    try:
+        execute_from_command_line(sys.argv)
+    except BadEnvironment as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
