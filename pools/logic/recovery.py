@@ -8,6 +8,7 @@ from typing import Any
 from pools.logic.errors import InvalidInput
 
 DAY_MS = 24 * 3600 * 1000
+MOST_DOUBLINGS = 64  # a monitor may fail for years
 FALL_BACKS = {"dns_srv": "dns", "dns": "default", "initial": "connect", "connect": "default"}
 OPERATIONS = ("default", *FALL_BACKS)
 
@@ -24,16 +25,16 @@ class Recovery:
     delay_spread: float = 0.2
 
     @property
-    def attempts(self) -> int:
-        return int(self.retries) + 1
+    def attempts(self) -> float:
+        return math.floor(self.retries) + 1 if self.retries < math.inf else math.inf
 
     def timeout_ms(self, attempt: int) -> float:
         """The time that attempt number `attempt` (from 1) may take."""
-        return min(self.timeout * 2.0 ** (attempt - 1), self.max_timeout)
+        return min(self.timeout * 2.0 ** min(attempt - 1, MOST_DOUBLINGS), self.max_timeout)
 
     def delay_ms(self, failures: int, chance: float) -> float:
         """The wait after so many failures; `chance` (0 to 1) places it inside the spread."""
-        base = min(self.delay * 2.0 ** (failures - 1), self.max_delay)
+        base = min(self.delay * 2.0 ** min(failures - 1, MOST_DOUBLINGS), self.max_delay)
         return base * (1 - self.delay_spread / 2 + self.delay_spread * chance)
 
     def monitoring(self) -> "Recovery":
