@@ -18,6 +18,7 @@ from pools.logic.ttl import TtlLimits
 from pools.net.bootstrap import Bootstrap, shared_bootstrap
 from pools.net.dns_transport import DNSTransport, Exchange
 from pools.net.driver import Driver, Timer
+from pools.net.monitor import pool_monitor
 from pools.net.nameservers import ipv6, split_resolvers, system_nameservers
 from pools.net.resolver import Resolver
 from pools.net.thread_driver import default_driver
@@ -70,6 +71,7 @@ class DNSResolver(Resolver):
             ),
             chance,
         )
+        pool_monitor.register_resolver(self)
 
     # -- the interface -----------------------------------------------------------------------
 
