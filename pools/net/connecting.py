@@ -5,25 +5,16 @@ import logging
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from pools.logic.errors import BackendConnectionError, CheckFailedError
 from pools.logic.pool_actions import Abandon, Connect
-from pools.net.driver import Driver
 from pools.net.hangup import HangupWatch
+from pools.net.shared import shared
 
 if TYPE_CHECKING:
     from pools.net.pool import PoolShell
 
 log = logging.getLogger("pools")
-
-_watches: WeakKeyDictionary[Driver, HangupWatch] = WeakKeyDictionary()
-
-
-def watch_of(driver: Driver) -> HangupWatch:
-    if driver not in _watches:
-        _watches[driver] = HangupWatch(driver)
-    return _watches[driver]
 
 
 class Connector:
@@ -37,7 +28,7 @@ class Connector:
         self._constructor = constructor
         self._checker = checker
         self._takes_limit = _takes_limit(constructor)
-        self._watch = watch_of(pool.driver)
+        self._watch = shared(HangupWatch, pool.driver)
 
     def connect(self, action: Connect) -> None:
         options = {"timeout_ms": action.timeout_ms} if self._takes_limit else {}

@@ -21,8 +21,8 @@ from pools.net.driver import Driver, Timer
 from pools.net.monitor import pool_monitor
 from pools.net.nameservers import ipv6, split_resolvers, system_nameservers
 from pools.net.resolver import Resolver
+from pools.net.shared import shared
 from pools.net.thread_driver import default_driver
-from pools.net.transports import transport_of
 
 
 class DNSResolver(Resolver):
@@ -53,7 +53,7 @@ class DNSResolver(Resolver):
         self._system = system
         self._has_ipv6 = has_ipv6
         self._driver = driver or default_driver()
-        self._transport = transport or transport_of(self._driver)
+        self._transport = transport or shared(DNSTransport, self._driver)
         self._lock = threading.RLock()
         self._asked: dict[int, Exchange] = {}
         self._timer: Timer | None = None

@@ -11,7 +11,12 @@ class Timer(Protocol):
 
 
 class Driver(Protocol):
-    """One thread for the whole process, an asyncio loop, or the hand of a test."""
+    """One thread for the whole process, an asyncio loop, or the hand of a test.
+
+    `belongings` holds what all users of one driver share, by its class.
+    """
+
+    belongings: dict[type, Any]
 
     def now(self) -> float:
         """Milliseconds of a clock that never goes back."""

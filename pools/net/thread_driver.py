@@ -35,6 +35,7 @@ class ThreadDriver:
     """The thread starts with the first call and is a daemon."""
 
     def __init__(self) -> None:
+        self.belongings: dict[type, Any] = {}
         self._selector = selectors.DefaultSelector()
         self._wake_reader, self._wake_writer = socket.socketpair()
         self._wake_reader.setblocking(False)
