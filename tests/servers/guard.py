@@ -8,7 +8,11 @@ SCRIPT = """
 trap '' INT TERM HUP
 while read -r group; do last=$group; done
 [ -z "$last" ] || kill -s "$1" -- "-$last" 2>/dev/null
-while [ -n "$last" ] && kill -0 -- "-$last" 2>/dev/null; do sleep 0.1; done
+tries=100
+while [ -n "$last" ] && [ $tries -gt 0 ] && kill -0 -- "-$last" 2>/dev/null; do
+    tries=$((tries - 1))
+    sleep 0.05
+done
 rm -rf "$2"
 """
 

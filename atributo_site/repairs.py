@@ -1,0 +1,59 @@
+"""What the curator mends on behalf of the site, and the list of what it mends everywhere."""
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models.functions import Now
+from django.db.transaction import atomic
+
+from allocation.leases import HeldLease
+from allocation.models import Event, Lease
+from allocation.models.clock import from_now
+from allocation.repair import Repair
+from atributo_site import tokens
+from atributo_site.rest import idempotency
+
+BATCH = 1000
+PRESENCE_KEPT = timedelta(hours=1)
+
+
+def forget_old_events(now: datetime, lease: HeldLease) -> int:
+    before = from_now(-settings.ATRIBUTO.event_retention_days * 86400)
+    with atomic():
+        lease.guard()
+        old = Event.objects.filter(at__lt=before).order_by("at").values("pk")[:BATCH]
+        return Event.objects.filter(pk__in=list(old.values_list("pk", flat=True))).delete()[0]
+
+
+def forget_gone_processes(now: datetime, lease: HeldLease) -> int:
+    """Presences are named kind/name; roles without a slash keep their tokens for ever."""
+    gone = Lease.objects.filter(role__contains="/", expires_at__lt=Now() - PRESENCE_KEPT)
+    with atomic():
+        lease.guard()
+        return gone.delete()[0]
+
+
+def forget_old_answers(now: datetime, lease: HeldLease) -> int:
+    """Answers kept for an Idempotency-Key, once nobody may ask for them again."""
+    with atomic():
+        lease.guard()
+        return idempotency.remove_expired(BATCH)
+
+
+def forget_expired_tokens(now: datetime, lease: HeldLease) -> int:
+    with atomic():
+        lease.guard()
+        return tokens.remove_expired(BATCH)
+
+
+REPAIRS = [
+    Repair("old events", forget_old_events, every_seconds=60),
+    Repair("gone processes", forget_gone_processes, every_seconds=60),
+    Repair("old answers", forget_old_answers, every_seconds=60),
+    Repair("expired tokens", forget_expired_tokens, every_seconds=3600),
+]
+
+
+def all_repairs() -> list[Repair]:
+    """Every room's repairs, in the order in which a sweep runs them."""
+    return [*REPAIRS]
