@@ -15,6 +15,7 @@ from pools.net.driver import Driver
 DNS_PORT = 53
 REMEMBERED = 4096
 Answered = Callable[[Outcome], None]
+Asked = tuple[str, str, str]  # server, name, type
 
 
 class DNSTransport:
@@ -25,7 +26,7 @@ class DNSTransport:
         self._limit = limit
         self._under_way = 0
         self._waiting: deque[Exchange] = deque()
-        self._long_answers: dict[tuple[str, str], None] = {}
+        self._long_answers: dict[Asked, None] = {}
         self._random = random.SystemRandom()
 
     def ask(self, server: str, name: str, rdtype: str, answered: Answered) -> "Exchange":
@@ -48,13 +49,16 @@ class DNSTransport:
         if self._waiting:
             self._start(self._waiting.popleft())
 
-    def expects_long_answer(self, name: str, rdtype: str) -> bool:
-        return (name, rdtype) in self._long_answers
+    def expects_long_answer(self, question: Asked) -> bool:
+        return question in self._long_answers
 
-    def remember_long_answer(self, name: str, rdtype: str) -> None:
-        self._long_answers[name, rdtype] = None
+    def remember_long_answer(self, question: Asked) -> None:
+        self._long_answers[question] = None
         if len(self._long_answers) > REMEMBERED:
             del self._long_answers[next(iter(self._long_answers))]
+
+    def forget_long_answer(self, question: Asked) -> None:
+        self._long_answers.pop(question, None)
 
 
 class Exchange:
@@ -65,6 +69,7 @@ class Exchange:
     ) -> None:
         self.has_started = False
         self._transport = transport
+        self._asked = (server, name, rdtype)
         self._server = server
         self._name = name
         self._rdtype = rdtype
@@ -75,7 +80,7 @@ class Exchange:
         self.has_started = True
         self._driver = driver
         self._question = Question(id, self._name, self._rdtype)
-        if self._transport.expects_long_answer(self._name, self._rdtype):
+        if self._transport.expects_long_answer(self._asked):
             self._start_tcp()
         else:
             self._start_udp()
@@ -96,7 +101,7 @@ class Exchange:
 
     def truncated(self) -> None:
         """The whole answer did not fit; ask for it over TCP, and do so from now on."""
-        self._transport.remember_long_answer(self._name, self._rdtype)
+        self._transport.remember_long_answer(self._asked)
         self._start_tcp()
 
     def received(self, wire: bytes) -> bool:
@@ -109,6 +114,7 @@ class Exchange:
 
     def broke(self, error: OSError | str) -> None:
         if self._answered is not None:
+            self._transport.forget_long_answer(self._asked)
             self._finish(failed(str(error)))
 
     def _finish(self, outcome: Outcome | None = None) -> None:
