@@ -39,7 +39,7 @@ class Lease:
         """Let a response that is read piece by piece end the lease itself."""
         response._connection = self.connection
         response._pool = self  # type: ignore[assignment]
-        self._ok = response.status < FAILING
+        self._response = response
         close = response.close
 
         def close_and_end() -> None:
@@ -50,7 +50,10 @@ class Lease:
 
     def _put_conn(self, _: Any) -> None:
         """Called by urllib3's response when it is read to its end or given up."""
-        self.end(self._ok)
+        original = self._response._original_response
+        if original is not None and not original.isclosed():
+            self.connection.close()  # what was not read would be taken for the next answer
+        self.end(self._response.status < FAILING)
 
 
 def take_lease(pool: ConnectionPool, timeout_ms: float | None, error_on_empty: bool) -> Lease:

@@ -3,6 +3,7 @@
 import importlib
 from typing import Any
 
+from pools.logic.errors import PoolError
 from pools.net.agent import HttpAgent
 from pools.net.tls import Tls
 
@@ -39,7 +40,7 @@ def agent_adapter(agent: HttpAgent) -> Any:
                 )
             except TimeoutError as error:
                 raise errors.Timeout(error, request=request) from error
-            except OSError as error:
+            except (OSError, PoolError) as error:
                 raise errors.ConnectionError(error, request=request) from error
             return self.build_response(request, response)
 
