@@ -7,7 +7,7 @@ from django.db import connection
 from django.db.transaction import atomic
 
 from allocation.failpoints import are_armed, failpoint
-from allocation.transactions import sql
+from allocation.transactions import prepared, sql
 from allocation.transactions.sql import Statement
 
 Script = tuple[Statement, ...]
@@ -127,21 +127,8 @@ def _script(vendor: str, *statements: Statement, **parts: str) -> Script:
 def run(script: Script, **parameters: Any) -> list[Row]:
     """The rows of the last statement."""
     if connection.vendor == "postgresql" and not are_armed():
-        return _run_as_one_message(script, parameters)
+        return prepared.run(script, parameters)
     return _run_one_by_one(script, parameters)
-
-
-def _run_as_one_message(script: Script, parameters: dict[str, Any]) -> list[Row]:
-    with connection.cursor() as cursor:
-        cursor.execute(_joined(script), parameters)
-        while cursor.nextset():
-            pass
-        return cursor.fetchall()
-
-
-@lru_cache(maxsize=128)
-def _joined(script: Script) -> str:
-    return ";\n".join(statement.sql for statement in script)
 
 
 def _run_one_by_one(script: Script, parameters: dict[str, Any]) -> list[Row]:

@@ -40,6 +40,7 @@ DIALECTS = {
 }
 
 HERE = 'd.collection = %(collection)s AND d."key" = %(key)s'
+NAMES = "CAST(%(collection)s AS varchar), CAST(%(key)s AS varchar)"
 NOT_THERE = f"NOT EXISTS (SELECT 1 FROM allocation_document d WHERE {HERE})"
 ACTIVE = "t.id = %(txn)s AND t.status = 'active' AND t.epoch = %(epoch)s"
 IN_TIME = f"{ACTIVE} AND t.expires_at > {{now}}"
@@ -62,14 +63,14 @@ MUTEX = f"SELECT d.id FROM allocation_document d WHERE {HERE} {{lock_row}}"
 ENSURE = f"""
 INSERT INTO allocation_document
     (collection, "key", present, ref, lock_token, created_at, updated_at)
-SELECT %(collection)s, %(key)s, false, '', 0, {{now}}, {{now}}
+SELECT {NAMES}, false, '', 0, {{now}}, {{now}}
 FROM allocation_transaction t WHERE {IN_TIME} AND {NOT_THERE}
 ON CONFLICT (collection, "key") DO NOTHING"""
 
 # Taking it again keeps the token; shared to exclusive is a new lock with a new token.
 LOCK = f"""
 INSERT INTO allocation_lock (document_id, transaction_id, mode, token, acquired_at)
-SELECT d.id, t.id, %(mode)s, d.lock_token + 1, {{now}}
+SELECT d.id, t.id, CAST(%(mode)s AS varchar), d.lock_token + 1, {{now}}
 FROM allocation_document d, allocation_transaction t
 WHERE {HERE} AND {IN_TIME} AND {NOT_DELAYED}
   AND NOT EXISTS (
@@ -111,7 +112,7 @@ WHERE {HERE} AND {JOURNALLED}"""
 INSERT = f"""
 INSERT INTO allocation_document
     (collection, "key", present, value, ref, lock_token, created_at, updated_at)
-SELECT %(collection)s, %(key)s, true, {{value}}, %(ref)s, 0, {{now}}, {{now}}
+SELECT {NAMES}, true, {{value}}, %(ref)s, 0, {{now}}, {{now}}
 WHERE {NOT_THERE}
 ON CONFLICT (collection, "key") DO NOTHING"""
 
@@ -122,7 +123,7 @@ WHERE {HERE} AND d.ref <> %(ref)s {{demand}} {{unless_locked}}"""
 
 VERSION = f"""
 INSERT INTO allocation_documentversion (document_id, ref, present, value, transaction_id, at)
-SELECT d.id, d.ref, d.present, d.value, %(txn)s, {{now}}
+SELECT d.id, d.ref, d.present, d.value, CAST(%(txn)s AS bigint), {{now}}
 FROM allocation_document d WHERE {HERE} AND d.ref = %(ref)s
 RETURNING id"""
 
