@@ -96,7 +96,7 @@ INSERT INTO allocation_journalentry
 SELECT t.id, d.id, %(action)s, d.present, d.ref, d.value, %(ref)s, '', {{now}}
 FROM allocation_document d
 JOIN allocation_lock l ON {MINE} AND l.mode = 'exclusive'
-JOIN allocation_transaction t ON {ACTIVE}
+JOIN allocation_transaction t ON {IN_TIME}
 WHERE {HERE} {{demand}}"""
 
 JOURNALLED = """EXISTS (
@@ -136,7 +136,7 @@ WRITTEN = f"SELECT d.id FROM allocation_document d WHERE {HERE} AND d.ref = %(re
 READ_LOCKED = f"""
 SELECT d.value, d.ref, l.token, d.present
 FROM allocation_document d JOIN allocation_lock l ON {MINE}
-JOIN allocation_transaction t ON {ACTIVE}
+JOIN allocation_transaction t ON {IN_TIME}
 WHERE {HERE} AND (l.mode = 'exclusive' OR %(mode)s = 'shared') {{demand}}"""
 
 BEGIN = """

@@ -131,6 +131,8 @@ class Transaction:
 
     def roll_back(self) -> None:
         self._verify()
+        if over := why_over(*self._fence):
+            self._raise_over(over)
         self._undo("requested", None)
 
     def __enter__(self) -> "Transaction":

@@ -3,7 +3,6 @@
 import pytest
 
 from allocation.transactions import (
-    Client,
     CollectionKeyIsLocked,
     DocumentNotFound,
     InvalidDocument,
@@ -16,19 +15,6 @@ from allocation.transactions import (
 from allocation.transactions.models import JournalEntry, Lock
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def client():
-    return Client()
-
-
-@pytest.fixture
-def store(client):
-    """Two keys to change: `old` and `doomed`."""
-    client.put("c", "old", {"v": 0}).raise_for_status()
-    client.put("c", "doomed", {"v": 0}).raise_for_status()
-    return client
 
 
 def six_calls(txn):
