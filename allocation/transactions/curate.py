@@ -1,6 +1,7 @@
 """What the one active curator mends here, a bounded number per sweep."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db.transaction import atomic
@@ -93,7 +94,7 @@ def _claim(pk: int, epoch: int, now: datetime, lease: HeldLease) -> bool:
     return claimed
 
 
-def _tell(lease: HeldLease, kind: str, pk: int, **facts: object) -> None:
+def _tell(lease: HeldLease, kind: str, pk: int, **facts: Any) -> None:
     with atomic():
         lease.guard()
         record(kind, f"transaction:{pk}", **facts)

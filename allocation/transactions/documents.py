@@ -21,7 +21,7 @@ def get(place: Key, raise_if_locked: bool) -> Response:
     """Value and lock are read by one statement, so that no uncommitted value slips through."""
     exclusive = Lock.objects.filter(document=OuterRef("pk"), mode="exclusive")
     document = Document.objects.at(*place).annotate(changing=Exists(exclusive)).first()
-    if raise_if_locked and document is not None and document.changing:  # type: ignore[attr-defined]
+    if raise_if_locked and document is not None and document.changing:
         raise why_locked(place, "shared") or CollectionKeyIsLocked(*place, None, None)
     if document is None or not document.present:
         return _missing(place)
@@ -40,14 +40,14 @@ def get_version(place: Key, ref: str) -> Response:
 
 def put(place: Key, value: Any, demand: Demand, raise_if_locked: bool) -> Response:
     text = checked_json(value)
-    script = scripts.plain_put(connection.vendor, demand.sql, _unless_locked(raise_if_locked))
+    script = scripts.plain_put(connection.vendor, demand.condition, _unless_locked(raise_if_locked))
     failpoint("plain_put.before")
     return _write(script, place, demand, raise_if_locked, status=201, value=text, present=True)
 
 
 def delete(place: Key, demand: Demand, raise_if_locked: bool, purge: bool) -> Response:
     script = scripts.plain_delete(
-        connection.vendor, demand.sql, _unless_locked(raise_if_locked), purge
+        connection.vendor, demand.condition, _unless_locked(raise_if_locked), purge
     )
     failpoint("plain_delete.before")
     return _write(script, place, demand, raise_if_locked, status=204, value=None, present=False)

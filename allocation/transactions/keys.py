@@ -24,7 +24,7 @@ class Key(NamedTuple):
 class Demand(NamedTuple):
     """What must be true of the key, as SQL and as its parameter."""
 
-    sql: str
+    condition: str
     if_ref: str = ""
 
     @classmethod

@@ -41,7 +41,7 @@ def begin(owner: str = "") -> Fence:
 
 def put(fence: Fence, place: Key, value: Any, demand: Demand) -> Response:
     text = checked_json(value)
-    script = scripts.transactional_put(connection.vendor, demand.sql)
+    script = scripts.transactional_put(connection.vendor, demand.condition)
     ref = new_ref()
     failpoint("put.before")
     _run(script, fence, place, demand, value=text, present=True, ref=ref, action="put")
@@ -50,7 +50,7 @@ def put(fence: Fence, place: Key, value: Any, demand: Demand) -> Response:
 
 
 def delete(fence: Fence, place: Key, demand: Demand) -> Response:
-    script = scripts.transactional_delete(connection.vendor, demand.sql)
+    script = scripts.transactional_delete(connection.vendor, demand.condition)
     ref = new_ref()
     failpoint("delete.before")
     _run(script, fence, place, demand, value=None, present=False, ref=ref, action="delete")

@@ -29,7 +29,7 @@ def why_over(txn: int, epoch: int) -> TransactionIsOver | None:
         if row.cause == Transaction.Cause.TIMED_OUT:
             return JobIsTimedOut(f"transaction {txn} ran out of time and is rolled back")
         return JobIsRolledBack(f"transaction {txn} is rolled back ({row.cause})")
-    if row.late:  # type: ignore[attr-defined]
+    if row.late:
         return JobIsTimedOut(f"transaction {txn} ran longer than it may")
     return None
 
@@ -42,7 +42,7 @@ def why_locked(place: Key, mode: str, txn: int | None = None) -> CollectionKeyIs
         return CollectionKeyIsLocked(
             *place,
             holder.transaction_id,
-            holder.until,  # type: ignore[attr-defined]
+            holder.until,
         )
     delayed = Document.objects.at(*place).filter(lock_delayed_until__gt=Now())
     until = delayed.values_list("lock_delayed_until", flat=True).first()
@@ -53,12 +53,12 @@ def why_unmet(place: Key, demand: Demand) -> AtributoError | None:
     """The key is not there, is there already, or has another ref."""
     document = Document.objects.at(*place).present().first()
     name = "/".join(place)
-    if demand.sql in (sql.PRESENT, sql.SAME_REF) and document is None:
-        if demand.sql == sql.PRESENT:
+    if demand.condition in (sql.PRESENT, sql.SAME_REF) and document is None:
+        if demand.condition == sql.PRESENT:
             return DocumentNotFound(f"{name} does not exist", collection=place[0], key=place[1])
         return PreconditionFailed(f"{name} does not exist", ref=None)
-    if demand.sql == sql.ABSENT and document is not None:
+    if demand.condition == sql.ABSENT and document is not None:
         return PreconditionFailed(f"{name} exists already", ref=document.ref)
-    if demand.sql == sql.SAME_REF and document is not None and document.ref != demand.if_ref:
+    if demand.condition == sql.SAME_REF and document is not None and document.ref != demand.if_ref:
         return PreconditionFailed(f"{name} has another ref: {document.ref}", ref=document.ref)
     return None

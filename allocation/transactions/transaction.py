@@ -4,7 +4,7 @@ import traceback
 from collections.abc import Callable
 from datetime import datetime
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from django.db import DatabaseError
 
@@ -169,7 +169,6 @@ class Transaction:
         except FAILURES as error:
             self._undo("failed", error)
             raise RollbackCausedByException(error, traceback.format_exc()) from error
-        raise AssertionError("unreachable")
 
     def _verify(self) -> None:
         if self._over is not None:
@@ -178,7 +177,7 @@ class Transaction:
     def _why_over(self) -> TransactionIsOver:
         return why_over(*self._fence) or JobIsFailed(f"transaction {self.id} failed")
 
-    def _raise_over(self, over: TransactionIsOver) -> None:
+    def _raise_over(self, over: TransactionIsOver) -> NoReturn:
         """Remember the end; out of time, roll back at once rather than wait for the curator."""
         self._over = over
         if isinstance(over, JobIsTimedOut):

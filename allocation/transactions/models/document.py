@@ -2,8 +2,9 @@
 
 import secrets
 
+from django.apps import apps
 from django.db import models
-from django.db.models import Q
+from django.db.models import Case, Exists, F, OuterRef, Q, Subquery, When
 from django.db.models.functions import Now
 
 NAME_LENGTH = 255
@@ -22,9 +23,26 @@ class DocumentQuerySet(models.QuerySet):
     def present(self) -> "DocumentQuerySet":
         return self.filter(present=True)
 
-    def readable(self) -> "DocumentQuerySet":
-        """Those that no transaction is changing."""
-        return self.exclude(locks__mode="exclusive")
+    def committed(self) -> "DocumentQuerySet":
+        """With the image that stands if every open transaction were rolled back now."""
+        entries = apps.get_model("allocation", "JournalEntry").objects.filter(
+            undo="",
+            document=OuterRef("pk"),
+            transaction__locks__document=OuterRef("pk"),
+            transaction__locks__mode="exclusive",
+        )
+        changing = Exists(entries.filter(after_ref=OuterRef("ref")))
+        first = entries.order_by("id")
+        return self.annotate(
+            committed_value=_either(changing, first, "value"),
+            committed_ref=_either(changing, first, "ref"),
+            committed_present=_either(changing, first, "present"),
+        ).filter(committed_present=True)
+
+
+def _either(changing: Exists, entries: models.QuerySet, name: str) -> Case:
+    before = Subquery(entries.values(f"before_{name}")[:1])
+    return Case(When(changing, then=before), default=F(name))
 
 
 class Document(models.Model):
