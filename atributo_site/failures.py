@@ -1,13 +1,18 @@
 """Answers to requests that fail before a view: pages for people, problems for programs."""
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+
+from atributo_site.console.look import look
+from atributo_site.rest.problems import problem
 
 SENTENCES = {
     400: ("bad_request", "The request could not be understood."),
     403: ("forbidden", "Your role does not allow this."),
     404: ("not_found", "There is nothing at this address."),
+    409: ("conflict", "Something else came first; look again and repeat."),
     413: ("too_large", "The request body is larger than this site accepts."),
+    429: ("too_many_requests", "Too many requests; wait a moment and try again."),
     500: ("internal_error", "Something went wrong here; it has been logged."),
     503: ("busy", "The database is busy; try again in a moment."),
 }
@@ -17,14 +22,9 @@ def failure(request: HttpRequest, status: int, detail: str = "") -> HttpResponse
     code, sentence = SENTENCES[status]
     if request.path.startswith("/api/"):
         return problem(status, code, detail or sentence)
-    context = {"status": status, "sentence": detail or sentence}
-    return render(request, "failure.html", context, status=status)
-
-
-def problem(status: int, code: str, detail: str, **members: object) -> JsonResponse:
-    """An answer of the media type application/problem+json."""
-    body = {"type": "about:blank", "status": status, "code": code, "detail": detail, **members}
-    return JsonResponse(body, status=status, content_type="application/problem+json")
+    context = {**look(request), "status": status, "sentence": detail or sentence}
+    # Without the request's own context: a page that says «the database is away» must not ask it.
+    return HttpResponse(render_to_string("failure.html", context), status=status)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -32,7 +32,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return failure(request, 403)
+    return failure(request, 403, str(exception))
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -18,17 +18,22 @@ class Claim:
     """An advisory lock that the system frees with the process, however it ends."""
 
     def __init__(self, var_dir: Path) -> None:
-        self._file = open(var_dir / "up.lock", "a+")  # noqa: SIM115 - held until the process ends
+        self._file = open(var_dir / "up.lock", "a+")  # noqa: SIM115 - held on
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise AlreadyRunning(_who_runs(self._read(), var_dir)) from None
+            who = self._read()
+            self.close()
+            raise AlreadyRunning(_who_runs(who, var_dir)) from None
 
     def note(self, **facts: Any) -> None:
         self._file.seek(0)
         self._file.truncate()
         json.dump({"pid": os.getpid(), **facts}, self._file)
         self._file.flush()
+
+    def close(self) -> None:
+        self._file.close()
 
     def _read(self) -> dict[str, Any]:
         self._file.seek(0)

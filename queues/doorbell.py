@@ -1,0 +1,76 @@
+"""The doorbell: one RQ message per slot says «look at queue Q, slot S», and nothing else.
+
+A message is expendable. Whatever Redis loses or doubles changes nothing: the rows decide.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from redis import Redis
+from rq import Queue
+from rq.job import Job
+from rq.serializers import JSONSerializer
+
+ENTRY = "queues.doorbell.answer"
+CHANNEL = "default"
+
+
+@dataclass(frozen=True)
+class Bell:
+    """What a message says."""
+
+    queue: str
+    slot: int
+
+
+def connection(timeout_seconds: float) -> Redis:
+    """django-rq's URL, without the client's own retries: a retried push rings twice."""
+    return Redis.from_url(
+        str(settings.RQ_QUEUES[CHANNEL]["URL"]),
+        retry=None,
+        socket_timeout=timeout_seconds,
+        socket_connect_timeout=timeout_seconds,
+    )
+
+
+def answer(*_: Any) -> None:
+    """The only function a message may name; the worker pumps the slot instead of calling it."""
+
+
+class DoorbellJob(Job):
+    """RQ's job reduced to a bell: no function, callback, webhook or retry is ever read."""
+
+    bell: Bell | None = None
+
+    def restore(self, raw_data: dict[bytes, bytes]) -> None:
+        self.origin = CHANNEL
+        self.bell = _bell(raw_data)
+
+    @property
+    def func_name(self) -> str:  # type: ignore[override]
+        return ENTRY
+
+    def perform(self) -> None:
+        return None
+
+
+class DoorbellQueue(Queue):
+    job_class = DoorbellJob
+
+
+def doorbell_queue(redis: Redis) -> DoorbellQueue:
+    return DoorbellQueue(CHANNEL, connection=redis, serializer=JSONSerializer)
+
+
+def _bell(raw_data: dict[bytes, bytes]) -> Bell | None:
+    """None for a message that we did not write."""
+    try:
+        name, _, arguments, _ = json.loads(raw_data.get(b"data", b""))
+        queue, slot = arguments
+    except (ValueError, TypeError):
+        return None
+    if name != ENTRY or not isinstance(queue, str) or not isinstance(slot, int):
+        return None
+    return Bell(queue, slot)
