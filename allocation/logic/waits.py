@@ -3,6 +3,18 @@
 from collections.abc import Iterable
 
 Edge = tuple[int, int]
+Hold = tuple[int, int, str]  # transaction, key, mode
+
+
+def blocked(waits: Iterable[Hold], locks: Iterable[Hold]) -> list[Edge]:
+    """(waiter, holder) for every lock that stands in the way of a wait."""
+    held = list(locks)
+    return [
+        (waiter, holder)
+        for waiter, wanted, mode in waits
+        for holder, key, held_mode in held
+        if key == wanted and holder != waiter and "exclusive" in (mode, held_mode)
+    ]
 
 
 def cycle_of(start: int, edges: Iterable[Edge]) -> list[int]:

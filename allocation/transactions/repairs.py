@@ -4,7 +4,7 @@ from allocation.repair import Repair
 from allocation.transactions.curate import expired_transactions, orphaned_locks, retention
 
 REPAIRS = [
-    Repair("expired_transactions", expired_transactions, every_seconds=0.25),
-    Repair("orphaned_locks", orphaned_locks, every_seconds=1.0),
-    Repair("transaction_retention", retention, every_seconds=60.0),
+    Repair("expired transactions", expired_transactions, every_seconds=0.25),
+    Repair("orphaned locks", orphaned_locks, every_seconds=1.0),
+    Repair("old transactions", retention, every_seconds=60.0),
 ]

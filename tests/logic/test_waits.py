@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from allocation.logic.retry_delay import LONGEST_SECONDS, retry_seconds
-from allocation.logic.waits import cycle_of, is_victim
+from allocation.logic.waits import blocked, cycle_of, is_victim
 
 edges = st.lists(st.tuples(st.integers(1, 6), st.integers(1, 6)), max_size=15)
 
@@ -13,6 +13,12 @@ def test_two_that_wait_for_each_other_are_a_circle():
 
 def test_one_that_waits_for_a_circle_is_not_part_of_it():
     assert cycle_of(3, [(1, 2), (2, 1), (3, 1)]) == []
+
+
+def test_only_a_lock_of_another_that_excludes_blocks():
+    locks = [(1, 7, "shared"), (2, 7, "shared"), (3, 8, "exclusive")]
+    waits = [(1, 7, "exclusive"), (4, 7, "shared"), (5, 8, "shared")]
+    assert blocked(waits, locks) == [(1, 2), (5, 3)]
 
 
 @given(edges, st.integers(1, 6))

@@ -1,10 +1,10 @@
 """Lock: a transaction's hold on a key; and who waits for one."""
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Q
 from django.db.models.functions import Now
 
-from allocation.logic.waits import Edge
+from allocation.logic.waits import Edge, blocked
 from allocation.transactions.models.document import Document
 
 
@@ -62,12 +62,10 @@ class Lock(models.Model):
 class LockWaitQuerySet(models.QuerySet):
     def edges(self) -> list[Edge]:
         """(waiter, holder) for every wait that a held lock causes."""
-        blocked = (
-            self.filter(document__locks__transaction__isnull=False)
-            .exclude(document__locks__transaction=F("transaction"))
-            .filter(Q(mode=Mode.EXCLUSIVE) | Q(document__locks__mode=Mode.EXCLUSIVE))
-        )
-        return list(blocked.values_list("transaction_id", "document__locks__transaction_id"))
+        waits = list(self.values_list("transaction_id", "document_id", "mode"))
+        held = Lock.objects.filter(document__in={document for _, document, _ in waits})
+        locks = list(held.values_list("transaction_id", "document_id", "mode"))
+        return blocked(waits, locks)
 
 
 class LockWait(models.Model):
