@@ -31,6 +31,15 @@ ACTIONS = {
     "me.view": Level.VIEW,
     "token.own": Level.VIEW,
     "user.administer": Level.ADMINISTER,
+    "document.view": Level.VIEW,
+    "document.change": Level.OPERATE,
+    "document.drop": Level.ADMINISTER,
+    "transaction.view": Level.VIEW,
+    "transaction.operate": Level.OPERATE,
+    "lock.view": Level.VIEW,
+    "lock.release": Level.OPERATE,
+    "curator.view": Level.VIEW,
+    "curator.hand_over": Level.OPERATE,
 }
 
 

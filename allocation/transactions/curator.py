@@ -9,9 +9,9 @@ from allocation.errors import LeaseLost
 from allocation.leases import HeldLease, this_process
 from allocation.models.clock import database_now
 from allocation.transactions.client import Client
+from allocation.transactions.curators import ROLE
 from allocation.transactions.repairs import REPAIRS
 
-ROLE = "curator"
 PAUSE_SECONDS = 0.25
 
 

@@ -70,9 +70,17 @@ class RollbackCausedByException(AtributoError):
     code = "rolled_back_by_error"
 
     def __init__(self, exception: BaseException, stacktrace: str) -> None:
-        super().__init__(f"rolled back because: {exception}", cause=str(exception))
+        facts = exception.facts if isinstance(exception, AtributoError) else {}
+        code = getattr(exception, "code", "error")
+        super().__init__(f"rolled back because: {exception}", **{**facts, "cause": code})
+        self.status_code = _status(exception)
         self.exception_causing_rollback = exception
         self.stacktrace_causing_rollback = stacktrace
+
+
+def _status(exception: BaseException) -> int:
+    """The caller's mistake keeps its status, so that a busy key is 423 here, too."""
+    return exception.status_code if isinstance(exception, AtributoError) else 409
 
 
 class FailedToRollBack(AtributoError):

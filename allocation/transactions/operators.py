@@ -38,7 +38,7 @@ class NotPossibleNow(AtributoError):
 def roll_back(pk: int, reason: str) -> int:
     """Undo a transaction whoever owns it; how many keys were restored."""
     row = _unfinished(pk)
-    _claim(row, _checked(reason))
+    _claim(row, checked_reason(reason))
     try:
         restored = undo(pk, row.epoch + 1, delay_ms=settings.ATRIBUTO.lock_delay_ms)
     except FAILURES as error:
@@ -63,7 +63,7 @@ def complete(pk: int, reason: str) -> None:
             status=Status.COMPLETED,
             epoch=F("epoch") + 1,
             cause=Transaction.Cause.OPERATOR,
-            reason=_checked(reason),
+            reason=checked_reason(reason),
             finished_at=Now(),
         )
         if not finished:
@@ -81,7 +81,7 @@ def force_release(pk: int, reason: str) -> None:
         roll_back(lock.transaction_id, reason)
     facts = {"token": lock.token, "transaction": lock.transaction_id}
     with atomic():
-        record("lock.released", f"document:{lock.document}", reason=_checked(reason), **facts)
+        record("lock.released", f"document:{lock.document}", reason=checked_reason(reason), **facts)
         _delay(Document.objects.filter(pk=lock.document_id))
         Lock.objects.filter(pk=pk).delete()
 
@@ -116,7 +116,7 @@ def _claimable(row: Transaction) -> TransactionQuerySet:
     return Transaction.objects.unfinished().filter(pk=row.pk, epoch=row.epoch).exclude(theirs)
 
 
-def _checked(reason: str) -> str:
+def checked_reason(reason: str) -> str:
     if not reason.strip():
         raise ReasonMissing("say why: a reason is missing")
     return reason.strip()[:2000]
