@@ -8,7 +8,6 @@ import os
 import pytest
 
 from tests.servers import shared_postgres
-from tests.servers.orphans import die_with_parent
 from tests.servers.valkey import ValkeyServer
 
 VENDORS = ("sqlite", "postgresql")
@@ -24,8 +23,6 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "only_on(vendor): this test is about one database only")
-    if hasattr(config, "workerinput"):
-        die_with_parent()
     if is_controller(config) and config.getoption("database") != "sqlite":
         try:
             shared_postgres.url()  # the workers inherit it
