@@ -48,8 +48,8 @@ class DoorbellJob(Job):
         self.origin = CHANNEL
         self.bell = _bell(raw_data)
 
-    @property
-    def func_name(self) -> str:  # type: ignore[override]
+    @property  # type: ignore[misc]
+    def func_name(self) -> str:
         return ENTRY
 
     def perform(self) -> None:
