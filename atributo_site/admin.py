@@ -1,9 +1,83 @@
-"""The raw lists at /admin/, inside the frame of the whole site."""
+"""Raw lists of people: users, their roles and their tokens; for administrators alone."""
+
+from typing import Any
 
 from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import Group, User
+from django.http import HttpRequest
+
+from atributo_site import tokens
+from atributo_site.models import TokenScope
+from atributo_site.raw_lists import RawList
 
 
-class AtributoAdminSite(admin.AdminSite):
-    site_title = site_header = "Atributo"
-    index_title = "Raw lists"
-    enable_nav_sidebar = False
+@admin.register(User)
+class UserList(RawList, UserAdmin):
+    """A person who leaves is made inactive, not deleted: events go on naming them."""
+
+    view_action = change_action = "user.administer"
+    may_add = True
+    newest_first = False
+    list_display = ["username", "email", "roles", "is_active", "last_login"]
+    list_filter = ["is_active"]
+    search_fields = ["username", "email"]
+    filter_horizontal = ()
+    fieldsets = (
+        (None, {"fields": ["username", "password"]}),
+        ("Person", {"fields": ["first_name", "last_name", "email"]}),
+        ("Access", {"fields": ["is_active", "groups"]}),
+    )
+    add_fieldsets = (
+        (
+            None,
+            {
+                "classes": ["wide"],
+                "fields": ["username", "usable_password", "password1", "password2"],
+            },
+        ),
+    )
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).prefetch_related("groups")
+
+    @admin.display(description="Roles")
+    def roles(self, user: User) -> str:
+        names = [group.name for group in user.groups.all()]
+        return ", ".join(["superuser"] * user.is_superuser + names) or "none"
+
+    def subject_of(self, obj: User) -> str:
+        return f"user:{obj.get_username()}"
+
+
+@admin.register(Group)
+class RoleList(RawList):
+    """Roles and what they may are part of the program; here they can be looked at."""
+
+    view_action = "user.administer"
+    newest_first = False
+    filter_horizontal = ()
+
+
+@admin.register(TokenScope)
+class TokenList(RawList):
+    """Tokens of everybody, without their hashes; deleting one ends it."""
+
+    view_action = change_action = "user.administer"
+    may_delete = True
+    list_display = ["name", "owner", "level", "made", "expiry", "last_used_at"]
+    list_select_related = ["token__user"]
+    list_filter = ["level"]
+    fields = readonly_fields = ["name", "owner", "level", "made", "expiry", "last_used_at"]
+
+    def owner(self, scope: TokenScope) -> str:
+        return scope.token.user.get_username()
+
+    def made(self, scope: TokenScope) -> Any:
+        return scope.token.created
+
+    def expiry(self, scope: TokenScope) -> Any:
+        return scope.token.expiry
+
+    def delete_model(self, request: HttpRequest, obj: TokenScope) -> None:
+        tokens.end(obj)

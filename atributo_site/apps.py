@@ -8,4 +8,4 @@ class SiteConfig(AppConfig):
 
 
 class AdminConfig(apps.AdminConfig):
-    default_site = "atributo_site.admin.AtributoAdminSite"
+    default_site = "atributo_site.admin_site.AtributoAdminSite"

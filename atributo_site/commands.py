@@ -3,9 +3,10 @@
 import getpass
 import json
 import sys
+from collections.abc import Callable
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 from django.core.serializers.json import DjangoJSONEncoder
 from rich.console import Console
 from rich.table import Table
@@ -20,9 +21,13 @@ EXIT_USAGE = 2  # the command line itself is wrong
 class AtributoCommand(BaseCommand):
     """Subclasses write `perform(**options)`; errors become a sentence and an exit code."""
 
+    has_json = True
+    perform: Callable[..., None]
+
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
-        parser.add_argument("--json", action="store_true", help="Print JSON instead of text.")
+        if self.has_json:
+            parser.add_argument("--json", action="store_true", help="Print JSON instead of text.")
         return parser
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -30,10 +35,7 @@ class AtributoCommand(BaseCommand):
             try:
                 self.perform(**options)
             except AtributoError as error:
-                self._refuse(error, options["json"])
-
-    def perform(self, **options: Any) -> None:
-        raise CommandError("this command does nothing")
+                self._refuse(error, options.get("json", False))
 
     def show(self, value: Any) -> None:
         """One JSON document on standard output."""

@@ -1,7 +1,9 @@
 """Answers to requests that fail before a view: pages for people, problems for programs."""
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+
+from atributo_site.rest.problems import problem
 
 SENTENCES = {
     400: ("bad_request", "The request could not be understood."),
@@ -19,12 +21,6 @@ def failure(request: HttpRequest, status: int, detail: str = "") -> HttpResponse
         return problem(status, code, detail or sentence)
     context = {"status": status, "sentence": detail or sentence}
     return render(request, "failure.html", context, status=status)
-
-
-def problem(status: int, code: str, detail: str, **members: object) -> JsonResponse:
-    """An answer of the media type application/problem+json."""
-    body = {"type": "about:blank", "status": status, "code": code, "detail": detail, **members}
-    return JsonResponse(body, status=status, content_type="application/problem+json")
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -36,3 +36,14 @@ ACTIONS = {
 def may(user: Any, action: str) -> bool:
     """KeyError for an action that the table lacks: a missing entry must be noticed."""
     return user.is_active and user.has_perm(f"{APP_LABEL}.{ACTIONS[action].value}")
+
+
+NO_ROLE = "You are logged in, but have no role yet: ask an administrator for one."
+
+
+def role_of(user: Any) -> str:
+    """The most that the user may, as the name of a role."""
+    for role, levels in reversed(ROLES.items()):
+        if user.is_active and user.has_perm(f"{APP_LABEL}.{levels[-1].value}"):
+            return role
+    return "no role"

@@ -17,7 +17,7 @@ class WritersTransaction(Func):
         return "0", []
 
 
-class EventQuerySet(models.QuerySet):
+class EventQuerySet(models.QuerySet["Event"]):
     def about(self, subject: str) -> "EventQuerySet":
         """The events of one object, for example `instance:worker-7`."""
         return self.filter(subject=subject)

@@ -8,10 +8,10 @@ from allocation.errors import LeaseLost
 from allocation.models.clock import from_now
 
 
-class LeaseQuerySet(models.QuerySet):
+class LeaseQuerySet(models.QuerySet["Lease"]):
     def acquire(self, role: str, holder: str, seconds: float, **facts: object) -> int | None:
         """Take a role that nobody holds; the new token, or None while somebody else has it."""
-        self.bulk_create([Lease(role=role)], ignore_conflicts=True)
+        self.bulk_create([self.model(role=role)], ignore_conflicts=True)
         taken = (
             self.filter(role=role)
             .free()

@@ -14,6 +14,8 @@ class IdConverter:
     regex = "[^/]+"
 
     def to_python(self, value: str) -> str:
+        if "\x00" in value:
+            raise ValueError("no id contains the NUL character")  # 404
         return value.replace(ENCODED_SLASH, "/")
 
     def to_url(self, value: str) -> str:

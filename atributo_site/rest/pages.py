@@ -1,6 +1,14 @@
 """Pages by key: page a million costs as much as page one."""
 
+from typing import Any
+
+from django.core.exceptions import ValidationError as DjangoValidationError
+from django.db import DataError
+from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.pagination import CursorPagination
+from rest_framework.request import Request
+
+WRONG_CURSOR = ValidationError({"cursor": ["This is not a cursor of this list."]})
 
 
 class CursorPages(CursorPagination):
@@ -8,3 +16,27 @@ class CursorPages(CursorPagination):
     max_page_size = 1000
     page_size_query_param = "limit"
     ordering = "pk"
+
+    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> Any:
+        try:
+            return super().paginate_queryset(queryset, request, view)
+        except (ValueError, DjangoValidationError, DataError) as error:
+            raise WRONG_CURSOR from error  # a position that the key cannot have
+
+    def get_page_size(self, request: Request) -> int:
+        text = request.query_params.get("limit", str(self.page_size))
+        if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= self.max_page_size):
+            message = f"Must be a whole number from 1 to {self.max_page_size}."
+            raise ValidationError({"limit": [message]})
+        return int(text)
+
+    def get_ordering(self, request: Request, queryset: Any, view: Any) -> tuple[str, ...]:
+        """The view's `ordering`: a unique key, or one that ends with it."""
+        ordering = getattr(view, "ordering", None) or self.ordering
+        return (ordering,) if isinstance(ordering, str) else tuple(ordering)
+
+    def decode_cursor(self, request: Request) -> Any:
+        try:
+            return super().decode_cursor(request)
+        except NotFound as error:
+            raise WRONG_CURSOR from error

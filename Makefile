@@ -1,0 +1,65 @@
+# Everything that can be done here; `make help` lists it.
+# A fresh machine needs Python 3.11 or newer, make, and the package registries.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
+BIN := .venv/bin
+# Byte code is written even where the environment forbids it: each start would compile anew.
+PY := PYTHONDONTWRITEBYTECODE= $(BIN)/python
+WORKERS ?= 2
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help install install-dev run test soak lint bench screenshots clean
+
+help: ## list every target with a sentence
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: .venv/installed ## make .venv with the pinned packages
+
+install-dev: .venv/installed-dev
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	  || { echo "Atributo needs Python 3.11 or newer: install it, or name it with PYTHON=…" >&2; exit 1; }
+	@$(PYTHON) -m venv .venv 2>/dev/null || { rm -rf .venv; \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    apt-get update -qq && apt-get install -y -qq python3-venv && $(PYTHON) -m venv .venv; \
+	  else echo "Python's venv module is missing: install python3-venv" >&2; exit 1; fi; }
+
+.venv/installed: requirements.txt | .venv/bin/python
+	@echo "Installing the pinned packages …"
+	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+.venv/installed-dev: requirements-dev.txt requirements.txt | .venv/bin/python
+	@echo "Installing the pinned packages for development …"
+	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch .venv/installed $@
+
+run: .venv/installed ## start everything: web, workers, curator, Valkey (ARGS=--no-demo)
+	@$(PY) manage.py up $(ARGS)
+
+test: lint ## check style, types and migrations, then run all tests on both databases
+	@$(PY) -m tests.servers.chromium
+	@$(PY) -m pytest -n $(WORKERS) -m "not soak" -q $(ARGS)
+
+soak: .venv/installed-dev ## long storms, hundred-fold kills, million-row checks
+	@$(PY) -m tests.servers.chromium
+	@$(PY) -m pytest -n $(WORKERS) -m soak -q $(ARGS)
+
+lint: .venv/installed-dev ## ruff, mypy and missing migrations
+	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --check --quiet .
+	@$(BIN)/mypy --no-error-summary allocation queues pools atributo_site
+	@ATRIBUTO_ENV=test ATRIBUTO_VAR_DIR="$$(mktemp -d)" $(PY) manage.py makemigrations --check --dry-run >/dev/null \
+	  || { echo "A model change has no migration: run manage.py makemigrations" >&2; exit 1; }
+
+bench: .venv/installed-dev ## measure beside the peers (ARGS=name for one)
+	@$(PY) -m bench $(ARGS)
+
+screenshots: .venv/installed-dev ## take the pictures of README and docs anew
+	@$(PY) -m tests.servers.chromium
+	@$(PY) -m tests.screenshots
+
+clean: ## remove .venv and caches; the state in var/ stays
+	@rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,24 @@
+"""Raw lists of what all rooms share."""
+
+from django.contrib import admin
+
+from allocation.models import Event, Lease
+from atributo_site.raw_lists import RawList
+
+
+@admin.register(Event)
+class EventList(RawList):
+    view_action = "event.view"
+    list_display = ["id", "at", "kind", "subject", "actor", "channel"]
+    list_filter = ["channel"]
+    search_fields = ["kind__exact", "subject__exact", "actor__exact"]
+    search_help_text = "The whole kind, subject or actor."
+
+
+@admin.register(Lease)
+class LeaseList(RawList):
+    view_action = "lease.view"
+    newest_first = False
+    search_help_text = "The whole role or holder."
+    list_display = ["role", "holder", "token", "acquired_at", "renewed_at", "expires_at"]
+    search_fields = ["role__exact", "holder__exact"]

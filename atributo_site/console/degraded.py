@@ -1,0 +1,18 @@
+"""Does Redis answer? Asked at most every few seconds, so that no page waits for it twice."""
+
+from django.core.cache import cache
+
+from atributo_site.redis_health import redis_health
+
+KEY = "console:redis_trouble"
+REMEMBERED_SECONDS = 3
+
+
+def redis_trouble() -> str:
+    """What is wrong with Redis, or nothing."""
+    known = cache.get(KEY)
+    if known is None:
+        health = redis_health()
+        known = "" if health.state == "ok" else health.detail
+        cache.set(KEY, known, REMEMBERED_SECONDS)
+    return known

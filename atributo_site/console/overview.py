@@ -1,0 +1,29 @@
+"""The first screen: what needs attention, then everything that runs."""
+
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+
+from allocation.models.clock import database_now
+from atributo_site.console.screen import Screen
+from atributo_site.snapshot import snapshot
+
+SECTIONS = Path(settings.BASE_DIR) / "templates" / "console" / "sections"
+
+
+class Overview(Screen):
+    actions = {"GET": "overview.view"}
+    template_name = "console/overview.html"
+    title = "Overview"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        taken = snapshot(database_now())
+        return self.show(snapshot=taken, sections=sections(taken))
+
+
+def sections(taken: dict[str, Any]) -> list[str]:
+    """The templates of the rooms that the snapshot speaks of."""
+    rooms = sorted(path.stem for path in SECTIONS.glob("*.html"))
+    return [f"console/sections/{room}.html" for room in rooms if room in taken]

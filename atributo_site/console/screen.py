@@ -1,0 +1,56 @@
+"""The base of every screen: one action per method, and nothing answers without one."""
+
+from typing import Any, ClassVar
+
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import BadRequest, PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.views import View
+
+from allocation.errors import AtributoError
+from atributo_site.failures import failure
+from atributo_site.permissions import NO_ROLE, may
+
+
+class Screen(View):
+    """`actions` maps each method to an entry of ACTIONS; other methods are 405."""
+
+    actions: ClassVar[dict[str, str]] = {}
+    template_name = ""
+    title = ""
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not request.user.is_authenticated:
+            return redirect_to_login(request.get_full_path() if request.method == "GET" else "/")
+        self._check(request)
+        if self._action(request) is None:
+            return HttpResponseNotAllowed(self.actions)
+        try:
+            return super().dispatch(request, *args, **kwargs)
+        except AtributoError as error:
+            return failure(request, error.status_code, str(error))
+
+    def show(self, status: int = 200, **context: Any) -> HttpResponse:
+        """The whole page, or only its content when htmx asks for it."""
+        base = "fragment.html" if self.request.htmx else "base.html"  # type: ignore[attr-defined]
+        return render(
+            self.request,
+            self.template_name,
+            {"base": base, "title": self.title, **context},
+            status=status,
+        )
+
+    def _check(self, request: HttpRequest) -> None:
+        if not may(request.user, "overview.view"):
+            raise PermissionDenied(NO_ROLE)
+        action = self._action(request)
+        if action is not None and not may(request.user, action):
+            raise PermissionDenied
+        if "%00" in request.META.get("QUERY_STRING", "") or "\x00" in request.path:
+            raise BadRequest("an address must not contain NUL")
+
+    def _action(self, request: HttpRequest) -> str | None:
+        method = "GET" if request.method == "HEAD" else str(request.method)
+        return self.actions.get(method)

@@ -1,0 +1,59 @@
+"""The search box: screens by name, and what has events under that name."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+
+from allocation.models import Event
+from atributo_site.console.navigation import address, navigation
+from atributo_site.console.screen import Screen
+from atributo_site.console.subjects import NOUNS, subject_url
+
+LONGEST = 320
+
+
+@dataclass(frozen=True)
+class Hit:
+    kind: str
+    name: str
+    url: str
+
+
+def screens(user: Any, text: str) -> list[Hit]:
+    found = [item for item in navigation(user, "") if text.lower() in item["name"].lower()]
+    return [Hit("screen", item["name"], item["url"]) for item in found]
+
+
+def subjects(user: Any, text: str) -> list[Hit]:
+    """Objects of any kind that have this id and at least one event."""
+    wanted = [text, *(f"{noun}:{text}" for noun in NOUNS)]
+    known = Event.objects.filter(subject__in=wanted).order_by("subject").values_list("subject")
+    return [
+        Hit(s.partition(":")[0], s.partition(":")[2], subject_url(s)) for (s,) in known.distinct()
+    ]
+
+
+def everything_else(user: Any, text: str) -> list[Hit]:
+    """The timeline takes whatever was typed, as it stands."""
+    return [
+        Hit("events", f"{name} is «{text}»", f"{address('events')}?{urlencode({name: text})}")
+        for name in ("subject", "kind", "actor")
+    ]
+
+
+# A room adds its own finder here when its screens land.
+FINDERS: list[Callable[[Any, str], list[Hit]]] = [screens, subjects, everything_else]
+
+
+class Search(Screen):
+    actions = {"GET": "overview.view"}
+    template_name = "console/search.html"
+    title = "Search"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        text = request.GET.get("q", "").strip()[:LONGEST]
+        hits = [hit for find in FINDERS for hit in find(request.user, text)] if text else []
+        return self.show(text=text, hits=hits)

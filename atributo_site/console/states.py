@@ -1,0 +1,16 @@
+"""One tone and one icon for each word that says how something is; never colour alone."""
+
+TONES = {
+    "ok": "ok alive active available running complete done ready up held",
+    "busy": "progress starting connecting working draining restarting aborting",
+    "warn": "warning degraded late stale retrying delayed",
+    "bad": "error failed dead down lost missing expired critical",
+    "info": "info notice",
+    "idle": "pending standby idle stopped paused free unavailable unknown removed none",
+}
+TONE_OF = {word: tone for tone, words in TONES.items() for word in words.split()}
+
+
+def tone(word: str) -> str:
+    """The tone of a state word; a word nobody knows is shown plainly."""
+    return TONE_OF.get(word.lower(), "idle")

@@ -1,0 +1,29 @@
+"""From the subject of an event to the page about it."""
+
+from urllib.parse import urlencode
+
+from atributo_site.console.navigation import address
+
+# The noun before the colon → the screen of one such object, as soon as that exists.
+NOUNS = {
+    "instance": "instance",
+    "allocation": "allocation",
+    "queue": "queue",
+    "job": "job",
+    "service": "service",
+    "transaction": "transaction",
+    "pool": "pool",
+    "backend": "backend",
+    "lease": "",
+    "process": "",
+    "user": "",
+    "token": "",
+}
+
+
+def subject_url(subject: str) -> str:
+    """The object's screen; for things without one, their events."""
+    noun, _, name = subject.partition(":")
+    screen = NOUNS.get(noun)
+    found = address(screen, name) if screen and name else None
+    return found or f"{address('events')}?{urlencode({'subject': subject})}"

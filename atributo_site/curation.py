@@ -1,0 +1,81 @@
+"""Curation: of any number of curators one is active, and only that one repairs."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from django.conf import settings
+
+from allocation.errors import LeaseLost
+from allocation.events import record
+from allocation.leases import HeldLease, this_process
+from allocation.repair import Repair
+from atributo_site.loops import Step
+
+ROLE = "curator"
+
+
+class Curation:
+    """`heartbeat` seeks or keeps the lease; the repairs run only while it is held."""
+
+    def __init__(self, name: str, repairs: Sequence[Repair]) -> None:
+        self.name = name
+        self.repairs = repairs
+        self.repaired: dict[str, int] = {}
+        self.lease: HeldLease | None = None
+        self._holder = this_process()
+
+    def steps(self) -> list[Step]:
+        beat = Step("heartbeat", self.heartbeat)
+        return [beat, *(Step(repair.name, self._when_active(repair)) for repair in self.repairs)]
+
+    def heartbeat(self, now: datetime) -> float:
+        """Standbys look as often as the active one beats, so that a hand-over is seen at once."""
+        env = settings.ATRIBUTO
+        try:
+            self._seek_or_keep(env.curator_heartbeat_timeout_ms / 1000)
+        except LeaseLost:
+            self.lease = None
+            record("curator.replaced", self._subject)
+            return env.curator_inactivity_delay_ms / 1000
+        return env.curator_heartbeat_interval_ms / 1000
+
+    def resign(self) -> None:
+        """Hand over on a clean stop."""
+        if self.lease:
+            self.lease.release()
+            self.lease = None
+            record("curator.resigned", self._subject)
+
+    def sweep(self, now: datetime, repair: Repair) -> int:
+        """Run one repair under the held lease, and say so when it found something."""
+        assert self.lease is not None
+        self.lease.renew()
+        count = repair.run(now, self.lease)
+        if count:
+            self.repaired[repair.name] = self.repaired.get(repair.name, 0) + count
+            record("curator.repaired", self._subject, repair=repair.name, count=count)
+        return count
+
+    def _seek_or_keep(self, seconds: float) -> None:
+        if self.lease:
+            self.lease.renew()
+            return
+        self.lease = HeldLease.take(ROLE, self._holder, seconds, name=self.name)
+        if self.lease:
+            record("curator.active", self._subject, epoch=self.lease.token)
+
+    def _when_active(self, repair: Repair) -> Callable[[datetime], float]:
+        def run(now: datetime) -> float:
+            if self.lease:
+                try:
+                    self.sweep(now, repair)
+                except LeaseLost:
+                    self.lease = None
+                    record("curator.replaced", self._subject, during=repair.name)
+            return repair.every_seconds
+
+        return run
+
+    @property
+    def _subject(self) -> str:
+        return f"curator:{self.name}"

@@ -1,0 +1,132 @@
+"""Examine an installation: each finding says what is so, how grave it is and how to mend it."""
+
+import os
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from django.conf import settings
+from django.core import checks
+from django.db import DatabaseError, connection
+
+from allocation.models.clock import database_now
+from atributo_site.environment import source_of
+from atributo_site.first_start import pending_migrations
+from atributo_site.redis_health import redis_health
+from atributo_site.snapshot import snapshot
+
+LARGEST_SKEW_SECONDS = 1.0
+OLDEST_REDIS = (6, 2)
+SQLITE_EXPECTED = {"journal_mode": "wal", "synchronous": "1", "foreign_keys": "1"}
+POSTGRESQL_EXPECTED = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    name: str
+    level: str  # ok, warning, error
+    sentence: str
+    fix: str = ""
+
+
+def examine() -> list[Finding]:
+    """Everything that can be examined; without a database the rest would only repeat that."""
+    first = [*_configuration(), _database()]
+    if first[-1].level == "error":
+        return [*first, _redis()]
+    return [*first, *_database_options(), _migrations(), _clock(), _redis(), *_processes()]
+
+
+def _configuration() -> list[Finding]:
+    found = [
+        Finding("configuration", "error" if message.is_serious() else "warning", message.msg)
+        for message in checks.run_checks(include_deployment_checks=settings.PRODUCTION)
+    ]
+    env = settings.ATRIBUTO
+    where = source_of("database_url", os.environ), source_of("redis_url", os.environ)
+    sentence = f"mode {env.mode}; database by {where[0]}, Redis by {where[1]}"
+    return found or [Finding("configuration", "ok", sentence)]
+
+
+def _database() -> Finding:
+    try:
+        connection.ensure_connection()
+    except DatabaseError as error:
+        fix = "start it, or correct DATABASE_URL"
+        return Finding("database", "error", f"cannot connect: {type(error).__name__}", fix)
+    return Finding("database", "ok", f"{connection.vendor} answers")
+
+
+def _database_options() -> list[Finding]:
+    """Read back what the server really uses, not what the settings ask for."""
+    names: Callable[[], list[tuple[str, str, bool]]]
+    names = _pragmas if connection.vendor == "sqlite" else _timeouts
+    return [
+        Finding(f"database {name}", "ok", value)
+        if good
+        else Finding(f"database {name}", "error", value, "remove OPTIONS from DATABASE_URL")
+        for name, value, good in names()
+    ]
+
+
+def _pragmas() -> list[tuple[str, str, bool]]:
+    found = []
+    with connection.cursor() as cursor:
+        for name, expected in SQLITE_EXPECTED.items():
+            cursor.execute(f"PRAGMA {name}")
+            value = str(cursor.fetchone()[0])
+            found.append((name, value, value == expected))
+    return found
+
+
+def _timeouts() -> list[tuple[str, str, bool]]:
+    found = []
+    with connection.cursor() as cursor:
+        for name in POSTGRESQL_EXPECTED:
+            cursor.execute("SELECT current_setting(%s)", [name])
+            value = cursor.fetchone()[0]
+            found.append((name, value, value != "0"))
+    return found
+
+
+def _migrations() -> Finding:
+    pending = pending_migrations()
+    if pending:
+        return Finding("migrations", "error", f"{len(pending)} pending", "manage.py migrate")
+    return Finding("migrations", "ok", "all applied")
+
+
+def _clock() -> Finding:
+    skew = abs((datetime.now(UTC) - database_now()).total_seconds())
+    sentence = f"{socket.gethostname()} and the database differ by {skew * 1000:.0f} ms"
+    if skew > LARGEST_SKEW_SECONDS:
+        return Finding("clock", "warning", sentence, "run a time service (NTP) on both")
+    return Finding("clock", "ok", sentence)
+
+
+def _redis() -> Finding:
+    health = redis_health()
+    if health.state != "ok":
+        return Finding("redis", "warning", health.detail, "start it, or correct REDIS_URL")
+    if _version(health.version) < OLDEST_REDIS:
+        return Finding("redis", "error", health.detail, "install Redis 6.2 or Valkey")
+    return Finding("redis", "ok", f"{health.detail[:-1]}, policy {health.policy}")
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".")[:2] if part.isdigit())
+
+
+def _processes() -> list[Finding]:
+    state = snapshot(database_now())
+    running = sum(p["kind"] == "worker" and p["state"] == "running" for p in state["processes"])
+    active = state["curator"]["active"]
+    return [
+        Finding("workers", "ok", f"{running} running")
+        if running
+        else Finding("workers", "warning", "none runs", "manage.py worker"),
+        Finding("curator", "ok", f"{active} is active")
+        if active
+        else Finding("curator", "warning", "none is active", "manage.py run_curator"),
+    ]

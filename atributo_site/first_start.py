@@ -1,0 +1,63 @@
+"""What the first start of an installation makes: tables, static files, an administrator."""
+
+import hashlib
+import secrets
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
+from django.contrib.staticfiles.finders import get_finders
+from django.core.management import call_command
+from django.db import connection, transaction
+from django.db.migrations.executor import MigrationExecutor
+
+from allocation.events import record
+
+
+def migrate() -> bool:
+    """Apply what is missing; False when nothing was."""
+    if not pending_migrations():
+        return False
+    call_command("migrate", verbosity=0, interactive=False)
+    return True
+
+
+def pending_migrations() -> list[str]:
+    executor = MigrationExecutor(connection)
+    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    return [str(migration) for migration, _ in plan]
+
+
+def collect_static() -> bool:
+    """Collect only when a source file has changed, since compressing them takes seconds."""
+    mark = Path(settings.STATIC_ROOT) / ".collected"
+    now = _sources_fingerprint()
+    if mark.exists() and mark.read_text() == now:
+        return False
+    call_command("collectstatic", verbosity=0, interactive=False, clear=True)
+    mark.write_text(now)
+    return True
+
+
+def _sources_fingerprint() -> str:
+    digest = hashlib.sha256()
+    for finder in get_finders():
+        for path, storage in finder.list([]):
+            stat = Path(storage.path(path)).stat()
+            digest.update(f"{path}:{stat.st_size}:{stat.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
+
+
+def first_administrator() -> tuple[str, str] | None:
+    """Name and password of the administrator made now; None when a user exists already."""
+    User = get_user_model()
+    if User.objects.exists():
+        return None
+    name = settings.ATRIBUTO.admin_user
+    password = settings.ATRIBUTO.admin_password or secrets.token_urlsafe(12)
+    with transaction.atomic():
+        user = User.objects.create_superuser(name, password=password)
+        user.groups.add(Group.objects.get(name="admin"))
+        record("user.created", f"user:{name}", role="admin", first=True)
+    return name, password

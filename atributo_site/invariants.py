@@ -1,0 +1,18 @@
+"""What must always hold, as predicates: used by `verify`, by tests and by the dashboard."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Rule:
+    """`broken()` returns one line for each row that breaks the rule."""
+
+    name: str
+    sentence: str
+    broken: Callable[[], list[str]]
+
+
+def all_rules() -> list[Rule]:
+    """Rooms add theirs here as they land."""
+    return []

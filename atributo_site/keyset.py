@@ -1,0 +1,60 @@
+"""Pages by key: the last page of a million rows costs as much as the first."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+
+MOST_COUNTED = 10_000
+
+
+@dataclass(frozen=True)
+class KeysetPage:
+    """Rows in the order of display, and the keys that lead to the pages around them."""
+
+    rows: list[Any]
+    before: str | None
+    after: str | None
+
+
+def page_by_key(
+    rows: QuerySet, *, after: str = "", before: str = "", size: int = 50, descending: bool = True
+) -> KeysetPage:
+    """The rows that follow the key `after`, or the ones in front of `before`, else the first."""
+    after_key, before_key = _key(rows, after), _key(rows, before)
+    backwards = after_key is None and before_key is not None
+    if after_key is not None:
+        rows = rows.filter(**{f"pk__{'lt' if descending else 'gt'}": after_key})
+    elif before_key is not None:
+        rows = rows.filter(**{f"pk__{'gt' if descending else 'lt'}": before_key})
+    found = list(rows.order_by("-pk" if descending != backwards else "pk")[: size + 1])
+    shown = found[:size][::-1] if backwards else found[:size]
+    more = len(found) > size
+    return KeysetPage(
+        shown,
+        before=_end(shown, 0) if (more if backwards else after_key is not None) else None,
+        after=_end(shown, -1) if (more or backwards) else None,
+    )
+
+
+def capped_count(rows: QuerySet) -> int:
+    """How many rows, or one more than MOST_COUNTED: counting stops there."""
+    return rows.order_by()[: MOST_COUNTED + 1].count()
+
+
+def said_count(count: int) -> str:
+    return f"{MOST_COUNTED:,}+" if count > MOST_COUNTED else f"{count:,}"
+
+
+def _key(rows: QuerySet, text: str) -> Any:
+    if not text or "\x00" in text:
+        return None
+    try:
+        return rows.model._meta.pk.to_python(text)
+    except ValidationError:  # a key that no row can have: start from the first page
+        return None
+
+
+def _end(rows: list[Any], index: int) -> str | None:
+    return str(rows[index].pk) if rows else None

@@ -1,0 +1,88 @@
+"""The curator: repairs what a crash left behind, one active of any number."""
+
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from allocation.errors import AtributoError
+from allocation.models import Lease
+from allocation.models.clock import database_now
+from allocation.presence import host_and_pid
+from allocation.repair import Repair
+from atributo_site.beating import presence_of
+from atributo_site.commands import AtributoCommand
+from atributo_site.curation import ROLE, Curation
+from atributo_site.loops import Loop, Step
+from atributo_site.repairs import all_repairs
+
+
+class AnotherIsActive(AtributoError):
+    status_code = 409
+    code = "another_is_active"
+
+
+class Command(AtributoCommand):
+    help = "Run the curator; any number may run, one is active."
+
+    def add_arguments(self, parser: Any) -> None:
+        parser.add_argument("--name", default=host_and_pid(), help="Name shown on the dashboard.")
+        parser.add_argument("--once", action="store_true", help="One sweep, then stop.")
+        parser.add_argument("--only", help="Run only the repair of this name.")
+        parser.add_argument("--status", action="store_true", help="Show who is active and stop.")
+
+    def perform(
+        self, *, name: str, once: bool, only: str | None, status: bool, **options: Any
+    ) -> None:
+        if status:
+            return self._show_status(options["json"])
+        curation = Curation(name, _chosen(only))
+        if once:
+            return self._sweep_once(curation, options["json"])
+        self._run(curation)
+
+    def _run(self, curation: Curation) -> None:
+        presence = presence_of("curator", curation.name)
+        presence.facts["repaired"] = curation.repaired
+        loop = Loop([Step("presence", presence.step), *curation.steps()])
+        try:
+            loop.run_until_signalled()
+        finally:
+            curation.resign()
+            presence.leave()
+
+    def _sweep_once(self, curation: Curation, as_json: bool) -> None:
+        curation.heartbeat(database_now())
+        if curation.lease is None:
+            raise AnotherIsActive("another curator is active; --status shows which.")
+        try:
+            counts = {r.name: curation.sweep(database_now(), r) for r in curation.repairs}
+        finally:
+            curation.resign()
+        if as_json:
+            return self.show(counts)
+        self.table(["repair", "mended"], [[name, count] for name, count in counts.items()])
+
+    def _show_status(self, as_json: bool) -> None:
+        active = Lease.objects.held().filter(role=ROLE).first()
+        names = Lease.objects.held().filter(role__startswith=f"{ROLE}/")
+        facts = {
+            "active": active and active.facts.get("name"),
+            "epoch": active and active.token,
+            "since": active and active.acquired_at,
+            "heartbeat": active and active.renewed_at,
+            "running": [lease.role.removeprefix(f"{ROLE}/") for lease in names],
+        }
+        if as_json:
+            return self.show(facts)
+        self.table(["", ""], [[key, value if value else "–"] for key, value in facts.items()])
+
+
+def _chosen(only: str | None) -> list[Repair]:
+    repairs = all_repairs()
+    if only is None:
+        return repairs
+    chosen = [repair for repair in repairs if repair.name == only]
+    if not chosen:
+        known = ", ".join(f"«{repair.name}»" for repair in repairs)
+        raise CommandError(f"no repair is called «{only}»; there are {known}.", returncode=2)
+    return chosen

@@ -1,0 +1,105 @@
+"""Everything on one machine, in the foreground: `make run` calls this."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection
+
+from atributo_site import first_start
+from atributo_site.beating import beating
+from atributo_site.commands import AtributoCommand
+from atributo_site.redis_health import redis_health
+from atributo_site.supervisor import crew
+from atributo_site.supervisor.claim import Claim
+from atributo_site.supervisor.ports import listen_or_offer
+from atributo_site.supervisor.report import Report
+from atributo_site.supervisor.supervisor import Supervisor
+from atributo_site.supervisor.wait import not_up, web_answers
+
+UP_SECONDS = 60
+
+
+class Command(AtributoCommand):
+    has_json = False
+    help = "Run the web server, the workers, the curator and, if it is ours, Valkey."
+
+    def add_arguments(self, parser: Any) -> None:
+        parser.add_argument("--no-demo", action="store_true", help="Make no demo content.")
+        parser.add_argument("--check", action="store_true", help="Stop as soon as all is up.")
+
+    def perform(self, *, no_demo: bool, check: bool, **options: Any) -> None:
+        env = settings.ATRIBUTO
+        claim = Claim(settings.VAR_DIR)
+        listener, remark = listen_or_offer(env.host, env.port, insist="ATRIBUTO_PORT" in os.environ)
+        port = listener.getsockname()[1]
+        address = f"http://{env.host if ':' not in env.host else f'[{env.host}]'}:{port}"
+        claim.note(address=address)
+        self._say(remark)
+
+        valkey = crew.valkey()
+        self.site = [crew.web(listener.fileno()), *crew.workers(), crew.curator()]
+        self.supervisor = Supervisor([self.site, [valkey] if valkey else []], self._died)
+        self.report = Report(self.supervisor.children)
+        self.supervisor.listen_for_signals()
+        try:
+            self._bring_up(valkey, env.host, port, demo=env.demo and not no_demo, address=address)
+            if not check:
+                with beating(self.report.presence, self.report.step):
+                    self.supervisor.run()
+        finally:
+            self._say("Stopping …")
+            self.supervisor.stop()
+        self._say("Stopped.")
+
+    def _bring_up(self, valkey: Any, host: str, port: int, *, demo: bool, address: str) -> None:
+        if valkey:
+            self._start_valkey(valkey)
+        login = self._prepare(demo)
+        self.supervisor.start()
+        web = self.site[0]
+        if self.supervisor.watch_until(lambda: web_answers(host, port), UP_SECONDS):
+            self._say(f"\nAtributo runs at {address}\n{login}\n{self._where_things_are()}")
+        elif not self.supervisor.stopping:
+            raise not_up("the web server", web.log_path)
+
+    def _start_valkey(self, valkey: Any) -> None:
+        valkey.start(0.0)
+        if not self.supervisor.watch_until(lambda: redis_health().state == "ok", UP_SECONDS):
+            raise not_up("Valkey", valkey.log_path)
+
+    def _prepare(self, demo: bool) -> str:
+        """Tables, static files, the first administrator; how to log in."""
+        if first_start.migrate():
+            self._say("The tables are up to date.")
+        if first_start.collect_static():
+            self._say("The static files are collected.")
+        made = first_start.first_administrator()
+        if made and demo:
+            call_command("seed_demo", stdout=self.stdout)
+        connection.close()
+        return _how_to_log_in(made)
+
+    def _died(self, child: Any) -> None:
+        self._say(f"{child.name} ended ({child.last_exit}); starting it again.")
+        self.report.died(child)
+
+    def _where_things_are(self) -> str:
+        log = Path(os.path.relpath(settings.VAR_DIR / "log"))
+        return f"Ctrl-C stops everything. Logs are in {log}/."
+
+    def _say(self, text: str) -> None:
+        if text:
+            self.stdout.write(text)
+            self.stdout.flush()
+
+
+def _how_to_log_in(made: tuple[str, str] | None) -> str:
+    if made is None:
+        return "Log in as before; `manage.py changepassword NAME` sets a new password."
+    name, password = made
+    if settings.ATRIBUTO.admin_password:
+        return f"Log in as {name} with the password of ATRIBUTO_ADMIN_PASSWORD."
+    return f"Log in as {name} with the password {password} (shown only this once)."

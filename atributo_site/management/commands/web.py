@@ -1,0 +1,41 @@
+"""The web server: one process, streams async, everything else in threads."""
+
+import socket
+from typing import Any
+
+import uvicorn
+from django.conf import settings
+
+from allocation.presence import host_and_pid
+from atributo_site.beating import beating, presence_of
+from atributo_site.commands import AtributoCommand
+from atributo_site.supervisor.ports import listen_or_offer
+
+GRACE_SECONDS = 3
+
+
+class Command(AtributoCommand):
+    has_json = False
+    help = "Run the web server (ATRIBUTO_HOST, ATRIBUTO_PORT)."
+
+    def add_arguments(self, parser: Any) -> None:
+        parser.add_argument("--fd", type=int, help="Serve on this inherited listening socket.")
+
+    def perform(self, *, fd: int | None, **options: Any) -> None:
+        env = settings.ATRIBUTO
+        listener = (
+            socket.socket(fileno=fd)
+            if fd is not None
+            else listen_or_offer(env.host, env.port, insist=True)[0]
+        )
+        config = uvicorn.Config(
+            "atributo_site.asgi:application",
+            log_config=None,
+            access_log=False,
+            proxy_headers=env.behind_proxy,
+            timeout_graceful_shutdown=GRACE_SECONDS,
+            timeout_keep_alive=30,
+            server_header=False,
+        )
+        with beating(presence_of("web", host_and_pid())):
+            uvicorn.Server(config).run(sockets=[listener])

@@ -1,0 +1,55 @@
+"""The snapshot as Prometheus metrics: the same numbers that the dashboard shows."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Metric, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+
+
+def exposition(snapshot: dict[str, Any]) -> bytes:
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Snapshot(snapshot))  # type: ignore[arg-type]
+    return generate_latest(registry)
+
+
+class _Snapshot:
+    """A collector over one snapshot."""
+
+    def __init__(self, snapshot: dict[str, Any]) -> None:
+        self._snapshot = snapshot
+
+    def collect(self) -> Iterator[Metric]:
+        state = self._snapshot
+        yield _gauge("redis_up", "1 when Redis answers.", state["redis"]["state"] == "ok")
+        yield _gauge(
+            "curator_active", "1 when a curator is active.", bool(state["curator"]["active"])
+        )
+        age = state["curator"]["heartbeat_age_seconds"]
+        if age is not None:
+            yield _gauge("curator_heartbeat_age_seconds", "Since the last heartbeat.", age)
+        yield _gauge("attention", "Things that need attention.", len(state["attention"]))
+        yield self._processes()
+        yield self._restarts()
+
+    def _processes(self) -> Metric:
+        family = GaugeMetricFamily(
+            "atributo_processes", "Processes by kind and state.", labels=["kind", "state"]
+        )
+        counts = Counter((p["kind"], p["state"]) for p in self._snapshot["processes"])
+        for labels, count in sorted(counts.items()):
+            family.add_metric(labels, count)
+        return family
+
+    def _restarts(self) -> Metric:
+        family = GaugeMetricFamily(
+            "atributo_restarts", "Restarts since the supervisor started.", labels=["process"]
+        )
+        for child in self._snapshot["restarts"]:
+            family.add_metric([child["name"]], child["restarts"])
+        return family
+
+
+def _gauge(name: str, sentence: str, value: float) -> Metric:
+    return GaugeMetricFamily(f"atributo_{name}", sentence, value=float(value))

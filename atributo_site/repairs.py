@@ -1,0 +1,42 @@
+"""What the curator mends on behalf of the site, and the list of what it mends everywhere."""
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models.functions import Now
+from django.db.transaction import atomic
+
+from allocation.leases import HeldLease
+from allocation.models import Event, Lease
+from allocation.models.clock import from_now
+from allocation.repair import Repair
+
+BATCH = 1000
+PRESENCE_KEPT = timedelta(hours=1)
+
+
+def forget_old_events(now: datetime, lease: HeldLease) -> int:
+    before = from_now(-settings.ATRIBUTO.event_retention_days * 86400)
+    with atomic():
+        lease.guard()
+        old = Event.objects.filter(at__lt=before).order_by("at").values("pk")[:BATCH]
+        return Event.objects.filter(pk__in=list(old.values_list("pk", flat=True))).delete()[0]
+
+
+def forget_gone_processes(now: datetime, lease: HeldLease) -> int:
+    """Presences are named kind/name; roles without a slash keep their tokens for ever."""
+    gone = Lease.objects.filter(role__contains="/", expires_at__lt=Now() - PRESENCE_KEPT)
+    with atomic():
+        lease.guard()
+        return gone.delete()[0]
+
+
+REPAIRS = [
+    Repair("old events", forget_old_events, every_seconds=60),
+    Repair("gone processes", forget_gone_processes, every_seconds=60),
+]
+
+
+def all_repairs() -> list[Repair]:
+    """Every room's repairs, in the order in which a sweep runs them."""
+    return [*REPAIRS]

@@ -1,0 +1,106 @@
+"""Who sends a request: the owner of a bearer token, or the person of a session."""
+
+import copy
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser
+from django.db.models import Q
+from django.db.models.functions import Now
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from knox.crypto import hash_token
+from rest_framework import authentication
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied, Throttled
+from rest_framework.request import Request
+
+from allocation.models.clock import from_now
+from atributo_site.models import TokenScope
+from atributo_site.rest.buckets import Buckets
+from atributo_site.rest.token_cache import TokenCache
+
+REMEMBERED_SECONDS = 5.0
+USED_SECONDS = 60
+LONGEST_TOKEN = 256  # characters
+WRONG_TOKENS_PER_HOUR = 20  # by address; a right token is never held back by wrong ones
+
+known_tokens: TokenCache[TokenScope] = TokenCache(REMEMBERED_SECONDS, size=10_000)
+wrong_tokens = Buckets()
+
+
+class TokenAuthentication(authentication.BaseAuthentication):
+    """`Authorization: Bearer …`; only the token's hash is stored, and it is never logged."""
+
+    def authenticate(self, request: Request) -> tuple[AbstractBaseUser, TokenScope] | None:
+        scheme, _, token = request.headers.get("Authorization", "").strip().partition(" ")
+        if scheme.lower() != "bearer":
+            return None
+        scope = scope_of(token.strip())
+        if scope is None:
+            _count_wrong_token(request)
+            raise AuthenticationFailed("The token is unknown, expired or revoked.")
+        return copy.copy(scope.token.user), scope
+
+    def authenticate_header(self, request: Request) -> str:
+        return 'Bearer realm="api"'
+
+
+class SessionAuthentication(authentication.SessionAuthentication):
+    """The log-in of the browser; a request that changes something needs its CSRF token."""
+
+    def enforce_csrf(self, request: Any) -> None:
+        try:
+            super().enforce_csrf(request)
+        except PermissionDenied as error:
+            raise PermissionDenied(str(error.detail), code="csrf_failed") from error
+
+
+def scope_of(token: str) -> TokenScope | None:
+    """The scope, token and owner of a token that may be used now."""
+    if not token or len(token) > LONGEST_TOKEN or not token.isascii():
+        return None
+    digest = hash_token(token)
+    return known_tokens.find(digest, lambda: _look_up(digest))
+
+
+def _look_up(digest: str) -> TokenScope | None:
+    usable = Q(token__expiry__isnull=True) | Q(token__expiry__gt=Now())
+    scope = (
+        TokenScope.objects.select_related("token__user")
+        .filter(usable, token__digest=digest, token__user__is_active=True)
+        .first()
+    )
+    if scope is not None:
+        _note_use(scope)
+        scope.token.user.get_all_permissions()  # remembered with it
+    return scope
+
+
+def _note_use(scope: TokenScope) -> None:
+    """At most one write a minute, whatever the traffic."""
+    unused = Q(last_used_at__isnull=True) | Q(last_used_at__lt=from_now(-USED_SECONDS))
+    stale = TokenScope.objects.filter(unused, pk=scope.pk)
+    if stale.exists():  # on SQLite even an UPDATE that finds nothing waits for other writers
+        stale.update(last_used_at=Now())
+
+
+def _count_wrong_token(request: Request) -> None:
+    address = request.META.get("REMOTE_ADDR", "")
+    wait = wrong_tokens.wait(address, WRONG_TOKENS_PER_HOUR, per_seconds=3600)
+    if wait:
+        raise Throttled(wait, "Too many wrong tokens from this address.")
+
+
+class TokenScheme(OpenApiAuthenticationExtension):
+    target_class = "atributo_site.rest.authentication.TokenAuthentication"
+    name = "token"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer"}
+
+
+class SessionScheme(OpenApiAuthenticationExtension):
+    target_class = "atributo_site.rest.authentication.SessionAuthentication"
+    name = "session"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "apiKey", "in": "cookie", "name": settings.SESSION_COOKIE_NAME}

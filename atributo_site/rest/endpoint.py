@@ -1,0 +1,117 @@
+"""What every REST view is made of."""
+
+from contextlib import ExitStack
+from typing import Any
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from rest_framework import generics, views
+from rest_framework.exceptions import ParseError, UnsupportedMediaType
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from allocation.events import Actor, acting
+from allocation.models import Event
+from atributo_site.rest.idempotency import answered_once
+
+
+class Endpoint(views.APIView):
+    """A view whose `actions` say, method by method, which action its caller must be allowed.
+
+    A body is read and checked before the method runs, even where it is not used: it is a
+    JSON object unless `body_types` says otherwise.
+    """
+
+    actions: dict[str, str] = {}
+    body_types: tuple[type, ...] = (dict,)
+    remembers_answers = True  # by Idempotency-Key; False where an answer holds a secret
+
+    @property
+    def allowed_methods(self) -> list[str]:
+        reading = ["HEAD"] if "GET" in self.actions else []
+        return [*self.actions, *reading, "OPTIONS"]
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        self.args, self.kwargs = args, kwargs
+        self.request = self.initialize_request(request, *args, **kwargs)
+        self.headers = self.default_response_headers
+        with ExitStack() as self.entered:
+            return self._answer(self.request)
+
+    def _answer(self, request: Request) -> HttpResponseBase:
+        try:
+            self.initial(request, *self.args, **self.kwargs)
+            if request.method == "POST" and "Idempotency-Key" in request.headers:
+                return self._perform_once(request)
+        except Exception as exc:  # the exception handler knows them all
+            return self._finished(self.handle_exception(exc))
+        return self._perform(request)
+
+    def _perform_once(self, request: Request) -> HttpResponseBase:
+        if not self.remembers_answers:
+            raise ParseError("The answer here is never kept: send no Idempotency-Key.")
+        return answered_once(request, self._perform)
+
+    def _perform(self, request: Request) -> HttpResponseBase:
+        handler = getattr(self, str(request.method).lower(), self.http_method_not_allowed)
+        try:
+            response = handler(request, *self.args, **self.kwargs)
+        except Exception as exc:  # the exception handler knows them all
+            response = self.handle_exception(exc)
+        return self._finished(response)
+
+    def _finished(self, response: Any) -> HttpResponseBase:
+        self.response = self.finalize_response(self.request, response, *self.args, **self.kwargs)
+        return self.response
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        self.entered.enter_context(acting(_actor(request)))
+        _refuse_nul(request, kwargs)
+        if request.method in {"POST", "PUT", "PATCH", "DELETE"}:
+            self._check_body(request)
+
+    def perform_authentication(self, request: Request) -> None:
+        """Throttles count refused requests, too, so they come before the permission."""
+        super().perform_authentication(request)
+        super().check_throttles(request)
+
+    def check_throttles(self, request: Request) -> None:
+        """Done already."""
+
+    def _check_body(self, request: Request) -> None:
+        if not request._request.body:
+            return
+        if not request.content_type:
+            raise UnsupportedMediaType("", "Send a body with Content-Type: application/json.")
+        if not isinstance(request.data, self.body_types):
+            raise ParseError(f"The body must be JSON of the type {_named(self.body_types)}.")
+
+    def options(self, request: Any, *args: Any, **kwargs: Any) -> Response:
+        return Response(status=204)
+
+
+class ListEndpoint(Endpoint, generics.ListAPIView):
+    """Cursor pages over `queryset` by its `ordering`, filtered by `filterset_class`."""
+
+    ordering: str | tuple[str, ...] = "pk"
+
+
+JSON_NAMES = {dict: "object", list: "array", str: "string", int: "number", bool: "boolean"}
+
+
+def _named(types: tuple[type, ...]) -> str:
+    return " or ".join(JSON_NAMES.get(kind, "number") for kind in types)
+
+
+def _actor(request: Request) -> Actor:
+    name = request.user.get_username() or "anonymous"
+    return Actor(name, Event.Channel.REST, getattr(request, "request_id", ""))
+
+
+def _refuse_nul(request: Request, kwargs: dict[str, Any]) -> None:
+    given = [*kwargs.values(), *request.query_params]
+    for values in request.query_params.lists():
+        given += values[1]
+    if any("\x00" in text for text in given if isinstance(text, str)):
+        raise ParseError("The address contains the NUL character.")

@@ -1,0 +1,141 @@
+"""Idempotency-Key: a POST that is sent again gets the first answer and changes nothing twice."""
+
+import hashlib
+import json
+import re
+import uuid
+from collections.abc import Callable
+
+from django.db import IntegrityError
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.db.transaction import atomic
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from rest_framework.exceptions import ParseError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from allocation.errors import AtributoError
+from allocation.models.clock import from_now
+from atributo_site.models import IdempotencyKey
+
+KEPT_SECONDS = 24 * 60 * 60
+ABANDONED_SECONDS = 60  # without an answer: the process that worked on it has died
+KEPT_HEADERS = ("Content-Type", "Location", "ETag")
+ACCEPTED_KEY = re.compile(r"[\x21-\x7e]{1,255}")
+
+
+class KeyReused(AtributoError):
+    """The same key came with another request."""
+
+    status_code = 422
+    code = "idempotency_key_reused"
+
+
+class KeyInProgress(AtributoError):
+    """The first request with this key has not been answered yet."""
+
+    status_code = 409
+    code = "idempotency_key_in_progress"
+    retry_after_seconds = 1
+
+
+def answered_once(
+    request: Request, perform: Callable[[Request], HttpResponseBase]
+) -> HttpResponseBase:
+    """The remembered answer, or that of `perform`, remembered unless it failed on our side."""
+    ours = uuid.uuid4().hex
+    found = _claimed(request, ours)
+    if found is not None:
+        return _replayed(found)
+    response = None
+    try:
+        response = _rendered(perform(request))
+    finally:
+        _settle(request, ours, response)
+    return response
+
+
+def remove_expired(limit: int) -> int:
+    expired = IdempotencyKey.objects.filter(created_at__lt=from_now(-KEPT_SECONDS))
+    keys = list(expired.order_by("created_at").values_list("pk", flat=True)[:limit])
+    return expired.filter(pk__in=keys).delete()[0]
+
+
+def _claimed(request: Request, ours: str) -> IdempotencyKey | None:
+    """None once the work is ours; the row of whoever came first and has finished."""
+    key, fingerprint = _key(request), _fingerprint(request)
+    if _inserted(request, key, fingerprint, ours) or _taken_over(request, key, fingerprint, ours):
+        return None
+    row = IdempotencyKey.objects.filter(user_id=_owner(request), key=key).first()
+    if row is None or row.status is None:
+        raise KeyInProgress(f"a request with the key {key} is being answered")
+    if row.fingerprint != fingerprint:
+        raise KeyReused(f"the key {key} was used for another request")
+    return row
+
+
+def _owner(request: Request) -> int:
+    assert request.user.pk is not None, "anonymous requests never come this far"
+    return request.user.pk
+
+
+def _key(request: Request) -> str:
+    key = request.headers["Idempotency-Key"]
+    if not ACCEPTED_KEY.fullmatch(key):
+        raise ParseError("The header Idempotency-Key must be 1 to 255 visible ASCII characters.")
+    return key
+
+
+def _fingerprint(request: Request) -> str:
+    what = f"{request.method} {request.get_full_path()}\n".encode()
+    return hashlib.sha256(what + request._request.body).hexdigest()
+
+
+def _inserted(request: Request, key: str, fingerprint: str, ours: str) -> bool:
+    try:
+        with atomic():
+            IdempotencyKey.objects.create(
+                user_id=_owner(request), key=key, fingerprint=fingerprint, body=ours
+            )
+    except IntegrityError:  # another request has this key
+        return False
+    return True
+
+
+def _taken_over(request: Request, key: str, fingerprint: str, ours: str) -> bool:
+    """A row that has expired, or whose process died in the middle of the same request."""
+    expired = Q(created_at__lt=from_now(-KEPT_SECONDS))
+    abandoned = Q(
+        status__isnull=True, fingerprint=fingerprint, created_at__lt=from_now(-ABANDONED_SECONDS)
+    )
+    rows = IdempotencyKey.objects.filter(expired | abandoned, user_id=_owner(request), key=key)
+    fresh = {"fingerprint": fingerprint, "status": None, "body": ours, "created_at": Now()}
+    return rows.update(**fresh) == 1
+
+
+def _settle(request: Request, ours: str, response: HttpResponse | None) -> None:
+    """Only while the row is still ours: `body` holds our mark until there is an answer."""
+    rows = IdempotencyKey.objects.filter(user_id=_owner(request), status__isnull=True, body=ours)
+    if response is None or response.status_code >= 500:
+        rows.delete()
+    else:
+        rows.update(status=response.status_code, body=_kept(response))
+
+
+def _rendered(response: HttpResponseBase) -> HttpResponse:
+    if not isinstance(response, HttpResponse):
+        raise TypeError("an answer that streams cannot be remembered")
+    return response.render() if isinstance(response, Response) else response
+
+
+def _kept(response: HttpResponse) -> str:
+    headers = {name: response[name] for name in KEPT_HEADERS if name in response}
+    return json.dumps({"headers": headers, "text": response.content.decode()})
+
+
+def _replayed(row: IdempotencyKey) -> HttpResponse:
+    kept = json.loads(row.body)
+    headers = {**kept["headers"], "Idempotency-Replayed": "true"}
+    return HttpResponse(kept["text"], status=row.status, headers=headers)

@@ -1,0 +1,161 @@
+"""Every failure of a REST request as one document: application/problem+json with a stable code."""
+
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+import structlog
+from django.core.exceptions import (
+    BadRequest,
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+)
+from django.core.exceptions import ValidationError as DjangoValidationError
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import DataError, IntegrityError, InterfaceError, OperationalError
+from django.http import Http404, JsonResponse
+from django.http.multipartparser import MultiPartParserError
+from django.http.request import RawPostDataException, UnreadablePostError
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+from rest_framework import exceptions
+
+from allocation.errors import AtributoError
+
+log = structlog.get_logger("atributo.rest")
+
+CODES = {
+    exceptions.ParseError: "malformed",
+    exceptions.AuthenticationFailed: "authentication_failed",
+    exceptions.NotAuthenticated: "not_authenticated",
+    exceptions.PermissionDenied: "forbidden",
+    exceptions.NotFound: "not_found",
+    exceptions.MethodNotAllowed: "method_not_allowed",
+    exceptions.NotAcceptable: "not_acceptable",
+    exceptions.UnsupportedMediaType: "unsupported_media_type",
+    exceptions.Throttled: "throttled",
+}
+BUSY = (OperationalError, InterfaceError, RedisConnectionError, RedisTimeoutError)
+UNREADABLE = (BadRequest, SuspiciousOperation, MultiPartParserError, UnreadablePostError)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What an answer to a failed request says."""
+
+    status: int
+    code: str
+    detail: str
+    members: dict[str, Any] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+def problem(
+    status: int, code: str, detail: str, *, headers: dict[str, str] | None = None, **members: object
+) -> JsonResponse:
+    """An answer of the media type application/problem+json."""
+    known = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "code": code,
+        "detail": detail,
+    }
+    return JsonResponse(
+        {**members, **known},
+        status=status,
+        headers=headers,
+        content_type="application/problem+json",
+        encoder=ForgivingEncoder,
+    )
+
+
+class ForgivingEncoder(DjangoJSONEncoder):
+    """A fact that JSON lacks is shown as text: the document about an error must not fail."""
+
+    def default(self, o: Any) -> Any:
+        try:
+            return super().default(o)
+        except TypeError:
+            return str(o)
+
+
+def handle(exc: Exception, context: dict[str, Any]) -> JsonResponse:
+    """DRF's exception handler."""
+    found = described(exc)
+    if found is None:
+        found = _unexpected(exc, getattr(context.get("request"), "request_id", ""))
+    return problem(found.status, found.code, found.detail, headers=found.headers, **found.members)
+
+
+def described(exc: Exception) -> Problem | None:
+    """The problem that an expected exception stands for; None for a mistake of ours."""
+    if isinstance(exc, AtributoError):
+        return _ours(exc)
+    if isinstance(exc, exceptions.ValidationError):
+        return _invalid(exc.detail)
+    if isinstance(exc, DjangoValidationError):
+        return _invalid(getattr(exc, "message_dict", None) or exc.messages)
+    if isinstance(exc, exceptions.APIException):
+        return _from_framework(exc)
+    return _from_django(exc)
+
+
+def _ours(exc: AtributoError) -> Problem:
+    if exc.status_code >= 500:
+        log.warning("request_failed", code=exc.code, error=str(exc))
+    wait = getattr(exc, "retry_after_seconds", 1 if exc.status_code == 503 else None)
+    headers = {} if wait is None else {"Retry-After": str(wait)}
+    return Problem(exc.status_code, exc.code, str(exc), dict(exc.facts), headers)
+
+
+def _invalid(detail: Any) -> Problem:
+    errors = detail if isinstance(detail, dict) else {"non_field_errors": detail}
+    names = ", ".join(str(name) for name in errors)
+    return Problem(400, "invalid", f"Not valid: {names}.", {"errors": errors})
+
+
+def _from_framework(exc: exceptions.APIException) -> Problem:
+    code = getattr(exc.detail, "code", None) or exc.default_code
+    headers = {}
+    if header := getattr(exc, "auth_header", None):
+        headers["WWW-Authenticate"] = header
+    if (wait := getattr(exc, "wait", None)) is not None:
+        headers["Retry-After"] = str(int(wait))
+    if code == exc.default_code:
+        code = CODES.get(type(exc), code)
+    return Problem(exc.status_code, code, str(exc.detail), {}, headers)
+
+
+def _from_django(exc: Exception) -> Problem | None:
+    if isinstance(exc, Http404):
+        return Problem(404, "not_found", str(exc) or "There is nothing at this address.")
+    if isinstance(exc, PermissionDenied):
+        return Problem(403, "forbidden", str(exc) or "Your role does not allow this.")
+    if isinstance(exc, RequestDataTooBig):
+        return Problem(413, "too_large", "The request body is larger than this site accepts.")
+    if isinstance(exc, UNREADABLE):
+        return Problem(400, "malformed", "The request could not be read.")
+    if isinstance(exc, RawPostDataException):  # a form, read by the check of its CSRF token
+        return Problem(415, "unsupported_media_type", "Send application/json.")
+    return _from_database(exc)
+
+
+def _from_database(exc: Exception) -> Problem | None:
+    if isinstance(exc, BUSY):
+        log.warning("database_busy", error=type(exc).__name__)
+        detail = "The database is busy; try again in a moment."
+        return Problem(503, "busy", detail, {}, {"Retry-After": "1"})
+    if isinstance(exc, DataError):
+        return Problem(400, "out_of_range", "A value cannot be stored: too long or out of range.")
+    if isinstance(exc, IntegrityError):
+        log.warning("conflict", exc_info=exc)
+        return Problem(409, "conflict", "This contradicts what is stored; read it again.")
+    return None
+
+
+def _unexpected(exc: Exception, request_id: str) -> Problem:
+    log.error("request_failed", exc_info=exc)
+    detail = "Something went wrong here; it has been logged."
+    return Problem(500, "internal_error", detail, {"request_id": request_id})

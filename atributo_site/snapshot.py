@@ -1,0 +1,91 @@
+"""The state of everything as one plain dict: for the dashboard, REST and metrics.
+
+A constant number of queries, whatever the number of rows.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import connection
+
+from allocation.models import Event, Lease
+from atributo_site.attention import attention
+from atributo_site.curation import ROLE as CURATOR
+from atributo_site.redis_health import redis_health
+
+NEWEST_EVENTS = 20
+
+
+def snapshot(now: datetime) -> dict[str, Any]:
+    leases = list(Lease.objects.order_by("role")[:500])
+    processes = [_process(lease, now) for lease in leases if "/" in lease.role]
+    found: dict[str, Any] = {
+        "now": now,
+        "badge": settings.ATRIBUTO.badge or settings.ATRIBUTO.mode,
+        "database": {"vendor": connection.vendor},
+        "redis": redis_health().as_dict(),
+        "processes": processes,
+        "restarts": _restarts(leases),
+        "curator": _curator(leases, processes, now),
+        "events": [_event(event) for event in Event.objects.newest_first()[:NEWEST_EVENTS]],
+    }
+    found["attention"] = attention(found)
+    return found
+
+
+def _process(lease: Lease, now: datetime) -> dict[str, Any]:
+    kind, _, name = lease.role.partition("/")
+    return {
+        "kind": kind,
+        "name": name,
+        "holder": lease.holder,
+        "state": state_of(lease, now),
+        "since": lease.acquired_at,
+        "heartbeat_age_seconds": age(lease.renewed_at, now),
+        "starts": lease.token,
+        "facts": lease.facts,
+    }
+
+
+def state_of(lease: Lease, now: datetime) -> str:
+    """running, silent (its lease ran out) or stopped (it left cleanly)."""
+    if not lease.holder:
+        return "stopped"
+    return "running" if lease.expires_at and lease.expires_at > now else "silent"
+
+
+def age(moment: datetime | None, now: datetime) -> float | None:
+    return None if moment is None else max(0.0, (now - moment).total_seconds())
+
+
+def _restarts(leases: list[Lease]) -> list[dict[str, Any]]:
+    """What the supervisors say of their children."""
+    supervisors = [lease for lease in leases if lease.role.startswith("supervisor/")]
+    return [child for lease in supervisors for child in lease.facts.get("children", [])]
+
+
+def _curator(leases: list[Lease], processes: list[dict[str, Any]], now: datetime) -> dict[str, Any]:
+    row = next((lease for lease in leases if lease.role == CURATOR), None)
+    active = row if row and state_of(row, now) == "running" else None
+    name = active.facts.get("name") if active else None
+    running = [p["name"] for p in processes if p["kind"] == "curator" and p["state"] == "running"]
+    return {
+        "active": name,
+        "epoch": active.token if active else None,
+        "since": active.acquired_at if active else None,
+        "heartbeat_age_seconds": age(active.renewed_at, now) if active else None,
+        "standbys": [each for each in running if each != name],
+    }
+
+
+def _event(event: Event) -> dict[str, Any]:
+    return {
+        "id": event.pk,
+        "at": event.at,
+        "actor": event.actor,
+        "channel": event.channel,
+        "kind": event.kind,
+        "subject": event.subject,
+        "facts": event.facts,
+    }

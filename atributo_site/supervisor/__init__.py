@@ -1,0 +1,1 @@
+"""One supervisor in the foreground that runs everything on one machine."""

@@ -1,0 +1,92 @@
+"""Child: one supervised program, started again with back-off whenever it ends."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from atributo_site.supervisor import tether
+
+FIRST_BACKOFF_SECONDS = 0.2
+LONGEST_BACKOFF_SECONDS = 10.0
+STEADY_AFTER_SECONDS = 30.0  # a program that ran this long starts again at once
+
+
+def backoff_seconds(quick_deaths: int) -> float:
+    """Double for every earlier death in a row that came soon after the start."""
+    return min(FIRST_BACKOFF_SECONDS * 2 ** min(quick_deaths, 20), LONGEST_BACKOFF_SECONDS)
+
+
+@dataclass
+class Child:
+    name: str
+    argv: Sequence[str]
+    log_path: Path
+    environ: dict[str, str] = field(default_factory=dict)
+    pass_fds: tuple[int, ...] = ()
+    restarts: int = 0
+    last_exit: str = ""
+    _process: subprocess.Popen[bytes] | None = None
+    _started_at: float = 0.0
+    _start_again_at: float = 0.0
+    _quick_deaths: int = 0
+
+    def start(self, monotonic: float) -> None:
+        with self.log_path.open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", tether.__file__, str(os.getpid()), *self.argv],
+                env={**os.environ, **self.environ},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=self.pass_fds,
+                process_group=0,  # Ctrl-C reaches the supervisor alone, which stops all in order
+            )
+        self._started_at = monotonic
+
+    def watch(self, monotonic: float, died: Callable[["Child"], None]) -> None:
+        """One look: notice a death, start again when its time has come."""
+        if self._process and self._process.poll() is not None:
+            self._note_death(self._process.returncode, monotonic)
+            died(self)
+        if self._process is None and monotonic >= self._start_again_at:
+            self.restarts += 1
+            self.start(monotonic)
+
+    def signal(self, number: int) -> None:
+        if self._process and self._process.poll() is None:
+            os.killpg(self._process.pid, number)
+
+    def ended(self) -> bool:
+        return self._process is None or self._process.poll() is not None
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process else None
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "pid": self.pid,
+            "state": "running" if self.pid else "waiting",
+            "restarts": self.restarts,
+            "last_exit": self.last_exit,
+        }
+
+    def _note_death(self, code: int, monotonic: float) -> None:
+        if monotonic - self._started_at >= STEADY_AFTER_SECONDS:
+            self._quick_deaths = 0
+        self._start_again_at = monotonic + backoff_seconds(self._quick_deaths)
+        self._quick_deaths += 1
+        self._process = None
+        self.last_exit = describe_exit(code)
+
+
+def describe_exit(code: int) -> str:
+    if code >= 0:
+        return f"exit code {code}"
+    return f"killed by {signal.Signals(-code).name}"

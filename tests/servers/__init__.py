@@ -1,0 +1,1 @@
+"""Private servers that the tests start, script, break and stop."""

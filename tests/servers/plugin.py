@@ -1,0 +1,72 @@
+"""Loaded by `-p` before Django: private servers, and the environment that the settings read.
+
+pytest-django imports the settings before any conftest is read, so a fixture would be too late.
+"""
+
+import os
+
+import pytest
+
+from tests.servers import shared_postgres
+from tests.servers.valkey import ValkeyServer
+
+VENDORS = ("sqlite", "postgresql")
+DATABASE_FIXTURES = {"db", "transactional_db", "live_server", "_django_db_helper"}
+valkey = ValkeyServer()
+
+
+def pytest_addoption(parser):
+    parser.addoption("--database", choices=VENDORS, help="run on this database only")
+    valkey.__enter__()  # this hook is the first that is called, in workers of xdist as well
+    set_environment()
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "only_on(vendor): this test is about one database only")
+    if is_controller(config) and config.getoption("database") != "sqlite":
+        try:
+            shared_postgres.url()  # the workers inherit it
+        except RuntimeError as error:
+            raise pytest.UsageError(str(error)) from error
+
+
+def pytest_generate_tests(metafunc):
+    """Let every test that touches the database run on both."""
+    if uses_database(metafunc):
+        metafunc.parametrize("database", vendors_of(metafunc), indirect=True)
+
+
+def pytest_unconfigure(config):
+    shared_postgres.stop()
+    valkey.__exit__()
+
+
+def set_environment():
+    """Whatever the shell says, tests never see it: only variables for tests are kept."""
+    for name in [name for name in os.environ if name.startswith("ATRIBUTO_")]:
+        if not name.startswith("ATRIBUTO_TEST_"):
+            del os.environ[name]
+    var_dir = valkey.directory / "var"  # goes with its server, even when this process is killed
+    os.environ["ATRIBUTO_ENV"] = "test"
+    os.environ["ATRIBUTO_VAR_DIR"] = str(var_dir)
+    os.environ["DATABASE_URL"] = f"sqlite:///{var_dir}/atributo.sqlite3"
+    os.environ["REDIS_URL"] = valkey.url
+
+
+def is_controller(config):
+    return not hasattr(config, "workerinput") and config.getoption("dist", "no") != "no"
+
+
+def uses_database(metafunc):
+    marker = metafunc.definition.get_closest_marker("django_db")
+    return marker is not None or not DATABASE_FIXTURES.isdisjoint(metafunc.fixturenames)
+
+
+def vendors_of(metafunc):
+    vendors = VENDORS
+    if marker := metafunc.definition.get_closest_marker("only_on"):
+        vendors = marker.args
+        if not set(vendors) <= set(VENDORS):
+            raise pytest.UsageError(f"{metafunc.definition.nodeid}: only_on{vendors}")
+    wanted = metafunc.config.getoption("database")
+    return [vendor for vendor in vendors if wanted in (None, vendor)]

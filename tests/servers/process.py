@@ -1,0 +1,103 @@
+"""A real process of the project, with its output in a file and its end guaranteed."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.servers.guard import Guard
+from tests.servers.waiting import wait_until
+
+ROOT = Path(__file__).parents[2]
+TERMINATE_SECONDS = 15
+
+
+class ManagedProcess:
+    """`manage.py <arguments>`, leader of a process group that is killed as a whole."""
+
+    def __init__(self, arguments, environment):
+        self.arguments = [str(argument) for argument in arguments]
+        self._directory = Path(tempfile.mkdtemp(prefix="atributo-process-"))
+        self._guard = Guard(self._directory)
+        with open(self._directory / "output", "wb") as output:
+            self._process = subprocess.Popen(
+                [sys.executable, ROOT / "manage.py", *self.arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                cwd=ROOT,
+                env={**environment, "PYTHONUNBUFFERED": "1"},
+                start_new_session=True,
+            )
+        self._guard.watch(self._process)
+
+    @property
+    def pid(self):
+        return self._process.pid
+
+    @property
+    def returncode(self):
+        """None while it runs."""
+        return self._process.poll()
+
+    def is_running(self):
+        return self.returncode is None
+
+    def output(self):
+        return (self._directory / "output").read_text(errors="replace")
+
+    def wait_for_line(self, text, timeout=20):
+        """The first line with this text; AssertionError with all output when it does not come."""
+        wait_until(lambda: self._line_with(text) or not self.is_running(), timeout, self._story())
+        line = self._line_with(text)
+        if line is None:
+            raise AssertionError(f"it ended without a line with {text!r}: {self._story()}")
+        return line
+
+    def wait(self, timeout=20):
+        """Its exit code, once it has ended by itself."""
+        wait_until(lambda: not self.is_running(), timeout, f"it still runs: {self._story()}")
+        return self.returncode
+
+    def send_signal(self, number):
+        self._process.send_signal(number)
+
+    def terminate(self, timeout=TERMINATE_SECONDS):
+        """Ask it to end, and return its exit code."""
+        self.send_signal(signal.SIGTERM)
+        return self.wait(timeout)
+
+    def kill(self):
+        """Kill the process alone with -9; its children learn it the hard way."""
+        self.send_signal(signal.SIGKILL)
+        self._process.wait()
+
+    def close(self):
+        """Kill whatever is left of the group."""
+        try:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        except ProcessLookupError:  # all have ended
+            pass
+        self._process.wait()
+        self._guard.close()
+
+    def _line_with(self, text):
+        return next((line for line in self.output().splitlines() if text in line), None)
+
+    def _story(self):
+        return Story(self)
+
+
+class Story:
+    """What a failed wait tells, read only when it is told."""
+
+    def __init__(self, process):
+        self._process = process
+
+    def __str__(self):
+        code = self._process.returncode
+        state = "running" if code is None else f"ended with {code}"
+        command = " ".join(self._process.arguments)
+        return f"manage.py {command} ({state}) said:\n{self._process.output()}"

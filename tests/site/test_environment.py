@@ -1,0 +1,123 @@
+"""Settings come from the environment, each with a default, a sentence and a check."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from atributo_site.clashes import clashes
+from atributo_site.env_example import env_example
+from atributo_site.env_file import with_env_file
+from atributo_site.environment import BASE_DIR, BadEnvironment, Environment, read, source_of
+from atributo_site.variables import variables_of
+
+LONG_KEY = "k" * 60
+
+
+def test_every_variable_has_a_usable_default_and_a_sentence():
+    assert isinstance(read({}), Environment)
+    assert all(variable.sentence.endswith(".") for variable in variables_of(Environment).values())
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "needs"),
+    [
+        ("ATRIBUTO_PORT", "eighty", "a whole number from 1 to 65535"),
+        ("ATRIBUTO_PORT", "70000", "a whole number from 1 to 65535"),
+        ("ATRIBUTO_PORT", "-1", "a whole number from 1 to 65535"),
+        ("ATRIBUTO_CLUSTER_SIZE", "50", "one of 10, 100, or 1000"),
+        ("ATRIBUTO_WORKER_ID", "seven", "«auto» or a whole number"),
+        ("ATRIBUTO_ENV", "prod", "one of local, production, test"),
+        ("ATRIBUTO_DEMO", "maybe", "yes or no"),
+        ("DATABASE_URL", "mysql://x", "sqlite:/// or postgresql://"),
+        ("REDIS_URL", "localhost:6379", "redis://, rediss:// or unix://"),
+    ],
+)
+def test_a_value_that_cannot_be_used_is_named_with_what_is_needed(name, value, needs):
+    with pytest.raises(BadEnvironment) as refused:
+        read({name: value})
+    assert str(refused.value).startswith(f"{name} must be ")
+    assert needs in str(refused.value)
+
+
+def test_all_refusals_come_at_once():
+    with pytest.raises(BadEnvironment) as refused:
+        read({"ATRIBUTO_PORT": "x", "ATRIBUTO_WORKERS": "y"})
+    assert len(str(refused.value).splitlines()) == 2
+
+
+def test_a_refused_secret_is_not_shown():
+    with pytest.raises(BadEnvironment) as refused:
+        read({"DATABASE_URL": "mysql://ada:SECRET@host/db"})
+    assert "SECRET" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("environ", "words"),
+    [
+        (
+            {"ATRIBUTO_CURATOR_HEARTBEAT_INTERVAL_MS": "7000"},
+            ["HEARTBEAT_INTERVAL_MS (7000)", "HEARTBEAT_TIMEOUT_MS (7500)"],
+        ),
+        (
+            {"ATRIBUTO_WORKER_HEARTBEAT_MS": "5000"},
+            ["WORKER_HEARTBEAT_MS (5000)", "LEASE_MS (4000)"],
+        ),
+        (
+            {"ATRIBUTO_WORKER_ID": "10", "ATRIBUTO_CLUSTER_SIZE": "10"},
+            ["between 0 and 9", "ATRIBUTO_CLUSTER_SIZE=10"],
+        ),
+        ({"ATRIBUTO_WORKERS": "20", "ATRIBUTO_CLUSTER_SIZE": "10"}, ["fewer numbers", "22"]),
+        ({"ATRIBUTO_ENV": "production", "ATRIBUTO_SECRET_KEY": "short"}, ["at least 50"]),
+        (
+            {
+                "ATRIBUTO_ENV": "production",
+                "ATRIBUTO_SECRET_KEY": LONG_KEY,
+                "ATRIBUTO_ALLOWED_HOSTS": "*",
+            },
+            ["ATRIBUTO_ALLOWED_HOSTS"],
+        ),
+        (
+            {
+                "ATRIBUTO_ENV": "production",
+                "ATRIBUTO_SECRET_KEY": LONG_KEY,
+                "ATRIBUTO_METRICS_OPEN": "yes",
+                "ATRIBUTO_HOST": "0.0.0.0",  # noqa: S104
+            },
+            ["ATRIBUTO_METRICS_OPEN"],
+        ),
+    ],
+)
+def test_settings_that_cannot_work_together_are_named(environ, words):
+    (sentence,) = clashes(read(environ))
+    assert all(word in sentence for word in words)
+
+
+def test_the_defaults_work_together():
+    assert clashes(read({})) == []
+
+
+def test_the_real_environment_overrules_the_file(tmp_path: Path):
+    (tmp_path / ".env").write_text("# a remark\nATRIBUTO_PORT=9000\nATRIBUTO_BADGE='staging'\n")
+    environ = with_env_file({"ATRIBUTO_PORT": "9001"}, tmp_path / ".env")
+    assert environ == {"ATRIBUTO_PORT": "9001", "ATRIBUTO_BADGE": "staging"}
+
+
+def test_a_line_of_the_file_that_is_no_assignment_is_named(tmp_path: Path):
+    (tmp_path / ".env").write_text("ATRIBUTO_PORT\n")
+    with pytest.raises(BadEnvironment, match="line 1 must read NAME=value"):
+        with_env_file({}, tmp_path / ".env")
+
+
+def test_the_example_file_documents_every_variable():
+    assert (BASE_DIR / ".env.example").read_text() == env_example()
+
+
+def test_the_source_of_a_value_is_told():
+    assert source_of("port", {}) == "default"
+    assert source_of("port", {"ATRIBUTO_PORT": "9000"}) == "environment"
+
+
+def test_the_environment_cannot_be_changed_after_the_start():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        read({}).port = 1  # type: ignore[misc]

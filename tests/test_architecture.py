@@ -1,0 +1,110 @@
+"""Who may import whom. A broken rule is reported with its file and module."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+ROOMS = ["allocation", "queues", "pools"]
+LEAVES = {
+    "atributo_site.rest",
+    "atributo_site.loops",
+    "atributo_site.permissions",
+    "atributo_site.commands",
+    "atributo_site.raw_lists",
+}
+MAY_IMPORT = {
+    "allocation": {"allocation"},
+    "queues": {"queues", "allocation"},
+    "pools": {"pools", "allocation"},
+}
+OURS = {*ROOMS, "atributo_site"}
+
+
+def imports_of(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: write the whole module name"
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def files(folder: str) -> list[Path]:
+    return sorted((ROOT / folder).rglob("*.py"))
+
+
+def is_below(name: str, packages: set[str]) -> bool:
+    return any(name == package or name.startswith(f"{package}.") for package in packages)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_imports_only_itself_allocation_and_leaves(room):
+    allowed = MAY_IMPORT[room] | LEAVES
+    broken = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in files(room)
+        for name in imports_of(path)
+        if is_below(name, OURS) and not is_below(name, allowed)
+    ]
+    assert broken == []
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_logic_needs_the_standard_library_alone(room):
+    allowed = {*sys.stdlib_module_names, f"{room}.logic"}
+    broken = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in files(f"{room}/logic")
+        for name in imports_of(path)
+        if not is_below(name, allowed)
+    ]
+    assert broken == []
+
+
+def test_the_pools_library_knows_no_django():
+    allowed = {*sys.stdlib_module_names, "dns", "urllib3", "pools.logic", "pools.net", "requests"}
+    broken = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in files("pools/net")
+        for name in imports_of(path)
+        if not is_below(name, allowed | {"httpx"})
+    ]
+    assert broken == []
+
+
+def test_transactions_never_mention_instances_or_allocations():
+    broken = [
+        f"{path.relative_to(ROOT)} mentions {word}"
+        for path in files("allocation/transactions")
+        for word in ("Instance", "Allocation")
+        if word in path.read_text()
+    ]
+    assert broken == []
+
+
+def test_the_project_never_points_outside_itself():
+    folders = ["allocation", "queues", "pools", "atributo_site", "tests", "docs", "bench"]
+    outside = "../" + "shared"
+    found = [
+        str(path.relative_to(ROOT))
+        for folder in folders
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in {".py", ".md", ".html", ".sh"} and outside in path.read_text()
+    ]
+    assert found == []
+
+
+def test_forbidden_modules_do_not_exist():
+    names = {"utils.py", "services.py", "signals.py", "helpers.py"}
+    found = [
+        str(path)
+        for room in ["atributo_site", *ROOMS]
+        for path in files(room)
+        if path.name in names
+    ]
+    assert found == []
