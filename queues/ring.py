@@ -47,11 +47,13 @@ def send(queue: str, slots: list[tuple[int, int]]) -> None:
     """One message per slot; one that is still there is replaced, so that they never pile up."""
     redis = client()
     doorbells = doorbell_queue(redis)
+    # Not enqueue(): it asks Redis about dependencies first.
     with redis.pipeline(transaction=False) as pipeline:
         for slot_id, number in slots:
             message = _message(redis, queue, slot_id, number)
             pipeline.lrem(doorbells.key, 0, message.id)
-            doorbells.enqueue_job(message, pipeline=pipeline)
+            message.save(pipeline=pipeline)
+            doorbells.push_job_id(message.id, pipeline=pipeline)
             pipeline.expire(message.key, MESSAGE_SECONDS)
         pipeline.execute()
 

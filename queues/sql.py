@@ -186,10 +186,12 @@ def reserve(d: Dialect) -> str:
         f"SELECT id FROM ({due_probe(d, rank, 'id', f'LIMIT %s {d.lock}')}) r{number}"
         for number, rank in enumerate(RANKS)
     )
+    # An array, because a join would be free to scan the table or to pick again and again.
+    chosen = "= ANY(ARRAY(SELECT id FROM picked))" if d.lock else "IN (SELECT id FROM picked)"
     return f"""
+        WITH picked AS MATERIALIZED ({picked} LIMIT %s)
         UPDATE queues_queuedjob SET slot_id = %s, slot_epoch = %s
-        WHERE id IN (SELECT id FROM ({picked} LIMIT %s) picked)
-        AND status = 'pending' AND slot_id IS NULL
+        WHERE id {chosen} AND status = 'pending' AND slot_id IS NULL
         AND EXISTS (
             SELECT 1 FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
             WHERE s.id = %s AND s.epoch = %s AND s.leased_until > {d.now}
@@ -221,6 +223,12 @@ def record_start(d: Dialect) -> str:
             error, traceback, note)
         VALUES (%s, %s, %s, %s, 'running', {d.later}, '', '', '')"""
 
+
+STILL_OURS = """
+    SELECT 1 FROM queues_queuedjob
+    WHERE id = %s AND slot_id = %s AND slot_epoch = %s AND status = 'progress'"""
+
+SHOW_PROGRESS = "UPDATE queues_run SET percent = %s, note = %s WHERE job_id = %s AND attempt = %s"
 
 OUTCOME = {
     "id": "bigint",
@@ -272,6 +280,8 @@ def finish_jobs(d: Dialect, slot_id: str, slot_epoch: str) -> str:
     """Only what this slot holds, at the attempt it knows of: whoever comes late changes nothing."""
     null = "'null'::jsonb" if d.vendor == "postgresql" else "'null'"
     no = "FALSE" if d.vendor == "postgresql" else "0"
+    # The plus keeps SQLite from finding the jobs by slot and reading all outcomes for each.
+    plus = "" if d.vendor == "postgresql" else "+"
     return f"""
         UPDATE queues_queuedjob SET status = o.status, attempt = o.attempt,
             result = CASE WHEN o.outcome = 'complete' THEN NULLIF(o.result, {null})
@@ -283,7 +293,7 @@ def finish_jobs(d: Dialect, slot_id: str, slot_epoch: str) -> str:
             error = o.error, fingerprint = o.fingerprint,
             slot_id = NULL, slot_epoch = NULL, suspect = {no}
         FROM o
-        WHERE queues_queuedjob.id = o.id AND queues_queuedjob.slot_id = {slot_id}
+        WHERE queues_queuedjob.id = o.id AND {plus}queues_queuedjob.slot_id = {slot_id}
         AND queues_queuedjob.slot_epoch = {slot_epoch}
         AND ((queues_queuedjob.status = 'pending' AND queues_queuedjob.attempt = o.attempt - 1)
             OR (queues_queuedjob.status = 'progress' AND queues_queuedjob.attempt = o.attempt))"""
@@ -348,7 +358,7 @@ def finish_postgresql(d: Dialect) -> str:
 @cache
 def finish_sqlite(d: Dialect) -> tuple[str, str, str, str]:
     """The same as four statements of one transaction."""
-    rows = f"WITH o AS ({outcome_source(d)})"
+    rows = f"WITH o AS MATERIALIZED ({outcome_source(d)})"
     accepted = "SELECT value FROM json_each(%s)"
     return (
         renew(d),
@@ -356,3 +366,27 @@ def finish_sqlite(d: Dialect) -> tuple[str, str, str, str]:
         f"{rows} {RECORD_RUNS.format(worker='%s', accepted=accepted)}",
         f"{rows} {count_minute(d, '%s', accepted)}",
     )
+
+
+@cache
+def queues_with_work(d: Dialect) -> str:
+    return f"""
+        SELECT q.id, q.name, q.max_workers FROM queues_queue q
+        WHERE q.paused_at IS NULL AND q.deleted_at IS NULL AND {has_due(d, "q.id")}
+        ORDER BY q.id"""
+
+
+@cache
+def free_slots(d: Dialect) -> str:
+    return f"""
+        SELECT q.name, min(s.number) FROM queues_queue q JOIN queues_slot s ON s.queue_id = q.id
+        WHERE q.paused_at IS NULL AND q.deleted_at IS NULL AND {has_due(d, "q.id")}
+        AND s.holder = '' AND s.number < q.max_workers
+        GROUP BY q.id, q.name ORDER BY q.id"""
+
+
+NEXT_DUE = "SELECT " + ", ".join(
+    "(SELECT due_at FROM queues_queuedjob WHERE queue_id = %s "
+    f"AND rank = {rank} AND status = 'pending' AND slot_id IS NULL ORDER BY due_at LIMIT 1)"
+    for rank in RANKS
+)
