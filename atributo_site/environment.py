@@ -154,6 +154,18 @@ class Environment:
         whole(1, 1_000_000),
         "REST requests per user and minute before 429.",
     )
+    streams: int = variable(
+        "ATRIBUTO_STREAMS",
+        "1000",
+        whole(1, 100_000),
+        "Event streams that one web process keeps open before 503.",
+    )
+    streams_per_user: int = variable(
+        "ATRIBUTO_STREAMS_PER_USER",
+        "20",
+        whole(1, 100_000),
+        "Event streams that one user may have open before 429.",
+    )
     token_days: int = variable(
         "ATRIBUTO_TOKEN_DAYS", "90", whole(1, 3650), "Life of a new REST token in days."
     )

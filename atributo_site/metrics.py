@@ -10,7 +10,7 @@ from prometheus_client.core import GaugeMetricFamily
 
 def exposition(snapshot: dict[str, Any]) -> bytes:
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Snapshot(snapshot))  # type: ignore[arg-type]
+    registry.register(_Snapshot(snapshot))
     return generate_latest(registry)
 
 

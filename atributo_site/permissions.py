@@ -28,6 +28,7 @@ ACTIONS = {
     "snapshot.view": Level.VIEW,
     "metrics.view": Level.VIEW,
     "system.view": Level.VIEW,
+    "me.view": Level.VIEW,
     "token.own": Level.VIEW,
     "user.administer": Level.ADMINISTER,
 }

@@ -31,7 +31,7 @@ class Metrics(Endpoint):
     actions = {"GET": "metrics.view"}
     schema = None
 
-    def get_permissions(self) -> list[Any]:
+    def get_permissions(self) -> Any:
         return [] if settings.ATRIBUTO.metrics_open else super().get_permissions()
 
     def get(self, request: Request) -> HttpResponse:

@@ -10,6 +10,8 @@ from allocation.leases import HeldLease
 from allocation.models import Event, Lease
 from allocation.models.clock import from_now
 from allocation.repair import Repair
+from atributo_site import tokens
+from atributo_site.rest import idempotency
 
 BATCH = 1000
 PRESENCE_KEPT = timedelta(hours=1)
@@ -31,9 +33,24 @@ def forget_gone_processes(now: datetime, lease: HeldLease) -> int:
         return gone.delete()[0]
 
 
+def forget_old_answers(now: datetime, lease: HeldLease) -> int:
+    """Answers kept for an Idempotency-Key, once nobody may ask for them again."""
+    with atomic():
+        lease.guard()
+        return idempotency.remove_expired(BATCH)
+
+
+def forget_expired_tokens(now: datetime, lease: HeldLease) -> int:
+    with atomic():
+        lease.guard()
+        return tokens.remove_expired(BATCH)
+
+
 REPAIRS = [
     Repair("old events", forget_old_events, every_seconds=60),
     Repair("gone processes", forget_gone_processes, every_seconds=60),
+    Repair("old answers", forget_old_answers, every_seconds=60),
+    Repair("expired tokens", forget_expired_tokens, every_seconds=3600),
 ]
 
 

@@ -99,9 +99,11 @@ LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = False
+FORMAT_MODULE_PATH = ["atributo_site.formats"]
 
 STATIC_URL = "/static/"
 STATIC_ROOT = VAR_DIR / "static"
+STATIC_ROOT.mkdir(exist_ok=True)
 WHITENOISE_MAX_AGE = 3600
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -190,9 +192,10 @@ REST_FRAMEWORK = {
     "DEFAULT_PAGINATION_CLASS": "atributo_site.rest.pages.CursorPages",
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_THROTTLE_CLASSES": ["atributo_site.rest.throttling.PerMinute"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "atributo_site.rest.operation.Operation",
     "EXCEPTION_HANDLER": "atributo_site.rest.problems.handle",
     "PAGE_SIZE": 50,
+    "URL_FORMAT_OVERRIDE": None,
 }
 KNOX_TOKEN_MODEL = "knox.AuthToken"
 REST_KNOX = {"TOKEN_LIMIT_PER_USER": 100, "AUTO_REFRESH": False}
@@ -206,6 +209,11 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    "PATH_CONVERTER_OVERRIDES": {"id": str},
+    "POSTPROCESSING_HOOKS": [
+        # Enums stay where they are used: as components they would need names of their own.
+        "atributo_site.rest.openapi.describe_problems",
+    ],
 }
 
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}

@@ -1,21 +1,25 @@
 """REST tokens: made once, shown once, revoked at any time. The database holds only a hash."""
 
-from datetime import timedelta
 from typing import Any
 
-from django.db.models import Q, QuerySet
-from django.db.models.functions import Now
-from django.db.transaction import atomic
-from knox.models import AuthToken
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Least, Now
+from django.db.transaction import atomic, on_commit
+from knox.models import AuthToken, get_digest_token
+from knox.settings import CONSTANTS
 
 from allocation.errors import AtributoError
 from allocation.events import record
+from allocation.models.clock import from_now
 from atributo_site.models import TokenScope
 from atributo_site.permissions import APP_LABEL, Level
+from atributo_site.rest.authentication import known_tokens
 
 MOST_TOKENS = 100
 MOST_DAYS = 3650
 LONGEST_NAME = 100
+DAY_SECONDS = 24 * 60 * 60
+EXPIRED_KEPT_SECONDS = 7 * DAY_SECONDS
 
 
 class TokenRefused(AtributoError):
@@ -39,14 +43,19 @@ class NoSuchToken(AtributoError):
     code = "no_such_token"
 
 
-def make_token(user: Any, name: str, level: str, days: int) -> tuple[TokenScope, str]:
-    """A new token and its text, which is never to be had again."""
+def make_token(
+    user: Any, name: str, level: str, days: int, *, by: TokenScope | None = None
+) -> tuple[TokenScope, str]:
+    """A new token and its text, which is never to be had again.
+
+    One that is made `by` another token does not outlive it.
+    """
     _check(user, name, level, days)
     with atomic():
         if own_tokens(user).count() >= MOST_TOKENS:
             raise TooManyTokens(f"{user} has {MOST_TOKENS} tokens; revoke one first")
-        token, text = AuthToken.objects.create(user=user, expiry=timedelta(days=days))
-        scope = TokenScope.objects.create(token=token, level=level, name=name.strip())
+        digest, text = _new_token(user, days, by)
+        scope = TokenScope.objects.create(token_id=digest, level=level, name=name.strip())
         record("token.made", f"token:{scope.pk}", name=scope.name, level=level, days=days)
     return scope, text
 
@@ -62,8 +71,12 @@ def revoke(user: Any, scope_id: int) -> None:
 
 def end(scope: TokenScope) -> None:
     """End anybody's token; the caller has checked who may."""
-    record("token.revoked", f"token:{scope.pk}", name=scope.name, owner=str(scope.token.user))
-    scope.token.delete()
+    with atomic():
+        owner = str(scope.token.user)
+        gone, _ = AuthToken.objects.filter(pk=scope.token_id).delete()
+        if gone:
+            record("token.revoked", f"token:{scope.pk}", name=scope.name, owner=owner)
+        on_commit(lambda: known_tokens.forget(scope.token_id), robust=True)
 
 
 def own_tokens(user: Any) -> QuerySet[TokenScope]:
@@ -77,6 +90,27 @@ def own_tokens(user: Any) -> QuerySet[TokenScope]:
 def levels_of(user: Any) -> list[Level]:
     """What the user may, and so what a token of theirs may be given."""
     return [level for level in Level if user.has_perm(f"{APP_LABEL}.{level.value}")]
+
+
+def remove_expired(limit: int) -> int:
+    """Tokens that ended so long ago that nobody asks why any more."""
+    old = AuthToken.objects.filter(expiry__lt=from_now(-EXPIRED_KEPT_SECONDS))
+    digests = list(old.values_list("pk", flat=True)[:limit])
+    AuthToken.objects.filter(pk__in=digests).delete()
+    return len(digests)
+
+
+def _new_token(user: Any, days: int, by: TokenScope | None) -> tuple[str, str]:
+    """Not by knox's own `create`, which reads the clock of this machine."""
+    digest, text = get_digest_token()
+    expiry = from_now(days * DAY_SECONDS)
+    AuthToken(
+        digest=digest, token_key=text[: CONSTANTS.TOKEN_KEY_LENGTH], user=user, expiry=expiry
+    ).save()
+    if by is not None and by.token.expiry is not None:
+        own = AuthToken.objects.filter(pk=digest)
+        own.update(expiry=Least(F("expiry"), by.token.expiry))
+    return digest, text
 
 
 def _check(user: Any, name: str, level: str, days: int) -> None:

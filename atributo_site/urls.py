@@ -1,13 +1,27 @@
 from django.contrib import admin
-from django.urls import path
+from django.urls import include, path
 
-from atributo_site import health, probes
+from atributo_site import api, health, probes
+from atributo_site.console.favicon import favicon
+from atributo_site.rest import openapi
+
+API = [
+    path("schema", openapi.Schema.as_view(), name="api-schema"),
+    path("docs", openapi.Docs.as_view(), name="api-docs"),
+    path("me", api.Me.as_view(), name="api-me"),
+    path("events", api.Events.as_view(), name="api-events"),
+    path("tokens", api.Tokens.as_view(), name="api-tokens"),
+    path("tokens/<int:pk>", api.Token.as_view(), name="api-token"),
+    path("snapshot", probes.Snapshot.as_view(), name="api-snapshot"),
+]
 
 urlpatterns = [
+    path("", include("atributo_site.console.urls")),
+    path("api/v1/", include(API)),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("metrics", probes.Metrics.as_view(), name="metrics"),
-    path("api/v1/snapshot", probes.Snapshot.as_view(), name="api-snapshot"),
+    path("favicon.ico", favicon, name="favicon"),
     path("admin/", admin.site.urls),
 ]
 

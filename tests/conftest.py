@@ -1,5 +1,6 @@
 """The fixtures that every test may use, by the module that explains them."""
 
+from tests.fixtures.browser import browser, page_as, quiet_live_server, running_browser
 from tests.fixtures.databases import (
     database,
     django_db_setup,
@@ -7,11 +8,48 @@ from tests.fixtures.databases import (
     migrated_databases,
     process_environment,
 )
+from tests.fixtures.processes import spawn, worker_process
+from tests.fixtures.rest import bearer, rest_as, token_of, unused_limits, web
+from tests.fixtures.servers import (
+    clean_slate,
+    dns_server,
+    free_port,
+    postgres,
+    redis_connection,
+    shared_redis,
+    tcp_proxy,
+    valkey,
+)
+from tests.fixtures.time import clock, wait_until
+from tests.fixtures.users import client_as, user_as
 
 __all__ = [
+    "bearer",
+    "browser",
+    "clean_slate",
+    "client_as",
+    "clock",
     "database",
     "django_db_setup",
+    "dns_server",
+    "free_port",
     "migrated_database",
     "migrated_databases",
+    "page_as",
+    "postgres",
     "process_environment",
+    "quiet_live_server",
+    "redis_connection",
+    "rest_as",
+    "running_browser",
+    "shared_redis",
+    "spawn",
+    "tcp_proxy",
+    "token_of",
+    "unused_limits",
+    "user_as",
+    "valkey",
+    "wait_until",
+    "web",
+    "worker_process",
 ]

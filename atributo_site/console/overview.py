@@ -1,16 +1,16 @@
 """The first screen: what needs attention, then everything that runs."""
 
-from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from allocation.models.clock import database_now
+from atributo_site.console.degraded import remember
 from atributo_site.console.screen import Screen
+from atributo_site.environment import BASE_DIR
 from atributo_site.snapshot import snapshot
 
-SECTIONS = Path(settings.BASE_DIR) / "templates" / "console" / "sections"
+SECTIONS = BASE_DIR / "templates" / "console" / "sections"
 
 
 class Overview(Screen):
@@ -20,6 +20,7 @@ class Overview(Screen):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         taken = snapshot(database_now())
+        remember(taken["redis"])
         return self.show(snapshot=taken, sections=sections(taken))
 
 

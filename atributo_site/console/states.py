@@ -3,7 +3,7 @@
 TONES = {
     "ok": "ok alive active available running complete done ready up held",
     "busy": "progress starting connecting working draining restarting aborting",
-    "warn": "warning degraded late stale retrying delayed",
+    "warn": "warning degraded silent late stale retrying delayed",
     "bad": "error failed dead down lost missing expired critical",
     "info": "info notice",
     "idle": "pending standby idle stopped paused free unavailable unknown removed none",

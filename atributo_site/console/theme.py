@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
-from atributo_site.console.frame import THEME_COOKIE, THEMES
+from atributo_site.console.look import THEME_COOKIE, THEMES
 from atributo_site.failures import failure
 
 YEAR_SECONDS = 365 * 24 * 60 * 60

@@ -30,6 +30,8 @@ wrong_tokens = Buckets()
 class TokenAuthentication(authentication.BaseAuthentication):
     """`Authorization: Bearer …`; only the token's hash is stored, and it is never logged."""
 
+    challenge = 'Bearer realm="api"'
+
     def authenticate(self, request: Request) -> tuple[AbstractBaseUser, TokenScope] | None:
         scheme, _, token = request.headers.get("Authorization", "").strip().partition(" ")
         if scheme.lower() != "bearer":
@@ -41,7 +43,7 @@ class TokenAuthentication(authentication.BaseAuthentication):
         return copy.copy(scope.token.user), scope
 
     def authenticate_header(self, request: Request) -> str:
-        return 'Bearer realm="api"'
+        return self.challenge
 
 
 class SessionAuthentication(authentication.SessionAuthentication):

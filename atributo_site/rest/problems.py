@@ -147,7 +147,7 @@ def _from_database(exc: Exception) -> Problem | None:
         log.warning("database_busy", error=type(exc).__name__)
         detail = "The database is busy; try again in a moment."
         return Problem(503, "busy", detail, {}, {"Retry-After": "1"})
-    if isinstance(exc, DataError):
+    if isinstance(exc, DataError | OverflowError):
         return Problem(400, "out_of_range", "A value cannot be stored: too long or out of range.")
     if isinstance(exc, IntegrityError):
         log.warning("conflict", exc_info=exc)

@@ -1,5 +1,6 @@
 """Child: one supervised program, started again with back-off whenever it ends."""
 
+import math
 import os
 import signal
 import subprocess
@@ -32,7 +33,7 @@ class Child:
     last_exit: str = ""
     _process: subprocess.Popen[bytes] | None = None
     _started_at: float = 0.0
-    _start_again_at: float = 0.0
+    _start_again_at: float = math.inf
     _quick_deaths: int = 0
 
     def start(self, monotonic: float) -> None:

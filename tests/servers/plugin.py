@@ -36,9 +36,17 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("database", vendors_of(metafunc), indirect=True)
 
 
+def pytest_collection_modifyitems(config, items):
+    """Leave the other database out when one is named; tests without database stay."""
+    wanted = config.getoption("database")
+    left_out = [item for item in items if wanted and vendor_of(item) not in (None, wanted)]
+    items[:] = [item for item in items if not wanted or vendor_of(item) in (None, wanted)]
+    config.hook.pytest_deselected(items=left_out)
+
+
 def pytest_unconfigure(config):
     shared_postgres.stop()
-    valkey.__exit__()
+    valkey.__exit__()  # the guards do it where pytest ends before this, or is killed
 
 
 def set_environment():
@@ -47,6 +55,7 @@ def set_environment():
         if not name.startswith("ATRIBUTO_TEST_"):
             del os.environ[name]
     var_dir = valkey.directory / "var"  # goes with its server, even when this process is killed
+    (var_dir / "static").mkdir(parents=True)  # whitenoise warns when its folder is missing
     os.environ["ATRIBUTO_ENV"] = "test"
     os.environ["ATRIBUTO_VAR_DIR"] = str(var_dir)
     os.environ["DATABASE_URL"] = f"sqlite:///{var_dir}/atributo.sqlite3"
@@ -63,10 +72,12 @@ def uses_database(metafunc):
 
 
 def vendors_of(metafunc):
-    vendors = VENDORS
-    if marker := metafunc.definition.get_closest_marker("only_on"):
-        vendors = marker.args
-        if not set(vendors) <= set(VENDORS):
-            raise pytest.UsageError(f"{metafunc.definition.nodeid}: only_on{vendors}")
-    wanted = metafunc.config.getoption("database")
-    return [vendor for vendor in vendors if wanted in (None, vendor)]
+    marker = metafunc.definition.get_closest_marker("only_on")
+    vendors = marker.args if marker else VENDORS
+    if not vendors or not set(vendors) <= set(VENDORS):
+        raise pytest.UsageError(f"{metafunc.definition.nodeid}: only_on{vendors}")
+    return vendors
+
+
+def vendor_of(item):
+    return item.callspec.params.get("database") if hasattr(item, "callspec") else None

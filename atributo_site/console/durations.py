@@ -1,0 +1,39 @@
+"""Durations in one format everywhere: the two largest units that matter."""
+
+UNITS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
+
+
+def duration(seconds: float | None) -> str:
+    """For example 350 ms, 4.2 s, 12 min 3 s, 3 d 4 h."""
+    if seconds is None:
+        return "–"
+    if seconds < 0:
+        return f"-{duration(-seconds)}"
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    return _two_units(int(seconds))
+
+
+def ago(seconds: float) -> str:
+    """How long ago, or in how long; a second either way is now."""
+    if abs(seconds) < 2:
+        return "just now"
+    said = _one_unit(int(abs(seconds)))
+    return f"{said} ago" if seconds > 0 else f"in {said}"
+
+
+def _two_units(seconds: int) -> str:
+    for index, (name, size) in enumerate(UNITS):
+        if seconds >= size:
+            count, rest = divmod(seconds, size)
+            smaller = UNITS[index + 1] if index + 1 < len(UNITS) else None
+            more = rest // smaller[1] if smaller else 0
+            return f"{count} {name} {more} {smaller[0]}" if smaller and more else f"{count} {name}"
+    return "0 s"
+
+
+def _one_unit(seconds: int) -> str:
+    name, size = next((unit for unit in UNITS if seconds >= unit[1]), UNITS[-1])
+    return f"{seconds // size} {name}"

@@ -1,0 +1,109 @@
+"""System: health, processes, settings with their sources, and the REST API's front page."""
+
+import os
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+
+from allocation.models.clock import database_now
+from atributo_site.console.degraded import remember
+from atributo_site.console.navigation import address
+from atributo_site.console.screen import Screen
+from atributo_site.doctor import examine
+from atributo_site.env_file import with_env_file
+from atributo_site.environment import BASE_DIR, Environment
+from atributo_site.snapshot import snapshot
+from atributo_site.variables import Variable, variables_of
+
+TABS = [
+    ("Health", "system"),
+    ("Processes", "system-processes"),
+    ("Settings", "system-settings"),
+    ("Tokens", "system-tokens"),
+    ("REST API", "system-api"),
+]
+HIDDEN = "•••"
+
+
+class SystemScreen(Screen):
+    actions = {"GET": "system.view"}
+    title = "System"
+    url_name = ""
+
+    def show(self, status: int = 200, **context: Any) -> HttpResponse:
+        tabs = [
+            {"name": name, "url": address(url_name), "current": url_name == self.url_name}
+            for name, url_name in TABS
+        ]
+        return super().show(status, tabs=tabs, **context)
+
+
+class Health(SystemScreen):
+    url_name = "system"
+    template_name = "console/system/health.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        findings = examine()
+        counts = {
+            level: sum(finding.level == level for finding in findings)
+            for level in ("error", "warning", "ok")
+        }
+        return self.show(findings=findings, counts=counts)
+
+
+class Processes(SystemScreen):
+    url_name = "system-processes"
+    template_name = "console/system/processes.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        taken = snapshot(database_now())
+        remember(taken["redis"])
+        return self.show(snapshot=taken)
+
+
+class Settings(SystemScreen):
+    url_name = "system-settings"
+    template_name = "console/system/settings.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self.show(settings=settings_shown())
+
+
+class RestApi(SystemScreen):
+    url_name = "system-api"
+    template_name = "console/system/api.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        origin = f"{request.scheme}://{request.get_host()}"
+        return self.show(origin=origin, docs=address("api-docs"), schema=address("api-schema"))
+
+
+def settings_shown() -> list[dict[str, Any]]:
+    """Every setting with its value and where that comes from; secrets stay hidden."""
+    from_file = with_env_file({}, BASE_DIR / ".env")
+    return [
+        {
+            "name": variable.name,
+            "sentence": variable.sentence,
+            "default": variable.default,
+            "value": _value(attribute, variable, source := _source(variable, from_file)),
+            "source": source,
+        }
+        for attribute, variable in variables_of(Environment).items()
+    ]
+
+
+def _source(variable: Variable, from_file: dict[str, str]) -> str:
+    if os.environ.get(variable.name):
+        return "environment"
+    return ".env" if from_file.get(variable.name) else "default"
+
+
+def _value(attribute: str, variable: Variable, source: str) -> str:
+    if variable.secret and source != "default":
+        return HIDDEN
+    value = getattr(settings.ATRIBUTO, attribute)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(value) if isinstance(value, tuple) else str(value)

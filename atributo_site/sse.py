@@ -1,0 +1,60 @@
+"""The text of an event stream, and which events a listener wants."""
+
+import json
+from typing import Any
+
+from django.core.serializers.json import DjangoJSONEncoder
+
+from allocation.models import Event
+
+HEARTBEAT = b": beat\n\n"
+MOST_TOPICS = 50
+LONGEST_TOPIC = 320  # characters, as a subject
+
+
+def frame(data: str, *, event: str = "", mark: str = "") -> bytes:
+    """One event of a stream; `data` is one line."""
+    kind = f"event: {event}\n" if event else ""
+    return f"{kind}{_id_line(mark)}data: {data}\n\n".encode()
+
+
+def opening(retry_ms: int, mark: str) -> bytes:
+    """When to come back after a broken connection, and from where, before anything happened."""
+    return f"retry: {retry_ms}\n{_id_line(mark)}\n".encode()
+
+
+def moved(mark: str) -> bytes:
+    """Remember the mark without an event, so that a reconnect need not read so much."""
+    return f"{_id_line(mark)}\n".encode()
+
+
+def as_json(event: Event) -> str:
+    members: dict[str, Any] = {
+        "id": event.pk,
+        "at": event.at,
+        "actor": event.actor,
+        "channel": event.channel,
+        "kind": event.kind,
+        "subject": event.subject,
+        "facts": event.facts,
+        "request_id": event.request_id,
+    }
+    return json.dumps(members, cls=DjangoJSONEncoder)
+
+
+def topics_of(text: str) -> tuple[str, ...] | None:
+    """`instance,queue:mail` → both; None when there are too many or too long ones."""
+    topics = tuple(part.strip() for part in text.split(",") if part.strip())
+    is_fine = len(topics) <= MOST_TOPICS and all(len(topic) <= LONGEST_TOPIC for topic in topics)
+    return topics if is_fine else None
+
+
+def concerns(topics: tuple[str, ...], subject: str) -> bool:
+    """No topics are all; `queue` is every queue and `queue:mail` that one."""
+    return not topics or any(
+        subject == topic or subject.startswith(f"{topic}:") for topic in topics
+    )
+
+
+def _id_line(mark: str) -> str:
+    return f"id: {mark}\n" if mark else ""

@@ -1,0 +1,27 @@
+// Relative times stay true while the page is open; the local time joins UTC on hover.
+const given = Date.parse(document.body.dataset.now);
+const offset = Number.isNaN(given) ? 0 : given - Date.now(); // the server's clock is the true one
+const UNITS = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
+
+function ago(seconds) {
+  if (Math.abs(seconds) < 2) return "just now";
+  const whole = Math.floor(Math.abs(seconds));
+  const [name, size] = UNITS.find(([, size]) => whole >= size);
+  const said = `${Math.floor(whole / size)} ${name}`;
+  return seconds > 0 ? `${said} ago` : `in ${said}`;
+}
+
+function update(root = document) {
+  for (const time of root.querySelectorAll("time[data-relative]")) {
+    const at = new Date(time.dateTime);
+    time.textContent = ago((Date.now() + offset - at) / 1000);
+    if (!time.dataset.local) {
+      time.dataset.local = at.toLocaleString();
+      time.title = `${time.title} · ${time.dataset.local} local`;
+    }
+  }
+}
+
+update();
+setInterval(update, 5000, document);
+document.addEventListener("htmx:afterSettle", (event) => update(event.target));

@@ -1,0 +1,95 @@
+"""Small pieces of every screen: icons, states, times, subjects, JSON."""
+
+import json
+from datetime import datetime
+from typing import Any
+
+from django import template
+from django.core.serializers.json import DjangoJSONEncoder
+from django.templatetags.static import static
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.text import capfirst
+
+from allocation.logic.secrets import masked
+from atributo_site.console.durations import ago, duration
+from atributo_site.console.states import tone
+from atributo_site.console.subjects import subject_url
+
+register = template.Library()
+register.filter("tone", tone)
+register.filter("duration", duration)
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    """One symbol of the sprite; decoration, so that screen readers pass over it."""
+    return format_html(
+        '<svg class="icon" aria-hidden="true" focusable="false"><use href="{}#{}"/></svg>',
+        static("atributo/icons.svg"),
+        name,
+    )
+
+
+@register.simple_tag
+def state(word: str, said: str = "") -> SafeString:
+    """A state as icon and word."""
+    found = tone(word)
+    return format_html(
+        '<span class="state {}">{}{}</span>', f"is-{found}", icon(found), said or word
+    )
+
+
+@register.simple_tag
+def moment(at: datetime | None, now: datetime) -> SafeString:
+    """Relative, with the absolute time on hover."""
+    if at is None:
+        return format_html('<span class="muted">{}</span>', "never")
+    return format_html(
+        '<time datetime="{}" title="{}" data-relative>{}</time>',
+        at.isoformat(),
+        at.strftime("%Y-%m-%d %H:%M:%S UTC"),
+        ago((now - at).total_seconds()),
+    )
+
+
+@register.simple_tag
+def subject(name: str) -> SafeString:
+    """A link to the page about an event's subject."""
+    noun, colon, rest = name.partition(":")
+    return format_html(
+        '<a class="subject" href="{}"><span class="noun">{}</span>{}</a>',
+        subject_url(name),
+        noun if colon else "",
+        rest if colon else name,
+    )
+
+
+@register.filter
+def pretty(value: Any) -> str:
+    """JSON for people, secrets hidden."""
+    return json.dumps(masked(value), cls=DjangoJSONEncoder, ensure_ascii=False, indent=2)
+
+
+@register.filter
+def brief(facts: dict[str, Any]) -> str:
+    """The facts of an event on one line."""
+    return " · ".join(f"{key} {_word(value)}" for key, value in masked(facts).items())[:160]
+
+
+def _word(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+@register.filter
+def running(processes: list[dict[str, Any]]) -> int:
+    return sum(process["state"] == "running" for process in processes)
+
+
+@register.simple_tag
+def labelled(cell: str, headers: list[dict[str, Any]], index: int) -> SafeString:
+    """A cell of Django's list with its column's name, for phones that show rows as cards."""
+    opening, rest = cell[:3], cell[3:]
+    label = format_html(' data-label="{}"', capfirst(headers[index]["text"]))
+    # Django has escaped the cell; what is put in between is escaped above.
+    return SafeString(opening + label + rest)

@@ -1,0 +1,1 @@
+"""Figures beside the peers, in one run: `make bench`, or `make bench ARGS=allocation`."""

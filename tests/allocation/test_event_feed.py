@@ -1,0 +1,96 @@
+"""The feed of new events: none is missed, none comes twice without a reconnect."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connections
+from django.db.transaction import atomic
+
+from allocation.event_feed import events_after, newest_mark
+from allocation.events import record
+from allocation.logic.marks import parsed
+
+
+@pytest.fixture
+def elsewhere():
+    """Runs work in another thread, which has a connection of its own."""
+    with ThreadPoolExecutor(1) as threads:
+        yield lambda work: threads.submit(work).result()
+        threads.submit(connections.close_all).result()
+
+
+def subjects(events):
+    return [event.subject for event in events]
+
+
+def test_only_what_comes_after_the_mark_is_read(transactional_db):
+    record("a.made", "a:1")
+    mark = newest_mark()
+    record("a.made", "a:2")
+    events, mark = events_after(mark, 10)
+    assert subjects(events) == ["a:2"]
+    assert events_after(mark, 10)[0] == []
+
+
+def test_a_reading_larger_than_the_limit_comes_in_pages(transactional_db):
+    mark = newest_mark()
+    for number in range(7):
+        record("a.made", f"a:{number}")
+    pages = []
+    for _ in range(4):
+        events, mark = events_after(mark, 3)
+        pages.append(len(events))
+    assert pages == [3, 3, 1, 0]
+
+
+@pytest.mark.only_on("postgresql")
+def test_the_event_of_a_slow_transaction_still_arrives(transactional_db, elsewhere):
+    mark = newest_mark()
+    with atomic():
+        record("slow.made", "slow:1")
+        elsewhere(lambda: record("fast.made", "fast:1"))
+        events, mark = elsewhere(lambda: events_after(mark, 10))
+        assert subjects(events) == ["fast:1"]
+    events, mark = events_after(mark, 10)
+    assert subjects(events) == ["slow:1"]
+    assert events_after(mark, 10)[0] == []
+
+
+@pytest.mark.only_on("postgresql")
+def test_a_reconnect_while_a_transaction_is_slow_misses_nothing(transactional_db, elsewhere):
+    mark = newest_mark()
+    with atomic():
+        record("slow.made", "slow:1")
+        elsewhere(lambda: record("fast.made", "fast:1"))
+        _, mark = elsewhere(lambda: events_after(mark, 10))
+        handed_back = str(mark)
+        elsewhere(lambda: record("fast.made", "fast:2"))
+    events, _ = events_after(parsed(handed_back), 10)
+    assert sorted(subjects(events)) == ["fast:2", "slow:1"]
+
+
+@pytest.mark.only_on("postgresql")
+def test_a_slow_event_between_two_pages_is_read_with_the_next_round(transactional_db, elsewhere):
+    mark = newest_mark()
+    with atomic():
+        record("slow.made", "slow:1")
+        for number in range(3):
+            elsewhere(lambda number=number: record("fast.made", f"fast:{number}"))
+        first, mark = elsewhere(lambda: events_after(mark, 2))
+    second, mark = events_after(mark, 2)
+    third, mark = events_after(mark, 2)
+    assert [subjects(page) for page in (first, second, third)] == [
+        ["fast:0", "fast:1"],
+        ["fast:2"],
+        ["slow:1"],
+    ]
+
+
+@pytest.mark.only_on("postgresql")
+def test_events_of_savepoints_belong_to_their_transaction(transactional_db):
+    mark = newest_mark()
+    with atomic():
+        record("a.made", "a:1")
+        with atomic():
+            record("a.made", "a:2")
+    assert subjects(events_after(mark, 10)[0]) == ["a:1", "a:2"]

@@ -1,0 +1,86 @@
+"""What an operator meets at the start: wrong settings stop it, production is safe."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from atributo_site import embedded_redis, secret_key
+from atributo_site.environment import BASE_DIR
+
+PRODUCTION = {
+    "ATRIBUTO_ENV": "production",
+    "ATRIBUTO_SECRET_KEY": "".join(chr(33 + n) for n in range(80)),
+    "ATRIBUTO_ALLOWED_HOSTS": "atributo.example",
+}
+
+
+def manage(var_dir: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("ATRIBUTO_")}
+    clean |= {"ATRIBUTO_VAR_DIR": str(var_dir), "DATABASE_URL": "", "REDIS_URL": ""}
+    command = [sys.executable, BASE_DIR / "manage.py", *arguments]
+    return subprocess.run(command, env=clean | environ, capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("environ", "sentence"),
+    [
+        ({"DATABASE_URL": "mysql://host/db"}, "DATABASE_URL must be a URL that starts with"),
+        ({"DATABASE_URL": "postgresql://host/"}, "DATABASE_URL must name a database"),
+        ({"REDIS_URL": "localhost"}, "REDIS_URL must be «embedded» or a URL"),
+        ({"ATRIBUTO_CLUSTER_SIZE": "50"}, "ATRIBUTO_CLUSTER_SIZE must be one of 10, 100, or 1000"),
+        (
+            {"ATRIBUTO_CURATOR_HEARTBEAT_INTERVAL_MS": "8000"},
+            "ATRIBUTO_CURATOR_HEARTBEAT_INTERVAL_MS (8000) must be at most half of",
+        ),
+        ({"ATRIBUTO_ENV": "production"}, "ATRIBUTO_SECRET_KEY must have at least 50 characters"),
+    ],
+)
+def test_a_wrong_setting_stops_the_start_with_one_sentence(tmp_path, environ, sentence):
+    ended = manage(tmp_path / "var", "up", **environ)
+    assert ended.returncode == 2
+    assert ended.stderr.startswith(sentence)
+    assert len(ended.stderr.splitlines()) == 1
+    assert not (tmp_path / "var" / "up.lock").exists()
+
+
+def test_production_mode_has_no_deployment_warning(tmp_path):
+    ended = manage(tmp_path, "check", "--deploy", "--fail-level", "WARNING", **PRODUCTION)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_an_unknown_option_is_wrong_usage(tmp_path):
+    ended = manage(tmp_path, "run_curator", "--twice")
+    assert ended.returncode == 2
+    assert "unrecognized arguments: --twice" in ended.stderr
+
+
+def test_the_state_folder_and_the_signing_key_are_private(tmp_path):
+    manage(tmp_path / "var", "check")
+    assert (tmp_path / "var").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "var" / "secret_key").stat().st_mode & 0o777 == 0o600
+
+
+def test_the_signing_key_is_made_once(tmp_path):
+    assert secret_key.kept_in(tmp_path) == secret_key.kept_in(tmp_path)
+    assert len(secret_key.kept_in(tmp_path)) >= 50
+
+
+def test_a_long_path_moves_the_socket_to_a_private_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    deep = tmp_path.joinpath(*["folder"] * 20)
+    found = embedded_redis.socket_path(deep)
+    assert found.parent.parent == tmp_path
+    assert found.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_the_embedded_server_listens_on_no_port_and_evicts_nothing(tmp_path):
+    command = embedded_redis.command(Path("/bin/valkey-server"), tmp_path)
+    options = dict(zip(command[1::2], command[2::2], strict=True))
+    assert (options["--port"], options["--maxmemory-policy"]) == ("0", "noeviction")
+
+
+def test_the_server_of_the_wheel_is_found():
+    assert os.access(embedded_redis.binary(), os.X_OK)
