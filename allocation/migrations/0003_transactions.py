@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('allocation', '0001_foundation'),
+        ('allocation', '0002_allocation'),
     ]
 
     operations = [
