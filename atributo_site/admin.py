@@ -55,6 +55,7 @@ class RoleList(RawList):
     """Roles and what they may are part of the program; here they can be looked at."""
 
     view_action = "user.administer"
+    list_name = "Roles"
     newest_first = False
     filter_horizontal = ()
 
@@ -64,11 +65,13 @@ class TokenList(RawList):
     """Tokens of everybody, without their hashes; deleting one ends it."""
 
     view_action = change_action = "user.administer"
+    list_name = "Tokens"
     may_delete = True
     list_display = ["name", "owner", "level", "made", "expiry", "last_used_at"]
     list_select_related = ["token__user"]
     list_filter = ["level"]
-    fields = readonly_fields = ["name", "owner", "level", "made", "expiry", "last_used_at"]
+    fields = ("name", "owner", "level", "made", "expiry", "last_used_at")
+    readonly_fields = fields
 
     def owner(self, scope: TokenScope) -> str:
         return scope.token.user.get_username()

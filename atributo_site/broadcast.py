@@ -29,7 +29,9 @@ class Broadcast:
         self,
         newest: Callable[[], Mark] = newest_mark,
         after: Callable[[Mark, int], tuple[list[Event], Mark]] = events_after,
+        pause_seconds: float = PAUSE_SECONDS,
     ) -> None:
+        self._pause_seconds = pause_seconds
         self._newest = newest
         self._after = after
         self._listeners: set[Listener] = set()
@@ -66,7 +68,7 @@ class Broadcast:
                 began = asyncio.get_running_loop().time()
                 mark = await self._round(thread, mark)
                 spent = asyncio.get_running_loop().time() - began
-                await asyncio.sleep(max(0.0, PAUSE_SECONDS - spent))
+                await asyncio.sleep(max(0.0, self._pause_seconds - spent))
         finally:
             self._reading = None
             self._ready.clear()

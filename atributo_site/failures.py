@@ -1,6 +1,7 @@
 """Answers to requests that fail before a view: pages for people, problems for programs."""
 
 from django.http import HttpRequest, HttpResponse
+from django.middleware.csrf import get_token
 from django.template.loader import render_to_string
 
 from atributo_site.console.look import look
@@ -23,6 +24,8 @@ def failure(request: HttpRequest, status: int, detail: str = "") -> HttpResponse
     if request.path.startswith("/api/"):
         return problem(status, code, detail or sentence)
     context = {**look(request), "status": status, "sentence": detail or sentence}
+    if status == 403:  # who is in with the wrong name must be able to leave
+        context["csrf_token"] = get_token(request)
     # Without the request's own context: a page that says «the database is away» must not ask it.
     return HttpResponse(render_to_string("failure.html", context), status=status)
 

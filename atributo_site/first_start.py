@@ -14,6 +14,9 @@ from django.db.migrations.executor import MigrationExecutor
 
 from allocation.events import record
 
+# Folders that no page of ours uses; compressing them would double the time of the first start.
+UNUSED_STATIC = ["redoc", "rest_framework", "django_rq", "knox"]
+
 
 def migrate() -> bool:
     """Apply what is missing; False when nothing was."""
@@ -35,7 +38,13 @@ def collect_static() -> bool:
     now = _sources_fingerprint()
     if mark.exists() and mark.read_text() == now:
         return False
-    call_command("collectstatic", verbosity=0, interactive=False, clear=True)
+    call_command(
+        "collectstatic",
+        verbosity=0,
+        interactive=False,
+        clear=True,
+        ignore_patterns=UNUSED_STATIC,
+    )
     mark.write_text(now)
     return True
 
@@ -43,7 +52,7 @@ def collect_static() -> bool:
 def _sources_fingerprint() -> str:
     digest = hashlib.sha256()
     for finder in get_finders():
-        for path, storage in finder.list([]):
+        for path, storage in finder.list(UNUSED_STATIC):
             stat = Path(storage.path(path)).stat()
             digest.update(f"{path}:{stat.st_size}:{stat.st_mtime_ns}\n".encode())
     return digest.hexdigest()

@@ -7,6 +7,7 @@ from django.contrib.admin.views.main import ChangeList
 from django.core.paginator import Paginator
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.urls import URLPattern
 from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.text import capfirst
@@ -29,10 +30,12 @@ class CappedPaginator(Paginator):
 class KeysetChangeList(ChangeList):
     """A list whose pages are found by key; `?after=` and `?before=` instead of numbers."""
 
+    model_admin: "RawList"
+
     def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
         self.keys = {name: request.GET.get(name, "") for name in KEYS}
         super().__init__(request, *args, **kwargs)
-        self.title = capfirst(self.opts.verbose_name_plural)
+        self.title = self.model_admin.list_name or str(capfirst(self.opts.verbose_name_plural))
 
     def get_filters_params(self, params: Any = None) -> Any:
         lookups = super().get_filters_params(params)
@@ -68,6 +71,7 @@ class RawList(admin.ModelAdmin):
     may_add = False
     may_delete = False
     newest_first = True
+    list_name = ""  # where the model's own plural is not the word that people use
 
     actions = None
     sortable_by = ()
@@ -78,6 +82,10 @@ class RawList(admin.ModelAdmin):
 
     def get_ordering(self, request: HttpRequest) -> tuple[str]:
         return ("-pk" if self.newest_first else "pk",)
+
+    def get_urls(self) -> list[URLPattern]:
+        """Without Django's old addresses of rows, which have no name and ask nobody."""
+        return [url for url in super().get_urls() if url.name]
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return KeysetChangeList

@@ -6,10 +6,12 @@ from django.conf import settings
 from django.db.models.functions import Now
 from django.db.transaction import atomic
 
+from allocation import repairs as allocation
 from allocation.leases import HeldLease
 from allocation.models import Event, Lease
 from allocation.models.clock import from_now
 from allocation.repair import Repair
+from allocation.transactions import repairs as transactions
 from atributo_site import tokens
 from atributo_site.rest import idempotency
 
@@ -56,4 +58,4 @@ REPAIRS = [
 
 def all_repairs() -> list[Repair]:
     """Every room's repairs, in the order in which a sweep runs them."""
-    return [*REPAIRS]
+    return [*transactions.REPAIRS, *allocation.REPAIRS, *REPAIRS]

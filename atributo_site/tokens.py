@@ -72,9 +72,9 @@ def revoke(user: Any, scope_id: int) -> None:
 def end(scope: TokenScope) -> None:
     """End anybody's token; the caller has checked who may."""
     with atomic():
+        owner = str(scope.token.user)
         gone, _ = AuthToken.objects.filter(pk=scope.token_id).delete()
         if gone:
-            owner = str(scope.token.user)
             record("token.revoked", f"token:{scope.pk}", name=scope.name, owner=owner)
         on_commit(lambda: known_tokens.forget(scope.token_id), robust=True)
 

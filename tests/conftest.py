@@ -1,6 +1,6 @@
 """The fixtures that every test may use, by the module that explains them."""
 
-from tests.fixtures.browser import browser, page_as, quiet_live_server
+from tests.fixtures.browser import browser, page_as, quiet_live_server, running_browser
 from tests.fixtures.databases import (
     database,
     django_db_setup,
@@ -9,7 +9,7 @@ from tests.fixtures.databases import (
     process_environment,
 )
 from tests.fixtures.processes import spawn, worker_process
-from tests.fixtures.rest import rest_as, token_of, unused_limits
+from tests.fixtures.rest import bearer, rest_as, token_of, unused_limits, web
 from tests.fixtures.servers import (
     clean_slate,
     dns_server,
@@ -24,6 +24,7 @@ from tests.fixtures.time import clock, wait_until
 from tests.fixtures.users import client_as, user_as
 
 __all__ = [
+    "bearer",
     "browser",
     "clean_slate",
     "client_as",
@@ -40,6 +41,7 @@ __all__ = [
     "quiet_live_server",
     "redis_connection",
     "rest_as",
+    "running_browser",
     "shared_redis",
     "spawn",
     "tcp_proxy",
@@ -48,5 +50,6 @@ __all__ = [
     "user_as",
     "valkey",
     "wait_until",
+    "web",
     "worker_process",
 ]

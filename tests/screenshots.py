@@ -6,7 +6,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from atributo_site.environment import BASE_DIR
-from tests.servers.chromium import find_chromium
+from tests.servers import chromium
 from tests.servers.site import PASSWORD, Site
 
 IMAGES = BASE_DIR / "docs" / "images"
@@ -30,7 +30,7 @@ def main() -> None:
             site.start()
             with sync_playwright() as playwright:
                 browser = playwright.chromium.launch(
-                    executable_path=find_chromium(), args=["--no-sandbox"]
+                    executable_path=chromium.find(), args=["--no-sandbox"]
                 )
                 for picture in PICTURES:
                     _take(browser, site, *picture)

@@ -10,12 +10,15 @@ from django.contrib.auth.forms import AuthenticationForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse_lazy
+from django.utils.decorators import method_decorator
+from django.views.decorators.http import require_http_methods
 
 from allocation.events import Actor, acting, record
 
 LONGEST_NAME = 150
 
 
+@method_decorator(require_http_methods(["GET", "HEAD", "POST"]), name="dispatch")
 class LogIn(views.LoginView):
     template_name = "admin/login.html"
     redirect_authenticated_user = True
@@ -42,7 +45,7 @@ class LogIn(views.LoginView):
 
 
 class LogOut(views.LogoutView):
-    next_page = reverse_lazy("admin:login")
+    next_page = "admin:login"
     http_method_names = ["post", "options"]
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -52,7 +55,7 @@ class LogOut(views.LogoutView):
 
 
 class PasswordChange(views.PasswordChangeView):
-    template_name = "admin/password_change_form.html"
+    template_name = "registration/password_change_form.html"
     success_url = reverse_lazy("admin:password_change_done")
 
     def form_valid(self, form: Any) -> HttpResponse:

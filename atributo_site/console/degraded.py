@@ -12,7 +12,12 @@ def redis_trouble() -> str:
     """What is wrong with Redis, or nothing."""
     known = cache.get(KEY)
     if known is None:
-        health = redis_health()
-        known = "" if health.state == "ok" else health.detail
-        cache.set(KEY, known, REMEMBERED_SECONDS)
+        known = remember(redis_health().as_dict())
     return known
+
+
+def remember(health: dict[str, str]) -> str:
+    """What somebody has just found out need not be asked again for the frame of the page."""
+    trouble = "" if health["state"] == "ok" else health["detail"]
+    cache.set(KEY, trouble, REMEMBERED_SECONDS)
+    return trouble

@@ -57,7 +57,20 @@ class Events(Screen):
         form = EventFilter(request.GET, now=now)
         if not form.is_valid():
             return self.show(400, form=form, page=None, now=now)
-        keys = {name: request.GET.get(name, "") for name in ("after", "before")}
-        page = page_by_key(form.filtered(Event.objects.all()), **keys, size=PAGE)
+        page = page_by_key(
+            form.filtered(Event.objects.all()),
+            after=request.GET.get("after", ""),
+            before=request.GET.get("before", ""),
+            size=PAGE,
+        )
         filtered = any(form.cleaned_data.values())
         return self.show(form=form, page=page, now=now, filtered=filtered)
+
+
+class NoStream(Screen):
+    """The stream is served before Django is asked; a server without it says «poll instead»."""
+
+    actions = {"GET": "event.view"}
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return HttpResponse(status=204)

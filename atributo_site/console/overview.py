@@ -5,6 +5,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from allocation.models.clock import database_now
+from atributo_site.console.degraded import remember
 from atributo_site.console.screen import Screen
 from atributo_site.environment import BASE_DIR
 from atributo_site.snapshot import snapshot
@@ -19,6 +20,7 @@ class Overview(Screen):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         taken = snapshot(database_now())
+        remember(taken["redis"])
         return self.show(snapshot=taken, sections=sections(taken))
 
 

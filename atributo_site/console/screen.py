@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views import View
+from django_htmx.http import HttpResponseClientRefresh
 
 from allocation.errors import AtributoError
 from atributo_site.failures import failure
@@ -23,7 +24,7 @@ class Screen(View):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not request.user.is_authenticated:
-            return redirect_to_login(request.get_full_path() if request.method == "GET" else "/")
+            return _to_the_log_in(request)
         self._check(request)
         if self._action(request) is None:
             return HttpResponseNotAllowed(self.actions)
@@ -54,3 +55,10 @@ class Screen(View):
     def _action(self, request: HttpRequest) -> str | None:
         method = "GET" if request.method == "HEAD" else str(request.method)
         return self.actions.get(method)
+
+
+def _to_the_log_in(request: HttpRequest) -> HttpResponse:
+    """A live part that finds its session over takes the whole page along."""
+    if request.htmx:  # type: ignore[attr-defined]
+        return HttpResponseClientRefresh()
+    return redirect_to_login(request.get_full_path() if request.method == "GET" else "/")

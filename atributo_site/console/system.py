@@ -7,6 +7,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from allocation.models.clock import database_now
+from atributo_site.console.degraded import remember
 from atributo_site.console.navigation import address
 from atributo_site.console.screen import Screen
 from atributo_site.doctor import examine
@@ -56,7 +57,9 @@ class Processes(SystemScreen):
     template_name = "console/system/processes.html"
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        return self.show(snapshot=snapshot(database_now()))
+        taken = snapshot(database_now())
+        remember(taken["redis"])
+        return self.show(snapshot=taken)
 
 
 class Settings(SystemScreen):

@@ -7,6 +7,7 @@ from atributo_site.console import events, overview, search, system, theme, token
 urlpatterns = [
     path("", overview.Overview.as_view(), name="overview"),
     path("events/", events.Events.as_view(), name="events"),
+    path("events/stream", events.NoStream.as_view(), name="events-stream"),
     path("search/", search.Search.as_view(), name="search"),
     path("system/", system.Health.as_view(), name="system"),
     path("system/processes/", system.Processes.as_view(), name="system-processes"),

@@ -40,6 +40,7 @@ class Endpoint(views.APIView):
 
     def _answer(self, request: Request) -> HttpResponseBase:
         try:
+            request._request.body  # noqa: B018 – kept: the CSRF check reads it before the parser
             self.initial(request, *self.args, **self.kwargs)
             if request.method == "POST" and "Idempotency-Key" in request.headers:
                 return self._perform_once(request)

@@ -36,6 +36,7 @@ class Docs(Endpoint, SpectacularSwaggerSplitView):
     actions = {"GET": "schema.view"}
     url_name = "api-schema"
     template_name = "rest/docs.html"
+    template_name_js = "rest/docs.js"
 
 
 def describe_problems(result: Any, generator: Any, request: Any, public: bool) -> Any:

@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -26,9 +27,12 @@ CHILDREN = {
 class Site:
     """A running `manage.py up` with a state folder of its own."""
 
-    def __init__(self, folder: Path, **environ: str) -> None:
+    def __init__(self, folder: Path, prepared: Path | None = None, **environ: str) -> None:
         self.var, self.port, self.log = folder / "var", free_port(), folder / "up.log"
         self.address = f"http://127.0.0.1:{self.port}"
+        folder.mkdir(parents=True, exist_ok=True)
+        if prepared:  # tables and static files as an earlier start left them
+            shutil.copytree(prepared, self.var, ignore=shutil.ignore_patterns("*.sock"))
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("ATRIBUTO_", "PYTEST"))}
         self.environ = kept | {
             "ATRIBUTO_VAR_DIR": str(self.var),
@@ -52,6 +56,12 @@ class Site:
 
     def command(self, *arguments: str) -> list[str]:
         return [sys.executable, str(BASE_DIR / "manage.py"), "up", *arguments]
+
+    def check(self) -> subprocess.CompletedProcess[str]:
+        """Start it, wait until it answers, stop it."""
+        return subprocess.run(
+            self.command("--check"), env=self.environ, capture_output=True, text=True, timeout=180
+        )
 
     def said(self) -> str:
         return self.log.read_text()

@@ -1,6 +1,11 @@
 """Pages are logged in by role, and no fault on a page goes unnoticed."""
 
+import asyncio
+import os
+
 import pytest
+from asgiref.sync import async_to_sync
+from django.contrib.auth.models import User
 from playwright.sync_api import expect
 
 from tests.fixtures.browser import chromium_path
@@ -56,6 +61,15 @@ def test_every_fault_is_noticed(page_as, wait_until, path, trouble):
     page.goto(f"/{path}")
     wait_until(lambda: page.evaluate("1") and trouble in "\n".join(page.troubles), 5)
     page.troubles.clear()
+
+
+def test_a_running_browser_does_not_make_other_tests_asynchronous(running_browser, db):
+    async def answer():
+        return 42
+
+    assert "DJANGO_ALLOW_ASYNC_UNSAFE" not in os.environ
+    assert not User.objects.exists()
+    assert async_to_sync(answer)() == asyncio.run(answer()) == 42
 
 
 @pytest.mark.parametrize("named", ["", "/nowhere"])

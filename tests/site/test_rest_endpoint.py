@@ -85,6 +85,15 @@ def test_a_session_needs_its_csrf_token_to_change_something(user_as):
     assert (answer.status_code, answer.json()["code"]) == (403, "csrf_failed")
 
 
+def test_a_session_with_its_csrf_token_may_change_something(client_as):
+    client = client_as("admin", enforce_csrf_checks=True)
+    client.get("/api/v1/docs", {"script": ""})
+    headers = {"X-CSRFToken": client.cookies["csrftoken"].value}
+    body = {"name": "x", "level": "view"}
+    answer = client.post("/api/v1/tokens", body, "application/json", headers=headers)
+    assert answer.status_code == 201
+
+
 def test_a_form_sent_by_a_session_is_415(client, user_as):
     client.force_login(user_as("admin"))
     answer = client.post("/api/v1/tokens", {"name": "x"})

@@ -97,7 +97,10 @@ def test_a_killed_owner_leaves_nothing_behind(paused):
 
 
 def is_alive(pid):
-    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def test_no_binary_is_said_clearly(monkeypatch):

@@ -62,7 +62,7 @@ class Run:
     def outcome(self, *arguments, **environment):
         """The exit code and the output of a whole run."""
         with self.start(*arguments, **environment) as process:
-            output, _ = process.communicate(timeout=120)
+            output, _ = process.communicate(timeout=300)
         self.temporary.rmdir()  # refused unless it is empty
         return process.returncode, output
 
@@ -165,9 +165,9 @@ def test_it(spawn, redis_connection, valkey, postgres):
 def test_a_killed_run_leaves_nothing_behind(tmp_path, arguments):
     run = Run(tmp_path, HANG)
     with run.start(*arguments) as process:
-        wait_until(run.record.exists, 60, "the inner test did not begin")
+        wait_until(run.record.exists, 120, "the inner test did not begin")
         assert len(run.living()) > 5
         process.send_signal(signal.SIGKILL)
-        wait_until(lambda: not run.living(), 30, "processes stayed behind")
+        wait_until(lambda: not run.living(), 60, "processes stayed behind")
         wait_until(lambda: not list(run.temporary.iterdir()), 10, "folders stayed behind")
     run.temporary.rmdir()

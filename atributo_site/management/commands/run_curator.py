@@ -5,6 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from allocation.errors import AtributoError
+from allocation.events import Actor, acting
 from allocation.models import Lease
 from allocation.models.clock import database_now
 from allocation.presence import host_and_pid
@@ -44,11 +45,12 @@ class Command(AtributoCommand):
         presence = presence_of("curator", curation.name)
         presence.facts["repaired"] = curation.repaired
         loop = Loop([Step("presence", presence.step), *curation.steps()])
-        try:
-            loop.run_until_signalled()
-        finally:
-            curation.resign()
-            presence.leave()
+        with acting(Actor(curation.name)):
+            try:
+                loop.run_until_signalled()
+            finally:
+                curation.resign()
+                presence.leave()
 
     def _sweep_once(self, curation: Curation, as_json: bool) -> None:
         curation.heartbeat(database_now())

@@ -1,8 +1,9 @@
-// One stream of hints per tab. A hint names no content: each part that it concerns fetches
-// itself again, at most once a second. Without the stream the parts are fetched by the clock.
+// One stream of hints per tab: each part that an event concerns fetches itself again, at most
+// once a second. Without the stream, and for what changes without an event, the clock does it.
+// <section id="x" data-live="instance queue:mail" …>: those topics; an empty value means all.
 const STREAM = "/events/stream";
 const LEAST_PAUSE_MS = 1000;
-const POLL_MS = 5000;
+const POLL_MS = { live: 15000, polling: 5000 };
 const SAID = { live: "Live", polling: "Polling", paused: "Paused" };
 
 const button = document.querySelector("[data-live-switch]");
@@ -13,8 +14,11 @@ let source = null;
 let poll = null;
 let waiting = null;
 let lastAt = 0;
+const stale = new Set(); // ids of the parts to fetch
 
-function show(state) {
+function enter(state) {
+  clearInterval(poll);
+  poll = state === "paused" ? null : setInterval(() => hint(), POLL_MS[state]);
   if (!button) return;
   button.hidden = parts().length === 0;
   button.dataset.state = state;
@@ -33,31 +37,33 @@ function isBusy(part) {
 function refresh() {
   waiting = null;
   lastAt = Date.now();
-  for (const part of parts()) if (!isBusy(part)) window.htmx?.trigger(part, "refresh");
-}
-
-function hint() {
-  if (waiting === null) {
-    waiting = setTimeout(refresh, Math.max(0, lastAt + LEAST_PAUSE_MS - Date.now()));
+  for (const part of parts()) {
+    if (stale.has(part.id) && !isBusy(part)) window.htmx?.trigger(part, "refresh");
   }
+  stale.clear();
 }
 
-function startPolling() {
-  show("polling");
-  poll ??= setInterval(hint, POLL_MS);
+function concerns(part, subject) {
+  const topics = part.dataset.live.split(" ").filter(Boolean);
+  return subject === null || topics.length === 0 ||
+    topics.some((topic) => subject === topic || subject.startsWith(`${topic}:`));
+}
+
+function hint(subject = null) {
+  for (const part of parts()) if (concerns(part, subject)) stale.add(part.id);
+  if (stale.size > 0) {
+    waiting ??= setTimeout(refresh, Math.max(0, lastAt + LEAST_PAUSE_MS - Date.now()));
+  }
 }
 
 function start() {
   if (paused || document.hidden || source || parts().length === 0) return;
+  enter("polling");
   source = new EventSource(STREAM);
-  source.onopen = () => {
-    clearInterval(poll);
-    poll = null;
-    show("live");
-  };
-  source.onmessage = hint;
-  for (const kind of ["hint", "event"]) source.addEventListener(kind, hint);
-  source.onerror = startPolling;
+  source.onopen = () => enter("live");
+  source.onerror = () => enter("polling");
+  source.onmessage = (message) => hint(JSON.parse(message.data).subject);
+  source.addEventListener("overflow", () => hint());
 }
 
 function stop() {
@@ -67,22 +73,22 @@ function stop() {
   source = poll = waiting = null;
 }
 
+function resume() {
+  start();
+  hint();
+}
+
 button?.addEventListener("click", () => {
   paused = !paused;
   sessionStorage.setItem("paused", paused ? "yes" : "no");
   stop();
-  if (paused) show("paused");
-  else {
-    start();
-    hint();
-  }
+  if (paused) enter("paused");
+  else resume();
 });
 document.addEventListener("visibilitychange", () => {
   stop();
-  if (document.hidden || paused) return;
-  start();
-  hint();
+  if (!document.hidden && !paused) resume();
 });
 
-show(paused ? "paused" : "polling");
+if (paused) enter("paused");
 start();

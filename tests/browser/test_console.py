@@ -1,0 +1,218 @@
+"""The console in a real Chromium. Every page also fails on a console error, a request to
+another host and a violation of the content security policy (see the fixture `page_as`)."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from allocation.events import Actor, acting, record
+from allocation.models import Lease
+
+PASSWORD = "correct horse battery staple"
+SCREENS = [
+    "/",
+    "/events/",
+    "/search/?q=web",
+    "/system/",
+    "/system/processes/",
+    "/system/settings/",
+    "/system/tokens/",
+    "/system/api/",
+    "/admin/",
+    "/admin/allocation/event/",
+    "/admin/allocation/lease/",
+    "/admin/password_change/",
+]
+ADMIN_SCREENS = [
+    "/admin/auth/user/",
+    "/admin/auth/user/1/change/",
+    "/admin/auth/user/add/",
+    "/admin/auth/group/",
+    "/admin/atributo_site/tokenscope/",
+]
+INJECTION = "<img src=x onerror=alert(1)><b id=injected>"
+PHONE = {"viewport": {"width": 390, "height": 844}}
+
+
+@pytest.fixture
+def story(transactional_db):
+    with acting(Actor(INJECTION, "browser")):
+        record(INJECTION[:64], f"instance:{INJECTION}", **{INJECTION: [INJECTION]})
+    for number in range(60):
+        record("instance.drained", f"instance:web-{number}", reason="kernel update", load=number)
+    Lease.objects.acquire(f"worker/{INJECTION}", INJECTION, 60, note=INJECTION)
+
+
+def theme_of(page):
+    return page.evaluate("document.documentElement.dataset.theme")
+
+
+def width_of(page):
+    return page.evaluate("document.documentElement.scrollWidth")
+
+
+def test_log_in_through_the_form(page_as, user_as, transactional_db):
+    user = user_as("operator", "olga")
+    user.set_password(PASSWORD)
+    user.save()
+    page = page_as(None)
+    page.goto("/events/")
+    page.get_by_label("User name").fill("olga")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    expect(page).to_have_url(re.compile(r"/events/$"))
+    page.get_by_label("olga, operator").click()
+    page.get_by_role("button", name="Log out").click()
+    expect(page.get_by_role("heading", name="Log in")).to_be_visible()
+
+
+@pytest.mark.parametrize("role", ["viewer", "operator", "admin"])
+def test_every_screen_opens_for_every_role(role, page_as, story):
+    page = page_as(role)
+    for path in SCREENS:
+        assert page.goto(path).status == 200
+        expect(page.locator("h1")).to_be_visible()
+        assert page.locator("#injected").count() == 0
+
+
+def test_every_list_of_the_administrator_opens(page_as, story):
+    page = page_as("admin")
+    for path in ADMIN_SCREENS:
+        assert page.goto(path).status == 200
+        expect(page.locator("h1")).to_be_visible()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_nothing_is_wider_than_a_phone(theme, page_as, story):
+    page = page_as("admin", **PHONE, color_scheme=theme)
+    widths = {path: page.goto(path) and width_of(page) for path in SCREENS + ADMIN_SCREENS}
+    assert {path: width for path, width in widths.items() if width > 390} == {}
+
+
+def test_the_navigation_is_at_the_bottom_of_a_phone(page_as, transactional_db):
+    page = page_as("viewer", **PHONE)
+    page.goto("/")
+    bar = page.get_by_role("navigation", name="Screens").bounding_box()
+    assert round(bar["y"] + bar["height"]) == 844
+    page.get_by_role("link", name="Events", exact=True).click()
+    expect(page.get_by_role("heading", name="Events")).to_be_visible()
+
+
+def test_what_a_finger_presses_is_44_pixels_high(page_as, story):
+    page = page_as("admin", **PHONE)
+    page.goto("/events/")
+    small = page.evaluate("""() => [...document.querySelectorAll(
+        "nav a, header summary, header button, header input, .button, .filters input, .tabs a"
+    )].filter(e => e.checkVisibility() && e.getBoundingClientRect().height < 43.5)
+      .map(e => e.outerHTML.slice(0, 80))""")
+    assert small == []
+
+
+def test_the_theme_changes_at_once_and_stays(page_as, transactional_db):
+    page = page_as("viewer")
+    page.goto("/")
+    assert theme_of(page) == "auto"
+    page.get_by_label("Theme: auto").click()
+    with page.expect_response("**/theme"):
+        page.get_by_role("button", name="Dark").click()
+    assert theme_of(page) == "dark"
+    page.reload()
+    assert theme_of(page) == "dark"
+    assert page.evaluate("getComputedStyle(document.body).colorScheme") == "dark"
+
+
+def test_without_javascript_everything_is_there(page_as, story):
+    page = page_as("operator", java_script_enabled=False)
+    page.goto("/")
+    page.locator(".theme summary").click()
+    page.get_by_role("button", name="Light").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "light")
+    page.get_by_role("link", name="Events", exact=True).click()
+    page.get_by_label("Subject").fill("instance:web-7")
+    page.get_by_role("button", name="Filter").click()
+    expect(page.locator("#timeline tbody tr")).to_have_count(1)
+    page.get_by_role("link", name="Clear").click()
+    page.get_by_role("link", name="Older").click()
+    expect(page.locator("#timeline tbody tr")).to_have_count(11)
+    expect(page.locator("[data-live-switch]")).to_be_hidden()
+
+
+def test_the_keyboard_reaches_search_help_and_screens(page_as, transactional_db):
+    page = page_as("viewer")
+    page.goto("/")
+    page.keyboard.press("/")
+    expect(page.get_by_label("Search")).to_be_focused()
+    page.keyboard.type("gs?")
+    expect(page.get_by_label("Search")).to_have_value("gs?")
+    page.get_by_label("Search").blur()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    page.keyboard.press("g")
+    page.keyboard.press("e")
+    expect(page).to_have_url(re.compile(r"/events/$"))
+
+
+def test_the_first_tab_skips_to_the_content(page_as, transactional_db):
+    page = page_as("viewer")
+    page.goto("/")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#content")).to_be_focused()
+
+
+def test_a_new_event_appears_by_itself(page_as, story):
+    page = page_as("viewer")
+    page.goto("/events/")
+    expect(page.locator("[data-live-switch]")).to_contain_text("Polling")
+    record("instance.restored", "instance:web-1")
+    expect(page.locator("#timeline")).to_contain_text("instance.restored", timeout=15_000)
+
+
+def test_a_paused_page_asks_nothing(page_as, story):
+    page = page_as("viewer")
+    page.goto("/events/")
+    page.locator("[data-live-switch]").click()
+    expect(page.locator("[data-live-switch]")).to_contain_text("Paused")
+    page.reload()
+    expect(page.locator("[data-live-switch]")).to_contain_text("Paused")
+    page.locator("[data-live-switch]").click()
+    expect(page.locator("[data-live-switch]")).to_contain_text("Polling")
+
+
+def test_times_are_relative_with_the_absolute_on_hover(page_as, story):
+    page = page_as("viewer")
+    page.goto("/events/")
+    time = page.locator("time[data-relative]").first
+    expect(time).to_have_text(re.compile(r"just now|ago"))
+    expect(time).to_have_attribute("title", re.compile(r"UTC · .+ local"))
+
+
+def test_a_command_is_copied(page_as, transactional_db):
+    page = page_as("viewer", permissions=["clipboard-read", "clipboard-write"])
+    page.goto("/")
+    page.get_by_label("Copy the command").first.click()
+    assert "manage.py" in page.evaluate("navigator.clipboard.readText()")
+
+
+def test_a_token_is_made_shown_once_and_revoked(page_as, transactional_db):
+    page = page_as("operator")
+    page.goto("/system/tokens/")
+    page.get_by_label("Name").fill("ci")
+    page.get_by_role("button", name="Make the token").click()
+    expect(page.get_by_text("it is shown this once")).to_be_visible()
+    page.goto("/system/tokens/")
+    expect(page.get_by_text("it is shown this once")).to_have_count(0)
+    page.get_by_role("button", name="Revoke ci").click()
+    expect(page.get_by_text("The token is revoked")).to_be_visible()
+
+
+@pytest.mark.parametrize("path", ["/nothing-here", "/admin/nothing-here/"])
+def test_a_wrong_address_is_a_page_of_ours(path, page_as, transactional_db):
+    page = page_as("viewer")
+    assert page.goto(path).status == 404
+    expect(page.get_by_role("link", name="To the overview")).to_be_visible()
+    page.troubles.clear()  # Chromium reports the 404 itself

@@ -1,0 +1,55 @@
+"""Live pages against the real web server, which serves the stream."""
+
+from urllib.parse import urlsplit
+
+import pytest
+import requests
+from playwright.sync_api import expect
+
+from allocation.events import record
+from tests.fixtures.browser import session_cookie
+from tests.servers.watched_page import WatchedPage
+
+
+@pytest.fixture
+def live_page(browser, spawn, free_port, client_as, wait_until):
+    """A page of a viewer on a web process of this test's own."""
+    url = f"http://127.0.0.1:{free_port}"
+    spawn("web", env={"ATRIBUTO_PORT": str(free_port)})
+    wait_until(lambda: answers(url), timeout=30)
+    context = browser.new_context(base_url=url)
+    context.add_cookies([session_cookie(client_as("viewer"), url)])
+    watched = WatchedPage(context.new_page(), urlsplit(url).netloc)
+    yield watched.page
+    watched.close()
+    assert watched.troubles == []
+
+
+def answers(url):
+    try:
+        return requests.get(f"{url}/healthz", timeout=1).ok
+    except requests.ConnectionError:
+        return False
+
+
+def test_a_hint_refreshes_the_part_that_it_concerns(live_page):
+    live_page.goto("/events/")
+    expect(live_page.locator("[data-live-switch]")).to_contain_text("Live")
+    record("instance.restored", "instance:web-1")
+    expect(live_page.locator("#timeline")).to_contain_text("instance.restored", timeout=4_000)
+
+
+def test_a_paused_page_stays_as_it_is(live_page):
+    live_page.goto("/events/")
+    live_page.locator("[data-live-switch]").click()
+    expect(live_page.locator("[data-live-switch]")).to_contain_text("Paused")
+    record("instance.restored", "instance:web-1")
+    live_page.locator("[data-live-switch]").click()
+    expect(live_page.locator("#timeline")).to_contain_text("instance.restored")
+
+
+def test_the_overview_is_live_too(live_page):
+    live_page.goto("/")
+    expect(live_page.locator("[data-live-switch]")).to_contain_text("Live")
+    record("instance.restored", "instance:web-2")
+    expect(live_page.locator("#overview")).to_contain_text("instance.restored", timeout=4_000)

@@ -1,0 +1,104 @@
+"""The timeline: filters in the address, pages by key, nothing injected."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from allocation.events import Actor, acting, record
+from allocation.models import Event
+
+INJECTION = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'><b id=injected>"
+
+
+def kinds_on(response):
+    return re.findall(r'class="kind"[^>]*>([^<]+)<', response.text)
+
+
+class Elements(HTMLParser):
+    """The elements and attributes of a page, as a browser would see them."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.ids, self.handlers, self.images = set(), [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        names = dict(attrs)
+        self.ids.add(names.get("id"))
+        self.handlers += [name for name in names if name.startswith("on")]
+        self.images += [names.get("src")] if tag == "img" else []
+
+
+@pytest.fixture
+def story(db):
+    with acting(Actor("vera", "browser")):
+        record("instance.drained", "instance:web-1", reason="kernel")
+    record("instance.added", "instance:web-2")
+    record("lease.taken", "lease:curator")
+
+
+def test_newest_comes_first(story, client_as):
+    found = kinds_on(client_as("viewer").get("/events/"))
+    assert found == ["lease.taken", "instance.added", "instance.drained"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "found"),
+    [
+        ("kind", "lease.taken", ["lease.taken"]),
+        ("subject", "instance:web-1", ["instance.drained"]),
+        ("actor", "vera", ["instance.drained"]),
+        ("since", "1h", ["lease.taken", "instance.added", "instance.drained"]),
+        ("until", "1h", []),
+        ("since", "2999-01-01", []),
+    ],
+)
+def test_the_address_filters(name, value, found, story, client_as):
+    assert kinds_on(client_as("viewer").get("/events/", {name: value})) == found
+
+
+@pytest.mark.parametrize("text", ["yesterday", "5x", "2026-99-99", "99999999w", "-3h"])
+def test_a_time_that_is_none_is_explained(text, story, client_as):
+    response = client_as("viewer").get("/events/", {"since": text})
+    assert response.status_code == 400
+    assert "is neither a time nor an age" in response.text
+
+
+def test_older_events_are_a_page_away(client_as, db):
+    for number in range(60):
+        record("thing.happened", f"thing:{number}")
+    client = client_as("viewer")
+    older = re.search(r'rel="next" href="([^"]+)"', client.get("/events/?actor=system").text)[1]
+    page = client.get("/events/" + older.replace("&amp;", "&"))
+    assert len(kinds_on(page)) == 10
+    assert "actor=system" in older
+
+
+def test_no_text_of_an_event_is_taken_for_html(client_as, db):
+    with acting(Actor(INJECTION, "browser", "r" * 8)):
+        record(INJECTION[:64], INJECTION, **{INJECTION: INJECTION, "list": [INJECTION]})
+    event = Event.objects.get()
+    client = client_as("admin")
+    for path in (
+        "/",
+        "/events/",
+        "/admin/allocation/event/",
+        f"/admin/allocation/event/{event.pk}/change/",
+        "/search/",
+    ):
+        page = Elements(client.get(path, {"q": INJECTION} if path == "/search/" else {}).text)
+        assert "injected" not in page.ids
+        assert page.handlers == []
+        assert "x" not in page.images
+
+
+def test_secrets_in_facts_stay_hidden(client_as, db):
+    Event.objects.create(
+        actor="a", channel="rest", kind="k", subject="s:1", facts={"deep": {"api_key": "canary-77"}}
+    )
+    assert "canary-77" not in client_as("admin").get("/events/").text
+
+
+def test_the_stream_says_poll_where_it_is_not_served(client_as, db):
+    assert client_as("viewer").get("/events/stream").status_code == 204

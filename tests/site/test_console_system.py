@@ -1,0 +1,110 @@
+"""System: health, settings without secrets, own tokens."""
+
+import re
+
+import pytest
+
+from allocation.models import Event
+from atributo_site import tokens
+from atributo_site.models import TokenScope
+
+TOKENS = "/system/tokens/"
+NEW = {"name": "ci", "level": "view", "days": "30"}
+
+
+def shown_token(page):
+    return re.search(r'data-copy="([^"]{40,})"', page.text)[1]
+
+
+@pytest.mark.parametrize("tab", ["", "processes/", "settings/", "api/", "tokens/"])
+def test_every_tab_answers_every_role(tab, client_as, db):
+    for role in ("viewer", "operator", "admin"):
+        assert client_as(role).get(f"/system/{tab}").status_code == 200
+
+
+def test_health_shows_the_lines_of_the_doctor_with_their_fixes(client_as, db):
+    page = client_as("viewer").get("/system/").text
+    assert "migrations" in page
+    assert "manage.py run_curator" in page
+
+
+def test_settings_show_their_source_and_hide_secrets(client_as, db, monkeypatch):
+    monkeypatch.setenv("ATRIBUTO_SECRET_KEY", "canary-key")
+    monkeypatch.setenv("ATRIBUTO_PORT", "8123")
+    page = client_as("admin").get("/system/settings/").text
+    assert "canary-key" not in page
+    assert "•••" in page
+    assert re.search(r"ATRIBUTO_PORT</code>.*?is-set\">environment", page, re.DOTALL)
+
+
+def test_a_token_is_shown_once_and_works(client_as, db):
+    client = client_as("viewer")
+    page = client.post(TOKENS, NEW)
+    text = shown_token(page)
+    assert page.text.count(text) == 2  # to read and to copy, and in no field that is sent on
+    assert text not in client.get(TOKENS).text
+    answer = client_as(None).get("/api/v1/me", headers={"Authorization": f"Bearer {text}"})
+    assert answer.status_code == 200
+    assert text not in repr(list(Event.objects.values_list()))
+
+
+def test_nobody_gives_a_token_more_than_they_may(client_as, db):
+    response = client_as("viewer").post(TOKENS, {**NEW, "level": "administer"})
+    assert response.status_code == 400
+    assert not TokenScope.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("name", ""),
+        ("name", "x" * 101),
+        ("name", "a\x00"),
+        ("days", "0"),
+        ("days", "99999"),
+        ("days", "x"),
+    ],
+)
+def test_a_token_that_cannot_be_made_is_explained(name, value, client_as, db):
+    response = client_as("viewer").post(TOKENS, {**NEW, name: value})
+    assert response.status_code == 400
+    assert "field-error" in response.text
+
+
+def test_a_revoked_token_is_dead_at_once(client_as, user_as):
+    scope, text = tokens.make_token(user_as("viewer"), "ci", "view", 1)
+    response = client_as("viewer").post(f"{TOKENS}{scope.pk}/revoke")
+    assert response.status_code == 302
+    bearer = {"Authorization": f"Bearer {text}"}
+    assert client_as(None).get("/api/v1/me", headers=bearer).status_code == 401
+    assert list(Event.objects.values_list("kind", flat=True)) == ["token.made", "token.revoked"]
+
+
+def test_nobody_revokes_the_token_of_somebody_else(client_as, user_as):
+    scope, _ = tokens.make_token(user_as("operator"), "ci", "view", 1)
+    assert client_as("admin").post(f"{TOKENS}{scope.pk}/revoke").status_code == 404
+    assert TokenScope.objects.filter(pk=scope.pk).exists()
+
+
+def test_an_administrator_ends_any_token_in_the_raw_list(client_as, user_as):
+    scope, _ = tokens.make_token(user_as("viewer"), "ci", "view", 1)
+    path = f"/admin/atributo_site/tokenscope/{scope.pk}/delete/"
+    assert client_as("admin").post(path, {"post": "yes"}).status_code == 302
+    assert not TokenScope.objects.exists()
+
+
+def test_the_hash_of_a_token_is_on_no_page(client_as, user_as):
+    scope, _ = tokens.make_token(user_as("admin"), "ci", "view", 1)
+    client = client_as("admin")
+    row = f"/admin/atributo_site/tokenscope/{scope.pk}/"
+    for path in (TOKENS, "/admin/atributo_site/tokenscope/", f"{row}change/", f"{row}delete/"):
+        assert scope.token.digest not in client.get(path).text
+
+
+def test_too_many_tokens_are_refused(client_as, user_as, monkeypatch):
+    monkeypatch.setattr(tokens, "MOST_TOKENS", 1)
+    client = client_as("viewer")
+    client.post(TOKENS, NEW)
+    response = client.post(TOKENS, NEW)
+    assert response.status_code == 409
+    assert "revoke one first" in response.text

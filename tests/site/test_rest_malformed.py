@@ -1,0 +1,75 @@
+"""Every write endpoint below /api/v1/ against every malformed body: 4xx, never 5xx."""
+
+import re
+
+import pytest
+from django.urls import URLPattern, get_resolver
+
+from atributo_site.rest.strict_json import NotStrictJSON, parsed
+from tests.site.malformed import NOT_OBJECTS, corpus
+
+BODIES = corpus()
+WRITING = ("POST", "PUT", "PATCH", "DELETE")
+CODES = {"malformed", "invalid", "out_of_range"}
+
+
+def endpoints(patterns=None, prefix=""):
+    """(route, view class) of everything that the resolver knows."""
+    found = []
+    for pattern in get_resolver().url_patterns if patterns is None else patterns:
+        route = prefix + str(pattern.pattern)
+        if isinstance(pattern, URLPattern):
+            found.append((route, getattr(pattern.callback, "cls", None)))
+        else:
+            found += endpoints(pattern.url_patterns, route)
+    return found
+
+
+def write_targets():
+    return [
+        (method, "/" + re.sub(r"<(\w+:)?\w+>", lambda m: "7" if m[1] == "int:" else "seven", route))
+        for route, view in endpoints()
+        if route.startswith("api/v1/")
+        for method in WRITING
+        if method in getattr(view, "actions", {})
+    ]
+
+
+def test_there_are_at_least_two_hundred_bodies():
+    assert len(BODIES) >= 200
+
+
+@pytest.mark.parametrize(("method", "path"), write_targets())
+def test_malformed_bodies_are_4xx_with_a_problem(rest_as, method, path):
+    client = rest_as("admin")
+    answers = {
+        name: client.generic(method, path, body, content_type="application/json")
+        for name, body in BODIES.items()
+    }
+    wrong = {n: a.status_code for n, a in answers.items() if not 400 <= a.status_code < 500}
+    assert wrong == {}
+    assert {a["Content-Type"] for a in answers.values()} == {"application/problem+json"}
+    assert all(len(a.json()["detail"]) > 10 for a in answers.values())
+
+
+@pytest.mark.parametrize("name", [name for name in BODIES if not name.startswith("not an object")])
+def test_the_parser_refuses_each_body_with_its_reason(name):
+    with pytest.raises(NotStrictJSON, match=r"\w+ \w+"):
+        parsed(BODIES[name])
+
+
+@pytest.mark.parametrize(
+    "text", [*NOT_OBJECTS, '{"a": {"b": [1, 2.5, null, true, "é😀\\ud83d\\ude00"]}}']
+)
+def test_the_parser_reads_what_is_json(text):
+    parsed(text.encode())
+
+
+def test_thirty_two_levels_are_fine_and_one_more_is_not():
+    assert parsed(b"[" * 32 + b"1" + b"]" * 32)
+    with pytest.raises(NotStrictJSON, match="deeper than 32"):
+        parsed(b"[" * 33 + b"]" * 33)
+
+
+def test_forty_digits_are_fine():
+    assert parsed(b"9" * 40) == int("9" * 40)

@@ -1,0 +1,138 @@
+"""The event stream and the one port, asked over a real socket."""
+
+import socket
+
+import httpx
+import pytest
+
+from allocation.events import record
+from tests.site.sse_client import Listening
+
+
+def test_events_arrive_while_they_happen(web, bearer, wait_until):
+    with Listening(f"{web()}/events/stream", bearer("viewer")) as stream:
+        record("a.made", "a:1", size=3)
+        wait_until(stream.data)
+        assert stream.data()[0]["facts"] == {"size": 3}
+
+
+def test_topics_choose_what_arrives(web, bearer, wait_until):
+    url = f"{web()}/events/stream"
+    with Listening(url, bearer("viewer"), topics="instance,queue:mail") as stream:
+        for subject in ("queue:mailing", "instances:1", "queue:mail", "instance:9"):
+            record("x.made", subject)
+        wait_until(lambda: len(stream.data()) == 2)
+        assert stream.subjects() == ["queue:mail", "instance:9"]
+
+
+def test_a_reconnect_gets_what_happened_meanwhile(web, bearer, wait_until):
+    url, headers = f"{web()}/events/stream", bearer("viewer")
+    with Listening(url, headers) as stream:
+        record("a.made", "a:1")
+        wait_until(stream.data)
+    record("a.made", "a:2")
+    with Listening(url, {**headers, "Last-Event-ID": stream.last_id()}) as again:
+        wait_until(again.data)
+        assert again.subjects() == ["a:2"]
+
+
+def test_a_client_that_got_nothing_yet_resumes_from_its_beginning(web, bearer, wait_until):
+    url, headers = f"{web()}/events/stream", bearer("viewer")
+    with Listening(url, headers) as stream:
+        mark = stream.last_id()
+    record("a.made", "a:1")
+    with Listening(url, headers, last_event_id=mark) as again:
+        wait_until(again.data)
+        assert again.subjects() == ["a:1"]
+
+
+def test_too_much_missed_is_said_and_the_stream_goes_on(web, bearer, wait_until):
+    url, headers = f"{web()}/events/stream", bearer("viewer")
+    from_another_database = f"i{10**17}"
+    with Listening(url, headers, last_event_id=from_another_database) as stream:
+        record("a.made", "a:1")
+        wait_until(lambda: stream.subjects() == ["a:1"])
+        assert stream.said() == ["overflow"]
+
+
+@pytest.mark.parametrize("mark", ["x", "i", "s9:1:", "i" + "9" * 30])
+def test_a_wrong_last_event_id_is_400(web, bearer, mark):
+    answer = httpx.get(
+        f"{web()}/events/stream", headers={**bearer("viewer"), "Last-Event-ID": mark}
+    )
+    assert (answer.status_code, answer.json()["code"]) == (400, "malformed")
+
+
+def test_the_stream_needs_a_user_with_a_role(web, django_user_model, client):
+    url = f"{web()}/events/stream"
+    answer = httpx.get(url)
+    assert (answer.status_code, answer.headers["WWW-Authenticate"]) == (401, 'Bearer realm="api"')
+    client.force_login(django_user_model.objects.create(username="nobody"))
+    cookies = {"sessionid": client.cookies["sessionid"].value}
+    assert httpx.get(url, cookies=cookies).status_code == 403
+
+
+def test_a_session_may_listen(web, client_as, wait_until):
+    url = f"{web()}/events/stream"
+    cookie = client_as("viewer").cookies["sessionid"].value
+    with Listening(url, {"Cookie": f"sessionid={cookie}"}) as stream:
+        record("a.made", "a:1")
+        wait_until(stream.data)
+
+
+def test_a_user_has_a_bounded_number_of_streams(web, bearer, wait_until):
+    url = f"{web(streams_per_user=1, streams=2)}/events/stream"
+    viewer = bearer("viewer")
+    with Listening(url, viewer), Listening(url, bearer("admin")):
+        assert httpx.get(url, headers=viewer).status_code == 429
+        answer = httpx.get(url, headers=bearer("operator"))
+        assert (answer.status_code, answer.headers["Retry-After"]) == (503, "10")
+    wait_until(lambda: _opens(url, viewer))
+
+
+def _opens(url, headers):
+    with httpx.stream("GET", url, headers=headers) as response:
+        return response.status_code == 200
+
+
+def test_other_methods_of_the_stream_are_405(web, bearer):
+    url = f"{web()}/events/stream"
+    assert httpx.post(url, headers=bearer("viewer")).status_code == 405
+    assert httpx.head(url, headers=bearer("viewer")).status_code == 200
+
+
+def test_an_encoded_slash_in_an_address_reaches_the_view_as_one(web, bearer):
+    url, headers = web(), bearer("viewer")
+    assert httpx.get(f"{url}/api/v1%2Fme", headers=headers).status_code == 404
+    assert httpx.get(f"{url}/api/v1/%6De", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/api/v1/a%1fb", "/api/v1/%ff"])
+def test_an_address_that_cannot_be_told_apart_is_400(web, path):
+    answer = httpx.get(f"{web()}{path}")
+    assert (answer.status_code, answer.json()["code"]) == (400, "malformed")
+
+
+def test_a_body_without_a_length_is_cut_off_at_the_limit(web, bearer):
+    def endless():
+        while True:
+            yield b"[" * 65536
+
+    url = f"{web(body_bytes=100_000)}/api/v1/tokens"
+    headers = {**bearer("admin"), "Content-Type": "application/json"}
+    answer = httpx.post(url, content=endless(), headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+
+
+def test_a_body_in_chunks_is_read(web, bearer):
+    chunks = iter([b'{"name": "x",', b' "level": "view"}'])
+    headers = {**bearer("admin"), "Content-Type": "application/json"}
+    answer = httpx.post(f"{web()}/api/v1/tokens", content=chunks, headers=headers)
+    assert answer.status_code == 201
+
+
+def test_a_header_with_an_underscore_does_not_pass_for_another(web, token_of):
+    with socket.create_connection(("127.0.0.1", int(web().rpartition(":")[2]))) as client:
+        request = "GET /api/v1/me HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer x\r\n"
+        client.sendall(f"{request}Content_Length: 9\r\nConnection: close\r\n\r\n".encode())
+        assert client.recv(100).startswith(b"HTTP/1.1 401")
