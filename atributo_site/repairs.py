@@ -10,6 +10,7 @@ from allocation.leases import HeldLease
 from allocation.models import Event, Lease
 from allocation.models.clock import from_now
 from allocation.repair import Repair
+from queues.repairs import REPAIRS as QUEUES
 from atributo_site import tokens
 from atributo_site.rest import idempotency
 
@@ -56,4 +57,4 @@ REPAIRS = [
 
 def all_repairs() -> list[Repair]:
     """Every room's repairs, in the order in which a sweep runs them."""
-    return [*REPAIRS]
+    return [*QUEUES, *REPAIRS]
