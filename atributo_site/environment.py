@@ -181,6 +181,12 @@ class Environment:
         whole(100, 600_000),
         "How long a busy database is tried again before the call gives up, in milliseconds.",
     )
+    strategy: str = variable(
+        "ATRIBUTO_STRATEGY",
+        "md5-modulo",
+        one_of("md5-modulo", "rendezvous", "least-loaded"),
+        "How an instance is chosen for a job that has none.",
+    )
     worker_id: str = variable(
         "ATRIBUTO_WORKER_ID",
         "auto",
@@ -228,6 +234,24 @@ class Environment:
         "1000",
         whole(0, DAY_MS),
         "Grace beyond the life of a transaction before the curator rolls it back, in milliseconds.",
+    )
+    max_job_limit_ms: int = variable(
+        "ATRIBUTO_MAX_JOB_LIMIT_MS",
+        "60000",
+        whole(100, DAY_MS),
+        "Longest life of a transaction however often it is renewed, in milliseconds.",
+    )
+    lock_delay_ms: int = variable(
+        "ATRIBUTO_LOCK_DELAY_MS",
+        "0",
+        whole(0, DAY_MS),
+        "How long a key stays locked after its dead holder was rolled back, in milliseconds.",
+    )
+    transaction_retention_days: int = variable(
+        "ATRIBUTO_TRANSACTION_RETENTION_DAYS",
+        "30",
+        whole(0, 36500),
+        "Days that finished transactions and their journals are kept.",
     )
     worker_heartbeat_ms: int = variable(
         "ATRIBUTO_WORKER_HEARTBEAT_MS",

@@ -31,6 +31,22 @@ ACTIONS = {
     "me.view": Level.VIEW,
     "token.own": Level.VIEW,
     "user.administer": Level.ADMINISTER,
+    "instance.view": Level.VIEW,
+    "instance.operate": Level.OPERATE,
+    "instance.remove": Level.OPERATE,
+    "allocation.view": Level.VIEW,
+    "allocation.operate": Level.OPERATE,
+    "job_id.view": Level.VIEW,
+    "job_id.make": Level.OPERATE,
+    "document.view": Level.VIEW,
+    "document.change": Level.OPERATE,
+    "document.drop": Level.ADMINISTER,
+    "transaction.view": Level.VIEW,
+    "transaction.operate": Level.OPERATE,
+    "lock.view": Level.VIEW,
+    "lock.release": Level.OPERATE,
+    "curator.view": Level.VIEW,
+    "curator.hand_over": Level.OPERATE,
 }
 
 

@@ -6,13 +6,15 @@ from django.conf import settings
 from django.db.models.functions import Now
 from django.db.transaction import atomic
 
+from allocation import repairs as allocation
 from allocation.leases import HeldLease
 from allocation.models import Event, Lease
 from allocation.models.clock import from_now
 from allocation.repair import Repair
-from queues.repairs import REPAIRS as QUEUES
+from allocation.transactions import repairs as transactions
 from atributo_site import tokens
 from atributo_site.rest import idempotency
+from queues import repairs as queues
 
 BATCH = 1000
 PRESENCE_KEPT = timedelta(hours=1)
@@ -57,4 +59,4 @@ REPAIRS = [
 
 def all_repairs() -> list[Repair]:
     """Every room's repairs, in the order in which a sweep runs them."""
-    return [*QUEUES, *REPAIRS]
+    return [*queues.REPAIRS, *transactions.REPAIRS, *allocation.REPAIRS, *REPAIRS]

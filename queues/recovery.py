@@ -96,7 +96,7 @@ def _lose(job: QueuedJob, holder: str, now: datetime, using: str) -> None:
 
 
 def _push_callback(queue_id: int, settled: Settled, using: str) -> None:
-    push_callback(queue_id, settled, int(get_job_ids(1)[0]), using)
+    push_callback(queue_id, settled, get_job_ids(1)[0], using)
 
 
 def _reserved(job: QueuedJob) -> Reserved:
