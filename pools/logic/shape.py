@@ -63,7 +63,8 @@ class Shape:
                 self._pool.slots.open(roster.backends[key], now)
 
     def _demand(self) -> int:
-        return self._sizing.demand(self._pool.slots.all(), len(self._pool.queue))
+        living = self._pool.roster.backends.keys() - self._pool.roster.dead.keys()
+        return self._sizing.demand(self._pool.slots.all(), len(self._pool.queue), living)
 
     def _replaceable(self, key: str) -> list[Slot]:
         """The slots that count for this backend, those that are missed least first."""

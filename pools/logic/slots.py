@@ -1,7 +1,7 @@
 """The life of every slot: connect, rest, serve, be checked, fail, try again, go."""
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from pools.logic.backends import Backend
@@ -32,7 +32,7 @@ class Slots:
     def __len__(self) -> int:
         return len(self._slots)
 
-    def all(self) -> Iterable[Slot]:
+    def all(self) -> Collection[Slot]:
         return self._slots.values()
 
     def of(self, key: str) -> list[Slot]:

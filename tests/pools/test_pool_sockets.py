@@ -24,7 +24,7 @@ from tests.servers.dns import DNSServer
 from tests.servers.proxy import TCPProxy
 from tests.servers.waiting import wait_until
 
-RECOVERY = {"default": {"timeout": 500, "retries": 1, "delay": 10, "max_delay": 50}}
+RECOVERY = {"default": {"timeout": 20_000, "retries": 1, "delay": 10, "max_delay": 50}}
 
 
 class Echo:
