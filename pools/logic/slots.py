@@ -132,6 +132,8 @@ class Slots:
         slot = self._slots.get(slot_id)
         if slot is None or slot.connection is not connection or slot.state == CLOSING:
             return
+        if slot.state == BUSY and slot.doomed is None:
+            self._pool.became_doomed(slot)
         slot.doomed = slot.doomed or ("closed" if error is None else "error")
         slot.last_error = error
         if error is not None:
@@ -181,6 +183,8 @@ class Slots:
         elif slot.state == RETRYING:
             self._gone(slot)
         elif slot.state != CLOSING:
+            if slot.state == BUSY and slot.doomed is None:
+                self._pool.became_doomed(slot)
             slot.doomed = "unwanted"
             if slot.state == IDLE:
                 self._pool.idle.remove(slot)

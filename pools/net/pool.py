@@ -46,6 +46,8 @@ class PoolShell(Emitter):
     """
 
     claim_class: type[BaseClaim] = Claim
+    machine_class: type[PoolMachine] = PoolMachine
+    kang_type = "pool"
 
     def __init__(
         self,
@@ -82,7 +84,7 @@ class PoolShell(Emitter):
         self.driver = driver or default_driver()
         self.now = self.driver.now
         self.service, self.default_port = service, default_port
-        self.machine = PoolMachine(config, chance)
+        self.machine = self.machine_class(config, chance)
         self._lock = threading.RLock()
         self._connector = Connector(self, constructor, checker)
         self._timer: Timer | None = None
