@@ -156,6 +156,20 @@ def test_p12_cancel(echo):
         assert pool.get_stats()["idle_connections"] == 1
 
 
+def test_a_claim_cancelled_while_its_answer_is_on_the_way_is_given_back(echo):
+    with pooling(echo.port, spares=0, maximum=1) as pool:
+        first = pool.claim()
+        first.wait()
+        second = pool.claim()
+        with pool._lock:
+            pool.machine.release(first._slot, pool.now())
+            second.cancel()
+        pool.go_on()
+        assert pool.get_stats()["idle_connections"] == 1
+        with pytest.raises(ClaimCancelledError):
+            second.wait()
+
+
 def test_p11_a_storm_of_claims_never_exceeds_the_maximum(echo):
     served, most = [], []
     with pooling(echo.port, spares=2, maximum=5) as pool:
