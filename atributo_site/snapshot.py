@@ -14,6 +14,7 @@ from allocation.transactions import snapshot as transactions
 from atributo_site.attention import attention
 from atributo_site.curation import ROLE as CURATOR
 from atributo_site.redis_health import redis_health
+from queues import snapshot as queues
 
 NEWEST_EVENTS = 20
 
@@ -28,6 +29,7 @@ def snapshot(now: datetime) -> dict[str, Any]:
         "redis": redis_health().as_dict(),
         "processes": processes,
         "restarts": _restarts(leases),
+        "queues": queues.snapshot(now),
         "transactions": transactions.snapshot(now),
         "curator": _curator(leases, processes, now),
         "events": [_event(event) for event in Event.objects.newest_first()[:NEWEST_EVENTS]],

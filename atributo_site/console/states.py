@@ -3,10 +3,10 @@
 TONES = {
     "ok": "ok alive active available running complete done ready up held",
     "busy": "progress starting connecting working draining restarting aborting",
-    "warn": "warning degraded silent late stale retrying delayed",
+    "warn": "warning degraded silent late stale retrying delayed aborted released",
     "bad": "error failed dead down lost missing expired critical",
     "info": "info notice",
-    "idle": "pending standby idle stopped paused free unavailable unknown removed none",
+    "idle": "pending waiting standby idle stopped paused free unavailable unknown removed none",
 }
 TONE_OF = {word: tone for tone, words in TONES.items() for word in words.split()}
 

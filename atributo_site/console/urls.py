@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from atributo_site.console import events, overview, search, system, theme, tokens
+from atributo_site.console import events, overview, queue_urls, search, system, theme, tokens
 
 urlpatterns = [
     path("", overview.Overview.as_view(), name="overview"),
@@ -19,5 +19,6 @@ urlpatterns = [
         tokens.RevokeToken.as_view(),
         name="system-token-revoke",
     ),
+    *queue_urls.urlpatterns,
     path("theme", theme.choose_theme, name="theme"),
 ]

@@ -1,0 +1,116 @@
+"""Jobs: state tabs with counts, a search with qualifiers, pages by key."""
+
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+
+from allocation.models.clock import database_now
+from atributo_site.console.job_state import job_state
+from atributo_site.console.screen import Screen
+from atributo_site.keyset import capped_count, page_by_key, said_count
+from atributo_site.permissions import may
+from queues.logic.job_query import written
+from queues.models import Queue, QueuedJob, Script
+from queues.search import STATES, Found, search
+
+PAGE = 50
+LONGEST = 500
+SUGGESTED = 40
+
+
+class Jobs(Screen):
+    actions = {"GET": "job.view"}
+    template_name = "console/jobs.html"
+    title = "Jobs"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        now = database_now()
+        query = Query(request.GET, now)
+        found = query.found()
+        rows = found.jobs.select_related("queue").defer("data", "result")
+        page = page_by_key(
+            rows,
+            after=request.GET.get("after", ""),
+            before=request.GET.get("before", ""),
+            size=PAGE,
+        )
+        counts = tab_counts(query)
+        here = next(tab for tab in counts if tab["current"])
+        return self.show(
+            now=now,
+            query=query,
+            tabs=counts,
+            here=here,
+            floor=found.floor,
+            page=page,
+            rows=[{"job": job, "state": job_state(job, now)} for job in page.rows],
+            suggestions=suggestions(),
+            may_operate=may(request.user, "job.operate"),
+        )
+
+
+class Query:
+    """What the address asks for."""
+
+    def __init__(self, given: Any, now: datetime) -> None:
+        self.text = given.get("q", "").strip()[:LONGEST]
+        self.state = given.get("state", "") if given.get("state", "") in STATES else ""
+        self.fingerprint = given.get("fingerprint", "")[:16]
+        self.upto = _whole(given.get("upto", ""))
+        self.now = now
+
+    def found(self, state: str | None = None) -> Found:
+        return search(
+            self.text,
+            state=self.state if state is None else state,
+            fingerprint=self.fingerprint,
+            newest=self.upto,
+            now=self.now,
+        )
+
+    @property
+    def narrow(self) -> bool:
+        """Whether anything but the state is asked for."""
+        return bool(self.text or self.fingerprint)
+
+    def said(self) -> str:
+        parts = [self.state, self.text, self.fingerprint and f"error {self.fingerprint}"]
+        return " · ".join(part for part in parts if part) or "every job"
+
+
+def tab_counts(query: Query) -> list[dict[str, Any]]:
+    """All, then each state, counted no further than is said."""
+    found = []
+    for state in ("", *STATES):
+        count = capped_count(query.found(state).jobs)
+        found.append(
+            {
+                "state": state,
+                "name": state or "all",
+                "count": count,
+                "said": said_count(count),
+                "current": state == query.state,
+            }
+        )
+    return found
+
+
+def suggestions() -> list[str]:
+    """What the search box offers: queues and scripts that exist."""
+    names = Queue.objects.existing().order_by("name").values_list("name", flat=True)
+    scripts = Script.objects.order_by("service__mount", "name")
+    offered = scripts.values_list("service__mount", "name")[:SUGGESTED]
+    return [
+        *(written("queue", name) for name in names[:SUGGESTED]),
+        *(written("script", f"{mount}/{name}") for mount, name in offered),
+    ]
+
+
+def _whole(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+
+
+def five(jobs: Any) -> list[QueuedJob]:
+    """The newest five, to be named before all are touched."""
+    return list(jobs.select_related("queue").defer("data", "result").order_by("-pk")[:5])
