@@ -75,7 +75,7 @@ class OneQueue(Screen):
             now=now,
             queue=line,
             row=queue,
-            times=times(hour) if hour else None,
+            times=times(hour) if hour and hour["started"] else None,
             slots=Slot.objects.live().filter(queue=queue).order_by("number")[:PAGE],
             events=Event.objects.newest_first().filter(subject=f"queue:{name}")[:10],
             rights=rights(request),

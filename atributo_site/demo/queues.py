@@ -49,7 +49,7 @@ def _numbers() -> None:
     numbers.push_many(MULTIPLY, [[number, number + 1] for number in range(120)])
     numbers.push(MULTIPLY, [6, 7], repeat_times=-1, repeat_delay=MINUTE)
     numbers.push(MULTIPLY, [2, 21], repeat_times=3, repeat_delay=5 * MINUTE)
-    numbers.push(COUNT, {"to": 1200, "pause_ms": 500}, sticky_key="customer-007")
+    numbers.push(COUNT, {"to": 400, "pause_ms": 500}, delay=20_000, sticky_key="customer-007")
 
 
 def _failures() -> None:
