@@ -44,6 +44,8 @@ class Job(Screen):
             result=hidden(job.result, None),
             attempts=attempts[::-1],
             current=attempts[-1] if job.status == "progress" and attempts else None,
+            newest_first=attempts[-1]["log"][::-1] if attempts else [],
+            troubled=job.status == "failed" or job.run_failures > 0 or job.lost > 0,
             callbacks=QueuedJob.objects.filter(parent=job.pk).order_by("-pk")[:20],
             repeats=repeats_said(job),
             run_said=run_of_runs(job),

@@ -47,7 +47,7 @@ class OneScript(Screen):
             return self.shown(script, form, status=400)
         except ScriptFailed as error:
             _record(script, "script.failed", error=str(error)[:200])
-            return self.shown(script, form, failed=error, status=422)
+            return self.shown(script, form, failed=error)
         _record(script, "script.ran", seconds=round(ran.seconds, 3))
         return self.shown(script, form, ran=ran)
 
