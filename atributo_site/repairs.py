@@ -14,6 +14,7 @@ from allocation.repair import Repair
 from allocation.transactions import repairs as transactions
 from atributo_site import tokens
 from atributo_site.rest import idempotency
+from queues import repairs as queues
 
 BATCH = 1000
 PRESENCE_KEPT = timedelta(hours=1)
@@ -58,4 +59,4 @@ REPAIRS = [
 
 def all_repairs() -> list[Repair]:
     """Every room's repairs, in the order in which a sweep runs them."""
-    return [*transactions.REPAIRS, *allocation.REPAIRS, *REPAIRS]
+    return [*queues.REPAIRS, *transactions.REPAIRS, *allocation.REPAIRS, *REPAIRS]

@@ -14,6 +14,7 @@ API: list[URLPattern | URLResolver] = [
     path("tokens/<int:pk>", api.Token.as_view(), name="api-token"),
     path("", include("allocation.urls")),
     path("", include("allocation.transactions.urls")),
+    path("", include("queues.urls")),
     path("snapshot", probes.Snapshot.as_view(), name="api-snapshot"),
 ]
 
