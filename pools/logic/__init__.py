@@ -1,0 +1,1 @@
+"""Decisions about names, backends and connections: plain values in, plain values out."""

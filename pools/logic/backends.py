@@ -1,0 +1,56 @@
+"""A backend: one address and port behind a name, and the key that stays the same for it."""
+
+import base64
+import hashlib
+import ipaddress
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    name: str
+    address: str
+    port: int
+    key: str
+    priority: int = 0
+    weight: int = 0
+
+
+def make_backend(
+    name: str, address: str, port: int, priority: int = 0, weight: int = 0, compat: bool = False
+) -> Backend:
+    key = backend_key(name, port, address, compat)
+    return Backend(name, address, port, key, priority, weight)
+
+
+def static_backend(address: str, port: int) -> Backend:
+    """A backend that was written down; however its address is spelled, the key is one."""
+    canonical = str(ipaddress.ip_address(address))
+    return make_backend(f"{canonical}:{port}", canonical, port)
+
+
+def backend_key(name: str, port: int, address: str, compat: bool = False) -> str:
+    """A short fingerprint; `compat` keeps the name as received instead of folding its case."""
+    if not compat:
+        name = name.lower().rstrip(".")
+    text = f"{name}||{port}||{normalize_address(address)}"
+    return base64.b64encode(hashlib.sha1(text.encode(), usedforsecurity=False).digest()).decode()
+
+
+def normalize_address(address: str) -> str:
+    """IPv4 dotted; IPv6 as eight groups without leading zeros and without `::`."""
+    parsed = ipaddress.ip_address(address)
+    if parsed.version == 4:
+        return str(parsed)
+    scope = f"%{parsed.scope_id}" if parsed.scope_id else ""
+    packed = parsed.packed
+    groups = (packed[i] << 8 | packed[i + 1] for i in range(0, 16, 2))
+    return ":".join(f"{group:x}" for group in groups) + scope
+
+
+def is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,31 @@
+"""A low-pass filter: how many connections were wanted lately."""
+
+import math
+from collections import deque
+
+TAPS = 128
+TIME_CONSTANT = -0.2
+SAMPLE_MS = 200.0
+
+
+def make_taps(count: int = TAPS, constant: float = TIME_CONSTANT) -> tuple[float, ...]:
+    raw = [math.exp(constant * i) for i in range(count)]
+    total = sum(raw)
+    return tuple(value / total for value in raw)
+
+
+class LowPass:
+    _taps = make_taps()
+
+    def __init__(self) -> None:
+        self._samples: deque[float] = deque([0.0] * TAPS, maxlen=TAPS)
+
+    def put(self, sample: float) -> None:
+        self._samples.appendleft(sample)
+
+    def value(self) -> float:
+        return sum(map(float.__mul__, self._taps, map(float, self._samples)))
+
+    def is_level(self, sample: float) -> bool:
+        """Nothing but this sample is in memory, so more of it would change nothing."""
+        return self._samples.count(sample) == TAPS

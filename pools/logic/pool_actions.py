@@ -1,0 +1,71 @@
+"""What a pool asks its surroundings to do."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pools.logic.backends import Backend
+
+
+@dataclass(frozen=True, slots=True)
+class Connect:
+    slot_id: int
+    serial: int
+    backend: Backend
+    timeout_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Abandon:
+    """Nobody waits for this attempt any more; if it still succeeds, close what it brings."""
+
+    slot_id: int
+    serial: int
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """Close the connection and report `closed`; `slot_id` is None for a late orphan."""
+
+    slot_id: int | None
+    connection: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    slot_id: int
+    connection: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    holder: Any
+    slot: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    holder: Any
+    error: Exception
+
+
+@dataclass(frozen=True, slots=True)
+class Revoke:
+    """The lease is over although nobody released it."""
+
+    holder: Any
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PoolStateChanged:
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResolveNow:
+    """A backend died: perhaps the name points elsewhere by now."""
+
+
+PoolAction = (
+    Connect | Abandon | Close | Check | Grant | Refuse | Revoke | PoolStateChanged | ResolveNow
+)

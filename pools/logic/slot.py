@@ -1,0 +1,73 @@
+"""One place for a connection: what stands there and what shall become of it."""
+
+import math
+from typing import Any
+
+from pools.logic.backends import Backend
+from pools.logic.recovery import Recovery
+
+CONNECTING = "connecting"
+RETRYING = "retrying"
+PROVING = "proving"
+IDLE = "idle"
+BUSY = "busy"
+CHECKING = "checking"
+CLOSING = "closing"
+
+# In this order slots are given up when there are too many.
+RANK = {RETRYING: 0, CONNECTING: 1, PROVING: 1, CHECKING: 2, IDLE: 2, BUSY: 3, CLOSING: 4}
+
+
+class Slot:
+    """`doomed` says why the connection must not be used again: unwanted, closed or error."""
+
+    __slots__ = (
+        "attempt",
+        "backend",
+        "connected_at",
+        "connection",
+        "doomed",
+        "holder",
+        "id",
+        "idle_since",
+        "is_monitor",
+        "key",
+        "last_error",
+        "leased_at",
+        "next_step",
+        "proven",
+        "recovery",
+        "serial",
+        "state",
+    )
+
+    def __init__(self, id: int, backend: Backend, recovery: Recovery, is_monitor: bool) -> None:
+        self.id = id
+        self.backend = backend
+        self.key = backend.key
+        self.recovery = recovery.monitoring() if is_monitor else recovery
+        self.is_monitor = is_monitor
+        self.state = CONNECTING
+        self.attempt = 0
+        self.serial = 0
+        self.connection: Any = None
+        self.holder: Any = None
+        self.doomed: str | None = None
+        self.next_step = ""
+        self.proven = False
+        self.connected_at = -math.inf
+        self.idle_since = -math.inf
+        self.leased_at = -math.inf
+        self.last_error: BaseException | None = None
+
+    @property
+    def is_retrying(self) -> bool:
+        """Trying again after a failure, so nobody should count on it."""
+        return self.state == RETRYING or (self.state == CONNECTING and self.attempt > 1)
+
+    @property
+    def is_connected(self) -> bool:
+        return self.state in (IDLE, BUSY, CHECKING)
+
+    def __repr__(self) -> str:
+        return f"<Slot {self.id} {self.state} {self.backend.address}:{self.backend.port}>"

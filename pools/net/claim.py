@@ -1,0 +1,164 @@
+"""A claim: first a place in the queue, then a lease on a connection."""
+
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from pools.logic.errors import ClaimCancelledError, ClaimError, ClaimHandleMisusedError
+
+if TYPE_CHECKING:
+    from pools.logic.slot import Slot
+    from pools.net.pool import PoolShell
+
+WAITING, CLAIMED, RELEASED, CLOSED = "waiting", "claimed", "released", "closed"
+FAILED, CANCELLED, REVOKED = "failed", "cancelled", "revoked"
+SOCKET_WORDS = {"send", "sendall", "recv", "read", "write", "fileno", "makefile", "request"}
+Callback = Callable[..., None]
+
+
+class BaseClaim:
+    """What claims of both kinds do; everything here happens under the pool's lock or once."""
+
+    __slots__ = ("_callback", "_pool", "_slot", "connection", "error", "place", "state")
+
+    def __init__(self, pool: "PoolShell") -> None:
+        self._pool = pool
+        self._slot: Slot | None = None
+        self._callback: Callback | None = None
+        self.state = WAITING
+        self.connection: Any = None
+        self.error: Exception | None = None
+        self.place: str | None = None
+
+    def release(self, ok: bool | None = True) -> None:
+        """Give the connection back; `ok=False` counts against its backend."""
+        pool = self._pool
+        with pool._lock:
+            slot = self._slot
+            if slot is None or slot.holder is not self:
+                self._misused("released")
+                return
+            self._slot = None
+            self.state = RELEASED
+            pool.machine.release(slot, pool.now(), ok)
+        if pool.machine.actions or pool.machine.wants_tick:
+            pool.go_on()
+
+    def close(self, ok: bool | None = None) -> None:
+        """Give the connection back to be closed; the pool opens another in its place."""
+        with self._pool._lock:
+            slot = self._slot
+            if slot is None or slot.holder is not self:
+                self._misused("closed")
+                return
+            self._slot = None
+            self.state = CLOSED
+            self._pool.machine.discard(slot, self._pool.now(), ok)
+        self._pool.go_on()
+
+    def cancel(self) -> None:
+        """Leave the queue, or release what was granted already."""
+        with self._pool._lock:
+            if self.state == WAITING and self._pool.machine.cancel(self):
+                self.state = CANCELLED
+                self.error = ClaimCancelledError("the claim was cancelled")
+                self._wake()
+                return
+        if self.state == CLAIMED:
+            self.release(ok=None)
+
+    def _misused(self, deed: str) -> None:
+        if self.state == REVOKED:
+            return
+        raise ClaimHandleMisusedError(f"a claim that is {self.state} can not be {deed}")
+
+    # -- called by the pool ------------------------------------------------------------------
+
+    def granted(self, slot: "Slot") -> None:
+        self._slot = slot
+        self.connection = slot.connection
+        self.state = CLAIMED
+
+    def answered(self, slot: "Slot | None", error: Exception | None) -> None:
+        """The machine has decided; tell whoever waits."""
+        with self._pool._lock:
+            if self.state != WAITING:
+                return
+            if slot is not None:
+                self.granted(slot)
+            else:
+                self.state = FAILED
+                self.error = error
+            self._wake()
+
+    def revoked(self, reason: str) -> None:
+        with self._pool._lock:
+            self.state = REVOKED
+            self._slot = None
+            self.error = ClaimError(f"the connection was taken away: {reason}")
+
+    def _wake(self) -> None:
+        raise NotImplementedError
+
+    def _report(self) -> None:
+        if self._callback is not None:
+            callback, self._callback = self._callback, None
+            if self.state == CLAIMED:
+                self._pool.driver.call_soon(lambda: callback(None, self, self.connection))
+            elif self.state == FAILED:
+                self._pool.driver.call_soon(lambda: callback(self.error))
+
+    def _leave(self, error: BaseException | None) -> None:
+        """The end of a with block: only failures of the network count against the backend."""
+        if error is None:
+            self.release()
+        elif self._slot is not None:
+            self.close(ok=False if isinstance(error, OSError | EOFError) else None)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in SOCKET_WORDS:
+            raise ClaimHandleMisusedError(f"a handle has no {name}(); use its connection")
+        raise AttributeError(name)
+
+
+class Claim(BaseClaim):
+    """`with pool.claim(timeout=1000) as connection: …`, or wait() and release() by hand."""
+
+    __slots__ = ("_event",)
+
+    def __init__(self, pool: "PoolShell") -> None:
+        super().__init__(pool)
+        self._event: threading.Event | None = None
+
+    def wait(self) -> Any:
+        """Block until there is an answer; the connection, or the error raised."""
+        if self.state == WAITING:
+            with self._pool._lock:
+                if self.state == WAITING and self._event is None:
+                    self._event = threading.Event()
+            if self._event is not None:
+                self._event.wait()
+        if self.error is not None:
+            raise self.error
+        return self.connection
+
+    def _wake(self) -> None:
+        if self._event is not None:
+            self._event.set()
+        self._report()
+
+    def __enter__(self) -> Any:
+        try:
+            return self.wait()
+        except KeyboardInterrupt:
+            self.cancel()
+            raise
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._leave(error)

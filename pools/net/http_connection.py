@@ -1,0 +1,78 @@
+"""urllib3's connections, told which backend to connect to.
+
+The host stays the one of the URL: it is what the Host header, SNI and the certificate are about.
+"""
+
+import socket
+import ssl
+from collections.abc import Callable
+from typing import Any
+
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.util.connection import create_connection
+
+from pools.logic.backends import Backend
+from pools.net.tls import Tls
+
+
+class BackendHTTPConnection(HTTPConnection):
+    backend: Backend
+    served = 0
+
+    def _new_conn(self) -> socket.socket:
+        return connect(self, self.backend)
+
+
+class BackendHTTPSConnection(HTTPSConnection):
+    backend: Backend
+    served = 0
+
+    def _new_conn(self) -> socket.socket:
+        return connect(self, self.backend)
+
+
+HTTPBackendConnection = BackendHTTPConnection | BackendHTTPSConnection
+
+
+def connect(connection: HTTPConnection, backend: Backend) -> socket.socket:
+    return create_connection(
+        (backend.address, backend.port),
+        connection.timeout,
+        socket_options=connection.socket_options,
+    )
+
+
+def connection_maker(
+    scheme: str, host: str, port: int, tls: Tls, keep_alive_ms: float | None
+) -> Callable[..., HTTPBackendConnection]:
+    """A constructor for the pool of one host."""
+    options: dict[str, Any] = {"socket_options": socket_options(keep_alive_ms)}
+    kind: type[HTTPBackendConnection] = BackendHTTPConnection
+    if scheme == "https":
+        kind = BackendHTTPSConnection
+        options["ssl_context"] = tls.make_context()
+        options["server_hostname"] = tls.server_hostname or host
+        options["cert_reqs"] = ssl.CERT_REQUIRED if tls.verify else ssl.CERT_NONE
+        options["assert_hostname"] = None if tls.verify else False
+
+    def construct(backend: Backend, timeout_ms: float) -> HTTPBackendConnection:
+        connection = kind(host, port, timeout=timeout_ms / 1000.0, **options)
+        connection.backend = backend
+        try:
+            connection.connect()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    return construct
+
+
+def socket_options(keep_alive_ms: float | None) -> list[tuple[int, int, int]]:
+    options = [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)]
+    if keep_alive_ms is not None:
+        options.append((socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1))
+        if hasattr(socket, "TCP_KEEPIDLE"):
+            seconds = max(1, round(keep_alive_ms / 1000.0))
+            options.append((socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, seconds))
+    return options

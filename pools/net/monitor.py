@@ -1,0 +1,144 @@
+"""All pools and resolvers of the process in one snapshot, in the shape that kang understands."""
+
+import resource
+import socket
+import threading
+import time
+from collections import Counter
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+from weakref import WeakValueDictionary
+
+if TYPE_CHECKING:
+    from pools.net.dns_resolver import DNSResolver
+    from pools.net.pool import PoolShell
+
+SERVICE = "cueball"
+VERSION = "1.0.0"
+
+
+class PoolMonitor:
+    """Knows what lives; whoever is forgotten by its program is forgotten here."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pools: WeakValueDictionary[str, PoolShell] = WeakValueDictionary()
+        self._resolvers: WeakValueDictionary[str, DNSResolver] = WeakValueDictionary()
+        self._started_at = datetime.now(UTC)
+
+    def register_pool(self, pool: "PoolShell") -> None:
+        with self._lock:
+            self._pools[str(uuid4())] = pool
+
+    def register_resolver(self, resolver: "DNSResolver") -> None:
+        with self._lock:
+            self._resolvers[str(uuid4())] = resolver
+
+    def to_kang_options(self) -> dict[str, Any]:
+        """Options for a kang server; the port is missing and to be added."""
+        return {
+            "uri_base": "/kang",
+            "service_name": SERVICE,
+            "version": VERSION,
+            "ident": socket.gethostname(),
+            "list_types": lambda: ["pool", "dns_res"],
+            "list_objects": self.list_objects,
+            "get": self.get,
+            "stats": dict,
+        }
+
+    def list_objects(self, type: str) -> list[str]:
+        with self._lock:
+            return list(self._of(type))
+
+    def get(self, type: str, id: str) -> dict[str, Any]:
+        with self._lock:
+            found = self._of(type)[id]
+        return _pool(found) if type == "pool" else _resolver(found)
+
+    def snapshot(self) -> dict[str, Any]:
+        with self._lock:
+            pools, resolvers = dict(self._pools), dict(self._resolvers)
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return {
+            "service": {"name": SERVICE, "ident": socket.gethostname(), "version": VERSION},
+            "stats": {"started": _iso(self._started_at), "memory": {"rss_kb": memory}},
+            "types": ["pool", "dns_res"],
+            "pool": {id: _pool(pool) for id, pool in pools.items()},
+            "dns_res": {id: _resolver(resolver) for id, resolver in resolvers.items()},
+        }
+
+    def _of(self, type: str) -> WeakValueDictionary[str, Any]:
+        known: dict[str, WeakValueDictionary[str, Any]] = {
+            "pool": self._pools,
+            "dns_res": self._resolvers,
+        }
+        return known[type]
+
+
+def _pool(pool: "PoolShell") -> dict[str, Any]:
+    machine = pool.machine
+    with pool._lock:
+        connections: dict[str, Counter[str]] = {key: Counter() for key in machine.roster.backends}
+        for slot in machine.slots.all():
+            connections.setdefault(slot.key, Counter())[slot.state] += 1
+        at = machine.shape.last_rebalance_at
+        return {
+            "backends": {key: _backend(b) for key, b in machine.roster.backends.items()},
+            "connections": {key: dict(states) for key, states in connections.items()},
+            "dead_backends": list(machine.roster.dead),
+            "why_dead": {key: str(death.error) for key, death in machine.roster.dead.items()},
+            "ejected_backends": list(machine.roster.outliers.ejected),
+            "last_rebalance": None if at is None else round(_unix(at - pool.now())),
+            "resolvers": list(getattr(pool.resolver, "nameservers", ())),
+            "state": machine.state,
+            "counters": machine.stats()["counters"],
+            "waiters": len(machine.queue),
+            "options": {
+                "domain": machine.config.domain,
+                "service": pool.service,
+                "defaultPort": pool.default_port,
+                "spares": machine.config.spares,
+                "maximum": machine.config.maximum,
+            },
+        }
+
+
+def _resolver(resolver: "DNSResolver") -> dict[str, Any]:
+    now = resolver.driver.now()
+    since = resolver.stale_since
+    return {
+        "domain": resolver.config.domain,
+        "service": resolver.config.service,
+        "resolvers": list(resolver.nameservers),
+        "defaultPort": resolver.config.default_port,
+        "state": resolver.phase,
+        "next": {kind: _moment(at - now) for kind, at in resolver.next_at().items()},
+        "backends": {key: _backend(backend) for key, backend in resolver.list().items()},
+        "counters": resolver.counters,
+        "stale_since": None if since is None else _moment(since - now),
+        "last_error": None if resolver.last_error is None else str(resolver.last_error),
+    }
+
+
+def _backend(backend: Any) -> dict[str, Any]:
+    names = ("name", "address", "port", "key", "priority", "weight")
+    return {name: getattr(backend, name) for name in names}
+
+
+def _unix(ms_from_now: float) -> float:
+    return time.time() + ms_from_now / 1000.0
+
+
+def _moment(ms_from_now: float) -> str | None:
+    if abs(ms_from_now) == float("inf"):
+        return None
+    return _iso(datetime.fromtimestamp(_unix(ms_from_now), UTC))
+
+
+def _iso(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+pool_monitor = PoolMonitor()

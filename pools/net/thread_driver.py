@@ -1,0 +1,188 @@
+"""The driver of the synchronous API: one thread for every resolver and pool of the process."""
+
+import heapq
+import itertools
+import logging
+import os
+import selectors
+import socket
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from pools.net.driver import Done
+from pools.net.workers import Workers
+
+log = logging.getLogger("pools")
+
+LONGEST_SLEEP_MS = 60_000.0
+Call = Callable[[], None]
+
+
+class ThreadTimer:
+    __slots__ = ("call",)
+
+    def __init__(self, call: Call) -> None:
+        self.call: Call | None = call
+
+    def cancel(self) -> None:
+        self.call = None
+
+
+class ThreadDriver:
+    """The thread starts with the first call and is a daemon."""
+
+    def __init__(self) -> None:
+        self.belongings: dict[type, Any] = {}
+        self._selector = selectors.DefaultSelector()
+        self._wake_reader, self._wake_writer = socket.socketpair()
+        self._wake_reader.setblocking(False)
+        self._wake_writer.setblocking(False)
+        self._selector.register(self._wake_reader, selectors.EVENT_READ, {})
+        self._calls: deque[Call] = deque()
+        self._timers: list[tuple[float, int, ThreadTimer]] = []
+        self._serial = itertools.count()
+        self._lock = threading.Lock()
+        self._is_awake = False
+        self._thread: threading.Thread | None = None
+        self._workers = Workers()
+
+    def now(self) -> float:
+        return time.monotonic() * 1000.0
+
+    def call_soon(self, call: Call) -> None:
+        self._calls.append(call)
+        self._wake()
+
+    def call_at(self, at: float, call: Call) -> ThreadTimer:
+        timer = ThreadTimer(call)
+        with self._lock:
+            heapq.heappush(self._timers, (at, next(self._serial), timer))
+            is_first = self._timers[0][2] is timer
+        if is_first:
+            self._wake()
+        return timer
+
+    def run(self, call: Callable[[], Any], done: Done) -> None:
+        self._workers.submit(lambda: _call(call, done))
+
+    # -- sockets, on the driver's own thread ---------------------------------------------------
+
+    def add_reader(self, source: Any, call: Call) -> None:
+        self._set(source, selectors.EVENT_READ, call)
+
+    def add_writer(self, source: Any, call: Call) -> None:
+        self._set(source, selectors.EVENT_WRITE, call)
+
+    def remove_reader(self, source: Any) -> None:
+        self._unset(source, selectors.EVENT_READ)
+
+    def remove_writer(self, source: Any) -> None:
+        self._unset(source, selectors.EVENT_WRITE)
+
+    def _set(self, source: Any, event: int, call: Call) -> None:
+        known = self._selector.get_map().get(source)
+        if known is None:
+            self._selector.register(source, event, {event: call})
+        else:
+            calls = {**known.data, event: call}
+            self._selector.modify(source, known.events | event, calls)
+
+    def _unset(self, source: Any, event: int) -> None:
+        known = self._selector.get_map().get(source)
+        if known is None:
+            return
+        calls = {other: call for other, call in known.data.items() if other != event}
+        if calls:
+            self._selector.modify(source, known.events & ~event, calls)
+        else:
+            self._selector.unregister(source)
+
+    # -- the thread ----------------------------------------------------------------------------
+
+    def _wake(self) -> None:
+        if threading.current_thread() is self._thread:
+            return
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._loop, name="pools-driver", daemon=True)
+                self._thread.start()
+            if self._is_awake:
+                return
+            self._is_awake = True
+        self._wake_writer.send(b"x")
+
+    def _loop(self) -> None:
+        while True:
+            for key, events in self._selector.select(self._sleep_ms() / 1000.0):
+                self._ready(key, events)
+            self._run_timers()
+            for _ in range(len(self._calls)):
+                self._run(self._calls.popleft())
+
+    def _sleep_ms(self) -> float:
+        if self._calls:
+            return 0.0
+        with self._lock:
+            if not self._timers:
+                return LONGEST_SLEEP_MS
+            return max(0.0, min(self._timers[0][0] - self.now(), LONGEST_SLEEP_MS))
+
+    def _ready(self, key: selectors.SelectorKey, events: int) -> None:
+        if key.fileobj is self._wake_reader:
+            with self._lock:
+                self._is_awake = False
+            self._wake_reader.recv(4096)
+            return
+        for event, call in key.data.items():
+            if event & events:
+                self._run(call)
+
+    def _run_timers(self) -> None:
+        now = self.now()
+        while True:
+            with self._lock:
+                if not self._timers or self._timers[0][0] > now:
+                    return
+                timer = heapq.heappop(self._timers)[2]
+            if timer.call is not None:
+                self._run(timer.call)
+
+    def _run(self, call: Call) -> None:
+        try:
+            call()
+        except Exception:
+            log.exception("a call on the driver failed")
+
+
+def _call(call: Callable[[], Any], done: Done) -> None:
+    try:
+        result = call()
+    except Exception as error:
+        done(None, error)
+    else:
+        done(result, None)
+
+
+_driver: ThreadDriver | None = None
+_driver_lock = threading.Lock()
+
+
+def default_driver() -> ThreadDriver:
+    """The one driver of this process."""
+    global _driver
+    with _driver_lock:
+        if _driver is None:
+            _driver = ThreadDriver()
+        return _driver
+
+
+def _forget_driver() -> None:
+    """A forked child has no driver thread: it gets its own when it first needs one."""
+    global _driver, _driver_lock
+    _driver, _driver_lock = None, threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forget_driver)

@@ -1,0 +1,55 @@
+"""Helpers for tests with real sockets: every wait ends with an event, none with a guess."""
+
+import threading
+from contextlib import contextmanager
+
+from pools import DNSResolver
+
+RECOVERY = {"default": {"timeout": 150, "retries": 1, "delay": 5}}
+PATIENT = {"default": {"timeout": 5000, "retries": 1, "delay": 5}}
+LONG = 20_000
+SRV = "_http._tcp.svc.example"
+
+
+class Updates:
+    """Counts the passes of a resolver."""
+
+    def __init__(self, resolver):
+        self._resolver = resolver
+        self._changed = threading.Condition()
+        self.errors = []
+        resolver.on("updated", self._updated)
+
+    def _updated(self, error):
+        with self._changed:
+            self.errors.append(error)
+            self._changed.notify_all()
+
+    def next(self, trigger):
+        """Do something and return the error of the pass that follows, None if it was good."""
+        before = len(self.errors)
+        trigger()
+        with self._changed:
+            assert self._changed.wait_for(lambda: len(self.errors) > before, LONG / 1000)
+            return self.errors[before]
+
+
+@contextmanager
+def resolving(*servers, **options):
+    """A resolver for svc.example that asks these servers and never waits for a TTL floor."""
+    options = {"recovery": RECOVERY, "has_ipv6": False, "ttl_floor": 1, **options}
+    options.setdefault("resolvers", [f"{server.address}:{server.port}" for server in servers])
+    resolver = DNSResolver(options.pop("domain", "svc.example"), **options)
+    try:
+        yield resolver
+    finally:
+        resolver.stop()
+
+
+def started(resolver):
+    resolver.start()
+    return resolver.wait_for_state("running", "failed", timeout=LONG)
+
+
+def addresses(resolver):
+    return sorted(f"{b.address}:{b.port}" for b in resolver.list().values())
