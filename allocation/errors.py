@@ -17,3 +17,87 @@ class LeaseLost(AtributoError):
 
     status_code = 409
     code = "lease_lost"
+
+
+class InvalidId(AtributoError):
+    """A text that cannot name a job or an instance."""
+
+    status_code = 400
+    code = "invalid_id"
+
+
+class NoInstances(AtributoError):
+    """No instance is available, or none has room; nothing was stored."""
+
+    status_code = 409
+    code = "no_instances"
+
+
+class AllocatorError(AtributoError):
+    """An allocator answered with something that is no available instance."""
+
+    status_code = 500
+    code = "allocator_error"
+
+
+class Closed(AtributoError):
+    """The object was closed."""
+
+    status_code = 409
+    code = "closed"
+
+
+class DatabaseBusy(AtributoError):
+    """The database stayed busy until the deadline; the call may be repeated."""
+
+    status_code = 503
+    code = "database_busy"
+    retry_after_seconds = 1
+
+
+class UnknownInstance(AtributoError):
+    status_code = 404
+    code = "unknown_instance"
+
+
+class UnknownJob(AtributoError):
+    """The job id is allocated to no instance."""
+
+    status_code = 404
+    code = "unknown_job"
+
+
+class EpochChanged(AtributoError):
+    """Somebody changed it since the caller looked."""
+
+    status_code = 412
+    code = "epoch_changed"
+
+
+class InstanceHeld(AtributoError):
+    """Jobs or other users still hold the instance."""
+
+    status_code = 409
+    code = "instance_held"
+
+
+class BadNumbering(AtributoError):
+    """Worker number or cluster size that cannot be used here."""
+
+    status_code = 409
+    code = "bad_numbering"
+
+
+class NoWorkerNumber(AtributoError):
+    """Every worker number for job ids is taken."""
+
+    status_code = 503
+    code = "no_worker_number"
+    retry_after_seconds = 2
+
+
+class InvalidJobId(AtributoError):
+    """Not a job id of this format."""
+
+    status_code = 400
+    code = "invalid_job_id"

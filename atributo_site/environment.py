@@ -181,6 +181,12 @@ class Environment:
         whole(100, 600_000),
         "How long a busy database is tried again before the call gives up, in milliseconds.",
     )
+    strategy: str = variable(
+        "ATRIBUTO_STRATEGY",
+        "md5-modulo",
+        one_of("md5-modulo", "rendezvous", "least-loaded"),
+        "How an instance is chosen for a job that has none.",
+    )
     worker_id: str = variable(
         "ATRIBUTO_WORKER_ID",
         "auto",

@@ -1,4 +1,21 @@
+from allocation.models.allocation import Allocation, PastAllocation
+from allocation.models.drain import Drain
 from allocation.models.event import Event
+from allocation.models.hold import Hold
+from allocation.models.id_number import IdNumber
+from allocation.models.instance import Instance, InstanceLoad
 from allocation.models.lease import Lease
+from allocation.models.roster import Roster
 
-__all__ = ["Event", "Lease"]
+__all__ = [
+    "Allocation",
+    "Drain",
+    "Event",
+    "Hold",
+    "IdNumber",
+    "Instance",
+    "InstanceLoad",
+    "Lease",
+    "PastAllocation",
+    "Roster",
+]

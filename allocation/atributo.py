@@ -1,0 +1,141 @@
+"""Atributo: allocate job ids to instances, and keep them there."""
+
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from django.conf import settings
+from django.db import connections
+
+from allocation import availability
+from allocation.busy import patiently
+from allocation.candidates import Candidates, forget_loads
+from allocation.chooser import Chooser
+from allocation.errors import AtributoError, Closed
+from allocation.events import current_actor
+from allocation.ids import valid_id, valid_ids
+from allocation.logic.choose import STRATEGIES, Candidate
+from allocation.models import Allocation, Instance
+from allocation.place import place
+from allocation.place_many import place_many
+from allocation.stores import Ending, store
+
+
+class Allocated(NamedTuple):
+    """`persisted` is true for the one call that stored the allocation."""
+
+    instance_id: str
+    persisted: bool
+
+
+class Atributo:
+    """A job stays on its instance until it is deallocated or the instance is destroyed.
+
+    Subclasses may override `_allocate`. Objects are cheap and safe to share between threads.
+    """
+
+    def __init__(self, *, using: str = "default", strategy: str | None = None) -> None:
+        self.using = connections[using].alias
+        self.strategy = strategy or settings.ATRIBUTO.strategy
+        if self.strategy not in STRATEGIES:
+            raise AtributoError(f"unknown strategy {strategy!r}: one of {', '.join(STRATEGIES)}")
+        custom = type(self)._allocate is not Atributo._allocate
+        self._chooser = Chooser(self.using, self.strategy, self._allocate if custom else None)
+        self._closed = False
+
+    def available(self, instance_id: str, **wishes: Any) -> bool:
+        """Jobs may be allocated to it from now on. False when a person has said otherwise."""
+        self._check(instance_id)
+        return self._patiently(availability.make_available, instance_id, **wishes)
+
+    def unavailable(self, instance_id: str, destroyed: bool = False, **wishes: Any) -> bool:
+        """No job is allocated to it any more; destroyed, it loses the jobs it has."""
+        self._check(instance_id)
+        if destroyed:
+            self._patiently(availability.remove, instance_id)
+            forget_loads(self.using)
+            return True
+        return self._patiently(availability.make_unavailable, instance_id, **wishes)
+
+    def instances(self) -> list[dict[str, Any]]:
+        self._check()
+        rows = Instance.objects.using(self.using).order_by("id").values_list("id", "available")
+        return [{"id": key, "available": available} for key, available in rows]
+
+    def allocate(self, job_id: str) -> Allocated:
+        """The job's instance; chosen and stored now unless it has one."""
+        self._check(job_id)
+        return Allocated(*patiently(lambda: place(job_id, self._chooser), self.using))
+
+    def allocate_many(self, job_ids: Iterable[str]) -> dict[str, Allocated]:
+        self._check()
+        wanted = valid_ids(job_ids)
+        if not wanted:
+            return {}
+        answers = patiently(lambda: place_many(wanted, self._chooser), self.using)
+        return {job_id: Allocated(*answer) for job_id, answer in answers.items()}
+
+    def deallocate(self, job_id: str, *, epoch: int | None = None) -> bool:
+        """Forget the job's instance; False when it had none (or not of this epoch)."""
+        return bool(self._end([job_id], epoch))
+
+    def deallocate_many(self, job_ids: Iterable[str]) -> int:
+        """How many of them were allocated."""
+        return len(self._end(list(job_ids), None))
+
+    def has_jobs(self, instance_id: str) -> bool:
+        self._check(instance_id)
+        return Allocation.objects.using(self.using).on(instance_id).exists()
+
+    def jobs(self, instance_id: str) -> list[str]:
+        self._check(instance_id)
+        rows = Allocation.objects.using(self.using).on(instance_id).order_by("job_id")
+        return list(rows.values_list("job_id", flat=True))
+
+    def instance(self, job_id: str) -> str | None:
+        self._check(job_id)
+        return store(self.using).find(job_id)
+
+    def allocation(self, job_id: str) -> Allocation | None:
+        """The whole row: since when, by whom, why, and the epoch that fences."""
+        self._check(job_id)
+        return Allocation.objects.using(self.using).filter(pk=job_id).first()
+
+    def close(self) -> None:
+        self._closed = True
+
+    def __enter__(self) -> "Atributo":
+        self._check()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _allocate(self, job_id: str, instance_ids: list[str]) -> tuple[str, bool]:
+        """Override this: the instance for a job that has none, and whether to store it."""
+        default = Chooser(self.using, self.strategy)
+        listed = Candidates(0, [Candidate(key) for key in instance_ids])
+        choice, persist = default.choose(job_id, listed)
+        return choice.id, persist
+
+    def _end(self, job_ids: list[str], epoch: int | None) -> dict[str, str]:
+        self._check()
+        wanted = valid_ids(job_ids)
+        ending = Ending(wanted, current_actor().name, "deallocated", epoch)
+        ended = patiently(lambda: store(self.using).end(ending), self.using) if wanted else {}
+        forget_loads(self.using)
+        return ended
+
+    def _patiently(self, operation: Any, *args: Any, **kwargs: Any) -> Any:
+        return patiently(lambda: operation(*args, using=self.using, **kwargs), self.using)
+
+    def _check(self, *ids: str) -> None:
+        if self._closed:
+            raise Closed("this Atributo is closed")
+        for value in ids:
+            valid_id(value)

@@ -1,0 +1,66 @@
+"""A busy database is tried again, a few times and inside a deadline."""
+
+import random
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import psycopg
+from django.conf import settings
+from django.db import Error, OperationalError, connections
+
+from allocation.errors import DatabaseBusy
+
+T = TypeVar("T")
+TRIES = 6
+FIRST_WAIT_SECONDS = 0.02
+BUSY_STATES = {"40001", "40P01", "55P03", "57014", "53300", "26000"}
+LOST = (psycopg.errors.AdminShutdown, psycopg.errors.CrashShutdown, psycopg.errors.CannotConnectNow)
+
+
+def patiently(
+    operation: Callable[[], T],
+    using: str = "default",
+    *,
+    sleep: Callable[[float], None] = time.sleep,
+    monotonic: Callable[[], float] = time.monotonic,
+) -> T:
+    """The operation's answer, or DatabaseBusy. Inside a caller's transaction it is tried once."""
+    deadline = monotonic() + settings.ATRIBUTO.busy_timeout_ms / 1000
+    tries = 1 if connections[using].in_atomic_block else TRIES
+    for attempt in range(1, tries + 1):
+        try:
+            return operation()
+        except Error as error:
+            _reconnect_if_lost(error, using)
+            if not is_busy(error):
+                raise
+            wait = FIRST_WAIT_SECONDS * 2**attempt * random.uniform(0.5, 1.0)
+            if attempt == tries or monotonic() + wait > deadline:
+                raise DatabaseBusy(
+                    f"the database is busy; gave up after {attempt} tries", tries=attempt
+                ) from error
+            sleep(wait)
+    raise AssertionError("unreachable")
+
+
+def is_busy(error: BaseException) -> bool:
+    """Whether the same call may succeed in a moment."""
+    cause = error.__cause__ or error
+    if isinstance(cause, psycopg.Error):
+        return cause.sqlstate in BUSY_STATES or _is_lost(cause)
+    return isinstance(error, OperationalError) and ("locked" in str(error) or "busy" in str(error))
+
+
+def _reconnect_if_lost(error: Error, using: str) -> None:
+    connection = connections[using]
+    cause = error.__cause__ or error
+    if isinstance(cause, psycopg.Error) and _is_lost(cause) and not connection.in_atomic_block:
+        connection.close()
+
+
+def _is_lost(cause: BaseException) -> bool:
+    return isinstance(cause, LOST) or (
+        isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError)
+        and cause.sqlstate is None
+    )

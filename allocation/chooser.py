@@ -1,0 +1,52 @@
+"""Choose an instance from the list: by a named strategy or by the caller's own allocator."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from allocation.candidates import Candidates, loads
+from allocation.errors import AllocatorError
+from allocation.logic.choose import COUNTS_LOAD, STRATEGIES, Candidate
+
+Allocator = Callable[[str, list[str]], tuple[str, bool]]
+
+
+@dataclass(frozen=True)
+class Chooser:
+    using: str
+    strategy: str
+    allocator: Allocator | None = None
+
+    @property
+    def name(self) -> str:
+        """What the placement says about why it is there."""
+        return self.strategy if self.allocator is None else "custom"
+
+    @property
+    def counts(self) -> bool:
+        return self.allocator is None and self.strategy in COUNTS_LOAD
+
+    def choose(self, job_id: str, candidates: Candidates) -> tuple[Candidate, bool]:
+        """The candidate, and whether to store it."""
+        if self.allocator is not None:
+            return self._ask(self.allocator, job_id, candidates)
+        choices = loads(self.using).counted(candidates.all) if self.counts else candidates.all
+        return STRATEGIES[self.strategy](job_id, choices), True
+
+    def score(self, choice: Candidate) -> float | None:
+        """The load that was seen when choosing, where it mattered."""
+        return choice.load / choice.weight if self.counts else None
+
+    def count(self, instance_id: str) -> None:
+        if self.counts:
+            loads(self.using).add(instance_id)
+
+    def _ask(
+        self, allocator: Allocator, job_id: str, candidates: Candidates
+    ) -> tuple[Candidate, bool]:
+        instance_id, persist = allocator(job_id, candidates.ids())
+        known = next((c for c in candidates.all if c.id == instance_id), None)
+        if known is None:
+            raise AllocatorError(
+                f"the allocator chose {instance_id!r}, which is not available", job_id=job_id
+            )
+        return known, persist

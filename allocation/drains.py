@@ -1,0 +1,112 @@
+"""Drain an instance: no new jobs, and the old ones leave by themselves, at a pace or at the end."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db.models import F
+from django.db.models.functions import Now
+
+from allocation import roster
+from allocation.availability import MANUAL, is_outranked, load_of, switch_off
+from allocation.errors import UnknownInstance
+from allocation.events import record
+from allocation.holds import holds_of
+from allocation.ids import valid_id
+from allocation.locks import availability_alone
+from allocation.logic.drain import Progress, moves_due, plan
+from allocation.models import Allocation, Drain
+from allocation.models.clock import from_now
+from allocation.moves import Destinations, move_jobs
+
+MOST_MOVES = 200  # per sweep and instance
+
+
+def drain(
+    instance_id: str,
+    *,
+    reason: str = "",
+    deadline_seconds: float | None = None,
+    moves_per_minute: int | None = None,
+    source: str = MANUAL,
+    epoch: int | None = None,
+    using: str = "default",
+) -> bool:
+    """Start, or change one that runs. False when a person wants the instance available."""
+    valid_id(instance_id)
+    with availability_alone(using):
+        row = roster.locked(instance_id, using, epoch)
+        if is_outranked(row, False, source):
+            return False
+        plan_ = {
+            "reason": reason,
+            "deadline_at": None if deadline_seconds is None else from_now(deadline_seconds),
+            "moves_per_minute": moves_per_minute,
+            "done_at": None,
+            "stuck": False,
+        }
+        drains = Drain.objects.using(using)
+        jobs = load_of(instance_id, using)
+        if not drains.filter(pk=instance_id).update(**plan_):
+            drains.create(pk=instance_id, jobs_at_start=jobs, **plan_)
+        switch_off(row, source, reason, using, "instance.draining")
+    return True
+
+
+def stop(instance_id: str, *, epoch: int | None = None, using: str = "default") -> None:
+    """No more moves; the instance stays unavailable."""
+    with availability_alone(using):
+        row = roster.locked(instance_id, using, epoch)
+        found = _running(instance_id, using)
+        found.delete()
+        facts = {"moved": found.moved, "was_available": row.available}
+        roster.change(row, "instance.drain_stopped", using, facts=facts)
+
+
+def force(instance_id: str, *, using: str = "default") -> None:
+    """The deadline is now: the curator moves all that is left."""
+    _running(instance_id, using)
+    Drain.objects.using(using).filter(pk=instance_id).update(deadline_at=Now(), stuck=False)
+    record("instance.drain_forced", f"instance:{instance_id}", using=using)
+
+
+def progress(instance_id: str, using: str = "default") -> Progress:
+    found = _running(instance_id, using)
+    return found.progress(load_of(instance_id, using))
+
+
+def step(found: Drain, now: datetime, using: str = "default") -> int:
+    """Move what is due; mark the drain as done when nothing holds the instance any more."""
+    remaining = load_of(found.pk, using)
+    due = moves_due(found.progress(remaining), found.moves_per_minute, now, MOST_MOVES)
+    moved = _move_some(found, due, using) if due else 0
+    if moved == remaining and not holds_of(found.pk, using):
+        _finish(found, moved, using)
+    return moved
+
+
+def _move_some(found: Drain, count: int, using: str) -> int:
+    jobs = Allocation.objects.using(using).on(found.pk).order_by("job_id")
+    placed = [(job_id, found.pk) for job_id in jobs.values_list("job_id", flat=True)[:count]]
+    moves = plan(placed, Destinations.without(found.pk, using).choose)
+    moved = move_jobs(moves, "drain", using)
+    changes: dict[str, Any] = {"moved": F("moved") + moved, "stuck": moved < len(placed)}
+    Drain.objects.using(using).filter(pk=found.pk).update(**changes)
+    if changes["stuck"] and not found.stuck:
+        record("instance.drain_stuck", f"instance:{found.pk}", using=using, left=count - moved)
+    if moved:
+        record("instance.jobs_moved", f"instance:{found.pk}", using=using, count=moved)
+    return moved
+
+
+def _finish(found: Drain, moved: int, using: str) -> None:
+    rows = Drain.objects.using(using).filter(pk=found.pk, done_at__isnull=True)
+    if rows.update(done_at=Now()):
+        total = found.moved + moved
+        record("instance.drained", f"instance:{found.pk}", using=using, moved=total)
+
+
+def _running(instance_id: str, using: str) -> Drain:
+    found = Drain.objects.using(using).filter(pk=instance_id).first()
+    if found is None:
+        raise UnknownInstance(f"{instance_id} is not draining", instance_id=instance_id)
+    return found

@@ -1,0 +1,115 @@
+"""Where was this job, since when, and why there."""
+
+from typing import Any
+
+from django.conf import settings
+
+from allocation.candidates import Candidates, fresh, loads
+from allocation.errors import UnknownJob
+from allocation.logic.choose import COUNTS_LOAD, STRATEGIES, Candidate, Score, scores
+from allocation.models import Allocation, Event, Instance, PastAllocation
+
+LISTED = 50
+MOST_CHANGES = 2_000  # that are undone to find the list of then
+AVAILABILITY_KINDS = [
+    "instance.available",
+    "instance.unavailable",
+    "instance.draining",
+    "instance.dead",
+    "instance.restored",
+    "instance.removed",
+]
+
+
+def explain(job_id: str, using: str = "default") -> dict[str, Any]:
+    """The placement, the scores it won by, the choice of today, and the placements before."""
+    row = Allocation.objects.using(using).filter(pk=job_id).first()
+    past = history(job_id, using)
+    if row is None and not past:
+        raise UnknownJob(f"{job_id} was never allocated, or too long ago", job_id=job_id)
+    return {
+        "job_id": job_id,
+        "placement": None if row is None else _placement(row),
+        "why": None if row is None else _why(row, using),
+        "today": _today(job_id, using),
+        "history": past,
+    }
+
+
+def history(job_id: str, using: str = "default") -> list[dict[str, Any]]:
+    """Ended placements, the newest first."""
+    rows = PastAllocation.objects.using(using).filter(job_id=job_id).order_by("-epoch")
+    ended = {"until": "ended_at", "ended_by": "ended_by", "end_reason": "end_reason"}
+    return [
+        {**_placement(row), **{name: getattr(row, field) for name, field in ended.items()}}
+        for row in rows[:LISTED]
+    ]
+
+
+def candidates_at(epoch: int, using: str = "default") -> list[Candidate] | None:
+    """Who was available at an epoch; None when too much has changed, or been forgotten, since."""
+    rows = Instance.objects.using(using).values_list("id", "weight", "available", "epoch")
+    weights = {key: weight for key, weight, _, _ in rows}
+    available = {key for key, _, is_available, _ in rows if is_available}
+    changes = Event.objects.using(using).filter(kind__in=AVAILABILITY_KINDS).order_by("-id")
+    for subject, facts in changes.values_list("subject", "facts")[:MOST_CHANGES]:
+        key = subject.removeprefix("instance:")
+        if facts["epoch"] <= epoch:
+            return [Candidate(key, weights.get(key, 1)) for key in sorted(available)]
+        weights.setdefault(key, facts.get("weight", 1))
+        (available.add if facts["was_available"] else available.discard)(key)
+    return None
+
+
+def _placement(row: Allocation | PastAllocation) -> dict[str, Any]:
+    return {
+        "instance_id": row.instance_id,
+        "since": row.allocated_at,
+        "by": row.actor,
+        "channel": row.channel,
+        "epoch": row.epoch,
+        "strategy": row.strategy,
+        "candidates": row.candidates,
+        "score": row.score,
+    }
+
+
+def _why(row: Allocation, using: str) -> dict[str, Any]:
+    if row.strategy not in STRATEGIES:
+        sentence = f"Placed by «{row.strategy}», not by a strategy that can be computed again."
+        return {"sentence": sentence, "scores": []}
+    then = candidates_at(row.epoch, using)
+    if then is None or len(then) != row.candidates:
+        sentence = (
+            f"Chosen by {row.strategy} from {row.candidates} instances; "
+            "who they were has been forgotten."
+        )
+        return {"sentence": sentence, "scores": []}
+    found = scores(row.strategy, row.pk, then)
+    return {"sentence": _sentence(row, found), "scores": _listed(found)}
+
+
+def _sentence(row: Allocation, found: list[Score]) -> str:
+    if row.strategy in COUNTS_LOAD:
+        return (
+            f"Chosen by {row.strategy} from {row.candidates} instances; it had {row.score:g} jobs "
+            "per unit of weight. The scores below are without the loads of then."
+        )
+    return f"Chosen by {row.strategy} from {row.candidates} instances: {found[0].note}."
+
+
+def _today(job_id: str, using: str) -> dict[str, Any]:
+    """What a new placement would choose."""
+    strategy = settings.ATRIBUTO.strategy
+    now: Candidates = fresh(using)
+    choices = loads(using).counted(now.all) if strategy in COUNTS_LOAD else now.all
+    found = scores(strategy, job_id, choices)
+    chosen = found[0].instance_id if found else None
+    return {"strategy": strategy, "instance_id": chosen, "scores": _listed(found)}
+
+
+def _listed(found: list[Score]) -> list[dict[str, Any]]:
+    return [
+        {"instance_id": s.instance_id, "score": round(s.score, 6), "note": s.note}
+        for s in found[:LISTED]
+    ]

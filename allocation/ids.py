@@ -1,0 +1,18 @@
+"""Refuse what cannot be an id before a transaction opens."""
+
+from collections.abc import Iterable
+
+from allocation.errors import InvalidId
+from allocation.logic.ids import refusal
+
+
+def valid_id(value: str) -> str:
+    why = refusal(value)
+    if why is not None:
+        raise InvalidId(why)
+    return value
+
+
+def valid_ids(values: Iterable[str]) -> list[str]:
+    """Each once, in the order they came."""
+    return list(dict.fromkeys(valid_id(value) for value in values))

@@ -1,0 +1,137 @@
+"""Which instance gets a job: the named strategies, and why they chose."""
+
+import hashlib
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+LOAD_BOUND = 1.25  # no instance gets more than this many times its fair share
+MASK = (1 << 64) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An available instance, as a strategy sees it."""
+
+    id: str
+    weight: float = 1.0
+    load: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How one candidate stood when a job was placed; the first in the list won."""
+
+    instance_id: str
+    score: float
+    note: str
+
+
+Strategy = Callable[[str, Sequence[Candidate]], Candidate]
+
+
+def md5_number(job_id: str) -> int:
+    """The first four bytes of the MD5 of the UTF-8 text, most significant byte first."""
+    digest = hashlib.md5(job_id.encode(), usedforsecurity=False).digest()
+    return int.from_bytes(digest[:4], "big")
+
+
+def md5_modulo(job_id: str, candidates: Sequence[Candidate]) -> Candidate:
+    """The seed's way: the hash counts through the list, which is ordered by id."""
+    return candidates[md5_number(job_id) % len(candidates)]
+
+
+def rendezvous(job_id: str, candidates: Sequence[Candidate]) -> Candidate:
+    """The highest weighted score that is not overloaded: a new instance moves only its share."""
+    number = _number(job_id)
+    limit = _limits(candidates)
+    with_room = [c for c in candidates if c.load < limit * c.weight] or candidates
+    return max(with_room, key=lambda c: (_pull(number, c), c.id))
+
+
+def least_loaded(job_id: str, candidates: Sequence[Candidate]) -> Candidate:
+    """The fewest jobs for its weight; the id decides between equals."""
+    return min(candidates, key=lambda c: (c.load / c.weight, c.id))
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "md5-modulo": md5_modulo,
+    "rendezvous": rendezvous,
+    "least-loaded": least_loaded,
+}
+COUNTS_LOAD = frozenset({"rendezvous", "least-loaded"})
+
+
+def scores(strategy: str, job_id: str, candidates: Sequence[Candidate]) -> list[Score]:
+    """Every candidate's score, the winner first: what the explain view shows."""
+    if not candidates:
+        return []
+    return _EXPLAINERS[strategy](job_id, candidates)
+
+
+def _md5_scores(job_id: str, candidates: Sequence[Candidate]) -> list[Score]:
+    number, count = md5_number(job_id), len(candidates)
+    index = number % count
+    found = [
+        Score(c.id, 1.0 if i == index else 0.0, f"place {i} of {count}")
+        for i, c in enumerate(candidates)
+    ]
+    won = Score(
+        candidates[index].id, 1.0, f"{number} modulo {count} is {index}: place {index} of {count}"
+    )
+    return [won, *(s for s in found if s.instance_id != won.instance_id)]
+
+
+def _rendezvous_scores(job_id: str, candidates: Sequence[Candidate]) -> list[Score]:
+    number, limit = _number(job_id), _limits(candidates)
+    winner = rendezvous(job_id, candidates).id
+    found = [
+        Score(c.id, _pull(number, c), _room(c, limit * c.weight))
+        for c in sorted(candidates, key=lambda c: -_pull(number, c))
+    ]
+    return sorted(found, key=lambda s: s.instance_id != winner)
+
+
+def _room(candidate: Candidate, limit: float) -> str:
+    state = "has room" if candidate.load < limit else "has its fair share already"
+    return f"{candidate.load} jobs, weight {candidate.weight:g}, {state}"
+
+
+def _least_loaded_scores(job_id: str, candidates: Sequence[Candidate]) -> list[Score]:
+    ranked = sorted(candidates, key=lambda c: (c.load / c.weight, c.id))
+    return [
+        Score(c.id, c.load / c.weight, f"{c.load} jobs, weight {c.weight:g}: lowest wins")
+        for c in ranked
+    ]
+
+
+_EXPLAINERS: dict[str, Callable[[str, Sequence[Candidate]], list[Score]]] = {
+    "md5-modulo": _md5_scores,
+    "rendezvous": _rendezvous_scores,
+    "least-loaded": _least_loaded_scores,
+}
+
+
+def _limits(candidates: Sequence[Candidate]) -> float:
+    """Jobs per unit of weight that nobody may exceed; there is always one below it."""
+    jobs = sum(c.load for c in candidates) + 1
+    return LOAD_BOUND * jobs / sum(c.weight for c in candidates)
+
+
+def _pull(number: int, candidate: Candidate) -> float:
+    """Weighted rendezvous: -weight / ln(u) with u even in (0, 1)."""
+    mixed = _mix(number ^ _number(candidate.id))
+    return -candidate.weight / math.log((mixed + 0.5) / 2.0**64)
+
+
+@lru_cache(maxsize=65_536)
+def _number(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
+
+
+def _mix(value: int) -> int:
+    """The finaliser of splitmix64: one changed bit changes half of the answer."""
+    value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & MASK
+    return value ^ (value >> 31)

@@ -1,0 +1,62 @@
+"""Draining: how many jobs may move now, how far it is, what would move where."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One job that would change, or has changed, its instance."""
+
+    job_id: str
+    source: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a drain has done so far."""
+
+    jobs_at_start: int
+    moved: int
+    remaining: int
+    started_at: datetime
+    deadline_at: datetime | None
+
+    @property
+    def fraction(self) -> float:
+        """1.0 when nothing is left; jobs that were deallocated meanwhile count as done."""
+        if self.remaining == 0:
+            return 1.0
+        return max(0.0, 1.0 - self.remaining / max(self.jobs_at_start, self.remaining))
+
+    def is_overdue(self, now: datetime) -> bool:
+        return self.deadline_at is not None and now >= self.deadline_at and self.remaining > 0
+
+
+def moves_due(progress: Progress, moves_per_minute: int | None, now: datetime, most: int) -> int:
+    """How many jobs to move in this sweep: the pace until the deadline, everything after it."""
+    if progress.is_overdue(now):
+        return min(progress.remaining, most)
+    if moves_per_minute is None:
+        return 0
+    elapsed_seconds = max(0.0, (now - progress.started_at).total_seconds())
+    allowed = int(elapsed_seconds * moves_per_minute / 60) - progress.moved
+    return max(0, min(allowed, progress.remaining, most))
+
+
+def plan(placed: Iterable[tuple[str, str]], choose: Callable[[str], str | None]) -> list[Move]:
+    """The moves that would happen if these jobs were placed anew; those that stay are left out."""
+    moves = []
+    for job_id, source in placed:
+        target = choose(job_id)
+        if target is not None and target != source:
+            moves.append(Move(job_id, source, target))
+    return moves
+
+
+def arrivals(moves: Iterable[Move]) -> dict[str, int]:
+    """How many jobs each instance would get, the busiest first."""
+    return dict(Counter(move.target for move in moves).most_common())

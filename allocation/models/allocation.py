@@ -1,0 +1,72 @@
+"""Allocation: which instance a job is on; PastAllocation: where it was before."""
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from allocation.models.ids import IdField
+from allocation.models.instance import Instance
+
+
+class AllocationQuerySet(models.QuerySet):
+    def on(self, instance_id: str) -> "AllocationQuerySet":
+        return self.filter(instance_id=instance_id)
+
+    def starting_with(self, text: str) -> "AllocationQuerySet":
+        """A range of the key, because LIKE cannot use the index on both databases."""
+        return self.filter(pk__gte=text, pk__lt=text + chr(0x10FFFF)) if text else self
+
+
+class Allocation(models.Model):
+    """Says itself since when, by whom and why; a new placement has a higher epoch."""
+
+    job_id = IdField(primary_key=True)
+    instance = models.ForeignKey(
+        Instance, models.PROTECT, related_name="allocations", db_index=False
+    )
+    epoch = models.BigIntegerField()
+    allocated_at = models.DateTimeField(db_default=Now(), editable=False)
+    strategy = models.CharField(max_length=32)
+    candidates = models.PositiveIntegerField()
+    score = models.FloatField(null=True, blank=True)
+    actor = models.CharField(max_length=255)
+    channel = models.CharField(max_length=16)
+
+    objects = AllocationQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["job_id"]
+        indexes = [models.Index(fields=["instance", "job_id"], name="allocation_by_instance")]
+        constraints = [
+            models.CheckConstraint(condition=~Q(job_id=""), name="allocation_job_id_not_empty")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.job_id} on {self.instance_id}"
+
+
+class PastAllocation(models.Model):
+    """A placement that has ended: the history of a job, removed by retention only."""
+
+    job_id = IdField()
+    instance_id = IdField()
+    epoch = models.BigIntegerField()
+    allocated_at = models.DateTimeField()
+    strategy = models.CharField(max_length=32)
+    candidates = models.PositiveIntegerField()
+    score = models.FloatField(null=True, blank=True)
+    actor = models.CharField(max_length=255)
+    channel = models.CharField(max_length=16)
+    ended_at = models.DateTimeField(db_default=Now(), editable=False)
+    ended_by = models.CharField(max_length=255)
+    end_reason = models.CharField(max_length=64)
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [
+            models.Index(fields=["job_id", "-epoch"], name="past_allocation_by_job"),
+            models.Index(fields=["ended_at"], name="past_allocation_by_end"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.job_id} was on {self.instance_id}"

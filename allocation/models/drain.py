@@ -1,0 +1,45 @@
+"""Drain: an instance on its way out."""
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from allocation.logic.drain import Progress
+from allocation.models.instance import Instance
+
+
+class DrainQuerySet(models.QuerySet):
+    def running(self) -> "DrainQuerySet":
+        return self.filter(done_at__isnull=True)
+
+
+class Drain(models.Model):
+    """Until `deadline_at` jobs move at the pace, if there is one; after it all that are left."""
+
+    instance = models.OneToOneField(Instance, models.CASCADE, primary_key=True)
+    reason = models.CharField(max_length=255, default="", blank=True)
+    started_at = models.DateTimeField(db_default=Now(), editable=False)
+    deadline_at = models.DateTimeField(null=True, blank=True)
+    moves_per_minute = models.PositiveIntegerField(null=True, blank=True)
+    jobs_at_start = models.PositiveBigIntegerField(default=0)
+    moved = models.PositiveBigIntegerField(default=0)
+    stuck = models.BooleanField(default=False)
+    done_at = models.DateTimeField(null=True, blank=True)
+
+    objects = DrainQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["instance_id"]
+        indexes = [
+            models.Index(
+                fields=["started_at"], condition=Q(done_at__isnull=True), name="drain_running"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"drain of {self.instance_id}"
+
+    def progress(self, remaining: int) -> Progress:
+        return Progress(
+            self.jobs_at_start, self.moved, remaining, self.started_at, self.deadline_at
+        )

@@ -1,0 +1,106 @@
+"""Instance: something that jobs can be allocated to."""
+
+from typing import Any
+
+from django.db import models
+from django.db.models import Q, Sum
+from django.db.models.functions import Coalesce, Now
+
+from allocation.models.ids import IdField
+
+
+class InstanceQuerySet(models.QuerySet):
+    def available(self) -> "InstanceQuerySet":
+        return self.filter(available=True)
+
+    def draining(self) -> "InstanceQuerySet":
+        return self.filter(available=False, drain__done_at__isnull=True, drain__isnull=False)
+
+    def dead(self) -> "InstanceQuerySet":
+        """Available still, though their heartbeat has stopped."""
+        return self.filter(available=True, lease_until__lte=Now())
+
+    def starting_with(self, text: str) -> "InstanceQuerySet":
+        """A range of the key, because LIKE cannot use the index on both databases."""
+        return self.filter(pk__gte=text, pk__lt=text + chr(0x10FFFF)) if text else self
+
+    def with_label(self, name: str, value: str) -> "InstanceQuerySet":
+        return self.filter(**{f"labels__{name}": value})
+
+    def with_load(self) -> "InstanceQuerySet":
+        """Adds `load`, the number of jobs, from the counters and not from the jobs."""
+        return self.annotate(load=Coalesce(Sum("loads__jobs"), 0))
+
+
+class Instance(models.Model):
+    class Source(models.TextChoices):
+        """Who decided; a person outranks what automation does."""
+
+        MANUAL = "manual"
+        DNS = "dns"
+        WORKER = "worker"
+
+    id = IdField(primary_key=True)
+    available = models.BooleanField(default=False)
+    source = models.CharField(max_length=16, choices=Source.choices, default=Source.MANUAL)
+    origin = models.CharField(max_length=16, choices=Source.choices, default=Source.MANUAL)
+    weight = models.PositiveIntegerField(default=1)
+    capacity = models.PositiveIntegerField(null=True, blank=True)
+    labels = models.JSONField(default=dict, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    is_dead = models.BooleanField(default=False)
+    reason = models.CharField(max_length=255, default="", blank=True)
+    epoch = models.BigIntegerField(default=0)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    changed_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    objects = InstanceQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [
+            models.Index(fields=["id"], condition=Q(available=True), name="instance_available"),
+            models.Index(
+                fields=["lease_until"], condition=Q(available=True), name="instance_by_lease"
+            ),
+        ]
+        constraints = [
+            models.CheckConstraint(condition=~Q(id=""), name="instance_id_not_empty"),
+            models.CheckConstraint(condition=Q(weight__gte=1), name="instance_weight_positive"),
+            models.CheckConstraint(
+                condition=Q(is_dead=False) | Q(available=False), name="instance_dead_unavailable"
+            ),
+            models.CheckConstraint(
+                condition=Q(source__in=["manual", "dns", "worker"])
+                & Q(origin__in=["manual", "dns", "worker"]),
+                name="instance_source_is_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.id
+
+    @property
+    def state(self) -> str:
+        """One word for lists: available, draining, drained, dead or unavailable."""
+        if self.available:
+            return "available"
+        drain: Any = getattr(self, "drain", None)
+        if drain is not None:
+            return "drained" if drain.done_at else "draining"
+        return "dead" if self.is_dead else "unavailable"
+
+
+class InstanceLoad(models.Model):
+    """How many jobs an instance has, in parts: allocators that run at once use different parts.
+
+    A part may be negative, the sum never is. An instance with a capacity uses part 0 only.
+    """
+
+    pk = models.CompositePrimaryKey("instance_id", "part")
+    instance = models.ForeignKey(Instance, models.CASCADE, related_name="loads", db_index=False)
+    part = models.SmallIntegerField(default=0)
+    jobs = models.BigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"{self.instance_id}: {self.jobs}"

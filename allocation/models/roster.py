@@ -1,0 +1,26 @@
+"""Roster: one row that changes whenever the list of available instances does."""
+
+from django.db import models
+from django.db.models import Q
+
+ONLY_ROW = 1
+
+
+class Roster(models.Model):
+    """An allocator keeps the list in memory and names its version; the database compares.
+
+    A version is a random number and never comes back. SQLite counts epochs here,
+    PostgreSQL in a sequence.
+    """
+
+    id = models.SmallIntegerField(primary_key=True, default=ONLY_ROW)
+    version = models.BigIntegerField(default=0)
+    epoch = models.BigIntegerField(default=0)
+    instances = models.PositiveIntegerField(default=0)
+    available = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=Q(id=ONLY_ROW), name="roster_has_one_row")]
+
+    def __str__(self) -> str:
+        return f"version {self.version}"

@@ -1,0 +1,90 @@
+"""Move jobs from one instance to another; each leaves a trace in its history."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db.models.functions import Now
+
+from allocation.candidates import Candidates, forget_loads, fresh
+from allocation.chooser import Chooser
+from allocation.events import current_actor
+from allocation.locks import availability_alone, ending_placements
+from allocation.logic.drain import Move
+from allocation.models import Allocation, Instance, PastAllocation
+from allocation.place_many import room_of
+from allocation.stores import store
+from allocation.stores.placing import buckets
+
+KEPT = ["job_id", "instance_id", "epoch", "allocated_at", "strategy", "candidates", "score"]
+KEPT += ["actor", "channel"]
+
+
+@dataclass
+class Destinations:
+    """Where jobs would go: by the strategy, never to a full instance nor to a named one."""
+
+    chooser: Chooser
+    candidates: Candidates
+    room: dict[str, int]
+
+    @classmethod
+    def without(cls, instance_id: str | None, using: str) -> "Destinations":
+        candidates = fresh(using).without({instance_id} if instance_id else set())
+        chooser = Chooser(using, settings.ATRIBUTO.strategy)
+        return cls(chooser, candidates, room_of(candidates, using))
+
+    def choose(self, job_id: str) -> str | None:
+        open_ones = self.candidates.without({key for key, left in self.room.items() if left <= 0})
+        if not open_ones.all:
+            return None
+        chosen = self.chooser.choose(job_id, open_ones)[0].id
+        self.chooser.count(chosen)
+        if chosen in self.room:
+            self.room[chosen] -= 1
+        return chosen
+
+
+def move_jobs(moves: list[Move], reason: str, using: str = "default") -> int:
+    """How many moved: those still on their source whose target is available."""
+    if not moves:
+        return 0
+    targets = {move.target for move in moves}
+    available = Instance.objects.using(using).available().filter(pk__in=targets)
+    if available.filter(capacity__isnull=False).exists():  # only who is alone can count room
+        held = availability_alone(using)
+    else:
+        held = ending_placements(buckets(move.job_id for move in moves), using)
+    with held:
+        moved = _move(moves, set(available.values_list("pk", flat=True)), reason, using)
+    forget_loads(using)
+    return moved
+
+
+def _move(moves: list[Move], available: set[str], reason: str, using: str) -> int:
+    wanted = {move.job_id: move for move in moves if move.target in available}
+    rows = Allocation.objects.using(using).filter(pk__in=list(wanted)).order_by("pk")
+    moving = [row for row in rows if row.instance_id == wanted[row.pk].source]
+    if not moving:
+        return 0
+    actor = current_actor()
+    PastAllocation.objects.using(using).bulk_create(
+        [_past(row, actor.name, f"{reason} to {wanted[row.pk].target}") for row in moving]
+    )
+    counts: Counter[str] = Counter()
+    for row, epoch in zip(moving, store(using).epochs(len(moving)), strict=True):
+        counts[row.instance_id] -= 1
+        row.instance_id = wanted[row.pk].target
+        counts[row.instance_id] += 1
+        row.epoch, row.actor, row.channel = epoch, actor.name, actor.channel
+        row.strategy, row.candidates, row.score = reason, len(available), None
+        row.allocated_at = Now()
+    fields = ["instance_id", "epoch", "actor", "channel", "strategy", "candidates", "score"]
+    Allocation.objects.using(using).bulk_update(moving, [*fields, "allocated_at"], batch_size=100)
+    store(using).count(dict(counts))
+    return len(moving)
+
+
+def _past(row: Allocation, ended_by: str, reason: str) -> PastAllocation:
+    kept = {name: getattr(row, name) for name in KEPT}
+    return PastAllocation(**kept, ended_by=ended_by, end_reason=reason[:64])

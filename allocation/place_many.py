@@ -1,0 +1,90 @@
+"""Place many jobs in one transaction and a constant number of statements."""
+
+from allocation.candidates import Candidates, cached, fresh, read_loads
+from allocation.chooser import Chooser
+from allocation.errors import NoInstances
+from allocation.events import current_actor
+from allocation.locks import availability_alone
+from allocation.place import OPTIMISTIC_TRIES, Answer
+from allocation.stores import Placements, store
+
+Chosen = list[tuple[str, str, float | None]]
+
+
+def place_many(job_ids: list[str], chooser: Chooser) -> dict[str, Answer]:
+    """Every job's instance, and whether this call stored it."""
+    for attempt in range(OPTIMISTIC_TRIES):
+        candidates = cached(chooser.using) if attempt == 0 else fresh(chooser.using)
+        if candidates.capacities:  # only who is alone can count the room for many
+            break
+        answer = _attempt(job_ids, chooser, candidates)
+        if answer is not None:
+            return answer
+    with availability_alone(chooser.using):
+        answer = _attempt(job_ids, chooser, fresh(chooser.using))
+    assert answer is not None, "nobody else places anything meanwhile"
+    return answer
+
+
+def _attempt(
+    job_ids: list[str], chooser: Chooser, candidates: Candidates
+) -> dict[str, Answer] | None:
+    """None when the list has changed, or other processes placed some of the jobs meanwhile."""
+    rows = store(chooser.using)
+    by_hand = chooser.allocator is not None or candidates.capacities or not candidates.all
+    found = rows.find_many(job_ids) if by_hand else {}
+    wanted = [job_id for job_id in job_ids if job_id not in found]
+    if not candidates.all and wanted:
+        if fresh(chooser.using).version != candidates.version:
+            return None
+        raise NoInstances("no instances", job_id=wanted[0], full=0)
+    chosen, passing = _choose(wanted, chooser, candidates)
+    old, new, _ = rows.place_many(_placements(chosen, chooser, candidates))
+    if len(old) + len(new) < len(chosen):
+        return None
+    known = {**found, **passing, **old}
+    return {
+        job_id: (new[job_id], True) if job_id in new else (known[job_id], False)
+        for job_id in job_ids
+    }
+
+
+def _choose(
+    job_ids: list[str], chooser: Chooser, candidates: Candidates
+) -> tuple[Chosen, dict[str, str]]:
+    """What to store, and the answers that are not to be stored."""
+    chosen: Chosen = []
+    passing: dict[str, str] = {}
+    room = room_of(candidates, chooser.using)
+    for job_id in job_ids:
+        with_room = candidates.without({key for key, left in room.items() if left <= 0})
+        if not with_room.all:
+            raise NoInstances("no instances", job_id=job_id, full=len(room))
+        choice, persist = chooser.choose(job_id, with_room)
+        if not persist:
+            passing[job_id] = choice.id
+            continue
+        chosen.append((job_id, choice.id, chooser.score(choice)))
+        chooser.count(choice.id)
+        if choice.id in room:
+            room[choice.id] -= 1
+    return chosen, passing
+
+
+def room_of(candidates: Candidates, using: str) -> dict[str, int]:
+    if not candidates.capacities:
+        return {}
+    jobs = read_loads(using).jobs
+    return {key: most - jobs.get(key, 0) for key, most in candidates.capacities.items()}
+
+
+def _placements(chosen: Chosen, chooser: Chooser, candidates: Candidates) -> Placements:
+    actor = current_actor()
+    return Placements(
+        chosen,
+        candidates.version,
+        chooser.name,
+        len(candidates.all),
+        actor.name,
+        actor.channel,
+    )

@@ -1,0 +1,69 @@
+"""What would move, before anything moves: counts for everybody, a list for the first ones."""
+
+from dataclasses import dataclass
+
+from django.conf import settings
+
+from allocation.availability import load_of
+from allocation.candidates import fresh, read_loads
+from allocation.chooser import Chooser
+from allocation.errors import UnknownInstance
+from allocation.ids import valid_ids
+from allocation.logic.drain import Move, arrivals, plan
+from allocation.models import Allocation, Instance
+from allocation.moves import Destinations
+
+MOST_PLANNED = 10_000  # jobs that one preview looks at
+LISTED = 100
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`looked_at` is less than `jobs` when there are too many for one preview."""
+
+    jobs: int
+    looked_at: int
+    moves: list[Move]
+    arrivals: dict[str, int]
+    nowhere: int
+
+    @property
+    def listed(self) -> list[Move]:
+        return self.moves[:LISTED]
+
+
+def plan_drain(instance_id: str, using: str = "default") -> Plan:
+    """Where the jobs of an instance would go."""
+    if not Instance.objects.using(using).filter(pk=instance_id).exists():
+        raise UnknownInstance(f"there is no instance {instance_id}", instance_id=instance_id)
+    jobs = Allocation.objects.using(using).on(instance_id).order_by("job_id")
+    placed = list(jobs.values_list("job_id", "instance_id")[:MOST_PLANNED])
+    moves = plan(placed, Destinations.without(instance_id, using).choose)
+    return _plan(load_of(instance_id, using), placed, moves, len(placed) - len(moves))
+
+
+def plan_rebalance(using: str = "default") -> Plan:
+    """Which jobs would be elsewhere if all were placed anew today."""
+    rows = Allocation.objects.using(using).order_by("job_id")
+    placed = list(rows.values_list("job_id", "instance_id")[:MOST_PLANNED])
+    moves = plan(placed, Destinations.without(None, using).choose)
+    total = sum(read_loads(using).jobs.values())
+    return _plan(total, placed, moves, 0)
+
+
+def plan_jobs(job_ids: list[str], using: str = "default") -> dict[str, str | None]:
+    """Where these jobs are, or would be placed if they were allocated now; nothing is stored."""
+    wanted = valid_ids(job_ids)
+    rows = Allocation.objects.using(using).filter(pk__in=wanted)
+    found: dict[str, str | None] = dict(rows.values_list("job_id", "instance_id"))
+    candidates = fresh(using)
+    chooser = Chooser(using, settings.ATRIBUTO.strategy)
+    for job_id in wanted:
+        if job_id not in found:
+            has_any = bool(candidates.all)
+            found[job_id] = chooser.choose(job_id, candidates)[0].id if has_any else None
+    return {job_id: found[job_id] for job_id in wanted}
+
+
+def _plan(total: int, placed: list[tuple[str, str]], moves: list[Move], nowhere: int) -> Plan:
+    return Plan(total, len(placed), moves, arrivals(moves), nowhere)

@@ -1,0 +1,85 @@
+"""What the curator mends in this room."""
+
+from datetime import datetime
+
+from django.conf import settings
+from django.db.models.functions import Now
+from django.db.transaction import atomic
+
+from allocation import drains, roster
+from allocation.events import record
+from allocation.leases import HeldLease
+from allocation.locks import availability_alone
+from allocation.models import Drain, Hold, IdNumber, Instance, PastAllocation
+from allocation.models.clock import from_now
+from allocation.repair import Repair
+
+BATCH = 100
+OLD_BATCH = 1000
+
+
+def bury_dead_instances(now: datetime, lease: HeldLease) -> int:
+    """An instance whose heartbeat has stopped becomes unavailable by itself."""
+    dead = list(Instance.objects.using(lease.using).dead().values_list("pk", flat=True)[:BATCH])
+    return sum(_bury(instance_id, lease) for instance_id in dead)
+
+
+def move_drains_on(now: datetime, lease: HeldLease) -> int:
+    """Jobs of draining instances move at their pace, and all of them after the deadline."""
+    running = Drain.objects.using(lease.using).running().order_by("started_at")
+    moved = 0
+    for found in running[:BATCH]:
+        with atomic(using=lease.using):
+            lease.guard()
+            moved += drains.step(found, now, lease.using)
+    return moved
+
+
+def free_id_numbers(now: datetime, lease: HeldLease) -> int:
+    """Worker numbers of processes that died without giving them back."""
+    with atomic(using=lease.using):
+        lease.guard()
+        rows = IdNumber.objects.using(lease.using)
+        expired = list(rows.expired().values_list("pk", flat=True))
+        freed = rows.filter(pk__in=expired).expired().update(holder="")
+        if freed:
+            record("id_numbers.expired", "id_numbers", using=lease.using, numbers=expired)
+        return freed
+
+
+def forget_expired_holds(now: datetime, lease: HeldLease) -> int:
+    with atomic(using=lease.using):
+        lease.guard()
+        return Hold.objects.using(lease.using).filter(until__lte=Now()).delete()[0]
+
+
+def forget_past_allocations(now: datetime, lease: HeldLease) -> int:
+    """The history of jobs is kept as long as events are."""
+    before = from_now(-settings.ATRIBUTO.event_retention_days * 86400)
+    rows = PastAllocation.objects.using(lease.using)
+    with atomic(using=lease.using):
+        lease.guard()
+        old = rows.filter(ended_at__lt=before).order_by("ended_at")
+        return rows.filter(pk__in=list(old.values_list("pk", flat=True)[:OLD_BATCH])).delete()[0]
+
+
+def _bury(instance_id: str, lease: HeldLease) -> bool:
+    with atomic(using=lease.using):
+        lease.guard()
+        with availability_alone(lease.using):
+            row = Instance.objects.using(lease.using).dead().filter(pk=instance_id).first()
+            if row is None:  # its heartbeat came back
+                return False
+            facts = {"was_available": True, "lease_until": str(row.lease_until)}
+            values = {"available": False, "is_dead": True}
+            roster.change(row, "instance.dead", lease.using, facts=facts, **values)
+            return True
+
+
+REPAIRS = [
+    Repair("dead instances", bury_dead_instances),
+    Repair("drains", move_drains_on),
+    Repair("id numbers of dead processes", free_id_numbers, every_seconds=10),
+    Repair("expired holds", forget_expired_holds, every_seconds=10),
+    Repair("old placements", forget_past_allocations, every_seconds=60),
+]

@@ -1,0 +1,123 @@
+"""Placing on SQLite: one writer at a time, from BEGIN IMMEDIATE to COMMIT."""
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import connections
+
+from allocation import sql
+from allocation.stores.placing import Ending, Outcome, Placement, Placements
+
+
+class SqliteStore:
+    def __init__(self, using: str) -> None:
+        self.connection = connections[using]
+
+    def find(self, job_id: str) -> str | None:
+        with self.connection.wrap_database_errors:
+            return _one(self._raw(), sql.LITE_FIND, job_id)
+
+    def find_many(self, job_ids: list[str]) -> dict[str, str]:
+        with self.connection.wrap_database_errors:
+            return dict(self._raw().execute(sql.LITE_FIND_MANY, (json.dumps(job_ids),)).fetchall())
+
+    def place(self, p: Placement) -> Outcome:
+        found = self.find(p.job_id)  # without the writers' lock
+        if found is not None:
+            return Outcome(found, None, p.version)
+        with self._writing() as raw:
+            version = _one(raw, sql.LITE_VERSION) or 0
+            found = _one(raw, sql.LITE_FIND, p.job_id)
+            if found is not None or version != p.version or not _has_room(raw, p):
+                return Outcome(found, None, version)
+            epoch = _one(raw, sql.LITE_EPOCHS, 1)
+            facts = (p.strategy, p.candidates, p.score, p.actor, p.channel)
+            raw.execute(sql.LITE_PLACE, (p.job_id, p.instance_id, epoch, *facts))
+            raw.execute(sql.LITE_LOAD, (p.instance_id, 1))
+        return Outcome(None, p.instance_id, version)
+
+    def place_many(self, many: Placements) -> tuple[dict[str, str], dict[str, str], int]:
+        job_ids = json.dumps([job_id for job_id, _, _ in many.chosen])
+        with self._writing() as raw:
+            version = _one(raw, sql.LITE_VERSION) or 0
+            old = dict(raw.execute(sql.LITE_FIND_MANY, (job_ids,)).fetchall())
+            if version != many.version:
+                return old, {}, version
+            fresh = [item for item in many.chosen if item[0] not in old]
+            self._insert(raw, many, fresh)
+        return old, {job_id: instance_id for job_id, instance_id, _ in fresh}, version
+
+    def end(self, ending: Ending) -> dict[str, str]:
+        job_ids = json.dumps(ending.job_ids)
+        with self._writing() as raw:
+            gone = raw.execute(sql.LITE_END, (job_ids, ending.epoch, ending.epoch)).fetchall()
+            why = (ending.actor, ending.reason)
+            raw.executemany(sql.LITE_PAST, [(*row, *why) for row in gone])
+            counts = Counter(row[1] for row in gone)
+            raw.executemany(sql.LITE_LOAD, [(key, -jobs) for key, jobs in counts.items()])
+        return {row[0]: row[1] for row in gone}
+
+    def epochs(self, count: int) -> list[int]:
+        with self._writing() as raw:
+            last = _one(raw, sql.LITE_EPOCHS, count)
+        return list(range(last - count + 1, last + 1))
+
+    def count(self, jobs: dict[str, int]) -> None:
+        with self._writing() as raw:
+            raw.executemany(sql.LITE_LOAD, list(jobs.items()))
+
+    def _insert(
+        self,
+        raw: sqlite3.Connection,
+        many: Placements,
+        fresh: list[tuple[str, str, float | None]],
+    ) -> None:
+        if not fresh:
+            return
+        last = _one(raw, sql.LITE_EPOCHS, len(fresh))
+        rows = [
+            (job_id, instance_id, epoch, many.strategy, many.candidates, score, *_who(many))
+            for epoch, (job_id, instance_id, score) in enumerate(fresh, last - len(fresh) + 1)
+        ]
+        raw.executemany(sql.LITE_PLACE, rows)
+        counts = Counter(instance_id for _, instance_id, _ in fresh)
+        raw.executemany(sql.LITE_LOAD, list(counts.items()))
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """The writers' lock until the end of the block, or of the caller's transaction."""
+        with self.connection.wrap_database_errors:
+            raw = self._raw()
+            if self.connection.in_atomic_block:
+                yield raw
+                return
+            raw.execute("BEGIN IMMEDIATE")
+            try:
+                yield raw
+                raw.execute("COMMIT")
+            except BaseException:
+                if raw.in_transaction:
+                    raw.execute("ROLLBACK")
+                raise
+
+    def _raw(self) -> sqlite3.Connection:
+        self.connection.validate_no_broken_transaction()
+        self.connection.ensure_connection()
+        return self.connection.connection
+
+
+def _one(raw: sqlite3.Connection, statement: str, *facts: object):
+    # Fetch all: an open cursor with RETURNING would keep the transaction from committing.
+    rows = raw.execute(statement, facts).fetchall()
+    return rows[0][0] if rows else None
+
+
+def _has_room(raw: sqlite3.Connection, p: Placement) -> bool:
+    return p.capacity is None or (_one(raw, sql.LITE_JOBS, p.instance_id) or 0) < p.capacity
+
+
+def _who(many: Placements) -> tuple[str, str]:
+    return many.actor, many.channel

@@ -1,0 +1,217 @@
+"""Draining: deadline, pace, progress, stop, force, previews and «may I remove it?»."""
+
+from datetime import timedelta
+
+import pytest
+
+from allocation import availability, drains, holds, plans
+from allocation.atributo import Atributo
+from allocation.errors import UnknownInstance, UnknownJob
+from allocation.explain import explain
+from allocation.leases import HeldLease
+from allocation.models import Allocation, Drain, Event, Hold, Instance, PastAllocation
+from allocation.models.clock import database_now, from_now
+from allocation.repairs import forget_expired_holds, move_drains_on
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def ao(db):
+    """Twelve jobs on «old»; «new1» and «new2» came later."""
+    made = Atributo()
+    made.available("old")
+    made.allocate_many(f"job{n:02}" for n in range(12))
+    made.available("new1")
+    made.available("new2")
+    return made
+
+
+@pytest.fixture
+def sweep(db):
+    lease = HeldLease.take("curator", "test", 60)
+    return lambda seconds=0: move_drains_on(database_now() + timedelta(seconds=seconds), lease)
+
+
+def test_a_draining_instance_gets_no_new_jobs_and_keeps_the_old_ones(ao, sweep):
+    drains.drain("old", reason="too hot")
+    assert Instance.objects.get(pk="old").state == "draining"
+    assert {ao.allocate(f"x{n}").instance_id for n in range(20)} == {"new1", "new2"}
+    assert sweep(3600) == 0
+    assert drains.progress("old").remaining == 12
+
+
+def test_jobs_move_at_the_pace(ao, sweep):
+    drains.drain("old", moves_per_minute=6)
+    assert [sweep(seconds) for seconds in (0, 10, 10, 31)] == [0, 1, 0, 2]
+    found = drains.progress("old")
+    assert (found.moved, found.remaining, found.fraction) == (3, 9, 0.25)
+
+
+def test_after_the_deadline_all_that_are_left_move(ao, sweep):
+    drains.drain("old", deadline_seconds=60)
+    assert (sweep(59), sweep(61)) == (0, 12)
+    assert Instance.objects.get(pk="old").state == "drained"
+    assert Event.objects.get(kind="instance.drained").facts["moved"] == 12
+
+
+def test_force_is_a_deadline_now(ao, sweep):
+    drains.drain("old", deadline_seconds=3600)
+    drains.force("old")
+    assert sweep() == 12
+
+
+def test_a_stopped_drain_moves_nothing_more_and_leaves_the_instance_unavailable(ao, sweep):
+    drains.drain("old", moves_per_minute=60)
+    sweep(5)
+    drains.stop("old")
+    assert sweep(3600) == 0
+    assert Instance.objects.get(pk="old").state == "unavailable"
+    assert Event.objects.get(kind="instance.drain_stopped").facts["moved"] == 5
+
+
+def test_restoring_ends_the_drain(ao, sweep):
+    drains.drain("old", deadline_seconds=0)
+    availability.restore("old")
+    assert (sweep(), Drain.objects.count()) == (0, 0)
+    assert Instance.objects.get(pk="old").available
+
+
+def test_a_drain_can_be_changed_while_it_runs(ao, sweep):
+    drains.drain("old", moves_per_minute=1)
+    drains.drain("old", deadline_seconds=0)
+    assert sweep() == 12
+    assert Drain.objects.get().jobs_at_start == 12
+
+
+def test_jobs_that_have_nowhere_to_go_stay_and_it_is_said_once(ao, sweep):
+    ao.unavailable("new1")
+    ao.unavailable("new2")
+    drains.drain("old", deadline_seconds=0)
+    assert (sweep(), sweep()) == (0, 0)
+    assert Drain.objects.get().stuck
+    assert Event.objects.filter(kind="instance.drain_stuck").count() == 1
+    assert drains.progress("old").remaining == 12
+
+
+def test_moves_respect_capacities(ao, sweep):
+    availability.configure("new1", capacity=2)
+    availability.configure("new2", capacity=3)
+    drains.drain("old", deadline_seconds=0)
+    assert sweep() == 5
+    assert (len(ao.jobs("new1")), len(ao.jobs("new2"))) == (2, 3)
+
+
+def test_counts_follow_the_moves(ao, sweep):
+    drains.drain("old", deadline_seconds=0)
+    sweep()
+    loads = {key: availability.load_of(key) for key in ("old", "new1", "new2")}
+    assert loads == {key: len(ao.jobs(key)) for key in loads}
+
+
+def test_a_moved_job_has_a_higher_epoch_and_its_history(ao, sweep):
+    before = Allocation.objects.get(pk="job00").epoch
+    drains.drain("old", deadline_seconds=0)
+    sweep()
+    now_on = Allocation.objects.get(pk="job00")
+    assert now_on.epoch > before and now_on.strategy == "drain"
+    past = PastAllocation.objects.get(job_id="job00")
+    assert (past.instance_id, past.end_reason) == ("old", f"drain to {now_on.instance_id}")
+
+
+def test_an_empty_drain_is_done_at_once_unless_something_holds_it(ao, sweep):
+    ao.deallocate_many(ao.jobs("old"))
+    drains.drain("old")
+    holds.hold("old", "running job", "17")
+    sweep()
+    assert Instance.objects.get(pk="old").state == "draining"
+    holds.release("old", "running job", "17")
+    sweep()
+    assert Instance.objects.get(pk="old").state == "drained"
+
+
+def test_automation_does_not_drain_what_a_person_made_available(ao):
+    assert not drains.drain("old", source="dns")
+    assert Instance.objects.get(pk="old").available
+
+
+def test_only_a_draining_instance_can_be_stopped_or_forced(ao):
+    for call in (drains.stop, drains.force, drains.progress):
+        with pytest.raises(UnknownInstance, match="not draining"):
+            call("old")
+    with pytest.raises(UnknownInstance):
+        drains.drain("nobody")
+
+
+def test_the_preview_of_a_drain_is_what_happens(ao, sweep):
+    preview = plans.plan_drain("old")
+    drains.drain("old", deadline_seconds=0)
+    sweep()
+    assert (preview.jobs, preview.looked_at, preview.nowhere) == (12, 12, 0)
+    assert preview.arrivals == {key: len(ao.jobs(key)) for key in preview.arrivals}
+    assert all(ao.instance(move.job_id) == move.target for move in preview.moves)
+
+
+def test_the_preview_of_a_rebalance_lists_who_would_be_elsewhere(ao):
+    preview = plans.plan_rebalance()
+    assert (preview.jobs, preview.looked_at) == (12, 12)
+    assert {move.source for move in preview.moves} == {"old"}
+    assert sum(preview.arrivals.values()) == len(preview.moves) < 12
+    assert Allocation.objects.filter(instance="old").count() == 12
+
+
+def test_a_plan_for_jobs_stores_nothing(ao):
+    planned = plans.plan_jobs(["job00", "unseen"])
+    assert planned["job00"] == "old"
+    assert (ao.instance("unseen"), ao.allocate("unseen").instance_id) == (None, planned["unseen"])
+
+
+def test_may_i_remove_it(ao):
+    assert not holds.may_remove("old").may
+    ao.unavailable("old")
+    holds.hold("old", "open claim", "7")
+    said = holds.may_remove("old")
+    assert said.sentence == "Not yet: 12 jobs are allocated to it, 1 × open claim."
+    holds.release("old", "open claim", "7")
+    ao.deallocate_many(ao.jobs("old"))
+    assert holds.may_remove("old").may
+
+
+def test_a_hold_that_ran_out_holds_no_longer(ao):
+    holds.hold("new1", "running job", "1", seconds=60)
+    holds.hold("new1", "running job", "1", seconds=60)
+    assert holds.holds_of("new1") == {"running job": 1}
+    Hold.objects.update(until=from_now(-1))
+    assert holds.holds_of("new1") == {}
+    assert forget_expired_holds(database_now(), HeldLease.take("curator", "t", 60)) == 1
+
+
+def test_explain_says_where_since_when_and_why(ao):
+    found = explain("job00")
+    assert found["placement"]["instance_id"] == "old"
+    assert found["why"]["sentence"].startswith("Chosen by md5-modulo from 1 instances")
+    assert [score["instance_id"] for score in found["why"]["scores"]] == ["old"]
+    assert len(found["today"]["scores"]) == 3
+    assert found["history"] == []
+
+
+def test_explain_finds_the_list_of_then_behind_many_changes(ao):
+    ao.allocate("later")
+    chosen_from = {"new1", "new2", "old"}
+    ao.unavailable("new1", destroyed=True)
+    ao.unavailable("new2")
+    ao.available("other")
+    found = explain("later") if ao.instance("later") else explain("job00")
+    names = {score["instance_id"] for score in found["why"]["scores"]}
+    assert names in (chosen_from, {"old"})
+
+
+def test_explain_knows_a_job_that_has_left(ao):
+    ao.deallocate("job00")
+    found = explain("job00")
+    assert found["placement"] is None
+    assert [(h["instance_id"], h["end_reason"]) for h in found["history"]] == [
+        ("old", "deallocated")
+    ]
+    with pytest.raises(UnknownJob):
+        explain("never")
