@@ -31,6 +31,13 @@ ACTIONS = {
     "me.view": Level.VIEW,
     "token.own": Level.VIEW,
     "user.administer": Level.ADMINISTER,
+    "instance.view": Level.VIEW,
+    "instance.operate": Level.OPERATE,
+    "instance.remove": Level.OPERATE,
+    "allocation.view": Level.VIEW,
+    "allocation.operate": Level.OPERATE,
+    "job_id.view": Level.VIEW,
+    "job_id.make": Level.OPERATE,
 }
 
 

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db.models.functions import Now
 from django.db.transaction import atomic
 
+from allocation import repairs as allocation
 from allocation.leases import HeldLease
 from allocation.models import Event, Lease
 from allocation.models.clock import from_now
@@ -56,4 +57,4 @@ REPAIRS = [
 
 def all_repairs() -> list[Repair]:
     """Every room's repairs, in the order in which a sweep runs them."""
-    return [*REPAIRS]
+    return [*allocation.REPAIRS, *REPAIRS]

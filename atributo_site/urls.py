@@ -1,17 +1,18 @@
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from atributo_site import api, health, probes
 from atributo_site.console.favicon import favicon
 from atributo_site.rest import openapi
 
-API = [
+API: list[URLPattern | URLResolver] = [
     path("schema", openapi.Schema.as_view(), name="api-schema"),
     path("docs", openapi.Docs.as_view(), name="api-docs"),
     path("me", api.Me.as_view(), name="api-me"),
     path("events", api.Events.as_view(), name="api-events"),
     path("tokens", api.Tokens.as_view(), name="api-tokens"),
     path("tokens/<int:pk>", api.Token.as_view(), name="api-token"),
+    path("", include("allocation.urls")),
     path("snapshot", probes.Snapshot.as_view(), name="api-snapshot"),
 ]
 

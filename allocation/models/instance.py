@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.db import models
-from django.db.models import Q, Sum
+from django.db.models import OuterRef, Q, Subquery, Sum
 from django.db.models.functions import Coalesce, Now
 
 from allocation.models.ids import IdField
@@ -29,7 +29,9 @@ class InstanceQuerySet(models.QuerySet):
 
     def with_load(self) -> "InstanceQuerySet":
         """Adds `load`, the number of jobs, from the counters and not from the jobs."""
-        return self.annotate(load=Coalesce(Sum("loads__jobs"), 0))
+        parts = InstanceLoad.objects.filter(instance=OuterRef("pk")).order_by().values("instance")
+        jobs = Subquery(parts.annotate(jobs_=Sum("jobs")).values("jobs_"))
+        return self.annotate(load=Coalesce(jobs, 0))
 
 
 class Instance(models.Model):

@@ -1,0 +1,207 @@
+"""REST: allocate, look up, deallocate; batches, plans and explanations."""
+
+from typing import Any
+
+import django_filters
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from allocation import doors, plans
+from allocation.api_instances import IF_MATCH
+from allocation.errors import UnknownJob
+from allocation.explain import explain
+from allocation.ids import valid_id
+from allocation.logic.ids import refusal
+from allocation.models import Allocation
+from atributo_site.rest.endpoint import Endpoint, ListEndpoint
+from atributo_site.rest.preconditions import etag, required_epoch
+from atributo_site.rest.strict_serializer import StrictSerializer
+
+MOST_JOBS = 1000
+
+
+class AllocationSerializer(serializers.ModelSerializer):
+    instance_id = serializers.CharField()
+
+    class Meta:
+        model = Allocation
+        fields = ["job_id", "instance_id", "epoch", "allocated_at", "strategy", "candidates"]
+        fields += ["score", "actor", "channel"]
+
+
+class AllocatedSerializer(serializers.Serializer):
+    job_id = serializers.CharField()
+    instance_id = serializers.CharField()
+    persisted = serializers.BooleanField(help_text="Whether this request stored it.")
+
+
+class AllocationFilters(django_filters.FilterSet):
+    instance = django_filters.CharFilter(field_name="instance_id", max_length=255)
+    prefix = django_filters.CharFilter(method="starting_with", max_length=255)
+
+    class Meta:
+        model = Allocation
+        fields: list[str] = []
+
+    def starting_with(self, rows: Any, name: str, value: str) -> Any:
+        return rows.starting_with(value)
+
+
+class Allocations(ListEndpoint):
+    """Allocations by job id."""
+
+    actions = {"GET": "allocation.view"}
+    queryset = Allocation.objects.all()
+    serializer_class = AllocationSerializer
+    filterset_class = AllocationFilters
+
+
+class OneAllocation(Endpoint):
+    actions = {
+        "GET": "allocation.view",
+        "PUT": "allocation.operate",
+        "DELETE": "allocation.operate",
+    }
+
+    @extend_schema(operation_id="allocations_one", responses=AllocationSerializer)
+    def get(self, request: Request, job_id: str) -> Response:
+        row = Allocation.objects.filter(pk=valid_id(job_id)).first()
+        if row is None:
+            raise UnknownJob(f"{job_id} is not allocated", job_id=job_id)
+        return Response(AllocationSerializer(row).data, headers={"ETag": etag(row.epoch)})
+
+    @extend_schema(request=None, responses={200: AllocatedSerializer, 201: AllocatedSerializer})
+    def put(self, request: Request, job_id: str) -> Response:
+        """The job's instance: 201 when it was placed now, 200 when it had one."""
+        allocated = doors.allocate(job_id)
+        facts = {"job_id": job_id, **allocated._asdict()}
+        return Response(AllocatedSerializer(facts).data, 201 if allocated.persisted else 200)
+
+    @extend_schema(responses={204: None}, parameters=[IF_MATCH])
+    def delete(self, request: Request, job_id: str) -> Response:
+        doors.deallocate(job_id, required_epoch(request))
+        return Response(status=204)
+
+
+class Explanation(Endpoint):
+    actions = {"GET": "allocation.view"}
+
+    @extend_schema(responses={200: {"type": "object", "additionalProperties": True}})
+    def get(self, request: Request, job_id: str) -> Response:
+        """Where the job is and was, since when, and why there: scores of every instance."""
+        return Response(explain(valid_id(job_id)))
+
+
+class BatchSerializer(StrictSerializer):
+    job_ids = serializers.ListField(
+        child=serializers.CharField(trim_whitespace=False, allow_blank=True),
+        min_length=1,
+        max_length=MOST_JOBS,
+    )
+    operation = serializers.ChoiceField(["allocate", "deallocate"], default="allocate")
+
+
+class BatchItemSerializer(serializers.Serializer):
+    job_id = serializers.CharField()
+    instance_id = serializers.CharField(required=False)
+    persisted = serializers.BooleanField(required=False)
+    code = serializers.CharField(required=False, help_text="Set when this item failed.")
+    detail = serializers.CharField(required=False)
+
+
+class BatchAnswerSerializer(serializers.Serializer):
+    results = BatchItemSerializer(many=True)
+    deallocated = serializers.IntegerField(required=False)
+
+
+HIDDEN = {name: extend_schema(exclude=True) for name in ("get", "put", "delete")}
+
+
+@extend_schema_view(**HIDDEN)
+class Batch(OneAllocation):
+    """Many at once; a job that is called «batch» is served here, too."""
+
+    actions = {**OneAllocation.actions, "POST": "allocation.operate"}
+
+    @extend_schema(request=BatchSerializer, responses=BatchAnswerSerializer)
+    def post(self, request: Request, job_id: str = "") -> Response:
+        wanted = BatchSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        job_ids = wanted.validated_data["job_ids"]
+        good = [each for each in job_ids if refusal(each) is None]
+        if wanted.validated_data["operation"] == "deallocate":
+            count = doors.deallocate_many(good)
+            bad = [_item(each, {}) for each in job_ids if refusal(each)]
+            return Response({"results": bad, "deallocated": count})
+        answers = doors.allocate_many(good)
+        return Response({"results": [_item(each, answers) for each in job_ids]})
+
+
+class PlanSerializer(StrictSerializer):
+    drain = serializers.CharField(max_length=255, trim_whitespace=False, required=False)
+    rebalance = serializers.BooleanField(required=False)
+    job_ids = serializers.ListField(
+        child=serializers.CharField(trim_whitespace=False, max_length=255),
+        max_length=MOST_JOBS,
+        required=False,
+    )
+
+    def validate(self, wanted: Any) -> Any:
+        if len(wanted) != 1:
+            raise ValidationError("Ask for one of drain, rebalance or job_ids.")
+        return wanted
+
+
+class MoveSerializer(serializers.Serializer):
+    job_id = serializers.CharField()
+    from_instance = serializers.CharField(source="source")
+    to_instance = serializers.CharField(source="target")
+
+
+class PlannedSerializer(serializers.Serializer):
+    jobs = serializers.IntegerField(required=False)
+    looked_at = serializers.IntegerField(required=False)
+    count = serializers.IntegerField(required=False, help_text="How many would move.")
+    nowhere = serializers.IntegerField(required=False)
+    arrivals = serializers.DictField(child=serializers.IntegerField(), required=False)
+    moves = MoveSerializer(many=True, required=False, help_text="The first hundred.")
+    instances = serializers.DictField(child=serializers.CharField(), required=False)
+
+
+@extend_schema_view(**HIDDEN)
+class PlanMoves(OneAllocation):
+    """What would move; a job that is called «plan» is served here, too."""
+
+    actions = {**OneAllocation.actions, "POST": "allocation.view"}
+
+    @extend_schema(request=PlanSerializer, responses=PlannedSerializer)
+    def post(self, request: Request, job_id: str = "") -> Response:
+        wanted = PlanSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        facts = wanted.validated_data
+        if "job_ids" in facts:
+            return Response({"instances": plans.plan_jobs(facts["job_ids"])})
+        if "drain" in facts:
+            return Response(_planned(plans.plan_drain(valid_id(facts["drain"]))))
+        return Response(_planned(plans.plan_rebalance()))
+
+
+def _planned(plan: plans.Plan) -> dict[str, Any]:
+    return {
+        "jobs": plan.jobs,
+        "looked_at": plan.looked_at,
+        "count": len(plan.moves),
+        "nowhere": plan.nowhere,
+        "arrivals": plan.arrivals,
+        "moves": MoveSerializer(plan.listed, many=True).data,
+    }
+
+
+def _item(job_id: str, answers: dict[str, Any]) -> dict[str, Any]:
+    why = refusal(job_id)
+    if why is not None:
+        return {"job_id": job_id, "code": "invalid_id", "detail": why}
+    return {"job_id": job_id, **answers[job_id]._asdict()}

@@ -1,0 +1,290 @@
+"""REST: instances, their availability, their drains and their jobs."""
+
+from typing import Any
+
+import django_filters
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from allocation import availability, doors, drains
+from allocation.busy import patiently
+from allocation.errors import UnknownInstance
+from allocation.holds import may_remove
+from allocation.ids import valid_id
+from allocation.models import Allocation, Instance
+from atributo_site.rest.endpoint import Endpoint, ListEndpoint
+from atributo_site.rest.preconditions import etag, required_epoch
+from atributo_site.rest.strict_serializer import StrictSerializer
+
+DAY_SECONDS = 86_400
+IF_MATCH = OpenApiParameter(
+    "If-Match", str, OpenApiParameter.HEADER, description="Act only on this epoch."
+)
+
+
+class DrainSerializer(serializers.Serializer):
+    reason = serializers.CharField()
+    started_at = serializers.DateTimeField()
+    deadline_at = serializers.DateTimeField(allow_null=True)
+    moves_per_minute = serializers.IntegerField(allow_null=True)
+    jobs_at_start = serializers.IntegerField()
+    moved = serializers.IntegerField()
+    stuck = serializers.BooleanField(help_text="Jobs have nowhere to go.")
+    done_at = serializers.DateTimeField(allow_null=True)
+
+
+class InstanceSerializer(serializers.ModelSerializer):
+    state = serializers.ChoiceField(["available", "draining", "drained", "dead", "unavailable"])
+    load = serializers.IntegerField(help_text="How many jobs are allocated to it.")
+    labels = serializers.DictField(child=serializers.CharField())
+    drain = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Instance
+        fields = ["id", "available", "state", "load", "source", "weight", "capacity", "labels"]
+        fields += ["lease_until", "reason", "epoch", "created_at", "changed_at", "drain"]
+
+    @extend_schema_field(DrainSerializer(allow_null=True))
+    def get_drain(self, row: Instance) -> Any:
+        found = getattr(row, "drain", None)
+        return None if found is None else DrainSerializer(found).data
+
+
+class SettingsSerializer(StrictSerializer):
+    weight = serializers.IntegerField(min_value=1, max_value=1_000_000, required=False)
+    capacity = serializers.IntegerField(
+        min_value=0, max_value=2_000_000_000, required=False, allow_null=True
+    )
+    labels = serializers.DictField(
+        child=serializers.CharField(max_length=255, allow_blank=True), required=False
+    )
+
+
+class AvailableSerializer(SettingsSerializer):
+    reason = serializers.CharField(max_length=255, required=False, allow_blank=True)
+    lease_seconds = serializers.FloatField(
+        min_value=0.1,
+        max_value=DAY_SECONDS,
+        required=False,
+        help_text="Without a heartbeat in this time it becomes unavailable by itself.",
+    )
+
+
+class NewInstanceSerializer(AvailableSerializer):
+    id = serializers.CharField(max_length=255, trim_whitespace=False)
+
+
+class ReasonSerializer(StrictSerializer):
+    reason = serializers.CharField(max_length=255, required=False, allow_blank=True)
+
+
+class DrainWishSerializer(ReasonSerializer):
+    deadline_seconds = serializers.FloatField(
+        min_value=0,
+        max_value=365 * DAY_SECONDS,
+        required=False,
+        allow_null=True,
+        help_text="After it the jobs that are left move elsewhere.",
+    )
+    moves_per_minute = serializers.IntegerField(
+        min_value=1, max_value=1_000_000, required=False, allow_null=True
+    )
+    force = serializers.BooleanField(default=False, help_text="Move all that is left now.")
+
+
+class HeartbeatSerializer(StrictSerializer):
+    seconds = serializers.FloatField(min_value=0.1, max_value=DAY_SECONDS)
+
+
+class RemovalSerializer(serializers.Serializer):
+    may = serializers.BooleanField()
+    available = serializers.BooleanField()
+    jobs = serializers.IntegerField()
+    holds = serializers.DictField(child=serializers.IntegerField())
+    sentence = serializers.CharField()
+
+
+class InstanceFilters(django_filters.FilterSet):
+    available = django_filters.BooleanFilter()
+    prefix = django_filters.CharFilter(method="starting_with", max_length=255)
+    label = django_filters.CharFilter(method="labelled", label="name=value", max_length=500)
+
+    class Meta:
+        model = Instance
+        fields: list[str] = []
+
+    def starting_with(self, rows: Any, name: str, value: str) -> Any:
+        return rows.starting_with(value)
+
+    def labelled(self, rows: Any, name: str, value: str) -> Any:
+        label, equals, wanted = value.partition("=")
+        if not equals or not label or "__" in label:
+            raise ValidationError({"label": ["Write name=value."]})
+        return rows.with_label(label, wanted)
+
+
+class Instances(ListEndpoint):
+    """Instances by id."""
+
+    actions = {"GET": "instance.view", "POST": "instance.operate"}
+    queryset = Instance.objects.select_related("drain").with_load()
+    serializer_class = InstanceSerializer
+    filterset_class = InstanceFilters
+
+    @extend_schema(request=NewInstanceSerializer, responses=InstanceSerializer)
+    def post(self, request: Request) -> Response:
+        """Make an instance available."""
+        wanted = NewInstanceSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        facts = dict(wanted.validated_data)
+        instance_id = valid_id(facts.pop("id"))
+        patiently(lambda: availability.make_available(instance_id, **facts))
+        return shown(instance_id, status=200)
+
+
+class OneInstance(Endpoint):
+    actions = {
+        "GET": "instance.view",
+        "PATCH": "instance.operate",
+        "DELETE": "instance.remove",
+    }
+
+    @extend_schema(operation_id="instances_one", responses=InstanceSerializer)
+    def get(self, request: Request, instance_id: str) -> Response:
+        return shown(instance_id)
+
+    @extend_schema(request=SettingsSerializer, responses=InstanceSerializer, parameters=[IF_MATCH])
+    def patch(self, request: Request, instance_id: str) -> Response:
+        """Change weight, capacity or labels."""
+        wanted = SettingsSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        epoch, facts = required_epoch(request), wanted.validated_data
+        patiently(lambda: availability.configure(valid_id(instance_id), epoch=epoch, **facts))
+        return shown(instance_id)
+
+    @extend_schema(
+        parameters=[
+            IF_MATCH,
+            OpenApiParameter("drop_jobs", int, description="How many jobs it has, to drop them."),
+        ],
+        responses={204: None},
+    )
+    def delete(self, request: Request, instance_id: str) -> Response:
+        """Remove an instance; with jobs only when their number is named."""
+        text = request.query_params.get("drop_jobs")
+        if text is not None and not (text.isascii() and text.isdigit() and len(text) < 19):
+            raise ValidationError({"drop_jobs": ["Must be a whole number."]})
+        shown(instance_id)  # 404 for an unknown one
+        jobs = None if text is None else int(text)
+        doors.remove_instance(instance_id, drop_jobs=jobs, epoch=required_epoch(request))
+        return Response(status=204)
+
+
+class MakeAvailable(Endpoint):
+    actions = {"POST": "instance.operate"}
+
+    @extend_schema(request=AvailableSerializer, responses=InstanceSerializer, parameters=[IF_MATCH])
+    def post(self, request: Request, instance_id: str) -> Response:
+        wanted = AvailableSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        facts = {**wanted.validated_data, "epoch": required_epoch(request)}
+        patiently(lambda: availability.make_available(valid_id(instance_id), **facts))
+        return shown(instance_id)
+
+
+class MakeUnavailable(Endpoint):
+    actions = {"POST": "instance.operate"}
+
+    @extend_schema(request=ReasonSerializer, responses=InstanceSerializer, parameters=[IF_MATCH])
+    def post(self, request: Request, instance_id: str) -> Response:
+        wanted = ReasonSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        facts = {**wanted.validated_data, "epoch": required_epoch(request)}
+        patiently(lambda: availability.make_unavailable(valid_id(instance_id), **facts))
+        return shown(instance_id)
+
+
+class DrainInstance(Endpoint):
+    actions = {"POST": "instance.operate", "DELETE": "instance.operate"}
+
+    @extend_schema(request=DrainWishSerializer, responses=InstanceSerializer, parameters=[IF_MATCH])
+    def post(self, request: Request, instance_id: str) -> Response:
+        """Start a drain, or change the one that runs."""
+        wanted = DrainWishSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        facts = dict(wanted.validated_data)
+        force = facts.pop("force")
+        facts["epoch"] = required_epoch(request)
+        patiently(lambda: drains.drain(valid_id(instance_id), **facts))
+        if force:
+            drains.force(instance_id)
+        return shown(instance_id)
+
+    @extend_schema(responses=InstanceSerializer, parameters=[IF_MATCH])
+    def delete(self, request: Request, instance_id: str) -> Response:
+        """Stop it; the instance stays unavailable."""
+        epoch = required_epoch(request)
+        patiently(lambda: drains.stop(valid_id(instance_id), epoch=epoch))
+        return shown(instance_id)
+
+
+class Restore(Endpoint):
+    actions = {"POST": "instance.operate"}
+
+    @extend_schema(request=None, responses=InstanceSerializer, parameters=[IF_MATCH])
+    def post(self, request: Request, instance_id: str) -> Response:
+        """Available again; whoever brought it here decides from now on."""
+        epoch = required_epoch(request)
+        patiently(lambda: availability.restore(valid_id(instance_id), epoch=epoch))
+        return shown(instance_id)
+
+
+class Heartbeat(Endpoint):
+    actions = {"POST": "instance.operate"}
+
+    @extend_schema(request=HeartbeatSerializer, responses=InstanceSerializer)
+    def post(self, request: Request, instance_id: str) -> Response:
+        """Keep an available instance alive for so many seconds."""
+        wanted = HeartbeatSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        availability.heartbeat(valid_id(instance_id), wanted.validated_data["seconds"])
+        return shown(instance_id)
+
+
+class Removal(Endpoint):
+    actions = {"GET": "instance.view"}
+
+    @extend_schema(responses=RemovalSerializer)
+    def get(self, request: Request, instance_id: str) -> Response:
+        """May I remove this one now?"""
+        return Response(RemovalSerializer(may_remove(valid_id(instance_id))).data)
+
+
+class JobSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Allocation
+        fields = ["job_id", "epoch", "allocated_at", "strategy", "actor"]
+
+
+class Jobs(ListEndpoint):
+    """The jobs of an instance, by id; none for an unknown instance."""
+
+    actions = {"GET": "allocation.view"}
+    queryset = Allocation.objects.none()
+    serializer_class = JobSerializer
+    ordering = "job_id"
+
+    def get_queryset(self) -> Any:
+        return Allocation.objects.on(valid_id(self.kwargs.get("instance_id", "none")))
+
+
+def shown(instance_id: str, status: int = 200) -> Response:
+    rows = Instance.objects.select_related("drain").with_load()
+    row = rows.filter(pk=valid_id(instance_id)).first()
+    if row is None:
+        raise UnknownInstance(f"there is no instance {instance_id}", instance_id=instance_id)
+    headers = {"ETag": etag(row.epoch)}
+    return Response(InstanceSerializer(row).data, status=status, headers=headers)

@@ -1,0 +1,223 @@
+"""REST: instances, allocations and job ids as programs meet them."""
+
+import json
+from urllib.parse import quote
+
+import pytest
+
+from allocation.atributo import Atributo
+from allocation.models import Allocation, Event, Instance
+
+pytestmark = pytest.mark.django_db
+API = "/api/v1"
+
+
+@pytest.fixture
+def rest(rest_as):
+    """rest("post", "/instances", {…}) → status, body and headers, as an operator."""
+    client = rest_as("operator")
+
+    def call(method, path, body=None, **headers):
+        data = {} if body is None else {"data": json.dumps(body)}
+        answer = getattr(client, method)(
+            API + path, content_type="application/json", headers=headers, **data
+        )
+        return answer
+
+    return call
+
+
+@pytest.fixture
+def two(db):
+    ao = Atributo()
+    ao.available("instance0")
+    ao.available("instance1")
+    return ao
+
+
+def test_an_allocation_is_201_when_it_is_made_and_200_when_it_was_there(rest, two):
+    first, second = rest("put", "/allocations/job0"), rest("put", "/allocations/job0")
+    assert (first.status_code, second.status_code) == (201, 200)
+    assert first.json() == {"job_id": "job0", "instance_id": "instance1", "persisted": True}
+    assert second.json()["persisted"] is False
+    assert Event.objects.filter(kind="job.allocated", subject="job:job0").count() == 1
+
+
+STRANGE = ["a b", "ü", "😀", "a%b", "a+b", "a?b#c", "batch", "plan", "'\"<>", "."]
+
+
+@pytest.mark.parametrize("job_id", STRANGE)
+def test_any_valid_id_is_an_address(rest, two, job_id):
+    path = f"/allocations/{quote(job_id, safe='')}"
+    assert rest("put", path).json()["job_id"] == job_id
+    assert rest("get", path).json()["job_id"] == job_id
+    assert rest("delete", path).status_code == 204
+
+
+def test_an_id_with_slashes_is_an_address(rest, two):
+    path = "/allocations/" + quote("a\x1fb", safe="")  # what asgi.py makes of %2F
+    assert rest("put", path).json()["job_id"] == "a/b"
+    assert two.instance("a/b") is not None
+
+
+@pytest.mark.parametrize("wrong", ["%01", "x" * 256, "%C2%85"])
+def test_a_wrong_id_is_400(rest, two, wrong):
+    answer = rest("put", f"/allocations/{wrong}")
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_id")
+
+
+def test_without_instances_an_allocation_is_a_conflict(rest):
+    answer = rest("put", "/allocations/job0")
+    assert (answer.status_code, answer.json()["code"]) == (409, "no_instances")
+
+
+def test_deallocating_needs_the_epoch_that_was_seen_when_one_is_named(rest, two):
+    rest("put", "/allocations/job0")
+    tag = rest("get", "/allocations/job0").headers["ETag"]
+    assert rest("delete", "/allocations/job0", **{"If-Match": '"1"'}).status_code == 412
+    assert rest("delete", "/allocations/job0", **{"If-Match": tag}).status_code == 204
+    assert rest("delete", "/allocations/job0").json()["code"] == "unknown_job"
+    assert Event.objects.filter(kind="job.deallocated").count() == 1
+
+
+def test_a_batch_answers_for_each_item_and_is_one_event(rest, two):
+    two.allocate("job1")
+    body = {"job_ids": ["job0", "job1", "bad\nid"]}
+    results = rest("post", "/allocations/batch", body).json()["results"]
+    assert [item.get("persisted") for item in results] == [True, False, None]
+    assert results[2]["code"] == "invalid_id"
+    assert Event.objects.get(kind="jobs.allocated").facts["count"] == 1
+
+
+def test_a_batch_deallocates_too(rest, two):
+    two.allocate_many(["a", "b"])
+    body = {"job_ids": ["a", "b", "c"], "operation": "deallocate"}
+    assert rest("post", "/allocations/batch", body).json()["deallocated"] == 2
+    assert Allocation.objects.count() == 0
+
+
+def test_plans_of_a_drain_a_rebalance_and_jobs(rest, two):
+    two.allocate_many([f"job{n}" for n in range(6)])
+    jobs = len(two.jobs("instance0"))
+    drain = rest("post", "/allocations/plan", {"drain": "instance0"}).json()
+    assert (drain["count"], drain["arrivals"]) == (jobs, {"instance1": jobs})
+    assert set(drain["moves"][0]) == {"job_id", "from_instance", "to_instance"}
+    assert rest("post", "/allocations/plan", {"rebalance": True}).json()["count"] == 0
+    one = rest("post", "/allocations/plan", {"job_ids": ["unseen"]}).json()
+    assert one["instances"]["unseen"].startswith("instance")
+
+
+@pytest.mark.parametrize("body", [{}, {"drain": "a", "rebalance": True}, {"unknown": 1}])
+def test_a_plan_asks_for_one_thing(rest, two, body):
+    assert rest("post", "/allocations/plan", body).status_code == 400
+
+
+def test_the_explanation_of_a_job(rest, two):
+    two.allocate("job0")
+    found = rest("get", "/allocations/job0/explanation").json()
+    assert found["placement"]["instance_id"] == "instance1"
+    assert found["why"]["scores"][0]["instance_id"] == "instance1"
+
+
+def test_the_life_of_an_instance(rest):
+    made = rest("post", "/instances", {"id": "a/ü", "weight": 2, "labels": {"zone": "n"}})
+    assert (made.status_code, made.json()["state"]) == (200, "available")
+    path = "/instances/" + quote("a\x1fü", safe="")
+    states = [
+        rest("post", f"{path}/unavailable", {"reason": "noise"}).json()["state"],
+        rest("post", f"{path}/available").json()["state"],
+        rest("post", f"{path}/drain", {"deadline_seconds": 60}).json()["state"],
+        rest("delete", f"{path}/drain").json()["state"],
+        rest("post", f"{path}/restore").json()["state"],
+    ]
+    assert states == ["unavailable", "available", "draining", "unavailable", "available"]
+    assert rest("delete", path).status_code == 204
+    assert rest("get", path).json()["code"] == "unknown_instance"
+
+
+def test_a_change_of_an_instance_needs_the_epoch_when_one_is_named(rest, two):
+    tag = rest("get", "/instances/instance0").headers["ETag"]
+    for verb, path in [("post", "/unavailable"), ("post", "/drain"), ("patch", "")]:
+        answer = rest(verb, f"/instances/instance0{path}", {}, **{"If-Match": '"999"'})
+        assert answer.status_code == 412
+    weight = rest("patch", "/instances/instance0", {"weight": 5}, **{"If-Match": tag})
+    assert (weight.status_code, weight.json()["weight"]) == (200, 5)
+
+
+def test_an_instance_with_jobs_is_removed_only_when_their_number_is_named(rest, two):
+    two.allocate("job0")
+    refused = rest("delete", "/instances/instance1")
+    assert (refused.status_code, refused.json()["jobs"]) == (409, 1)
+    assert rest("delete", "/instances/instance1?drop_jobs=2").status_code == 409
+    assert rest("delete", "/instances/instance1?drop_jobs=x").status_code == 400
+    assert rest("delete", "/instances/instance1?drop_jobs=1").status_code == 204
+
+
+def test_may_i_remove_it(rest, two):
+    assert rest("get", "/instances/instance0/removal").json()["may"] is False
+    two.unavailable("instance0")
+    assert rest("get", "/instances/instance0/removal").json()["may"] is True
+
+
+def test_a_heartbeat_renews_the_lease(rest, two):
+    answer = rest("post", "/instances/instance0/heartbeat", {"seconds": 30})
+    assert answer.json()["lease_until"] is not None
+
+
+def test_lists_are_filtered_and_paged_by_key(rest, two):
+    two.available("other", labels={"zone": "north"})
+    two.unavailable("instance1")
+    names = lambda query: [row["id"] for row in rest("get", query).json()["results"]]  # noqa: E731
+    assert names("/instances") == ["instance0", "instance1", "other"]
+    assert names("/instances?available=true") == ["instance0", "other"]
+    assert names("/instances?prefix=inst&limit=1") == ["instance0"]
+    assert names("/instances?label=zone=north") == ["other"]
+    assert rest("get", "/instances?label=zone").status_code == 400
+
+
+def test_the_jobs_of_an_instance_and_all_allocations(rest, two):
+    two.allocate_many(["x1", "x2", "y"])
+    listed = [
+        row["job_id"]
+        for key in ("instance0", "instance1")
+        for row in rest("get", f"/instances/{key}/jobs").json()["results"]
+    ]
+    assert sorted(listed) == ["x1", "x2", "y"]
+    found = rest("get", "/allocations?prefix=x").json()["results"]
+    assert [row["job_id"] for row in found] == ["x1", "x2"]
+
+
+def test_the_list_of_instances_takes_a_constant_number_of_queries(
+    rest, two, django_assert_max_num_queries
+):
+    for n in range(60):
+        two.available(f"more{n}")
+    rest("get", "/instances")
+    with django_assert_max_num_queries(4):
+        assert len(rest("get", "/instances").json()["results"]) == 50
+
+
+def test_c13_job_ids_are_strings(rest):
+    made = rest("post", "/job-ids", {"count": 3})
+    assert made.status_code == 201
+    ids = made.json()["job_ids"]
+    assert all(isinstance(each, str) for each in ids) and len(set(ids)) == 3
+    assert rest("get", f"/job-ids/{ids[0]}").json()["job_id"] == ids[0]
+
+
+def test_an_id_is_decoded(rest):
+    found = rest("get", "/job-ids/25022512311472342").json()
+    assert found["time"].startswith("2025-02-25T12:31:14.723")
+    assert (found["worker_id"], found["cluster_size"], found["exact"]) == (42, 100, True)
+    assert rest("get", "/job-ids/12").json()["code"] == "invalid_job_id"
+
+
+def test_a_viewer_may_look_and_change_nothing(rest_as, two):
+    viewer = rest_as("viewer")
+    assert viewer.get(f"{API}/instances").status_code == 200
+    assert viewer.get(f"{API}/allocations").status_code == 200
+    assert viewer.put(f"{API}/allocations/a").status_code == 403
+    assert viewer.post(f"{API}/instances/instance0/unavailable").status_code == 403
+    assert viewer.delete(f"{API}/instances/instance0").status_code == 403
+    assert viewer.post(f"{API}/job-ids").status_code == 403
+    assert Instance.objects.available().count() == 2
