@@ -13,6 +13,7 @@ from allocation.models.clock import from_now
 from allocation.repair import Repair
 from atributo_site import tokens
 from atributo_site.rest import idempotency
+from pools import repairs as pools
 
 BATCH = 1000
 PRESENCE_KEPT = timedelta(hours=1)
@@ -57,4 +58,4 @@ REPAIRS = [
 
 def all_repairs() -> list[Repair]:
     """Every room's repairs, in the order in which a sweep runs them."""
-    return [*allocation.REPAIRS, *REPAIRS]
+    return [*allocation.REPAIRS, *pools.REPAIRS, *REPAIRS]

@@ -31,7 +31,10 @@ SILENCE_MS = 20_000.0  # without a sweep for so long somebody else is active
 class Watch:
     """`sweep(now, lease)` is one round; `stop()` forgets everything, and nothing is lost."""
 
-    def __init__(self, driver: Driver | None = None) -> None:
+    def __init__(
+        self, driver: Driver | None = None, patience_seconds: float = PATIENCE_SECONDS
+    ) -> None:
+        self.patience_seconds = patience_seconds
         self.names: dict[int, WatchedName] = {}
         self._given_driver = driver
         self._token: int | None = None
@@ -49,7 +52,7 @@ class Watch:
             self._token = lease.token
         self._expect_another_sweep()
         if asked := self._follow():
-            self.wait_for(asked, PATIENCE_SECONDS)
+            self.wait_for(asked, self.patience_seconds)
         return sum(self._take_all(name, now, lease) for name in list(self.names.values()))
 
     def stop(self) -> None:
@@ -57,6 +60,8 @@ class Watch:
             name.resolver.stop()
         self.names = {}
         self._token = None
+        if self._silence is not None:
+            self._silence.cancel()
 
     def wait_for(self, names: list[WatchedName], seconds: float) -> bool:
         """Until each of them has something to tell; False when the time is over before."""
