@@ -256,6 +256,24 @@ class Environment:
         whole(0, DAY_MS),
         "Grace beyond the life of a transaction before the curator rolls it back, in milliseconds.",
     )
+    max_job_limit_ms: int = variable(
+        "ATRIBUTO_MAX_JOB_LIMIT_MS",
+        "60000",
+        whole(100, DAY_MS),
+        "Longest life of a transaction however often it is renewed, in milliseconds.",
+    )
+    lock_delay_ms: int = variable(
+        "ATRIBUTO_LOCK_DELAY_MS",
+        "0",
+        whole(0, DAY_MS),
+        "How long a key stays locked after its dead holder was rolled back, in milliseconds.",
+    )
+    transaction_retention_days: int = variable(
+        "ATRIBUTO_TRANSACTION_RETENTION_DAYS",
+        "30",
+        whole(0, 36500),
+        "Days that finished transactions and their journals are kept.",
+    )
     worker_heartbeat_ms: int = variable(
         "ATRIBUTO_WORKER_HEARTBEAT_MS",
         "1000",
@@ -268,6 +286,7 @@ class Environment:
         whole(100, DAY_MS),
         "Silence after which a worker counts as dead, in milliseconds.",
     )
+<<<<<<< HEAD
     dns_servers: tuple[str, ...] = variable(
         "ATRIBUTO_DNS_SERVERS",
         "",
@@ -297,6 +316,25 @@ class Environment:
         "3600000",
         whole(1000, DAY_MS),
         "Longest time that an answer of DNS is believed, in milliseconds.",
+=======
+    worker_memory_mb: int = variable(
+        "ATRIBUTO_WORKER_MEMORY_MB",
+        "512",
+        whole(16, 1_000_000),
+        "Memory that the scripts of one worker may use, in megabytes.",
+    )
+    script_timeout_ms: int = variable(
+        "ATRIBUTO_SCRIPT_TIMEOUT_MS",
+        "60000",
+        whole(10, DAY_MS),
+        "Longest run of a script that is run at once, in milliseconds.",
+    )
+    service_roots: tuple[str, ...] = variable(
+        "ATRIBUTO_SERVICE_ROOTS",
+        str(BASE_DIR / "services"),
+        listed,
+        "Folders below which services may be installed from, separated by commas.",
+>>>>>>> refs/heads/allocation
     )
     event_retention_days: int = variable(
         "ATRIBUTO_EVENT_RETENTION_DAYS", "90", whole(1, 36500), "Days that events are kept."

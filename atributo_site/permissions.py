@@ -38,6 +38,19 @@ ACTIONS = {
     "allocation.operate": Level.OPERATE,
     "job_id.view": Level.VIEW,
     "job_id.make": Level.OPERATE,
+    "document.view": Level.VIEW,
+    "document.change": Level.OPERATE,
+    "document.drop": Level.ADMINISTER,
+    "transaction.view": Level.VIEW,
+    "transaction.operate": Level.OPERATE,
+    "lock.view": Level.VIEW,
+    "lock.release": Level.OPERATE,
+    "curator.view": Level.VIEW,
+    "curator.hand_over": Level.OPERATE,
+    "pool.view": Level.VIEW,
+    "pool.operate": Level.OPERATE,
+    "pool.change": Level.ADMINISTER,
+    "dns.look_up": Level.OPERATE,
 }
 
 

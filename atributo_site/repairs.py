@@ -11,6 +11,7 @@ from allocation.leases import HeldLease
 from allocation.models import Event, Lease
 from allocation.models.clock import from_now
 from allocation.repair import Repair
+from allocation.transactions import repairs as transactions
 from atributo_site import tokens
 from atributo_site.rest import idempotency
 from pools import repairs as pools
@@ -58,4 +59,4 @@ REPAIRS = [
 
 def all_repairs() -> list[Repair]:
     """Every room's repairs, in the order in which a sweep runs them."""
-    return [*allocation.REPAIRS, *pools.REPAIRS, *REPAIRS]
+    return [*transactions.REPAIRS, *allocation.REPAIRS, *pools.REPAIRS, *REPAIRS]

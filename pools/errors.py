@@ -31,12 +31,17 @@ class AskedTooOften(AtributoError):
     status_code = 429
     code = "asked_too_often"
 
+    def __init__(self, message: str, retry_after_seconds: int, **facts: object) -> None:
+        super().__init__(message, retry_after_seconds=retry_after_seconds, **facts)
+        self.retry_after_seconds = retry_after_seconds
+
 
 class LookUpsBusy(AtributoError):
     """As many look-ups are under way as this process allows."""
 
-    status_code = 503
+    status_code = 429
     code = "look_ups_busy"
+    retry_after_seconds = 1
 
 
 class CannotLookUp(AtributoError):
@@ -44,10 +49,3 @@ class CannotLookUp(AtributoError):
 
     status_code = 400
     code = "cannot_look_up"
-
-
-class NoAnswer(AtributoError):
-    """The look-up took longer than it may."""
-
-    status_code = 504
-    code = "no_answer"

@@ -8,3 +8,95 @@ class WorkerNameTaken(AtributoError):
 
     status_code = 409
     code = "worker_name_taken"
+
+
+class QueueNotFound(AtributoError):
+    status_code = 404
+    code = "queue_not_found"
+
+
+class JobNotFound(AtributoError):
+    status_code = 404
+    code = "job_not_found"
+
+
+class InvalidJobId(AtributoError):
+    status_code = 400
+    code = "invalid_job_id"
+
+
+class BadPush(AtributoError):
+    """What was pushed cannot be stored: nothing is."""
+
+    status_code = 400
+    code = "bad_push"
+
+
+class BadQueue(AtributoError):
+    status_code = 400
+    code = "bad_queue"
+
+
+class DataRefused(AtributoError):
+    """The data does not fit the script's schema."""
+
+    status_code = 400
+    code = "data_refused"
+
+
+class JobIsRunning(AtributoError):
+    status_code = 409
+    code = "job_is_running"
+
+
+class JobIsTwice(AtributoError):
+    """Another unfinished job has the same unique key."""
+
+    status_code = 409
+    code = "unique_key_taken"
+
+
+class BadService(AtributoError):
+    """A folder that cannot be installed; `errors` lists every reason."""
+
+    status_code = 400
+    code = "bad_service"
+
+
+class BadMount(AtributoError):
+    status_code = 400
+    code = "bad_mount"
+
+
+class ServiceNotFound(AtributoError):
+    """As the original: an unknown mount is a bad request."""
+
+    status_code = 400
+    code = "service_not_found"
+
+
+class MountTaken(AtributoError):
+    status_code = 409
+    code = "mount_taken"
+
+
+class ScriptNotFound(AtributoError):
+    status_code = 404
+    code = "script_not_found"
+
+
+class ScriptFailed(AtributoError):
+    """A script that ran at once raised; its own status code is kept."""
+
+    code = "script_failed"
+
+    def __init__(self, message: str, status_code: int = 500, **facts: object) -> None:
+        super().__init__(message, **facts)
+        self.status_code = status_code
+
+
+class LifecycleScriptFailed(AtributoError):
+    """Setup or teardown raised, so nothing was changed."""
+
+    status_code = 422
+    code = "lifecycle_script_failed"

@@ -3,9 +3,12 @@
 import os
 import signal
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import structlog
+from django.conf import settings
 from django.db import Error as DatabaseError
 from django.db import connections
 from redis.exceptions import RedisError
@@ -14,8 +17,14 @@ from rq import worker_registration
 from rq.exceptions import DequeueTimeout, StopRequested
 from rq.utils import now as rq_now
 
+from allocation.errors import LeaseLost
 from queues.doorbell import Bell, DoorbellJob, DoorbellQueue, connection, doorbell_queue
+from queues.due import free_slots_with_work, has_due
 from queues.presence import Presence
+from queues.pump import Pump
+from queues.ring import ring
+from queues.slots import HeldSlot, acquire
+from queues.workhorse import Workhorse
 
 log = structlog.get_logger(__name__)
 
@@ -35,6 +44,7 @@ class Worker(RQWorker):
         redis = connection(ANSWER_SECONDS)
         super().__init__([doorbell_queue(redis)], name=name, connection=redis, worker_ttl=30)
         self.presence = presence
+        self.workhorse = Workhorse(settings.ATRIBUTO.worker_memory_mb)
         self._waiting = False
         self._announced = 0.0
         self._degraded = False
@@ -55,7 +65,7 @@ class Worker(RQWorker):
             except StopRequested:
                 break
             except DatabaseError:
-                self._without_database()
+                self._quietly(self._without_database)
         self._leave()
         return True
 
@@ -68,7 +78,9 @@ class Worker(RQWorker):
             self._without_redis(error)
             return
         self._degraded = False
-        if bell is not None:
+        if bell is None:
+            self.look()  # a delayed job may have become due, a bell may have been lost
+        else:
             self.pump(bell)
 
     def listen(self) -> Bell | None:
@@ -101,7 +113,29 @@ class Worker(RQWorker):
         self._announced = time.monotonic() + ANNOUNCE_SECONDS
 
     def pump(self, bell: Bell) -> None:
-        log.info("bell", queue=bell.queue, slot=bell.slot)
+        """Run the jobs of a slot; a doubled, late or forged bell finds nothing to take."""
+        slot = acquire(bell.queue, bell.slot, self.presence.holder)
+        if slot is None:
+            return
+        try:
+            more = self._pump(slot).run()
+        except LeaseLost as error:
+            log.warning("slot_lost", error=str(error))
+            return
+        slot.give_back()
+        slot.release()
+        if more or has_due(slot.queue_id):  # a push may have found the slot still taken
+            ring(slot.queue_id, slot.queue)
+
+    def look(self) -> None:
+        """Without a bell: take a free slot of any queue with work."""
+        for queue, number in free_slots_with_work():
+            self.pump(Bell(queue, number))
+
+    def _pump(self, slot: HeldSlot) -> Pump:
+        return Pump(
+            slot, self.workhorse, self.name, self.presence.keep, lambda: self._stop_requested
+        )
 
     def request_stop(self, signum: int, frame: Any) -> None:
         self._stop_requested = True
@@ -126,14 +160,29 @@ class Worker(RQWorker):
             log.warning("redis_away", error=str(error))
         self._degraded = True
         self._announced = 0.0
-        time.sleep(DEGRADED_SECONDS)
+        self.look()
+        self._pause()
+
+    def _pause(self) -> None:
+        """A wait that a stop signal ends."""
+        self._waiting = True
+        try:
+            time.sleep(DEGRADED_SECONDS)
+        finally:
+            self._waiting = False
 
     def _without_database(self) -> None:
         log.warning("database_away", exc_info=True)
         connections.close_all()
-        time.sleep(DEGRADED_SECONDS)
+        self.workhorse.kill()
+        self._pause()
+
+    def _quietly(self, step: Callable[[], None]) -> None:
+        with suppress(StopRequested):
+            step()
 
     def _leave(self) -> None:
+        self.workhorse.kill()
         try:
             self.presence.leave()
         except DatabaseError:

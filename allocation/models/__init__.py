@@ -19,3 +19,5 @@ __all__ = [
     "PastAllocation",
     "Roster",
 ]
+
+from allocation.transactions.models import *  # noqa: E402, F403

@@ -56,4 +56,4 @@ class Search(Screen):
     def get(self, request: HttpRequest) -> HttpResponse:
         text = request.GET.get("q", "").strip()[:LONGEST]
         hits = [hit for find in FINDERS for hit in find(request.user, text)] if text else []
-        return self.show(text=text, hits=hits)
+        return self.show(searched=text, hits=hits)

@@ -44,7 +44,7 @@ class Tokens(SystemScreen):
         except tokens.TooManyTokens as error:
             form.add_error(None, str(error))
             return self._shown(form, status=409)
-        return self._shown(TokenForm(request.user), made=made, text=text)
+        return self._shown(TokenForm(request.user), made=made, shown_once=text)
 
     def _shown(self, form: TokenForm, status: int = 200, **context: Any) -> HttpResponse:
         own = list(tokens.own_tokens(self.request.user))

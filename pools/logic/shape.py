@@ -6,7 +6,7 @@ from pools.logic.churn import Churn
 from pools.logic.lowpass import SAMPLE_MS
 from pools.logic.rebalance import plan_rebalance
 from pools.logic.sizing import Sizing
-from pools.logic.slot import BUSY, CLOSING, RANK, Slot
+from pools.logic.slot import BUSY, CLOSING, CONNECTING, RANK, Slot
 
 if TYPE_CHECKING:
     from pools.logic.pool import PoolMachine
@@ -77,9 +77,9 @@ class Shape:
                 self._pool.slots.give_up(slot, now)
 
     def _adopt(self, key: str) -> bool:
-        """A connection that was to go at its release may as well stay."""
+        """A connection that was to go when it is free may as well stay."""
         for slot in self._pool.slots.of(key):
-            if slot.state == BUSY and slot.doomed == "unwanted":
+            if slot.state in (BUSY, CONNECTING) and slot.doomed == "unwanted":
                 slot.doomed = None
                 return True
         return False

@@ -65,6 +65,9 @@ class Slots:
         self._pool.timers.cancel(("connect", slot.id))
         slot.connection = connection
         slot.connected_at = now
+        if slot.doomed is not None:
+            self.retire(slot, now)
+            return
         death = self._pool.roster.dead.get(slot.key)
         if death is None or death.kind == "connect":
             self._ready(slot, now)
@@ -108,6 +111,9 @@ class Slots:
     # -- failing -----------------------------------------------------------------------------
 
     def _retry(self, slot: Slot, kind: str, error: BaseException, now: float) -> None:
+        if slot.doomed is not None:
+            self._gone(slot)
+            return
         slot.last_error = error
         self._pool.last_error = error
         if slot.attempt < slot.recovery.attempts:
@@ -168,11 +174,10 @@ class Slots:
     # -- going -------------------------------------------------------------------------------
 
     def give_up(self, slot: Slot, now: float) -> None:
-        """This slot is one too many; a connection in use goes when it is released."""
+        """This slot is one too many; it goes when its lease or its attempt has ended."""
         slot.next_step = "go"
-        if slot.state == CONNECTING:
-            self._pool.actions.append(Abandon(slot.id, slot.serial))
-            self._gone(slot)
+        if slot.state == CONNECTING:  # its place is taken until the attempt has ended
+            slot.doomed = "unwanted"
         elif slot.state == RETRYING:
             self._gone(slot)
         elif slot.state != CLOSING:

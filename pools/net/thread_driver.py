@@ -132,9 +132,9 @@ class ThreadDriver:
 
     def _ready(self, key: selectors.SelectorKey, events: int) -> None:
         if key.fileobj is self._wake_reader:
-            with self._lock:
-                self._is_awake = False
             self._wake_reader.recv(4096)
+            with self._lock:  # only now: a byte sent before would be swallowed with the others
+                self._is_awake = False
             return
         for event, call in key.data.items():
             if event & events:

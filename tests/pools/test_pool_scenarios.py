@@ -301,3 +301,15 @@ def test_a_late_connection_is_closed():
     run.settle()
     assert run.open_connections() == []
     assert isinstance(run.machine.last_error, ConnectionTimeoutError)
+
+
+def test_an_attempt_that_nobody_needs_any_more_still_takes_its_place():
+    run = PoolRun(spares=0, maximum=1)
+    run.nets["b1"] = "manual"
+    run.add("b1").add("b2").claim("a")
+    assert run.shape() == {"b1": {"connecting": 1}}
+    run.remove("b1")
+    assert run.shape() == {"b1": {"connecting": 1}}
+    run.finish("b1")
+    assert run.slot("a").key == "b2"
+    assert run.most_open == 1

@@ -39,7 +39,9 @@ def test_settings_show_their_source_and_hide_secrets(client_as, db, monkeypatch)
 
 def test_a_token_is_shown_once_and_works(client_as, db):
     client = client_as("viewer")
-    text = shown_token(client.post(TOKENS, NEW))
+    page = client.post(TOKENS, NEW)
+    text = shown_token(page)
+    assert page.text.count(text) == 2  # to read and to copy, and in no field that is sent on
     assert text not in client.get(TOKENS).text
     answer = client_as(None).get("/api/v1/me", headers={"Authorization": f"Bearer {text}"})
     assert answer.status_code == 200

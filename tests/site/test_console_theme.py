@@ -1,9 +1,15 @@
 """The theme without JavaScript, the search box, the favicon."""
 
+import re
+from pathlib import Path
+
 import pytest
 from django.contrib.staticfiles import finders
 
 from allocation.events import record
+from atributo_site.environment import BASE_DIR
+
+TEMPLATES = [path.read_text() for path in (BASE_DIR / "templates").rglob("*.html")]
 
 
 def test_the_theme_is_remembered_in_a_cookie(client, db):
@@ -38,14 +44,19 @@ def test_the_favicon_is_there(client, db):
     assert finders.find("atributo/img/favicon.ico")
 
 
-def test_every_icon_that_a_template_names_is_in_the_sprite(db):
-    import re
-    from pathlib import Path
-
+def test_every_icon_that_a_template_names_is_in_the_sprite():
     sprite = Path(finders.find("atributo/icons.svg")).read_text()
-    named = {
-        name
-        for template in Path("templates").rglob("*.html")
-        for name in re.findall(r'(?:icon |art=)"(\w+)"', template.read_text())
-    }
+    named = {name for text in TEMPLATES for name in re.findall(r'(?:icon |art=)"(\w+)"', text)}
     assert [name for name in named if f'id="{name}"' not in sprite] == []
+
+
+@pytest.mark.parametrize(
+    "wrong", [r"\sstyle=", r"\son\w+=", r"<script(?![^>]*\ssrc=)", r"<style", "//cdn"]
+)
+def test_no_template_needs_a_weaker_policy(wrong):
+    assert [text for text in TEMPLATES if re.search(wrong, text)] == []
+
+
+@pytest.mark.parametrize("wrong", [r"\|\s*safe\b", r"autoescape off"])
+def test_no_template_switches_escaping_off(wrong):
+    assert [text for text in TEMPLATES if re.search(wrong, text)] == []

@@ -1,0 +1,168 @@
+"""JSON Patch (RFC 6902, with inc and dec) and JSON Merge Patch (RFC 7396) on plain values."""
+
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from typing import Any
+
+
+class BadPatch(ValueError):
+    """A patch that is malformed or does not fit the value."""
+
+
+class TestFailed(BadPatch):
+    """A `test` operation found another value."""
+
+    __test__ = False  # not a class of tests, whatever its name
+
+
+def patched(value: Any, operations: Iterable[Mapping[str, Any]]) -> Any:
+    """The value after all operations; the one given is not changed."""
+    result = deepcopy(value)
+    for operation in operations:
+        result = _applied(result, operation)
+    return result
+
+
+def merged(value: Any, changes: Any) -> Any:
+    """The value after a merge patch: null removes, objects merge, the rest replaces."""
+    if not isinstance(changes, dict):
+        return deepcopy(changes)
+    result = dict(value) if isinstance(value, dict) else {}
+    for name, change in changes.items():
+        if change is None:
+            result.pop(name, None)
+        else:
+            result[name] = merged(result.get(name), change)
+    return result
+
+
+def _applied(value: Any, operation: Mapping[str, Any]) -> Any:
+    if not isinstance(operation, Mapping):
+        raise BadPatch("an operation must be an object")
+    try:
+        apply = OPERATIONS[operation["op"]]
+        return apply(value, _steps(operation["path"]), operation)
+    except KeyError as error:
+        raise BadPatch(f"the operation {dict(operation)} lacks or does not know {error}") from error
+
+
+def _steps(path: Any) -> list[str]:
+    """A JSON Pointer; a missing first slash is forgiven."""
+    if not isinstance(path, str):
+        raise BadPatch("a path must be a text")
+    if not path:
+        return []
+    steps = path.removeprefix("/").split("/")
+    return [step.replace("~1", "/").replace("~0", "~") for step in steps]
+
+
+def _add(value: Any, steps: list[str], operation: Mapping[str, Any]) -> Any:
+    return _with_member(value, steps, deepcopy(operation["value"]))
+
+
+def _remove(value: Any, steps: list[str], operation: Mapping[str, Any]) -> Any:
+    parent, name = _parent(value, steps)
+    _member(parent, name)
+    del parent[_index(parent, name) if isinstance(parent, list) else name]
+    return value
+
+
+def _replace(value: Any, steps: list[str], operation: Mapping[str, Any]) -> Any:
+    if not steps:
+        return deepcopy(operation["value"])
+    parent, name = _parent(value, steps)
+    _member(parent, name)
+    parent[_index(parent, name) if isinstance(parent, list) else name] = deepcopy(
+        operation["value"]
+    )
+    return value
+
+
+def _move(value: Any, steps: list[str], operation: Mapping[str, Any]) -> Any:
+    source = _steps(operation["from"])
+    if steps[: len(source)] == source and steps != source:
+        raise BadPatch("a value cannot be moved into itself")
+    moved = _found(value, source)
+    return _with_member(_remove(value, source, operation), steps, moved)
+
+
+def _copy(value: Any, steps: list[str], operation: Mapping[str, Any]) -> Any:
+    return _with_member(value, steps, deepcopy(_found(value, _steps(operation["from"]))))
+
+
+def _test(value: Any, steps: list[str], operation: Mapping[str, Any]) -> Any:
+    found = _found(value, steps)
+    if found != operation["value"] or isinstance(found, bool) != isinstance(
+        operation["value"], bool
+    ):
+        raise TestFailed(f"/{'/'.join(steps)} is {found!r}, not {operation['value']!r}")
+    return value
+
+
+def _increase(value: Any, steps: list[str], operation: Mapping[str, Any]) -> Any:
+    return _changed_by(value, steps, operation.get("value", 1), 1)
+
+
+def _decrease(value: Any, steps: list[str], operation: Mapping[str, Any]) -> Any:
+    return _changed_by(value, steps, operation.get("value", 1), -1)
+
+
+def _changed_by(value: Any, steps: list[str], amount: Any, sign: int) -> Any:
+    found = _found(value, steps)
+    for number in (found, amount):
+        if isinstance(number, bool) or not isinstance(number, int | float):
+            raise BadPatch(f"{number!r} is not a number")
+    return _replace(value, steps, {"value": found + sign * amount})
+
+
+def _with_member(value: Any, steps: list[str], member: Any) -> Any:
+    if not steps:
+        return member
+    parent, name = _parent(value, steps)
+    if isinstance(parent, list):
+        position = len(parent) if name == "-" else _index(parent, name, len(parent))
+        parent.insert(position, member)
+    elif isinstance(parent, dict):
+        parent[name] = member
+    else:
+        raise BadPatch(f"{parent!r} has no members")
+    return value
+
+
+def _found(value: Any, steps: list[str]) -> Any:
+    for step in steps:
+        value = _member(value, step)
+    return value
+
+
+def _member(parent: Any, name: str) -> Any:
+    if isinstance(parent, list):
+        return parent[_index(parent, name)]
+    if isinstance(parent, dict) and name in parent:
+        return parent[name]
+    raise BadPatch(f"there is no member {name!r}")
+
+
+def _parent(value: Any, steps: list[str]) -> tuple[Any, str]:
+    if not steps:
+        raise BadPatch("the whole value has no place to be changed at")
+    return _found(value, steps[:-1]), steps[-1]
+
+
+def _index(items: list[Any], name: str, most: int | None = None) -> int:
+    most = len(items) - 1 if most is None else most
+    if not (name.isascii() and name.isdigit()) or int(name) > most:
+        raise BadPatch(f"there is no position {name!r}")
+    return int(name)
+
+
+OPERATIONS = {
+    "add": _add,
+    "remove": _remove,
+    "replace": _replace,
+    "move": _move,
+    "copy": _copy,
+    "test": _test,
+    "inc": _increase,
+    "dec": _decrease,
+}

@@ -1,0 +1,175 @@
+"""The query words of a search, read into a tree: `age:>30 AND (city:Paris OR NOT city:"Le Mans")`.
+
+field:value    field:"two words"    field:pre*    field:*
+field:>30      >=  <  <=            field:[10 TO 20]   {10 TO 20}   [10 TO *]
+AND  OR  NOT   parentheses          *  (everything)
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+MAX_LENGTH = 4000
+MAX_DEPTH = 20
+TOKEN = re.compile(
+    r"""\s*(?:
+      (?P<open>\() | (?P<close>\)) | (?P<all>\*(?=\s|\)|$))
+      | (?P<term>[^\s:()"\[\]{}]+:(?:"(?:[^"\\]|\\.)*" | [\[{][^\]}]*[\]}] | [^\s()"]+))
+      | (?P<word>AND|OR|NOT)\b )""",
+    re.VERBOSE,
+)
+RANGE = re.compile(r"([\[{])\s*(\S+)\s+TO\s+(\S+)\s*([\]}])")
+COMPARISON = re.compile(r"(>=|<=|>|<)(.+)", re.DOTALL)
+
+
+class BadQuery(ValueError):
+    """A query that cannot be read; the text says where."""
+
+
+@dataclass(frozen=True)
+class Everything:
+    pass
+
+
+@dataclass(frozen=True)
+class Term:
+    """A field compared with a value: is, starts, exists, gt, gte, lt or lte."""
+
+    field: tuple[str, ...]
+    test: str
+    value: Any = None
+
+
+@dataclass(frozen=True)
+class Not:
+    item: Any
+
+
+@dataclass(frozen=True)
+class All:
+    items: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Any_:
+    items: tuple[Any, ...]
+
+
+def parsed(query: str) -> Any:
+    """The tree of a query."""
+    if len(query) > MAX_LENGTH:
+        raise BadQuery(f"a query has at most {MAX_LENGTH} characters")
+    tokens = _tokens(query)
+    if not tokens:
+        return Everything()
+    tree = _or(tokens, 0)
+    if tokens:
+        raise BadQuery(f"unexpected {tokens[0][1]!r}")
+    return tree
+
+
+def sort_fields(text: str) -> list[tuple[tuple[str, ...], bool]]:
+    """`age:desc, key` → [(("age",), True), (("key",), False)]."""
+    fields = []
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, _, direction = part.partition(":")
+        if direction not in ("", "asc", "desc"):
+            raise BadQuery(f"a sort order is asc or desc, not {direction!r}")
+        fields.append((_field(name), direction == "desc"))
+    return fields
+
+
+def _tokens(query: str) -> list[tuple[str, str]]:
+    tokens = []
+    position = 0
+    while query[position:].strip():
+        found = TOKEN.match(query, position)
+        if found is None or found.lastgroup is None:
+            raise BadQuery(f"cannot read {query[position : position + 30].strip()!r}")
+        tokens.append((found.lastgroup, found[found.lastgroup]))
+        position = found.end()
+    return tokens
+
+
+def _or(tokens: list[tuple[str, str]], depth: int) -> Any:
+    items = [_and(tokens, depth)]
+    while tokens and tokens[0] == ("word", "OR"):
+        tokens.pop(0)
+        items.append(_and(tokens, depth))
+    return items[0] if len(items) == 1 else Any_(tuple(items))
+
+
+def _and(tokens: list[tuple[str, str]], depth: int) -> Any:
+    """Two conditions side by side are joined by AND."""
+    items = [_not(tokens, depth)]
+    while tokens and tokens[0] != ("word", "OR") and tokens[0][0] != "close":
+        if tokens[0] == ("word", "AND"):
+            tokens.pop(0)
+        items.append(_not(tokens, depth))
+    return items[0] if len(items) == 1 else All(tuple(items))
+
+
+def _not(tokens: list[tuple[str, str]], depth: int) -> Any:
+    if depth > MAX_DEPTH:
+        raise BadQuery(f"a query has at most {MAX_DEPTH} levels")
+    if not tokens:
+        raise BadQuery("the query ends too early")
+    kind, text = tokens.pop(0)
+    if (kind, text) == ("word", "NOT"):
+        return Not(_not(tokens, depth + 1))
+    if kind == "open":
+        tree = _or(tokens, depth + 1)
+        if not tokens or tokens.pop(0)[0] != "close":
+            raise BadQuery("a parenthesis is not closed")
+        return tree
+    if kind == "all":
+        return Everything()
+    if kind != "term":
+        raise BadQuery(f"unexpected {text!r}")
+    return _term(text)
+
+
+def _term(text: str) -> Any:
+    name, _, condition = text.partition(":")
+    field = _field(name)
+    if found := RANGE.fullmatch(condition):
+        return _range(field, *found.groups())
+    if condition.startswith('"') and len(condition) > 1:
+        return Term(field, "is", re.sub(r"\\(.)", r"\1", condition[1:-1]))
+    if found := COMPARISON.fullmatch(condition):
+        test = {">": "gt", ">=": "gte", "<": "lt", "<=": "lte"}[found[1]]
+        return Term(field, test, _value(found[2]))
+    if condition == "*":
+        return Term(field, "exists")
+    if condition.endswith("*"):
+        return Term(field, "starts", condition[:-1])
+    return Term(field, "is", _value(condition))
+
+
+def _range(field: tuple[str, ...], opening: str, low: str, high: str, closing: str) -> Any:
+    terms = []
+    if low != "*":
+        terms.append(Term(field, "gte" if opening == "[" else "gt", _value(low)))
+    if high != "*":
+        terms.append(Term(field, "lte" if closing == "]" else "lt", _value(high)))
+    return All(tuple(terms)) if terms else Term(field, "exists")
+
+
+def _field(name: str) -> tuple[str, ...]:
+    """`value.address.city` and `address.city` mean the same."""
+    steps = tuple(name.strip().removeprefix("value.").split("."))
+    if not all(steps):
+        raise BadQuery(f"{name!r} is not a field")
+    return steps
+
+
+def _value(text: str) -> Any:
+    """A number, true, false, null, or a text."""
+    words = {"true": True, "false": False, "null": None}
+    if text in words:
+        return words[text]
+    if re.fullmatch(r"-?\d{1,18}", text):
+        return int(text)
+    if re.fullmatch(r"-?\d{1,18}\.\d{1,18}", text):
+        return float(text)
+    return text

@@ -1,0 +1,55 @@
+"""How a transaction is undone: which image each key gets back, and when to leave it alone."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Image:
+    """A key at one moment. `present` says whether it existed; the value alone cannot."""
+
+    present: bool
+    value: Any
+    ref: str
+
+
+@dataclass(frozen=True)
+class Write:
+    """One line of the journal: what was there before, and the ref that the write left."""
+
+    key: Any
+    before: Image
+    after_ref: str
+
+
+@dataclass(frozen=True)
+class Restore:
+    """Give a key its image back, provided that it still carries this ref."""
+
+    key: Any
+    image: Image
+    expected_ref: str
+
+
+def plan(journal: Iterable[Write]) -> list[Restore]:
+    """One restore per key, the key written last first."""
+    first: dict[Any, Write] = {}
+    last: dict[Any, Write] = {}
+    for write in journal:
+        if not _continues(last.pop(write.key, None), write):
+            first[write.key] = write
+        last[write.key] = write
+    return [
+        Restore(key, first[key].before, write.after_ref) for key, write in reversed(last.items())
+    ]
+
+
+def _continues(previous: Write | None, write: Write) -> bool:
+    """False for the first write, and where a third party wrote in between: that is kept."""
+    return previous is not None and previous.after_ref == write.before.ref
+
+
+def is_untouched(current: Image, restore: Restore) -> bool:
+    """False when somebody else wrote since: their change stays."""
+    return current.ref == restore.expected_ref

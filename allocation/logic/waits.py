@@ -1,0 +1,52 @@
+"""Who waits for whom, and whose wait can never end."""
+
+from collections.abc import Iterable
+
+Edge = tuple[int, int]
+Hold = tuple[int, int, str]  # transaction, key, mode
+
+
+def blocked(waits: Iterable[Hold], locks: Iterable[Hold]) -> list[Edge]:
+    """(waiter, holder) for every lock that stands in the way of a wait."""
+    held = list(locks)
+    return [
+        (waiter, holder)
+        for waiter, wanted, mode in waits
+        for holder, key, held_mode in held
+        if key == wanted and holder != waiter and "exclusive" in (mode, held_mode)
+    ]
+
+
+def cycle_of(start: int, edges: Iterable[Edge]) -> list[int]:
+    """The members of a circle of waiters through `start`, or an empty list."""
+    waits_for: dict[int, list[int]] = {}
+    for waiter, holder in edges:
+        waits_for.setdefault(waiter, []).append(holder)
+    return _path(start, waits_for)
+
+
+def is_victim(txn: int, edges: Iterable[Edge]) -> bool:
+    """The youngest of a circle gives way, so that exactly one does."""
+    circle = cycle_of(txn, edges)
+    return bool(circle) and txn == max(circle)
+
+
+def _path(start: int, waits_for: dict[int, list[int]]) -> list[int]:
+    came_from: dict[int, int] = {}
+    todo = [start]
+    while todo:
+        waiter = todo.pop()
+        for holder in waits_for.get(waiter, ()):
+            if holder == start:
+                return _walk_back(waiter, came_from, start)
+            if holder not in came_from:
+                came_from[holder] = waiter
+                todo.append(holder)
+    return []
+
+
+def _walk_back(end: int, came_from: dict[int, int], start: int) -> list[int]:
+    path = [end]
+    while path[-1] != start:
+        path.append(came_from[path[-1]])
+    return path

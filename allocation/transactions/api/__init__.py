@@ -1,0 +1,1 @@
+"""The REST doors of documents, transactions, locks and curators."""

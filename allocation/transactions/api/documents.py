@@ -1,0 +1,224 @@
+"""/collections: documents by REST."""
+
+import json
+from typing import Any
+
+from django.http import HttpResponse, JsonResponse
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ParseError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from allocation.transactions import documents, listing, patch, sql
+from allocation.transactions.api.refs import demand, etag, is_known
+from allocation.transactions.client import Client
+from allocation.transactions.keys import Demand, Key
+from allocation.transactions.response import Response as Answer
+from atributo_site.rest.endpoint import Endpoint
+from atributo_site.rest.strict_serializer import StrictSerializer
+
+ANY_JSON = (dict, list, str, int, float, bool, type(None))
+MOST = listing.MOST
+TEXT, NUMBER, FLAG = (
+    serializers.CharField,
+    serializers.IntegerField,
+    serializers.BooleanField,
+)
+
+
+class PathSerializer(serializers.Serializer):
+    collection = serializers.CharField()
+    key = serializers.CharField()
+    ref = serializers.CharField()
+
+
+class WrittenSerializer(PathSerializer):
+    """Where a value was stored, and the ref of this version."""
+
+
+class ResultSerializer(serializers.Serializer):
+    path = PathSerializer()
+    value = serializers.JSONField()
+
+
+class PageSerializer(serializers.Serializer):
+    results = ResultSerializer(many=True)
+    next = serializers.JSONField(help_text="Pass it as `after` or `offset`; null at the end.")
+
+
+class VersionSerializer(serializers.Serializer):
+    path = serializers.DictField()
+    at = serializers.DateTimeField()
+    transaction = serializers.IntegerField(allow_null=True)
+    position = serializers.IntegerField()
+    value = serializers.JSONField(required=False)
+
+
+class HistorySerializer(serializers.Serializer):
+    results = VersionSerializer(many=True)
+    next = serializers.IntegerField(allow_null=True, help_text="Pass it as `before`.")
+
+
+class ListQuery(StrictSerializer):
+    limit = NUMBER(min_value=1, max_value=MOST, default=50)
+    after = TEXT(max_length=255, required=False, help_text="The key to go on after.")
+    query = TEXT(max_length=4000, required=False, help_text="For example age:>30 AND city:Paris.")
+    sort = TEXT(max_length=400, default="", help_text="For example age:desc.")
+    offset = NUMBER(min_value=0, max_value=listing.MOST_SKIPPED, default=0)
+
+
+class HistoryQuery(StrictSerializer):
+    limit = NUMBER(min_value=1, max_value=MOST, default=50)
+    before = NUMBER(min_value=1, required=False)
+    values = FLAG(default=True)
+
+
+class OneQuery(StrictSerializer):
+    ref = TEXT(max_length=32, required=False, help_text="A version of its history.")
+    raise_if_locked = FLAG(default=True, help_text="False ignores locks of transactions.")
+
+
+ANY_VALUE: dict[str, Any] = {"description": "Any JSON value."}
+BODY = {"application/json": ANY_VALUE}
+IF_MATCH = OpenApiParameter("If-Match", str, OpenApiParameter.HEADER)
+IF_NONE_MATCH = OpenApiParameter("If-None-Match", str, OpenApiParameter.HEADER)
+
+
+class Collection(Endpoint):
+    """The documents of one collection, in the order of their keys or as a search finds them."""
+
+    actions = {"GET": "document.view", "POST": "document.change", "DELETE": "document.drop"}
+    body_types = ANY_JSON
+
+    @extend_schema(
+        operation_id="collections_list", parameters=[ListQuery], responses=PageSerializer
+    )
+    def get(self, request: Request, collection: str) -> Response:
+        asked = _asked(ListQuery, request)
+        if "query" in asked or asked["sort"]:
+            results, following = listing.found(
+                collection,
+                asked.get("query", "*"),
+                asked["sort"],
+                asked["limit"],
+                asked["offset"],
+            )
+            return Response({"results": results, "next": following})
+        results, after = listing.listed(collection, asked["limit"], asked.get("after"))
+        return Response({"results": results, "next": after})
+
+    @extend_schema(
+        operation_id="collections_post", request=BODY, responses={201: WrittenSerializer}
+    )
+    def post(self, request: Request, collection: str) -> HttpResponse:
+        return _written(Client().post(collection, _body(request)))
+
+    @extend_schema(
+        operation_id="collections_drop", request=None, responses={200: {"type": "object"}}
+    )
+    def delete(self, request: Request, collection: str) -> Response:
+        """Forget the whole collection and its history."""
+        return Response(Client().drop(collection).json)
+
+
+class Document(Endpoint):
+    """One document: its JSON is the body, its ref the ETag."""
+
+    actions = {
+        "GET": "document.view",
+        "PUT": "document.change",
+        "PATCH": "document.change",
+        "DELETE": "document.change",
+    }
+    body_types = ANY_JSON
+
+    @extend_schema(
+        operation_id="documents_get",
+        parameters=[OneQuery, IF_NONE_MATCH],
+        responses={200: ANY_VALUE, 304: None},
+    )
+    def get(self, request: Request, collection: str, key: str) -> HttpResponse:
+        asked = _asked(OneQuery, request)
+        found = Client().get(collection, key, asked.get("ref"), asked["raise_if_locked"])
+        found.raise_for_status()
+        headers = {"ETag": etag(found.ref)}
+        if is_known(request, found.ref):
+            return HttpResponse(status=304, headers=headers)
+        return JsonResponse(found.json, safe=False, headers=headers)
+
+    @extend_schema(
+        operation_id="documents_put",
+        parameters=[OneQuery, IF_MATCH, IF_NONE_MATCH],
+        request=BODY,
+        responses={201: WrittenSerializer},
+    )
+    def put(self, request: Request, collection: str, key: str) -> HttpResponse:
+        place = Key.of(collection, key)
+        free = _asked(OneQuery, request)["raise_if_locked"]
+        return _written(documents.put(place, _body(request), demand(request), free))
+
+    @extend_schema(
+        operation_id="documents_patch",
+        parameters=[OneQuery, IF_MATCH],
+        request=BODY,
+        responses={201: WrittenSerializer},
+    )
+    def patch(self, request: Request, collection: str, key: str) -> HttpResponse:
+        """An array is a JSON Patch, an object a merge patch."""
+        place = Key.of(collection, key)
+        free = _asked(OneQuery, request)["raise_if_locked"]
+        change, wanted = _body(request), demand(request)
+        apply = patch.patch if isinstance(change, list) else patch.merge
+        return _written(apply(place, change, wanted.if_ref or None, free))
+
+    @extend_schema(
+        operation_id="documents_delete",
+        parameters=[OneQuery, IF_MATCH],
+        request=None,
+        responses={204: None},
+    )
+    def delete(self, request: Request, collection: str, key: str) -> HttpResponse:
+        """With If-Match the history stays; without it the history goes too."""
+        wanted = demand(request, otherwise=sql.PRESENT)
+        free = _asked(OneQuery, request)["raise_if_locked"]
+        purge = wanted == Demand(sql.PRESENT)
+        documents.delete(Key.of(collection, key), wanted, free, purge).raise_for_status()
+        return HttpResponse(status=204)
+
+
+class Refs(Endpoint):
+    """The history of one document, newest first."""
+
+    actions = {"GET": "document.view"}
+
+    @extend_schema(parameters=[HistoryQuery], responses=HistorySerializer)
+    def get(self, request: Request, collection: str, key: str) -> Response:
+        asked = _asked(HistoryQuery, request)
+        results, before = listing.history(
+            Key.of(collection, key), asked["limit"], asked["values"], asked.get("before")
+        )
+        return Response({"results": results, "next": before})
+
+
+def _asked(serializer: type[StrictSerializer], request: Request) -> dict[str, Any]:
+    query = serializer(data=request.query_params.dict())
+    query.is_valid(raise_exception=True)
+    return query.validated_data
+
+
+def _body(request: Request) -> Any:
+    if not request._request.body:
+        raise ParseError("The body must be the JSON value to store.")
+    return request.data
+
+
+def _written(answer: Answer) -> HttpResponse:
+    answer.raise_for_status()
+    path = {"collection": answer.collection, "key": answer.key, "ref": answer.ref}
+    return HttpResponse(
+        json.dumps(path),
+        status=answer.status_code,
+        content_type="application/json",
+        headers={"ETag": etag(answer.ref)},
+    )

@@ -1,0 +1,289 @@
+"""/transactions: a transaction held over several requests."""
+
+from typing import Any
+
+import django_filters
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from allocation.transactions import operators
+from allocation.transactions.errors import InvalidDocument, TransactionNotFound
+from allocation.transactions.models import JournalEntry, Lock
+from allocation.transactions.models import Transaction as Row
+from allocation.transactions.transaction import Transaction
+from atributo_site.rest.endpoint import Endpoint, ListEndpoint
+from atributo_site.rest.preconditions import etag, required_epoch
+from atributo_site.rest.strict_serializer import StrictSerializer
+
+LONGEST_WAIT_SECONDS = 10
+
+
+class TransactionSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Row
+        fields = [
+            "id",
+            "status",
+            "epoch",
+            "owner",
+            "cause",
+            "reason",
+            "error",
+            "attempts",
+            "started_at",
+            "expires_at",
+            "limit_at",
+            "finished_at",
+        ]
+
+
+class JournalSerializer(serializers.ModelSerializer):
+    collection = serializers.CharField(source="document.collection")
+    key = serializers.CharField(source="document.key")
+    before_value = serializers.JSONField(allow_null=True)
+
+    class Meta:
+        model = JournalEntry
+        fields = [
+            "id",
+            "action",
+            "collection",
+            "key",
+            "before_present",
+            "before_ref",
+            "before_value",
+            "after_ref",
+            "undo",
+            "at",
+        ]
+
+
+class HeldSerializer(serializers.ModelSerializer):
+    collection = serializers.CharField(source="document.collection")
+    key = serializers.CharField(source="document.key")
+
+    class Meta:
+        model = Lock
+        fields = ["id", "collection", "key", "mode", "token", "acquired_at"]
+
+
+class DetailSerializer(TransactionSerializer):
+    journal = serializers.SerializerMethodField()
+    locks = serializers.SerializerMethodField()
+
+    class Meta(TransactionSerializer.Meta):
+        fields = [*TransactionSerializer.Meta.fields, "journal", "locks"]
+
+    @extend_schema_field(JournalSerializer(many=True))
+    def get_journal(self, row: Row) -> Any:
+        entries = JournalEntry.objects.filter(transaction=row).select_related("document")
+        return JournalSerializer(entries[:1000], many=True).data
+
+    @extend_schema_field(HeldSerializer(many=True))
+    def get_locks(self, row: Row) -> Any:
+        locks = Lock.objects.filter(transaction=row).select_related("document")
+        return HeldSerializer(locks[:1000], many=True).data
+
+
+class BeginSerializer(StrictSerializer):
+    owner = serializers.CharField(max_length=255, required=False, default="")
+
+
+class OperationSerializer(StrictSerializer):
+    op = serializers.ChoiceField(["get", "put", "post", "delete", "lock"])
+    collection = serializers.CharField(max_length=255, trim_whitespace=False)
+    key = serializers.CharField(max_length=255, required=False, trim_whitespace=False)
+    value = serializers.JSONField(required=False)
+    ref = serializers.CharField(max_length=32, required=False, help_text="It must match.")
+    create_only = serializers.BooleanField(default=False)
+    shared = serializers.BooleanField(default=False)
+    wait = serializers.FloatField(min_value=0, max_value=LONGEST_WAIT_SECONDS, default=0)
+
+
+class DoneSerializer(serializers.Serializer):
+    status_code = serializers.IntegerField()
+    collection = serializers.CharField()
+    key = serializers.CharField()
+    ref = serializers.CharField()
+    token = serializers.IntegerField(allow_null=True)
+    value = serializers.JSONField(allow_null=True)
+
+
+class ReasonSerializer(StrictSerializer):
+    reason = serializers.CharField(
+        max_length=2000, required=False, default="", help_text="Ends it whoever owns it."
+    )
+
+
+class RequiredReasonSerializer(StrictSerializer):
+    reason = serializers.CharField(max_length=2000)
+
+
+class TransactionFilters(django_filters.FilterSet):
+    status = django_filters.ChoiceFilter(choices=Row.Status.choices)
+    owner = django_filters.CharFilter(max_length=255)
+    open = django_filters.BooleanFilter(field_name="finished_at", lookup_expr="isnull")
+
+    class Meta:
+        model = Row
+        fields: list[str] = []
+
+
+class Transactions(ListEndpoint):
+    """Transactions, newest first; POST begins one."""
+
+    actions = {"GET": "transaction.view", "POST": "transaction.operate"}
+    queryset: QuerySet = Row.objects.all()
+    serializer_class = TransactionSerializer
+    filterset_class = TransactionFilters
+    ordering = "-id"
+
+    @extend_schema(request=BeginSerializer, responses={201: TransactionSerializer})
+    def post(self, request: Request) -> Response:
+        wanted = BeginSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        txn = Transaction(owner=wanted.validated_data["owner"])
+        return _shown(txn.id, status=201)
+
+
+class One(Endpoint):
+    """One transaction with its journal and its locks."""
+
+    actions = {"GET": "transaction.view"}
+
+    @extend_schema(operation_id="transactions_one", responses=DetailSerializer)
+    def get(self, request: Request, pk: int) -> Response:
+        row = _row(pk)
+        return Response(DetailSerializer(row).data, headers={"ETag": etag(row.epoch)})
+
+
+class Operations(Endpoint):
+    """One operation; one that fails rolls the whole transaction back."""
+
+    actions = {"POST": "transaction.operate"}
+
+    @extend_schema(request=OperationSerializer, responses=DoneSerializer)
+    def post(self, request: Request, pk: int) -> Response:
+        wanted = OperationSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        return Response(_perform(_held(request, pk), wanted.validated_data))
+
+
+class Complete(Endpoint):
+    """Let all changes stand."""
+
+    actions = {"POST": "transaction.operate"}
+
+    @extend_schema(request=ReasonSerializer, responses=TransactionSerializer)
+    def post(self, request: Request, pk: int) -> Response:
+        if reason := _reason(request):
+            operators.complete(pk, reason)
+        else:
+            _held(request, pk).complete()
+        return _shown(pk)
+
+
+class RollBack(Endpoint):
+    """Undo all changes."""
+
+    actions = {"POST": "transaction.operate"}
+
+    @extend_schema(request=ReasonSerializer, responses=TransactionSerializer)
+    def post(self, request: Request, pk: int) -> Response:
+        if reason := _reason(request):
+            operators.roll_back(pk, reason)
+        else:
+            _held(request, pk).roll_back()
+        return _shown(pk)
+
+
+class Renew(Endpoint):
+    """Live on for another full time, up to the hard limit."""
+
+    actions = {"POST": "transaction.operate"}
+
+    @extend_schema(request=None, responses=TransactionSerializer)
+    def post(self, request: Request, pk: int) -> Response:
+        _held(request, pk).renew()
+        return _shown(pk)
+
+
+class Retry(Endpoint):
+    """Try a stuck roll back again now."""
+
+    actions = {"POST": "transaction.operate"}
+
+    @extend_schema(request=RequiredReasonSerializer, responses=TransactionSerializer)
+    def post(self, request: Request, pk: int) -> Response:
+        wanted = RequiredReasonSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        operators.retry(pk, wanted.validated_data["reason"])
+        return _shown(pk)
+
+
+def _perform(txn: Transaction, wanted: dict[str, Any]) -> dict[str, Any]:
+    collection, wait = wanted["collection"], wanted["wait"]
+    ref = False if wanted["create_only"] else wanted.get("ref")
+    _check_members(wanted)
+    match wanted["op"]:
+        case "post":
+            answer = txn.post(collection, wanted["value"])
+        case "put":
+            answer = txn.put(collection, wanted["key"], wanted["value"], ref, wait=wait)
+        case "delete":
+            answer = txn.delete(collection, wanted["key"], wanted.get("ref"), wait=wait)
+        case "get":
+            answer = txn.get(collection, wanted["key"], shared=wanted["shared"], wait=wait)
+        case _:
+            token = txn.lock(collection, wanted["key"], shared=wanted["shared"], wait=wait)
+            return _done(200, collection, wanted["key"], "", token, None)
+    value = answer.json if wanted["op"] == "get" else None
+    return _done(answer.status_code, collection, answer.key, answer.ref, answer.token, value)
+
+
+def _check_members(wanted: dict[str, Any]) -> None:
+    """A malformed request is refused before it could roll the transaction back."""
+    needed = {"post": {"value"}, "put": {"key", "value"}}.get(wanted["op"], {"key"})
+    if missing := needed - set(wanted):
+        raise InvalidDocument(f"{wanted['op']} needs {', '.join(sorted(missing))}")
+
+
+def _done(
+    status: int, collection: str, key: str, ref: str, token: int | None, value: Any
+) -> dict[str, Any]:
+    return {
+        "status_code": status,
+        "collection": collection,
+        "key": key,
+        "ref": ref,
+        "token": token,
+        "value": value,
+    }
+
+
+def _held(request: Request, pk: int) -> Transaction:
+    """The transaction at the epoch that If-Match names; without it, at the first one."""
+    _row(pk)
+    return Transaction.attach(pk, required_epoch(request) or 1)
+
+
+def _reason(request: Request) -> str:
+    wanted = ReasonSerializer(data=request.data)
+    wanted.is_valid(raise_exception=True)
+    return wanted.validated_data["reason"]
+
+
+def _row(pk: int) -> Row:
+    row = Row.objects.filter(pk=pk).first()
+    if row is None:
+        raise TransactionNotFound(f"there is no transaction {pk}")
+    return row
+
+
+def _shown(pk: int, status: int = 200) -> Response:
+    row = _row(pk)
+    data = TransactionSerializer(row).data
+    return Response(data, status=status, headers={"ETag": etag(row.epoch)})

@@ -1,0 +1,73 @@
+"""Curator: one of many that compete for the lease; only the holder mends anything."""
+
+import threading
+from datetime import datetime
+
+from django.conf import settings
+
+from allocation.errors import LeaseLost
+from allocation.leases import HeldLease, this_process
+from allocation.models.clock import database_now
+from allocation.transactions.client import Client
+from allocation.transactions.curators import ROLE
+from allocation.transactions.repairs import REPAIRS
+
+PAUSE_SECONDS = 0.25
+
+
+class Curator:
+    """`manage.py run_curator` does the same for every room; this is for programs of your own."""
+
+    def __init__(self, client: Client | None = None, name: str = "") -> None:
+        self.client = client or Client()
+        self.name = name or this_process()
+        self.lease: HeldLease | None = None
+        self.curated = 0
+        self._stop = threading.Event()
+
+    @property
+    def is_active(self) -> bool:
+        return self.lease is not None
+
+    def run(self) -> None:
+        """Compete, curate while active, hand over at once when stopped."""
+        while not self._stop.is_set():
+            self._stop.wait(self.step(database_now()))
+        self.resign()
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    def step(self, now: datetime) -> float:
+        """One round; the seconds until the next."""
+        if not self._hold_lease():
+            return settings.ATRIBUTO.curator_inactivity_delay_ms / 1000
+        try:
+            return 0.0 if self.curate(now, self.lease) else PAUSE_SECONDS
+        except LeaseLost:
+            self.lease = None
+            return 0.0
+
+    def curate(self, now: datetime, lease: HeldLease | None) -> int:
+        """One sweep with a held lease; how many things were mended."""
+        if lease is None:
+            raise LeaseLost("only the active curator curates")
+        curated = sum(repair.run(now, lease) for repair in REPAIRS)
+        self.curated += curated
+        return curated
+
+    def resign(self) -> None:
+        if self.lease is not None:
+            self.lease.release()
+            self.lease = None
+
+    def _hold_lease(self) -> bool:
+        seconds = settings.ATRIBUTO.curator_heartbeat_timeout_ms / 1000
+        if self.lease is None:
+            self.lease = HeldLease.take(ROLE, self.name, seconds)
+            return self.is_active
+        try:
+            self.lease.renew()
+        except LeaseLost:
+            self.lease = None
+        return self.is_active

@@ -1,0 +1,132 @@
+"""Dated values of a key: plain rows, not part of transactions."""
+
+import time
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError
+from django.db.models import Max
+from django.db.transaction import atomic
+
+from allocation.logic.names import BadName, checked_name
+from allocation.transactions.errors import (
+    DocumentNotFound,
+    InvalidDocument,
+    PreconditionFailed,
+)
+from allocation.transactions.keys import Key, checked_json
+from allocation.transactions.models import DocumentEvent
+from allocation.transactions.models.document import new_ref
+from allocation.transactions.response import Response
+
+Moment = datetime | int | None
+
+
+def post(place: Key, kind: str, body: Any, moment: Moment) -> Response:
+    """A new event; those of the same millisecond are told apart by their ordinal."""
+    checked_json(body)
+    row = DocumentEvent(
+        **place._asdict(), type=_kind(kind), timestamp_ms=_ms(moment), value=body, ref=new_ref()
+    )
+    for _ in range(20):
+        row.ordinal = _next_ordinal(row)
+        try:
+            with atomic():
+                row.save(force_insert=True)
+            return _response(201, row)
+        except IntegrityError:  # another took this ordinal
+            continue
+    return Response.refused(PreconditionFailed("too many events at once"), *place)
+
+
+def get(place: Key, kind: str, moment: Moment, ordinal: int) -> Response:
+    row = _rows(place, kind).filter(timestamp_ms=_ms(moment), ordinal=ordinal).first()
+    return _missing(place) if row is None else _response(200, row)
+
+
+def put(
+    place: Key, kind: str, moment: Moment, ordinal: int, body: Any, ref: str | None
+) -> Response:
+    checked_json(body)
+    rows = _rows(place, kind).filter(timestamp_ms=_ms(moment), ordinal=ordinal)
+    if not rows.exists():
+        return _missing(place)
+    new = new_ref()
+    if not _matching(rows, ref).update(value=body, ref=new):
+        return Response.refused(PreconditionFailed("the event has another ref"), *place)
+    return Response(201, **place._asdict(), ref=new)
+
+
+def delete(place: Key, kind: str, moment: Moment, ordinal: int, ref: str | None) -> Response:
+    rows = _rows(place, kind).filter(timestamp_ms=_ms(moment), ordinal=ordinal)
+    if not rows.exists():
+        return _missing(place)
+    if not _matching(rows, ref).delete()[0]:
+        return Response.refused(PreconditionFailed("the event has another ref"), *place)
+    return Response(204, **place._asdict())
+
+
+def listed(
+    place: Key, kind: str, limit: int, after: tuple[int, int] | None
+) -> tuple[list[dict[str, Any]], tuple[int, int] | None]:
+    """Newest first."""
+    rows = _rows(place, kind)
+    if after is not None:
+        stamp, ordinal = after
+        rows = rows.filter(timestamp_ms__lt=stamp) | rows.filter(
+            timestamp_ms=stamp, ordinal__lt=ordinal
+        )
+    page = list(rows[: limit + 1])
+    results = [_result(row) for row in page[:limit]]
+    last = page[limit - 1] if len(page) > limit else None
+    return results, None if last is None else (last.timestamp_ms, last.ordinal)
+
+
+def _rows(place: Key, kind: str) -> Any:
+    return DocumentEvent.objects.filter(**place._asdict(), type=_kind(kind))
+
+
+def _matching(rows: Any, ref: str | None) -> Any:
+    return rows.filter(ref=ref) if ref else rows
+
+
+def _next_ordinal(row: DocumentEvent) -> int:
+    same = _rows(Key(row.collection, row.key), row.type).filter(timestamp_ms=row.timestamp_ms)
+    return (same.aggregate(last=Max("ordinal"))["last"] or 0) + 1
+
+
+def _ms(moment: Moment) -> int:
+    if moment is None:
+        return time.time_ns() // 1_000_000
+    if isinstance(moment, datetime):
+        return round(moment.timestamp() * 1000)
+    if isinstance(moment, bool) or not isinstance(moment, int) or not 0 <= moment < 2**53:
+        raise InvalidDocument("a time is a datetime or milliseconds since 1970")
+    return moment
+
+
+def _kind(kind: Any) -> str:
+    try:
+        return checked_name(kind, "type")
+    except BadName as error:
+        raise InvalidDocument(str(error)) from error
+
+
+def _response(status: int, row: DocumentEvent) -> Response:
+    return Response(
+        status,
+        {**_result(row)},
+        collection=row.collection,
+        key=row.key,
+        ref=row.ref,
+    )
+
+
+def _result(row: DocumentEvent) -> dict[str, Any]:
+    path = {"collection": row.collection, "key": row.key, "type": row.type, "ref": row.ref}
+    times = {"timestamp": row.timestamp_ms, "ordinal": row.ordinal}
+    return {"path": {**path, **times}, "value": row.value, **times}
+
+
+def _missing(place: Key) -> Response:
+    return Response.refused(DocumentNotFound("there is no such event"), *place)

@@ -1,0 +1,85 @@
+"""Plain operations on one document: each is one short database transaction of its own."""
+
+from typing import Any
+
+from django.db import connection
+from django.db.models import Exists, OuterRef
+
+from allocation.failpoints import failpoint
+from allocation.transactions import scripts, sql
+from allocation.transactions.errors import CollectionKeyIsLocked, DocumentNotFound
+from allocation.transactions.keys import Demand, Key, checked_json
+from allocation.transactions.models import Document, DocumentVersion, Lock
+from allocation.transactions.models.document import new_ref
+from allocation.transactions.refusals import why_locked, why_unmet
+from allocation.transactions.response import Response
+
+TRIES = 20  # a key that changed between an operation and the question why it did not happen
+
+
+def get(place: Key, raise_if_locked: bool) -> Response:
+    """Value and lock are read by one statement, so that no uncommitted value slips through."""
+    exclusive = Lock.objects.filter(document=OuterRef("pk"), mode="exclusive")
+    document = Document.objects.at(*place).annotate(changing=Exists(exclusive)).first()
+    if raise_if_locked and document is not None and document.changing:
+        raise why_locked(place, "shared") or CollectionKeyIsLocked(*place, None, None)
+    if document is None or not document.present:
+        return _missing(place)
+    return Response(200, document.value, **place._asdict(), ref=document.ref)
+
+
+def get_version(place: Key, ref: str) -> Response:
+    versions = DocumentVersion.objects.filter(
+        document__collection=place.collection, document__key=place.key, ref=ref, present=True
+    )
+    version = versions.first()
+    if version is None:
+        return _missing(place)
+    return Response(200, version.value, **place._asdict(), ref=ref)
+
+
+def put(place: Key, value: Any, demand: Demand, raise_if_locked: bool) -> Response:
+    text = checked_json(value)
+    script = scripts.plain_put(connection.vendor, demand.condition, _unless_locked(raise_if_locked))
+    failpoint("plain_put.before")
+    return _write(script, place, demand, raise_if_locked, status=201, value=text, present=True)
+
+
+def delete(place: Key, demand: Demand, raise_if_locked: bool, purge: bool) -> Response:
+    script = scripts.plain_delete(
+        connection.vendor, demand.condition, _unless_locked(raise_if_locked), purge
+    )
+    failpoint("plain_delete.before")
+    return _write(script, place, demand, raise_if_locked, status=204, value=None, present=False)
+
+
+def _write(
+    script: scripts.Script,
+    place: Key,
+    demand: Demand,
+    raise_if_locked: bool,
+    status: int,
+    **parameters: Any,
+) -> Response:
+    for _ in range(TRIES):
+        ref = new_ref()
+        written = scripts.run(
+            script, **place._asdict(), ref=ref, if_ref=demand.if_ref, txn=None, **parameters
+        )
+        failpoint("plain.after")
+        if written:
+            return Response(status, **place._asdict(), ref=ref)
+        if raise_if_locked and (locked := why_locked(place, "exclusive")):
+            raise locked
+        if refusal := why_unmet(place, demand):
+            return Response.refused(refusal, *place)
+    raise RuntimeError(f"{place} changes faster than it can be written")
+
+
+def _unless_locked(raise_if_locked: bool) -> str:
+    return sql.NOT_LOCKED if raise_if_locked else ""
+
+
+def _missing(place: Key) -> Response:
+    error = DocumentNotFound(f"{'/'.join(place)} does not exist", **place._asdict())
+    return Response.refused(error, *place)

@@ -1,0 +1,98 @@
+"""Many documents: lists, searches and histories, page by page."""
+
+from typing import Any
+
+from django.db.transaction import atomic
+
+from allocation.logic.names import MAX_LENGTH
+from allocation.transactions.errors import CollectionKeyIsLocked, InvalidDocument
+from allocation.transactions.keys import Key, checked_collection
+from allocation.transactions.models import Document, DocumentVersion, Lock
+from allocation.transactions.models.document import new_ref
+from allocation.transactions.search import searched
+
+MOST = 1000
+MOST_SKIPPED = 100_000
+
+
+def listed(
+    collection: str, limit: int, after: str | None = None
+) -> tuple[list[dict[str, Any]], str | None]:
+    """Committed documents in the order of their keys, and the key to go on after."""
+    checked_collection(collection)
+    documents = Document.objects.filter(collection=collection).committed().order_by("key")
+    if after is not None:
+        documents = documents.filter(key__gt=str(after)[:MAX_LENGTH])
+    page = list(documents[: checked_limit(limit) + 1])
+    return _cut([_result(row) for row in page], limit, lambda last: last["path"]["key"])
+
+
+def found(
+    collection: str, query: str, sort: str, limit: int, offset: int
+) -> tuple[list[dict[str, Any]], int | None]:
+    checked_collection(collection)
+    if not 0 <= offset <= MOST_SKIPPED:
+        raise InvalidDocument(f"the offset must be from 0 to {MOST_SKIPPED}")
+    documents = Document.objects.filter(collection=collection).committed()
+    rows = searched(documents, query, sort)[offset : offset + checked_limit(limit) + 1]
+    return _cut([_result(row) for row in rows], limit, lambda _: offset + limit)
+
+
+def history(
+    place: Key, limit: int, values: bool, before: int | None = None
+) -> tuple[list[dict[str, Any]], int | None]:
+    """The refs of a key, newest first."""
+    versions = DocumentVersion.objects.filter(
+        document__collection=place.collection, document__key=place.key
+    )
+    if before is not None:
+        versions = versions.filter(pk__lt=before)
+    rows = versions.order_by("-pk")[: checked_limit(limit) + 1]
+    results = [_version(place, row, values) for row in rows]
+    return _cut(results, limit, lambda last: last["position"])
+
+
+def drop(collection: str) -> int:
+    """Forget a whole collection and its history; refused while one of its keys is locked."""
+    checked_collection(collection)
+    with atomic():
+        documents = Document.objects.filter(collection=collection)
+        keys = list(documents.select_for_update().order_by("pk").values_list("pk", flat=True))
+        lock = Lock.objects.filter(document__collection=collection).with_names().first()
+        if lock is not None:
+            raise CollectionKeyIsLocked(
+                collection, lock.document.key, lock.transaction_id, lock.transaction.expires_at
+            )
+        DocumentVersion.objects.filter(document__collection=collection).delete()
+        gone = documents.filter(pk__in=keys).present()
+        return gone.update(present=False, value=None, ref=new_ref())
+
+
+def checked_limit(limit: int) -> int:
+    if not isinstance(limit, int) or not 1 <= limit <= MOST:
+        raise InvalidDocument(f"the limit must be from 1 to {MOST}")
+    return limit
+
+
+def _cut(results: list[dict[str, Any]], limit: int, position: Any) -> tuple[list[Any], Any]:
+    """One more than asked for was read: it tells whether there is a next page."""
+    more = len(results) > limit
+    results = results[:limit]
+    return results, position(results[-1]) if more else None
+
+
+def _result(row: Any) -> dict[str, Any]:
+    path = {"collection": row.collection, "key": row.key, "ref": row.committed_ref}
+    return {"path": path, "value": row.committed_value}
+
+
+def _version(place: Key, row: DocumentVersion, values: bool) -> dict[str, Any]:
+    path = {**place._asdict(), "ref": row.ref, "tombstone": not row.present}
+    value = {"value": row.value} if values and row.present else {}
+    return {
+        "path": path,
+        "at": row.at,
+        "transaction": row.transaction_id,
+        "position": row.pk,
+        **value,
+    }

@@ -1,0 +1,104 @@
+"""Document: a JSON value under a collection and a key, with every version it ever had."""
+
+import secrets
+
+from django.apps import apps
+from django.db import models
+from django.db.models import Case, Exists, F, OuterRef, Q, Subquery, When
+from django.db.models.functions import Now
+
+NAME_LENGTH = 255
+REF_LENGTH = 32
+
+
+def new_ref() -> str:
+    """A name for one version that no other version ever has."""
+    return secrets.token_hex(REF_LENGTH // 4)
+
+
+class DocumentQuerySet(models.QuerySet):
+    def at(self, collection: str, key: str) -> "DocumentQuerySet":
+        return self.filter(collection=collection, key=key)
+
+    def present(self) -> "DocumentQuerySet":
+        return self.filter(present=True)
+
+    def committed(self) -> "DocumentQuerySet":
+        """With the image that stands if every open transaction were rolled back now."""
+        entries = apps.get_model("allocation", "JournalEntry").objects.filter(
+            undo="",
+            document=OuterRef("pk"),
+            transaction__locks__document=OuterRef("pk"),
+            transaction__locks__mode="exclusive",
+        )
+        changing = Exists(entries.filter(after_ref=OuterRef("ref")))
+        first = entries.order_by("id")
+        return self.annotate(
+            committed_value=_either(changing, first, "value"),
+            committed_ref=_either(changing, first, "ref"),
+            committed_present=_either(changing, first, "present"),
+        ).filter(committed_present=True)
+
+
+def _either(changing: Exists, entries: models.QuerySet, name: str) -> Case:
+    before = Subquery(entries.values(f"before_{name}")[:1])
+    return Case(When(changing, then=before), default=F(name))
+
+
+class Document(models.Model):
+    """A deleted one keeps its row, so that tokens of its locks never start again."""
+
+    collection = models.CharField(max_length=NAME_LENGTH)
+    key = models.CharField(max_length=NAME_LENGTH)
+    present = models.BooleanField(default=False)
+    value = models.JSONField(null=True, blank=True)
+    ref = models.CharField(max_length=REF_LENGTH, default="", blank=True)
+    lock_token = models.BigIntegerField(default=0)
+    lock_delayed_until = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    updated_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    objects = DocumentQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["collection", "key"]
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "key"], name="document_once_per_key"),
+            models.CheckConstraint(
+                condition=~Q(collection="") & ~Q(key=""), name="document_has_a_name"
+            ),
+            models.CheckConstraint(
+                condition=Q(present=False) | ~Q(ref=""), name="document_present_has_ref"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.collection}/{self.key}"
+
+
+class DocumentVersion(models.Model):
+    """What one ref stood for; a deletion is a version without a value."""
+
+    document = models.ForeignKey(Document, models.CASCADE, related_name="versions")
+    ref = models.CharField(max_length=REF_LENGTH)
+    present = models.BooleanField()
+    value = models.JSONField(null=True, blank=True)
+    transaction = models.ForeignKey(
+        "allocation.Transaction",
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_constraint=False,  # retention removes the transaction and keeps the version
+        db_index=False,
+    )
+    at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["document", "ref"], name="version_once_per_ref")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.document_id}@{self.ref}"

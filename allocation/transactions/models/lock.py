@@ -1,0 +1,88 @@
+"""Lock: a transaction's hold on a key; and who waits for one."""
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from allocation.logic.waits import Edge, blocked
+from allocation.transactions.models.document import Document
+
+
+class Mode(models.TextChoices):
+    SHARED = "shared"
+    EXCLUSIVE = "exclusive"
+
+
+class LockQuerySet(models.QuerySet):
+    def on(self, collection: str, key: str) -> "LockQuerySet":
+        return self.filter(document__collection=collection, document__key=key)
+
+    def against(self, mode: str) -> "LockQuerySet":
+        """Those that a lock of this mode cannot stand beside."""
+        return self if mode == Mode.EXCLUSIVE else self.filter(mode=Mode.EXCLUSIVE)
+
+    def orphaned(self) -> "LockQuerySet":
+        """Locks that outlived their transaction; none unless somebody wrote by hand."""
+        return self.filter(transaction__finished_at__isnull=False)
+
+    def with_names(self) -> "LockQuerySet":
+        return self.select_related("document", "transaction")
+
+
+class Lock(models.Model):
+    """The token is larger than that of every earlier lock on the same key."""
+
+    document = models.ForeignKey(
+        Document, models.CASCADE, related_name="locks", db_constraint=False, db_index=False
+    )
+    transaction = models.ForeignKey("allocation.Transaction", models.CASCADE, related_name="locks")
+    mode = models.CharField(max_length=9, choices=Mode.choices)
+    token = models.BigIntegerField()
+    acquired_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    objects = LockQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["document", "transaction"], name="lock_once_per_holder"
+            ),
+            models.UniqueConstraint(
+                fields=["document"],
+                condition=Q(mode=Mode.EXCLUSIVE),
+                name="lock_one_exclusive_holder",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.mode} lock {self.token} on {self.document_id}"
+
+
+class LockWaitQuerySet(models.QuerySet):
+    def edges(self) -> list[Edge]:
+        """(waiter, holder) for every wait that a held lock causes."""
+        waits = list(self.values_list("transaction_id", "document_id", "mode"))
+        held = Lock.objects.filter(document__in={document for _, document, _ in waits})
+        locks = list(held.values_list("transaction_id", "document_id", "mode"))
+        return blocked(waits, locks)
+
+
+class LockWait(models.Model):
+    document = models.ForeignKey(
+        Document, models.CASCADE, related_name="waits", db_constraint=False, db_index=False
+    )
+    transaction = models.OneToOneField(
+        "allocation.Transaction", models.CASCADE, related_name="wait"
+    )
+    mode = models.CharField(max_length=9, choices=Mode.choices)
+    since = models.DateTimeField(db_default=Now(), editable=False)
+
+    objects = LockWaitQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["since"]
+        indexes = [models.Index(fields=["document"], name="wait_by_document")]
+
+    def __str__(self) -> str:
+        return f"{self.transaction_id} waits for {self.document_id}"

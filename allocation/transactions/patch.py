@@ -1,0 +1,77 @@
+"""Patch: builds the operations of a JSON Patch, and applies them to a stored document."""
+
+from collections.abc import Callable
+from typing import Any
+
+from allocation.logic.patch import BadPatch, TestFailed, merged, patched
+from allocation.transactions import documents
+from allocation.transactions.errors import InvalidDocument, PreconditionFailed
+from allocation.transactions.keys import Demand, Key
+from allocation.transactions.response import Response
+
+TRIES = 20
+
+
+class Patch:
+    """`Patch().add("tags/-", "new").increment("visits")`."""
+
+    def __init__(self) -> None:
+        self.operations: list[dict[str, Any]] = []
+
+    def add(self, path: str, value: Any) -> "Patch":
+        return self._with(op="add", path=path, value=value)
+
+    def remove(self, path: str) -> "Patch":
+        return self._with(op="remove", path=path)
+
+    def replace(self, path: str, value: Any) -> "Patch":
+        return self._with(op="replace", path=path, value=value)
+
+    def move(self, old_path: str, new_path: str) -> "Patch":
+        return self._with(op="move", path=new_path, **{"from": old_path})
+
+    def copy(self, original: str, path: str) -> "Patch":
+        return self._with(op="copy", path=path, **{"from": original})
+
+    def test(self, path: str, value: Any) -> "Patch":
+        return self._with(op="test", path=path, value=value)
+
+    def increment(self, path: str, value: float = 1) -> "Patch":
+        return self._with(op="inc", path=path, value=value)
+
+    def decrement(self, path: str, value: float = 1) -> "Patch":
+        return self._with(op="dec", path=path, value=value)
+
+    def _with(self, **operation: Any) -> "Patch":
+        self.operations.append(operation)
+        return self
+
+
+def patch(place: Key, operations: Any, ref: str | None, raise_if_locked: bool) -> Response:
+    steps = operations.operations if isinstance(operations, Patch) else operations
+    return _changed(place, lambda value: patched(value, steps), ref, raise_if_locked)
+
+
+def merge(place: Key, changes: Any, ref: str | None, raise_if_locked: bool) -> Response:
+    return _changed(place, lambda value: merged(value, changes), ref, raise_if_locked)
+
+
+def _changed(
+    place: Key, change: Callable[[Any], Any], ref: str | None, raise_if_locked: bool
+) -> Response:
+    """Read, change, write if nobody wrote meanwhile; again unless the caller named a ref."""
+    for _ in range(TRIES):
+        current = documents.get(place, raise_if_locked)
+        if not current.ok:
+            return current
+        demand = Demand.of(ref or current.ref)
+        try:
+            body = change(current.json)
+        except TestFailed as error:
+            return Response.refused(PreconditionFailed(str(error)), *place)
+        except BadPatch as error:
+            return Response.refused(InvalidDocument(str(error)), *place)
+        written = documents.put(place, body, demand, raise_if_locked)
+        if written.ok or ref:
+            return written
+    return written

@@ -1,0 +1,64 @@
+"""Named arrows between keys: plain rows, not part of transactions."""
+
+from typing import Any
+
+from allocation.logic.names import BadName, checked_name
+from allocation.transactions.errors import DocumentNotFound, InvalidDocument
+from allocation.transactions.keys import Key
+from allocation.transactions.models import Document, Relation
+from allocation.transactions.response import Response
+
+MOST_HOPS = 10
+
+
+def put(place: Key, kind: str, to: Key) -> Response:
+    for end in (place, to):
+        if not Document.objects.at(*end).present().exists():
+            return Response.refused(DocumentNotFound(f"{'/'.join(end)} does not exist"), *end)
+    Relation.objects.get_or_create(**_columns(place, kind, to))
+    return Response(204, **place._asdict())
+
+
+def delete(place: Key, kind: str, to: Key) -> Response:
+    deleted, _ = Relation.objects.filter(**_columns(place, kind, to)).delete()
+    if not deleted:
+        return Response.refused(DocumentNotFound("there is no such relation"), *place)
+    return Response(204, **place._asdict())
+
+
+def get(place: Key, kinds: tuple[str, ...]) -> Response:
+    """What one reaches by following one arrow of each kind, hop by hop."""
+    if not 1 <= len(kinds) <= MOST_HOPS:
+        raise InvalidDocument(f"name from 1 to {MOST_HOPS} kinds of relations")
+    reached = {place}
+    for kind in kinds:
+        reached = {end for start in reached for end in _ends(start, kind)}
+    results = [_result(end) for end in sorted(reached)]
+    return Response(200, {"count": len(results), "results": results}, **place._asdict())
+
+
+def _ends(start: Key, kind: str) -> list[Key]:
+    rows = Relation.objects.filter(**start._asdict(), kind=_kind(kind))
+    return [Key(*row) for row in rows.values_list("to_collection", "to_key")]
+
+
+def _columns(place: Key, kind: str, to: Key) -> dict[str, Any]:
+    return {
+        **place._asdict(),
+        "kind": _kind(kind),
+        "to_collection": to.collection,
+        "to_key": to.key,
+    }
+
+
+def _kind(kind: Any) -> str:
+    try:
+        return checked_name(kind, "kind")
+    except BadName as error:
+        raise InvalidDocument(str(error)) from error
+
+
+def _result(end: Key) -> dict[str, Any]:
+    document = Document.objects.at(*end).present().first()
+    path = {**end._asdict(), "ref": document.ref if document else None}
+    return {"path": path, "value": document.value if document else None}

@@ -1,0 +1,158 @@
+"""The hot path as SQL: each operation is a short script of conditional statements.
+
+Why not the ORM: an operation must check the transaction, take the lock, write the journal
+and write the document durably, in one round trip. Statement by statement through the ORM a
+transaction of five puts took three to five times as long as five plain upserts.
+
+Each statement does nothing unless the one before it took effect, so the last one tells
+whether the operation happened. They run in one database transaction, on PostgreSQL as one
+message; each sees what committed while an earlier one waited for a row.
+"""
+
+from typing import NamedTuple
+
+
+class Statement(NamedTuple):
+    name: str
+    sql: str
+
+
+class Dialect(NamedTuple):
+    now: str
+    later: str
+    lock_row: str
+    value: str
+
+
+DIALECTS = {
+    "postgresql": Dialect(
+        now="clock_timestamp()",
+        later="clock_timestamp() + make_interval(secs => %(seconds)s)",
+        lock_row="FOR NO KEY UPDATE",
+        value="%(value)s::jsonb",
+    ),
+    "sqlite": Dialect(
+        now="strftime('%%Y-%%m-%%d %%H:%%M:%%f', 'now')",
+        later="strftime('%%Y-%%m-%%d %%H:%%M:%%f', 'now', %(seconds)s || ' seconds')",
+        lock_row="",  # transactions are IMMEDIATE: the whole database is locked
+        value="%(value)s",
+    ),
+}
+
+HERE = 'd.collection = %(collection)s AND d."key" = %(key)s'
+NAMES = "CAST(%(collection)s AS varchar), CAST(%(key)s AS varchar)"
+NOT_THERE = f"NOT EXISTS (SELECT 1 FROM allocation_document d WHERE {HERE})"
+ACTIVE = "t.id = %(txn)s AND t.status = 'active' AND t.epoch = %(epoch)s"
+IN_TIME = f"{ACTIVE} AND t.expires_at > {{now}}"
+NOT_DELAYED = "(d.lock_delayed_until IS NULL OR d.lock_delayed_until <= {now})"
+NO_LOCK = "NOT EXISTS (SELECT 1 FROM allocation_lock l WHERE l.document_id = d.id)"
+NOT_LOCKED = f"AND {NO_LOCK} AND {NOT_DELAYED}"
+
+# What the caller demands of the key before it is written.
+ANYTHING = ""
+PRESENT = "AND d.present"
+ABSENT = "AND NOT d.present"
+SAME_REF = "AND d.present AND d.ref = %(if_ref)s"
+
+# A claim for rolling back waits until the operation has committed, and vice versa.
+FENCE = "SELECT t.id FROM allocation_transaction t WHERE t.id = %(txn)s {lock_row}"
+
+# Whoever looks at the locks of a key has its row: two can never both find it free.
+MUTEX = f"SELECT d.id FROM allocation_document d WHERE {HERE} {{lock_row}}"
+
+ENSURE = f"""
+INSERT INTO allocation_document
+    (collection, "key", present, ref, lock_token, created_at, updated_at)
+SELECT {NAMES}, false, '', 0, {{now}}, {{now}}
+FROM allocation_transaction t WHERE {IN_TIME} AND {NOT_THERE}
+ON CONFLICT (collection, "key") DO NOTHING"""
+
+# Taking it again keeps the token; shared to exclusive is a new lock with a new token.
+LOCK = f"""
+INSERT INTO allocation_lock (document_id, transaction_id, mode, token, acquired_at)
+SELECT d.id, t.id, CAST(%(mode)s AS varchar), d.lock_token + 1, {{now}}
+FROM allocation_document d, allocation_transaction t
+WHERE {HERE} AND {IN_TIME} AND {NOT_DELAYED}
+  AND NOT EXISTS (
+    SELECT 1 FROM allocation_lock other
+    WHERE other.document_id = d.id AND other.transaction_id <> t.id
+      AND (other.mode = 'exclusive' OR %(mode)s = 'exclusive'))
+ON CONFLICT (document_id, transaction_id) DO UPDATE
+SET mode = excluded.mode, token = excluded.token
+WHERE allocation_lock.mode = 'shared' AND excluded.mode = 'exclusive'"""
+
+MINE = "l.document_id = d.id AND l.transaction_id = %(txn)s"
+
+COUNT_TOKEN = f"""
+UPDATE allocation_document AS d SET lock_token = lock_token + 1
+WHERE {HERE} AND EXISTS (
+    SELECT 1 FROM allocation_lock l WHERE {MINE} AND l.token = d.lock_token + 1)"""
+
+# The image before is the row as it stands now; the write comes after.
+JOURNAL = f"""
+INSERT INTO allocation_journalentry
+    (transaction_id, document_id, action, before_present, before_ref, before_value,
+     after_ref, undo, at)
+SELECT t.id, d.id, %(action)s, d.present, d.ref, d.value, %(ref)s, '', {{now}}
+FROM allocation_document d
+JOIN allocation_lock l ON {MINE} AND l.mode = 'exclusive'
+JOIN allocation_transaction t ON {IN_TIME}
+WHERE {HERE} {{demand}}"""
+
+JOURNALLED = """EXISTS (
+    SELECT 1 FROM allocation_journalentry j
+    WHERE j.transaction_id = %(txn)s AND j.after_ref = %(ref)s)"""
+
+WRITE_JOURNALLED = f"""
+UPDATE allocation_document AS d
+SET present = %(present)s, value = {{value}}, ref = %(ref)s, updated_at = {{now}},
+    lock_token = (SELECT l.token FROM allocation_lock l WHERE {MINE})
+WHERE {HERE} AND {JOURNALLED}"""
+
+INSERT = f"""
+INSERT INTO allocation_document
+    (collection, "key", present, value, ref, lock_token, created_at, updated_at)
+SELECT {NAMES}, true, {{value}}, %(ref)s, 0, {{now}}, {{now}}
+WHERE {NOT_THERE}
+ON CONFLICT (collection, "key") DO NOTHING"""
+
+WRITE = f"""
+UPDATE allocation_document AS d
+SET present = %(present)s, value = {{value}}, ref = %(ref)s, updated_at = {{now}}
+WHERE {HERE} AND d.ref <> %(ref)s {{demand}} {{unless_locked}}"""
+
+VERSION = f"""
+INSERT INTO allocation_documentversion (document_id, ref, present, value, transaction_id, at)
+SELECT d.id, d.ref, d.present, d.value, CAST(%(txn)s AS bigint), {{now}}
+FROM allocation_document d WHERE {HERE} AND d.ref = %(ref)s
+RETURNING id"""
+
+FORGET_VERSIONS = f"""
+DELETE FROM allocation_documentversion WHERE document_id = (
+    SELECT d.id FROM allocation_document d WHERE {HERE} AND d.ref = %(ref)s)"""
+
+WRITTEN = f"SELECT d.id FROM allocation_document d WHERE {HERE} AND d.ref = %(ref)s"
+
+READ_LOCKED = f"""
+SELECT d.value, d.ref, l.token, d.present
+FROM allocation_document d JOIN allocation_lock l ON {MINE}
+JOIN allocation_transaction t ON {IN_TIME}
+WHERE {HERE} AND (l.mode = 'exclusive' OR %(mode)s = 'shared') {{demand}}"""
+
+BEGIN = """
+INSERT INTO allocation_transaction
+    (status, epoch, owner, cause, reason, error, attempts, started_at, limit_at, expires_at)
+SELECT 'active', 1, %(owner)s, '', '', '', 0, {now}, {later_limit}, {later}
+RETURNING id"""
+
+COMPLETE = f"""
+UPDATE allocation_transaction AS t SET status = 'completed', finished_at = {{now}}
+WHERE {IN_TIME}"""
+
+RELEASE = """
+DELETE FROM allocation_lock WHERE transaction_id = (
+    SELECT t.id FROM allocation_transaction t
+    WHERE t.id = %(txn)s AND t.epoch = %(epoch)s AND t.finished_at IS NOT NULL)"""
+
+STATUS = """
+SELECT t.status FROM allocation_transaction t WHERE t.id = %(txn)s AND t.epoch = %(epoch)s"""

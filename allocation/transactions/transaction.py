@@ -1,0 +1,216 @@
+"""Transaction: several documents changed as one, or not at all."""
+
+import traceback
+from collections.abc import Callable
+from datetime import datetime
+from types import TracebackType
+from typing import Any, NoReturn, TypeVar
+
+from django.db import DatabaseError
+
+from allocation.transactions import ending, operations, sql
+from allocation.transactions.client import Client, Ref
+from allocation.transactions.errors import (
+    FailedToComplete,
+    FailedToRollBack,
+    JobIsCompleted,
+    JobIsFailed,
+    JobIsRolledBack,
+    JobIsTimedOut,
+    RollbackCausedByException,
+    TransactionIsOver,
+)
+from allocation.transactions.keys import Demand, Key, new_key
+from allocation.transactions.locking import waiting
+from allocation.transactions.refusals import why_over
+from allocation.transactions.response import Response
+from allocation.transactions.roll_back import FAILURES, TakenOver
+
+T = TypeVar("T")
+
+
+class Transaction:
+    """Every key that it touches is locked until it ends. A failing operation rolls it back.
+
+    As a context manager it completes at the end and rolls back on an exception. `wait` is
+    how many seconds an operation waits for a key that somebody else holds.
+    """
+
+    def __init__(self, client: Client | None = None, *, wait: float = 0.0, owner: str = "") -> None:
+        self.client = client or Client()
+        self.wait = wait
+        self._over: TransactionIsOver | None = None
+        self._fence = operations.begin(owner)
+
+    @classmethod
+    def attach(cls, pk: int, epoch: int = 1) -> "Transaction":
+        """Go on with a transaction that another process or request began."""
+        txn = cls.__new__(cls)
+        txn.client, txn.wait, txn._over = Client(), 0.0, None
+        txn._fence = operations.Fence(pk, epoch)
+        return txn
+
+    @property
+    def id(self) -> int:
+        return self._fence.txn
+
+    @property
+    def epoch(self) -> int:
+        return self._fence.epoch
+
+    @property
+    def is_completed(self) -> bool:
+        return isinstance(self._over, JobIsCompleted)
+
+    @property
+    def is_rolled_back(self) -> bool:
+        return isinstance(self._over, JobIsRolledBack)
+
+    @property
+    def is_failed(self) -> bool:
+        return isinstance(self._over, JobIsFailed)
+
+    def get(
+        self, collection: str, key: str, *, shared: bool = False, wait: float | None = None
+    ) -> Response:
+        """Read a key and hold it, alone or together with other readers."""
+        mode = "shared" if shared else "exclusive"
+        return self._operate(
+            lambda place: operations.get(self._fence, place, mode), collection, key, mode, wait
+        )
+
+    def post(self, collection: str, body: Any) -> Response:
+        """Store under a new key that nobody can have locked."""
+        return self.put(collection, new_key(), body, ref=False)
+
+    def put(
+        self, collection: str, key: str, body: Any, ref: Ref = None, *, wait: float | None = None
+    ) -> Response:
+        return self._operate(
+            lambda place: operations.put(self._fence, place, body, Demand.of(ref)),
+            collection,
+            key,
+            "exclusive",
+            wait,
+        )
+
+    def delete(
+        self, collection: str, key: str, ref: str | None = None, *, wait: float | None = None
+    ) -> Response:
+        def act(place: Key) -> Response:
+            return operations.delete(self._fence, place, Demand.of(ref, otherwise=sql.PRESENT))
+
+        return self._operate(act, collection, key, "exclusive", wait)
+
+    def lock(
+        self, collection: str, key: str, *, shared: bool = False, wait: float | None = None
+    ) -> int:
+        """Hold a key without reading it; its fencing token, for guarding something outside."""
+        mode = "shared" if shared else "exclusive"
+        return self._operate(
+            lambda place: operations.lock(self._fence, place, mode), collection, key, mode, wait
+        )
+
+    def renew(self) -> datetime:
+        """Live on for another full time, up to the hard limit; the new end."""
+        self._verify()
+        expires_at = ending.renew(self._fence)
+        if expires_at is None:
+            self._raise_over(self._why_over())
+        return expires_at
+
+    def complete(self) -> None:
+        self._verify()
+        try:
+            completed = operations.complete(self._fence)
+        except FAILURES as error:
+            completed = self._settle_completion(error)
+        if not completed:
+            self._raise_over(self._why_over())
+        self._over = JobIsCompleted(f"transaction {self.id} is completed")
+
+    def roll_back(self) -> None:
+        self._verify()
+        if over := why_over(*self._fence):
+            self._raise_over(over)
+        self._undo("requested", None)
+
+    def __enter__(self) -> "Transaction":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._over is not None:
+            return
+        if error is None:
+            self.complete()
+        else:
+            self._undo("failed", error)
+
+    def _operate(
+        self,
+        act: Callable[[Key], T],
+        collection: str,
+        key: str,
+        mode: str,
+        wait: float | None,
+    ) -> T:
+        self._verify()
+        try:
+            place = Key.of(collection, key)
+            seconds = self.wait if wait is None else wait
+            return waiting(lambda: act(place), self.id, place, mode, seconds)
+        except TransactionIsOver as over:
+            self._raise_over(over)
+        except FAILURES as error:
+            self._undo("failed", error)
+            raise RollbackCausedByException(error, traceback.format_exc()) from error
+
+    def _verify(self) -> None:
+        if self._over is not None:
+            raise self._over
+
+    def _why_over(self) -> TransactionIsOver:
+        return why_over(*self._fence) or JobIsFailed(f"transaction {self.id} failed")
+
+    def _raise_over(self, over: TransactionIsOver) -> NoReturn:
+        """Remember the end; out of time, roll back at once rather than wait for the curator."""
+        self._over = over
+        if isinstance(over, JobIsTimedOut):
+            self._roll_back_late(over)
+        raise over
+
+    def _roll_back_late(self, over: JobIsTimedOut) -> None:
+        try:
+            ending.roll_back(self._fence, "timed_out")
+        except TakenOver:  # the curator was faster
+            return
+        except FAILURES as error:
+            raise FailedToRollBack(error, traceback.format_exc(), over, str(over)) from error
+
+    def _undo(self, cause: str, causing: BaseException | None) -> None:
+        causing_trace = None if causing is None else "".join(traceback.format_exception(causing))
+        try:
+            ending.roll_back(self._fence, cause)
+        except TakenOver:
+            self._raise_over(self._why_over())
+        except FAILURES as error:
+            self._over = JobIsFailed(f"transaction {self.id} could not be rolled back")
+            raise FailedToRollBack(error, traceback.format_exc(), causing, causing_trace) from error
+        self._over = JobIsRolledBack(f"transaction {self.id} is rolled back")
+
+    def _settle_completion(self, error: BaseException) -> bool:
+        """After an error the row tells whether the commit point was passed."""
+        trace = traceback.format_exc()
+        try:
+            if ending.is_completed(self._fence):
+                return True
+            in_doubt = False
+        except DatabaseError:
+            in_doubt = True
+        self._over = JobIsFailed(f"transaction {self.id} could not be completed")
+        raise FailedToComplete(error, trace, in_doubt=in_doubt) from error

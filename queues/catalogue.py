@@ -1,0 +1,106 @@
+"""Queues by name: create, get, delete, pause, resume."""
+
+from typing import Any
+
+from django.db.models.functions import Now
+from django.db.transaction import atomic, on_commit
+
+from allocation.events import current_actor, record
+from queues.errors import BadQueue, QueueNotFound
+from queues.handles import QueueHandle
+from queues.models import Queue
+from queues.models.queue import MOST_WORKERS
+from queues.ring import ring
+
+LONGEST_NAME = 255
+
+
+def create(name: str, max_workers: int | None = None, *, using: str = "default") -> QueueHandle:
+    """Make a queue, or change how many of its jobs may run at once if that is given."""
+    _check(name, max_workers)
+    queues = Queue.objects.using(using)
+    with atomic(using=using):
+        queue, made = queues.get_or_create(name=name, defaults={"max_workers": max_workers or 1})
+        changes = {} if made else _changes(queue, max_workers)
+        if changes:
+            queues.filter(pk=queue.pk).update(**changes)
+            queue.refresh_from_db()
+        queue.add_slots()
+        if made or changes:
+            kind = "queue.created" if made else "queue.changed"
+            record(kind, f"queue:{name}", using=using, max_workers=queue.max_workers)
+    on_commit(lambda: _ring(queue, using), using=using, robust=True)
+    return QueueHandle(name, using=using)
+
+
+def get(name: str, *, using: str = "default") -> QueueHandle:
+    row(name, using=using)
+    return QueueHandle(name, using=using)
+
+
+def delete(name: str, *, using: str = "default") -> bool:
+    """Its jobs stay and wait; create it again and they run."""
+    with atomic(using=using):
+        queues = Queue.objects.using(using).existing().filter(name=name)
+        deleted = queues.update(deleted_at=Now()) == 1
+        if deleted:
+            record("queue.deleted", f"queue:{name}", using=using)
+    return deleted
+
+
+def pause(name: str, *, using: str = "default") -> bool:
+    """No further job starts; running ones finish. False when it was paused already."""
+    changes = {"paused_at": Now(), "paused_by": current_actor().name}
+    return _switch(name, "queue.paused", {"paused_at": None}, changes, using)
+
+
+def resume(name: str, *, using: str = "default") -> bool:
+    changes = {"paused_at": None, "paused_by": ""}
+    resumed = _switch(name, "queue.resumed", {"paused_at__isnull": False}, changes, using)
+    queue = row(name, using=using)
+    on_commit(lambda: _ring(queue, using), using=using, robust=True)
+    return resumed
+
+
+def row(name: str, *, using: str = "default") -> Queue:
+    """The queue called `default` always exists."""
+    found = Queue.objects.using(using).existing().filter(name=name).first()
+    if found is None and name == "default":
+        create(name, using=using)
+        return Queue.objects.using(using).get(name=name)
+    if found is None:
+        raise QueueNotFound(f"Queue does not exist: {name}", queue=name)
+    return found
+
+
+def _switch(
+    name: str, kind: str, condition: dict[str, Any], changes: dict[str, Any], using: str
+) -> bool:
+    queue = row(name, using=using)
+    with atomic(using=using):
+        changed = Queue.objects.using(using).filter(pk=queue.pk, **condition).update(**changes)
+        if changed:
+            record(kind, f"queue:{name}", using=using)
+    return changed == 1
+
+
+def _changes(queue: Queue, max_workers: int | None) -> dict[str, Any]:
+    changes: dict[str, Any] = {"deleted_at": None} if queue.deleted_at else {}
+    if max_workers is not None and max_workers != queue.max_workers:
+        changes["max_workers"] = max_workers
+    return changes
+
+
+def _check(name: Any, max_workers: Any) -> None:
+    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or "\x00" in name:
+        raise BadQueue(f"a queue's name has 1 to {LONGEST_NAME} characters")
+    if max_workers is None:
+        return
+    if isinstance(max_workers, bool) or not isinstance(max_workers, int):
+        raise BadQueue("max_workers must be a whole number")
+    if not 1 <= max_workers <= MOST_WORKERS:
+        raise BadQueue(f"max_workers must be from 1 to {MOST_WORKERS}; pause the queue to stop it")
+
+
+def _ring(queue: Queue, using: str) -> None:
+    ring(queue.pk, queue.name, queue.max_workers, using=using)

@@ -1,0 +1,111 @@
+"""The child: a warm process that executes scripts, one after the other, for its parent."""
+
+import io
+import json
+import os
+import resource
+import signal
+import socket
+import sys
+import time
+from typing import Any
+
+from queues.execution import Execution, TimedOut
+from queues.mortality import die_with_parent
+from queues.scripts import Services
+from queues.wire import ChildGone, Wire
+
+STOP_SIGNAL = signal.SIGUSR1
+
+
+class Child:
+    def __init__(self, wire: Wire, tokens: int) -> None:
+        self.wire = wire
+        self.tokens = tokens
+        self.services = Services()
+        self._batch = 0
+        self._running: Execution | None = None
+
+    def serve(self) -> None:
+        """Until the parent closes the wire."""
+        signal.signal(STOP_SIGNAL, self._stop)
+        sys.stdout = Printed(self)
+        while True:
+            try:
+                message = self.wire.receive()
+            except ChildGone:
+                return
+            if message is not None:
+                self._batch = message["batch"]
+                self.play(message["jobs"], message["deadline"])
+
+    def play(self, jobs: list[dict[str, Any]], deadline: float) -> None:
+        """Run the jobs in order; none after the first is begun too late or without a token."""
+        for number, work in enumerate(jobs):
+            if number and (time.monotonic() >= deadline or not self._may_go_on()):
+                self._send({"t": "stopped"})
+                return
+            self._running = Execution(work, self.services, self._send)
+            ended = self._running.run()
+            self._running = None
+            self._send(ended)
+
+    def print(self, text: str) -> None:
+        if self._running is not None:
+            self._running.emit({"t": "log", "level": "print", "text": text})
+
+    def _may_go_on(self) -> bool:
+        """Take the token for the next job, unless the parent was faster."""
+        try:
+            return os.read(self.tokens, 1) != b""
+        except BlockingIOError:
+            return False
+
+    def _send(self, message: dict[str, Any]) -> None:
+        self.wire.send_text(json.dumps({**message, "batch": self._batch}))
+
+    def _stop(self, *_: Any) -> None:
+        if self._running is not None:
+            raise TimedOut(f"timed out after {self._running.work['timeout_ms']} ms")
+
+
+class Printed(io.TextIOBase):
+    """What a script prints becomes log lines."""
+
+    def __init__(self, child: Child) -> None:
+        self._child = child
+        self._rest = ""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        *lines, self._rest = (self._rest + text).split("\n")
+        for line in lines:
+            self._child.print(line)
+        return len(text)
+
+
+def become_child(sock: socket.socket, tokens: int, memory_bytes: int) -> None:
+    """Take over a process that was forked or started for this, and never return."""
+    die_with_parent(signal.SIGKILL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    _limit_memory(memory_bytes)
+    code = 1
+    try:
+        Child(Wire(sock), tokens).serve()
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _limit_memory(more_bytes: int) -> None:
+    """An allocation beyond the limit fails inside the script, as MemoryError."""
+    try:
+        with open("/proc/self/statm") as file:
+            now = int(file.read().split()[0]) * resource.getpagesize()
+    except OSError:  # not Linux: the parent still watches
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (now + more_bytes, resource.RLIM_INFINITY))

@@ -1,0 +1,140 @@
+"""Execute one script: arguments in, result or error out."""
+
+import json
+import time
+import traceback
+from typing import Any
+
+from allocation.logic.secrets import masked
+from queues.context import Context, Emit, ServiceFacts
+from queues.logic import scrub
+from queues.logic.arguments import argv
+from queues.logic.backoff import checked
+from queues.scripts import LoadedService, Services, candidate, imported
+
+LARGEST_RESULT = 1024 * 1024
+LONGEST_ERROR = 2_000
+LONGEST_TRACEBACK = 20_000
+LONGEST_LINE = 4_000
+MOST_LINES = 1_000
+
+
+class TimedOut(BaseException):
+    """Raised inside a script whose time is up; not an Exception, so that it is rarely caught."""
+
+
+class Execution:
+    """One run of one script."""
+
+    def __init__(self, work: dict[str, Any], services: Services, send: Emit) -> None:
+        self.work = work
+        self.services = services
+        self._send = send
+        self._lines = 0
+        self.secrets: set[str] = set()
+
+    def run(self) -> dict[str, Any]:
+        """The message about its end."""
+        begun = time.monotonic()
+        try:
+            ended = self._ended(self._call())
+        except (Exception, TimedOut) as error:  # a script may raise anything
+            ended = self._failed(error)
+        return {**ended, "begun": begun, "seconds": time.monotonic() - begun}
+
+    def emit(self, message: dict[str, Any]) -> None:
+        """Log lines and progress, a bounded number of bounded lines, without secrets."""
+        if message["t"] == "log":
+            self._lines += 1
+            if self._lines > MOST_LINES:
+                return
+            message["text"] = scrub.scrubbed(message["text"], self.secrets, LONGEST_LINE)
+            message["at"] = time.monotonic()
+        if message["t"] == "progress":
+            message["note"] = scrub.scrubbed(message["note"], self.secrets, 255)
+        self._send(message)
+
+    def _call(self) -> Any:
+        work = self.work
+        data = json.loads(work["data"]) if work["data"] is not None else None
+        if not work["mount"]:
+            return imported(work["script"])(*argv(data))
+        service = self._service(work["mount"])
+        self.secrets = secrets_of(service, work["script"], data)
+        if service.development and work["script"] != "setup":
+            self._invoke(service, "setup", [])
+        return self._invoke(service, work["script"], argv(data))
+
+    def _service(self, mount: str) -> LoadedService:
+        """As it is installed, or as it is about to be."""
+        if self.work.get("candidate"):
+            return candidate(self.work["candidate"])
+        return self.services.at(mount, self.work["revision"])
+
+    def _invoke(self, service: LoadedService, name: str, arguments: list[Any]) -> Any:
+        function = service.function(name)
+        if function is None:
+            return None
+        return function(Context(arguments, self.work.get("job"), service.facts, self.emit))
+
+    def _ended(self, result: Any) -> dict[str, Any]:
+        text = json.dumps(result, allow_nan=False, ensure_ascii=False)
+        text.encode()  # lone surrogates cannot be stored
+        if "\\u0000" in text:
+            raise ValueError("the result contains the NUL character")
+        if len(text) > LARGEST_RESULT:
+            raise ValueError(f"the result is larger than {LARGEST_RESULT} characters of JSON")
+        return {"t": "done", "ok": True, "result": result}
+
+    def _failed(self, error: BaseException) -> dict[str, Any]:
+        text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        lines = traceback.format_exception(error)
+        return {
+            "t": "done",
+            "ok": False,
+            "timed_out": isinstance(error, TimedOut),
+            "error": scrub.scrubbed(text, self.secrets, LONGEST_ERROR),
+            "traceback": scrub.scrubbed("".join(lines), self.secrets, LONGEST_TRACEBACK),
+            "status_code": _status_code(error),
+            "back_off": self._back_off(),
+        }
+
+    def _back_off(self) -> int | None:
+        """What a functional back-off says; None where the number's formula applies."""
+        reference = self.work.get("back_off")
+        if not isinstance(reference, dict) or "strategy" in reference:
+            return None
+        try:
+            return _checked(self._asked(reference, self.work["run_failures"]))
+        except Exception as error:  # a script may raise anything
+            self.emit({"t": "log", "level": "error", "text": f"back_off: {error!r}"})
+            return None
+
+    def _asked(self, reference: dict[str, str], failures: int) -> Any:
+        if "function" in reference:
+            return imported(reference["function"])(failures)
+        service = self._service(reference["mount"])
+        return self._invoke(service, reference["name"], [failures])
+
+
+def secrets_of(service: LoadedService, name: str, data: Any) -> set[str]:
+    """The secret values that a run of this script may meet."""
+    script = service.scripts.get(name)
+    names = scrub.secret_names(script.schema if script else None)
+    facts: ServiceFacts = service.facts
+    hidden = masked(scrub.masked_names(data, names))
+    return scrub.differing_texts(data, hidden) | scrub.differing_texts(
+        facts.configuration, masked(facts.configuration)
+    )
+
+
+def _checked(value: Any) -> int:
+    milliseconds = checked(value)
+    if milliseconds is None:
+        raise ValueError(f"{value!r} is no duration")
+    return milliseconds
+
+
+def _status_code(error: BaseException) -> int | None:
+    code = getattr(error, "status_code", None)
+    return code if isinstance(code, int) and 400 <= code <= 599 else None

@@ -1,0 +1,163 @@
+"""What `queues.create` and `queue.get` return: handles that read live, never a model."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db.models import QuerySet
+
+from queues import push, steering
+from queues.errors import InvalidJobId, JobNotFound
+from queues.logic.lifecycle import Outcome, Status
+from queues.models import Queue, QueuedJob, Run
+
+
+class QueueHandle:
+    def __init__(self, name: str, *, using: str = "default") -> None:
+        self.name = name
+        self._using = using
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, QueueHandle) and other.name == self.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return f"<queue {self.name}>"
+
+    @property
+    def max_workers(self) -> int:
+        return Queue.objects.using(self._using).existing().get(name=self.name).max_workers
+
+    def push(self, script: Mapping[str, Any], data: Any = None, **options: Any) -> str:
+        return push.push(self.name, script, data, options, using=self._using)
+
+    def push_many(
+        self, script: Mapping[str, Any], datas: Sequence[Any], **options: Any
+    ) -> list[str]:
+        return push.push_many(self.name, script, datas, options, using=self._using)
+
+    def get(self, job_id: str) -> "JobHandle":
+        return JobHandle(parsed_id(job_id), using=self._using)
+
+    def delete(self, job_id: str) -> bool:
+        return steering.delete(parsed_id(job_id), using=self._using)
+
+    def pending(self, script: Mapping[str, str] | None = None) -> list[str]:
+        return self._ids(script, status=Status.PENDING)
+
+    def progress(self, script: Mapping[str, str] | None = None) -> list[str]:
+        return self._ids(script, status=Status.PROGRESS)
+
+    def complete(self, script: Mapping[str, str] | None = None) -> list[str]:
+        return self._ids(script, status=Status.COMPLETE)
+
+    def failed(self, script: Mapping[str, str] | None = None) -> list[str]:
+        return self._ids(script, status=Status.FAILED)
+
+    def all(self, script: Mapping[str, str] | None = None) -> list[str]:
+        return self._ids(script)
+
+    def _ids(self, script: Mapping[str, str] | None, **conditions: Any) -> list[str]:
+        jobs = QueuedJob.objects.using(self._using).visible().filter(queue__name=self.name)
+        if script is not None:
+            jobs = jobs.of_script(script["mount"], script["name"])
+        ids = jobs.filter(**conditions).by_due_time().values_list("id", flat=True)
+        return [str(job_id) for job_id in ids]
+
+
+class JobHandle:
+    """Every property is read when it is asked for."""
+
+    def __init__(self, job_id: int, *, using: str = "default") -> None:
+        self.id = str(job_id)
+        self._id = job_id
+        self._using = using
+
+    def __repr__(self) -> str:
+        return f"<job {self.id}>"
+
+    @property
+    def status(self) -> str:
+        return self._value("status")
+
+    @property
+    def data(self) -> Any:
+        return self._value("data")
+
+    @property
+    def result(self) -> Any:
+        return self._value("result")
+
+    @property
+    def runs(self) -> int:
+        return self._value("runs")
+
+    @property
+    def run_failures(self) -> int:
+        return self._value("run_failures")
+
+    @property
+    def max_failures(self) -> int:
+        return self._value("max_failures")
+
+    @property
+    def repeat_times(self) -> int:
+        return self._value("repeat_times")
+
+    @property
+    def repeat_delay(self) -> int:
+        return self._value("repeat_delay_ms")
+
+    @property
+    def repeat_until(self) -> datetime | None:
+        return self._value("repeat_until")
+
+    @property
+    def delay_until(self) -> datetime:
+        return self._value("due_at")
+
+    @property
+    def type(self) -> dict[str, str]:
+        row = self._row()
+        return {"mount": row.mount, "name": row.script}
+
+    @property
+    def failures(self) -> list[str]:
+        """What went wrong, over its whole life, oldest first."""
+        row = self._row()
+        runs = Run.objects.using(self._using).filter(job_id=self._id, outcome=Outcome.FAILED)
+        errors = list(runs.order_by("attempt").values_list("error", flat=True))
+        return [*errors, steering.ABORTED] if row.aborted_at else errors
+
+    def abort(self) -> None:
+        steering.abort(self._id, using=self._using)
+
+    def reset(self) -> None:
+        steering.reset(self._id, using=self._using)
+
+    def _value(self, field: str) -> Any:
+        value = self._rows().values_list(field, flat=True).first()
+        if value is None and not self._rows().exists():
+            raise self._missing()
+        return value
+
+    def _row(self) -> QueuedJob:
+        row = self._rows().first()
+        if row is None:
+            raise self._missing()
+        return row
+
+    def _rows(self) -> "QuerySet[QueuedJob]":
+        return QueuedJob.objects.using(self._using).filter(pk=self._id)
+
+    def _missing(self) -> JobNotFound:
+        return JobNotFound(f"Job does not exist: {self.id}", job=self.id)
+
+
+def parsed_id(job_id: Any) -> int:
+    digits = isinstance(job_id, str) and job_id.isascii() and job_id.isdigit()
+    if not digits or len(job_id) > 19 or int(job_id) >= 2**63:
+        raise InvalidJobId(f"Invalid job id: {job_id!r}")
+    return int(job_id)

@@ -1,0 +1,159 @@
+"""The ledger: write what became of a slot's jobs, fenced by the slot's epoch and the attempt."""
+
+import json
+from typing import Any
+
+from django.db import connections
+from django.db.transaction import atomic
+
+from queues import sql
+from queues.dialect import dialect
+from queues.ids import get_job_ids
+from queues.models import RunLog
+from queues.reserved import Reserved
+from queues.settle import Ending, Settled, settle
+from queues.slots import HeldSlot, lease_seconds
+
+
+def finish(slot: HeldSlot, endings: list[Ending], worker: str) -> set[int]:
+    """The ids whose outcome was accepted; LeaseLost when the slot is no longer ours."""
+    d = dialect(slot.using)
+    settled = [settle(ending, d) for ending in endings]
+    if not any(each.callback or each.ending.lines for each in settled):
+        return _finish(slot, settled, worker)
+    with atomic(using=slot.using):
+        accepted = _finish(slot, settled, worker)
+        kept = [each for each in settled if each.row["id"] in accepted]
+        _keep_lines(kept, slot.using)
+        _push_callbacks(slot, kept)
+    return accepted
+
+
+def start(slot: HeldSlot, job: Reserved, worker: str, seconds_ago: float) -> bool:
+    """Show a job as running; False when it was aborted or deleted meanwhile."""
+    d = dialect(slot.using)
+    since = d.seconds(-seconds_ago)
+    with atomic(using=slot.using):
+        slot.renew()
+        with connections[slot.using].cursor() as cursor:
+            cursor.execute(sql.start(d), [since, job.id, slot.id, slot.epoch, job.attempt])
+            started = cursor.rowcount == 1
+            if started:
+                row: list[Any] = [job.id, job.attempt + 1, job.runs + 1, worker, since]
+                cursor.execute(sql.record_start(d), row)
+            cursor.execute(sql.GIVE_BACK, [slot.id, slot.epoch])
+    return started
+
+
+def still_ours(slot: HeldSlot, job: Reserved) -> bool:
+    """Renew the lease, and look whether the job was aborted or deleted."""
+    slot.renew()
+    with connections[slot.using].cursor() as cursor:
+        cursor.execute(sql.STILL_OURS, [job.id, slot.id, slot.epoch])
+        return cursor.fetchone() is not None
+
+
+def report(slot: HeldSlot, job: Reserved, lines: list[dict[str, Any]], shown: Any) -> None:
+    """Log lines and progress of a run that goes on."""
+    with atomic(using=slot.using):
+        if not still_ours(slot, job):
+            return
+        _insert_lines([(job, line) for line in lines], slot.using)
+        if shown is not None:
+            with connections[slot.using].cursor() as cursor:
+                cursor.execute(
+                    sql.SHOW_PROGRESS, [shown["percent"], shown["note"], job.id, job.attempt + 1]
+                )
+
+
+def _finish(slot: HeldSlot, settled: list[Settled], worker: str) -> set[int]:
+    d = dialect(slot.using)
+    rows = json.dumps([each.row for each in settled], ensure_ascii=False)
+    lease = d.seconds(lease_seconds())
+    if d.vendor == "postgresql":
+        return _finish_at_once(slot, rows, worker, lease)
+    with atomic(using=slot.using):
+        return _finish_in_steps(slot, rows, worker, lease)
+
+
+def _finish_at_once(slot: HeldSlot, rows: str, worker: str, lease: Any) -> set[int]:
+    parameters = [lease, slot.id, slot.epoch, rows, slot.epoch, worker, slot.queue_id]
+    with connections[slot.using].cursor() as cursor:
+        cursor.execute(sql.finish_postgresql(dialect(slot.using)), parameters)
+        accepted = {job_id for (job_id,) in cursor.fetchall()}
+    if not accepted:
+        slot.renew()  # refused one by one, or is the slot lost?
+    return accepted
+
+
+def _finish_in_steps(slot: HeldSlot, rows: str, worker: str, lease: Any) -> set[int]:
+    renew, finish_jobs, record_runs, count = sql.finish_sqlite(dialect(slot.using))
+    with connections[slot.using].cursor() as cursor:
+        cursor.execute(renew, [lease, slot.id, slot.epoch])
+        if cursor.rowcount != 1:
+            raise slot.lost()
+        cursor.execute(finish_jobs, [rows, slot.id, slot.epoch])
+        accepted = [job_id for (job_id,) in cursor.fetchall()]
+        ids = json.dumps(accepted)
+        cursor.execute(record_runs, [rows, worker, ids])
+        cursor.execute(count, [rows, slot.queue_id, ids])
+    return set(accepted)
+
+
+def _keep_lines(settled: list[Settled], using: str) -> None:
+    pairs = [(each.ending.job, line) for each in settled for line in each.ending.lines]
+    _insert_lines(pairs, using)
+
+
+def _insert_lines(pairs: list[tuple[Reserved, dict[str, Any]]], using: str) -> None:
+    RunLog.objects.using(using).bulk_create(
+        RunLog(
+            job_id=job.id,
+            attempt=job.attempt + 1,
+            level=line["level"],
+            text=line["text"],
+            **({"at": line["moment"]} if "moment" in line else {}),
+        )
+        for job, line in pairs
+    )
+
+
+def _push_callbacks(slot: HeldSlot, settled: list[Settled]) -> None:
+    due = [each for each in settled if each.callback is not None]
+    for each, job_id in zip(due, get_job_ids(len(due)), strict=True):
+        push_callback(slot.queue_id, each, int(job_id), slot.using)
+
+
+def push_callback(queue_id: int, settled: Settled, job_id: int, using: str) -> None:
+    """A job of its own, marked as suspect so that it is shown as running before it begins."""
+    job, row, ref = settled.ending.job, settled.row, settled.callback or {}
+    document = {
+        "id": str(job.id),
+        "status": row["status"],
+        "mount": job.mount,
+        "name": job.script,
+        "runs": row["runs"],
+        "run_failures": row["run_failures"],
+        "error": row["error"],
+    }
+    data = json.loads(job.data) if job.data is not None else None
+    given = {
+        "id": job_id,
+        "queue_id": queue_id,
+        "mount": ref.get("mount", ""),
+        "script": ref.get("function") or ref["name"],
+        "data": json.dumps([row["result"], data, document]),
+        "rank": job.rank,
+        "pushed_by": f"job:{job.id}",
+        "max_failures": 0,
+        "repeat_times": 0,
+        "repeat_delay_ms": 0,
+        "back_off": "0",
+        "timeout_ms": job.timeout_ms,
+        "parent": job.id,
+        "parent_run": row["runs"],
+        "suspect": True,
+    }
+    with connections[using].cursor() as cursor:
+        statement = sql.push(dialect(using), once=True)
+        cursor.execute(statement, [given.get(column) for column in sql.PUSHED])

@@ -1,0 +1,193 @@
+"""A service's manifest.json: read as a value, with all its errors at once."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from queues.logic.mounts import title
+from queues.logic.options import PUSH_ONLY, BadOption, resolve
+
+NAME = re.compile(r"[-_a-z][-_a-z0-9]*\Z", re.IGNORECASE)
+VERSION = re.compile(r"\d+\.\d+\.\d+([-+].*)?\Z")
+TYPES = {
+    "integer": int,
+    "int": int,
+    "number": (int, float),
+    "boolean": bool,
+    "bool": bool,
+    "string": str,
+    "password": str,
+    "json": object,
+}
+TEXTS = ("title", "description")
+DEFAULTS = ("back_off", "max_failures", "repeat_times", "repeat_until", "repeat_delay", "timeout")
+KNOWN = {"name", "version", "description", "scripts", "configuration", "author", "license"} | {
+    "keywords",
+    "lib",
+}
+
+
+@dataclass(frozen=True)
+class ScriptEntry:
+    name: str
+    path: str
+    title: str
+    description: str = ""
+    schema: dict[str, Any] | None = None
+    defaults: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Manifest:
+    name: str
+    version: str
+    description: str
+    scripts: dict[str, ScriptEntry]
+    configuration: dict[str, dict[str, Any]]
+    warnings: list[str]
+
+
+def read(value: Any) -> tuple[Manifest | None, list[str]]:
+    """The manifest, or every reason why it is none."""
+    if not isinstance(value, Mapping):
+        return None, ["the manifest must be an object"]
+    errors: list[str] = []
+    name = _name(value, errors)
+    version = _text(value, "version", errors)
+    scripts = _scripts(value.get("scripts", {}), errors)
+    configuration = _configuration(value.get("configuration", {}), errors)
+    description = _text(value, "description", errors, needed=False)
+    if errors:
+        return None, errors
+    return Manifest(
+        name, version, description, scripts, configuration, _warnings(value, version)
+    ), []
+
+
+def configuration_errors(
+    definitions: Mapping[str, Mapping[str, Any]], values: Mapping[str, Any]
+) -> dict[str, str]:
+    """Option → what is wrong with its value."""
+    wrong = {name: "is not allowed" for name in values if name not in definitions}
+    for name, definition in definitions.items():
+        value = values.get(name, definition.get("default"))
+        if value is None and definition.get("required", True):
+            wrong[name] = "is required"
+        elif value is not None and not _is_of(value, definition["type"]):
+            wrong[name] = f"must be of type {definition['type']}"
+    return wrong
+
+
+def _name(value: Mapping[str, Any], errors: list[str]) -> str:
+    name = _text(value, "name", errors)
+    if name and not NAME.match(name):
+        errors.append(f"name has letters, digits, - and _ and begins with no digit: {name!r}")
+    return name
+
+
+def _text(value: Mapping[str, Any], key: str, errors: list[str], *, needed: bool = True) -> str:
+    text = value.get(key, "")
+    if not isinstance(text, str) or (needed and not text):
+        errors.append(f"{key} must be a text")
+        return ""
+    return text
+
+
+def _scripts(value: Any, errors: list[str]) -> dict[str, ScriptEntry]:
+    if not isinstance(value, Mapping):
+        errors.append("scripts must be an object")
+        return {}
+    found = {}
+    for name, entry in value.items():
+        script = _script(str(name), entry, errors)
+        if script is not None:
+            found[str(name)] = script
+    return found
+
+
+def _script(name: str, entry: Any, errors: list[str]) -> ScriptEntry | None:
+    entry = {"path": entry} if isinstance(entry, str) else entry
+    before = len(errors)
+    if not name or len(name) > 128:
+        errors.append("a script needs a name of 1 to 128 characters")
+    if not isinstance(entry, Mapping):
+        errors.append(f"script {name}: must be a path or an object with a path")
+        return None
+    errors.extend(
+        f"script {name}: unknown field {key}"
+        for key in entry
+        if key not in {"path", "schema", *TEXTS, *DEFAULTS}
+    )
+    errors.extend(f"script {name}: {reason}" for reason in _path_errors(entry.get("path")))
+    errors.extend(
+        f"script {name}: {key} must be a text"
+        for key in TEXTS
+        if not isinstance(entry.get(key, ""), str)
+    )
+    if not isinstance(entry.get("schema", {}), Mapping):
+        errors.append(f"script {name}: schema must be an object")
+    defaults = {key: entry[key] for key in DEFAULTS if key in entry}
+    errors.extend(f"script {name}: {reason}" for reason in default_errors(defaults))
+    if len(errors) > before:
+        return None
+    return ScriptEntry(
+        name,
+        entry["path"],
+        entry.get("title") or title(name),
+        entry.get("description", ""),
+        dict(entry["schema"]) if "schema" in entry else None,
+        defaults,
+    )
+
+
+def default_errors(defaults: Mapping[str, Any]) -> list[str]:
+    """Push options that a manifest or a script dict must not give, or gives wrongly."""
+    errors = [f"{key} belongs to a push" for key in defaults if key in PUSH_ONLY]
+    for key, value in defaults.items():
+        try:
+            resolve(datetime(2000, 1, 1, tzinfo=UTC), {key: value})
+        except BadOption as error:
+            errors.append(str(error))
+    return errors
+
+
+def _path_errors(path: Any) -> list[str]:
+    if not isinstance(path, str) or not path:
+        return ["path must be a text"]
+    if path.startswith("/") or "\\" in path or ".." in path.split("/") or "\x00" in path:
+        return [f"path must stay inside the service: {path!r}"]
+    if not path.endswith(".py"):
+        return [f"path must be a Python file: {path!r}"]
+    return []
+
+
+def _configuration(value: Any, errors: list[str]) -> dict[str, dict[str, Any]]:
+    if not isinstance(value, Mapping):
+        errors.append("configuration must be an object")
+        return {}
+    found = {}
+    for name, definition in value.items():
+        if not isinstance(definition, Mapping) or definition.get("type", "string") not in TYPES:
+            errors.append(f"configuration {name}: type must be one of {', '.join(TYPES)}")
+            continue
+        found[str(name)] = {"type": "string", "required": True, **definition}
+        default = definition.get("default")
+        if default is not None and not _is_of(default, found[str(name)]["type"]):
+            errors.append(f"configuration {name}: default must be of type {definition['type']}")
+    return found
+
+
+def _is_of(value: Any, kind: str) -> bool:
+    expected = TYPES[kind]
+    if isinstance(value, bool) and kind not in {"boolean", "bool", "json"}:
+        return False
+    return isinstance(value, expected)  # type: ignore[arg-type]
+
+
+def _warnings(value: Mapping[str, Any], version: str) -> list[str]:
+    found = [f"unknown field {key}" for key in value if key not in KNOWN]
+    if not VERSION.match(version):
+        found.append(f"version is not semantic: {version}")
+    return found

@@ -1,0 +1,168 @@
+"""Push options: what callers may write, and what is stored. Numbers are milliseconds."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from queues.logic.backoff import DEFAULT_MS, STRATEGIES
+from queues.logic.lifecycle import FOREVER
+
+CENTURY_MS = 100 * 365 * 24 * 60 * 60 * 1000
+PRIORITIES = range(-2, 3)
+MOST_TIMES = 2**31 - 1
+LONGEST_KEY = 255
+PUSH_ONLY = frozenset({"delay_until", "delay", "success", "failure", "priority"}) | {
+    "unique_key",
+    "sticky_key",
+}
+
+
+class BadOption(ValueError):
+    """An option that cannot mean anything; the text names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    back_off: Any = DEFAULT_MS
+    max_failures: int = 0
+    repeat_times: int = 0
+    repeat_until: datetime | None = None
+    repeat_delay: int = 0
+    timeout: int | None = None
+    delay_until: datetime | None = None
+    success: Any = None
+    failure: Any = None
+    priority: int = 0
+    unique_key: str | None = None
+    sticky_key: str | None = None
+
+
+def resolve(now: datetime, *layers: Mapping[str, Any]) -> Options:
+    """The first layer that gives an option wins, an explicit 0 included."""
+    given: dict[str, Any] = {}
+    for layer in reversed(layers):
+        given.update({name: value for name, value in layer.items() if value is not None})
+    if "delay" in given:
+        delay = timedelta(milliseconds=duration("delay", given.pop("delay")))
+        given.setdefault("delay_until", now + delay)
+    return Options(**{name: _parsed(name, value) for name, value in given.items()})
+
+
+def _parsed(name: str, value: Any) -> Any:
+    if name not in PARSERS:
+        raise BadOption(f"unknown option: {name}")
+    return PARSERS[name](name, value)
+
+
+def times(name: str, value: Any) -> int:
+    """A count; any negative number or infinity means for ever."""
+    number = _number(name, value)
+    if number < 0 or math.isinf(number):
+        return FOREVER
+    if number != int(number) or number > MOST_TIMES:
+        raise BadOption(f"{name} must be a whole number up to {MOST_TIMES}, not {value}")
+    return int(number)
+
+
+def duration(name: str, value: Any) -> int:
+    if isinstance(value, timedelta):
+        value = value / timedelta(milliseconds=1)
+    number = _number(name, value)
+    if not 0 <= number <= CENTURY_MS:
+        raise BadOption(f"{name} must be between 0 and {CENTURY_MS} ms, not {value}")
+    return round(number)
+
+
+def timeout(name: str, value: Any) -> int:
+    milliseconds = duration(name, value)
+    if milliseconds == 0:
+        raise BadOption(f"{name} must be at least 1 ms")
+    return milliseconds
+
+
+def moment(name: str, value: Any) -> datetime:
+    if isinstance(value, datetime):
+        return value if value.tzinfo else value.replace(tzinfo=UTC)
+    number = _number(name, value)
+    if not 0 <= number <= 4 * CENTURY_MS:
+        raise BadOption(f"{name} must be a moment in ms since 1970, not {value}")
+    return datetime.fromtimestamp(number / 1000, tz=UTC)
+
+
+def limit(name: str, value: Any) -> datetime | None:
+    """A last moment; zero, negative and infinite mean none."""
+    if isinstance(value, datetime):
+        return moment(name, value)
+    number = _number(name, value)
+    return None if number <= 0 or math.isinf(number) else moment(name, number)
+
+
+def back_off(name: str, value: Any) -> Any:
+    """A number of milliseconds, a named strategy with its unit, or a reference to code."""
+    if isinstance(value, Mapping) and "strategy" in value:
+        if value["strategy"] not in STRATEGIES:
+            raise BadOption(f"{name} strategy must be one of {', '.join(STRATEGIES)}")
+        return {
+            "strategy": value["strategy"],
+            "ms": duration(name, value.get("ms", DEFAULT_MS)),
+        }
+    if isinstance(value, Mapping) or callable(value):
+        return reference(name, value)
+    return duration(name, value)
+
+
+def reference(name: str, value: Any) -> dict[str, str]:
+    """A script of a service, or a module-level function by its import path."""
+    if callable(value):
+        return {"function": import_path(name, value)}
+    if isinstance(value, Mapping) and set(value) == {"function"}:
+        return {"function": str(value["function"])}
+    if not isinstance(value, Mapping) or not {"mount", "name"} <= set(value):
+        raise BadOption(f"{name} must name a script: {{'mount': …, 'name': …}}")
+    return {"mount": str(value["mount"]), "name": str(value["name"])}
+
+
+def import_path(name: str, function: Callable[..., Any]) -> str:
+    module, qualname = getattr(function, "__module__", None), getattr(function, "__qualname__", "")
+    if not module or module == "__main__" or not qualname.isidentifier():
+        raise BadOption(
+            f"{name} must be a function at the top level of a module, not "
+            f"{qualname or function!r}: it is stored by its import path"
+        )
+    return f"{module}:{qualname}"
+
+
+def priority(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value not in PRIORITIES:
+        raise BadOption(f"{name} must be a whole number from -2 to 2, not {value!r}")
+    return value
+
+
+def key(name: str, value: Any) -> str:
+    if not isinstance(value, str) or not 0 < len(value) <= LONGEST_KEY or "\x00" in value:
+        raise BadOption(f"{name} must be a text of 1 to {LONGEST_KEY} characters")
+    return value
+
+
+def _number(name: str, value: Any) -> int | float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+        raise BadOption(f"{name} must be a number, not {value!r}")
+    return value
+
+
+PARSERS: dict[str, Callable[[str, Any], Any]] = {
+    "back_off": back_off,
+    "max_failures": times,
+    "repeat_times": times,
+    "repeat_until": limit,
+    "repeat_delay": duration,
+    "timeout": timeout,
+    "delay_until": moment,
+    "success": reference,
+    "failure": reference,
+    "priority": priority,
+    "unique_key": key,
+    "sticky_key": key,
+}

@@ -1,0 +1,163 @@
+"""QueuedJob: one row from push to the end; the row is the truth."""
+
+from typing import Any
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from queues.logic.backoff import DEFAULT_MS
+from queues.logic.lifecycle import Status
+from queues.logic.options import PRIORITIES
+from queues.models.queue import Queue, Slot
+
+WAITING = Q(status="pending", slot__isnull=True)
+UNFINISHED = [Status.PENDING, Status.PROGRESS]
+CHOICES = [(status.value, status.value) for status in Status]
+
+
+def default_back_off() -> int:
+    return DEFAULT_MS
+
+
+class QueuedJobQuerySet(models.QuerySet):
+    def visible(self) -> "QueuedJobQuerySet":
+        """Without the callbacks, which are jobs of their own behind the scenes."""
+        return self.filter(parent=None)
+
+    def of_script(self, mount: str, name: str) -> "QueuedJobQuerySet":
+        return self.filter(mount=mount, script=name)
+
+    def waiting(self) -> "QueuedJobQuerySet":
+        return self.filter(WAITING)
+
+    def due(self) -> "QueuedJobQuerySet":
+        return self.waiting().filter(due_at__lte=Now())
+
+    def unfinished(self) -> "QueuedJobQuerySet":
+        return self.filter(status__in=UNFINISHED)
+
+    def by_due_time(self) -> "QueuedJobQuerySet":
+        return self.order_by("due_at", "id")
+
+
+class QueuedJob(models.Model):
+    id = models.BigIntegerField(primary_key=True)
+    queue = models.ForeignKey(Queue, models.PROTECT, related_name="jobs", db_index=False)
+    mount = models.CharField(max_length=255, blank=True)
+    script = models.CharField(max_length=255)
+    data = models.JSONField(null=True, blank=True)
+    result = models.JSONField(null=True, blank=True)
+    status = models.CharField(max_length=8, choices=CHOICES, default=Status.PENDING.value)
+    rank = models.SmallIntegerField(default=0)
+    due_at = models.DateTimeField(db_default=Now())
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    pushed_by = models.CharField(max_length=255, default="", blank=True)
+
+    # Held by a slot: reserved while pending, started while in progress.
+    # Slots are never removed, and a check per reservation would be felt.
+    slot = models.ForeignKey(
+        Slot,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="jobs",
+        db_index=False,
+        db_constraint=False,
+    )
+    slot_epoch = models.BigIntegerField(null=True, blank=True)
+    suspect = models.BooleanField(default=False)
+
+    attempt = models.PositiveIntegerField(default=0)
+    runs = models.PositiveIntegerField(default=0)
+    run_failures = models.PositiveIntegerField(default=0)
+    lost = models.PositiveSmallIntegerField(default=0)
+
+    max_failures = models.IntegerField(default=0)
+    repeat_times = models.IntegerField(default=0)
+    repeat_until = models.DateTimeField(null=True, blank=True)
+    repeat_delay_ms = models.BigIntegerField(default=0)
+    back_off = models.JSONField(default=default_back_off, blank=True)
+    timeout_ms = models.BigIntegerField(null=True, blank=True)
+    success = models.JSONField(null=True, blank=True)
+    failure = models.JSONField(null=True, blank=True)
+    unique_key = models.CharField(max_length=255, null=True, blank=True)
+    sticky_key = models.CharField(max_length=255, null=True, blank=True)
+
+    # A callback is a job of its own: at most one per finished run of its parent.
+    parent = models.BigIntegerField(null=True, blank=True)
+    parent_run = models.PositiveIntegerField(null=True, blank=True)
+
+    started_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    aborted_at = models.DateTimeField(null=True, blank=True)
+    error = models.TextField(default="", blank=True)
+    fingerprint = models.CharField(max_length=16, default="", blank=True)
+
+    objects = QueuedJobQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [
+            models.Index(
+                fields=["queue", "rank", "due_at", "id"], condition=WAITING, name="job_waiting"
+            ),
+            models.Index(fields=["slot"], condition=Q(slot__isnull=False), name="job_held_by_slot"),
+            models.Index(
+                fields=["status", "id"],
+                condition=Q(status__in=["progress", "complete", "failed"]),
+                name="job_by_status",
+            ),
+            models.Index(
+                fields=["queue", "ended_at"],
+                condition=Q(status__in=["complete", "failed"]),
+                name="job_ended",
+            ),
+            models.Index(
+                fields=["fingerprint", "id"],
+                condition=Q(status="failed"),
+                name="job_by_fingerprint",
+            ),
+            models.Index(fields=["mount", "script", "id"], name="job_by_script"),
+            models.Index(fields=["created_at"], name="job_by_push"),
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["queue", "unique_key"],
+                condition=Q(unique_key__isnull=False, status__in=["pending", "progress"]),
+                name="job_unique_key_once",
+            ),
+            models.UniqueConstraint(
+                fields=["parent", "parent_run"],
+                condition=Q(parent__isnull=False),
+                name="job_callback_once_per_run",
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=[status.value for status in Status]),
+                name="job_status_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(rank__gte=min(PRIORITIES), rank__lte=max(PRIORITIES)),
+                name="job_priority_in_range",
+            ),
+            models.CheckConstraint(
+                condition=Q(status="pending")
+                | Q(status="progress", slot__isnull=False)
+                | Q(status__in=["complete", "failed"], slot__isnull=True, ended_at__isnull=False),
+                name="job_state_whole",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.id} {self.mount}/{self.script}"
+
+    @property
+    def priority(self) -> int:
+        return -self.rank
+
+    def schema(self) -> dict[str, Any] | None:
+        """The schema of its script as it is installed now."""
+        from queues.models.service import Script
+
+        found = Script.objects.filter(service__mount=self.mount, name=self.script).first()
+        return None if found is None else found.schema

@@ -1,0 +1,86 @@
+"""Queue and its slots: as many jobs of a queue run at once as slots are held."""
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+MOST_WORKERS = 1000
+
+
+class QueueQuerySet(models.QuerySet):
+    def existing(self) -> "QueueQuerySet":
+        return self.filter(deleted_at=None)
+
+    def active(self) -> "QueueQuerySet":
+        """Those whose jobs may start."""
+        return self.existing().filter(paused_at=None)
+
+
+class Queue(models.Model):
+    """A deleted queue keeps its row, so that its jobs wait for it to be made again."""
+
+    name = models.CharField(max_length=255, unique=True)
+    max_workers = models.PositiveIntegerField(default=1)
+    paused_at = models.DateTimeField(null=True, blank=True)
+    paused_by = models.CharField(max_length=255, default="", blank=True)
+    retention_days = models.PositiveIntegerField(default=30)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    deleted_at = models.DateTimeField(null=True, blank=True)
+
+    objects = QueueQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(max_workers__gte=1, max_workers__lte=MOST_WORKERS),
+                name="queue_max_workers_in_range",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def paused(self) -> bool:
+        return self.paused_at is not None
+
+    def add_slots(self) -> None:
+        """One row for each worker that may run its jobs at once; rows are never removed."""
+        slots = [Slot(queue=self, number=number) for number in range(self.max_workers)]
+        Slot.objects.using(self._state.db).bulk_create(slots, ignore_conflicts=True)
+
+
+class SlotQuerySet(models.QuerySet):
+    def live(self) -> "SlotQuerySet":
+        """Held by a worker that renews its lease."""
+        return self.filter(leased_until__gt=Now())
+
+    def expired(self) -> "SlotQuerySet":
+        """Held by a worker that stopped renewing."""
+        return self.exclude(holder="").filter(leased_until__lte=Now())
+
+
+class Slot(models.Model):
+    """The right to run one job of a queue. The epoch only grows: a late holder is refused."""
+
+    queue = models.ForeignKey(Queue, models.CASCADE, related_name="slots")
+    number = models.PositiveIntegerField()
+    holder = models.CharField(max_length=255, default="", blank=True)
+    epoch = models.BigIntegerField(default=0)
+    leased_until = models.DateTimeField(null=True, blank=True)
+    rung_at = models.DateTimeField(null=True, blank=True)
+
+    objects = SlotQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["queue", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["queue", "number"], name="slot_number_once"),
+            models.CheckConstraint(
+                condition=Q(holder="") | Q(leased_until__isnull=False), name="slot_held_expires"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.queue_id}/{self.number}"

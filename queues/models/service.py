@@ -1,0 +1,83 @@
+"""Service: a folder with a manifest, installed at a mount; Script: one of its files."""
+
+from typing import Any
+
+from django.db import models
+from django.db.models import F
+from django.db.models.functions import Now
+
+from queues.logic.mounts import prefix
+
+
+class Service(models.Model):
+    mount = models.CharField(max_length=255, unique=True)
+    folder = models.CharField(max_length=1024)
+    name = models.CharField(max_length=128)
+    version = models.CharField(max_length=64)
+    description = models.TextField(default="", blank=True)
+    definitions = models.JSONField(default=dict, blank=True)
+    configuration = models.JSONField(default=dict, blank=True)
+    development = models.BooleanField(default=False)
+    revision = models.PositiveIntegerField(default=1)
+    installed_at = models.DateTimeField(db_default=Now(), editable=False)
+    changed_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["mount"]
+
+    def __str__(self) -> str:
+        return self.mount
+
+    @property
+    def prefix(self) -> str:
+        return prefix(self.mount)
+
+    def settings(self) -> dict[str, Any]:
+        """Its configuration, filled up with the manifest's defaults."""
+        defaults = {
+            name: definition["default"]
+            for name, definition in self.definitions.items()
+            if "default" in definition
+        }
+        return {**defaults, **self.configuration}
+
+
+class Script(models.Model):
+    service = models.ForeignKey(Service, models.CASCADE, related_name="scripts")
+    name = models.CharField(max_length=128)
+    path = models.CharField(max_length=1024)
+    title = models.CharField(max_length=255)
+    description = models.TextField(default="", blank=True)
+    schema = models.JSONField(null=True, blank=True)
+    defaults = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ["service", "name"]
+        constraints = [
+            models.UniqueConstraint(fields=["service", "name"], name="script_name_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.service_id}/{self.name}"
+
+
+class CatalogueQuerySet(models.QuerySet):
+    def changed(self) -> None:
+        """Tell every worker that its copy of the services is old."""
+        self.update(revision=F("revision") + 1)
+
+
+class Catalogue(models.Model):
+    """One row whose revision grows with every change to a service."""
+
+    revision = models.BigIntegerField(default=1)
+
+    objects = CatalogueQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(id=1), name="catalogue_only_one"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.revision)

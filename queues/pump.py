@@ -1,0 +1,238 @@
+"""The pump: run the jobs of one slot until its queue is empty or its time slice is over."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+import structlog
+from django.db import InterfaceError, OperationalError, connections
+
+from allocation.errors import LeaseLost
+from queues import ledger
+from queues.logic.lifecycle import Outcome
+from queues.refusals import count_refused
+from queues.reserved import Batch, Reserved, reserve
+from queues.ring import ring
+from queues.settle import Ending
+from queues.slots import HeldSlot, lease_seconds
+from queues.supervision import Supervision
+from queues.wire import ChildGone
+from queues.workhorse import Workhorse
+
+log = structlog.get_logger(__name__)
+
+SHORT_SECONDS = 0.02  # what ends sooner is written with its batch
+SLICE_SECONDS = 5.0  # then the other queues have their turn
+LARGEST_BATCH = 256
+DATABASE_PAUSE_SECONDS = 0.1
+
+
+@dataclass
+class Pump:
+    slot: HeldSlot
+    workhorse: Workhorse
+    worker: str
+    keep_alive: Callable[[], None]  # the worker's own presence
+    is_stopping: Callable[[], bool]
+    _size: int = field(default=1, init=False)
+
+    def run(self) -> bool:
+        """Whether work may be left when it returns; LeaseLost when the slot went to another."""
+        over = time.monotonic() + SLICE_SECONDS
+        while time.monotonic() < over and not self.is_stopping():
+            batch = reserve(self.slot, self._size)
+            if batch is None:
+                return False
+            self._play(batch)
+            self.keep_alive()
+        return True
+
+    def _play(self, batch: Batch) -> None:
+        """Run a batch; nothing of it is held any more when this returns."""
+        playing = Playing(batch, time.monotonic())
+        if batch.jobs[0].suspect and not self._begin_carefully(playing):
+            return
+        jobs = playing.batch.jobs
+        deadline = time.monotonic() + SHORT_SECONDS
+        self.workhorse.give([job.work(batch.revision) for job in jobs], deadline)
+        try:
+            self._follow(playing, deadline)
+        except LeaseLost:
+            self.workhorse.kill()
+            count_refused(self.slot, len(playing.endings))
+            raise
+
+    def _begin_carefully(self, playing: "Playing") -> bool:
+        """A job that was held when its worker died is shown as running before it begins."""
+        first = playing.batch.jobs[0]
+        others = len(playing.batch.jobs) > 1
+        playing.batch = Batch([first], playing.batch.now, playing.batch.revision)
+        playing.shown = ledger.start(self.slot, first, self.worker, 0.0)
+        if others:
+            ring(self.slot.queue_id, self.slot.queue, using=self.slot.using)
+        return playing.shown
+
+    def _follow(self, playing: "Playing", deadline: float) -> None:
+        while playing.unstarted() and not playing.shown:
+            wait = deadline + SHORT_SECONDS / 4 - time.monotonic()
+            try:
+                message = self.workhorse.receive(max(0.0, wait))
+            except ChildGone:
+                playing.died(self.workhorse.bury())
+                break
+            if message is not None and message["t"] == "stopped":
+                break
+            if message is not None:
+                playing.heard(message)
+            elif not self._revoked(playing):
+                self._show(playing)
+        if playing.shown:
+            self._supervise(playing)
+        else:
+            self._finish(playing)
+
+    def _revoked(self, playing: "Playing") -> bool:
+        """Whether the child has begun more jobs than it has told of yet."""
+        if playing.begins is None:
+            playing.begins = len(playing.batch.jobs) - self.workhorse.revoke()
+        return playing.number != playing.begins - 1
+
+    def _show(self, playing: "Playing") -> None:
+        """The current job takes longer: store what has ended, show it, free the others."""
+        if playing.endings:
+            self._store(playing)
+        ago = time.monotonic() - playing.begun
+        playing.shown = ledger.start(self.slot, playing.current, self.worker, ago)
+        self._size = 1
+        if not playing.shown:  # aborted or deleted at the last moment
+            self.workhorse.kill()
+            playing.number = len(playing.batch.jobs)
+            return
+        if playing.number + 1 < len(playing.batch.jobs):
+            ring(self.slot.queue_id, self.slot.queue, using=self.slot.using)
+
+    def _supervise(self, playing: "Playing") -> None:
+        ending = Supervision(
+            self.slot,
+            playing.current,
+            self.workhorse,
+            playing.begun,
+            playing.moment,
+            self.keep_alive,
+            self.is_stopping,
+        ).ending(playing.lines, playing.progress)
+        if ending is not None:
+            playing.endings = [ending]
+            self._store(playing)
+        if self.workhorse.is_fat():
+            self.workhorse.kill()
+
+    def _finish(self, playing: "Playing") -> None:
+        if playing.endings:
+            self._store(playing)
+        self._adapt(playing)
+        if playing.unstarted():
+            self.slot.give_back()
+            ring(self.slot.queue_id, self.slot.queue, using=self.slot.using)
+        if self.workhorse.is_fat():
+            self.workhorse.kill()
+
+    def _store(self, playing: "Playing") -> None:
+        """Write what has ended; a database that is away is waited for while the lease lasts."""
+        give_up = time.monotonic() + lease_seconds()
+        while True:
+            try:
+                accepted = ledger.finish(self.slot, playing.endings, self.worker)
+                break
+            except (OperationalError, InterfaceError):
+                if time.monotonic() > give_up:
+                    raise
+                connections[self.slot.using].close()
+                time.sleep(DATABASE_PAUSE_SECONDS)
+        refused = len(playing.endings) - len(accepted)
+        if refused:
+            count_refused(self.slot, refused)
+        playing.endings = []
+
+    def _adapt(self, playing: "Playing") -> None:
+        """As many jobs at once as fit the time in which a short one must end."""
+        if playing.seconds > SHORT_SECONDS:
+            self._size = max(1, self._size // 2)
+        elif playing.seconds < SHORT_SECONDS / 2 and not playing.unstarted():
+            self._size = min(LARGEST_BATCH, self._size * 2)
+
+
+@dataclass
+class Playing:
+    """Where the child is in a batch, from what it said."""
+
+    batch: Batch
+    since: float
+    number: int = 0
+    begins: int | None = None  # once its tokens are taken back: how many jobs it begins
+    shown: bool = False
+    seconds: float = 0.0  # what the scripts themselves took
+    endings: list[Ending] = field(default_factory=list)
+    lines: list[dict[str, Any]] = field(default_factory=list)
+    progress: dict[str, Any] | None = None
+    begun: float = field(default_factory=time.monotonic)
+
+    @property
+    def current(self) -> Reserved:
+        return self.batch.jobs[self.number]
+
+    def moment(self, monotonic: float) -> datetime:
+        """By the database's clock, counted on from when the batch was reserved."""
+        return self.batch.now + timedelta(seconds=monotonic - self.since)
+
+    def unstarted(self) -> bool:
+        return self.number < len(self.batch.jobs)
+
+    def heard(self, message: dict[str, Any]) -> None:
+        if message["t"] == "log":
+            self.lines.append({**message, "moment": self.moment(message["at"])})
+        elif message["t"] == "progress":
+            self.progress = message
+        else:
+            self.endings.append(ending_of(self, message))
+            self.seconds += message["seconds"]
+            self._go_on(message["begun"] + message["seconds"])
+
+    def died(self, how: str) -> None:
+        """The child died under a live parent: a failure like any other."""
+        now = time.monotonic()
+        self.endings.append(
+            Ending(
+                self.current,
+                Outcome.FAILED,
+                self.moment(self.begun),
+                self.moment(now),
+                error=f"the process was {how}",
+                lines=self.lines,
+            )
+        )
+        self._go_on(now)
+
+    def _go_on(self, begun: float) -> None:
+        self.number += 1
+        self.begun, self.lines, self.progress = begun, [], None
+
+
+def ending_of(playing: Any, message: dict[str, Any]) -> Ending:
+    """How the current job ended, in the child's words."""
+    shown = playing.progress or {"percent": None, "note": ""}
+    return Ending(
+        playing.current,
+        Outcome.COMPLETE if message["ok"] else Outcome.FAILED,
+        playing.moment(message["begun"]),
+        playing.moment(message["begun"] + message["seconds"]),
+        result=message.get("result"),
+        error=message.get("error", ""),
+        traceback=message.get("traceback", ""),
+        back_off_ms=message.get("back_off"),
+        percent=shown["percent"],
+        note=shown["note"],
+        lines=playing.lines,
+    )

@@ -1,0 +1,218 @@
+"""Push: check a job, store it, ring."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from django.db import connections
+from django.db.transaction import atomic, on_commit
+
+from allocation.events import current_actor
+from allocation.models.clock import database_now
+from queues import sql
+from queues.dialect import dialect
+from queues.errors import BadPush, QueueNotFound
+from queues.ids import get_job_ids
+from queues.logic.mounts import mount_error
+from queues.logic.options import BadOption, Options, resolve
+from queues.models import Queue, QueuedJob, Script
+from queues.ring import ring
+from queues.schema import check
+
+LONGEST_NAME = 128
+LARGEST_DATA = 1024 * 1024
+CHUNK = 5000
+EPOCH = datetime.fromtimestamp(0, tz=UTC)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Everything about a job but its id and data."""
+
+    queue_id: int
+    queue: str
+    mount: str
+    script: str
+    schema: dict[str, Any] | None
+    preprocess: Callable[[Any], Any] | None
+    options: Options
+    using: str
+
+    def text(self, data: Any) -> str | None:
+        """The data as it is stored, or an error and nothing is."""
+        checked = check(self.schema, data)
+        if self.preprocess is not None:
+            checked = self.preprocess(checked)
+        return None if checked is None else json_text(checked)
+
+    def due_now(self) -> bool:
+        return self.options.delay_until is None
+
+    def row(self, job_id: int | None, text: str | None) -> list[Any]:
+        """In the order of sql.PUSHED."""
+        o = self.options
+        d = dialect(self.using)
+        return [
+            job_id,
+            self.queue_id,
+            self.mount,
+            self.script,
+            text,
+            -o.priority,
+            d.moment(o.delay_until),
+            current_actor().name,
+            o.max_failures,
+            o.repeat_times,
+            d.moment(o.repeat_until),
+            o.repeat_delay,
+            json.dumps(o.back_off),
+            o.timeout,
+            _json(o.success),
+            _json(o.failure),
+            o.unique_key,
+            o.sticky_key,
+            None,
+            None,
+            False,
+        ]
+
+
+def push(queue: str, script: Any, data: Any, given: Mapping[str, Any], *, using: str) -> str:
+    """The new job's id, or that of the unfinished job with the same unique key."""
+    prepared = prepare(queue, script, given, using=using)
+    text = prepared.text(data)
+    job_id = _insert(prepared, text)
+    _ring_after_commit(prepared, 1)
+    return str(job_id)
+
+
+def push_many(
+    queue: str, script: Any, datas: Sequence[Any], given: Mapping[str, Any], *, using: str
+) -> list[str]:
+    """All or none, in the order given."""
+    prepared = prepare(queue, script, given, using=using)
+    if prepared.options.unique_key is not None:
+        raise BadPush("unique_key cannot be shared by many jobs")
+    texts = [prepared.text(data) for data in datas]
+    ids = [int(job_id) for job_id in get_job_ids(len(texts))]
+    with atomic(using=using):
+        for begin in range(0, len(texts), CHUNK):
+            _insert_many(prepared, ids[begin : begin + CHUNK], texts[begin : begin + CHUNK])
+        _ring_after_commit(prepared, len(ids))
+    return [str(job_id) for job_id in ids]
+
+
+def prepare(queue: str, script: Any, given: Mapping[str, Any], *, using: str) -> Prepared:
+    if not script:
+        raise BadPush("Must pass a job type!")
+    if not isinstance(script, Mapping) or not {"mount", "name"} <= set(script):
+        raise BadPush("a script is named by its mount and name")
+    mount, name = script["mount"], script["name"]
+    _check_names(mount, name)
+    queue_id = _queue_id(queue, using)
+    installed = (
+        Script.objects.using(using)
+        .filter(service__mount=mount, name=name)
+        .values("schema", "defaults")
+        .first()
+    ) or {"schema": None, "defaults": {}}
+    own = {k: v for k, v in script.items() if k not in {"mount", "name", "schema", "preprocess"}}
+    options = _options(given, own, installed["defaults"])
+    return Prepared(
+        queue_id,
+        queue,
+        mount,
+        name,
+        script.get("schema") or installed["schema"],
+        script.get("preprocess"),
+        options,
+        using,
+    )
+
+
+def _options(*layers: Mapping[str, Any]) -> Options:
+    delayed = any("delay" in layer for layer in layers)
+    try:
+        return resolve(database_now() if delayed else EPOCH, *layers)
+    except BadOption as error:
+        raise BadPush(str(error)) from error
+
+
+def _check_names(mount: Any, name: Any) -> None:
+    if not isinstance(mount, str) or not isinstance(name, str):
+        raise BadPush("a script's mount and name are texts")
+    if not 0 < len(name) <= LONGEST_NAME or "\x00" in name:
+        raise BadPush(f"a script's name has 1 to {LONGEST_NAME} characters")
+    if reason := mount_error(mount):
+        raise BadPush(reason)
+
+
+def _queue_id(name: str, using: str) -> int:
+    found = Queue.objects.using(using).existing().filter(name=name).values_list("id", flat=True)
+    queue_id = found.first()
+    if queue_id is None:
+        raise QueueNotFound(f"Queue does not exist: {name}", queue=name)
+    return queue_id
+
+
+def _insert(prepared: Prepared, text: str | None) -> int:
+    once = prepared.options.unique_key is not None
+    statement = sql.push(dialect(prepared.using), once=once)
+    for _ in range(3):  # the job with the same key may end while we look
+        row = prepared.row(int(get_job_ids(1)[0]), text)
+        with connections[prepared.using].cursor() as cursor:
+            cursor.execute(statement, row)
+            stored = cursor.fetchone()
+        if stored is not None:
+            return stored[0]
+        twin = _unfinished_twin(prepared)
+        if twin is not None:
+            return twin
+    raise BadPush("the job could not be stored; try again")
+
+
+def _unfinished_twin(prepared: Prepared) -> int | None:
+    jobs = QueuedJob.objects.using(prepared.using).unfinished()
+    same = jobs.filter(queue_id=prepared.queue_id, unique_key=prepared.options.unique_key)
+    return same.values_list("id", flat=True).first()
+
+
+def _insert_many(prepared: Prepared, ids: list[int], texts: list[str | None]) -> None:
+    d = dialect(prepared.using)
+    with connections[prepared.using].cursor() as cursor:
+        if d.vendor == "postgresql":
+            shared = prepared.row(None, None)
+            del shared[4], shared[0]  # data and id come from the arrays
+            cursor.execute(sql.push_many_postgresql(d), [*shared, ids, texts])
+            return
+        rows = [prepared.row(job_id, text) for job_id, text in zip(ids, texts, strict=True)]
+        cursor.executemany(sql.push_one_of_many(d), rows)
+
+
+def _ring_after_commit(prepared: Prepared, jobs: int) -> None:
+    if prepared.due_now() and jobs:
+        call = partial(
+            ring, prepared.queue_id, prepared.queue, min(jobs, 1000), using=prepared.using
+        )
+        on_commit(call, using=prepared.using, robust=True)
+
+
+def json_text(value: Any) -> str:
+    """Strict JSON: no NaN, no NUL, nothing that the database would refuse later."""
+    try:
+        text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+        text.encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadPush(f"data must be JSON: {error}") from error
+    if "\\u0000" in text:
+        raise BadPush("data must not contain the NUL character")
+    if len(text) > LARGEST_DATA:
+        raise BadPush(f"data must be at most {LARGEST_DATA} characters of JSON")
+    return text
+
+
+def _json(value: Any) -> str | None:
+    return None if value is None else json.dumps(value)

@@ -1,0 +1,92 @@
+"""A job as its slot holds it: reserved, and not yet told to anybody."""
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import connections
+
+from queues import sql
+from queues.dialect import dialect
+from queues.logic.lifecycle import Counts, Policy
+from queues.slots import HeldSlot
+
+
+@dataclass(slots=True)
+class Reserved:
+    id: int
+    mount: str
+    script: str
+    data: str | None
+    attempt: int  # before this one
+    runs: int
+    run_failures: int
+    lost: int
+    max_failures: int
+    repeat_times: int
+    repeat_until: Any
+    repeat_delay_ms: int
+    back_off: str
+    timeout_ms: int | None
+    success: str | None
+    failure: str | None
+    rank: int
+    due_at: Any
+    suspect: bool
+    parent: int | None
+    parent_run: int | None
+
+    @property
+    def policy(self) -> Policy:
+        return Policy(
+            self.max_failures, self.repeat_times, aware(self.repeat_until), self.repeat_delay_ms
+        )
+
+    @property
+    def counts(self) -> Counts:
+        return Counts(self.runs, self.run_failures, self.lost)
+
+    def work(self, revision: int) -> dict[str, Any]:
+        """What the child is told."""
+        return {
+            "mount": self.mount,
+            "script": self.script,
+            "data": self.data,
+            "run_failures": self.run_failures,
+            "back_off": json.loads(self.back_off),
+            "timeout_ms": self.timeout_ms,
+            "revision": revision,
+            "job": {"id": str(self.id), "attempt": self.attempt + 1, "run": self.runs + 1},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    jobs: list[Reserved]
+    now: datetime  # by the database, when they were reserved
+    revision: int  # of the installed services
+
+
+def reserve(slot: HeldSlot, count: int) -> Batch | None:
+    """Up to `count` due jobs in the order in which they start; None when there is none."""
+    d = dialect(slot.using)
+    probes = [part for _ in sql.RANKS for part in (slot.queue_id, count)]
+    with connections[slot.using].cursor() as cursor:
+        cursor.execute(sql.reserve(d), [*probes, count, slot.id, slot.epoch, slot.id, slot.epoch])
+        rows = cursor.fetchall()
+    if not rows:
+        return None
+    *_, now, revision = rows[0]
+    jobs = [Reserved(*row[:-2]) for row in rows]
+    jobs.sort(key=lambda job: (job.rank, job.due_at, job.id))
+    moment = aware(now)
+    assert moment is not None
+    return Batch(jobs, moment, revision)
+
+
+def aware(value: Any) -> datetime | None:
+    """SQLite gives texts."""
+    if isinstance(value, str):
+        value = datetime.fromisoformat(value)
+    return value.replace(tzinfo=UTC) if value is not None and value.tzinfo is None else value

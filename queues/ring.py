@@ -1,0 +1,79 @@
+"""Ring: call a worker to a free slot of a queue that has work."""
+
+import os
+
+import structlog
+from django.db import connections
+from redis import Redis
+from redis.exceptions import RedisError
+from rq.job import Job
+from rq.serializers import JSONSerializer
+
+from queues import sql
+from queues.dialect import dialect
+from queues.doorbell import ENTRY, DoorbellJob, connection, doorbell_queue
+
+log = structlog.get_logger(__name__)
+
+RING_AGAIN_SECONDS = 2.0  # a bell that nobody answered may have been lost with Redis
+ANSWER_SECONDS = 0.5
+MESSAGE_SECONDS = 60
+_clients: dict[int, Redis] = {}
+
+
+def ring(queue_id: int, queue: str, jobs: int = 1, *, using: str = "default") -> int:
+    """Call for up to `jobs` free slots; how many bells rang."""
+    slots = _chosen(queue_id, jobs, using)
+    if not slots:
+        return 0
+    try:
+        send(queue, slots)
+    except RedisError as error:  # the sweep rings again, and workers look by themselves
+        log.warning("bell_not_sent", queue=queue, error=str(error))
+        return 0
+    return len(slots)
+
+
+def _chosen(queue_id: int, jobs: int, using: str) -> list[tuple[int, int]]:
+    d = dialect(using)
+    with connections[using].cursor() as cursor:
+        cursor.execute(
+            sql.choose_slots(d), [d.seconds(-RING_AGAIN_SECONDS), queue_id, max(1, jobs)]
+        )
+        return cursor.fetchall()
+
+
+def send(queue: str, slots: list[tuple[int, int]]) -> None:
+    """One message per slot; one that is still there is replaced, so that they never pile up."""
+    redis = client()
+    doorbells = doorbell_queue(redis)
+    # Not enqueue(): it asks Redis about dependencies first.
+    with redis.pipeline(transaction=False) as pipeline:
+        for slot_id, number in slots:
+            message = _message(redis, queue, slot_id, number)
+            pipeline.lrem(doorbells.key, 0, message.id)
+            message.save(pipeline=pipeline)
+            doorbells.push_job_id(message.id, pipeline=pipeline)
+            pipeline.expire(message.key, MESSAGE_SECONDS)
+        pipeline.execute()
+
+
+def _message(redis: Redis, queue: str, slot_id: int, number: int) -> Job:
+    return DoorbellJob.create(
+        ENTRY,
+        args=[queue, number],
+        id=f"slot-{slot_id}",
+        connection=redis,
+        serializer=JSONSerializer,
+        description="bell",
+        result_ttl=0,
+    )
+
+
+def client() -> Redis:
+    """One connection pool for the process, which a forked child does not share."""
+    pid = os.getpid()
+    if pid not in _clients:
+        _clients.clear()
+        _clients[pid] = connection(ANSWER_SECONDS)
+    return _clients[pid]

@@ -1,0 +1,138 @@
+"""Run a script at once, in a process of its own, with a time limit."""
+
+import os
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.conf import settings
+
+from queues.errors import ScriptFailed
+from queues.models import Catalogue, Script, Service
+from queues.push import json_text
+from queues.schema import check
+from queues.scripts import LIFECYCLE, loaded
+from queues.wire import ChildGone
+from queues.workhorse import Workhorse
+
+MOST_IDLE = 2
+START_SECONDS = 20.0  # a fresh interpreter on a busy machine
+_idle: list[tuple[str, Workhorse]] = []
+_lock = threading.Lock()
+
+
+@dataclass
+class Ran:
+    """What came of it."""
+
+    result: Any = None
+    lines: list[dict[str, str]] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def run_script(mount: str, name: str, data: Any = None) -> Ran:
+    """Check the data by the script's schema and run it; ScriptFailed with its status code."""
+    service = loaded(mount)
+    script = service.scripts.get(name)
+    if script is None and name not in LIFECYCLE:
+        service.function(name)  # raises ScriptNotFound
+    if script is None:
+        return Ran()
+    checked = check(script.schema, data)
+    timeout_ms = script.defaults.get("timeout", settings.ATRIBUTO.script_timeout_ms)
+    return execute(_work(mount, name, checked), timeout_ms)
+
+
+def run_candidate(service: Service, scripts: list[Script], name: str) -> Ran:
+    """Run `setup` or `teardown` of a service that is not stored as it is given here."""
+    if name not in {script.name for script in scripts}:
+        return Ran()
+    facts = {
+        "mount": service.mount,
+        "name": service.name,
+        "version": service.version,
+        "folder": service.folder,
+        "configuration": service.settings(),
+    }
+    rows = [(script.name, {"name": script.name, "path": script.path}) for script in scripts]
+    work = {**_work(service.mount, name, None), "candidate": {"facts": facts, "scripts": rows}}
+    return execute(work, settings.ATRIBUTO.script_timeout_ms)
+
+
+def execute(work: dict[str, Any], timeout_ms: float) -> Ran:
+    work["timeout_ms"] = timeout_ms
+    workhorse = _taken()
+    try:
+        ran = _followed(workhorse, work, timeout_ms / 1000)
+    except BaseException:
+        workhorse.close()
+        raise
+    _put_back(workhorse)
+    return ran
+
+
+def _followed(workhorse: Workhorse, work: dict[str, Any], seconds: float) -> Ran:
+    workhorse.give([work], 0.0)
+    begun = time.monotonic()
+    ran = Ran()
+    while True:
+        left = begun + seconds + workhorse.start_seconds(START_SECONDS) - time.monotonic()
+        try:
+            message = workhorse.receive(max(0.0, left))
+        except ChildGone:
+            raise ScriptFailed(f"the process was {workhorse.bury()}") from None
+        if message is None:
+            raise ScriptFailed(f"timed out after {work['timeout_ms']} ms")
+        if message["t"] == "log":
+            ran.lines.append({"level": message["level"], "text": message["text"]})
+        if message["t"] == "done":
+            return _ended(ran, message)
+
+
+def _ended(ran: Ran, message: dict[str, Any]) -> Ran:
+    ran.seconds = message["seconds"]
+    if message["ok"]:
+        ran.result = message["result"]
+        return ran
+    raise ScriptFailed(
+        message["error"],
+        message["status_code"] or 500,
+        traceback=message["traceback"],
+        lines=ran.lines,
+    )
+
+
+def _work(mount: str, name: str, data: Any) -> dict[str, Any]:
+    revision = Catalogue.objects.values_list("revision", flat=True).first() or 0
+    return {
+        "mount": mount,
+        "script": name,
+        "data": None if data is None else json_text(data),
+        "run_failures": 0,
+        "back_off": None,
+        "revision": revision,
+        "job": None,
+    }
+
+
+def _taken() -> Workhorse:
+    """A warm process of this database, or a new one."""
+    with _lock:
+        for number, (database, workhorse) in enumerate(_idle):
+            if database == _database():
+                del _idle[number]
+                return workhorse
+    return Workhorse(settings.ATRIBUTO.worker_memory_mb, fork=False)
+
+
+def _put_back(workhorse: Workhorse) -> None:
+    with _lock:
+        if len(_idle) < MOST_IDLE and not workhorse.is_fat():
+            _idle.append((_database(), workhorse))
+            return
+    workhorse.close()
+
+
+def _database() -> str:
+    return os.environ.get("DATABASE_URL", "")

@@ -1,0 +1,209 @@
+"""Install, upgrade, replace and uninstall services; configure them."""
+
+from typing import Any
+
+import structlog
+from django.db import IntegrityError
+from django.db.models import F
+from django.db.models.functions import Now
+from django.db.transaction import atomic
+
+from allocation.events import record
+from queues.bundle import Bundle, opened
+from queues.errors import (
+    BadMount,
+    BadService,
+    LifecycleScriptFailed,
+    MountTaken,
+    ScriptFailed,
+    ServiceNotFound,
+)
+from queues.logic.manifest import configuration_errors
+from queues.logic.mounts import mount_error
+from queues.models import Catalogue, Script, Service
+from queues.run_now import run_candidate
+
+log = structlog.get_logger(__name__)
+
+
+def install(
+    folder: str,
+    mount: str,
+    *,
+    configuration: dict[str, Any] | None = None,
+    setup: bool = True,
+    development: bool = False,
+    force: bool = False,
+) -> Service:
+    """The mount must be free; a setup that fails leaves nothing behind unless forced."""
+    check_mount(mount)
+    bundle = opened(folder)
+    if Service.objects.filter(mount=mount).exists():
+        raise MountTaken(f"a service is installed at {mount}", mount=mount)
+    service = Service(mount=mount, development=development)
+    _fill(service, bundle, configuration or {})
+    if setup:
+        _run(service, bundle.scripts(service), "setup", warn=force)
+    try:
+        return _store(service, bundle, "service.installed")
+    except IntegrityError as error:  # another process was faster
+        raise MountTaken(f"a service is installed at {mount}", mount=mount) from error
+
+
+def upgrade(
+    folder: str,
+    mount: str,
+    *,
+    configuration: dict[str, Any] | None = None,
+    setup: bool = True,
+    teardown: bool = False,
+    force: bool = False,
+) -> Service:
+    """Keep configuration and development mode; failing scripts are only warned of."""
+    service = _existing(mount, folder, force)
+    merged = {**service.configuration, **(configuration or {})}
+    return _exchange(service, opened(folder), merged, setup, teardown, "service.upgraded")
+
+
+def replace(
+    folder: str,
+    mount: str,
+    *,
+    configuration: dict[str, Any] | None = None,
+    setup: bool = True,
+    teardown: bool = True,
+    force: bool = False,
+) -> Service:
+    """As uninstall and install: nothing of the old configuration stays."""
+    service = _existing(mount, folder, force)
+    service.development = False
+    given = configuration or {}
+    return _exchange(service, opened(folder), given, setup, teardown, "service.replaced")
+
+
+def uninstall(mount: str, *, teardown: bool = True, force: bool = False) -> bool:
+    """A teardown that fails keeps the service unless forced."""
+    service = Service.objects.filter(mount=mount).first()
+    if service is None:
+        if force:
+            return False
+        raise missing(mount)
+    if teardown:
+        _run(service, list(service.scripts.all()), "teardown", warn=force)
+    with atomic():
+        service.delete()
+        Catalogue.objects.changed()
+        record("service.uninstalled", f"service:{mount}")
+    return True
+
+
+def configure(mount: str, values: dict[str, Any], *, whole: bool = False) -> Service:
+    """Change some options, or with `whole` all of them."""
+    service = found(mount)
+    service.configuration = values if whole else {**service.configuration, **values}
+    _check_configuration(service)
+    with atomic():
+        _touch(service, configuration=service.configuration)
+        record("service.configured", f"service:{mount}", options=sorted(values))
+    return found(mount)
+
+
+def set_development(mount: str, on: bool) -> Service:
+    """In development mode every run reads the script anew, after the setup."""
+    service = found(mount)
+    with atomic():
+        _touch(service, development=on)
+        record("service.development", f"service:{mount}", on=on)
+    return found(mount)
+
+
+def found(mount: str | None) -> Service:
+    service = Service.objects.filter(mount=mount).first() if mount else None
+    if service is None:
+        raise missing(mount or "")
+    return service
+
+
+def missing(mount: str) -> ServiceNotFound:
+    return ServiceNotFound(f"no service is installed at {mount or '(no mount given)'}", mount=mount)
+
+
+def check_mount(mount: str) -> None:
+    if reason := mount_error(mount):
+        raise BadMount(reason, mount=mount)
+
+
+def warnings_of(service: Service) -> dict[str, str]:
+    """Option → what its configuration lacks."""
+    return configuration_errors(service.definitions, service.configuration)
+
+
+def _existing(mount: str, folder: str, force: bool) -> Service:
+    service = Service.objects.filter(mount=mount).first()
+    if service is not None:
+        return service
+    if not force:
+        raise missing(mount)
+    return install(folder, mount, setup=False)
+
+
+def _exchange(
+    service: Service,
+    bundle: Bundle,
+    configuration: dict[str, Any],
+    setup: bool,
+    teardown: bool,
+    kind: str,
+) -> Service:
+    """The new folder was checked before; now the old one is touched."""
+    if teardown:
+        _run(service, list(service.scripts.all()), "teardown", warn=True)
+    _fill(service, bundle, configuration)
+    if setup:
+        _run(service, bundle.scripts(service), "setup", warn=True)
+    return _store(service, bundle, kind)
+
+
+def _fill(service: Service, bundle: Bundle, configuration: dict[str, Any]) -> None:
+    bundle.fill(service)
+    service.configuration = configuration
+    _check_configuration(service)
+
+
+def _check_configuration(service: Service) -> None:
+    wrong = {k: v for k, v in warnings_of(service).items() if v != "is required"}
+    if wrong:
+        reasons = [f"configuration {name} {reason}" for name, reason in wrong.items()]
+        raise BadService("; ".join(reasons), errors=reasons)
+
+
+def _store(service: Service, bundle: Bundle, kind: str) -> Service:
+    with atomic():
+        service.changed_at = Now()
+        service.save()
+        service.scripts.all().delete()
+        Script.objects.bulk_create(bundle.scripts(service))
+        Service.objects.filter(pk=service.pk).update(revision=F("revision") + 1)
+        Catalogue.objects.changed()
+        record(kind, f"service:{service.mount}", version=service.version, folder=service.folder)
+    service.refresh_from_db()
+    return service
+
+
+def _touch(service: Service, **changes: Any) -> None:
+    Service.objects.filter(pk=service.pk).update(
+        revision=F("revision") + 1, changed_at=Now(), **changes
+    )
+    Catalogue.objects.changed()
+
+
+def _run(service: Service, scripts: list[Script], name: str, *, warn: bool) -> None:
+    try:
+        run_candidate(service, scripts, name)
+    except ScriptFailed as error:
+        if not warn:
+            raise LifecycleScriptFailed(
+                f"{name} of {service.mount} failed: {error}", **error.facts
+            ) from error
+        log.warning("lifecycle_script_failed", mount=service.mount, script=name, error=str(error))
+        record("service.script_failed", f"service:{service.mount}", script=name, error=str(error))

@@ -1,0 +1,105 @@
+"""What people do to a job: abort, reset, run now, delete. One conditional UPDATE each."""
+
+from typing import Any
+
+from django.db import IntegrityError
+from django.db.models.functions import Now
+from django.db.transaction import atomic, on_commit
+
+from allocation.events import record
+from queues.errors import JobIsRunning, JobIsTwice, JobNotFound
+from queues.logic.lifecycle import Outcome, Status
+from queues.models import QueuedJob, Run, RunLog
+from queues.ring import ring
+
+ABORTED = "Job aborted."
+FINISHED = [Status.COMPLETE, Status.FAILED]
+
+
+def abort(job_id: int, *, using: str = "default") -> bool:
+    """Unfinished jobs end as failed at once, without callback; a late result finds no row."""
+    jobs = QueuedJob.objects.using(using)
+    with atomic(using=using):
+        aborted = (
+            jobs.filter(pk=job_id)
+            .unfinished()
+            .update(
+                status=Status.FAILED,
+                error=ABORTED,
+                aborted_at=Now(),
+                ended_at=Now(),
+                slot=None,
+                slot_epoch=None,
+            )
+        )
+        if aborted:
+            _end_run(job_id, using)
+            record("job.aborted", f"job:{job_id}", using=using)
+    if not aborted and not jobs.filter(pk=job_id).exists():
+        raise _missing(job_id)
+    return aborted == 1
+
+
+def reset(job_id: int, *, using: str = "default") -> None:
+    """A finished job waits again, with its failures forgiven; a waiting one becomes due."""
+    jobs = QueuedJob.objects.using(using).filter(pk=job_id)
+    try:
+        with atomic(using=using):
+            if not _wait_again(jobs, using):
+                raise JobIsRunning(f"job {job_id} is running")
+            record("job.reset", f"job:{job_id}", using=using)
+    except IntegrityError as error:
+        raise JobIsTwice(f"an unfinished job has the unique key of {job_id}") from error
+    _ring_for(job_id, using)
+
+
+def run_now(job_id: int, *, using: str = "default") -> bool:
+    """Make a waiting job due; False when it does not wait."""
+    jobs = QueuedJob.objects.using(using).filter(pk=job_id)
+    changed = jobs.waiting().update(due_at=Now()) == 1
+    if changed:
+        record("job.run_now", f"job:{job_id}", using=using)
+        _ring_for(job_id, using)
+    elif not jobs.exists():
+        raise _missing(job_id)
+    return changed
+
+
+def delete(job_id: int, *, using: str = "default") -> bool:
+    """A running one is stopped when its worker next looks; it leaves no trace."""
+    with atomic(using=using):
+        RunLog.objects.using(using).filter(job_id=job_id).delete()
+        Run.objects.using(using).filter(job_id=job_id).delete()
+        deleted, _ = QueuedJob.objects.using(using).filter(pk=job_id).delete()
+        if deleted:
+            record("job.deleted", f"job:{job_id}", using=using)
+    return deleted > 0
+
+
+def _wait_again(jobs: Any, using: str) -> bool:
+    again = {"due_at": Now(), "run_failures": 0, "lost": 0}
+    finished = jobs.filter(status__in=FINISHED).update(
+        status=Status.PENDING, ended_at=None, aborted_at=None, error="", fingerprint="", **again
+    )
+    waiting = 0 if finished else jobs.waiting().update(**again)
+    if not finished and not waiting and not jobs.exists():
+        raise JobNotFound("Job does not exist")
+    return finished + waiting == 1
+
+
+def _end_run(job_id: int, using: str) -> None:
+    running = Run.objects.using(using).filter(job_id=job_id, outcome=Outcome.RUNNING)
+    running.update(outcome=Outcome.ABORTED, ended_at=Now(), error=ABORTED)
+
+
+def _ring_for(job_id: int, using: str) -> None:
+    job = QueuedJob.objects.using(using).select_related("queue").get(pk=job_id)
+    on_commit(lambda: _ring(job, using), using=using, robust=True)
+
+
+def _ring(job: QueuedJob, using: str) -> None:
+    ring(job.queue_id, job.queue.name, using=using)
+
+
+def _missing(job_id: int) -> JobNotFound:
+    return JobNotFound(f"Job does not exist: {job_id}", job=str(job_id))

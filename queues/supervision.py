@@ -1,0 +1,158 @@
+"""Watch over one long run: leases, time-out, abort, memory, log lines, a stop of the worker."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import InterfaceError, OperationalError, connections
+
+from queues import ledger
+from queues.logic.lifecycle import Outcome
+from queues.reserved import Reserved
+from queues.settle import Ending
+from queues.slots import HeldSlot, lease_seconds
+from queues.wire import ChildGone
+from queues.workhorse import Workhorse
+
+GRACE_SECONDS = 1.0  # between «time is up» inside the script and the end of its process
+STOP_SECONDS = 7.0  # a stopping worker lets a run go on for this long
+REPORT_SECONDS = 0.25
+TICK_SECONDS = 0.1
+
+
+@dataclass
+class Supervision:
+    slot: HeldSlot
+    job: Reserved
+    workhorse: Workhorse
+    begun: float
+    moment: Callable[[float], datetime]
+    keep_alive: Callable[[], None]
+    is_stopping: Callable[[], bool]
+    lines: list[dict[str, Any]] = field(default_factory=list)
+    progress: dict[str, Any] | None = None
+    _new_progress: bool = False
+    _renew_at: float = 0.0
+    _report_at: float = 0.0
+    _leased_until: float = 0.0
+    _interrupted_at: float | None = None
+    _stopping_since: float | None = None
+
+    def ending(self, lines: list[dict[str, Any]], progress: Any) -> Ending | None:
+        """How the run ended; None when it is not ours to tell: aborted or deleted."""
+        self.lines, self.progress = lines, progress
+        self._new_progress = progress is not None
+        self._held()
+        while True:
+            try:
+                message = self.workhorse.receive(TICK_SECONDS)
+            except ChildGone:
+                return self._failed(f"the process was {self.workhorse.bury()}")
+            if message is not None and message["t"] == "done":
+                return self._done(message)
+            if message is not None:
+                self._heard(message)
+            ended = self._look()
+            if ended is not None:
+                return ended[0]
+
+    def _look(self) -> tuple[Ending | None] | None:
+        """What ends the run from outside, if anything."""
+        if not self._still_ours():
+            self.workhorse.kill()
+            return (None,)
+        if self._is_overdue():
+            self.workhorse.kill()
+            return (self._failed(f"timed out after {self.job.timeout_ms} ms"),)
+        if self.workhorse.is_fat():
+            self.workhorse.kill()
+            return (self._failed(f"used more than {self.workhorse.memory_mb} MB of memory"),)
+        if self._must_stop():
+            self.workhorse.kill()
+            return (self._ended(Outcome.RELEASED, "given back by a stopping worker"),)
+        return None
+
+    def _still_ours(self) -> bool:
+        """Renew and report in time; LeaseLost when another may have the slot."""
+        now = time.monotonic()
+        reporting = (self.lines or self._new_progress) and now >= self._report_at
+        if now < self._renew_at and not reporting:
+            return True
+        try:
+            ours = self._renewed(bool(reporting))
+        except (OperationalError, InterfaceError):
+            return self._without_database()
+        self._held()
+        return ours
+
+    def _renewed(self, reporting: bool) -> bool:
+        if reporting:
+            shown = self.progress if self._new_progress else None
+            ledger.report(self.slot, self.job, self.lines, shown)
+            self.lines, self._new_progress = [], False
+            self._report_at = time.monotonic() + REPORT_SECONDS
+        self.keep_alive()
+        return ledger.still_ours(self.slot, self.job)
+
+    def _without_database(self) -> bool:
+        connections[self.slot.using].close()
+        if time.monotonic() > self._leased_until:
+            raise self.slot.lost()
+        return True
+
+    def _held(self) -> None:
+        now = time.monotonic()
+        self._renew_at = now + settings.ATRIBUTO.worker_heartbeat_ms / 1000
+        self._leased_until = now + lease_seconds()
+
+    def _is_overdue(self) -> bool:
+        """First raise inside the script; if that does not end it, end its process."""
+        if self.job.timeout_ms is None:
+            return False
+        now = time.monotonic()
+        if self._interrupted_at is not None:
+            return now > self._interrupted_at + GRACE_SECONDS
+        if now > self.begun + self.job.timeout_ms / 1000:
+            self._interrupted_at = now
+            self.workhorse.interrupt()
+        return False
+
+    def _must_stop(self) -> bool:
+        if not self.is_stopping():
+            return False
+        now = time.monotonic()
+        self._stopping_since = self._stopping_since or now
+        return now > self._stopping_since + STOP_SECONDS
+
+    def _heard(self, message: dict[str, Any]) -> None:
+        if message["t"] == "log":
+            self.lines.append({**message, "moment": self.moment(message["at"])})
+        elif message["t"] == "progress":
+            self.progress, self._new_progress = message, True
+
+    def _done(self, message: dict[str, Any]) -> Ending:
+        outcome = Outcome.COMPLETE if message["ok"] else Outcome.FAILED
+        ending = self._ended(outcome, message.get("error", ""))
+        ending.result = message.get("result")
+        ending.traceback = message.get("traceback", "")
+        ending.back_off_ms = message.get("back_off")
+        return ending
+
+    def _failed(self, error: str) -> Ending:
+        return self._ended(Outcome.FAILED, error)
+
+    def _ended(self, outcome: Outcome, error: str) -> Ending:
+        shown = self.progress or {"percent": None, "note": ""}
+        return Ending(
+            self.job,
+            outcome,
+            self.moment(self.begun),
+            self.moment(time.monotonic()),
+            error=error,
+            percent=shown["percent"],
+            note=shown["note"],
+            lines=self.lines,
+        )

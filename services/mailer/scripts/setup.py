@@ -1,0 +1,9 @@
+"""Make the outbox, if it is not there."""
+
+from pathlib import Path
+
+
+def run(context):
+    outbox = Path(context.service.configuration["outbox"])
+    outbox.mkdir(parents=True, exist_ok=True)
+    context.log(f"the outbox is {outbox}")

@@ -1,0 +1,37 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from allocation.logic.json_value import MAX_DEPTH, NotJson, encoded
+from allocation.logic.names import BadName, checked_name
+
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=8)
+scalars = st.none() | st.booleans() | st.integers(-(10**39), 10**39) | texts
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+values = st.recursive(
+    scalars | numbers, lambda inner: st.lists(inner) | st.dictionaries(texts, inner), max_leaves=10
+)
+
+
+@given(values)
+def test_what_is_encoded_reads_back_the_same(value):
+    assert json.loads(encoded(value)) == value
+
+
+def test_a_value_may_be_so_deep_and_no_deeper():
+    deep = []
+    for _ in range(MAX_DEPTH):
+        deep = [deep]
+    assert encoded(deep)
+    with pytest.raises(NotJson):
+        encoded([deep])
+
+
+@given(st.text(max_size=300))
+def test_a_name_is_kept_or_refused(name):
+    try:
+        assert checked_name(name, "key") == name
+    except BadName as error:
+        assert "key" in str(error)

@@ -1,0 +1,78 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from queues.logic.manifest import configuration_errors, read
+from queues.logic.mounts import mount_error, prefix, title
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
+)
+GOOD = {"name": "mailer", "version": "1.0.0", "scripts": {"send-mail": "scripts/send.py"}}
+
+
+def test_a_script_may_be_a_path_alone():
+    manifest, errors = read(GOOD)
+    assert errors == []
+    assert manifest.scripts["send-mail"].title == "Send Mail"
+
+
+def test_all_errors_are_told_at_once():
+    _, errors = read({"name": "3x", "scripts": {"a": "../b.py", "b": {"path": "c.txt"}}})
+    assert len(errors) == 4
+    assert any("version" in error for error in errors)
+
+
+@pytest.mark.parametrize("path", ["/etc/x.py", "a/../../x.py", "", "x.txt", "a\\b.py", None, 3])
+def test_a_path_must_stay_inside_the_service(path):
+    manifest, errors = read({**GOOD, "scripts": {"a": {"path": path}}})
+    assert manifest is None
+    assert errors
+
+
+def test_defaults_of_a_script_are_checked_like_a_push():
+    script = {"path": "a.py", "max_failures": "many"}
+    _, errors = read({**GOOD, "scripts": {"a": script}})
+    assert errors == ["script a: max_failures must be a number, not 'many'"]
+
+
+@given(json_values)
+def test_any_value_is_a_manifest_or_has_errors(value):
+    manifest, errors = read(value)
+    assert (manifest is None) == bool(errors)
+
+
+def test_configuration_is_checked_by_type_and_need():
+    definitions = read(
+        {**GOOD, "configuration": {"port": {"type": "int"}, "note": {"required": False}}}
+    )[0].configuration
+    assert configuration_errors(definitions, {"colour": 1}) == {
+        "colour": "is not allowed",
+        "port": "is required",
+    }
+    assert configuration_errors(definitions, {"port": True}) == {"port": "must be of type int"}
+    assert configuration_errors(definitions, {"port": 25}) == {}
+
+
+REFUSED = ["/_x", "/%x", "/3x", "/app", "/a/app/b", "/a/APP", "/a.b", "/a b", "/a?b", "/a:b"]
+REFUSED += ["x", "/", "//a", "/a/", "/_open"]
+
+
+@pytest.mark.parametrize("mount", REFUSED)
+def test_bad_mounts_are_refused(mount):
+    assert mount_error(mount) is not None
+
+
+@pytest.mark.parametrize("mount", ["/unittest/ok", "/mailer", "/a-b/c_d%20", "/_open/x"])
+def test_good_mounts_are_accepted(mount):
+    assert mount_error(mount) is None
+
+
+def test_the_prefix_of_a_mount_is_a_name():
+    assert prefix("/my-service/v1") == "my_service_v1_"
+
+
+def test_names_are_shown_as_titles():
+    assert [title(n) for n in ("setup", "send-mail", "a_b")] == ["Setup", "Send Mail", "A B"]

@@ -1,0 +1,78 @@
+"""Undo gives every key its first image back, whatever happened to it, and nothing else."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from allocation.logic.undo import is_untouched, plan
+from tests.logic.undo_model import ABSENT, MARKER, Store, forward_undo, journalled
+
+keys = st.sampled_from(["a", "b", "c"])
+values = st.sampled_from([{}, [], 0, False, "", None, {"v": 1}, {"v": 2}, MARKER])
+operations = st.lists(
+    st.tuples(st.sampled_from(["put", "delete", "third party"]), keys, values), max_size=12
+)
+starts = st.dictionaries(keys, values)
+
+WRONG_SHAPES = {
+    "put twice": ({"a": 1}, [("put", "a", 2), ("put", "a", 3)]),
+    "put, then delete": ({"a": 1}, [("put", "a", 2), ("delete", "a", None)]),
+    "delete, then put": ({"a": 1}, [("delete", "a", None), ("put", "a", 2)]),
+    "an empty object": ({"a": {}}, [("put", "a", {"v": 1})]),
+    "a new key put twice": ({}, [("put", "a", 1), ("put", "a", 2)]),
+    "the marker as a value": ({"a": {"v": 1}}, [("put", "a", MARKER)]),
+}
+
+
+def undo(store, journal):
+    for restore in plan(journal):
+        if is_untouched(store.image(restore.key), restore):
+            store.restore(restore.key, restore.image)
+
+
+@given(starts, operations)
+def test_undo_restores_every_key_that_no_third_party_wrote(start, script):
+    store = Store(start)
+    journal, strangers = journalled(store, script)
+    undo(store, journal)
+    expected = {**start, **strangers}
+    for key in "abc":
+        assert store.value(key) == expected.get(key, ABSENT)
+
+
+@given(starts, operations, st.integers(0, 3))
+def test_undo_can_be_interrupted_anywhere_and_resumed(start, script, done):
+    store = Store(start)
+    journal, strangers = journalled(store, script)
+    for restore in plan(journal)[:done]:
+        if is_untouched(store.image(restore.key), restore):
+            store.restore(restore.key, restore.image)
+    undo(store, journal)
+    assert {key: store.value(key) for key in "abc"} == {
+        key: {**start, **strangers}.get(key, ABSENT) for key in "abc"
+    }
+
+
+@given(starts, operations)
+def test_a_plan_names_each_key_once(start, script):
+    journal, _ = journalled(Store(start), script)
+    keys_of_plan = [restore.key for restore in plan(journal)]
+    assert sorted(keys_of_plan) == sorted({write.key for write in journal})
+
+
+@pytest.mark.parametrize("shape", WRONG_SHAPES)
+def test_the_shapes_that_a_forward_undo_gets_wrong_are_right(shape):
+    start, script = WRONG_SHAPES[shape]
+    store = Store(start)
+    journal, _ = journalled(store, script)
+    undo(store, journal)
+    assert store.value("a") == start.get("a", ABSENT)
+
+
+@pytest.mark.parametrize("shape", WRONG_SHAPES)
+def test_the_same_check_catches_a_forward_undo(shape):
+    start, script = WRONG_SHAPES[shape]
+    store = Store(start)
+    journal, _ = journalled(store, script)
+    forward_undo(store, journal)
+    assert store.value("a") != start.get("a", ABSENT)

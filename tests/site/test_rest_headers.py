@@ -1,0 +1,44 @@
+"""What every answer below /api/ carries, and what it never does."""
+
+import pytest
+from django.test import Client
+
+from tests.site.test_rest_malformed import endpoints
+
+GETS = sorted(
+    "/" + route
+    for route, view in endpoints()
+    if route.startswith("api/v1/") and "<" not in route and "GET" in getattr(view, "actions", {})
+)
+
+
+def is_private(answer):
+    return (
+        answer["X-Content-Type-Options"] == "nosniff"
+        and answer["X-Frame-Options"] == "DENY"
+        and answer["Cache-Control"] == "no-store"
+        and "frame-ancestors 'none'" in answer["Content-Security-Policy"]
+        and "unsafe" not in answer["Content-Security-Policy"]
+        and answer["Referrer-Policy"] == "same-origin"
+        and answer["X-Request-Id"]
+    )
+
+
+@pytest.mark.parametrize("path", GETS)
+def test_answers_are_private_whoever_asks(client_as, path):
+    answers = [Client().get(path), client_as("admin").get(path)]
+    assert [answer.status_code for answer in answers] == [401, 200]
+    assert all(is_private(answer) for answer in answers)
+
+
+def test_a_token_never_reaches_the_log(token_of, capfd, caplog):
+    token = token_of("viewer")
+    client = Client(headers={"Authorization": f"Bearer {token}"})
+    client.get("/api/v1/me")
+    Client(headers={"Authorization": f"Bearer {token}x"}).get("/api/v1/me")
+    assert token not in "".join(capfd.readouterr()) + caplog.text
+
+
+def test_cookies_and_origins_of_others_get_no_permission(rest_as):
+    answer = rest_as("viewer").get("/api/v1/me", headers={"Origin": "https://elsewhere.example"})
+    assert not [name for name in answer.headers if name.startswith("Access-Control")]

@@ -1,0 +1,231 @@
+"""The document store by itself."""
+
+import pytest
+
+from allocation.transactions import (
+    Client,
+    CollectionKeyIsLocked,
+    DocumentNotFound,
+    InvalidDocument,
+    Patch,
+    PreconditionFailed,
+    Search,
+    Transaction,
+)
+from allocation.transactions.models import Document
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def people(client):
+    rows = [("ada", 36, "Paris"), ("bob", 20, "Rome"), ("eve", "36", "Paris"), ("zoe", 50, None)]
+    for key, age, city in rows:
+        value = {"age": age, "name": {"first": key}} | ({"city": city} if city else {})
+        client.put("people", key, value).raise_for_status()
+    return client
+
+
+def keys(pages):
+    return [result["path"]["key"] for result in pages.all()]
+
+
+def test_a_round_trip_changes_a_document_by_its_ref(client):
+    client.put("c", "k", {"v": 1})
+    item = client.get("c", "k")
+    item["was_modified"] = True
+    client.put(item.collection, item.key, item.json, item.ref).raise_for_status()
+    assert client.get("c", "k").json == {"v": 1, "was_modified": True}
+    assert item["nothing"] is None
+
+
+def test_a_missing_key_is_an_answer_not_an_exception(client):
+    answer = client.get("c", "k")
+    assert (answer.status_code, answer.json, answer.ok) == (404, {}, False)
+    with pytest.raises(DocumentNotFound):
+        answer.raise_for_status()
+
+
+def test_a_stale_ref_changes_nothing(client):
+    old = client.put("c", "k", {"v": 1}).ref
+    client.put("c", "k", {"v": 2})
+    for answer in (client.put("c", "k", {"v": 3}, old), client.delete("c", "k", old)):
+        assert answer.status_code == 412
+        with pytest.raises(PreconditionFailed):
+            answer.raise_for_status()
+    assert client.get("c", "k").json == {"v": 2}
+
+
+def test_create_only_works_once_and_again_after_a_delete(client):
+    assert client.put("c", "k", {"v": 1}, False).status_code == 201
+    assert client.put("c", "k", {"v": 2}, False).status_code == 412
+    client.delete("c", "k")
+    assert client.put("c", "k", {"v": 3}, False).status_code == 201
+
+
+def test_a_delete_with_a_ref_keeps_the_history_and_one_without_does_not(client):
+    first = client.put("c", "k", {"v": 1}).ref
+    second = client.put("c", "k", {"v": 2}).ref
+    client.delete("c", "k", second).raise_for_status()
+    history = client.refs("c", "k", limit=2).all()
+    assert [entry["path"]["tombstone"] for entry in history] == [True, False, False]
+    assert client.get("c", "k", first).json == {"v": 1}
+    client.put("c", "k", {"v": 3})
+    client.delete("c", "k").raise_for_status()
+    assert client.refs("c", "k").all() == []
+    assert client.delete("c", "k").status_code == 404
+
+
+def test_a_post_makes_a_key(client):
+    answer = client.post("c", {"v": 1})
+    assert len(answer.key) == 16
+    assert client.head("c", answer.key).ref == answer.ref
+
+
+BAD_VALUES = [float("nan"), float("inf"), {1: 2}, object(), "\x00", "\ud800", 10**40, {"a": {1}}]
+
+
+@pytest.mark.parametrize("value", BAD_VALUES, ids=repr)
+def test_a_value_that_is_not_json_is_refused(client, value):
+    with pytest.raises(InvalidDocument):
+        client.put("c", "k", {"v": value})
+    assert not Document.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["", "\x00", "x" * 256, "a\nb", None, 7, "\ud800"], ids=repr)
+def test_a_bad_name_is_refused(client, name):
+    with pytest.raises(InvalidDocument):
+        client.put("c", name, {})
+    with pytest.raises(InvalidDocument):
+        client.put(name, "k", {})
+
+
+@pytest.mark.parametrize("name", ["ä/ö", "../x", "<script>", " a ", "A", "a", "é", "é", "🦊"])
+def test_any_other_name_is_kept_as_it_is(client, name):
+    client.put(name, name, {"v": name}).raise_for_status()
+    assert client.get(name, name).json == {"v": name}
+    assert keys(client.list(name)) == [name]
+
+
+def test_a_patch_changes_parts(client):
+    client.put("c", "k", {"n": 1, "tags": ["a"]})
+    patch = Patch().test("n", 1).increment("n", 4).add("tags/-", "b").copy("tags/0", "first")
+    client.patch("c", "k", patch).raise_for_status()
+    assert client.get("c", "k").json == {"n": 5, "tags": ["a", "b"], "first": "a"}
+    assert client.patch("c", "k", Patch().test("n", 1)).status_code == 412
+    assert client.patch("c", "k", [{"op": "nonsense", "path": "/n"}]).status_code == 400
+    client.patch_merge("c", "k", {"n": None, "x": {"y": 1}}).raise_for_status()
+    assert client.get("c", "k").json == {"tags": ["a", "b"], "first": "a", "x": {"y": 1}}
+    assert client.patch("c", "none", Patch().add("x", 1)).status_code == 404
+
+
+def test_a_patch_meets_a_lock(client):
+    client.put("c", "k", {"n": 1})
+    Transaction(client).get("c", "k")
+    with pytest.raises(CollectionKeyIsLocked):
+        client.patch("c", "k", Patch().increment("n"))
+
+
+def test_a_list_comes_in_pages_by_key(people):
+    pages = people.list("people", limit=3)
+    first = pages.next()
+    assert [row["path"]["key"] for row in first["results"]] == ["ada", "bob", "eve"]
+    assert keys(people.list("people", limit=3)) == ["ada", "bob", "eve", "zoe"]
+    assert keys(people.list("people", after="bob")) == ["eve", "zoe"]
+    assert pages.next()["next"] is None
+    assert pages.prev()["results"] == first["results"]
+
+
+SEARCHES = {
+    "age:>30": ["ada", "zoe"],
+    "age:>30 AND city:Paris": ["ada"],
+    "age:[20 TO 36]": ["ada", "bob"],
+    "age:{20 TO 50}": ["ada"],
+    "age:[* TO 20]": ["bob"],
+    'age:"36"': ["eve"],
+    "age:36": ["ada"],
+    "city:*": ["ada", "bob", "eve"],
+    "NOT city:Paris": ["bob", "zoe"],
+    "city:Rome OR age:>=50": ["bob", "zoe"],
+    "(city:Rome OR city:Paris) AND NOT age:20": ["ada", "eve"],
+    "name.first:a*": ["ada"],
+    "value.name.first:zoe": ["zoe"],
+    "*": ["ada", "bob", "eve", "zoe"],
+    "NOT *": [],
+    "nothing:1": [],
+    "city:Paris age:36": ["ada"],
+}
+
+
+@pytest.mark.parametrize("query", SEARCHES)
+def test_a_search_finds(people, query):
+    assert keys(people.search("people", query)) == SEARCHES[query]
+
+
+def test_a_search_sorts_and_skips(people):
+    search = Search().query("age:>0").sort("age:desc").limit(1).offset(1)
+    assert keys(people.search("people", search)) == ["ada", "bob"]
+    assert keys(people.search("people", "*", sort="city:desc", limit=2)) == [
+        "bob",
+        "ada",
+        "eve",
+        "zoe",
+    ]
+
+
+@pytest.mark.parametrize("query", ["age:", "(a:1", "a:1)", "AND", "lonely", "a:1 OR", "x" * 5000])
+def test_a_query_that_cannot_be_read_is_refused(people, query):
+    with pytest.raises(InvalidDocument):
+        people.search("people", query).all()
+
+
+def test_lists_and_searches_show_what_is_committed(people):
+    txn = Transaction(people)
+    txn.put("people", "ada", {"age": 99})
+    txn.put("people", "new", {"age": 99})
+    txn.delete("people", "bob")
+    assert keys(people.list("people")) == ["ada", "bob", "eve", "zoe"]
+    assert keys(people.search("people", "age:99")) == []
+    assert keys(people.search("people", "age:20")) == ["bob"]
+    txn.complete()
+    assert keys(people.search("people", "age:99")) == ["ada", "new"]
+    assert keys(people.list("people")) == ["ada", "eve", "new", "zoe"]
+
+
+def test_a_collection_is_dropped_by_that_name_alone_and_never_while_locked(people):
+    txn = Transaction(people)
+    txn.get("people", "ada", shared=True)
+    with pytest.raises(CollectionKeyIsLocked):
+        people.drop("people")
+    txn.complete()
+    assert people.drop("people").json == {"dropped": 4}
+    assert keys(people.list("people")) == []
+    assert people.refs("people", "ada").all() == []
+
+
+def test_relations_are_followed_hop_by_hop(people):
+    people.put_relation("people", "ada", "knows", "people", "bob").raise_for_status()
+    people.put_relation("people", "bob", "knows", "people", "zoe").raise_for_status()
+    answer = people.get_relations("people", "ada", "knows", "knows")
+    assert [row["path"]["key"] for row in answer["results"]] == ["zoe"]
+    people.delete_relation("people", "bob", "knows", "people", "zoe").raise_for_status()
+    assert people.get_relations("people", "ada", "knows", "knows")["count"] == 0
+    assert people.put_relation("people", "x", "knows", "people", "bob").status_code == 404
+
+
+def test_events_have_a_time_an_ordinal_and_a_ref(people):
+    first = people.post_event("people", "ada", "visit", {"n": 1}, 1000)
+    second = people.post_event("people", "ada", "visit", {"n": 2}, 1000)
+    assert (first["ordinal"], second["ordinal"]) == (1, 2)
+    events = people.list_events("people", "ada", "visit", limit=1).all()
+    assert [event["value"] for event in events] == [{"n": 2}, {"n": 1}]
+    stale = people.put_event("people", "ada", "visit", 1000, 1, {"n": 3}, "stale")
+    assert stale.status_code == 412
+    people.put_event("people", "ada", "visit", 1000, 1, {"n": 3}, first.ref).raise_for_status()
+    assert people.get_event("people", "ada", "visit", 1000, 1)["value"] == {"n": 3}
+    people.delete_event("people", "ada", "visit", 1000, 1).raise_for_status()
+    assert people.get_event("people", "ada", "visit", 1000, 1).status_code == 404
+
+
+def test_a_ping_reads_the_clock_of_the_database():
+    assert Client("api key").ping()["now"]
