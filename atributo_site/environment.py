@@ -286,7 +286,6 @@ class Environment:
         whole(100, DAY_MS),
         "Silence after which a worker counts as dead, in milliseconds.",
     )
-<<<<<<< HEAD
     dns_servers: tuple[str, ...] = variable(
         "ATRIBUTO_DNS_SERVERS",
         "",
@@ -316,7 +315,7 @@ class Environment:
         "3600000",
         whole(1000, DAY_MS),
         "Longest time that an answer of DNS is believed, in milliseconds.",
-=======
+    )
     worker_memory_mb: int = variable(
         "ATRIBUTO_WORKER_MEMORY_MB",
         "512",
@@ -334,7 +333,6 @@ class Environment:
         str(BASE_DIR / "services"),
         listed,
         "Folders below which services may be installed from, separated by commas.",
->>>>>>> refs/heads/allocation
     )
     event_retention_days: int = variable(
         "ATRIBUTO_EVENT_RETENTION_DAYS", "90", whole(1, 36500), "Days that events are kept."
