@@ -13,6 +13,7 @@ from allocation.models import Event, Lease
 from atributo_site.attention import attention
 from atributo_site.curation import ROLE as CURATOR
 from atributo_site.redis_health import redis_health
+from pools import snapshot as pools
 
 NEWEST_EVENTS = 20
 
@@ -28,6 +29,7 @@ def snapshot(now: datetime) -> dict[str, Any]:
         "processes": processes,
         "restarts": _restarts(leases),
         "curator": _curator(leases, processes, now),
+        "pools": pools.snapshot(now),
         "events": [_event(event) for event in Event.objects.newest_first()[:NEWEST_EVENTS]],
     }
     found["attention"] = attention(found)

@@ -49,6 +49,16 @@ def remove(pool: Pool, key: str, lease: HeldLease) -> None:
             _drain(pool, backend)
 
 
+def drain_again(backend: Backend, lease: HeldLease) -> bool:
+    with atomic():
+        lease.guard()
+        if _is_elsewhere(backend):
+            return False
+        note(backend.pool, Kind.KEPT, backend, "restored, but not in DNS: it drains again")
+        _drain(backend.pool, backend)
+        return True
+
+
 def forget(backend: Backend, lease: HeldLease) -> bool:
     """Gone for good: remove its instance unless jobs, holds or a person keep it."""
     with atomic():

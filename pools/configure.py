@@ -56,7 +56,7 @@ def change(name: str, epoch: int | None = None, **settings: Any) -> Pool:
     expected = pool.epoch if epoch is None else epoch
     with atomic():
         rows = Pool.objects.filter(pk=pool.pk, epoch=expected)
-        if not rows.update(epoch=F("epoch") + bool(changed), **changed):
+        if not rows.update(epoch=F("epoch") + int(bool(changed)), **changed):
             raise PoolChanged(f"pool {name} is not at epoch {expected}: look again")
         if changed:
             record("pool.changed", f"pool:{name}", **changed)

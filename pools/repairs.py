@@ -10,7 +10,7 @@ from allocation.errors import EpochChanged
 from allocation.leases import HeldLease
 from allocation.models.clock import from_now
 from allocation.repair import Repair
-from pools.apply import forget
+from pools.apply import drain_again, forget
 from pools.models import Backend, BackendChange, PoolSnapshot
 from pools.watch import Watch
 
@@ -26,6 +26,11 @@ def remove_gone_backends(now: datetime, lease: HeldLease) -> int:
         with suppress(EpochChanged):  # somebody decides about the instance right now
             count += forget(backend, lease)
     return count
+
+
+def drain_what_left(now: datetime, lease: HeldLease) -> int:
+    """Restored by somebody although DNS, which decides about it, does not know it."""
+    return sum(drain_again(backend, lease) for backend in Backend.objects.astray()[:BATCH])
 
 
 def forget_old_changes(now: datetime, lease: HeldLease) -> int:
@@ -47,6 +52,7 @@ def forget_old_snapshots(now: datetime, lease: HeldLease) -> int:
 
 REPAIRS = [
     Repair("watched names", Watch().sweep, every_seconds=0.5),
+    Repair("instances that left DNS", drain_what_left, every_seconds=5),
     Repair("gone backends", remove_gone_backends, every_seconds=5),
     Repair("old changes of backends", forget_old_changes, every_seconds=60),
     Repair("old pictures of pools", forget_old_snapshots, every_seconds=60),

@@ -22,6 +22,18 @@ class BackendQuerySet(models.QuerySet["Backend"]):
     def gone(self) -> "BackendQuerySet":
         return self.filter(state=Backend.State.GONE)
 
+    def astray(self) -> "BackendQuerySet":
+        """Gone, yet the instance is available and nobody but DNS has decided so."""
+        others = Backend.objects.filter(instance_id=OuterRef("instance_id"), state="present")
+        available = Instance.objects.available().filter(source=Instance.Source.DNS)
+        return (
+            self.gone()
+            .filter(Exists(available.filter(pk=OuterRef("instance_id"))), ~Exists(others))
+            .filter(pool__is_watched=True)
+            .select_related("pool")
+            .order_by("pk")
+        )
+
     def overdue(self) -> "BackendQuerySet":
         """Gone for longer than the grace, and nothing and nobody keeps the instance."""
         this = {"instance_id": OuterRef("instance_id")}

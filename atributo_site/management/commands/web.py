@@ -10,6 +10,7 @@ from allocation.presence import host_and_pid
 from atributo_site.beating import beating, presence_of
 from atributo_site.commands import AtributoCommand
 from atributo_site.supervisor.ports import listen_or_offer
+from pools.report import reporting
 
 GRACE_SECONDS = 3
 
@@ -37,5 +38,6 @@ class Command(AtributoCommand):
             timeout_keep_alive=30,
             server_header=False,
         )
-        with beating(presence_of("web", host_and_pid())):
+        name = host_and_pid()
+        with beating(presence_of("web", name)), reporting(f"web/{name}"):
             uvicorn.Server(config).run(sockets=[listener])
