@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import connection
 
 from allocation.models import Event, Lease
+from allocation.transactions import snapshot as transactions
 from atributo_site.attention import attention
 from atributo_site.curation import ROLE as CURATOR
 from atributo_site.redis_health import redis_health
@@ -28,6 +29,7 @@ def snapshot(now: datetime) -> dict[str, Any]:
         "redis": redis_health().as_dict(),
         "processes": processes,
         "restarts": _restarts(leases),
+        "transactions": transactions.snapshot(now),
         "curator": _curator(leases, processes, now),
         "pools": pools.snapshot(now),
         "events": [_event(event) for event in Event.objects.newest_first()[:NEWEST_EVENTS]],

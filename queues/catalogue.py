@@ -6,6 +6,7 @@ from django.db.models.functions import Now
 from django.db.transaction import atomic, on_commit
 
 from allocation.events import current_actor, record
+from queues.due import has_due
 from queues.errors import BadQueue, QueueNotFound
 from queues.handles import QueueHandle
 from queues.models import Queue
@@ -103,4 +104,5 @@ def _check(name: Any, max_workers: Any) -> None:
 
 
 def _ring(queue: Queue, using: str) -> None:
-    ring(queue.pk, queue.name, queue.max_workers, using=using)
+    if has_due(queue.pk, using=using):
+        ring(queue.pk, queue.name, queue.max_workers, using=using)

@@ -1,5 +1,6 @@
 """The web server: one process, streams async, everything else in threads."""
 
+import signal
 import socket
 from typing import Any
 
@@ -38,6 +39,10 @@ class Command(AtributoCommand):
             timeout_keep_alive=30,
             server_header=False,
         )
+        # uvicorn stops on these signals and then raises them again, which would end us before
+        # the presence is given back.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: None)
         name = host_and_pid()
         with beating(presence_of("web", name)), reporting(f"web/{name}"):
             uvicorn.Server(config).run(sockets=[listener])

@@ -12,7 +12,7 @@ from django.db import close_old_connections, connections
 from allocation.event_feed import events_after, newest_mark
 from allocation.logic.marks import Mark
 from allocation.models import Event
-from atributo_site.listener import Line, Listener, Round, Said
+from atributo_site.serving.listener import Line, Listener, Round, Said
 
 PAUSE_SECONDS = 0.5
 SLOW_SECONDS = 5.0  # a round that takes longer is said to be degraded

@@ -10,11 +10,11 @@ from urllib.parse import unquote_to_bytes
 from a2wsgi import WSGIMiddleware
 from django.conf import settings
 
-from atributo_site import request_body
-from atributo_site.asgi_types import Message, Receive, Send, refuse
-from atributo_site.ending import when_stopping
 from atributo_site.rest.ids import ENCODED_SLASH
-from atributo_site.stream import PATH, EventStream
+from atributo_site.serving import request_body
+from atributo_site.serving.asgi_types import Message, Receive, Send, refuse
+from atributo_site.serving.ending import when_stopping
+from atributo_site.serving.stream import PATH, EventStream
 
 
 class OnePort:

@@ -14,12 +14,12 @@ from rest_framework.exceptions import NotAuthenticated, ParseError, PermissionDe
 
 from allocation.event_feed import events_after, newest_mark
 from allocation.logic.marks import Mark, is_of_the_past, parsed
-from atributo_site.listener import Line
 from atributo_site.permissions import ACTIONS, may
 from atributo_site.rest.authentication import TokenAuthentication
 from atributo_site.rest.permission import within
 from atributo_site.rest.throttling import requests
-from atributo_site.sse import topics_of
+from atributo_site.serving.listener import Line
+from atributo_site.serving.sse import topics_of
 
 Value = TypeVar("Value")
 

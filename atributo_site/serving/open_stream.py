@@ -8,10 +8,10 @@ from django.core.handlers.asgi import ASGIRequest
 from django.db import Error as DatabaseError
 from rest_framework.exceptions import APIException
 
-from atributo_site import reader, sse
-from atributo_site.asgi_types import Send, send_problem
-from atributo_site.listener import Line, Listener, Round, Said
-from atributo_site.reader import Missed, Reader
+from atributo_site.serving import reader, sse
+from atributo_site.serving.asgi_types import Send, send_problem
+from atributo_site.serving.listener import Line, Listener, Round, Said
+from atributo_site.serving.reader import Missed, Reader
 
 RETRY_MS = 2000
 HEARTBEAT_SECONDS = 15.0

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from atributo_site.asgi_types import Message, Receive
+from atributo_site.serving.asgi_types import Message, Receive
 
 READ_SECONDS = 30.0
 

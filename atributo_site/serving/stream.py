@@ -11,12 +11,12 @@ from django.db import Error as DatabaseError
 from rest_framework.exceptions import APIException, MethodNotAllowed
 
 from allocation.errors import AtributoError
-from atributo_site import reader
-from atributo_site.asgi_types import Message, Receive, Send, send_problem
-from atributo_site.broadcast import Broadcast
-from atributo_site.listener import Listener
-from atributo_site.open_stream import OpenStream
-from atributo_site.reader import Reader
+from atributo_site.serving import reader
+from atributo_site.serving.asgi_types import Message, Receive, Send, send_problem
+from atributo_site.serving.broadcast import Broadcast
+from atributo_site.serving.listener import Listener
+from atributo_site.serving.open_stream import OpenStream
+from atributo_site.serving.reader import Reader
 
 PATH = "/events/stream"
 HEADERS = [
