@@ -7,6 +7,7 @@ _HOMES = {
     "AsyncConnectionPool": "pools.net.aio",
     "Backend": "pools.logic.backends",
     "ConnectionPool": "pools.net.pool",
+    "ConnectionSet": "pools.net.connection_set",
     "DNSResolver": "pools.net.dns_resolver",
     "HttpAgent": "pools.net.agent",
     "HttpsAgent": "pools.net.agent",

@@ -34,6 +34,8 @@ from pools.logic.timers import Timers
 class PoolMachine:
     """Not thread-safe; whoever drives it holds a lock and does what `take` returns."""
 
+    is_singleton = False
+
     def __init__(self, config: PoolConfig, chance: Callable[[], float]) -> None:
         self.config = config
         self.state = "starting"
@@ -270,6 +272,17 @@ class PoolMachine:
             slot.holder = None
             slot.doomed = slot.doomed or "closed"
             self.slots.retire(slot, now)
+
+    def demand(self) -> int:
+        living = self.roster.backends.keys() - self.roster.dead.keys()
+        return self.shape.sizing.demand(self.slots.all(), len(self.queue), living)
+
+    def became_doomed(self, slot: Slot) -> None:
+        """A connection in use is not to be used again; its holder will find out by itself."""
+
+    def is_last(self, slot: Slot) -> bool:
+        """True for a connection that must not be given up; leases need no such care."""
+        return False
 
     # -- the end -----------------------------------------------------------------------------
 

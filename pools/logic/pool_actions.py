@@ -57,6 +57,22 @@ class Revoke:
 
 
 @dataclass(frozen=True, slots=True)
+class Advertise:
+    """A connection of a set works; `holder` is its key from now on."""
+
+    holder: str
+    slot: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Withdraw:
+    """A connection of a set is to be let go."""
+
+    holder: str
+    slot: Any
+
+
+@dataclass(frozen=True, slots=True)
 class PoolStateChanged:
     state: str
 
@@ -67,5 +83,15 @@ class ResolveNow:
 
 
 PoolAction = (
-    Connect | Abandon | Close | Check | Grant | Refuse | Revoke | PoolStateChanged | ResolveNow
+    Connect
+    | Abandon
+    | Close
+    | Check
+    | Grant
+    | Refuse
+    | Revoke
+    | Advertise
+    | Withdraw
+    | PoolStateChanged
+    | ResolveNow
 )

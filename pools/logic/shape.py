@@ -17,7 +17,7 @@ REBALANCE_MS = 10_000.0
 class Shape:
     def __init__(self, pool: "PoolMachine") -> None:
         self._pool = pool
-        self._sizing = Sizing(pool.config.spares, pool.config.maximum)
+        self.sizing = Sizing(pool.config.spares, pool.config.maximum)
         self._churn = Churn(pool.config.max_churn_rate)
         self._is_wanted = True
         self.is_sampling = False
@@ -37,7 +37,8 @@ class Shape:
             self.want_rebalance()
 
     def _has_room(self) -> bool:
-        return len(self._pool.slots) < self._pool.config.maximum
+        """A set opens a new connection before it lets its last one go."""
+        return len(self._pool.slots) < self._pool.config.maximum + self._pool.is_singleton
 
     # -- rebalance ---------------------------------------------------------------------------
 
@@ -53,17 +54,15 @@ class Shape:
         keys = roster.in_use()
         self._leave_others(set(keys), now)
         groups = [(key, self._replaceable(key)) for key in keys]
-        target = self._sizing.target(self._demand())
-        plan = plan_rebalance(groups, roster.dead.keys(), target, self._pool.config.maximum)
+        target = self.sizing.target(self._pool.demand())
+        maximum, singleton = self._pool.config.maximum, self._pool.is_singleton
+        plan = plan_rebalance(groups, roster.dead.keys(), target, maximum, singleton)
         for slot in plan.remove:
-            if self._may_change(slot.key, now):
+            if not self._pool.is_last(slot) and self._may_change(slot.key, now):
                 self._pool.slots.give_up(slot, now)
         for key in plan.add:
             if not self._adopt(key) and self._has_room() and self._may_change(key, now):
                 self._pool.slots.open(roster.backends[key], now)
-
-    def _demand(self) -> int:
-        return self._sizing.demand(self._pool.slots.all(), len(self._pool.queue))
 
     def _replaceable(self, key: str) -> list[Slot]:
         """The slots that count for this backend, those that are missed least first."""
@@ -79,7 +78,10 @@ class Shape:
     def _adopt(self, key: str) -> bool:
         """A connection that was to go when it is free may as well stay."""
         for slot in self._pool.slots.of(key):
-            if slot.state in (BUSY, CONNECTING) and slot.doomed == "unwanted":
+            is_ours = slot.state == CONNECTING or (
+                slot.state == BUSY and not self._pool.is_singleton
+            )
+            if is_ours and slot.doomed == "unwanted":
                 slot.doomed = None
                 return True
         return False
@@ -122,14 +124,14 @@ class Shape:
         self.want_rebalance()
 
     def _sample(self, now: float) -> None:
-        self.is_sampling = self._sizing.sample(self._demand())
+        self.is_sampling = self.sizing.sample(self._pool.demand())
         if self.is_sampling:
             self._pool.timers.set("sample", now + SAMPLE_MS)
-        if self._sizing.is_clamped or self._is_too_big():
+        if self.sizing.is_clamped or self._is_too_big():
             self.want_rebalance()
 
     def _is_too_big(self) -> bool:
-        return len(self._pool.slots) > self._demand() + len(self._pool.roster.dead)
+        return len(self._pool.slots) > self._pool.demand() + len(self._pool.roster.dead)
 
     def _check(self, now: float) -> None:
         rest_ms = self._pool.config.check_timeout or 0.0

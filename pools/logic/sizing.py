@@ -1,7 +1,7 @@
 """How many connections a pool should have: what is needed now, and a little of what was needed."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from pools.logic.lowpass import LowPass
 from pools.logic.slot import BUSY, Slot
@@ -16,10 +16,15 @@ class Sizing:
         self.is_clamped = False
         self._filter = LowPass()
 
-    def demand(self, slots: Iterable[Slot], waiting: int) -> int:
-        """Every claim, every spare, and a replacement for each slot that is trying again."""
-        used = sum(s.state == BUSY or (s.is_retrying and not s.is_monitor) for s in slots)
-        return used + waiting + self.spares
+    def demand(self, slots: Collection[Slot], waiting: int, keys: Collection[str]) -> int:
+        """Every claim, every spare, and a replacement for each slot that is trying again.
+
+        There is no replacement when all the backends (`keys`) are in the same trouble.
+        """
+        busy = sum(slot.state == BUSY for slot in slots)
+        trying = [slot.key for slot in slots if slot.is_retrying and not slot.is_monitor]
+        replaced = len(trying) if not set(keys) <= set(trying) else 0
+        return busy + replaced + waiting + self.spares
 
     def target(self, demand: int) -> int:
         """Grow at once, shrink slowly."""

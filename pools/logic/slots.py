@@ -1,7 +1,7 @@
 """The life of every slot: connect, rest, serve, be checked, fail, try again, go."""
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from pools.logic.backends import Backend
@@ -32,7 +32,7 @@ class Slots:
     def __len__(self) -> int:
         return len(self._slots)
 
-    def all(self) -> Iterable[Slot]:
+    def all(self) -> Collection[Slot]:
         return self._slots.values()
 
     def of(self, key: str) -> list[Slot]:
@@ -132,6 +132,8 @@ class Slots:
         slot = self._slots.get(slot_id)
         if slot is None or slot.connection is not connection or slot.state == CLOSING:
             return
+        if slot.state == BUSY and slot.doomed is None:
+            self._pool.became_doomed(slot)
         slot.doomed = slot.doomed or ("closed" if error is None else "error")
         slot.last_error = error
         if error is not None:
@@ -181,6 +183,8 @@ class Slots:
         elif slot.state == RETRYING:
             self._gone(slot)
         elif slot.state != CLOSING:
+            if slot.state == BUSY and slot.doomed is None:
+                self._pool.became_doomed(slot)
             slot.doomed = "unwanted"
             if slot.state == IDLE:
                 self._pool.idle.remove(slot)

@@ -60,7 +60,8 @@ class BaseClaim:
     def cancel(self) -> None:
         """Leave the queue, or release what was granted already."""
         with self._pool._lock:
-            if self.state == WAITING and self._pool.machine.cancel(self):
+            if self.state == WAITING:
+                self._pool.machine.cancel(self)  # or else its answer is on the way
                 self.state = CANCELLED
                 self.error = ClaimCancelledError("the claim was cancelled")
                 self._wake()
@@ -83,14 +84,21 @@ class BaseClaim:
     def answered(self, slot: "Slot | None", error: Exception | None) -> None:
         """The machine has decided; tell whoever waits."""
         with self._pool._lock:
-            if self.state != WAITING:
+            if self.state == WAITING:
+                self._accept(slot, error)
                 return
-            if slot is not None:
-                self.granted(slot)
-            else:
-                self.state = FAILED
-                self.error = error
-            self._wake()
+            if slot is None or slot.holder is not self:
+                return
+            self._pool.machine.release(slot, self._pool.now(), None)  # cancelled meanwhile
+        self._pool.go_on()
+
+    def _accept(self, slot: "Slot | None", error: Exception | None) -> None:
+        if slot is not None:
+            self.granted(slot)
+        else:
+            self.state = FAILED
+            self.error = error
+        self._wake()
 
     def revoked(self, reason: str) -> None:
         with self._pool._lock:

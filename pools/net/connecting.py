@@ -37,14 +37,13 @@ class Connector:
 
     def _connected(self, action: Connect, connection: Any, error: BaseException | None) -> None:
         pool, slots = self._pool, self._pool.machine.slots
-        with pool._lock:
+        with pool._lock:  # a hang-up is reported only after the connection is known
             if error is None:
+                self._watch.watch(connection, partial(self.lost, action.slot_id, connection))
                 slots.connected(action.slot_id, action.serial, connection, pool.now())
             else:
                 failure = _failure(action, error)
                 slots.connect_failed(action.slot_id, action.serial, failure, pool.now())
-        if error is None:
-            self._watch.watch(connection, partial(self.lost, action.slot_id, connection))
         pool.go_on()
 
     def abandon(self, action: Abandon) -> None:

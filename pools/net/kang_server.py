@@ -5,7 +5,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from pools.net.monitor import PoolMonitor, pool_monitor
+from pools.net.monitor import TYPES, PoolMonitor, pool_monitor
 
 
 class KangServer:
@@ -41,9 +41,9 @@ def answer(monitor: PoolMonitor, path: str) -> Any:
         case ["kang", "snapshot"]:
             return monitor.snapshot()
         case ["kang", "types"]:
-            return ["pool", "dns_res"]
-        case ["kang", "objects", ("pool" | "dns_res") as kind]:
+            return list(TYPES)
+        case ["kang", "objects", kind] if kind in TYPES:
             return monitor.list_objects(kind)
-        case ["kang", "obj", ("pool" | "dns_res") as kind, id] if id in monitor.list_objects(kind):
+        case ["kang", "obj", kind, id] if kind in TYPES and id in monitor.list_objects(kind):
             return monitor.get(kind, id)
     return None

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 SERVICE = "cueball"
 VERSION = "1.0.0"
+TYPES = ("pool", "set", "dns_res")
 
 
 class PoolMonitor:
@@ -24,12 +25,13 @@ class PoolMonitor:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._pools: WeakValueDictionary[str, PoolShell] = WeakValueDictionary()
+        self._sets: WeakValueDictionary[str, PoolShell] = WeakValueDictionary()
         self._resolvers: WeakValueDictionary[str, DNSResolver] = WeakValueDictionary()
         self._started_at = datetime.now(UTC)
 
     def register_pool(self, pool: "PoolShell") -> None:
         with self._lock:
-            self._pools[str(uuid4())] = pool
+            self._of(pool.kang_type)[str(uuid4())] = pool
 
     def register_resolver(self, resolver: "DNSResolver") -> None:
         with self._lock:
@@ -42,7 +44,7 @@ class PoolMonitor:
             "service_name": SERVICE,
             "version": VERSION,
             "ident": socket.gethostname(),
-            "list_types": lambda: ["pool", "dns_res"],
+            "list_types": lambda: list(TYPES),
             "list_objects": self.list_objects,
             "get": self.get,
             "stats": dict,
@@ -55,23 +57,26 @@ class PoolMonitor:
     def get(self, type: str, id: str) -> dict[str, Any]:
         with self._lock:
             found = self._of(type)[id]
-        return _pool(found) if type == "pool" else _resolver(found)
+        return _resolver(found) if type == "dns_res" else _pool(found)
 
     def snapshot(self) -> dict[str, Any]:
         with self._lock:
-            pools, resolvers = dict(self._pools), dict(self._resolvers)
+            pools, sets = dict(self._pools), dict(self._sets)
+            resolvers = dict(self._resolvers)
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return {
             "service": {"name": SERVICE, "ident": socket.gethostname(), "version": VERSION},
             "stats": {"started": _iso(self._started_at), "memory": {"rss_kb": memory}},
-            "types": ["pool", "dns_res"],
+            "types": list(TYPES),
             "pool": {id: _pool(pool) for id, pool in pools.items()},
+            "set": {id: _pool(connections) for id, connections in sets.items()},
             "dns_res": {id: _resolver(resolver) for id, resolver in resolvers.items()},
         }
 
     def _of(self, type: str) -> WeakValueDictionary[str, Any]:
         known: dict[str, WeakValueDictionary[str, Any]] = {
             "pool": self._pools,
+            "set": self._sets,
             "dns_res": self._resolvers,
         }
         return known[type]
@@ -95,6 +100,7 @@ def _pool(pool: "PoolShell") -> dict[str, Any]:
             "state": machine.state,
             "counters": machine.stats()["counters"],
             "waiters": len(machine.queue),
+            "target": machine.demand(),
             "options": {
                 "domain": machine.config.domain,
                 "service": pool.service,

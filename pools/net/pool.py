@@ -46,6 +46,8 @@ class PoolShell(Emitter):
     """
 
     claim_class: type[BaseClaim] = Claim
+    machine_class: type[PoolMachine] = PoolMachine
+    kang_type = "pool"
 
     def __init__(
         self,
@@ -82,7 +84,7 @@ class PoolShell(Emitter):
         self.driver = driver or default_driver()
         self.now = self.driver.now
         self.service, self.default_port = service, default_port
-        self.machine = PoolMachine(config, chance)
+        self.machine = self.machine_class(config, chance)
         self._lock = threading.RLock()
         self._connector = Connector(self, constructor, checker)
         self._timer: Timer | None = None
@@ -187,7 +189,7 @@ class PoolShell(Emitter):
     def go_on(self) -> None:
         """Do what the machine asks for, and see to it that its next moment is not missed."""
         with self._lock:
-            actions = self.machine.take()
+            actions = [action for action in self.machine.take() if not self._told(action)]
             is_due = self.machine.wake_at() < self._wakes_at
             if is_due:
                 self._wakes_at = -math.inf
@@ -207,6 +209,14 @@ class PoolShell(Emitter):
                 self._timer = self.driver.call_at(self._wakes_at, self._tick)
         self.go_on()
 
+    def _told(self, action: PoolAction) -> bool:
+        """Tell the listeners, under the lock, so that they hear everything in its order."""
+        match action:
+            case PoolStateChanged(state):
+                self.driver.call_soon(lambda: self._entered(state))
+                return True
+        return False
+
     def _do(self, action: PoolAction) -> None:
         match action:
             case Grant(holder, slot):
@@ -224,8 +234,6 @@ class PoolShell(Emitter):
             case Revoke(holder, reason):
                 log.warning("claim of %s %s", holder.place or "an unknown place", reason)
                 holder.revoked(reason)
-            case PoolStateChanged(state):
-                self.driver.call_soon(lambda: self._entered(state))
             case ResolveNow():
                 self.resolver.resolve_now()
 

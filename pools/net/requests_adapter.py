@@ -1,6 +1,7 @@
 """Let `requests` use an agent: session.mount("http://", agent_adapter(agent))."""
 
 import importlib
+from collections.abc import Callable
 from typing import Any
 
 from pools.logic.errors import PoolError
@@ -9,42 +10,47 @@ from pools.net.tls import Tls
 
 
 def agent_adapter(agent: HttpAgent) -> Any:
-    """An adapter for requests.Session.mount(); needs the package `requests`."""
+    """An adapter for requests.Session.mount(); needs the package `requests`.
+
+    Closing the session leaves the agent alone, which may serve others.
+    """
     adapters = importlib.import_module("requests.adapters")
+    adapter = adapters.HTTPAdapter()
+    adapter.send = _sender(agent, adapter.build_response)
+    return adapter
+
+
+def _sender(agent: HttpAgent, build_response: Callable[..., Any]) -> Callable[..., Any]:
     errors = importlib.import_module("requests.exceptions")
 
-    class AgentAdapter(adapters.HTTPAdapter):  # type: ignore[name-defined,misc]
-        """Closing the session leaves the agent alone; it may serve others."""
+    def send(
+        request: Any,
+        stream: bool = False,
+        timeout: Any = None,
+        verify: Any = True,
+        cert: Any = None,
+        proxies: Any = None,
+    ) -> Any:
+        connect, read = timeout if isinstance(timeout, tuple) else (timeout, timeout)
+        try:
+            response = agent.request(
+                request.method,
+                request.url,
+                body=request.body,
+                headers=request.headers,
+                timeout=None if read is None else read * 1000.0,
+                claim_timeout=None if connect is None else connect * 1000.0,
+                preload_content=False,
+                decode_content=False,
+                tls=_tls(verify, cert),
+            )
+        except TimeoutError as error:
+            raise errors.Timeout(error, request=request) from error
+        except (OSError, PoolError) as error:
+            raise errors.ConnectionError(error, request=request) from error
+        return build_response(request, response)
 
-        def send(
-            self,
-            request: Any,
-            stream: bool = False,
-            timeout: Any = None,
-            verify: Any = True,
-            cert: Any = None,
-            proxies: Any = None,
-        ) -> Any:
-            connect, read = timeout if isinstance(timeout, tuple) else (timeout, timeout)
-            try:
-                response = agent.request(
-                    request.method,
-                    request.url,
-                    body=request.body,
-                    headers=request.headers,
-                    timeout=None if read is None else read * 1000.0,
-                    claim_timeout=None if connect is None else connect * 1000.0,
-                    preload_content=False,
-                    decode_content=False,
-                    tls=_tls(verify, cert),
-                )
-            except TimeoutError as error:
-                raise errors.Timeout(error, request=request) from error
-            except (OSError, PoolError) as error:
-                raise errors.ConnectionError(error, request=request) from error
-            return self.build_response(request, response)
-
-    return AgentAdapter()
+    return send
 
 
 def _tls(verify: Any, cert: Any) -> Tls | None:

@@ -5,8 +5,8 @@ from contextlib import contextmanager
 
 from pools import DNSResolver
 
-RECOVERY = {"default": {"timeout": 150, "retries": 1, "delay": 5}}
-PATIENT = {"default": {"timeout": 5000, "retries": 1, "delay": 5}}
+RECOVERY = {"default": {"timeout": 10_000, "retries": 1, "delay": 5}}
+IMPATIENT = {"default": {"timeout": 200, "retries": 2, "delay": 5}}  # for servers that are silent
 LONG = 20_000
 SRV = "_http._tcp.svc.example"
 

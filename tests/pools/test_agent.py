@@ -28,8 +28,7 @@ from tests.servers.dns import DNSServer
 from tests.servers.proxy import TCPProxy
 from tests.servers.waiting import wait_until
 
-RECOVERY = {"default": {"timeout": 5000, "retries": 1, "delay": 10, "max_delay": 50}}
-QUICK = {"default": {"timeout": 300, "retries": 1, "delay": 10, "max_delay": 50}}
+RECOVERY = {"default": {"timeout": 20_000, "retries": 1, "delay": 10, "max_delay": 50}}
 
 
 @pytest.fixture
@@ -121,7 +120,7 @@ def test_a_ping_with_a_huge_answer_is_a_failure(web, make_agent):
 def test_h3_a_refused_backend_is_told_at_once(make_agent):
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
-    agent = make_agent(recovery=QUICK)
+    agent = make_agent()
     for _ in range(2):
         with pytest.raises(PoolFailedError) as caught:
             agent.request("GET", f"http://127.0.0.1:{port}/")
@@ -198,7 +197,7 @@ def test_other_schemes_and_missing_hosts_are_refused(make_agent, url):
 
 
 def test_ipv6_literals(make_agent):
-    agent = make_agent(recovery=QUICK)
+    agent = make_agent()
     with pytest.raises(PoolFailedError):
         agent.request("GET", "http://[::1]:9/")
     assert agent.get_pool("::1", 9) is not None
@@ -301,7 +300,7 @@ def test_the_certificate_is_the_one_of_the_requested_name(secure, make_agent):
 def test_another_name_is_not_trusted(secure, make_agent):
     resolver = StaticIpResolver([{"address": "127.0.0.1", "port": secure.port}])
     resolver.start()
-    agent = make_agent(HttpsAgent, recovery=QUICK, tls=Tls(ca_certs=str(CERTIFICATE)))
+    agent = make_agent(HttpsAgent, tls=Tls(ca_certs=str(CERTIFICATE)))
     agent.create_pool("other.example", resolver=resolver)
     with pytest.raises(PoolFailedError) as caught:
         agent.request("GET", "https://other.example/")
@@ -310,14 +309,14 @@ def test_another_name_is_not_trusted(secure, make_agent):
 
 
 def test_an_unknown_issuer_is_not_trusted(secure, make_agent):
-    agent = make_agent(HttpsAgent, recovery=QUICK)
+    agent = make_agent(HttpsAgent)
     with pytest.raises(PoolFailedError) as caught:
         agent.request("GET", f"https://127.0.0.1:{secure.port}/")
     assert "CERTIFICATE_VERIFY_FAILED" in str(caught.value.__cause__)
 
 
 def test_tls_settings_tell_pools_apart(secure, make_agent):
-    agent = make_agent(HttpsAgent, recovery=QUICK)
+    agent = make_agent(HttpsAgent)
     url = f"https://127.0.0.1:{secure.port}/"
     assert agent.request("GET", url, tls=Tls(verify=False)).data == b"hello"
     with pytest.raises(PoolFailedError):
@@ -338,7 +337,7 @@ def test_requests_can_use_an_agent(web, make_agent):
 
 
 def test_errors_are_those_of_requests(web, make_agent):
-    agent = make_agent(recovery=QUICK)
+    agent = make_agent()
     with requests.Session() as session:
         session.mount("http://", agent_adapter(agent))
         web.hang = True

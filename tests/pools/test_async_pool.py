@@ -16,7 +16,7 @@ from pools.net.aio import until
 from tests.pools.live import LONG
 from tests.servers.dns import DNSServer
 
-RECOVERY = {"default": {"timeout": 500, "retries": 1, "delay": 10, "max_delay": 50}}
+RECOVERY = {"default": {"timeout": 20_000, "retries": 1, "delay": 10, "max_delay": 50}}
 
 
 class Stream:

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from tests.pools.live import SRV, Updates, addresses, resolving, started
+from tests.pools.live import IMPATIENT, SRV, Updates, addresses, resolving, started
 from tests.servers.dns import DNSServer
 
 FOUND = ["10.0.0.1:81", "10.0.0.2:82"]
@@ -43,7 +43,7 @@ def dns():
 @pytest.mark.parametrize("rdtype", ["SRV", "A"])
 @pytest.mark.parametrize("mode", KEEPS)
 def test_backends_are_kept_and_shown_as_stale(dns, mode, rdtype):
-    with resolving(dns) as resolver:
+    with resolving(dns, recovery=IMPATIENT) as resolver:
         updates = Updates(resolver)
         assert started(resolver) == "running"
         dns.fault("*", rdtype, mode)
@@ -67,7 +67,7 @@ def test_odd_but_usable_answers_are_used(dns, mode, rdtype):
 
 @pytest.mark.parametrize("mode", KEEPS)
 def test_one_bad_answer_is_survived_by_a_retry_or_kept(dns, mode):
-    with resolving(dns) as resolver:
+    with resolving(dns, recovery=IMPATIENT) as resolver:
         updates = Updates(resolver)
         started(resolver)
         dns.fault(SRV, "SRV", mode, times=1)
@@ -135,7 +135,7 @@ def test_a_lame_server_beside_a_good_one_does_no_harm(dns, mode):
 def test_all_servers_dead_empties_nothing():
     with DNSServer() as dns:
         dns.set("svc.example", "A", ["10.0.0.1"], ttl=300)
-        with resolving(dns) as resolver:
+        with resolving(dns, recovery=IMPATIENT) as resolver:
             updates = Updates(resolver)
             started(resolver)
             dns.fault("*", "*", "drop")

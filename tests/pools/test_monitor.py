@@ -72,7 +72,7 @@ def test_the_snapshot_over_http(pool):
             return json.load(response)
 
     assert found(get("/snapshot"))["state"] == "running"
-    assert get("/types") == ["pool", "dns_res"]
+    assert get("/types") == ["pool", "set", "dns_res"]
     id = next(i for i in get("/objects/pool") if get(f"/obj/pool/{i}")["state"] == "running")
     assert get(f"/obj/pool/{id}")["waiters"] == 0
     with pytest.raises(urllib.error.HTTPError) as caught:
@@ -106,5 +106,5 @@ def test_what_is_forgotten_is_not_shown():
 def test_options_for_a_kang_server(pool):
     options = pool_monitor.to_kang_options()
     assert "port" not in options
-    assert options["list_types"]() == ["pool", "dns_res"]
+    assert options["list_types"]() == ["pool", "set", "dns_res"]
     assert options["get"]("pool", options["list_objects"]("pool")[-1])["options"]

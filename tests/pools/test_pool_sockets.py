@@ -24,7 +24,7 @@ from tests.servers.dns import DNSServer
 from tests.servers.proxy import TCPProxy
 from tests.servers.waiting import wait_until
 
-RECOVERY = {"default": {"timeout": 500, "retries": 1, "delay": 10, "max_delay": 50}}
+RECOVERY = {"default": {"timeout": 20_000, "retries": 1, "delay": 10, "max_delay": 50}}
 
 
 class Echo:
@@ -154,6 +154,20 @@ def test_p12_cancel(echo):
         assert pool.get_stats()["waiter_count"] == 0
         first.cancel()
         assert pool.get_stats()["idle_connections"] == 1
+
+
+def test_a_claim_cancelled_while_its_answer_is_on_the_way_is_given_back(echo):
+    with pooling(echo.port, spares=0, maximum=1) as pool:
+        first = pool.claim()
+        first.wait()
+        second = pool.claim()
+        with pool._lock:
+            pool.machine.release(first._slot, pool.now())
+            second.cancel()
+        pool.go_on()
+        assert pool.get_stats()["idle_connections"] == 1
+        with pytest.raises(ClaimCancelledError):
+            second.wait()
 
 
 def test_p11_a_storm_of_claims_never_exceeds_the_maximum(echo):

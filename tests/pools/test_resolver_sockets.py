@@ -7,7 +7,7 @@ import pytest
 
 from pools import DNSResolver, InvalidInput, StaticIpResolver, resolver_for_ip_or_domain
 from pools.net.nameservers import system_nameservers
-from tests.pools.live import LONG, RECOVERY, SRV, Updates, addresses, resolving, started
+from tests.pools.live import IMPATIENT, LONG, RECOVERY, SRV, Updates, addresses, resolving, started
 from tests.servers.dns import DNSServer
 from tests.servers.waiting import wait_until
 
@@ -188,7 +188,7 @@ def test_many_names_need_one_thread(dns):
 def test_a_wrong_source_is_not_listened_to(dns):
     dns.set("svc.example", "A", ["10.0.0.1"])
     dns.fault("svc.example", "A", "wrong_source", times=1)
-    with resolving(dns) as resolver:
+    with resolving(dns, recovery=IMPATIENT) as resolver:
         assert started(resolver) == "running"
         assert [name for name, rdtype, _ in dns.queries if rdtype == "A"] == ["svc.example"] * 2
 
@@ -283,7 +283,9 @@ def test_ports_are_bound_by_the_kernel_at_random(dns):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
         server.bind(("127.0.0.1", 0))
         server.settimeout(LONG / 1000)
-        with resolving(resolvers=[f"127.0.0.1:{server.getsockname()[1]}"]) as resolver:
+        with resolving(
+            resolvers=[f"127.0.0.1:{server.getsockname()[1]}"], recovery=IMPATIENT
+        ) as resolver:
             resolver.start()
             sources, ids = set(), set()
             for _ in range(2):
