@@ -14,7 +14,7 @@ from atributo_site.rest.preconditions import etag, required_epoch
 from pools import configure
 from pools.administer import administer
 from pools.configure import pool_named
-from pools.live import kang_snapshot, live_backends, reports
+from pools.live import kang_snapshot, reports, with_live
 from pools.look_up import look_up
 from pools.models import Backend, BackendChange, Pool
 from pools.serializers import (
@@ -94,9 +94,8 @@ class Backends(ListEndpoint):
     def get_queryset(self) -> QuerySet[Backend]:
         return Backend.objects.filter(pool=pool_named(self.kwargs["name"]))
 
-    def paginate_queryset(self, queryset: QuerySet[Backend]) -> Any:
-        live = live_backends(reports())
-        return [_with_live(backend, live) for backend in super().paginate_queryset(queryset) or []]
+    def paginate_queryset(self, queryset: Any) -> Any:
+        return with_live(super().paginate_queryset(queryset) or [])
 
 
 class OneBackend(Endpoint):
@@ -107,7 +106,7 @@ class OneBackend(Endpoint):
     @extend_schema(request=Administration, responses=BackendSerializer)
     def patch(self, request: Request, name: str, key: str) -> Response:
         backend = administer(name, key, **_valid(Administration, request))
-        return Response(BackendSerializer(_with_live(backend, live_backends(reports()))).data)
+        return Response(BackendSerializer(with_live([backend])[0]).data)
 
 
 class Changes(ListEndpoint):
@@ -162,10 +161,3 @@ def _valid(kind: type, request: Request) -> dict[str, Any]:
 def _shown(pool: Pool, status: int = 200) -> Response:
     headers = {"ETag": etag(pool.epoch)}
     return Response(PoolSerializer(pool).data, status=status, headers=headers)
-
-
-def _with_live(backend: Any, live: dict[str, Any]) -> Any:
-    found = live.get(backend.key)
-    backend.connections = dict(found.connections) if found else {}
-    backend.why_dead = found.why_dead if found else []
-    return backend

@@ -42,6 +42,10 @@ INVARIANTS: list[Invariant] = [
         "What DNS made available is in DNS, or its removal waits for a confirmation.",
         available_without_dns,
     ),
-    ("refused in use", "No address that is not permitted is an available instance.", refused_in_use),
+    (
+        "refused in use",
+        "No address that is not permitted is an available instance.",
+        refused_in_use,
+    ),
     ("asked below the floor", "No name is asked again before its time.", asked_below_floor),
 ]

@@ -1,6 +1,7 @@
 """The pictures of all processes put together: per process, per pool, per backend."""
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -48,6 +49,16 @@ def live_backends(found: list[PoolSnapshot]) -> dict[str, LiveBackend]:
             for key, why in pool.get("why_dead", {}).items():
                 live[key].why_dead.append(f"{report.process}: {why}")
     return dict(live)
+
+
+def with_live(backends: Iterable[Any]) -> list[Any]:
+    """Each backend with `connections` and `why_dead`, as all processes together see it."""
+    live = live_backends(reports())
+    rows = list(backends)
+    for backend in rows:
+        found = live.get(backend.key, LiveBackend())
+        backend.connections, backend.why_dead = dict(found.connections), found.why_dead
+    return rows
 
 
 def kang_snapshot(found: list[PoolSnapshot], now: datetime) -> dict[str, Any]:

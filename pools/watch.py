@@ -177,6 +177,6 @@ def _known_keys(pool: Pool) -> set[str]:
 
 
 def _mark_failed(pool: Pool, error: str) -> None:
-    Pool.objects.filter(pk=pool.pk).exclude(state=Pool.State.FAILED, last_error=error[:1000]).update(
-        state=Pool.State.FAILED, state_since=Now(), last_error=error[:1000], next_at=None
-    )
+    Pool.objects.filter(pk=pool.pk).exclude(
+        state=Pool.State.FAILED, last_error=error[:1000]
+    ).update(state=Pool.State.FAILED, state_since=Now(), last_error=error[:1000], next_at=None)

@@ -11,6 +11,7 @@ from atributo_site.commands import EXIT_USAGE, AtributoCommand
 from pools import configure
 from pools.administer import administer
 from pools.configure import pool_named
+from pools.live import with_live
 from pools.models import Backend, BackendChange, Pool
 from pools.serializers import BackendSerializer, ChangeSerializer, PoolSerializer
 
@@ -72,9 +73,7 @@ class Command(AtributoCommand):
         self.stdout.write(f"{name} is watched no longer; its instances stay as they are.")
 
     def _backends(self, name: str, **options: Any) -> None:
-        rows = list(pool_named(name).backends.order_by("id"))
-        for row in rows:
-            row.connections, row.why_dead = {}, []
+        rows = with_live(pool_named(name).backends.order_by("id"))
         facts = BackendSerializer(rows, many=True).data
         if options["json"]:
             return self.show(facts)
