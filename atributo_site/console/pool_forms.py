@@ -1,0 +1,65 @@
+"""What people fill in on the screens of pools."""
+
+from typing import Any
+
+from django import forms
+
+from pools.look_up import DEFAULT_TIMEOUT_MS, LONGEST_MS
+from pools.models import Backend, Pool
+from pools.models.fields import MOST_NAMESERVERS, nameserver_list
+
+
+class ServersField(forms.CharField):
+    """Addresses with or without ports, separated by commas."""
+
+    def to_python(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return value
+        text = super().to_python(value)
+        return [part.strip() for part in text.split(",") if part.strip()]
+
+    def prepare_value(self, value: Any) -> Any:
+        return ", ".join(value) if isinstance(value, list) else value
+
+
+class PoolForm(forms.ModelForm):
+    nameservers = ServersField(required=False, max_length=MOST_NAMESERVERS * 60)
+
+    class Meta:
+        model = Pool
+        fields = [
+            "name",
+            "domain",
+            "service",
+            "default_port",
+            "nameservers",
+            "ttl_floor_ms",
+            "ttl_ceiling_ms",
+            "removal_share",
+            "grace_seconds",
+            "recovery",
+        ]
+
+
+class ChangePoolForm(PoolForm):
+    """The name stays: events, links and other programs know it."""
+
+    class Meta(PoolForm.Meta):
+        fields = [field for field in PoolForm.Meta.fields if field != "name"]
+
+
+class AdministerForm(forms.Form):
+    administrative = forms.ChoiceField(choices=Backend.Administrative.choices)
+    reason = forms.CharField(required=False, max_length=255)
+
+
+class LookUpForm(forms.Form):
+    host = forms.CharField(max_length=300)
+    service = forms.CharField(max_length=100, required=False)
+    port = forms.IntegerField(min_value=1, max_value=65535, required=False)
+    nameservers = ServersField(required=False, validators=[nameserver_list])
+    timeout_ms = forms.IntegerField(min_value=10, max_value=LONGEST_MS, required=False)
+
+    def wishes(self) -> dict[str, Any]:
+        given = {key: value for key, value in self.cleaned_data.items() if value}
+        return {"timeout_ms": DEFAULT_TIMEOUT_MS, **given}
