@@ -45,7 +45,7 @@ def _pools(snapshot: dict[str, Any]) -> list[dict[str, str]]:
     return [
         _item(
             "error" if pool["state"] == "failed" else "warning",
-            f"The watched name {pool['name']} is {pool['state']}",
+            f"Watched name {pool['name']}: {pool['state']}",
             pool["error"] or f"{pool['waiting']} backends vanished at once.",
             f"manage.py pools show {pool['name']}",
         )

@@ -23,7 +23,11 @@ class ServersField(forms.CharField):
 
 
 class PoolForm(forms.ModelForm):
-    nameservers = ServersField(required=False, max_length=MOST_NAMESERVERS * 60)
+    nameservers = ServersField(
+        required=False,
+        max_length=MOST_NAMESERVERS * 60,
+        help_text="Addresses, separated by commas; those of this site unless given.",
+    )
 
     class Meta:
         model = Pool
@@ -39,6 +43,22 @@ class PoolForm(forms.ModelForm):
             "grace_seconds",
             "recovery",
         ]
+        widgets = {"recovery": forms.Textarea(attrs={"rows": 3})}
+        labels = {
+            "service": "SRV label",
+            "default_port": "Port without SRV",
+            "ttl_floor_ms": "Least time between look-ups, ms",
+            "ttl_ceiling_ms": "Longest time an answer is believed, ms",
+            "removal_share": "Share that must be confirmed",
+            "grace_seconds": "Grace, seconds",
+        }
+        help_texts = {
+            "name": "How people and programs call it here; it stays.",
+            "domain": "The name that is looked up, for example svc.example.",
+            "removal_share": "When so many vanish at once (0 to 1), a second look-up decides.",
+            "grace_seconds": "An instance without jobs is removed so long after it left DNS.",
+            "recovery": "Time-outs and retries of look-ups, as JSON.",
+        }
 
 
 class ChangePoolForm(PoolForm):

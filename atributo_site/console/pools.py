@@ -74,7 +74,7 @@ class OneName(PoolScreen):
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         pool = pool_named(name)
-        changes = BackendChange.objects.filter(pool=pool).order_by("-id")[:20]
+        changes = BackendChange.objects.filter(pool=pool).order_by("-id")[:10]
         backends = with_live(pool.backends.order_by("state", "id")[:MOST_ON_A_PAGE])
         return self.show(pool=pool, backends=backends, changes=changes, title=pool.name)
 

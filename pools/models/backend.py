@@ -10,8 +10,11 @@ from allocation.models import Allocation, Hold, Instance
 from allocation.models.ids import IdField
 from pools.models.pool import Pool
 
+# SQLite multiplies durations by plain integers only, whatever kind the column is.
 GRACE = ExpressionWrapper(
-    F("pool__grace_seconds") * Value(timedelta(seconds=1)), models.DurationField()
+    ExpressionWrapper(F("pool__grace_seconds"), models.IntegerField())
+    * Value(timedelta(seconds=1)),
+    models.DurationField(),
 )
 
 
