@@ -9,6 +9,7 @@ from atributo_site.console import (
     instances,
     jobs,
     overview,
+    pools,
     queues,
     search,
     services,
@@ -16,6 +17,8 @@ from atributo_site.console import (
     theme,
     tokens,
 )
+
+ONE_POOL = "pools/watched/<id:name>"
 
 urlpatterns = [
     path("", overview.Overview.as_view(), name="overview"),
@@ -42,6 +45,18 @@ urlpatterns = [
     ),
     path("job-ids/", allocations.DecodeId.as_view(), name="job-ids"),
     path("search/", search.Search.as_view(), name="search"),
+    path("pools/", pools.Names.as_view(), name="pools"),
+    path("pools/new/", pools.NewName.as_view(), name="pool-new"),
+    path("pools/backends/", pools.Backends.as_view(), name="pools-backends"),
+    path("pools/timeline/", pools.Timeline.as_view(), name="pools-timeline"),
+    path("pools/live/", pools.Live.as_view(), name="pools-live"),
+    path("pools/look-up/", pools.LookUp.as_view(), name="pools-look-up"),
+    path(f"{ONE_POOL}/", pools.OneName.as_view(), name="pool"),
+    path(f"{ONE_POOL}/change/", pools.ChangeName.as_view(), name="pool-change"),
+    path(f"{ONE_POOL}/pause", pools.Pause.as_view(), name="pool-pause"),
+    path(f"{ONE_POOL}/resolve", pools.AskNow.as_view(), name="pool-resolve"),
+    path(f"{ONE_POOL}/forget", pools.Forget.as_view(), name="pool-forget"),
+    path(f"{ONE_POOL}/backends/<id:key>", pools.Administer.as_view(), name="pool-administer"),
     path("system/", system.Health.as_view(), name="system"),
     path("system/processes/", system.Processes.as_view(), name="system-processes"),
     path("system/settings/", system.Settings.as_view(), name="system-settings"),
