@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.db import connection
 
+from allocation import snapshot as allocation
 from allocation.models import Event, Lease
 from allocation.transactions import snapshot as transactions
 from atributo_site.attention import attention
@@ -29,6 +30,7 @@ def snapshot(now: datetime) -> dict[str, Any]:
         "redis": redis_health().as_dict(),
         "processes": processes,
         "restarts": _restarts(leases),
+        "allocation": allocation.snapshot(now),
         "transactions": transactions.snapshot(now),
         "curator": _curator(leases, processes, now),
         "pools": pools.snapshot(now),
