@@ -68,9 +68,7 @@ def _changes(path: Path, before: Any, after: Any) -> Iterator[Change]:
 def _members(path: Path, before: dict[str, Any], after: dict[str, Any]) -> Iterator[Change]:
     names = [*before, *(name for name in after if name not in before)]
     for name in names:
-        yield from _changes(
-            (*path, name), before.get(name, MISSING), after.get(name, MISSING)
-        )
+        yield from _changes((*path, name), before.get(name, MISSING), after.get(name, MISSING))
 
 
 def _items(path: Path, before: list[Any], after: list[Any]) -> Iterator[Change]:

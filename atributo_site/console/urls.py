@@ -1,6 +1,6 @@
 """The screens at /."""
 
-from django.urls import path
+from django.urls import include, path
 
 from atributo_site.console import events, overview, search, system, theme, tokens
 
@@ -19,5 +19,6 @@ urlpatterns = [
         tokens.RevokeToken.as_view(),
         name="system-token-revoke",
     ),
+    path("", include("atributo_site.console.transaction_urls")),
     path("theme", theme.choose_theme, name="theme"),
 ]
