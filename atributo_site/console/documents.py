@@ -52,7 +52,7 @@ class Keys(Screen):
             found = self._found(collection, form)
         except InvalidDocument as error:
             form.add_error("q", str(error))
-        shown = {"collection": collection, "form": form, "now": database_now()}
+        shown: dict[str, Any] = {"collection": collection, "form": form, "now": database_now()}
         if not form.is_valid():
             return self.show(400, rows=None, searching=True, **shown)
         return self.show(**found, **shown)

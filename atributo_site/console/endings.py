@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from allocation.models.clock import database_now
 from allocation.transactions import operators
-from allocation.transactions.models import JournalEntry, Lock
+from allocation.transactions.models import Lock
 from allocation.transactions.models import Transaction as Row
 from atributo_site.console.confirmation import Confirmation
 from atributo_site.console.journal import undo_preview
@@ -25,7 +25,7 @@ class Ending(Confirmation):
             "row": row,
             "heading": f"{self.button} {pk}",
             "sentences": self.sentences(row),
-            "preview": undo_preview(JournalEntry.objects.filter(transaction=row)),
+            "preview": undo_preview(pk),
             "previews": True,
             "held": Lock.objects.filter(transaction=row).count(),
             "command": f"manage.py transactions {self.command} {pk} --reason '…'",

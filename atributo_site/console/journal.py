@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import QuerySet
-
 from allocation.logic.diff import MISSING
 from allocation.logic.undo import Restore, plan
-from allocation.transactions.models import DocumentVersion, JournalEntry
 from allocation.transactions.models import Document as Row
+from allocation.transactions.models import DocumentVersion, JournalEntry
 from atributo_site.console.changes import Changes, changes
 
 MOST_PREVIEWED = 500
@@ -38,8 +36,9 @@ def written(entries: list[JournalEntry]) -> list[Written]:
     return [Written(entry, _changes(entry, versions)) for entry in entries]
 
 
-def undo_preview(journal: QuerySet) -> list[Undone] | None:
+def undo_preview(transaction: int) -> list[Undone] | None:
     """What each key gets back; None for a journal too long to be shown."""
+    journal = JournalEntry.objects.filter(transaction=transaction)
     entries = list(journal.not_undone().order_by("id")[: MOST_PREVIEWED + 1])
     if len(entries) > MOST_PREVIEWED:
         return None

@@ -8,7 +8,7 @@ from allocation.models.clock import database_now
 from allocation.transactions import operators
 from allocation.transactions.curators import NobodyIsActive, curators, hand_over
 from allocation.transactions.errors import LockNotFound
-from allocation.transactions.models import JournalEntry, Lock, Transaction
+from allocation.transactions.models import Lock, Transaction
 from atributo_site.console.confirmation import Confirmation
 from atributo_site.console.journal import undo_preview
 
@@ -22,13 +22,12 @@ class Release(Confirmation):
         if lock is None:
             raise LockNotFound(f"There is no lock {pk} any more.")
         active = lock.transaction.status == Transaction.Status.ACTIVE
-        journal = JournalEntry.objects.filter(transaction=lock.transaction_id)
         return {
             "row": lock.transaction,
             "lock": lock,
             "heading": f"Release the lock on {lock.document}",
             "sentences": _consequences(lock),
-            "preview": undo_preview(journal) if active else [],
+            "preview": undo_preview(lock.transaction_id) if active else [],
             "previews": active,
             "held": Lock.objects.filter(transaction=lock.transaction_id).count(),
             "command": f"manage.py locks release {pk} --reason '…'",

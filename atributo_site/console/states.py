@@ -6,7 +6,7 @@ TONES = {
     "warn": "warning degraded silent late stale retrying delayed",
     "bad": "error failed dead down lost missing expired critical stuck orphaned overdue",
     "info": "info notice",
-    "idle": "pending standby idle stopped paused free unavailable unknown removed none rolled_back deleted shared exclusive",
+    "idle": "pending standby idle stopped paused free unavailable unknown removed none",
 }
 TONE_OF = {word: tone for tone, words in TONES.items() for word in words.split()}
 

@@ -1,5 +1,7 @@
 """One transaction: where it stands, what it holds, what it wrote, what happened to it."""
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 
 from allocation.models import Event
@@ -40,7 +42,7 @@ class Transaction(Screen):
             **self._journal(pk),
         )
 
-    def _journal(self, pk: int) -> dict[str, object]:
+    def _journal(self, pk: int) -> dict[str, Any]:
         page = page_by_key(
             JournalEntry.objects.filter(transaction=pk).select_related("document"),
             after=self.request.GET.get("after", ""),

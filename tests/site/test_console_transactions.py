@@ -1,10 +1,7 @@
 """The screens of transactions, locks and curators."""
 
-import re
-
 import pytest
 
-from allocation.leases import HeldLease
 from allocation.transactions import Client, Transaction
 
 pytestmark = pytest.mark.django_db(transaction=True)
