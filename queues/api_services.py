@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.http import JsonResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -17,7 +18,7 @@ from queues.shown import configuration_shown, script_shown, service_shown
 
 MOUNT = OpenApiParameter("mount", str, required=True, description="For example /mailer.")
 OPTIONAL_MOUNT = OpenApiParameter("mount", str, description="Only the service at this mount.")
-OBJECT = {"type": "object"}
+OPTIONS = {"application/json": {"type": "object"}}
 ANY: dict[str, Any] = {"description": "Any JSON value."}
 ANY_JSON = (dict, list, str, int, float, bool, type(None))
 
@@ -145,7 +146,7 @@ class Configuration(Endpoint):
     @extend_schema(
         operation_id="configuration_change",
         parameters=[MOUNT],
-        request={"application/json": OBJECT},
+        request=OPTIONS,
         responses=Values,
     )
     def patch(self, request: Request) -> Response:
@@ -155,7 +156,7 @@ class Configuration(Endpoint):
     @extend_schema(
         operation_id="configuration_replace",
         parameters=[MOUNT],
-        request={"application/json": OBJECT},
+        request=OPTIONS,
         responses=Values,
     )
     def put(self, request: Request) -> Response:
@@ -218,10 +219,11 @@ class OneScript(Endpoint):
         request={"application/json": ANY},
         responses={200: ANY},
     )
-    def post(self, request: Request, name: str) -> Response:
+    def post(self, request: Request, name: str) -> JsonResponse:
         """Run it now. The body is its argument, a list its arguments; the answer its result."""
         body = request.data if request._request.body else None
-        return Response(run_script(mounted(request).mount, name, body).result)
+        result = run_script(mounted(request).mount, name, body).result
+        return JsonResponse(result, safe=False)  # DRF would answer null with nothing
 
 
 def mounted(request: Request) -> Service:

@@ -39,6 +39,6 @@ def collections(after: str = "", limit: int = 50) -> tuple[list[Collection], str
         "most": MOST_COUNTED + 1,
     }
     with connection.cursor() as cursor:
-        cursor.execute(NAMES, parameters)
+        cursor.execute(NAMES, {"after": after, **bounds})
         found = [Collection(*row) for row in cursor.fetchall()]
     return found[:limit], found[limit - 1].name if len(found) > limit else None

@@ -40,6 +40,12 @@ def probe(service_roots, transactional_db):
 
 
 @pytest.fixture
+def scripts_see_this_database(monkeypatch, migrated_database):
+    """Scripts that run at once do so in a process that is started with this environment."""
+    monkeypatch.setenv("DATABASE_URL", migrated_database.url)
+
+
+@pytest.fixture
 def act(probe):
     return {"mount": probe, "name": "act"}
 

@@ -34,8 +34,9 @@ class Child:
         return json.loads(line)
 
     def stop(self):
+        """Returns once it sleeps, or has ended before it could."""
         os.kill(self.pid, signal.SIGSTOP)
-        os.waitpid(self.pid, os.WUNTRACED)
+        os.waitid(os.P_PID, self.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 
     def go_on(self):
         os.kill(self.pid, signal.SIGCONT)
