@@ -1,12 +1,12 @@
 """One tone and one icon for each word that says how something is; never colour alone."""
 
 TONES = {
-    "ok": "ok alive active available running complete done ready up held",
-    "busy": "progress starting connecting working draining restarting aborting",
+    "ok": "ok alive active available running complete completed done ready up held",
+    "busy": "progress starting connecting working draining restarting aborting rolling_back",
     "warn": "warning degraded silent late stale retrying delayed",
-    "bad": "error failed dead down lost missing expired critical",
+    "bad": "error failed dead down lost missing expired critical stuck",
     "info": "info notice",
-    "idle": "pending standby idle stopped paused free unavailable unknown removed none",
+    "idle": "pending standby idle stopped paused free unavailable unknown removed none rolled_back",
 }
 TONE_OF = {word: tone for tone, words in TONES.items() for word in words.split()}
 
