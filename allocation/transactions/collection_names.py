@@ -33,11 +33,7 @@ class Collection(NamedTuple):
 
 def collections(after: str = "", limit: int = 50) -> tuple[list[Collection], str | None]:
     """The collections behind a name, in the order of names, and the name to go on after."""
-    parameters: dict[str, str | int] = {
-        "after": after,
-        "limit": limit + 1,
-        "most": MOST_COUNTED + 1,
-    }
+    bounds = {"limit": limit + 1, "most": MOST_COUNTED + 1}
     with connection.cursor() as cursor:
         cursor.execute(NAMES, {"after": after, **bounds})
         found = [Collection(*row) for row in cursor.fetchall()]
