@@ -1,6 +1,6 @@
 """The screens at /."""
 
-from django.urls import path
+from django.urls import include, path
 
 import atributo_site.rest.ids  # noqa: F401  registers <id:…>
 from atributo_site.console import (
@@ -67,6 +67,7 @@ urlpatterns = [
         tokens.RevokeToken.as_view(),
         name="system-token-revoke",
     ),
+    path("", include("atributo_site.console.transaction_urls")),
     path("queues/", queues.Queues.as_view(), name="queues"),
     path("queues/<id:name>/", queues.Queue.as_view(), name="queue"),
     path("queues/<id:name>/pause", queues.Pause.as_view(), name="queue-pause"),
