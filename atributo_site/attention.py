@@ -6,7 +6,13 @@ OFTEN = 3  # restarts of one process that are worth a look
 
 
 def attention(snapshot: dict[str, Any]) -> list[dict[str, str]]:
-    return [*_redis(snapshot), *_curator(snapshot), *_workers(snapshot), *_restarts(snapshot)]
+    return [
+        *_redis(snapshot),
+        *_curator(snapshot),
+        *_workers(snapshot),
+        *_pools(snapshot),
+        *_restarts(snapshot),
+    ]
 
 
 def _redis(snapshot: dict[str, Any]) -> list[dict[str, str]]:
@@ -33,6 +39,18 @@ def _workers(snapshot: dict[str, Any]) -> list[dict[str, str]]:
         detail = "Queued jobs wait until a worker runs."
         found.append(_item("error", "No worker runs", detail, "manage.py worker"))
     return found
+
+
+def _pools(snapshot: dict[str, Any]) -> list[dict[str, str]]:
+    return [
+        _item(
+            "error" if pool["state"] == "failed" else "warning",
+            f"Watched name {pool['name']}: {pool['state']}",
+            pool["error"] or f"{pool['waiting']} backends vanished at once.",
+            f"manage.py pools show {pool['name']}",
+        )
+        for pool in snapshot.get("pools", {}).get("troubled", [])
+    ]
 
 
 def _restarts(snapshot: dict[str, Any]) -> list[dict[str, str]]:

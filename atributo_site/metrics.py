@@ -32,6 +32,8 @@ class _Snapshot:
         yield _gauge("attention", "Things that need attention.", len(state["attention"]))
         yield self._processes()
         yield self._restarts()
+        yield self._by_state("watched_names", "Names watched in DNS by state.", "names")
+        yield self._by_state("backends", "Backends of watched names by state.", "backends")
 
     def _processes(self) -> Metric:
         family = GaugeMetricFamily(
@@ -40,6 +42,12 @@ class _Snapshot:
         counts = Counter((p["kind"], p["state"]) for p in self._snapshot["processes"])
         for labels, count in sorted(counts.items()):
             family.add_metric(labels, count)
+        return family
+
+    def _by_state(self, name: str, sentence: str, key: str) -> Metric:
+        family = GaugeMetricFamily(f"atributo_{name}", sentence, labels=["state"])
+        for state, count in sorted(self._snapshot["pools"][key].items()):
+            family.add_metric([state], count)
         return family
 
     def _restarts(self) -> Metric:

@@ -14,6 +14,7 @@ from allocation.transactions import snapshot as transactions
 from atributo_site.attention import attention
 from atributo_site.curation import ROLE as CURATOR
 from atributo_site.redis_health import redis_health
+from pools import snapshot as pools
 
 NEWEST_EVENTS = 20
 
@@ -30,6 +31,7 @@ def snapshot(now: datetime) -> dict[str, Any]:
         "restarts": _restarts(leases),
         "transactions": transactions.snapshot(now),
         "curator": _curator(leases, processes, now),
+        "pools": pools.snapshot(now),
         "events": [_event(event) for event in Event.objects.newest_first()[:NEWEST_EVENTS]],
     }
     found["attention"] = attention(found)
