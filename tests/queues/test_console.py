@@ -2,7 +2,7 @@
 
 import pytest
 
-from queues import services
+from queues import installation
 
 MAILER = "/services/%1Fprobe"
 pytestmark = pytest.mark.usefixtures("probe", "scripts_see_this_database")
@@ -118,7 +118,7 @@ def test_a_form_pushes_a_job(operator, queue):
 def test_services_are_installed_and_removed(admin):
     assert "probe" in text(admin.get("/services/"))
     admin.post("/services/", {"folder": "multiplier", "mount": "/times"})
-    assert services.found("/times").name == "multiplier"
+    assert installation.found("/times").name == "multiplier"
     admin.post("/services/%1Ftimes/uninstall")
     assert admin.get("/services/%1Ftimes/").status_code == 400
 

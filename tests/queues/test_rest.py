@@ -2,7 +2,7 @@
 
 import pytest
 
-from queues import services
+from queues import installation
 
 JSON = "application/json"
 pytestmark = pytest.mark.usefixtures("probe", "scripts_see_this_database")
@@ -116,7 +116,7 @@ def test_roles_limit_what_is_done(rest_as, queue, act):
 
 def test_scripts_are_listed_with_their_titles(operator, tmp_path):
     configuration = {"file": str(tmp_path / "x")}
-    services.install("lifecycle", "/life", configuration=configuration, setup=False)
+    installation.install("lifecycle", "/life", configuration=configuration, setup=False)
     assert operator.get("/api/v1/services/scripts?mount=/life").json() == {
         "setup": "Setup",
         "teardown": "Teardown",
@@ -187,7 +187,7 @@ def test_services_are_installed_and_removed(admin, tmp_path):
 
 
 def test_secrets_are_masked_everywhere(operator, admin, queue, hands, probe):
-    services.configure(probe, {"token": "CANARY-config"})
+    installation.configure(probe, {"token": "CANARY-config"})
     data = {"n": 1, "pin": "CANARY-pin", "password": "CANARY-word", "say": ["it is CANARY-word"]}
     data |= {"file": "/nonexistent/CANARY-pin"}
     job_id = queue.push({"mount": probe, "name": "checked"}, data)

@@ -11,7 +11,7 @@ import queues
 from allocation.models.clock import database_now
 from atributo_site.console.schema_form import data_from, fields_of
 from atributo_site.console.screen import Screen
-from queues import services
+from queues import installation
 from queues.bundle import available
 from queues.errors import BadPush, DataRefused, ScriptFailed, ScriptNotFound
 from queues.models import QueuedJob, Script, Service
@@ -30,7 +30,7 @@ class Services(Screen):
 
     def post(self, request: HttpRequest) -> HttpResponse:
         mount = request.POST.get("mount", "")
-        services.install(request.POST.get("folder", ""), mount)
+        installation.install(request.POST.get("folder", ""), mount)
         messages.success(request, f"The service is installed at {mount}.")
         return redirect("service", mount)
 
@@ -40,13 +40,13 @@ class OneService(Screen):
     template_name = "console/service.html"
 
     def get(self, request: HttpRequest, mount: str) -> HttpResponse:
-        service = services.found(mount)
+        service = installation.found(mount)
         return self.show(
             title=mount,
             service=service,
             scripts=service.scripts.order_by("name"),
             configuration=configuration_shown(service),
-            warnings=services.warnings_of(service),
+            warnings=installation.warnings_of(service),
             now=database_now(),
         )
 
@@ -55,7 +55,7 @@ class Uninstall(Screen):
     actions = {"POST": "service.administer"}
 
     def post(self, request: HttpRequest, mount: str) -> HttpResponse:
-        services.uninstall(mount, force=bool(request.POST.get("force")))
+        installation.uninstall(mount, force=bool(request.POST.get("force")))
         messages.success(request, f"The service at {mount} is gone.")
         return redirect("services")
 
@@ -64,7 +64,7 @@ class DevelopmentMode(Screen):
     actions = {"POST": "service.administer"}
 
     def post(self, request: HttpRequest, mount: str) -> HttpResponse:
-        services.set_development(mount, request.POST.get("on") == "yes")
+        installation.set_development(mount, request.POST.get("on") == "yes")
         return redirect("service", mount)
 
 
@@ -111,7 +111,7 @@ class RunScript(Screen):
 
 
 def _script(mount: str, name: str) -> Script:
-    service = services.found(mount)
+    service = installation.found(mount)
     script = service.scripts.select_related("service").filter(name=name).first()
     if script is None:
         raise ScriptNotFound(f"service {mount} has no script {name}", script=name)
