@@ -1,214 +1,153 @@
-"""Transactions: what is open, stuck and over, who holds which key, and who curates."""
+"""Transactions: what is open, what is stuck, what is over. Each tab is a screen."""
 
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
-from django.contrib import messages
-from django.db import DatabaseError
-from django.db.models import Count, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
-from django.urls import reverse
+from django import forms
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest, HttpResponse
 
-from allocation.errors import AtributoError
-from allocation.models import Event
 from allocation.models.clock import database_now
-from allocation.transactions import operators
-from allocation.transactions.curators import curators, hand_over
-from allocation.transactions.models import JournalEntry, Lock, LockWait, Transaction
-from atributo_site.console.journal import journal
+from allocation.transactions.models import JournalEntry, Lock, Transaction
+from allocation.transactions.models.transaction import FINISHED
+from atributo_site.console.life import life
+from atributo_site.console.moments import BadMoment, moment
+from atributo_site.console.navigation import address
+from atributo_site.console.ordered_pages import page_in_order
 from atributo_site.console.screen import Screen
-from atributo_site.keyset import page_by_key
-from atributo_site.permissions import may
+from atributo_site.keyset import KeysetPage, capped_count, said_count
 
 PAGE = 50
-TABS = (
-    ("Open", "transactions"),
-    ("Stuck", "transactions-stuck"),
-    ("Locks", "locks"),
-    ("History", "transactions-history"),
-    ("Curators", "curators"),
-    ("Documents", "documents"),
-)
+TABS = [
+    ("Open", "transactions", "open"),
+    ("Stuck", "transactions-stuck", "stuck"),
+    ("Locks", "transactions-locks", "locks"),
+    ("History", "transactions-history", ""),
+    ("Curators", "transactions-curators", ""),
+]
+STUCK = Transaction.Status.STUCK
 
 
-class TransactionScreen(Screen):
-    """A tab below /transactions/."""
-
-    url_name: ClassVar[str]
+class TransactionsScreen(Screen):
+    actions = {"GET": "transaction.view"}
+    title = "Transactions"
+    url_name = ""
 
     def show(self, status: int = 200, **context: Any) -> HttpResponse:
+        counts = _counts()
         tabs = [
-            {"name": name, "url": reverse(url), "current": url == self.url_name}
-            for name, url in TABS
+            {
+                "name": name,
+                "url": address(url_name),
+                "current": url_name == self.url_name,
+                "count": said_count(counts[key]) if key else "",
+                "is_bad": key == "stuck" and counts[key] > 0,
+            }
+            for name, url_name, key in TABS
         ]
         return super().show(status, tabs=tabs, **context)
 
+    def page(self, rows: QuerySet, column: str) -> KeysetPage:
+        given = self.request.GET
+        return page_in_order(
+            rows,
+            column,
+            after=given.get("after", ""),
+            before=given.get("before", ""),
+            size=PAGE,
+        )
 
-class TransactionList(TransactionScreen):
-    """One kind of transactions, newest first."""
 
-    actions = {"GET": "transaction.view"}
-    template_name = "console/transactions.html"
-    title = "Transactions"
-    lead: ClassVar[str]
-    empty: ClassVar[str]
+class Open(TransactionsScreen):
+    """The one whose time ends first comes first."""
 
-    def rows(self) -> QuerySet:
-        return Transaction.objects.unfinished()
+    url_name = "transactions"
+    template_name = "console/transactions/open.html"
 
     def get(self, request: HttpRequest) -> HttpResponse:
+        owner = request.GET.get("owner", "")[:255]
+        rows = Transaction.objects.unfinished().exclude(status=STUCK)
+        page = self.page(counted(rows.filter(owner=owner) if owner else rows), "expires_at")
         now = database_now()
-        after, before = (request.GET.get(name, "") for name in ("after", "before"))
-        counted = self.rows().annotate(held=Count("locks"))
-        page = page_by_key(counted, after=after, before=before, size=PAGE)
-        for row in page.rows:
-            row.left = left(row.started_at, row.expires_at, now)
-        return self.show(page=page, now=now, lead=self.lead, empty=self.empty)
+        return self.show(page=page, lives=lives(page.rows, now), owner=owner, now=now)
 
 
-class Open(TransactionList):
-    url_name = "transactions"
-    lead = "Transactions that are not over yet, with the keys that they hold."
-    empty = "No transaction is open"
-
-
-class Stuck(TransactionList):
+class Stuck(TransactionsScreen):
     url_name = "transactions-stuck"
-    lead = "What could not be undone. Each is tried again later and later, and keeps its locks."
-    empty = "Nothing is stuck"
+    template_name = "console/transactions/stuck.html"
 
-    def rows(self) -> QuerySet:
-        return Transaction.objects.stuck()
+    def get(self, request: HttpRequest) -> HttpResponse:
+        page = self.page(counted(Transaction.objects.stuck()), "expires_at")
+        now = database_now()
+        return self.show(page=page, lives=lives(page.rows, now), now=now)
 
 
-class History(TransactionList):
+class HistoryFilter(forms.Form):
+    """Empty fields do not filter; the times may be moments or ages such as 2h."""
+
+    status = forms.ChoiceField(
+        required=False, choices=[("", "any"), *((word, word) for word in FINISHED)]
+    )
+    since = forms.CharField(required=False, max_length=40)
+    until = forms.CharField(required=False, max_length=40)
+
+    def __init__(self, *args: Any, now: datetime, **kwargs: Any) -> None:
+        self.now = now
+        super().__init__(*args, **kwargs)
+
+    def clean_since(self) -> datetime | None:
+        return self._moment("since")
+
+    def clean_until(self) -> datetime | None:
+        return self._moment("until")
+
+    def filtered(self, rows: QuerySet) -> QuerySet:
+        names = {"since": "finished_at__gte", "until": "finished_at__lt"}
+        given = {name: value for name, value in self.cleaned_data.items() if value}
+        return rows.filter(**{names.get(name, name): value for name, value in given.items()})
+
+    def _moment(self, name: str) -> datetime | None:
+        try:
+            return moment(self.cleaned_data[name], self.now)
+        except BadMoment as error:
+            raise forms.ValidationError(str(error)) from error
+
+
+class History(TransactionsScreen):
+    """What ended last comes first."""
+
     url_name = "transactions-history"
-    lead = "Transactions that are over, until retention removes them."
-    empty = "No transaction has ended yet"
-
-    def rows(self) -> QuerySet:
-        return Transaction.objects.finished()
-
-
-class One(TransactionScreen):
-    actions = {"GET": "transaction.view"}
-    url_name = "transactions"
-    template_name = "console/transaction.html"
-
-    def get(self, request: HttpRequest, pk: int) -> HttpResponse:
-        row = Transaction.objects.filter(pk=pk).first()
-        if row is None:
-            raise Http404(f"There is no transaction {pk}.")
-        now = database_now()
-        entries = JournalEntry.objects.filter(transaction=row).select_related("document")
-        return self.show(
-            title=f"Transaction {pk}",
-            row=row,
-            now=now,
-            left=left(row.started_at, row.expires_at, now),
-            journal=journal(list(entries[:200])),
-            locks=Lock.objects.filter(transaction=row).with_names()[:200],
-            events=Event.objects.about(f"transaction:{pk}").newest_first()[:20],
-            may_operate=may(request.user, "transaction.operate"),
-        )
-
-
-class Act(Screen):
-    """Roll back, complete or try again, with a reason."""
-
-    actions = {"POST": "transaction.operate"}
-    does: ClassVar[dict[str, Any]] = {
-        "roll_back": (operators.roll_back, "is rolled back"),
-        "complete": (operators.complete, "is completed as it stands"),
-        "retry": (operators.retry, "is rolled back"),
-    }
-
-    def post(self, request: HttpRequest, pk: int, action: str) -> HttpResponse:
-        act, sentence = self.does[action]
-        try:
-            act(pk, request.POST.get("reason", ""))
-        except (AtributoError, DatabaseError) as error:
-            messages.error(request, f"Not done: {error}")
-        else:
-            messages.success(request, f"Transaction {pk} {sentence}.")
-        return redirect("transaction", pk)
-
-
-class Locks(TransactionScreen):
-    actions = {"GET": "lock.view"}
-    url_name = "locks"
-    template_name = "console/transactions_locks.html"
-    title = "Locks"
+    template_name = "console/transactions/history.html"
 
     def get(self, request: HttpRequest) -> HttpResponse:
         now = database_now()
-        after, before = (request.GET.get(name, "") for name in ("after", "before"))
-        page = page_by_key(
-            Lock.objects.with_names(), after=after, before=before, size=PAGE, descending=False
-        )
-        waits = _waits(page.rows)
-        for lock in page.rows:
-            lock.left = left(lock.transaction.started_at, lock.transaction.expires_at, now)
-            lock.waiters = waits.get(lock.document_id, [])
-        return self.show(page=page, now=now, may_release=may(request.user, "lock.release"))
+        form = HistoryFilter(request.GET, now=now)
+        if not form.is_valid():
+            return self.show(400, form=form, page=None, now=now)
+        rows = form.filtered(Transaction.objects.finished())
+        filtered = any(form.cleaned_data.values())
+        page = self.page(counted(rows), "-finished_at")
+        return self.show(form=form, page=page, filtered=filtered, now=now)
 
 
-class Release(Screen):
-    actions = {"POST": "lock.release"}
-
-    def post(self, request: HttpRequest, pk: int) -> HttpResponse:
-        try:
-            operators.force_release(pk, request.POST.get("reason", ""))
-        except (AtributoError, DatabaseError) as error:
-            messages.error(request, f"Not done: {error}")
-        else:
-            messages.success(request, "The lock is released.")
-        return redirect("locks")
+def lives(rows: list[Transaction], now: datetime) -> list[tuple[Transaction, Any]]:
+    """Each transaction with the time that it has left."""
+    return [(row, life(row, now)) for row in rows]
 
 
-class Curators(TransactionScreen):
-    actions = {"GET": "curator.view"}
-    url_name = "curators"
-    template_name = "console/transactions_curators.html"
-    title = "Curators"
-
-    def get(self, request: HttpRequest) -> HttpResponse:
-        now = database_now()
-        repairs = Event.objects.filter(kind="curator.repaired").newest_first()[:20]
-        return self.show(
-            curators=curators(now),
-            events=repairs,
-            now=now,
-            may_hand_over=may(request.user, "curator.hand_over"),
-        )
+def counted(rows: QuerySet) -> QuerySet:
+    """With the number of keys that each holds and of changes that it made."""
+    return rows.annotate(held=_number_of(Lock), changes=_number_of(JournalEntry))
 
 
-class HandOver(Screen):
-    actions = {"POST": "curator.hand_over"}
-
-    def post(self, request: HttpRequest) -> HttpResponse:
-        try:
-            hand_over(request.POST.get("reason", ""))
-        except AtributoError as error:
-            messages.error(request, f"Not done: {error}")
-        else:
-            messages.success(request, "The first curator that looks takes over.")
-        return redirect("curators")
+def _number_of(model: Any) -> Coalesce:
+    own = model.objects.filter(transaction=OuterRef("pk")).order_by().values("transaction")
+    return Coalesce(Subquery(own.annotate(number=Count("pk")).values("number")), 0)
 
 
-def left(start: datetime, end: datetime, now: datetime) -> int:
-    """How much of a life is left, in percent."""
-    whole = max((end - start).total_seconds(), 0.001)
-    return round(100 * min(max((end - now).total_seconds() / whole, 0), 1))
-
-
-def _waits(locks: list[Lock]) -> dict[int, list[int]]:
-    """Which transactions wait for each of these keys, by one query."""
-    waits: dict[int, list[int]] = {}
-    keys = {lock.document_id for lock in locks}
-    for key, txn in LockWait.objects.filter(document__in=keys).values_list(
-        "document_id", "transaction_id"
-    ):
-        waits.setdefault(key, []).append(txn)
-    return waits
+def _counts() -> dict[str, int]:
+    unfinished = Transaction.objects.unfinished().aggregate(
+        open=Count("pk", filter=~Q(status=STUCK)), stuck=Count("pk", filter=Q(status=STUCK))
+    )
+    return {**unfinished, "locks": capped_count(Lock.objects.all())}
