@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from allocation import invariants as allocation
+from allocation.transactions import invariants as transactions
 from pools import invariants as pools
 
 
@@ -18,4 +19,7 @@ class Rule:
 
 def all_rules() -> list[Rule]:
     """Rooms add theirs here as they land."""
-    return [Rule(*each) for each in [*allocation.INVARIANTS, *pools.INVARIANTS]]
+    return [
+        Rule(*each)
+        for each in [*allocation.INVARIANTS, *transactions.INVARIANTS, *pools.INVARIANTS]
+    ]
