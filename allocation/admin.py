@@ -22,3 +22,7 @@ class LeaseList(RawList):
     search_help_text = "The whole role or holder."
     list_display = ["role", "holder", "token", "acquired_at", "renewed_at", "expires_at"]
     search_fields = ["role__exact", "holder__exact"]
+
+
+from allocation import placements_admin  # noqa: E402, F401
+from allocation.transactions import admin as transactions_admin  # noqa: E402, F401

@@ -80,7 +80,8 @@ class Generator:
             last_ms, end_ms = self._last_ms, self._end_ms
             self._end_ms = -1
         if number is not None:
-            number.release(last_ms, end_ms, self.using)
+            with aside(self.using) as using:
+                number.release(last_ms, end_ms, using)
 
     def forked(self) -> None:
         """In the child: nothing of the parent's block may be used twice."""

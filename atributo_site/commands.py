@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.core.serializers.json import DjangoJSONEncoder
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from allocation.errors import AtributoError
@@ -44,7 +45,7 @@ class AtributoCommand(BaseCommand):
     def table(self, columns: list[str], rows: list[list[Any]]) -> None:
         table = Table(*columns, box=None, pad_edge=False)
         for row in rows:
-            table.add_row(*[str(cell) for cell in row])
+            table.add_row(*[escape(str(cell)) for cell in row])
         Console(file=self.stdout).print(table)  # type: ignore[arg-type]
 
     def _refuse(self, error: AtributoError, as_json: bool) -> None:

@@ -5,6 +5,7 @@ import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from django.conf import settings
 from django.core import checks
@@ -13,7 +14,7 @@ from django.db import DatabaseError, connection
 from allocation.models.clock import database_now
 from atributo_site.environment import source_of
 from atributo_site.first_start import pending_migrations
-from atributo_site.redis_health import redis_health
+from atributo_site.redis_health import RedisHealth, redis_health
 from atributo_site.snapshot import snapshot
 
 LARGEST_SKEW_SECONDS = 1.0
@@ -32,10 +33,13 @@ class Finding:
 
 def examine() -> list[Finding]:
     """Everything that can be examined; without a database the rest would only repeat that."""
-    first = [*_configuration(), _database()]
-    if first[-1].level == "error":
-        return [*first, _redis()]
-    return [*first, *_database_options(), _migrations(), _clock(), _redis(), *_processes()]
+    found = [*_configuration(), _database()]
+    if found[-1].level == "ok":
+        found += [*_database_options(), _clock(), _migrations()]
+    if found[-1].level == "error":
+        return [*found, _redis(redis_health())]
+    state = snapshot(database_now())
+    return [*found, _redis(RedisHealth(**state["redis"])), *_processes(state)]
 
 
 def _configuration() -> list[Finding]:
@@ -105,8 +109,7 @@ def _clock() -> Finding:
     return Finding("clock", "ok", sentence)
 
 
-def _redis() -> Finding:
-    health = redis_health()
+def _redis(health: RedisHealth) -> Finding:
     if health.state != "ok":
         return Finding("redis", "warning", health.detail, "start it, or correct REDIS_URL")
     if _version(health.version) < OLDEST_REDIS:
@@ -118,8 +121,7 @@ def _version(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split(".")[:2] if part.isdigit())
 
 
-def _processes() -> list[Finding]:
-    state = snapshot(database_now())
+def _processes(state: dict[str, Any]) -> list[Finding]:
     running = sum(p["kind"] == "worker" and p["state"] == "running" for p in state["processes"])
     active = state["curator"]["active"]
     return [

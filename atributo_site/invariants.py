@@ -3,6 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from allocation import invariants as allocation
+from pools import invariants as pools
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -15,4 +18,4 @@ class Rule:
 
 def all_rules() -> list[Rule]:
     """Rooms add theirs here as they land."""
-    return []
+    return [Rule(*each) for each in [*allocation.INVARIANTS, *pools.INVARIANTS]]

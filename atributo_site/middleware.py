@@ -43,7 +43,7 @@ class BodyLimitMiddleware(Middleware):
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         length = request.META.get("CONTENT_LENGTH") or "0"
-        if not length.isdigit():
+        if not (length.isascii() and length.isdigit()):
             return failure(request, 400, "The header Content-Length must be a number.")
         if int(length) > settings.ATRIBUTO.body_bytes:
             return failure(request, 413)

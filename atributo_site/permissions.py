@@ -30,6 +30,15 @@ ACTIONS = {
     "system.view": Level.VIEW,
     "me.view": Level.VIEW,
     "token.own": Level.VIEW,
+    "queue.view": Level.VIEW,
+    "queue.operate": Level.OPERATE,
+    "queue.administer": Level.ADMINISTER,
+    "job.view": Level.VIEW,
+    "job.push": Level.OPERATE,
+    "job.operate": Level.OPERATE,
+    "service.view": Level.VIEW,
+    "service.administer": Level.ADMINISTER,  # who installs a service runs code
+    "script.run": Level.OPERATE,
     "user.administer": Level.ADMINISTER,
     "instance.view": Level.VIEW,
     "instance.operate": Level.OPERATE,
@@ -47,6 +56,10 @@ ACTIONS = {
     "lock.release": Level.OPERATE,
     "curator.view": Level.VIEW,
     "curator.hand_over": Level.OPERATE,
+    "pool.view": Level.VIEW,
+    "pool.operate": Level.OPERATE,
+    "pool.change": Level.ADMINISTER,
+    "dns.look_up": Level.OPERATE,
 }
 
 

@@ -6,6 +6,7 @@ from django.db.models.functions import Now
 from django.db.transaction import atomic, on_commit
 
 from allocation.events import current_actor, record
+from queues.due import has_due
 from queues.errors import BadQueue, QueueNotFound
 from queues.handles import QueueHandle
 from queues.models import Queue
@@ -62,6 +63,14 @@ def resume(name: str, *, using: str = "default") -> bool:
     return resumed
 
 
+def set_retention(name: str, days: int, *, using: str = "default") -> None:
+    """How long finished jobs of this queue are kept."""
+    queue = row(name, using=using)
+    with atomic(using=using):
+        Queue.objects.using(using).filter(pk=queue.pk).update(retention_days=days)
+        record("queue.changed", f"queue:{name}", using=using, retention_days=days)
+
+
 def row(name: str, *, using: str = "default") -> Queue:
     """The queue called `default` always exists."""
     found = Queue.objects.using(using).existing().filter(name=name).first()
@@ -103,4 +112,5 @@ def _check(name: Any, max_workers: Any) -> None:
 
 
 def _ring(queue: Queue, using: str) -> None:
-    ring(queue.pk, queue.name, queue.max_workers, using=using)
+    if has_due(queue.pk, using=using):
+        ring(queue.pk, queue.name, queue.max_workers, using=using)

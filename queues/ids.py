@@ -1,12 +1,9 @@
-"""Ids of queued jobs."""
+"""Ids of queued jobs: numbers in the rows, texts everywhere else."""
 
-import time
+from allocation import job_ids
 
 
 def get_job_ids(count: int) -> list[int]:
-    first = max(time.time_ns(), _last[0] + 1)
-    _last[0] = first + count
-    return list(range(first, first + count))
-
-
-_last = [0]
+    if count == 1:
+        return [int(job_ids.get_job_id())]
+    return [int(job_id) for job_id in job_ids.get_job_ids(count)]

@@ -121,7 +121,7 @@ def _insert_lines(pairs: list[tuple[Reserved, dict[str, Any]]], using: str) -> N
 def _push_callbacks(slot: HeldSlot, settled: list[Settled]) -> None:
     due = [each for each in settled if each.callback is not None]
     for each, job_id in zip(due, get_job_ids(len(due)), strict=True):
-        push_callback(slot.queue_id, each, int(job_id), slot.using)
+        push_callback(slot.queue_id, each, job_id, slot.using)
 
 
 def push_callback(queue_id: int, settled: Settled, job_id: int, using: str) -> None:

@@ -97,7 +97,7 @@ def push_many(
     if prepared.options.unique_key is not None:
         raise BadPush("unique_key cannot be shared by many jobs")
     texts = [prepared.text(data) for data in datas]
-    ids = [int(job_id) for job_id in get_job_ids(len(texts))]
+    ids = get_job_ids(len(texts))
     with atomic(using=using):
         for begin in range(0, len(texts), CHUNK):
             _insert_many(prepared, ids[begin : begin + CHUNK], texts[begin : begin + CHUNK])
@@ -162,7 +162,7 @@ def _insert(prepared: Prepared, text: str | None) -> int:
     once = prepared.options.unique_key is not None
     statement = sql.push(dialect(prepared.using), once=once)
     for _ in range(3):  # the job with the same key may end while we look
-        row = prepared.row(int(get_job_ids(1)[0]), text)
+        row = prepared.row(get_job_ids(1)[0], text)
         with connections[prepared.using].cursor() as cursor:
             cursor.execute(statement, row)
             stored = cursor.fetchone()

@@ -27,7 +27,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['id'],
-                'indexes': [models.Index(fields=['subject', '-id'], name='event_by_subject'), models.Index(fields=['kind', '-id'], name='event_by_kind'), models.Index(fields=['at'], name='event_by_time'), models.Index(fields=['writer', 'id'], name='event_by_writer')],
+                'indexes': [models.Index(fields=['subject', '-id'], name='event_by_subject'), models.Index(fields=['kind', '-id'], name='event_by_kind'), models.Index(fields=['actor', '-id'], name='event_by_actor'), models.Index(fields=['at'], name='event_by_time'), models.Index(fields=['writer', 'id'], name='event_by_writer')],
             },
         ),
         migrations.CreateModel(

@@ -10,7 +10,7 @@ from allocation.models.clock import database_now
 from atributo_site.console.degraded import remember
 from atributo_site.console.navigation import address
 from atributo_site.console.screen import Screen
-from atributo_site.doctor import examine
+from atributo_site.doctor import Finding, examine
 from atributo_site.env_file import with_env_file
 from atributo_site.environment import BASE_DIR, Environment
 from atributo_site.snapshot import snapshot
@@ -45,6 +45,7 @@ class Health(SystemScreen):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         findings = examine()
+        _remember_redis(findings)
         counts = {
             level: sum(finding.level == level for finding in findings)
             for level in ("error", "warning", "ok")
@@ -77,6 +78,11 @@ class RestApi(SystemScreen):
     def get(self, request: HttpRequest) -> HttpResponse:
         origin = f"{request.scheme}://{request.get_host()}"
         return self.show(origin=origin, docs=address("api-docs"), schema=address("api-schema"))
+
+
+def _remember_redis(findings: list[Finding]) -> None:
+    redis = next(finding for finding in findings if finding.name == "redis")
+    remember({"state": redis.level, "detail": redis.sentence})
 
 
 def settings_shown() -> list[dict[str, Any]]:

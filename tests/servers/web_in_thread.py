@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.db import connections
 
-from atributo_site.one_port import OnePort
+from atributo_site.serving.one_port import OnePort
 from tests.servers.waiting import wait_until
 
 

@@ -122,6 +122,12 @@ def test_doctor_without_a_database_says_only_that(monkeypatch):
     assert "SECRET" not in str(findings)
 
 
+def test_doctor_says_which_migrations_are_missing(monkeypatch):
+    monkeypatch.setattr(doctor, "pending_migrations", lambda: ["allocation.9999"])
+    assert finding("migrations") == Finding("migrations", "error", "1 pending", "manage.py migrate")
+    assert "curator" not in {each.name for each in examine()}
+
+
 def test_the_doctor_command_ends_with_1_when_it_finds_an_error(monkeypatch, capsys):
     broken = [Finding("database", "error", "gone", "bring it back")]
     monkeypatch.setattr("atributo_site.management.commands.doctor.examine", lambda: broken)

@@ -39,12 +39,15 @@ def test_the_document_needs_permission(rest_as):
     assert set(document["components"]["securitySchemes"]) == {"token", "session"}
 
 
-def test_a_post_that_remembers_documents_its_key(rest_as):
-    document = rest_as("viewer").get(SCHEMA).json()
-    posts = [each["post"] for each in document["paths"].values() if "post" in each]
-    named = [{p["name"] for p in post.get("parameters", [])} for post in posts]
-    assert named
-    assert "default" in posts[0]["responses"]
+@pytest.mark.urls("tests.site.rest_urls")
+@pytest.mark.parametrize(
+    ("path", "remembers"), [("/api/v1/doing", True), ("/api/v1/tokens", False)]
+)
+def test_a_post_that_remembers_documents_its_key(rest_as, path, remembers):
+    post = rest_as("viewer").get(SCHEMA).json()["paths"][path]["post"]
+    names = [parameter["name"] for parameter in post.get("parameters", [])]
+    assert ("Idempotency-Key" in names) is remembers
+    assert "application/problem+json" in post["responses"]["default"]["content"]
 
 
 def test_the_docs_page_has_no_inline_script_or_style(client_as):

@@ -7,8 +7,8 @@ from django.db import OperationalError
 
 from allocation.logic.marks import Mark
 from allocation.models import Event
-from atributo_site.broadcast import Broadcast
-from atributo_site.listener import MOST_WAITING, Listener, Round, Said
+from atributo_site.serving.broadcast import Broadcast
+from atributo_site.serving.listener import MOST_WAITING, Listener, Round, Said
 
 
 class Feed:

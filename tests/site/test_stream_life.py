@@ -9,10 +9,10 @@ import pytest
 from allocation.events import record
 from allocation.logic.marks import Mark
 from allocation.models import Event
-from atributo_site import open_stream
-from atributo_site.broadcast import Listener
-from atributo_site.open_stream import OpenStream
-from atributo_site.reader import Reader
+from atributo_site.serving import open_stream
+from atributo_site.serving.broadcast import Listener
+from atributo_site.serving.open_stream import OpenStream
+from atributo_site.serving.reader import Reader
 from tests.site.sse_client import Listening
 
 

@@ -15,18 +15,23 @@ FOR EACH ROW WHEN ({when}) EXECUTE FUNCTION poison()"""
 @contextmanager
 def poisoned(table, when):
     """Inside, an UPDATE of a row of the table fails when the condition on NEW holds."""
-    create = SQLITE if connection.vendor == "sqlite" else POSTGRESQL
-    _execute(create.format(table=table, when=when))
+    poison(table, when)
     try:
         yield
     finally:
-        _execute(_drop(table))
+        cure(table)
 
 
-def _drop(table):
+def poison(table, when):
+    create = SQLITE if connection.vendor == "sqlite" else POSTGRESQL
+    _execute(create.format(table=table, when=when))
+
+
+def cure(table):
     if connection.vendor == "sqlite":
-        return "DROP TRIGGER poison"
-    return f"DROP TRIGGER poison ON {table}; DROP FUNCTION poison()"
+        _execute("DROP TRIGGER IF EXISTS poison")
+    else:
+        _execute(f"DROP TRIGGER IF EXISTS poison ON {table}; DROP FUNCTION IF EXISTS poison()")
 
 
 def _execute(sql):

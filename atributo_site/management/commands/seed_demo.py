@@ -1,15 +1,32 @@
-"""Demo content, made through the public APIs alone."""
+"""Demo content, so that nobody's first look is at an empty page."""
 
 from typing import Any
 
+from allocation.errors import AtributoError
 from allocation.events import record
 from atributo_site.commands import AtributoCommand
+from atributo_site.demo import allocation, documents
+
+CHAPTERS = {"allocation": allocation, "documents": documents}
+
+
+class NotEmpty(AtributoError):
+    status_code = 409
+    code = "not_empty"
 
 
 class Command(AtributoCommand):
     has_json = False
     help = "Fill an empty site with a small story to look at."
 
-    def perform(self, **options: Any) -> None:
-        record("demo.made", "site:demo")
+    def add_arguments(self, parser: Any) -> None:
+        parser.add_argument("--force", action="store_true", help="Even beside real content.")
+
+    def perform(self, *, force: bool, **options: Any) -> None:
+        full = [name for name, chapter in CHAPTERS.items() if not chapter.is_empty()]
+        if full and not force:
+            raise NotEmpty(f"there is content already ({', '.join(full)}); --force adds to it.")
+        for chapter in CHAPTERS.values():
+            chapter.tell()
+        record("demo.made", "site:demo", chapters=list(CHAPTERS))
         self.stdout.write("Demo content is made.")

@@ -1,5 +1,6 @@
 """The web server: one process, streams async, everything else in threads."""
 
+import signal
 import socket
 from typing import Any
 
@@ -10,6 +11,7 @@ from allocation.presence import host_and_pid
 from atributo_site.beating import beating, presence_of
 from atributo_site.commands import AtributoCommand
 from atributo_site.supervisor.ports import listen_or_offer
+from pools.report import reporting
 
 GRACE_SECONDS = 3
 
@@ -37,5 +39,10 @@ class Command(AtributoCommand):
             timeout_keep_alive=30,
             server_header=False,
         )
-        with beating(presence_of("web", host_and_pid())):
+        # uvicorn stops on these signals and then raises them again, which would end us before
+        # the presence is given back.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: None)
+        name = host_and_pid()
+        with beating(presence_of("web", name)), reporting(f"web/{name}"):
             uvicorn.Server(config).run(sockets=[listener])

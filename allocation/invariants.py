@@ -1,0 +1,71 @@
+"""What must always hold in this room: name, sentence, and the rows that break it."""
+
+from collections.abc import Callable
+
+from django.db.models import Count, F, OuterRef, Subquery, Sum
+from django.db.models.functions import Coalesce
+
+from allocation.logic.job_ids import END_MS, FIRST_MS
+from allocation.models import Allocation, IdNumber, Instance, InstanceLoad, PastAllocation
+
+MOST = 20
+Invariant = tuple[str, str, Callable[[], list[str]]]
+
+
+def placed_after_unavailable() -> list[str]:
+    """Epochs of placements and of availability are drawn from one row of numbers."""
+    late = Allocation.objects.filter(instance__available=False, epoch__gt=F("instance__epoch"))
+    return [f"{row.pk} on {row.instance_id} at epoch {row.epoch}" for row in late[:MOST]]
+
+
+def without_instance() -> list[str]:
+    known = Instance.objects.filter(pk=OuterRef("instance_id")).values("pk")
+    rows = Allocation.objects.annotate(found=Subquery(known)).filter(found__isnull=True)
+    return [f"{row.pk} on {row.instance_id}" for row in rows[:MOST]]
+
+
+def moved_without_trace() -> list[str]:
+    """A placement is younger than every ended placement of its job."""
+    past = PastAllocation.objects.filter(job_id=OuterRef("pk"))
+    younger = past.filter(epoch__gte=OuterRef("epoch")).values("epoch")[:1]
+    rows = Allocation.objects.annotate(later=Subquery(younger)).filter(later__isnull=False)
+    return [f"{row.pk} at epoch {row.epoch}" for row in rows[:MOST]]
+
+
+def miscounted() -> list[str]:
+    jobs = Allocation.objects.filter(instance=OuterRef("pk")).order_by().values("instance")
+    parts = InstanceLoad.objects.filter(instance=OuterRef("pk")).order_by().values("instance")
+    rows = Instance.objects.annotate(
+        jobs=Coalesce(Subquery(jobs.annotate(n=Count("pk")).values("n")), 0),
+        counted=Coalesce(Subquery(parts.annotate(n=Sum("jobs")).values("n")), 0),
+    ).exclude(jobs=F("counted"))
+    return [f"{row.pk}: {row.counted} counted, {row.jobs} there" for row in rows[:MOST]]
+
+
+def over_capacity() -> list[str]:
+    rows = Instance.objects.with_load().filter(capacity__isnull=False, load__gt=F("capacity"))
+    return [f"{row.pk}: {row.load} of {row.capacity}" for row in rows[:MOST]]
+
+
+def impossible_marks() -> list[str]:
+    used = IdNumber.objects.exclude(high_water_ms=0)
+    rows = used.exclude(high_water_ms__gte=FIRST_MS, high_water_ms__lt=END_MS)
+    return [f"number {row.pk}: {row.high_water_ms}" for row in rows[:MOST]]
+
+
+INVARIANTS: list[Invariant] = [
+    (
+        "placed after unavailable",
+        "No job is placed on an instance after it became unavailable.",
+        placed_after_unavailable,
+    ),
+    ("without instance", "Every placement's instance exists.", without_instance),
+    (
+        "moved without trace",
+        "A job changes its instance only after its old placement has ended.",
+        moved_without_trace,
+    ),
+    ("miscounted", "The counters of an instance say how many jobs it has.", miscounted),
+    ("over capacity", "No instance has more jobs than its capacity.", over_capacity),
+    ("impossible marks", "The marks of job ids lie between 2010 and 2099.", impossible_marks),
+]

@@ -1,0 +1,55 @@
+"""Allocate jobs, or look where they are."""
+
+import argparse
+from typing import Any
+
+from allocation import doors, plans
+from allocation.explain import explain
+from atributo_site.commands import AtributoCommand
+
+
+class Command(AtributoCommand):
+    help = "Print the instance of each job, chosen now for those that have none."
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("job_ids", nargs="+", metavar="job_id")
+        how = parser.add_mutually_exclusive_group()
+        how.add_argument("--plan", action="store_true", help="store nothing")
+        how.add_argument("--explain", action="store_true", help="where, since when and why")
+
+    def perform(self, job_ids: list[str], **options: Any) -> None:
+        if options["explain"]:
+            return self._explain(job_ids, **options)
+        if options["plan"]:
+            found: list[dict[str, Any]] = [
+                {"job_id": job_id, "instance_id": key, "persisted": False}
+                for job_id, key in plans.plan_jobs(job_ids).items()
+            ]
+        else:
+            found = self._allocated(job_ids)
+        if options["json"]:
+            return self.show(found)
+        for facts in found:
+            mark = " (new)" if facts["persisted"] else ""
+            self.stdout.write(f"{facts['job_id']}: {facts['instance_id']}{mark}")
+
+    def _allocated(self, job_ids: list[str]) -> list[dict[str, Any]]:
+        if len(job_ids) == 1:
+            answers = {job_ids[0]: doors.allocate(job_ids[0])}
+        else:
+            answers = doors.allocate_many(job_ids)
+        return [{"job_id": job_id, **answer._asdict()} for job_id, answer in answers.items()]
+
+    def _explain(self, job_ids: list[str], **options: Any) -> None:
+        found = [explain(job_id) for job_id in job_ids]
+        if options["json"]:
+            return self.show(found)
+        for facts in found:
+            place, why = facts["placement"], facts["why"]
+            if place is not None:
+                since = f"since {place['since']:%Y-%m-%d %H:%M:%S} by {place['by']}"
+                line = f"{facts['job_id']}: {place['instance_id']} {since}. {why['sentence']}"
+                self.stdout.write(line)
+            for past in facts["history"]:
+                line = f"  before on {past['instance_id']} until {past['until']:%Y-%m-%d %H:%M:%S}"
+                self.stdout.write(f"{line}: {past['end_reason']} by {past['ended_by']}")

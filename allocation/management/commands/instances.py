@@ -1,0 +1,132 @@
+"""List instances and change their availability."""
+
+import argparse
+import time
+from typing import Any
+
+from allocation import availability, doors, drains, holds
+from allocation.busy import patiently
+from allocation.ids import valid_id
+from allocation.models import Instance
+from atributo_site.commands import AtributoCommand
+
+PAUSE_SECONDS = 0.5
+
+
+class Command(AtributoCommand):
+    help = "List instances; make them available or unavailable; drain, restore or remove them."
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="verb")
+        listing = _verb(verbs, "list", "show instances with state, load and labels")
+        listing.add_argument("--prefix", default="", help="only ids that start like this")
+        listing.add_argument("--limit", type=int, default=100)
+        available = _verb(verbs, "available", "let jobs be allocated to it", "instance_id")
+        available.add_argument("--weight", type=int)
+        available.add_argument("--capacity", type=int)
+        available.add_argument("--label", action="append", default=[], metavar="NAME=VALUE")
+        unavailable = _verb(verbs, "unavailable", "allocate no more jobs to it", "instance_id")
+        drain = _verb(verbs, "drain", "unavailable, and its jobs leave", "instance_id")
+        for each in (available, unavailable, drain):
+            each.add_argument("--reason", default="")
+        drain.add_argument("--deadline", type=float, metavar="SECONDS")
+        drain.add_argument("--pace", type=int, metavar="MOVES_PER_MINUTE")
+        drain.add_argument("--force", action="store_true", help="move all jobs now")
+        drain.add_argument("--stop", action="store_true", help="stop the drain that runs")
+        drain.add_argument("--watch", action="store_true", help="show the progress until done")
+        _verb(verbs, "restore", "make it available again", "instance_id")
+        remove = _verb(verbs, "remove", "remove it", "instance_id")
+        remove.add_argument("--drop-jobs", type=int, metavar="N", help="how many jobs it has")
+
+    def perform(self, verb: str, **options: Any) -> None:
+        getattr(self, f"_{verb}")(**options)
+
+    def _list(self, prefix: str, limit: int, **options: Any) -> None:
+        rows = Instance.objects.starting_with(prefix).select_related("drain").with_load()
+        found = [_facts(row) for row in rows.order_by("id")[:limit]]
+        if options["json"]:
+            return self.show(found)
+        columns = ["id", "state", "load", "capacity", "weight", "source", "labels", "reason"]
+        self.table(columns, [[_cell(facts[name]) for name in columns] for facts in found])
+
+    def _available(self, instance_id: str, reason: str, label: list[str], **options: Any) -> None:
+        settings: dict[str, Any] = {
+            name: options[name] for name in ("weight", "capacity") if options[name] is not None
+        }
+        if label:
+            settings["labels"] = dict(each.partition("=")[::2] for each in label)
+        valid_id(instance_id)
+        patiently(lambda: availability.make_available(instance_id, reason=reason, **settings))
+        self._say(instance_id, **options)
+
+    def _unavailable(self, instance_id: str, reason: str, **options: Any) -> None:
+        valid_id(instance_id)
+        patiently(lambda: availability.make_unavailable(instance_id, reason=reason))
+        self._say(instance_id, **options)
+
+    def _restore(self, instance_id: str, **options: Any) -> None:
+        patiently(lambda: availability.restore(valid_id(instance_id)))
+        self._say(instance_id, **options)
+
+    def _remove(self, instance_id: str, drop_jobs: int | None, **options: Any) -> None:
+        dropped = doors.remove_instance(instance_id, drop_jobs=drop_jobs)
+        if options["json"]:
+            return self.show({"id": instance_id, "removed": True, "jobs_dropped": dropped})
+        self.stdout.write(f"{instance_id} is removed; {dropped} jobs were dropped.")
+
+    def _drain(self, instance_id: str, **options: Any) -> None:
+        if options["stop"]:
+            drains.stop(instance_id)
+            return self._say(instance_id, **options)
+        patiently(
+            lambda: drains.drain(
+                instance_id,
+                reason=options["reason"],
+                deadline_seconds=options["deadline"],
+                moves_per_minute=options["pace"],
+            )
+        )
+        if options["force"]:
+            drains.force(instance_id)
+        if options["watch"]:
+            self._watch(instance_id)
+        self._say(instance_id, **options)
+
+    def _watch(self, instance_id: str) -> None:
+        """One line for every change, until nothing is left or the drain was stopped."""
+        seen = None
+        while Instance.objects.draining().filter(pk=instance_id).exists():
+            now = drains.progress(instance_id)
+            if now != seen:
+                self.stderr.write(
+                    f"{instance_id}: {now.fraction:.0%} done, {now.moved} moved, "
+                    f"{now.remaining} left"
+                )
+            seen = now
+            time.sleep(PAUSE_SECONDS)
+
+    def _say(self, instance_id: str, **options: Any) -> None:
+        row = Instance.objects.select_related("drain").with_load().get(pk=instance_id)
+        if options["json"]:
+            return self.show(_facts(row))
+        said = holds.may_remove(instance_id).sentence
+        self.stdout.write(f"{instance_id} is {row.state} with {row.load} jobs. {said}")
+
+
+def _verb(verbs: Any, name: str, text: str, *arguments: str) -> Any:
+    parser = verbs.add_parser(name, help=text)
+    parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS)
+    for argument in arguments:
+        parser.add_argument(argument)
+    return parser
+
+
+def _facts(row: Any) -> dict[str, Any]:
+    names = ["id", "state", "available", "load", "capacity", "weight", "source", "labels"]
+    return {name: getattr(row, name) for name in [*names, "reason", "epoch", "changed_at"]}
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, dict):
+        return " ".join(f"{name}={each}" for name, each in value.items())
+    return "–" if value is None else str(value)

@@ -1,0 +1,44 @@
+"""Make job ids, or read one."""
+
+import argparse
+from typing import Any
+
+from allocation import job_ids
+from atributo_site.commands import AtributoCommand
+
+
+class Command(AtributoCommand):
+    help = "Make job ids, or tell what one says."
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="verb")
+        make = verbs.add_parser("make", help="print new ids")
+        make.add_argument("count", type=int, nargs="?", default=1)
+        decode = verbs.add_parser("decode", help="time, worker number and cluster size")
+        decode.add_argument("job_id")
+        for each in (make, decode):
+            each.add_argument("--json", action="store_true", default=argparse.SUPPRESS)
+
+    def perform(self, verb: str, **options: Any) -> None:
+        getattr(self, f"_{verb}")(**options)
+
+    def _make(self, count: int, **options: Any) -> None:
+        try:
+            made = [job_ids.get_job_id()] if count == 1 else job_ids.get_job_ids(count)
+        finally:
+            job_ids.release()  # the number, for the next command
+        if options["json"]:
+            return self.show(made)
+        for job_id in made:
+            self.stdout.write(job_id)
+
+    def _decode(self, job_id: str, **options: Any) -> None:
+        parsed = job_ids.parse(job_id)
+        facts = {name: getattr(parsed, name) for name in parsed.__slots__}
+        if options["json"]:
+            return self.show({"job_id": job_id, **facts})
+        note = "" if parsed.exact else " (its digits are no moment of the calendar)"
+        self.stdout.write(
+            f"{parsed.time:%Y-%m-%d %H:%M:%S}.{parsed.time.microsecond // 1000:03d} UTC, "
+            f"worker {parsed.worker_id} of {parsed.cluster_size}{note}"
+        )

@@ -1,0 +1,27 @@
+"""List the jobs of an instance."""
+
+import argparse
+from typing import Any
+
+from allocation.ids import valid_id
+from allocation.models import Allocation
+from atributo_site.commands import AtributoCommand
+
+
+class Command(AtributoCommand):
+    help = "List the jobs that are allocated to an instance, by id."
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("instance_id")
+        parser.add_argument("--limit", type=int, default=1000)
+        parser.add_argument("--after", default="", help="only ids behind this one")
+
+    def perform(self, instance_id: str, limit: int, after: str, **options: Any) -> None:
+        rows = Allocation.objects.on(valid_id(instance_id)).order_by("job_id")
+        if after:
+            rows = rows.filter(job_id__gt=after)
+        found = list(rows.values_list("job_id", flat=True)[:limit])
+        if options["json"]:
+            return self.show(found)
+        for job_id in found:
+            self.stdout.write(job_id)

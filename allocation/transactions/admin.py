@@ -1,0 +1,70 @@
+"""Raw lists of documents, transactions and locks."""
+
+from django.contrib import admin
+
+from allocation.transactions.models import (
+    Document,
+    DocumentEvent,
+    DocumentVersion,
+    JournalEntry,
+    Lock,
+    LockWait,
+    Relation,
+    Transaction,
+)
+from atributo_site.raw_lists import RawList
+
+
+@admin.register(Document)
+class DocumentList(RawList):
+    view_action = "document.view"
+    list_display = ["collection", "key", "ref", "present", "updated_at"]
+    search_fields = ["=collection", "=key"]
+    search_help_text = "The whole collection or the whole key"
+
+
+@admin.register(DocumentVersion)
+class DocumentVersionList(RawList):
+    view_action = "document.view"
+    list_display = ["document", "ref", "present", "transaction_id", "at"]
+    list_select_related = ["document"]
+
+
+@admin.register(Transaction)
+class TransactionList(RawList):
+    view_action = "transaction.view"
+    list_display = ["id", "status", "owner", "cause", "started_at", "expires_at", "finished_at"]
+    list_filter = ["status"]
+
+
+@admin.register(JournalEntry)
+class JournalEntryList(RawList):
+    view_action = "transaction.view"
+    list_display = ["transaction", "action", "document", "before_ref", "after_ref", "undo", "at"]
+    list_select_related = ["document", "transaction"]
+
+
+@admin.register(Lock)
+class LockList(RawList):
+    view_action = "lock.view"
+    list_display = ["document", "mode", "token", "transaction", "acquired_at"]
+    list_select_related = ["document", "transaction"]
+
+
+@admin.register(LockWait)
+class LockWaitList(RawList):
+    view_action = "lock.view"
+    list_display = ["document", "mode", "transaction", "since"]
+    list_select_related = ["document", "transaction"]
+
+
+@admin.register(Relation)
+class RelationList(RawList):
+    view_action = "document.view"
+    list_display = ["collection", "key", "kind", "to_collection", "to_key"]
+
+
+@admin.register(DocumentEvent)
+class DocumentEventList(RawList):
+    view_action = "document.view"
+    list_display = ["collection", "key", "type", "timestamp_ms", "ordinal"]

@@ -1,0 +1,1 @@
+"""Demo content: a small story in every room, told through the public APIs alone."""

@@ -1,0 +1,1 @@
+"""One port for pages, REST and the event stream."""

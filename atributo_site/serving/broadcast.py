@@ -1,0 +1,117 @@
+"""One reader of new events per process, and the listeners that it tells."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import structlog
+from django.db import Error as DatabaseError
+from django.db import close_old_connections, connections
+
+from allocation.event_feed import events_after, newest_mark
+from allocation.logic.marks import Mark
+from allocation.models import Event
+from atributo_site.serving.listener import Line, Listener, Round, Said
+
+PAUSE_SECONDS = 0.5
+SLOW_SECONDS = 5.0  # a round that takes longer is said to be degraded
+MOST_EVENTS = 2000  # per round
+
+log = structlog.get_logger("atributo.stream")
+Value = TypeVar("Value")
+
+
+class Broadcast:
+    """Reads while somebody listens: one query per round, whatever the number of listeners."""
+
+    def __init__(
+        self,
+        newest: Callable[[], Mark] = newest_mark,
+        after: Callable[[Mark, int], tuple[list[Event], Mark]] = events_after,
+        pause_seconds: float = PAUSE_SECONDS,
+    ) -> None:
+        self._pause_seconds = pause_seconds
+        self._newest = newest
+        self._after = after
+        self._listeners: set[Listener] = set()
+        self._reading: asyncio.Task[None] | None = None
+        self._ready = asyncio.Event()
+        self._degraded = False
+
+    async def join(self) -> Listener:
+        """From here on the listener misses nothing that is committed."""
+        listener = Listener()
+        self._listeners.add(listener)
+        if self._reading is None:
+            self._reading = asyncio.create_task(self._read())
+        try:
+            await asyncio.wait_for(self._ready.wait(), SLOW_SECONDS)
+        except BaseException:
+            self.leave(listener)
+            raise
+        return listener
+
+    def leave(self, listener: Listener) -> None:
+        self._listeners.discard(listener)
+
+    def end(self) -> None:
+        """The process stops: every stream says goodbye."""
+        for listener in self._listeners:
+            listener.close("stopping")
+
+    async def _read(self) -> None:
+        thread = ThreadPoolExecutor(1, "events")
+        try:
+            mark = None
+            while self._listeners:
+                began = asyncio.get_running_loop().time()
+                mark = await self._round(thread, mark)
+                spent = asyncio.get_running_loop().time() - began
+                await asyncio.sleep(max(0.0, self._pause_seconds - spent))
+        finally:
+            self._reading = None
+            self._ready.clear()
+            thread.submit(connections.close_all)
+            thread.shutdown(wait=False)
+
+    async def _round(self, thread: ThreadPoolExecutor, mark: Mark | None) -> Mark | None:
+        try:
+            lines, mark = await self._in(thread, lambda: self._step(mark))
+        except DatabaseError as error:
+            self._say_degraded(type(error).__name__)
+            return mark
+        self._say_healed()
+        self._ready.set()
+        if lines:
+            self._tell(Round(lines, str(mark)))
+        return mark
+
+    def _step(self, mark: Mark | None) -> tuple[tuple[Line, ...], Mark]:
+        close_old_connections()
+        if mark is None:
+            return (), self._newest()
+        events, mark = self._after(mark, MOST_EVENTS)
+        return tuple(Line.of(event) for event in events), mark
+
+    async def _in(self, thread: ThreadPoolExecutor, work: Callable[[], Value]) -> Value:
+        future = asyncio.get_running_loop().run_in_executor(thread, work)
+        done, _ = await asyncio.wait([future], timeout=SLOW_SECONDS)
+        if not done:  # a database that neither answers nor refuses
+            self._say_degraded("no answer")
+        return await future
+
+    def _tell(self, item: Round | Said) -> None:
+        for listener in self._listeners:
+            listener.put(item)
+
+    def _say_degraded(self, why: str) -> None:
+        if not self._degraded:
+            log.warning("stream_degraded", why=why)
+            self._degraded = True
+            self._tell(Said("degraded"))
+
+    def _say_healed(self) -> None:
+        if self._degraded:
+            self._degraded = False
+            self._tell(Said("healed"))

@@ -1,0 +1,84 @@
+"""One port: the event stream async, everything else Django's WSGI application in threads.
+
+Django's own ASGI handler would open a database connection per request and is five times
+slower; a WSGI server would starve under open streams.
+"""
+
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+from a2wsgi import WSGIMiddleware
+from django.conf import settings
+
+from atributo_site.rest.ids import ENCODED_SLASH
+from atributo_site.serving import request_body
+from atributo_site.serving.asgi_types import Message, Receive, Send, refuse
+from atributo_site.serving.ending import when_stopping
+from atributo_site.serving.stream import PATH, EventStream
+
+
+class OnePort:
+    """The ASGI application of a web process."""
+
+    def __init__(self, wsgi: Any) -> None:
+        self._stream = EventStream()
+        self._in_threads: Any = WSGIMiddleware(wsgi, workers=settings.ATRIBUTO.web_threads)
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        elif scope["type"] == "http":
+            await self._answer(scope, receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 1000})
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        await receive()
+        when_stopping(self._stream.broadcast.end)
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    async def _answer(self, scope: Message, receive: Receive, send: Send) -> None:
+        path = decoded_path(scope["raw_path"])
+        if path is None:
+            await refuse(send, 400, "malformed", "The address is not percent-encoded UTF-8.")
+        elif path == PATH:
+            await self._stream(scope, receive, send)
+        else:
+            await self._hand_on({**scope, "path": path}, receive, send)
+
+    async def _hand_on(self, scope: Message, receive: Receive, send: Send) -> None:
+        try:
+            body = await request_body.body_of(receive, settings.ATRIBUTO.body_bytes)
+        except request_body.BodyTooLarge:
+            detail = "The request body is larger than this site accepts."
+            return await refuse(send, 413, "too_large", detail)
+        except request_body.BodyTooSlow:
+            detail = "The request body did not arrive in time."
+            return await refuse(send, 408, "too_slow", detail)
+        except request_body.BodyCut:
+            return None
+        scope["headers"] = trusted_headers(scope["headers"], len(body))
+        return await self._in_threads(scope, request_body.replayed(body, receive), send)
+
+
+def decoded_path(raw: bytes) -> str | None:
+    """An encoded slash is handed on as a character that no id has; see rest/ids.py."""
+    if b"%1f" in raw.lower():
+        return None
+    marked = raw.replace(b"%2F", ENCODED_SLASH.encode()).replace(b"%2f", ENCODED_SLASH.encode())
+    try:
+        return unquote_to_bytes(marked).decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def trusted_headers(headers: list[tuple[bytes, bytes]], length: int) -> list[tuple[bytes, bytes]]:
+    """The length that the body has, and no name that WSGI would mistake for another.
+
+    WSGI turns both X-Forwarded-Proto and X_Forwarded_Proto into one variable.
+    """
+    ours = {b"content-length", b"transfer-encoding"}
+    kept = [(name, value) for name, value in headers if name not in ours and b"_" not in name]
+    return [*kept, (b"content-length", str(length).encode())] if length else kept

@@ -1,0 +1,120 @@
+"""One open event stream, from its first line to its farewell."""
+
+import asyncio
+import json
+from concurrent.futures import Executor
+
+from django.core.handlers.asgi import ASGIRequest
+from django.db import Error as DatabaseError
+from rest_framework.exceptions import APIException
+
+from atributo_site.serving import reader, sse
+from atributo_site.serving.asgi_types import Send, send_problem
+from atributo_site.serving.listener import Line, Listener, Round, Said
+from atributo_site.serving.reader import Missed, Reader
+
+RETRY_MS = 2000
+HEARTBEAT_SECONDS = 15.0
+CHECK_SECONDS = 60.0
+SEND_SECONDS = 30.0  # a client that takes nothing for so long is gone
+
+
+class OpenStream:
+    def __init__(
+        self,
+        request: ASGIRequest,
+        admitted: Reader,
+        listener: Listener,
+        send: Send,
+        threads: Executor,
+    ) -> None:
+        self._request = request
+        self._admitted = admitted
+        self._listener = listener
+        self._send = send
+        self._threads = threads
+        self._sent: frozenset[int] = frozenset()  # what the catching up sent comes again
+        self._mark = ""
+        self._loop = asyncio.get_running_loop()
+        self._check_at = self._loop.time() + CHECK_SECONDS
+
+    async def run(self, headers: list[tuple[bytes, bytes]]) -> None:
+        try:
+            missed = await self._missed()
+        except DatabaseError as error:
+            await send_problem(self._send, error)
+            return
+        await self._send({"type": "http.response.start", "status": 200, "headers": headers})
+        try:
+            await self._write(sse.opening(RETRY_MS, str(self._admitted.mark)))
+            await self._catch_up(missed)
+            await self._follow()
+        except TimeoutError:
+            return  # without the end of the answer: the server closes the connection
+        await self._send({"type": "http.response.body"})
+
+    async def _missed(self) -> Missed:
+        mark = self._admitted.mark
+        if not self._admitted.resumes:
+            return Missed((), str(mark))
+        return await self._loop.run_in_executor(self._threads, reader.missed_since, mark)
+
+    async def _catch_up(self, missed: Missed) -> None:
+        if missed.too_much:
+            await self._say("overflow", "too much was missed: read anew", missed.mark)
+        self._sent = frozenset(line.pk for line in missed.lines)
+        await self._write_lines(missed.lines, missed.mark)
+
+    async def _follow(self) -> None:
+        while True:
+            item = await self._listener.next(self._pause())
+            if self._listener.closed:
+                return await self._farewell(self._listener.closed)
+            if isinstance(item, Round):
+                unsent = [line for line in item.lines if line.pk not in self._sent]
+                await self._write_lines(unsent, item.mark)
+            elif isinstance(item, Said):
+                await self._say(item.word, f"the database is {item.word}")
+            elif not await self._beat():
+                return await self._farewell("bye")
+
+    def _pause(self) -> float:
+        return min(HEARTBEAT_SECONDS, self._check_at - self._loop.time())
+
+    async def _write_lines(self, lines: list[Line] | tuple[Line, ...], mark: str) -> None:
+        """The last line carries the mark: whoever got fewer gets all of them again."""
+        wanted = [line.text for line in lines if sse.concerns(self._admitted.topics, line.subject)]
+        frames = [sse.frame(text) for text in wanted[:-1]]
+        frames += [sse.frame(text, mark=mark) for text in wanted[-1:]]
+        self._mark = "" if frames else mark
+        if frames:
+            await self._write(b"".join(frames))
+
+    async def _beat(self) -> bool:
+        """Show that the connection lives; False when its user may not listen any more."""
+        await self._write(sse.moved(self._mark) if self._mark else sse.HEARTBEAT)
+        self._mark = ""
+        if self._loop.time() < self._check_at:
+            return True
+        self._check_at = self._loop.time() + CHECK_SECONDS
+        return await self._still_may()
+
+    async def _still_may(self) -> bool:
+        try:
+            await self._loop.run_in_executor(self._threads, reader.listening_user, self._request)
+        except APIException:
+            return False
+        except DatabaseError:  # asked again in a minute
+            return True
+        return True
+
+    async def _farewell(self, why: str) -> None:
+        if why != "gone":
+            await self._say(why, "this stream ends here")
+
+    async def _say(self, event: str, detail: str, mark: str = "") -> None:
+        await self._write(sse.frame(json.dumps({"detail": detail}), event=event, mark=mark))
+
+    async def _write(self, text: bytes) -> None:
+        async with asyncio.timeout(SEND_SECONDS):
+            await self._send({"type": "http.response.body", "body": text, "more_body": True})

@@ -1,0 +1,180 @@
+"""Measures one database: `python -m bench._allocation SEED_DATABASE` with DATABASE_URL set."""
+
+import multiprocessing
+import os
+import random
+import statistics
+import sys
+import time
+from collections.abc import Callable
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "atributo_site.settings")
+django.setup()
+
+from django.db import connection, connections  # noqa: E402
+
+from allocation import roster  # noqa: E402
+from allocation.atributo import Atributo  # noqa: E402
+from allocation.locks import availability_alone  # noqa: E402
+from allocation.models import Allocation, Instance, InstanceLoad  # noqa: E402
+from allocation.stores import store  # noqa: E402
+from bench._seed import SeedOnPostgres, SeedOnSqlite, make_tables, set_instances  # noqa: E402
+
+ROUNDS = int(os.environ.get("BENCH_ROUNDS", "5"))
+SECONDS = float(os.environ.get("BENCH_SECONDS", "1.0"))
+MOST_ROWS = int(os.environ.get("BENCH_ROWS", "1000000"))
+IS_POSTGRES = connection.vendor == "postgresql"
+Allocate = Callable[[str], object]
+
+
+def job() -> str:
+    return f"{random.getrandbits(64):016x}"
+
+
+def rate(allocate: Allocate, jobs: Callable[[], str] = job) -> float:
+    """Calls per second for about SECONDS."""
+    end, count, start = time.perf_counter() + SECONDS, 0, time.perf_counter()
+    while time.perf_counter() < end:
+        allocate(jobs())
+        count += 1
+    return count / (time.perf_counter() - start)
+
+
+def interleaved(**ways: Callable[[], float]) -> dict[str, float]:
+    """Each way once per round; the medians."""
+    found: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(ROUNDS):
+        for name, measure in ways.items():
+            found[name].append(measure())
+    return {name: statistics.median(values) for name, values in found.items()}
+
+
+def report(what: str, seed: float, ours: float, bar: float | None) -> None:
+    ratio = ours / seed
+    verdict = "" if bar is None else f"  bar {bar:g}: {'met' if ratio >= bar else 'MISSED'}"
+    print(f"{what:44}{seed:>10,.0f}{ours:>12,.0f}{ratio:>8.1f} x{verdict}", flush=True)
+
+
+def set_our_instances(count: int) -> None:
+    with availability_alone():
+        Allocation.objects.all().delete()
+        InstanceLoad.objects.all().delete()
+        Instance.objects.all().delete()
+        rows = [Instance(pk=f"instance{n}", available=True, epoch=1) for n in range(count)]
+        Instance.objects.bulk_create(rows, batch_size=500)
+        store().make_counters([row.pk for row in rows])
+        roster.next_epoch("default")
+        roster.announce("default")
+
+
+def client(make: Callable[[], Allocate], ready, answers) -> None:
+    connections.close_all()
+    allocate, times = make(), []
+    allocate(job())
+    ready.wait()
+    end = time.perf_counter() + SECONDS * 3
+    while time.perf_counter() < end:
+        start = time.perf_counter()
+        allocate(job())
+        times.append(time.perf_counter() - start)
+    answers.put(times)
+
+
+def many_clients(make: Callable[[], Allocate], count: int = 8) -> tuple[float, float]:
+    """Allocations per second by all, and the 99th percentile of one call in milliseconds."""
+    connections.close_all()
+    ready, answers = multiprocessing.Barrier(count), multiprocessing.Queue()
+    started = [
+        multiprocessing.Process(target=client, args=(make, ready, answers)) for _ in range(count)
+    ]
+    for process in started:
+        process.start()
+    times = sorted(each for _ in started for each in answers.get())
+    for process in started:
+        process.join()
+    return len(times) / (SECONDS * 3), times[int(len(times) * 0.99)] * 1000
+
+
+def fill(rows: int) -> None:
+    """So many allocations, made by the database itself."""
+    series = (
+        f"SELECT g AS n FROM generate_series(1, {rows}) AS g"
+        if IS_POSTGRES
+        else f"WITH RECURSIVE g(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM g WHERE n < {rows}) "
+        "SELECT n FROM g"
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO allocation_allocation (job_id, instance_id, epoch, allocated_at, strategy,"
+            " candidates, actor, channel) SELECT 'fill' || n, 'instance' || (n %% 2), n,"
+            f" CURRENT_TIMESTAMP, 'md5-modulo', 2, 'bench', 'process' FROM ({series}) AS s"
+            if IS_POSTGRES
+            else "INSERT INTO allocation_allocation (job_id, instance_id, epoch, allocated_at,"
+            " strategy, candidates, actor, channel) SELECT 'fill' || n, 'instance' || (n % 2), n,"
+            f" CURRENT_TIMESTAMP, 'md5-modulo', 2, 'bench', 'process' FROM ({series}) AS s",
+            [] if IS_POSTGRES else None,
+        )
+        cursor.execute("ANALYZE allocation_allocation")
+
+
+def main(seed_database: str) -> None:
+    kind = SeedOnPostgres if IS_POSTGRES else SeedOnSqlite
+    seed, ao = kind(seed_database), Atributo()
+    make_tables(seed)
+    print(f"\n{'new allocations per second':44}{'original':>10}{'ours':>12}")
+    if not IS_POSTGRES:
+        connection.ensure_connection()
+        connection.connection.execute("PRAGMA synchronous = FULL")
+    set_instances(seed, 2)
+    set_our_instances(2)
+    both = interleaved(seed=lambda: rate(seed.allocate), ours=lambda: rate(ao.allocate))
+    report("2 instances, 1 connection, equal durability", **both, bar=2.5 if IS_POSTGRES else 6)
+    batch = statistics.median(batch_rate(ao) for _ in range(ROUNDS))
+    report("allocate_many of 1,000", both["seed"], batch, 30 if IS_POSTGRES else 100)
+    seed.allocate("known"), ao.allocate("known")
+    known = interleaved(
+        seed=lambda: rate(seed.allocate, lambda: "known"),
+        ours=lambda: rate(ao.allocate, lambda: "known"),
+    )
+    report("allocated already", **known, bar=2 if IS_POSTGRES else None)
+    if not IS_POSTGRES:
+        connection.connection.execute("PRAGMA synchronous = NORMAL")
+        report("as installed (WAL, synchronous NORMAL)", both["seed"], rate(ao.allocate), None)
+    seed_rate, seed_p99 = many_clients(lambda: kind(seed_database).allocate)
+    our_rate, our_p99 = many_clients(lambda: Atributo().allocate)
+    report("8 clients", seed_rate, our_rate, 25 if IS_POSTGRES else None)
+    print(f"{'  99th percentile, ms':44}{seed_p99:>10,.1f}{our_p99:>12,.1f}")
+    set_instances(seed, 10_000)
+    set_our_instances(10_000)
+    many = interleaved(seed=lambda: rate(seed.allocate), ours=lambda: rate(ao.allocate))
+    report("10,000 instances", **many, bar=12 if IS_POSTGRES else 50)
+    growth(ao)
+
+
+def batch_rate(ao: Atributo) -> float:
+    jobs = [job() for _ in range(1000)]
+    start = time.perf_counter()
+    ao.allocate_many(jobs)
+    return 1000 / (time.perf_counter() - start)
+
+
+def growth(ao: Atributo) -> None:
+    """The cost of one allocation with more and more rows behind it."""
+    print(f"\n{'ours, µs for one allocation':44}")
+    rows = 1000
+    while rows <= MOST_ROWS:
+        set_our_instances(2)
+        fill(rows)
+        found = statistics.median(rate(ao.allocate) for _ in range(ROUNDS))
+        print(f"{rows:>12,} rows before, 2 instances{1e6 / found:>16,.0f}", flush=True)
+        rows *= 1000 if rows * 1000 <= MOST_ROWS else 10
+    for instances in (2, 100, 10_000):
+        set_our_instances(instances)
+        found = statistics.median(rate(ao.allocate) for _ in range(ROUNDS))
+        print(f"{instances:>12,} instances{1e6 / found:>30,.0f}", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,46 @@
+"""Allocation beside the original's sequence of statements, on PostgreSQL and SQLite.
+
+BENCH_ROWS=10000000 measures the growth up to ten million rows; BENCH_ROUNDS and BENCH_SECONDS
+make it longer and steadier. The PostgreSQL is a private one that syncs every commit to disk.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.servers import postgres
+
+ROOT = Path(__file__).resolve().parent.parent
+DURABLE = {"fsync": "on", "full_page_writes": "on", "shared_buffers": "256MB"}
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        print("SQLite", end="")
+        ended = measure(f"sqlite:///{folder}/ours.sqlite3", f"{folder}/seed.sqlite3", folder)
+        postgres.SETTINGS.update(DURABLE)
+        with postgres.PostgresCluster() as cluster:
+            print("\nPostgreSQL", end="")
+            ours, seed = (cluster.create_database(name) for name in ("ours", "seed"))
+            return max(ended, measure(ours, seed, folder))
+
+
+def measure(database_url: str, seed_database: str, folder: str) -> int:
+    settings = {
+        "ATRIBUTO_ENV": "test",
+        "ATRIBUTO_VAR_DIR": folder,
+        "ATRIBUTO_LOG_LEVEL": "WARNING",
+        "DATABASE_URL": database_url,
+        "REDIS_URL": "unix:///nowhere",
+    }
+    environment = {**os.environ, **settings}
+    migrate = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+    subprocess.run(migrate, cwd=ROOT, env=environment, check=True)
+    command = [sys.executable, "-m", "bench._allocation", seed_database]
+    return subprocess.run(command, cwd=ROOT, env=environment).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

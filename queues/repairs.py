@@ -1,0 +1,88 @@
+"""What the curator mends for queues: dead workers, lost bells, old jobs; and the push counts."""
+
+from datetime import datetime, timedelta
+
+from django.db.models import Count, F
+from django.db.models.functions import Now, TruncMinute
+from django.db.transaction import atomic
+
+from allocation.leases import HeldLease
+from allocation.models.clock import from_now
+from allocation.repair import Repair
+from queues.due import queues_with_work
+from queues.logic.lifecycle import Status
+from queues.models import MinuteCount, Queue, QueuedJob, Run, RunLog, Slot
+from queues.recovery import free_stranded, recover
+from queues.ring import ring
+
+BATCH = 1000
+MINUTES_KEPT = timedelta(days=400)
+
+
+def recover_dead_workers(now: datetime, lease: HeldLease) -> int:
+    expired = Slot.objects.using(lease.using).expired().values_list("pk", flat=True)[:BATCH]
+    recovered = sum(recover(slot_id, now, lease) for slot_id in list(expired))
+    return recovered + free_stranded(lease)
+
+
+def ring_for_due_jobs(now: datetime, lease: HeldLease) -> int:
+    """Delayed jobs whose time has come, and bells that Redis has lost. Nothing is mended."""
+    for queue_id, name, max_workers in queues_with_work(using=lease.using):
+        due = QueuedJob.objects.using(lease.using).filter(queue_id=queue_id).due()
+        waiting = len(due.values_list("pk")[:max_workers])
+        ring(queue_id, name, waiting, using=lease.using)
+    return 0
+
+
+def count_pushes(now: datetime, lease: HeldLease) -> int:
+    """Fill in what was pushed in the last minutes: counting at each push would queue up pushers."""
+    since = now.replace(second=0, microsecond=0) - timedelta(minutes=2)
+    jobs = QueuedJob.objects.using(lease.using).visible().filter(created_at__gte=since)
+    by_minute = jobs.order_by().annotate(minute=TruncMinute("created_at"))
+    counts = by_minute.values("queue_id", "minute").annotate(pushed=Count("pk"))
+    rows = [MinuteCount(**count) for count in counts]
+    with atomic(using=lease.using):
+        lease.guard()
+        MinuteCount.objects.using(lease.using).bulk_create(
+            rows,
+            update_conflicts=True,
+            unique_fields=["queue", "minute"],
+            update_fields=["pushed"],
+        )
+    return 0
+
+
+def forget_old_jobs(now: datetime, lease: HeldLease) -> int:
+    """Finished jobs beyond their queue's retention, with their attempts and log lines."""
+    forgotten = 0
+    for queue in Queue.objects.using(lease.using).all():
+        with atomic(using=lease.using):
+            lease.guard()
+            forgotten += _forget(queue, lease.using)
+    return forgotten
+
+
+def forget_old_minutes(now: datetime, lease: HeldLease) -> int:
+    with atomic(using=lease.using):
+        lease.guard()
+        old = MinuteCount.objects.using(lease.using).filter(minute__lt=Now() - MINUTES_KEPT)
+        return old.delete()[0]
+
+
+def _forget(queue: Queue, using: str) -> int:
+    jobs = QueuedJob.objects.using(using)
+    ended = jobs.filter(queue=queue, status__in=[Status.COMPLETE, Status.FAILED])
+    old = ended.filter(ended_at__lt=from_now(-queue.retention_days * 86400)).order_by("ended_at")
+    ids = list(old.values_list("pk", flat=True)[:BATCH])
+    RunLog.objects.using(using).filter(job_id__in=ids).delete()
+    Run.objects.using(using).filter(job_id__in=ids).delete()
+    return jobs.filter(pk__in=ids, ended_at=F("ended_at")).delete()[0] if ids else 0
+
+
+REPAIRS = [
+    Repair("dead workers", recover_dead_workers, every_seconds=0.5),
+    Repair("bells", ring_for_due_jobs, every_seconds=0.5),
+    Repair("push counts", count_pushes, every_seconds=10),
+    Repair("old jobs", forget_old_jobs, every_seconds=30),
+    Repair("old minutes", forget_old_minutes, every_seconds=3600),
+]

@@ -1,0 +1,109 @@
+"""The terminal's door: instances, allocate, deallocate, jobs, job_id."""
+
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from allocation import drains
+from allocation.atributo import Atributo
+from allocation.models import Event, IdNumber, Instance
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run(capsys):
+    """run("instances", "list") → what it printed; with --json the document."""
+
+    def call(*words):
+        call_command(*words)
+        printed = capsys.readouterr().out
+        return json.loads(printed) if "--json" in words else printed
+
+    return call
+
+
+@pytest.fixture
+def two(db):
+    ao = Atributo()
+    ao.available("instance0")
+    ao.available("instance1")
+    return ao
+
+
+def test_instances_are_listed_as_a_table_and_as_json(run, two):
+    two.available("[red]", labels={"zone": "north"})
+    assert "[red]" in run("instances", "list") and "zone=north" in run("instances", "list")
+    listed = run("instances", "list", "--json", "--prefix", "inst")
+    assert [row["id"] for row in listed] == ["instance0", "instance1"]
+
+
+def test_the_life_of_an_instance(run):
+    wishes = ["--weight", "2", "--capacity", "5", "--label", "zone=n", "--reason", "new"]
+    made = run("instances", "available", "a", *wishes, "--json")
+    assert (made["weight"], made["capacity"], made["labels"]) == (2, 5, {"zone": "n"})
+    assert "is unavailable" in run("instances", "unavailable", "a")
+    assert "is available" in run("instances", "restore", "a")
+    assert run("instances", "drain", "a", "--deadline", "5", "--json")["state"] == "draining"
+    assert run("instances", "drain", "a", "--stop", "--json")["state"] == "unavailable"
+    assert run("instances", "remove", "a", "--json")["removed"]
+    assert not Instance.objects.exists()
+    assert set(Event.objects.values_list("channel", flat=True)) == {"command"}
+
+
+def test_watching_a_drain_ends_when_it_is_done(run, two):
+    two.unavailable("instance0")
+    drains.drain("instance0")
+    Instance.objects.get(pk="instance0").drain.delete()
+    assert "0 jobs" in run("instances", "unavailable", "instance0")
+
+
+def test_a_refusal_is_a_sentence_and_exit_code_1(run, two, capsys):
+    two.allocate("job0")
+    with pytest.raises(SystemExit) as refused:
+        run("instances", "remove", "instance1")
+    assert refused.value.code == 1
+    assert "held by 1 jobs" in capsys.readouterr().err
+    assert run("instances", "remove", "instance1", "--drop-jobs", "1").endswith("dropped.\n")
+
+
+def test_a_refusal_in_json_names_its_code(run, capsys):
+    with pytest.raises(SystemExit):
+        run("allocate", "job0", "--json")
+    assert json.loads(capsys.readouterr().out)["code"] == "no_instances"
+
+
+def test_a_wrong_command_line_is_a_usage_error(run):
+    with pytest.raises(CommandError):
+        run("instances", "explode")
+
+
+def test_allocate_plan_explain_jobs_and_deallocate(run, two):
+    assert run("allocate", "job0", "--plan") == "job0: instance1\n"
+    assert run("allocate", "job0") == "job0: instance1 (new)\n"
+    assert run("allocate", "job0", "job1", "--json")[1]["instance_id"] == "instance0"
+    assert "Chosen by md5-modulo from 2 instances" in run("allocate", "job0", "--explain")
+    assert run("jobs", "instance1") == "job0\n"
+    assert run("jobs", "instance1", "--after", "job0", "--json") == []
+    assert run("deallocate", "job0", "nobody", "--json") == {"deallocated": 1}
+    assert "before on instance1" in run("allocate", "job0", "--explain")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_job_ids_are_made_and_read_and_the_number_is_given_back(run):
+    made = run("job_id", "make", "3", "--json")
+    assert len(set(made)) == 3
+    assert run("job_id", "make").strip().isdigit()
+    assert not IdNumber.objects.exclude(holder="").exists()
+    said = run("job_id", "decode", "25022512311472342")
+    assert said == "2025-02-25 12:31:14.723 UTC, worker 42 of 100\n"
+    assert run("job_id", "decode", "25022512317372342", "--json")["exact"] is False
+
+
+def test_verify_finds_nothing_wrong_and_then_a_wrong_counter(run, two):
+    two.allocate("job0")
+    assert "6 rules, 0 rows break them." in run("verify")
+    Instance.objects.get(pk="instance1").loads.update(jobs=7)
+    with pytest.raises(SystemExit):
+        run("verify")

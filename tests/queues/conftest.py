@@ -1,0 +1,128 @@
+"""Queues with the probe service installed, and ways to have their jobs run."""
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.conf import settings as django_settings
+from django.db.models import F
+
+import queues
+from allocation.leases import HeldLease
+from allocation.models import Lease
+from allocation.models.clock import database_now
+from queues import installation
+from queues.models import QueuedJob, Slot
+from queues.repairs import REPAIRS
+from tests.queues.hands import Hands
+
+ROOT = Path(__file__).parent / "services"
+QUICK = {"ATRIBUTO_WORKER_LEASE_MS": "1500", "ATRIBUTO_WORKER_HEARTBEAT_MS": "200"}
+
+
+@pytest.fixture
+def service_roots(settings, monkeypatch):
+    roots = (*django_settings.ATRIBUTO.service_roots, str(ROOT))
+    monkeypatch.setenv("ATRIBUTO_SERVICE_ROOTS", ",".join(roots))
+    for name, value in QUICK.items():
+        monkeypatch.setenv(name, value)
+    settings.ATRIBUTO = replace(
+        settings.ATRIBUTO, service_roots=roots, worker_lease_ms=1500, worker_heartbeat_ms=200
+    )
+    return roots
+
+
+@pytest.fixture
+def probe(service_roots, transactional_db):
+    """The mount of the probe service."""
+    return installation.install("probe", "/probe", setup=False).mount
+
+
+@pytest.fixture
+def scripts_see_this_database(monkeypatch, migrated_database):
+    """Scripts that run at once do so in a process that is started with this environment."""
+    monkeypatch.setenv("DATABASE_URL", migrated_database.url)
+
+
+@pytest.fixture
+def act(probe):
+    return {"mount": probe, "name": "act"}
+
+
+@pytest.fixture
+def queue(probe):
+    return queues.create("work", max_workers=1)
+
+
+@pytest.fixture
+def hands(probe):
+    """A worker inside this process: `hands.drain()` runs whatever is due."""
+    worker = Hands()
+    yield worker
+    worker.close()
+
+
+@pytest.fixture
+def worker(probe, process_environment, worker_process, monkeypatch, wait_until):
+    """worker("a") → a running worker process of that name that waits at the doorbell."""
+
+    def start(name="a"):
+        process = worker_process("--name", name, env=environment(monkeypatch))
+        present = Lease.objects.held().filter(role=f"worker/{name}")
+        wait_until(present.exists, 20)
+        return process
+
+    return start
+
+
+def environment(monkeypatch):
+    import os
+
+    names = [*QUICK, "ATRIBUTO_SERVICE_ROOTS"]
+    return {name: os.environ[name] for name in names}
+
+
+@pytest.fixture
+def sweep(probe):
+    """Do what the active curator does, once."""
+
+    def run():
+        lease = HeldLease.take("curator", "test", 60) or held["lease"]
+        held["lease"] = lease
+        now = database_now()
+        return {repair.name: repair.run(now, lease) for repair in REPAIRS}
+
+    held = {}
+    return run
+
+
+@pytest.fixture
+def pass_time(probe):
+    """Make everything that was due in the future due now."""
+
+    def forward(days=2):
+        later = timedelta(days=days)
+        QueuedJob.objects.waiting().update(due_at=F("due_at") - later)
+
+    return forward
+
+
+@pytest.fixture
+def expire_leases():
+    def expire():
+        past = database_now() - timedelta(seconds=1)
+        return Slot.objects.exclude(holder="").update(leased_until=past)
+
+    return expire
+
+
+@pytest.fixture
+def executions(tmp_path):
+    """How often the job with this file has run."""
+
+    def count(name="ran"):
+        path = tmp_path / name
+        return len(path.read_text().splitlines()) if path.exists() else 0
+
+    return count

@@ -1,0 +1,31 @@
+"""Notes that it ran, then does as it is told."""
+
+import os
+import signal
+import time
+
+
+class Odd(Exception):
+    status_code = 418
+
+
+def run(context):
+    order = context.argv[0] if context.argv and isinstance(context.argv[0], dict) else {}
+    ran = note(order["file"], context) if "file" in order else 0
+    for line in order.get("say", []):
+        context.log(line)
+    if 0 < ran <= order.get("fail_first", 0) or ran in order.get("fail_at", []):
+        raise ValueError(f"told to fail {order.get('why', '')}".strip())
+    if order.get("odd"):
+        raise Odd("a teapot")
+    if order.get("die"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(order.get("sleep", 0))
+    return order.get("result", context.argv)
+
+
+def note(path, context):
+    with open(path, "a") as file:
+        file.write(f"{context.job['id'] if context.job else '-'} {time.time()}\n")
+    with open(path) as file:
+        return len(file.readlines())

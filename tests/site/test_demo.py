@@ -1,0 +1,43 @@
+"""The demo tells a story in an empty site and leaves a full one alone."""
+
+import pytest
+from django.core.management import call_command
+
+from allocation.atributo import Atributo
+from allocation.models import Allocation, Event, Instance
+from allocation.transactions import Client
+
+pytestmark = pytest.mark.django_db
+
+
+def test_an_empty_site_gets_instances_keys_and_documents():
+    call_command("seed_demo")
+    assert Allocation.objects.count() == 240
+    assert set(Instance.objects.filter(available=False).values_list("id", flat=True)) == {
+        "alan",
+        "katherine",
+    }
+
+
+def test_one_transfer_happened_and_one_did_not():
+    call_command("seed_demo")
+    client = Client()
+    balances = {n: client.get("accounts", n)["balance"] for n in ("ada", "grace", "edsger")}
+    assert balances == {"ada": 90, "grace": 110, "edsger": 45}
+
+
+def test_a_site_with_content_is_left_alone_unless_told(capsys):
+    Atributo().available("mine")
+    with pytest.raises(SystemExit) as stop:
+        call_command("seed_demo")
+    assert stop.value.code == 1
+    assert "there is content already (allocation)" in capsys.readouterr().err
+    assert list(Instance.objects.values_list("id", flat=True)) == ["mine"]
+    call_command("seed_demo", "--force")
+    assert Instance.objects.count() == 7
+
+
+def test_the_demo_is_on_the_timeline():
+    call_command("seed_demo")
+    kinds = set(Event.objects.values_list("kind", flat=True))
+    assert {"demo.made", "instance.draining"} <= kinds
