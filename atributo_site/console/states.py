@@ -1,8 +1,10 @@
 """One tone and one icon for each word that says how something is; never colour alone."""
 
 TONES = {
-    "ok": "ok alive active available running complete done ready up held present added returned fresh settled",
-    "busy": "progress starting connecting working draining restarting aborting drain maintenance administered",
+    "ok": "ok alive active available running complete done ready up held"
+    " present added returned fresh settled",
+    "busy": "progress starting connecting working draining restarting aborting"
+    " drain maintenance administered",
     "warn": "warning degraded silent late stale retrying delayed waiting kept gone",
     "bad": "error failed dead down lost missing expired critical refused",
     "info": "info notice",
