@@ -15,6 +15,7 @@ API: list[URLPattern | URLResolver] = [
     path("", include("allocation.urls")),
     path("", include("pools.urls")),
     path("", include("allocation.transactions.urls")),
+    path("", include("queues.urls")),
     path("snapshot", probes.Snapshot.as_view(), name="api-snapshot"),
 ]
 

@@ -63,6 +63,14 @@ def resume(name: str, *, using: str = "default") -> bool:
     return resumed
 
 
+def set_retention(name: str, days: int, *, using: str = "default") -> None:
+    """How long finished jobs of this queue are kept."""
+    queue = row(name, using=using)
+    with atomic(using=using):
+        Queue.objects.using(using).filter(pk=queue.pk).update(retention_days=days)
+        record("queue.changed", f"queue:{name}", using=using, retention_days=days)
+
+
 def row(name: str, *, using: str = "default") -> Queue:
     """The queue called `default` always exists."""
     found = Queue.objects.using(using).existing().filter(name=name).first()

@@ -71,10 +71,12 @@ class Context:
     @property
     def client(self) -> Any:
         """Documents: get, put and delete outside a transaction."""
-        from importlib import import_module
+        from allocation.transactions.client import Client
 
-        return import_module("allocation.transactions").Client()
+        return Client()
 
     def transaction(self) -> Any:
         """Documents changed together, or not at all when the script fails."""
-        return self.client.transaction()
+        from allocation.transactions.transaction import Transaction
+
+        return Transaction(owner=f"job:{self.job['id']}" if self.job else self.service.mount)

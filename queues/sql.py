@@ -306,7 +306,8 @@ RECORD_RUNS = """
         o.error, o.traceback, o.percent, o.note
     FROM o WHERE o.id IN ({accepted})
     ON CONFLICT (job_id, attempt) DO UPDATE SET outcome = excluded.outcome,
-        started_at = excluded.started_at, ended_at = excluded.ended_at, error = excluded.error, traceback = excluded.traceback,
+        started_at = excluded.started_at, ended_at = excluded.ended_at,
+        error = excluded.error, traceback = excluded.traceback,
         percent = COALESCE(excluded.percent, queues_run.percent),
         note = CASE WHEN excluded.note = '' THEN queues_run.note ELSE excluded.note END"""
 

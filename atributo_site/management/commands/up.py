@@ -98,7 +98,8 @@ class Command(AtributoCommand):
 
 def _how_to_log_in(made: tuple[str, str] | None) -> str:
     if made is None:
-        return "Log in as before; `.venv/bin/python manage.py changepassword NAME` resets a password."
+        command = ".venv/bin/python manage.py changepassword NAME"
+        return f"Log in as before; `{command}` sets a new password."
     name, password = made
     if settings.ATRIBUTO.admin_password:
         return f"Log in as {name} with the password of ATRIBUTO_ADMIN_PASSWORD."

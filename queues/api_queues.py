@@ -1,0 +1,111 @@
+"""/queues: queues by REST."""
+
+from typing import Any
+
+from django.db.models import Count, Q
+from django.db.models.functions import Now
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+import queues
+from atributo_site.rest.endpoint import Endpoint, ListEndpoint
+from atributo_site.rest.strict_serializer import StrictSerializer
+from queues import catalogue
+from queues.models import Queue
+from queues.models.queue import MOST_WORKERS
+from queues.shown import queue_shown
+
+CENTURY_DAYS = 36500
+
+
+class QueueSerializer(serializers.Serializer):
+    name = serializers.CharField()
+    max_workers = serializers.IntegerField()
+    running = serializers.IntegerField(help_text="Slots that are held now.")
+    paused = serializers.BooleanField()
+    paused_by = serializers.CharField()
+    retention_days = serializers.IntegerField()
+    created_at = serializers.DateTimeField()
+
+    def to_representation(self, instance: Any) -> Any:
+        shown = instance
+        if isinstance(instance, Queue):
+            shown = queue_shown(instance, getattr(instance, "running", None))
+        return super().to_representation(shown)
+
+
+class QueueChanges(StrictSerializer):
+    max_workers = serializers.IntegerField(min_value=1, max_value=MOST_WORKERS, required=False)
+    retention_days = serializers.IntegerField(min_value=1, max_value=CENTURY_DAYS, required=False)
+
+
+class NewQueue(QueueChanges):
+    name = serializers.CharField(max_length=255, trim_whitespace=False)
+
+
+class Queues(ListEndpoint):
+    actions = {"GET": "queue.view", "POST": "queue.administer"}
+    serializer_class = QueueSerializer
+    queryset = Queue.objects.existing().annotate(
+        running=Count("slots", filter=Q(slots__leased_until__gt=Now()))
+    )
+    ordering = "name"
+
+    @extend_schema(operation_id="queues_create", request=NewQueue, responses={201: QueueSerializer})
+    def post(self, request: Request) -> Response:
+        """Make a queue; one that exists is changed by what is given."""
+        given = _checked(NewQueue, request)
+        return Response(QueueSerializer(changed(given.pop("name"), given)).data, status=201)
+
+
+class OneQueue(Endpoint):
+    actions = {"GET": "queue.view", "PATCH": "queue.administer", "DELETE": "queue.administer"}
+
+    @extend_schema(operation_id="queues_get", responses=QueueSerializer)
+    def get(self, request: Request, queue: str) -> Response:
+        return Response(QueueSerializer(catalogue.row(queue)).data)
+
+    @extend_schema(operation_id="queues_change", request=QueueChanges, responses=QueueSerializer)
+    def patch(self, request: Request, queue: str) -> Response:
+        catalogue.row(queue)
+        return Response(QueueSerializer(changed(queue, _checked(QueueChanges, request))).data)
+
+    @extend_schema(operation_id="queues_delete", request=None, responses={204: None})
+    def delete(self, request: Request, queue: str) -> Response:
+        """Its jobs stay, and wait until it is made again."""
+        catalogue.row(queue)
+        queues.delete(queue)
+        return Response(status=204)
+
+
+class Pause(Endpoint):
+    actions = {"POST": "queue.operate"}
+
+    @extend_schema(operation_id="queues_pause", request=None, responses=QueueSerializer)
+    def post(self, request: Request, queue: str) -> Response:
+        queues.pause(queue)
+        return Response(QueueSerializer(catalogue.row(queue)).data)
+
+
+class Resume(Endpoint):
+    actions = {"POST": "queue.operate"}
+
+    @extend_schema(operation_id="queues_resume", request=None, responses=QueueSerializer)
+    def post(self, request: Request, queue: str) -> Response:
+        queues.resume(queue)
+        return Response(QueueSerializer(catalogue.row(queue)).data)
+
+
+def changed(name: str, given: dict[str, Any]) -> Queue:
+    queues.create(name, given.get("max_workers"))
+    if "retention_days" in given:
+        catalogue.set_retention(name, given["retention_days"])
+    return catalogue.row(name)
+
+
+def _checked(serializer: type[StrictSerializer], request: Request) -> dict[str, Any]:
+    body = serializer(data=request.data)
+    body.is_valid(raise_exception=True)
+    return body.validated_data

@@ -1,0 +1,63 @@
+"""`manage.py jobs`: list, show, abort, retry, run now, delete jobs."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from atributo_site.commands import AtributoCommand
+from queues import steering
+from queues.api_jobs import found
+from queues.models import QueuedJob
+from queues.models.job import CHOICES
+from queues.shown import attempts_shown, job_shown
+
+ACTIONS = {
+    "abort": steering.abort,
+    "retry": steering.reset,
+    "run-now": steering.run_now,
+    "delete": steering.delete,
+}
+
+
+class Command(AtributoCommand):
+    help = "Jobs: list, show, abort, retry, run-now, delete."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        actions = parser.add_subparsers(dest="action", required=True)
+        listing = actions.add_parser("list", help="Newest first.")
+        listing.add_argument("--queue")
+        listing.add_argument("--status", choices=[value for value, _ in CHOICES])
+        listing.add_argument("--limit", type=int, default=20)
+        for name in ("show", *ACTIONS):
+            actions.add_parser(name).add_argument("ids", nargs="+")
+
+    def perform(self, **options: Any) -> None:
+        if options["action"] == "list":
+            self._list(options)
+        elif options["action"] == "show":
+            self._show(options["ids"])
+        else:
+            for job_id in options["ids"]:
+                ACTIONS[options["action"]](found(job_id).pk)
+
+    def _list(self, options: dict[str, Any]) -> None:
+        jobs = QueuedJob.objects.visible().select_related("queue").order_by("-id")
+        if options["queue"]:
+            jobs = jobs.filter(queue__name=options["queue"])
+        if options["status"]:
+            jobs = jobs.filter(status=options["status"])
+        shown = [job_shown(job, job.schema()) for job in jobs[: max(1, options["limit"])]]
+        if options["json"]:
+            self.show(shown)
+            return
+        rows = [
+            [j["id"], j["queue"], j["script"]["name"], j["status"], j["run"], j["error"][:60]]
+            for j in shown
+        ]
+        self.table(["id", "queue", "script", "status", "run", "error"], rows)
+
+    def _show(self, ids: list[str]) -> None:
+        jobs = [found(job_id) for job_id in ids]
+        self.show(
+            [{**job_shown(job, job.schema()), "attempts": attempts_shown(job)} for job in jobs]
+        )

@@ -1,0 +1,53 @@
+"""`manage.py queue`: list, create, scale, pause, resume, delete queues."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+import queues
+from allocation.models.clock import database_now
+from atributo_site.commands import AtributoCommand
+from queues import catalogue
+from queues.gauges import gauges
+from queues.shown import queue_shown
+
+
+class Command(AtributoCommand):
+    help = "Queues: list, create, pause, resume, delete."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        actions = parser.add_subparsers(dest="action", required=True)
+        actions.add_parser("list", help="Every queue with what runs and waits.")
+        creation = actions.add_parser("create", help="Make a queue, or change its workers.")
+        creation.add_argument("name")
+        creation.add_argument("--max-workers", type=int)
+        for name in ("pause", "resume", "delete"):
+            actions.add_parser(name).add_argument("name")
+
+    def perform(self, **options: Any) -> None:
+        if options["action"] == "list":
+            self._list(options)
+            return
+        if options["action"] == "create":
+            queues.create(options["name"], options["max_workers"])
+        else:
+            catalogue.row(options["name"])
+            getattr(queues, options["action"])(options["name"])
+        if options["action"] != "delete":
+            self._tell(options)
+
+    def _list(self, options: dict[str, Any]) -> None:
+        found = gauges(database_now())
+        if options["json"]:
+            self.show(found)
+            return
+        columns = ["name", "running", "max_workers", "waiting", "oldest_seconds", "paused"]
+        self.table(columns, [[gauge[column] for column in columns] for gauge in found])
+
+    def _tell(self, options: dict[str, Any]) -> None:
+        shown = queue_shown(catalogue.row(options["name"]))
+        if options["json"]:
+            self.show(shown)
+        else:
+            state = "paused" if shown["paused"] else "active"
+            self.stdout.write(f"{shown['name']}: {state}, {shown['max_workers']} workers")

@@ -1,0 +1,42 @@
+"""`manage.py script MOUNT NAME`: run a script now."""
+
+import json
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from atributo_site.commands import AtributoCommand
+from queues.run_now import run_script
+
+
+class Command(AtributoCommand):
+    help = "Run a script of an installed service now and print its result as JSON."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("mount", help="For example /mailer.")
+        parser.add_argument("name", help="For example send-mail.")
+        parser.add_argument("arguments", nargs="*", help="Each as JSON; or see --data.")
+        parser.add_argument("--data", help="The data as one JSON value; a list is spread.")
+
+    def perform(self, **options: Any) -> None:
+        ran = run_script(options["mount"], options["name"], data_of(options))
+        for line in ran.lines:
+            self.stderr.write(f"{line['level']}: {line['text']}")
+        self.show(ran.result)
+
+
+def data_of(options: dict[str, Any]) -> Any:
+    """`--data` as it is; else the arguments as a list, one of them alone as itself."""
+    if options["data"] is not None:
+        return _json(options["data"])
+    values = [_json(text) for text in options["arguments"]]
+    if not values:
+        return None
+    return values[0] if len(values) == 1 and not isinstance(values[0], list) else values
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise CommandError(f"{text!r} is not JSON: {error}", returncode=2) from error

@@ -1,0 +1,102 @@
+"""`manage.py service`: install, upgrade, replace, uninstall, configure, list."""
+
+import json
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from atributo_site.commands import AtributoCommand
+from queues import bundle, installation
+from queues.models import Service
+from queues.shown import service_shown
+
+
+class Command(AtributoCommand):
+    help = "Services: list, install, upgrade, replace, uninstall, configure, development."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        actions = parser.add_subparsers(dest="action", required=True)
+        actions.add_parser("list", help="Installed services.")
+        actions.add_parser("folders", help="Folders below the service roots that have a manifest.")
+        for name in ("install", "upgrade", "replace"):
+            change = actions.add_parser(name, help=f"{name.capitalize()} a service from a folder.")
+            change.add_argument("folder")
+            change.add_argument("mount")
+            change.add_argument("--configuration", default="{}", help="Options as JSON.")
+            change.add_argument("--no-setup", action="store_true")
+            change.add_argument("--force", action="store_true")
+        removal = actions.add_parser("uninstall", help="Remove a service.")
+        removal.add_argument("mount")
+        removal.add_argument("--no-teardown", action="store_true")
+        removal.add_argument("--force", action="store_true")
+        options = actions.add_parser("configure", help="Change options of a service.")
+        options.add_argument("mount")
+        options.add_argument("configuration", help="Options as JSON.")
+        development = actions.add_parser("development", help="Read scripts anew for every run.")
+        development.add_argument("mount")
+        development.add_argument("state", choices=["on", "off"])
+
+    def perform(self, **options: Any) -> None:
+        getattr(self, f"_{options['action']}")(options)
+
+    def _list(self, options: dict[str, Any]) -> None:
+        installed = Service.objects.prefetch_related("scripts")
+        if options["json"]:
+            self.show([service_shown(service) for service in installed])
+            return
+        rows = [
+            [s.mount, s.name, s.version, ", ".join(script.name for script in s.scripts.all())]
+            for s in installed
+        ]
+        self.table(["mount", "name", "version", "scripts"], rows)
+
+    def _folders(self, options: dict[str, Any]) -> None:
+        self.show(bundle.available())
+
+    def _install(self, options: dict[str, Any]) -> None:
+        self._change(installation.install, options)
+
+    def _upgrade(self, options: dict[str, Any]) -> None:
+        self._change(installation.upgrade, options)
+
+    def _replace(self, options: dict[str, Any]) -> None:
+        self._change(installation.replace, options)
+
+    def _change(self, change: Any, options: dict[str, Any]) -> None:
+        service = change(
+            options["folder"],
+            options["mount"],
+            configuration=_json(options["configuration"]),
+            setup=not options["no_setup"],
+            force=options["force"],
+        )
+        self._tell(service, options)
+
+    def _uninstall(self, options: dict[str, Any]) -> None:
+        installation.uninstall(
+            options["mount"], teardown=not options["no_teardown"], force=options["force"]
+        )
+
+    def _configure(self, options: dict[str, Any]) -> None:
+        values = _json(options["configuration"])
+        self._tell(installation.configure(options["mount"], values), options)
+
+    def _development(self, options: dict[str, Any]) -> None:
+        service = installation.set_development(options["mount"], options["state"] == "on")
+        self._tell(service, options)
+
+    def _tell(self, service: Service, options: dict[str, Any]) -> None:
+        if options["json"]:
+            self.show(service_shown(service))
+        else:
+            self.stdout.write(f"{service.mount} {service.name} {service.version}")
+
+
+def _json(text: str) -> Any:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise CommandError(f"not JSON: {error}", returncode=2) from error
+    if not isinstance(value, dict):
+        raise CommandError("the configuration must be a JSON object", returncode=2)
+    return value

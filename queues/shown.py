@@ -1,0 +1,132 @@
+"""Queues, jobs and services as plain values for every door, without secrets."""
+
+from datetime import datetime
+from typing import Any
+
+from allocation.logic.secrets import masked
+from queues.logic.lifecycle import FOREVER
+from queues.logic.scrub import differing_texts, masked_names, secret_names, without
+from queues.models import Queue, QueuedJob, Run, RunLog, Script, Service, Slot
+
+
+def hidden(value: Any, schema: dict[str, Any] | None) -> Any:
+    """Without what looks like a secret or is marked as one in the schema."""
+    return masked(masked_names(value, secret_names(schema)))
+
+
+def queue_shown(queue: Queue, running: int | None = None) -> dict[str, Any]:
+    return {
+        "name": queue.name,
+        "max_workers": queue.max_workers,
+        "running": live_slots(queue) if running is None else running,
+        "paused": queue.paused,
+        "paused_by": queue.paused_by,
+        "retention_days": queue.retention_days,
+        "created_at": queue.created_at,
+    }
+
+
+def live_slots(queue: Queue) -> int:
+    return Slot.objects.live().filter(queue=queue).count()
+
+
+def job_shown(job: QueuedJob, schema: dict[str, Any] | None = None) -> dict[str, Any]:
+    data = hidden(job.data, schema)
+    secrets = differing_texts(job.data, data)  # they may stand elsewhere, too
+    return {
+        "id": str(job.pk),
+        "queue": job.queue.name,
+        "script": {"mount": job.mount, "name": job.script},
+        "status": job.status,
+        "data": without(data, secrets),
+        "result": without(masked(job.result), secrets),
+        "error": job.error,
+        "attempt": job.attempt,
+        "runs": job.runs,
+        "run_failures": job.run_failures,
+        "run": run_of_runs(job),
+        "max_failures": job.max_failures,
+        "repeat_times": job.repeat_times,
+        "repeat_delay": job.repeat_delay_ms,
+        "repeat_until": job.repeat_until,
+        "back_off": job.back_off,
+        "timeout": job.timeout_ms,
+        "success": job.success,
+        "failure": job.failure,
+        "priority": job.priority,
+        "unique_key": job.unique_key,
+        "sticky_key": job.sticky_key,
+        "pushed_by": job.pushed_by,
+        "created_at": job.created_at,
+        "delay_until": job.due_at,
+        "started_at": job.started_at,
+        "ended_at": job.ended_at,
+    }
+
+
+def run_of_runs(job: QueuedJob) -> str:
+    """«2 of 4»: which run is waiting, running or was the last."""
+    total = "∞" if job.repeat_times == FOREVER else str(job.repeat_times + 1)
+    ended = job.status in {"complete", "failed"}
+    current = max(1, job.runs) if ended else job.runs + 1
+    return f"{current} of {total}"
+
+
+def attempt_shown(run: Run, lines: list[RunLog]) -> dict[str, Any]:
+    return {
+        "attempt": run.attempt,
+        "run": run.number,
+        "worker": run.worker,
+        "outcome": run.outcome,
+        "started_at": run.started_at,
+        "ended_at": run.ended_at,
+        "seconds": seconds_between(run.started_at, run.ended_at),
+        "error": run.error,
+        "traceback": run.traceback,
+        "percent": run.percent,
+        "note": run.note,
+        "log": [{"at": line.at, "level": line.level, "text": line.text} for line in lines],
+    }
+
+
+def seconds_between(begin: datetime, end: datetime | None) -> float | None:
+    return None if end is None else (end - begin).total_seconds()
+
+
+def attempts_shown(job: QueuedJob, newest: int = 100) -> list[dict[str, Any]]:
+    """Its last attempts, oldest first, each with its log lines."""
+    runs = list(Run.objects.filter(job=job).order_by("-attempt")[:newest])[::-1]
+    lines: dict[int, list[RunLog]] = {}
+    first = runs[0].attempt if runs else 0
+    for line in RunLog.objects.filter(job=job, attempt__gte=first).order_by("id")[:5000]:
+        lines.setdefault(line.attempt, []).append(line)
+    return [attempt_shown(run, lines.get(run.attempt, [])) for run in runs]
+
+
+def service_shown(service: Service) -> dict[str, Any]:
+    return {
+        "mount": service.mount,
+        "name": service.name,
+        "version": service.version,
+        "description": service.description,
+        "development": service.development,
+        "scripts": {script.name: script.title for script in service.scripts.all()},
+        "configuration": configuration_shown(service),
+        "installed_at": service.installed_at,
+        "changed_at": service.changed_at,
+    }
+
+
+def configuration_shown(service: Service) -> dict[str, Any]:
+    passwords = {name for name, d in service.definitions.items() if d["type"] == "password"}
+    return masked(masked_names(service.settings(), passwords))
+
+
+def script_shown(script: Script) -> dict[str, Any]:
+    return {
+        "name": script.name,
+        "title": script.title,
+        "description": script.description,
+        "schema": script.schema,
+        "defaults": script.defaults,
+    }

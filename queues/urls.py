@@ -1,0 +1,29 @@
+from django.urls import path
+
+import atributo_site.rest.ids  # noqa: F401  registers <id:…>
+from queues import api_jobs as jobs
+from queues import api_queues as queues
+from queues import api_services as services
+
+QUEUE = "queues/<id:queue>"
+JOB = "jobs/<id:job_id>"
+
+urlpatterns = [
+    path("services", services.Services.as_view(), name="api-services"),
+    path("services/configuration", services.Configuration.as_view(), name="api-configuration"),
+    path("services/development", services.Development.as_view(), name="api-development"),
+    path("services/scripts", services.Scripts.as_view(), name="api-scripts"),
+    path("services/scripts/<id:name>", services.OneScript.as_view(), name="api-script"),
+    path("queues", queues.Queues.as_view(), name="api-queues"),
+    path(QUEUE, queues.OneQueue.as_view(), name="api-queue"),
+    path(f"{QUEUE}/pause", queues.Pause.as_view(), name="api-queue-pause"),
+    path(f"{QUEUE}/resume", queues.Resume.as_view(), name="api-queue-resume"),
+    path(f"{QUEUE}/jobs", jobs.QueueJobs.as_view(), name="api-queue-jobs"),
+    path(f"{QUEUE}/jobs/batch", jobs.Batch.as_view(), name="api-queue-jobs-batch"),
+    path("jobs", jobs.Jobs.as_view(), name="api-jobs"),
+    path(JOB, jobs.OneJob.as_view(), name="api-job"),
+    path(f"{JOB}/attempts", jobs.Attempts.as_view(), name="api-job-attempts"),
+    path(f"{JOB}/abort", jobs.Abort.as_view(), name="api-job-abort"),
+    path(f"{JOB}/retry", jobs.Retry.as_view(), name="api-job-retry"),
+    path(f"{JOB}/run", jobs.RunNow.as_view(), name="api-job-run"),
+]
