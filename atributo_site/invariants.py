@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from allocation import invariants as allocation
 from pools import invariants as pools
+from queues import invariants as queues
 
 
 @dataclass(frozen=True)
@@ -18,4 +19,5 @@ class Rule:
 
 def all_rules() -> list[Rule]:
     """Rooms add theirs here as they land."""
-    return [Rule(*each) for each in [*allocation.INVARIANTS, *pools.INVARIANTS]]
+    rooms = (allocation, pools, queues)
+    return [Rule(*each) for room in rooms for each in room.INVARIANTS]
