@@ -24,4 +24,5 @@ class LeaseList(RawList):
     search_fields = ["role__exact", "holder__exact"]
 
 
+from allocation import placements_admin  # noqa: E402, F401
 from allocation.transactions import admin as transactions_admin  # noqa: E402, F401

@@ -156,6 +156,8 @@ def _make_available(
         return True
     if settings.get("capacity") is not None:
         _one_counter(instance_id, using)
+    if settings.get("capacity", row.capacity) is None:
+        store(using).make_counters([instance_id])
     Drain.objects.using(using).filter(pk=instance_id).delete()
     values = {**settings, "available": True, "source": _owner(row, True, source)}
     roster.change(

@@ -26,22 +26,36 @@ def patiently(
     monotonic: Callable[[], float] = time.monotonic,
 ) -> T:
     """The operation's answer, or DatabaseBusy. Inside a caller's transaction it is tried once."""
+    try:
+        return operation()
+    except Error as error:
+        return _again(operation, using, error, sleep, monotonic)
+
+
+def _again(
+    operation: Callable[[], T],
+    using: str,
+    error: Error,
+    sleep: Callable[[float], None],
+    monotonic: Callable[[], float],
+) -> T:
     deadline = monotonic() + settings.ATRIBUTO.busy_timeout_ms / 1000
     tries = 1 if connections[using].in_atomic_block else TRIES
     for attempt in range(1, tries + 1):
+        _reconnect_if_lost(error, using)
+        if not is_busy(error):
+            raise error
+        wait = FIRST_WAIT_SECONDS * 2**attempt * random.uniform(0.5, 1.0)
+        if attempt == tries or monotonic() + wait > deadline:
+            break
+        sleep(wait)
         try:
             return operation()
-        except Error as error:
-            _reconnect_if_lost(error, using)
-            if not is_busy(error):
-                raise
-            wait = FIRST_WAIT_SECONDS * 2**attempt * random.uniform(0.5, 1.0)
-            if attempt == tries or monotonic() + wait > deadline:
-                raise DatabaseBusy(
-                    f"the database is busy; gave up after {attempt} tries", tries=attempt
-                ) from error
-            sleep(wait)
-    raise AssertionError("unreachable")
+        except Error as next_error:
+            error = next_error
+    raise DatabaseBusy(
+        f"the database is busy; gave up after {attempt} tries", tries=attempt
+    ) from error
 
 
 def is_busy(error: BaseException) -> bool:

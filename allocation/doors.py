@@ -29,7 +29,7 @@ def allocate(job_id: str) -> Allocated:
     def place() -> Allocated:
         allocated = Atributo().allocate(job_id)
         if allocated.persisted:
-            record("job.allocated", f"job:{job_id}", instance_id=allocated.instance_id)
+            record("allocation.made", f"allocation:{job_id}", instance_id=allocated.instance_id)
         return allocated
 
     return _together(place)
@@ -41,7 +41,13 @@ def allocate_many(job_ids: list[str]) -> dict[str, Allocated]:
         new = [job_id for job_id, answer in answers.items() if answer.persisted]
         counts = Counter(answers[job_id].instance_id for job_id in new)
         if new:
-            record("jobs.allocated", "jobs", count=len(new), to=dict(counts), first=new[:NAMED])
+            record(
+                "allocations.made",
+                "allocations",
+                count=len(new),
+                to=dict(counts),
+                first=new[:NAMED],
+            )
         return answers
 
     return _together(place)
@@ -58,7 +64,7 @@ def deallocate(job_id: str, epoch: int | None = None) -> None:
         if epoch is not None and row.epoch != epoch:
             raise EpochChanged(f"{job_id} is at epoch {row.epoch}, not {epoch}", epoch=row.epoch)
         if Atributo().deallocate(job_id, epoch=row.epoch):
-            record("job.deallocated", f"job:{job_id}", instance_id=row.instance_id)
+            record("allocation.ended", f"allocation:{job_id}", instance_id=row.instance_id)
 
     _together(end)
 
@@ -67,7 +73,7 @@ def deallocate_many(job_ids: list[str]) -> int:
     def end() -> int:
         count = Atributo().deallocate_many(job_ids)
         if count:
-            record("jobs.deallocated", "jobs", count=count, first=job_ids[:NAMED])
+            record("allocations.ended", "allocations", count=count, first=job_ids[:NAMED])
         return count
 
     return _together(end)

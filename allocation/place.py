@@ -1,6 +1,6 @@
 """Place a job: choose from the list in memory, store if that list is still the true one."""
 
-from django.db import IntegrityError, connections
+from django.db import IntegrityError
 
 from allocation.candidates import (
     Candidates,
@@ -15,7 +15,7 @@ from allocation.errors import NoInstances
 from allocation.events import current_actor
 from allocation.locks import availability_alone
 from allocation.logic.choose import Candidate
-from allocation.stores import Outcome, Placement, store
+from allocation.stores import Outcome, Placement, Store, store
 
 OPTIMISTIC_TRIES = 10  # then the list is held still: it changes faster than we can choose
 Answer = tuple[str, bool]
@@ -23,47 +23,48 @@ Answer = tuple[str, bool]
 
 def place(job_id: str, chooser: Chooser) -> Answer:
     """The instance, and whether this call stored it."""
+    rows = store(chooser.using)
     if chooser.allocator is not None:  # it is asked only about jobs that are nowhere yet
-        found = store(chooser.using).find(job_id)
+        found = rows.find(job_id)
         if found is not None:
             return found, False
         fresh(chooser.using)
     try:
-        return _place(job_id, chooser, recently_full(chooser.using))
+        return _place(job_id, chooser, rows, recently_full(chooser.using))
     except NoInstances:
         if not forget_full(chooser.using):
             raise
-        return _place(job_id, chooser, set())  # perhaps one of them has room again
+        return _place(job_id, chooser, rows, set())  # perhaps one of them has room again
 
 
-def _place(job_id: str, chooser: Chooser, full: set[str]) -> Answer:
+def _place(job_id: str, chooser: Chooser, rows: Store, full: set[str]) -> Answer:
     for _ in range(OPTIMISTIC_TRIES):
-        answer = _attempt(job_id, chooser, cached(chooser.using), full)
+        answer = _attempt(job_id, chooser, rows, cached(chooser.using), full)
         if answer is not None:
             return answer
     with availability_alone(chooser.using):
-        return _insist(job_id, chooser, full)
+        return _insist(job_id, chooser, rows, full)
 
 
-def _insist(job_id: str, chooser: Chooser, full: set[str]) -> Answer:
+def _insist(job_id: str, chooser: Chooser, rows: Store, full: set[str]) -> Answer:
     candidates = fresh(chooser.using)
     answer = None
     while answer is None:  # each round rules out an instance that has become full
-        answer = _attempt(job_id, chooser, candidates, full)
+        answer = _attempt(job_id, chooser, rows, candidates, full)
     return answer
 
 
 def _attempt(
-    job_id: str, chooser: Chooser, candidates: Candidates, full: set[str]
+    job_id: str, chooser: Chooser, rows: Store, candidates: Candidates, full: set[str]
 ) -> Answer | None:
     """The answer, or None when the list has changed or the chosen instance has no room."""
     with_room = candidates.without(full)
     if not with_room.all:
-        return _nowhere(job_id, chooser.using, candidates, full)
+        return _nowhere(job_id, chooser.using, rows, candidates, full)
     choice, persist = chooser.choose(job_id, with_room)
     if not persist:
         return choice.id, False
-    outcome = _store(job_id, choice, chooser, with_room)
+    outcome = _store(job_id, choice, chooser, rows, with_room)
     if outcome.existing is not None:
         return outcome.existing, False
     if outcome.placed is not None:
@@ -78,7 +79,9 @@ def _attempt(
     return None
 
 
-def _store(job_id: str, choice: Candidate, chooser: Chooser, candidates: Candidates) -> Outcome:
+def _store(
+    job_id: str, choice: Candidate, chooser: Chooser, rows: Store, candidates: Candidates
+) -> Outcome:
     actor = current_actor()
     placement = Placement(
         job_id,
@@ -92,15 +95,15 @@ def _store(job_id: str, choice: Candidate, chooser: Chooser, candidates: Candida
         candidates.capacities.get(choice.id),
     )
     try:
-        return store(chooser.using).place(placement)
+        return rows.place(placement)
     except IntegrityError:  # another process placed the job first
-        if connections[chooser.using].in_atomic_block:
-            raise
-        return Outcome(None, None, 0)
+        return Outcome(rows.find(job_id), None, candidates.version)
 
 
-def _nowhere(job_id: str, using: str, candidates: Candidates, full: set[str]) -> Answer | None:
-    found = store(using).find(job_id)
+def _nowhere(
+    job_id: str, using: str, rows: Store, candidates: Candidates, full: set[str]
+) -> Answer | None:
+    found = rows.find(job_id)
     if found is not None:
         return found, False
     if fresh(using).version != candidates.version:

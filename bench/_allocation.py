@@ -19,6 +19,7 @@ from allocation import roster  # noqa: E402
 from allocation.atributo import Atributo  # noqa: E402
 from allocation.locks import availability_alone  # noqa: E402
 from allocation.models import Allocation, Instance, InstanceLoad  # noqa: E402
+from allocation.stores import store  # noqa: E402
 from bench._seed import SeedOnPostgres, SeedOnSqlite, make_tables, set_instances  # noqa: E402
 
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "5"))
@@ -63,6 +64,7 @@ def set_our_instances(count: int) -> None:
         Instance.objects.all().delete()
         rows = [Instance(pk=f"instance{n}", available=True, epoch=1) for n in range(count)]
         Instance.objects.bulk_create(rows, batch_size=500)
+        store().make_counters([row.pk for row in rows])
         roster.next_epoch("default")
         roster.announce("default")
 

@@ -1,16 +1,17 @@
-"""Queues at one moment, for the dashboard, REST and metrics: five queries, no raw rows."""
+"""Queues at one moment, for the dashboard, REST and metrics: six queries, no raw rows."""
 
 from datetime import datetime
 from typing import Any
 
-from queues.depth import oldest_seconds, with_depth
+from queues.depth import COUNTED, first_due, oldest_seconds, with_depth
 from queues.failures import failing
 from queues.minutes import series, sums
-from queues.models import Queue
+from queues.logic.lifecycle import Status
+from queues.models import Queue, QueuedJob
 
 MOST_QUEUES = 100
-COUNTED = ("pushed", "complete", "failed", "retried")
-NOTHING = dict.fromkeys(COUNTED, 0)
+SUMS = ("pushed", "complete", "failed", "retried")
+NOTHING = dict.fromkeys(SUMS, 0)
 
 
 def snapshot(now: datetime) -> dict[str, Any]:
@@ -24,6 +25,8 @@ def snapshot(now: datetime) -> dict[str, Any]:
             for queue in queues
         ],
         "more": len(found) > MOST_QUEUES,
+        "last_hour": {name: sum(hour[name] for hour in hours.values()) for name in SUMS},
+        "failed": _failed(),
         "failing": failing(now),
     }
 
@@ -39,6 +42,13 @@ def queue_shown(queue: Any, now: datetime, hour: dict[str, int] | None) -> dict[
         "paused_by": queue.paused_by,
         "waiting": queue.due,
         "delayed": queue.delayed,
+        "next_due_at": first_due(queue),
         "oldest_seconds": oldest_seconds(queue, now),
-        "hour": {name: counts[name] for name in COUNTED},
+        "hour": {name: counts[name] for name in SUMS},
     }
+
+
+def _failed() -> int:
+    """Jobs that ended as failed, counted no further than is said."""
+    failed = QueuedJob.objects.visible().filter(status=Status.FAILED).order_by()
+    return failed.values("pk")[: COUNTED + 1].count()

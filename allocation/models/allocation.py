@@ -3,6 +3,7 @@
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.urls import reverse
 
 from allocation.models.ids import IdField
 from allocation.models.instance import Instance
@@ -43,6 +44,9 @@ class Allocation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.job_id} on {self.instance_id}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("allocation", args=[self.pk])
 
 
 class PastAllocation(models.Model):

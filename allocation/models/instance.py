@@ -5,6 +5,7 @@ from typing import Any
 from django.db import models
 from django.db.models import OuterRef, Q, Subquery, Sum
 from django.db.models.functions import Coalesce, Now
+from django.urls import reverse
 
 from allocation.models.ids import IdField
 
@@ -81,6 +82,9 @@ class Instance(models.Model):
 
     def __str__(self) -> str:
         return self.id
+
+    def get_absolute_url(self) -> str:
+        return reverse("instance", args=[self.pk])
 
     @property
     def state(self) -> str:

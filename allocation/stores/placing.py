@@ -8,8 +8,7 @@ from allocation.logic.choose import md5_number
 from allocation.sql import BUCKETS
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(NamedTuple):
     """One job on one instance, chosen from the roster of that version."""
 
     job_id: str
@@ -69,6 +68,10 @@ class Store(Protocol):
         ...
 
     def epochs(self, count: int) -> list[int]: ...
+
+    def make_counters(self, instance_ids: list[str]) -> None:
+        """So that the first placement on an instance is as fast as the others."""
+        ...
 
     def count(self, jobs: dict[str, int]) -> None:
         """Add to the counters of instances; what leaves is negative."""

@@ -5,11 +5,16 @@ from weakref import WeakSet
 
 import psycopg
 from django.db import connections
+from django.db.transaction import atomic
 from psycopg.pq import ConnStatus, DiagnosticField, Escaping, ExecStatus
+from psycopg.pq.abc import PGresult
 
 from allocation import sql
 from allocation.stores.placing import Ending, Outcome, Placement, Placements, bucket, buckets
 
+MOST_SEEN = 20_000
+# Jobs that this process was asked about: looked up first, because they are probably placed.
+_seen: set[str] = set()
 _LOCKS = sql.PG_SHARED.encode()
 _prepared: WeakSet[psycopg.Connection] = WeakSet()
 
@@ -20,8 +25,12 @@ class PostgresStore:
 
     def find(self, job_id: str) -> str | None:
         with self.connection.wrap_database_errors:
-            row = self._raw().cursor().execute(sql.PG_FIND, (job_id,), prepare=True).fetchone()
-        return row[0] if row else None
+            raw = self._raw()
+            if not raw.autocommit:  # psycopg opens the transaction itself, if it is not open yet
+                row = raw.cursor().execute(sql.PG_FIND, (job_id,)).fetchone()
+                return row[0] if row else None
+            result = _run(raw, b"EXECUTE atributo_find(%s)" % _quoted(raw, job_id))
+            return _text(result.get_value(0, 0)) if result.ntuples else None
 
     def find_many(self, job_ids: list[str]) -> dict[str, str]:
         with self.connection.wrap_database_errors:
@@ -29,14 +38,22 @@ class PostgresStore:
             return dict(cursor.fetchall())
 
     def place(self, placement: Placement) -> Outcome:
+        raw = self._raw()
+        if not raw.autocommit:
+            return self._place_inside(placement)
         if placement.capacity is not None:
-            return self._place_within(placement)
+            return self._place_by(sql.PG_PLACE_WITHIN, placement)
+        if placement.job_id in _seen:
+            found = self.find(placement.job_id)
+            if found is not None:
+                return Outcome(found, None, placement.version)
+        _remember(placement.job_id)
         with self.connection.wrap_database_errors:
-            raw = self._raw()
-            if raw not in _prepared:
-                self._prepare(raw)
-            old, new, version = _run(raw, _place_query(raw, placement))
-        return Outcome(old, new, version)
+            outcome = _place(raw, placement)
+            if outcome == (None, None, placement.version):  # its counter is not there yet
+                self.make_counters([placement.instance_id])
+                outcome = _place(raw, placement)
+        return outcome
 
     def place_many(self, many: Placements) -> tuple[dict[str, str], dict[str, str], int]:
         chosen = sorted(many.chosen)
@@ -70,15 +87,25 @@ class PostgresStore:
             cursor.execute(sql.PG_EPOCHS, [count])
             return [epoch for (epoch,) in cursor.fetchall()]
 
+    def make_counters(self, instance_ids: list[str]) -> None:
+        with self.connection.cursor() as cursor:
+            cursor.execute(sql.PG_COUNTERS, [instance_ids])
+
     def count(self, jobs: dict[str, int]) -> None:
         facts: Any = {"instance_ids": list(jobs), "jobs": list(jobs.values())}
         with self.connection.cursor() as cursor:
             cursor.execute(sql.PG_COUNT, facts)
 
-    def _place_within(self, placement: Placement) -> Outcome:
-        facts = {name: getattr(placement, name) for name in Placement.__slots__}
+    def _place_inside(self, placement: Placement) -> Outcome:
+        """In the caller's transaction; a lost race is an error that a savepoint takes back."""
+        if placement.capacity is None:
+            return self._place_by(sql.PG_PLACE_INSIDE, placement)
+        with atomic(using=self.connection.alias):
+            return self._place_by(sql.PG_PLACE_WITHIN, placement)
+
+    def _place_by(self, statement: str, placement: Placement) -> Outcome:
         ((old, new, version),) = self._both(
-            sql.PG_SHARED, (bucket(placement.job_id),), sql.PG_PLACE_WITHIN, facts
+            sql.PG_SHARED, (bucket(placement.job_id),), statement, placement._asdict()
         )
         return Outcome(old, new, version or 0)
 
@@ -96,43 +123,50 @@ class PostgresStore:
         self.connection.ensure_connection()
         return self.connection.connection
 
-    def _prepare(self, raw: psycopg.Connection) -> None:
-        raw.cursor().execute(sql.PG_PLACE.encode())
-        _prepared.add(raw)
 
-
-def _place_query(raw: psycopg.Connection, p: Placement) -> bytes:
-    """Two statements as text: a pipeline would cost as much as the placement itself."""
+def _place(raw: psycopg.Connection, p: Placement) -> Outcome:
+    """Locks and placement as one text of two statements, which is one transaction."""
     quoted = Escaping(raw.pgconn).escape_literal
-    score = b"NULL" if p.score is None else repr(p.score).encode()
-    return b"%s; EXECUTE atributo_place(%s, %s, %d, %s, %d, %s, %s, %s)" % (
+    query = b"%s; EXECUTE atributo_place(%s, %s, %d, %s, %d, %s, %s, %s, %d)" % (
         _LOCKS % (b"%d" % bucket(p.job_id)),
         quoted(p.job_id.encode()),
         quoted(p.instance_id.encode()),
         p.version,
         quoted(p.strategy.encode()),
         p.candidates,
-        score,
+        b"NULL" if p.score is None else repr(p.score).encode(),
         quoted(p.actor.encode()),
         quoted(p.channel.encode()),
+        raw.pgconn.backend_pid % sql.PARTS,
     )
-
-
-def _run(raw: psycopg.Connection, query: bytes) -> tuple[str | None, str | None, int]:
-    if not raw.autocommit:  # psycopg opens the transaction itself, if it is not open yet
-        cursor = raw.cursor().execute(query)
-        cursor.nextset()
-        old, new, version = cursor.fetchone()  # type: ignore[misc]
-        return old, new, version or 0
-    result = raw.pgconn.exec_(query)
-    if result.status != ExecStatus.TUPLES_OK:
-        if result.error_field(DiagnosticField.SQLSTATE) == b"26000":
-            _prepared.discard(raw)  # a pooler gave us another session
-        if raw.pgconn.status != ConnStatus.OK:
-            raise psycopg.OperationalError("the connection to the server is lost")
-        raise psycopg.errors.error_from_result(result)
+    result = _run(raw, query)
     old, new, version = (result.get_value(0, column) for column in range(3))
-    return _text(old), _text(new), int(version or 0)
+    return Outcome(_text(old), _text(new), int(version or 0))
+
+
+def _run(raw: psycopg.Connection, query: bytes) -> PGresult:
+    if raw not in _prepared:
+        raw.cursor().execute(sql.PG_PREPARE_FIND.encode())
+        raw.cursor().execute(sql.PG_PLACE.encode())
+        _prepared.add(raw)
+    result = raw.pgconn.exec_(query)
+    if result.status == ExecStatus.TUPLES_OK:
+        return result
+    if result.error_field(DiagnosticField.SQLSTATE) == b"26000":
+        _prepared.discard(raw)  # a pooler gave us another session
+    if raw.pgconn.status != ConnStatus.OK:
+        raise psycopg.OperationalError("the connection to the server is lost")
+    raise psycopg.errors.error_from_result(result)
+
+
+def _remember(job_id: str) -> None:
+    if len(_seen) >= MOST_SEEN:
+        _seen.clear()
+    _seen.add(job_id)
+
+
+def _quoted(raw: psycopg.Connection, text: str) -> bytes:
+    return Escaping(raw.pgconn).escape_literal(text.encode())
 
 
 def _text(value: bytes | None) -> str | None:

@@ -28,16 +28,22 @@ class SqliteStore:
         found = self.find(p.job_id)  # without the writers' lock
         if found is not None:
             return Outcome(found, None, p.version)
-        with self._writing() as raw:
-            version = _one(raw, sql.LITE_VERSION) or 0
-            found = _one(raw, sql.LITE_FIND, p.job_id)
-            if found is not None or version != p.version or not _has_room(raw, p):
-                return Outcome(found, None, version)
-            epoch = _one(raw, sql.LITE_EPOCHS, 1)
-            facts = (p.strategy, p.candidates, p.score, p.actor, p.channel)
-            raw.execute(sql.LITE_PLACE, (p.job_id, p.instance_id, epoch, *facts))
-            raw.execute(sql.LITE_LOAD, (p.instance_id, 1))
-        return Outcome(None, p.instance_id, version)
+        if self.connection.in_atomic_block:
+            return self._place_inside(p)
+        with self.connection.wrap_database_errors:
+            raw = self._raw()
+            raw.execute("BEGIN IMMEDIATE")
+            try:
+                outcome = _place(raw, p)
+            except BaseException:
+                raw.execute("ROLLBACK")
+                raise
+            raw.execute("ROLLBACK" if outcome.placed is None else "COMMIT")
+            return outcome
+
+    def _place_inside(self, p: Placement) -> Outcome:
+        with self.connection.wrap_database_errors:
+            return _place(self._raw(), p)
 
     def place_many(self, many: Placements) -> tuple[dict[str, str], dict[str, str], int]:
         job_ids = json.dumps([job_id for job_id, _, _ in many.chosen])
@@ -64,6 +70,9 @@ class SqliteStore:
         with self._writing() as raw:
             last = _one(raw, sql.LITE_EPOCHS, count)
         return list(range(last - count + 1, last + 1))
+
+    def make_counters(self, instance_ids: list[str]) -> None:
+        """Placing makes them, at no cost."""
 
     def count(self, jobs: dict[str, int]) -> None:
         with self._writing() as raw:
@@ -113,6 +122,17 @@ def _one(raw: sqlite3.Connection, statement: str, *facts: object):
     # Fetch all: an open cursor with RETURNING would keep the transaction from committing.
     rows = raw.execute(statement, facts).fetchall()
     return rows[0][0] if rows else None
+
+
+def _place(raw: sqlite3.Connection, p: Placement) -> Outcome:
+    epoch = _one(raw, sql.LITE_EPOCH, p.version)
+    if epoch is None or not _has_room(raw, p):
+        return Outcome(_one(raw, sql.LITE_FIND, p.job_id), None, _one(raw, sql.LITE_VERSION) or 0)
+    facts = (p.strategy, p.candidates, p.score, p.actor, p.channel)
+    if not raw.execute(sql.LITE_PLACE, (p.job_id, p.instance_id, epoch, *facts)).rowcount:
+        return Outcome(_one(raw, sql.LITE_FIND, p.job_id), None, p.version)
+    raw.execute(sql.LITE_LOAD, (p.instance_id, 1))
+    return Outcome(None, p.instance_id, p.version)
 
 
 def _has_room(raw: sqlite3.Connection, p: Placement) -> bool:

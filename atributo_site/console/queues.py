@@ -117,6 +117,20 @@ class Scale(Screen):
         return back(request, name)
 
 
+class Delete(Screen):
+    actions = {"GET": "queue.administer", "POST": "queue.administer"}
+    template_name = "console/queue_delete.html"
+    title = "Delete"
+
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        return self.show(queue=found(name))
+
+    def post(self, request: HttpRequest, name: str) -> HttpResponse:
+        queues.delete(found(name).name)
+        messages.success(request, f"{name} is deleted; its jobs wait until it is made again.")
+        return redirect("queues")
+
+
 def found(name: str) -> Queue:
     queue = Queue.objects.existing().filter(name=name).first()
     if queue is None:

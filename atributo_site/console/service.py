@@ -14,7 +14,7 @@ from atributo_site.console.screen import Screen
 from atributo_site.console.service_list import REFUSALS
 from atributo_site.failures import failure
 from atributo_site.permissions import may
-from queues import services
+from queues import installation
 from queues.errors import BadService
 from queues.models import Service
 from queues.shown import configuration_shown
@@ -61,21 +61,21 @@ class Change(Screen):
 
 class Upgrade(Change):
     def change(self, service: Service) -> str:
-        upgraded = services.upgrade(service.folder, service.mount)
+        upgraded = installation.upgrade(service.folder, service.mount)
         return f"Read anew from its folder: {upgraded.name} {upgraded.version}."
 
 
 class Development(Change):
     def change(self, service: Service) -> str:
         on = self.request.POST.get("on") == "yes"
-        services.set_development(service.mount, on)
+        installation.set_development(service.mount, on)
         return f"Development mode is {'on' if on else 'off'}."
 
 
 class Configure(Change):
     def change(self, service: Service) -> str:
         given = _object(self.request.POST.get("configuration", ""))
-        services.configure(service.mount, unmasked(given, service.settings()), whole=True)
+        installation.configure(service.mount, unmasked(given, service.settings()), whole=True)
         return "The configuration is stored."
 
 
@@ -93,7 +93,7 @@ class Uninstall(Screen):
         if service is None:
             return missing(request, mount)
         try:
-            services.uninstall(mount, force=bool(request.POST.get("force")))
+            installation.uninstall(mount, force=bool(request.POST.get("force")))
         except REFUSALS as error:
             return self.show(422, service=service, refusal=str(error))
         messages.success(request, f"{mount} is uninstalled.")
@@ -110,7 +110,7 @@ def missing(request: HttpRequest, mount: str) -> HttpResponse:
 
 def configured(service: Service) -> list[dict[str, Any]]:
     """Each option with its value, masked, and what it lacks."""
-    values, warnings = configuration_shown(service), services.warnings_of(service)
+    values, warnings = configuration_shown(service), installation.warnings_of(service)
     return [
         {
             "name": name,

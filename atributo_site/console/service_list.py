@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 
 from atributo_site.console.screen import Screen
 from atributo_site.permissions import may
-from queues import services
+from queues import installation
 from queues.bundle import available
 from queues.errors import BadMount, BadService, LifecycleScriptFailed, MountTaken
 from queues.models import Service
@@ -38,7 +38,7 @@ class Services(Screen):
             return self._shown(form, status=400)
         given: dict[str, Any] = form.cleaned_data
         try:
-            service = services.install(
+            service = installation.install(
                 given["folder"], given["mount"], development=given["development"]
             )
         except REFUSALS as error:

@@ -1,14 +1,59 @@
 """The screens at /."""
 
-from django.urls import path
+from django.urls import include, path
 
-from atributo_site.console import events, overview, queue_urls, search, system, theme, tokens
+import atributo_site.rest.ids  # noqa: F401  registers <id:…>
+from atributo_site.console import (
+    allocations,
+    events,
+    instances,
+    overview,
+    pools,
+    search,
+    system,
+    theme,
+    tokens,
+)
+
+ONE_POOL = "pools/watched/<id:name>"
 
 urlpatterns = [
     path("", overview.Overview.as_view(), name="overview"),
     path("events/", events.Events.as_view(), name="events"),
     path("events/stream", events.NoStream.as_view(), name="events-stream"),
+    path("instances/", instances.Instances.as_view(), name="instances"),
+    path("instances/<id:instance_id>/", instances.OneInstance.as_view(), name="instance"),
+    path(
+        "instances/<id:instance_id>/remove",
+        instances.RemoveInstance.as_view(),
+        name="instance-remove",
+    ),
+    path(
+        "instances/<id:instance_id>/<slug:verb>",
+        instances.ChangeInstance.as_view(),
+        name="instance-change",
+    ),
+    path("allocations/", allocations.Allocations.as_view(), name="allocations"),
+    path("allocations/<id:job_id>/", allocations.OneAllocation.as_view(), name="allocation"),
+    path(
+        "allocations/<id:job_id>/<slug:verb>",
+        allocations.ChangeAllocation.as_view(),
+        name="allocation-change",
+    ),
+    path("job-ids/", allocations.DecodeId.as_view(), name="job-ids"),
     path("search/", search.Search.as_view(), name="search"),
+    path("pools/", pools.Names.as_view(), name="pools"),
+    path("pools/new/", pools.NewName.as_view(), name="pool-new"),
+    path("pools/backends/", pools.Backends.as_view(), name="pools-backends"),
+    path("pools/timeline/", pools.Timeline.as_view(), name="pools-timeline"),
+    path("pools/live/", pools.Live.as_view(), name="pools-live"),
+    path("pools/look-up/", pools.LookUp.as_view(), name="pools-look-up"),
+    path(f"{ONE_POOL}/", pools.OneName.as_view(), name="pool"),
+    path(f"{ONE_POOL}/change/", pools.ChangeName.as_view(), name="pool-change"),
+    path(f"{ONE_POOL}/pause", pools.Pause.as_view(), name="pool-pause"),
+    path(f"{ONE_POOL}/resolve", pools.AskNow.as_view(), name="pool-resolve"),
+    path(f"{ONE_POOL}/forget", pools.Forget.as_view(), name="pool-forget"),
+    path(f"{ONE_POOL}/backends/<id:key>", pools.Administer.as_view(), name="pool-administer"),
     path("system/", system.Health.as_view(), name="system"),
     path("system/processes/", system.Processes.as_view(), name="system-processes"),
     path("system/settings/", system.Settings.as_view(), name="system-settings"),
@@ -19,6 +64,7 @@ urlpatterns = [
         tokens.RevokeToken.as_view(),
         name="system-token-revoke",
     ),
-    *queue_urls.urlpatterns,
+    path("", include("atributo_site.console.transaction_urls")),
+    path("", include("atributo_site.console.queue_urls")),
     path("theme", theme.choose_theme, name="theme"),
 ]

@@ -1,7 +1,7 @@
 """Four services and four queues: successes, retries, a failing group, repeats, progress."""
 
 import queues
-from queues import services
+from queues import installation
 from queues.models import Queue, QueuedJob, Service
 
 MOUNTS = ("mailer", "multiplier", "counter", "fragile")
@@ -25,7 +25,7 @@ def is_empty() -> bool:
 def tell() -> None:
     for name in MOUNTS:
         if not Service.objects.filter(mount=f"/{name}").exists():
-            services.install(name, f"/{name}")
+            installation.install(name, f"/{name}")
     _mails()
     _numbers()
     _failures()

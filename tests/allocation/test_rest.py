@@ -40,7 +40,7 @@ def test_an_allocation_is_201_when_it_is_made_and_200_when_it_was_there(rest, tw
     assert (first.status_code, second.status_code) == (201, 200)
     assert first.json() == {"job_id": "job0", "instance_id": "instance1", "persisted": True}
     assert second.json()["persisted"] is False
-    assert Event.objects.filter(kind="job.allocated", subject="job:job0").count() == 1
+    assert Event.objects.filter(kind="allocation.made", subject="allocation:job0").count() == 1
 
 
 STRANGE = ["a b", "ü", "😀", "a%b", "a+b", "a?b#c", "batch", "plan", "'\"<>", "."]
@@ -77,7 +77,7 @@ def test_deallocating_needs_the_epoch_that_was_seen_when_one_is_named(rest, two)
     assert rest("delete", "/allocations/job0", **{"If-Match": '"1"'}).status_code == 412
     assert rest("delete", "/allocations/job0", **{"If-Match": tag}).status_code == 204
     assert rest("delete", "/allocations/job0").json()["code"] == "unknown_job"
-    assert Event.objects.filter(kind="job.deallocated").count() == 1
+    assert Event.objects.filter(kind="allocation.ended").count() == 1
 
 
 def test_a_batch_answers_for_each_item_and_is_one_event(rest, two):
@@ -86,7 +86,7 @@ def test_a_batch_answers_for_each_item_and_is_one_event(rest, two):
     results = rest("post", "/allocations/batch", body).json()["results"]
     assert [item.get("persisted") for item in results] == [True, False, None]
     assert results[2]["code"] == "invalid_id"
-    assert Event.objects.get(kind="jobs.allocated").facts["count"] == 1
+    assert Event.objects.get(kind="allocations.made").facts["count"] == 1
 
 
 def test_a_batch_deallocates_too(rest, two):

@@ -82,7 +82,7 @@ def test_a_post_makes_a_key(client):
     assert client.head("c", answer.key).ref == answer.ref
 
 
-BAD_VALUES = [float("nan"), float("inf"), {1: 2}, object(), "\x00", "\ud800", 10**40, {"a": {1}}]
+BAD_VALUES = [float("nan"), float("inf"), {1: 2}, Client, "\x00", "\ud800", 10**40, {"a": {1}}]
 
 
 @pytest.mark.parametrize("value", BAD_VALUES, ids=repr)

@@ -1,0 +1,61 @@
+"""Instances and placements as a plain dict, with a constant number of queries."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Sum
+
+from allocation.models import Drain, IdNumber, Instance, InstanceLoad, Roster
+
+LISTED = 50
+
+
+def snapshot(now: datetime) -> dict[str, Any]:
+    """Totals come from counters; those that need a look come first in the list."""
+    roster = Roster.objects.first()
+    rows = Instance.objects.select_related("drain").with_load()
+    listed = list(rows.order_by("available", "id")[:LISTED])
+    total = roster.instances if roster else 0
+    return {
+        "instances": [describe(row, now) for row in listed],
+        "instances_total": total,
+        "instances_available": roster.available if roster else 0,
+        "instances_left_out": max(0, total - len(listed)),
+        "draining": Drain.objects.running().count(),
+        "jobs_allocated": InstanceLoad.objects.aggregate(n=Sum("jobs"))["n"] or 0,
+        "id_numbers_held": IdNumber.objects.held().count(),
+    }
+
+
+def describe(row: Any, now: datetime) -> dict[str, Any]:
+    """One instance with its load and, if it drains, its progress."""
+    return {
+        "id": row.pk,
+        "state": row.state,
+        "source": row.source,
+        "load": row.load,
+        "capacity": row.capacity,
+        "weight": row.weight,
+        "labels": row.labels,
+        "reason": row.reason,
+        "changed_at": row.changed_at,
+        "lease_until": row.lease_until,
+        "drain": _drain(row, now),
+    }
+
+
+def _drain(row: Any, now: datetime) -> dict[str, Any] | None:
+    found = getattr(row, "drain", None)
+    if found is None:
+        return None
+    progress = found.progress(row.load)
+    return {
+        "since": found.started_at,
+        "deadline_at": found.deadline_at,
+        "moved": found.moved,
+        "remaining": row.load,
+        "fraction": progress.fraction,
+        "overdue": progress.is_overdue(now),
+        "stuck": found.stuck,
+        "done_at": found.done_at,
+    }

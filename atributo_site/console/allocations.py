@@ -1,0 +1,101 @@
+"""Allocations: search by job id or instance, why a job is where it is, and the id decoder."""
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from allocation import doors, job_ids
+from allocation.atributo import Atributo
+from allocation.errors import AtributoError, UnknownJob
+from allocation.explain import explain
+from allocation.ids import valid_id
+from allocation.models import Allocation, Event
+from allocation.models.clock import database_now
+from atributo_site.console.screen import Screen
+from atributo_site.keyset import page_by_key
+from atributo_site.permissions import may
+
+PAGE = 50
+
+
+class Allocations(Screen):
+    actions = {"GET": "allocation.view", "POST": "allocation.operate"}
+    template_name = "console/allocations.html"
+    title = "Allocations"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        prefix = request.GET.get("prefix", "")[:255]
+        instance_id = request.GET.get("instance", "")[:255]
+        rows = Allocation.objects.starting_with(prefix)
+        if instance_id:
+            rows = rows.on(instance_id)
+        keys = {name: request.GET.get(name, "") for name in ("after", "before")}
+        page = page_by_key(rows, **keys, size=PAGE, descending=False)
+        return self.show(
+            page=page,
+            prefix=prefix,
+            instance_id=instance_id,
+            now=database_now(),
+            may_operate=may(request.user, "allocation.operate"),
+        )
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        job_id = valid_id(request.POST.get("job_id", ""))
+        try:
+            allocated = doors.allocate(job_id)
+        except AtributoError as error:
+            messages.error(request, str(error))
+            return redirect("allocations")
+        where = f"{job_id} is on {allocated.instance_id}"
+        messages.success(request, f"{where}, placed now." if allocated.persisted else f"{where}.")
+        return redirect("allocation", job_id)
+
+
+class OneAllocation(Screen):
+    actions = {"GET": "allocation.view"}
+    template_name = "console/allocation.html"
+
+    def get(self, request: HttpRequest, job_id: str) -> HttpResponse:
+        self.title = valid_id(job_id)
+        try:
+            found = explain(job_id)
+        except UnknownJob:
+            found = {"job_id": job_id, "placement": None, "history": [], "why": None}
+        return self.show(
+            found=found,
+            events=Event.objects.about(f"allocation:{job_id}").newest_first()[:PAGE],
+            now=database_now(),
+            may_operate=may(request.user, "allocation.operate"),
+        )
+
+
+class ChangeAllocation(Screen):
+    actions = {"POST": "allocation.operate"}
+
+    def post(self, request: HttpRequest, job_id: str, verb: str) -> HttpResponse:
+        if verb not in ("allocate", "deallocate"):
+            raise Http404
+        try:
+            if verb == "deallocate":
+                doors.deallocate(job_id)
+                messages.success(request, "It is allocated no longer.")
+            else:
+                doors.allocate(job_id)
+                messages.success(request, f"It is on {Atributo().instance(job_id)}.")
+        except AtributoError as error:
+            messages.error(request, str(error))
+        return redirect("allocation", job_id)
+
+
+class DecodeId(Screen):
+    actions = {"GET": "job_id.view"}
+    template_name = "console/job_id.html"
+    title = "Job id"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        job_id = request.GET.get("id", "").strip()[:64]
+        try:
+            parsed = job_ids.parse(job_id) if job_id else None
+        except AtributoError as error:
+            return self.show(400, job_id=job_id, refusal=str(error))
+        return self.show(job_id=job_id, parsed=parsed, now=database_now())

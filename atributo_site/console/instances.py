@@ -1,0 +1,184 @@
+"""Instances: a list with state and load, and one page each with everything that can be done."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from allocation import availability, doors, drains, plans
+from allocation.busy import patiently
+from allocation.errors import AtributoError, UnknownInstance
+from allocation.holds import may_remove
+from allocation.ids import valid_id
+from allocation.models import Allocation, Event, Instance, Roster
+from allocation.models.clock import database_now
+from allocation.snapshot import describe
+from atributo_site.console.screen import Screen
+from atributo_site.keyset import page_by_key
+from atributo_site.permissions import may
+
+PAGE = 50
+JOBS_SHOWN = 20
+EVENTS_SHOWN = 15
+VERBS = ("available", "unavailable", "restore", "drain", "stop", "force")
+STATES = ("available", "unavailable", "draining")
+
+
+class DrainForm(forms.Form):
+    reason = forms.CharField(required=False, max_length=255)
+    deadline_minutes = forms.FloatField(required=False, min_value=0, max_value=525_600)
+    moves_per_minute = forms.IntegerField(required=False, min_value=1, max_value=1_000_000)
+
+
+class Instances(Screen):
+    actions = {"GET": "instance.view", "POST": "instance.operate"}
+    template_name = "console/instances.html"
+    title = "Instances"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        prefix, state = request.GET.get("prefix", "")[:255], request.GET.get("state", "")
+        rows = in_state(state).starting_with(prefix).select_related("drain").with_load()
+        keys = {name: request.GET.get(name, "") for name in ("after", "before")}
+        page = page_by_key(rows, **keys, size=PAGE, descending=False)
+        now = database_now()
+        return self.show(
+            page=page,
+            shown=[bar(describe(row, now)) for row in page.rows],
+            totals=Roster.objects.first(),
+            prefix=prefix,
+            state=state,
+            states=STATES,
+            now=now,
+        )
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        """Make a new one available."""
+        instance_id = valid_id(request.POST.get("id", ""))
+        patiently(lambda: availability.make_available(instance_id))
+        messages.success(request, f"{instance_id} is available.")
+        return redirect("instance", instance_id)
+
+
+class OneInstance(Screen):
+    actions = {"GET": "instance.view"}
+    template_name = "console/instance.html"
+
+    def get(self, request: HttpRequest, instance_id: str) -> HttpResponse:
+        row = known(instance_id)
+        now = database_now()
+        jobs = Allocation.objects.on(row.pk).order_by("job_id")[:JOBS_SHOWN]
+        events = Event.objects.about(f"instance:{row.pk}").newest_first()[:EVENTS_SHOWN]
+        self.title = row.pk
+        return self.show(
+            row=row,
+            facts=bar(describe(row, now)),
+            removal=may_remove(row.pk),
+            plan=plans.plan_drain(row.pk) if "plan" in request.GET else None,
+            jobs=jobs,
+            events=events,
+            now=now,
+            may_operate=may(request.user, "instance.operate"),
+        )
+
+
+class ChangeInstance(Screen):
+    """POST instances/ID/VERB; the answer is the instance's page with a sentence on it."""
+
+    actions = {"POST": "instance.operate"}
+
+    def post(self, request: HttpRequest, instance_id: str, verb: str) -> HttpResponse:
+        known(instance_id)
+        if verb not in VERBS:
+            raise Http404
+        try:
+            said = getattr(self, f"_{verb}")(request, instance_id)
+        except AtributoError as error:
+            messages.error(request, str(error))
+        else:
+            messages.success(request, said)
+        return redirect("instance", instance_id)
+
+    def _available(self, request: HttpRequest, instance_id: str) -> str:
+        patiently(lambda: availability.make_available(instance_id))
+        return "Jobs may be allocated to it again."
+
+    def _unavailable(self, request: HttpRequest, instance_id: str) -> str:
+        reason = request.POST.get("reason", "")[:255]
+        patiently(lambda: availability.make_unavailable(instance_id, reason=reason))
+        return "No more jobs are allocated to it; those it has stay."
+
+    def _restore(self, request: HttpRequest, instance_id: str) -> str:
+        patiently(lambda: availability.restore(instance_id))
+        return "It is available again, as whoever brought it here wants it."
+
+    def _drain(self, request: HttpRequest, instance_id: str) -> str:
+        form = DrainForm(request.POST)
+        if not form.is_valid():
+            raise AtributoError(" ".join(str(each) for each in form.errors.values()))
+        minutes = form.cleaned_data.pop("deadline_minutes")
+        seconds = None if minutes is None else minutes * 60
+        wishes = form.cleaned_data
+        patiently(lambda: drains.drain(instance_id, deadline_seconds=seconds, **wishes))
+        return "It drains: no new jobs, and the old ones leave."
+
+    def _stop(self, request: HttpRequest, instance_id: str) -> str:
+        patiently(lambda: drains.stop(instance_id))
+        return "The drain is stopped; the instance stays unavailable."
+
+    def _force(self, request: HttpRequest, instance_id: str) -> str:
+        drains.force(instance_id)
+        return "The curator moves all jobs that are left now."
+
+
+class RemoveInstance(Screen):
+    """Asks for the id, typed, and says how many jobs are dropped."""
+
+    actions = {"GET": "instance.remove", "POST": "instance.remove"}
+    template_name = "console/instance_remove.html"
+    title = "Remove an instance"
+
+    def get(self, request: HttpRequest, instance_id: str) -> HttpResponse:
+        row = known(instance_id)
+        return self.show(row=row, removal=may_remove(row.pk))
+
+    def post(self, request: HttpRequest, instance_id: str) -> HttpResponse:
+        row = known(instance_id)
+        if request.POST.get("typed") != row.pk:
+            messages.error(request, "Type the id of the instance exactly to remove it.")
+            return self.show(400, row=row, removal=may_remove(row.pk))
+        jobs = request.POST.get("jobs", "")
+        count = int(jobs) if jobs.isascii() and jobs.isdigit() and len(jobs) < 19 else None
+        try:
+            dropped = doors.remove_instance(row.pk, drop_jobs=count, epoch=row.epoch)
+        except AtributoError as error:
+            messages.error(request, str(error))
+            return self.show(409, row=row, removal=may_remove(row.pk))
+        messages.success(request, f"{row.pk} is removed; {dropped} jobs were dropped.")
+        return redirect("instances")
+
+
+def in_state(state: str) -> Any:
+    rows = Instance.objects.all()
+    if state == "draining":
+        return rows.draining()
+    return rows.filter(available=state == "available") if state in STATES else rows
+
+
+def known(instance_id: str) -> Any:
+    rows = Instance.objects.select_related("drain").with_load()
+    row = rows.filter(pk=valid_id(instance_id)).first()
+    if row is None:
+        raise UnknownInstance(f"There is no instance {instance_id}.")
+    return row
+
+
+def bar(facts: dict[str, Any]) -> dict[str, Any]:
+    """How full it is, where it has a capacity; the tone says how close to the end."""
+    if facts["capacity"]:
+        facts["percent"] = min(100, round(100 * facts["load"] / facts["capacity"]))
+        facts["tone"] = "bad" if facts["percent"] >= 100 else "ok"
+    if facts["drain"]:
+        facts["drained_percent"] = round(100 * facts["drain"]["fraction"])
+    return facts

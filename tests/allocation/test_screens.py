@@ -1,0 +1,156 @@
+"""The browser's door: instances, allocations, why here, the id decoder, raw lists."""
+
+from urllib.parse import quote
+
+import pytest
+
+from allocation import holds
+from allocation.atributo import Atributo
+from allocation.models import Event, Instance
+from allocation.models.clock import database_now
+from allocation.snapshot import snapshot
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def two(db):
+    ao = Atributo()
+    ao.available("instance0", capacity=10, labels={"zone": "north"})
+    ao.available("a/b <i>")
+    return ao
+
+
+@pytest.fixture
+def page(client_as):
+    """page("/instances/") → status and text, as an operator; with a form it is posted."""
+    client = client_as("operator")
+
+    def open_page(path, form=None):
+        answer = client.get(path) if form is None else client.post(path, form, follow=True)
+        return answer.status_code, answer.content.decode()
+
+    return open_page
+
+
+def test_the_list_shows_state_load_and_labels_and_escapes_ids(page, two):
+    two.allocate_many(f"job{n}" for n in range(4))
+    status, text = page("/instances/")
+    assert status == 200
+    assert "zone=north" in text and "percent full" in text and "2 of 2 are available" in text
+    assert "a/b &lt;i&gt;" in text and "<i>" not in text
+
+
+def test_the_list_is_filtered_by_prefix_and_state(page, two):
+    two.unavailable("instance0")
+    assert "zone=north" not in page("/instances/?state=available")[1]
+    assert "zone=north" in page("/instances/?prefix=inst&state=unavailable")[1]
+    assert "No instance matches" in page("/instances/?prefix=nobody")[1]
+
+
+def test_an_instance_is_made_available_drained_stopped_and_restored(page):
+    assert "is available" in page("/instances/", {"id": "new one"})[1]
+    base = "/instances/new%20one/"
+    form = {"reason": "heat", "deadline_minutes": "5", "moves_per_minute": "60"}
+    assert "It drains" in page(f"{base}drain", form)[1]
+    assert "moves all jobs" in page(f"{base}force", {})[1]
+    assert "stays unavailable" in page(f"{base}stop", {})[1]
+    assert "available again" in page(f"{base}restore", {})[1]
+    assert "those it has stay" in page(f"{base}unavailable", {"reason": "x"})[1]
+    assert "may be allocated" in page(f"{base}available", {})[1]
+    assert set(Event.objects.values_list("channel", flat=True)) == {"browser"}
+
+
+def test_a_wrong_drain_is_refused_with_a_sentence(page, two):
+    text = page("/instances/instance0/drain", {"moves_per_minute": "-1"})[1]
+    assert "greater than or equal to 1" in text
+    assert Instance.objects.get(pk="instance0").available
+
+
+def test_the_preview_of_a_drain_is_on_the_instances_page(page, two):
+    two.allocate_many(f"job{n}" for n in range(8))
+    jobs = len(two.jobs("instance0"))
+    text = page("/instances/instance0/?plan")[1]
+    assert f"{jobs} of {jobs} jobs" in text and "Would get" in text
+
+
+def test_removing_asks_for_the_id_and_says_how_many_jobs_are_dropped(page, two):
+    two.allocate_many(f"job{n}" for n in range(4))
+    jobs = len(two.jobs("instance0"))
+    path = "/instances/instance0/remove"
+    assert f"{jobs} jobs are dropped" in page(path)[1]
+    assert page(path, {"typed": "instance", "jobs": jobs})[0] == 400
+    assert page(path, {"typed": "instance0", "jobs": jobs + 1})[0] == 409
+    assert f"{jobs} jobs were dropped" in page(path, {"typed": "instance0", "jobs": jobs})[1]
+
+
+def test_a_held_instance_cannot_be_removed(page, two):
+    holds.hold("instance0", "running job", "1")
+    status, text = page("/instances/instance0/remove", {"typed": "instance0", "jobs": 0})
+    assert status == 409 and "1 × running job" in text
+
+
+def test_allocations_are_found_by_prefix_and_instance(page, two):
+    two.allocate_many(["x1", "x2", "y1"])
+    assert "x1" in page("/allocations/?prefix=x")[1]
+    assert "y1" not in page("/allocations/?prefix=x")[1]
+    where = quote(two.instance("y1"), safe="")
+    assert "y1" in page(f"/allocations/?instance={where}")[1]
+    assert "No allocation matches" in page("/allocations/?prefix=z")[1]
+
+
+def test_a_job_is_allocated_explained_and_deallocated(page, two):
+    assert "placed now" in page("/allocations/", {"job_id": "a/b c"})[1]
+    path = "/allocations/a%1Fb%20c/"
+    assert "Chosen by md5-modulo from 2 instances" in page(path)[1]
+    assert "allocated no longer" in page(f"{path}deallocate", {})[1]
+    assert "Where it was before" in page(path)[1] and "deallocated" in page(path)[1]
+    assert "It is on" in page(f"{path}allocate", {})[1]
+
+
+def test_a_job_that_was_never_seen_has_a_page_too(page, two):
+    assert "allocated to no instance" in page("/allocations/nobody/")[1]
+
+
+def test_the_decoder_reads_an_id_and_refuses_what_is_none(page):
+    assert "42 of 100" in page("/job-ids/?id=25022512311472342")[1]
+    assert page("/job-ids/?id=12")[0] == 400
+    assert page("/job-ids/")[0] == 200
+
+
+@pytest.mark.parametrize("path", ["/instances/nobody/", "/instances/nobody/remove"])
+def test_what_is_not_there_is_404(page, path):
+    assert page(path)[0] == 404
+
+
+def test_a_verb_that_nobody_knows_is_404(page, two):
+    assert page("/instances/instance0/explode", {})[0] == 404
+    assert page("/allocations/job/explode", {})[0] == 404
+
+
+def test_a_viewer_sees_everything_and_changes_nothing(client_as, two):
+    viewer = client_as("viewer")
+    two.allocate("job")
+    for path in ("/instances/", "/instances/instance0/", "/allocations/", "/allocations/job/"):
+        assert viewer.get(path).status_code == 200
+    for path in ("/instances/", "/instances/instance0/drain", "/instances/instance0/remove"):
+        assert viewer.post(path, {"id": "x", "typed": "instance0"}).status_code == 403
+    assert Instance.objects.available().count() == 2
+
+
+@pytest.mark.parametrize(
+    "name", ["instance", "allocation", "pastallocation", "drain", "hold", "idnumber"]
+)
+def test_the_raw_lists_open(client_as, two, name):
+    two.allocate("job")
+    assert client_as("viewer").get(f"/admin/allocation/{name}/").status_code == 200
+
+
+def test_the_snapshot_takes_a_constant_number_of_queries(two, django_assert_num_queries):
+    for n in range(60):
+        two.available(f"more{n}")
+    two.allocate_many(f"job{n}" for n in range(30))
+    with django_assert_num_queries(6):
+        taken = snapshot(database_now())
+    assert (taken["instances_total"], len(taken["instances"])) == (62, 50)
+    assert (taken["jobs_allocated"], taken["instances_left_out"]) == (30, 12)
