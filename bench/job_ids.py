@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-COUNT = 50_000
+COUNT = 20_000
 ROUNDS = 5
 
 
