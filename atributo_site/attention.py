@@ -6,7 +6,14 @@ OFTEN = 3  # restarts of one process that are worth a look
 
 
 def attention(snapshot: dict[str, Any]) -> list[dict[str, str]]:
-    return [*_redis(snapshot), *_curator(snapshot), *_workers(snapshot), *_restarts(snapshot)]
+    return [
+        *_redis(snapshot),
+        *_curator(snapshot),
+        *_workers(snapshot),
+        *_transactions(snapshot),
+        *_pools(snapshot),
+        *_restarts(snapshot),
+    ]
 
 
 def _redis(snapshot: dict[str, Any]) -> list[dict[str, str]]:
@@ -35,6 +42,50 @@ def _workers(snapshot: dict[str, Any]) -> list[dict[str, str]]:
     return found
 
 
+def _transactions(snapshot: dict[str, Any]) -> list[dict[str, str]]:
+    seen = snapshot.get("transactions", {})
+    return [*_stuck(seen), *_overdue(seen, snapshot["curator"]), *_orphans(seen)]
+
+
+def _stuck(seen: dict[str, Any]) -> list[dict[str, str]]:
+    if not seen.get("stuck"):
+        return []
+    title = _plural(seen["stuck"], "transaction is stuck", "transactions are stuck")
+    detail = "The roll back failed; the keys stay locked until it succeeds or somebody decides."
+    command = "manage.py transactions list --kind stuck"
+    return [_item("error", title, detail, command, "/transactions/stuck/")]
+
+
+def _overdue(seen: dict[str, Any], curator: dict[str, Any]) -> list[dict[str, str]]:
+    """A moment after its time is over one is overdue; without a curator it stays so."""
+    if not seen.get("overdue") or curator["active"]:
+        return []
+    title = _plural(seen["overdue"], "transaction is overdue", "transactions are overdue")
+    detail = "Its time is over and no curator is there to roll it back."
+    return [_item("error", title, detail, "manage.py run_curator", "/transactions/")]
+
+
+def _orphans(seen: dict[str, Any]) -> list[dict[str, str]]:
+    if not seen.get("orphaned_locks"):
+        return []
+    title = _plural(seen["orphaned_locks"], "lock outlived", "locks outlived")
+    detail = "The curator frees it with its next sweep."
+    command = "manage.py locks list"
+    return [_item("warning", f"{title} the transaction", detail, command, "/transactions/locks/")]
+
+
+def _pools(snapshot: dict[str, Any]) -> list[dict[str, str]]:
+    return [
+        _item(
+            "error" if pool["state"] == "failed" else "warning",
+            f"Watched name {pool['name']}: {pool['state']}",
+            pool["error"] or f"{pool['waiting']} backends vanished at once.",
+            f"manage.py pools show {pool['name']}",
+        )
+        for pool in snapshot.get("pools", {}).get("troubled", [])
+    ]
+
+
 def _restarts(snapshot: dict[str, Any]) -> list[dict[str, str]]:
     return [
         _item(
@@ -48,5 +99,15 @@ def _restarts(snapshot: dict[str, Any]) -> list[dict[str, str]]:
     ]
 
 
-def _item(level: str, title: str, detail: str, command: str) -> dict[str, str]:
-    return {"level": level, "title": title, "detail": detail, "command": command}
+def _plural(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"
+
+
+def _item(level: str, title: str, detail: str, command: str, screen: str = "") -> dict[str, str]:
+    return {
+        "level": level,
+        "title": title,
+        "detail": detail,
+        "command": command,
+        "screen": screen,
+    }

@@ -4,7 +4,7 @@ from atributo_site.environment import Environment
 
 
 def clashes(env: Environment) -> list[str]:
-    return [*_heartbeats(env), *_numbers(env), *_production(env)]
+    return [*_heartbeats(env), *_numbers(env), *_dns(env), *_production(env)]
 
 
 def _heartbeats(env: Environment) -> list[str]:
@@ -44,6 +44,15 @@ def _numbers(env: Environment) -> list[str]:
             f"processes of ATRIBUTO_WORKERS={env.workers}: each needs one of its own."
         )
     return found
+
+
+def _dns(env: Environment) -> list[str]:
+    if env.dns_ttl_floor_ms <= env.dns_ttl_ceiling_ms:
+        return []
+    return [
+        f"ATRIBUTO_DNS_TTL_FLOOR_MS ({env.dns_ttl_floor_ms}) must be at most "
+        f"ATRIBUTO_DNS_TTL_CEILING_MS ({env.dns_ttl_ceiling_ms})."
+    ]
 
 
 def _production(env: Environment) -> list[str]:

@@ -18,6 +18,9 @@ from atributo_site.variables import (
     words,
     yes_or_no,
 )
+from pools.logic.errors import InvalidInput
+from pools.logic.hostport import parse_host_port
+from pools.logic.permits import parse_permit
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DAY_MS = 24 * 60 * 60 * 1000
@@ -49,6 +52,24 @@ def cluster_size(text: str) -> int:
     if text not in {"10", "100", "1000"}:
         raise ValueError("one of 10, 100, or 1000")
     return int(text)
+
+
+def nameservers(text: str) -> tuple[str, ...]:
+    try:
+        found = [parse_host_port(server) for server in listed(text)]
+    except InvalidInput as error:
+        raise ValueError("addresses of nameservers, each with or without :PORT") from error
+    if not all(server.is_ip for server in found):
+        raise ValueError("addresses of nameservers, not names")
+    return listed(text)
+
+
+def networks(text: str) -> tuple[str, ...]:
+    try:
+        [parse_permit(network, None) for network in listed(text)]
+    except InvalidInput as error:
+        raise ValueError("networks such as 10.0.0.0/8, 127.0.0.1:5353 or [fd00::/8]:*") from error
+    return listed(text)
 
 
 @dataclass(frozen=True)
@@ -264,6 +285,36 @@ class Environment:
         "4000",
         whole(100, DAY_MS),
         "Silence after which a worker counts as dead, in milliseconds.",
+    )
+    dns_servers: tuple[str, ...] = variable(
+        "ATRIBUTO_DNS_SERVERS",
+        "",
+        nameservers,
+        "Nameservers for names that have none of their own; the system's unless given.",
+    )
+    dns_server_networks: tuple[str, ...] = variable(
+        "ATRIBUTO_DNS_SERVER_NETWORKS",
+        "",
+        networks,
+        "Networks whose nameservers may be asked besides, each with :PORT, :* or port 53.",
+    )
+    dns_target_networks: tuple[str, ...] = variable(
+        "ATRIBUTO_DNS_TARGET_NETWORKS",
+        "",
+        networks,
+        "Networks that DNS may bring in although they are of this machine or its link.",
+    )
+    dns_ttl_floor_ms: int = variable(
+        "ATRIBUTO_DNS_TTL_FLOOR_MS",
+        "5000",
+        whole(1000, DAY_MS),
+        "Least pause between two look-ups of a name, whatever its TTL, in milliseconds.",
+    )
+    dns_ttl_ceiling_ms: int = variable(
+        "ATRIBUTO_DNS_TTL_CEILING_MS",
+        "3600000",
+        whole(1000, DAY_MS),
+        "Longest time that an answer of DNS is believed, in milliseconds.",
     )
     worker_memory_mb: int = variable(
         "ATRIBUTO_WORKER_MEMORY_MB",

@@ -32,6 +32,9 @@ class _Snapshot:
         yield _gauge("attention", "Things that need attention.", len(state["attention"]))
         yield self._processes()
         yield self._restarts()
+        yield from self._transactions()
+        yield self._by_state("watched_names", "Names watched in DNS by state.", "names")
+        yield self._by_state("backends", "Backends of watched names by state.", "backends")
 
     def _processes(self) -> Metric:
         family = GaugeMetricFamily(
@@ -40,6 +43,27 @@ class _Snapshot:
         counts = Counter((p["kind"], p["state"]) for p in self._snapshot["processes"])
         for labels, count in sorted(counts.items()):
             family.add_metric(labels, count)
+        return family
+
+    def _transactions(self) -> Iterator[Metric]:
+        seen = self._snapshot["transactions"]
+        family = GaugeMetricFamily(
+            "atributo_transactions", "Transactions that are not over.", labels=["status"]
+        )
+        for status in ("active", "rolling_back", "stuck"):
+            family.add_metric([status], seen[status])
+        yield family
+        age = seen["oldest_seconds"] or 0
+        yield _gauge("transaction_oldest_seconds", "Age of the oldest that is not over.", age)
+        yield _gauge("transactions_overdue", "Waiting for the curator.", seen["overdue"])
+        yield _gauge("locks", "Keys that are locked.", seen["locks"])
+        yield _gauge("locks_orphaned", "Without a transaction.", seen["orphaned_locks"])
+        yield _gauge("lock_waits", "Transactions that wait for a key.", seen["waiting"])
+
+    def _by_state(self, name: str, sentence: str, key: str) -> Metric:
+        family = GaugeMetricFamily(f"atributo_{name}", sentence, labels=["state"])
+        for state, count in sorted(self._snapshot["pools"][key].items()):
+            family.add_metric([state], count)
         return family
 
     def _restarts(self) -> Metric:

@@ -56,6 +56,10 @@ ACTIONS = {
     "lock.release": Level.OPERATE,
     "curator.view": Level.VIEW,
     "curator.hand_over": Level.OPERATE,
+    "pool.view": Level.VIEW,
+    "pool.operate": Level.OPERATE,
+    "pool.change": Level.ADMINISTER,
+    "dns.look_up": Level.OPERATE,
 }
 
 

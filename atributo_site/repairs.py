@@ -14,6 +14,7 @@ from allocation.repair import Repair
 from allocation.transactions import repairs as transactions
 from atributo_site import tokens
 from atributo_site.rest import idempotency
+from pools import repairs as pools
 from queues import repairs as queues
 
 BATCH = 1000
@@ -59,4 +60,5 @@ REPAIRS = [
 
 def all_repairs() -> list[Repair]:
     """Every room's repairs, in the order in which a sweep runs them."""
-    return [*queues.REPAIRS, *transactions.REPAIRS, *allocation.REPAIRS, *REPAIRS]
+    rooms = [*queues.REPAIRS, *transactions.REPAIRS, *allocation.REPAIRS, *pools.REPAIRS]
+    return [*rooms, *REPAIRS]

@@ -13,6 +13,7 @@ API: list[URLPattern | URLResolver] = [
     path("tokens", api.Tokens.as_view(), name="api-tokens"),
     path("tokens/<int:pk>", api.Token.as_view(), name="api-token"),
     path("", include("allocation.urls")),
+    path("", include("pools.urls")),
     path("", include("allocation.transactions.urls")),
     path("", include("queues.urls")),
     path("snapshot", probes.Snapshot.as_view(), name="api-snapshot"),

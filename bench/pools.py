@@ -21,8 +21,8 @@ from tests.servers.valkey import ValkeyServer
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = Path(__file__).parent / "parts_of_pools"
 VAR = ROOT / "var" / "bench"
-ROUNDS = 3
-SECONDS = "1"
+ROUNDS = 5
+SECONDS = "0.8"
 NAMES = 1000
 NAMES_TTL = 30
 NAMES_SECONDS = 36  # a whole TTL with its spread

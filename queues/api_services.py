@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.http import JsonResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -9,7 +10,7 @@ from rest_framework.response import Response
 
 from atributo_site.rest.endpoint import Endpoint
 from atributo_site.rest.strict_serializer import StrictSerializer
-from queues import services
+from queues import installation
 from queues.errors import ScriptNotFound, ServiceNotFound
 from queues.models import Service
 from queues.run_now import run_script
@@ -17,7 +18,7 @@ from queues.shown import configuration_shown, script_shown, service_shown
 
 MOUNT = OpenApiParameter("mount", str, required=True, description="For example /mailer.")
 OPTIONAL_MOUNT = OpenApiParameter("mount", str, description="Only the service at this mount.")
-OBJECT = {"type": "object"}
+OPTIONS = {"application/json": {"type": "object"}}
 ANY: dict[str, Any] = {"description": "Any JSON value."}
 ANY_JSON = (dict, list, str, int, float, bool, type(None))
 
@@ -89,7 +90,7 @@ class Services(Endpoint):
     )
     def post(self, request: Request) -> Response:
         given = _given(Install, request)
-        service = services.install(given.pop("folder"), given.pop("mount"), **given)
+        service = installation.install(given.pop("folder"), given.pop("mount"), **given)
         return Response(service_shown(service), status=201)
 
     @extend_schema(
@@ -102,7 +103,7 @@ class Services(Endpoint):
         """Keep its configuration; the teardown runs only if asked for."""
         given = _given(Change, request)
         mount = _mount(request)
-        return Response(service_shown(services.upgrade(given.pop("folder"), mount, **given)))
+        return Response(service_shown(installation.upgrade(given.pop("folder"), mount, **given)))
 
     @extend_schema(
         operation_id="services_replace",
@@ -114,7 +115,7 @@ class Services(Endpoint):
         """As uninstalled and installed anew."""
         given = _given(Change, request)
         mount = _mount(request)
-        return Response(service_shown(services.replace(given.pop("folder"), mount, **given)))
+        return Response(service_shown(installation.replace(given.pop("folder"), mount, **given)))
 
     @extend_schema(
         operation_id="services_uninstall",
@@ -127,7 +128,7 @@ class Services(Endpoint):
         responses={204: None},
     )
     def delete(self, request: Request) -> Response:
-        services.uninstall(
+        installation.uninstall(
             _mount(request),
             teardown=request.query_params.get("teardown", "true") != "false",
             force=request.query_params.get("force", "false") == "true",
@@ -145,27 +146,27 @@ class Configuration(Endpoint):
     @extend_schema(
         operation_id="configuration_change",
         parameters=[MOUNT],
-        request={"application/json": OBJECT},
+        request=OPTIONS,
         responses=Values,
     )
     def patch(self, request: Request) -> Response:
         """Change the options given."""
-        return self._shown(services.configure(mounted(request).mount, dict(request.data)))
+        return self._shown(installation.configure(mounted(request).mount, dict(request.data)))
 
     @extend_schema(
         operation_id="configuration_replace",
         parameters=[MOUNT],
-        request={"application/json": OBJECT},
+        request=OPTIONS,
         responses=Values,
     )
     def put(self, request: Request) -> Response:
         """Options that are not given fall back to their defaults."""
         mount = mounted(request).mount
-        return self._shown(services.configure(mount, dict(request.data), whole=True))
+        return self._shown(installation.configure(mount, dict(request.data), whole=True))
 
     def _shown(self, service: Service) -> Response:
         values = configuration_shown(service)
-        return Response({"values": values, "warnings": services.warnings_of(service)})
+        return Response({"values": values, "warnings": installation.warnings_of(service)})
 
 
 class Development(Endpoint):
@@ -176,7 +177,7 @@ class Development(Endpoint):
     )
     def post(self, request: Request) -> Response:
         """Read the scripts anew for every run, after the setup."""
-        return Response(service_shown(services.set_development(mounted(request).mount, True)))
+        return Response(service_shown(installation.set_development(mounted(request).mount, True)))
 
     @extend_schema(
         operation_id="development_off",
@@ -185,7 +186,7 @@ class Development(Endpoint):
         responses=ServiceSerializer,
     )
     def delete(self, request: Request) -> Response:
-        return Response(service_shown(services.set_development(mounted(request).mount, False)))
+        return Response(service_shown(installation.set_development(mounted(request).mount, False)))
 
 
 class Scripts(Endpoint):
@@ -218,14 +219,15 @@ class OneScript(Endpoint):
         request={"application/json": ANY},
         responses={200: ANY},
     )
-    def post(self, request: Request, name: str) -> Response:
+    def post(self, request: Request, name: str) -> JsonResponse:
         """Run it now. The body is its argument, a list its arguments; the answer its result."""
         body = request.data if request._request.body else None
-        return Response(run_script(mounted(request).mount, name, body).result)
+        result = run_script(mounted(request).mount, name, body).result
+        return JsonResponse(result, safe=False)  # DRF would answer null with nothing
 
 
 def mounted(request: Request) -> Service:
-    return services.found(_mount(request))
+    return installation.found(_mount(request))
 
 
 def _mount(request: Request) -> str:

@@ -10,6 +10,8 @@ import sys
 import time
 from typing import Any
 
+from django.db import connections
+
 from queues.execution import Execution, TimedOut
 from queues.mortality import die_with_parent
 from queues.scripts import Services
@@ -38,6 +40,8 @@ class Child:
             if message is not None:
                 self._batch = message["batch"]
                 self.play(message["jobs"], message["deadline"])
+                if message["leave"]:
+                    connections.close_all()
 
     def play(self, jobs: list[dict[str, Any]], deadline: float) -> None:
         """Run the jobs in order; none after the first is begun too late or without a token."""

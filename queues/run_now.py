@@ -117,10 +117,10 @@ def _work(mount: str, name: str, data: Any) -> dict[str, Any]:
 
 
 def _taken() -> Workhorse:
-    """A warm process of this database, or a new one."""
+    """A warm process, or a new one."""
     with _lock:
-        for number, (database, workhorse) in enumerate(_idle):
-            if database == _database():
+        for number, (surroundings, workhorse) in enumerate(_idle):
+            if surroundings == _surroundings():
                 del _idle[number]
                 return workhorse
     return Workhorse(settings.ATRIBUTO.worker_memory_mb, fork=False)
@@ -129,10 +129,11 @@ def _taken() -> Workhorse:
 def _put_back(workhorse: Workhorse) -> None:
     with _lock:
         if len(_idle) < MOST_IDLE and not workhorse.is_fat():
-            _idle.append((_database(), workhorse))
+            _idle.append((_surroundings(), workhorse))
             return
     workhorse.close()
 
 
-def _database() -> str:
-    return os.environ.get("DATABASE_URL", "")
+def _surroundings() -> str:
+    """What a process that is started now would work on."""
+    return f"{os.environ.get('DATABASE_URL')} {os.environ.get('ATRIBUTO_SERVICE_ROOTS')}"

@@ -5,7 +5,7 @@ from typing import Any
 
 from allocation.logic.secrets import masked
 from queues.logic.lifecycle import FOREVER
-from queues.logic.scrub import masked_names, secret_names
+from queues.logic.scrub import differing_texts, masked_names, secret_names, without
 from queues.models import Queue, QueuedJob, Run, RunLog, Script, Service, Slot
 
 
@@ -31,13 +31,15 @@ def live_slots(queue: Queue) -> int:
 
 
 def job_shown(job: QueuedJob, schema: dict[str, Any] | None = None) -> dict[str, Any]:
+    data = hidden(job.data, schema)
+    secrets = differing_texts(job.data, data)  # they may stand elsewhere, too
     return {
         "id": str(job.pk),
         "queue": job.queue.name,
         "script": {"mount": job.mount, "name": job.script},
         "status": job.status,
-        "data": hidden(job.data, schema),
-        "result": masked(job.result),
+        "data": without(data, secrets),
+        "result": without(masked(job.result), secrets),
         "error": job.error,
         "attempt": job.attempt,
         "runs": job.runs,

@@ -37,7 +37,12 @@ class Workhorse:
         to begin it or the parent takes back: never both, whatever delays one of them.
         """
         self._batch += 1
-        message = {"jobs": jobs, "deadline": deadline, "batch": self._batch}
+        message = {
+            "jobs": jobs,
+            "deadline": deadline,
+            "batch": self._batch,
+            "leave": not self._fork,  # one that may idle for long keeps no database connection
+        }
         try:
             self._hand_over(message)
         except ChildGone:

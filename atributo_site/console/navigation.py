@@ -28,6 +28,7 @@ ITEMS = (
     Item("Schedules", "schedules", "schedules", "s", "job.view"),
     Item("Services", "services", "services", "v", "service.view"),
     Item("Transactions", "transactions", "transactions", "t", "transaction.view"),
+    Item("Documents", "documents", "docs", "d", "document.view"),
     Item("Pools & DNS", "pools", "pools", "p", "pool.view"),
     Item("Events", "events", "events", "e", "event.view"),
     Item("System", "system", "system", "y", "system.view"),

@@ -6,8 +6,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 
 from allocation.models import Event
+from allocation.transactions.models import Document, Transaction
 from atributo_site.console.navigation import address, navigation
 from atributo_site.console.screen import Screen
 from atributo_site.console.subjects import NOUNS, subject_url
@@ -44,8 +46,27 @@ def everything_else(user: Any, text: str) -> list[Hit]:
     ]
 
 
+def transactions(user: Any, text: str) -> list[Hit]:
+    """A transaction by its number, a collection by its name, a document by both its names."""
+    collection, _, key = text.partition("/")
+    number = int(text) if text.isascii() and text.isdigit() else 0
+    rows = Transaction.objects.filter(pk=number)
+    documents = Document.objects.filter(collection=collection)
+    found = [Hit("transaction", text, subject_url(f"transaction:{number}"))] * rows.exists()
+    if key and documents.filter(key=key).exists():
+        found += [Hit("document", text, reverse("document", args=[collection, key]))]
+    if not key and documents.exists():
+        found += [Hit("collection", text, reverse("collection", args=[text]))]
+    return found
+
+
 # A room adds its own finder here when its screens land.
-FINDERS: list[Callable[[Any, str], list[Hit]]] = [screens, subjects, everything_else]
+FINDERS: list[Callable[[Any, str], list[Hit]]] = [
+    screens,
+    transactions,
+    subjects,
+    everything_else,
+]
 
 
 class Search(Screen):

@@ -1,10 +1,12 @@
 """One tone and one icon for each word that says how something is; never colour alone."""
 
 TONES = {
-    "ok": "ok alive active available running complete done ready up held",
-    "busy": "progress starting connecting working draining restarting aborting",
-    "warn": "warning degraded silent late stale retrying delayed",
-    "bad": "error failed dead down lost missing expired critical",
+    "ok": "ok alive active available running complete done ready up held present added returned"
+    " fresh settled completed",
+    "busy": "progress starting connecting working draining restarting aborting drain maintenance"
+    " administered rolling_back",
+    "warn": "warning degraded silent late stale retrying delayed waiting kept gone",
+    "bad": "error failed dead down lost missing expired critical refused stuck orphaned overdue",
     "info": "info notice",
     "idle": "pending standby idle stopped paused free unavailable unknown removed none",
 }

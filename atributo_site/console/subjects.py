@@ -12,6 +12,7 @@ NOUNS = {
     "job": "job",
     "service": "service",
     "transaction": "transaction",
+    "document": "document",
     "pool": "pool",
     "backend": "backend",
     "lease": "",
@@ -25,5 +26,7 @@ def subject_url(subject: str) -> str:
     """The object's screen; for things without one, their events."""
     noun, _, name = subject.partition(":")
     screen = NOUNS.get(noun)
-    found = address(screen, name) if screen and name else None
+    # A document has two names; which slash parts them is clear only where there is one.
+    names = name.split("/") if noun == "document" else [name]
+    found = address(screen, *names) if screen and all(names) else None
     return found or f"{address('events')}?{urlencode({'subject': subject})}"

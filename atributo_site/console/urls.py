@@ -1,18 +1,24 @@
 """The screens at /."""
 
-from django.urls import path
+from django.urls import include, path
 
 import atributo_site.rest.ids  # noqa: F401  registers <id:…>
 from atributo_site.console import (
     allocations,
     events,
     instances,
+    jobs,
     overview,
+    pools,
+    queues,
+    scripts,
     search,
     system,
     theme,
     tokens,
 )
+
+ONE_POOL = "pools/watched/<id:name>"
 
 urlpatterns = [
     path("", overview.Overview.as_view(), name="overview"),
@@ -39,6 +45,18 @@ urlpatterns = [
     ),
     path("job-ids/", allocations.DecodeId.as_view(), name="job-ids"),
     path("search/", search.Search.as_view(), name="search"),
+    path("pools/", pools.Names.as_view(), name="pools"),
+    path("pools/new/", pools.NewName.as_view(), name="pool-new"),
+    path("pools/backends/", pools.Backends.as_view(), name="pools-backends"),
+    path("pools/timeline/", pools.Timeline.as_view(), name="pools-timeline"),
+    path("pools/live/", pools.Live.as_view(), name="pools-live"),
+    path("pools/look-up/", pools.LookUp.as_view(), name="pools-look-up"),
+    path(f"{ONE_POOL}/", pools.OneName.as_view(), name="pool"),
+    path(f"{ONE_POOL}/change/", pools.ChangeName.as_view(), name="pool-change"),
+    path(f"{ONE_POOL}/pause", pools.Pause.as_view(), name="pool-pause"),
+    path(f"{ONE_POOL}/resolve", pools.AskNow.as_view(), name="pool-resolve"),
+    path(f"{ONE_POOL}/forget", pools.Forget.as_view(), name="pool-forget"),
+    path(f"{ONE_POOL}/backends/<id:key>", pools.Administer.as_view(), name="pool-administer"),
     path("system/", system.Health.as_view(), name="system"),
     path("system/processes/", system.Processes.as_view(), name="system-processes"),
     path("system/settings/", system.Settings.as_view(), name="system-settings"),
@@ -49,5 +67,29 @@ urlpatterns = [
         tokens.RevokeToken.as_view(),
         name="system-token-revoke",
     ),
+    path("", include("atributo_site.console.transaction_urls")),
+    path("queues/", queues.Queues.as_view(), name="queues"),
+    path("queues/<id:name>/", queues.Queue.as_view(), name="queue"),
+    path("queues/<id:name>/pause", queues.Pause.as_view(), name="queue-pause"),
+    path("queues/<id:name>/resume", queues.Resume.as_view(), name="queue-resume"),
+    path("queues/<id:name>/scale", queues.Scale.as_view(), name="queue-scale"),
+    path("queues/<id:name>/delete", queues.Delete.as_view(), name="queue-delete"),
+    path("jobs/", jobs.Jobs.as_view(), name="jobs"),
+    path("jobs/failures/", jobs.Failures.as_view(), name="job-failures"),
+    path("jobs/bulk", jobs.Bulk.as_view(), name="jobs-bulk"),
+    path("jobs/<id:job_id>/", jobs.Job.as_view(), name="job"),
+    path("jobs/<id:job_id>/abort", jobs.AbortJob.as_view(), name="job-abort"),
+    path("jobs/<id:job_id>/retry", jobs.RetryJob.as_view(), name="job-retry"),
+    path("jobs/<id:job_id>/run", jobs.RunJobNow.as_view(), name="job-run"),
+    path("jobs/<id:job_id>/push", jobs.PushAgain.as_view(), name="job-push"),
+    path("services/", scripts.Services.as_view(), name="services"),
+    path("services/<id:mount>/", scripts.OneService.as_view(), name="service"),
+    path("services/<id:mount>/uninstall", scripts.Uninstall.as_view(), name="service-uninstall"),
+    path(
+        "services/<id:mount>/development",
+        scripts.DevelopmentMode.as_view(),
+        name="service-development",
+    ),
+    path("services/<id:mount>/<id:name>", scripts.RunScript.as_view(), name="script"),
     path("theme", theme.choose_theme, name="theme"),
 ]

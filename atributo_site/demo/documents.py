@@ -1,8 +1,12 @@
-"""Accounts: one transfer that completed, one that was rolled back, one key that is held."""
+"""Accounts and orders: one transfer completed, one rolled back, one client that died half-way.
+
+Nothing here is stuck: a roll back of a healthy store does not fail.
+"""
 
 from allocation.transactions import Client, Transaction
 from allocation.transactions.models import Document
 
+STOCK = {"kettle": 12, "teapot": 3}
 BALANCES = {"ada": 120, "grace": 80, "edsger": 45}
 
 
@@ -16,6 +20,20 @@ def tell() -> None:
         client.put("accounts", name, {"owner": name, "balance": balance}, ref=False)
     _transfer(client, "ada", "grace", 30).complete()
     _transfer(client, "grace", "edsger", 500).roll_back()
+    for item, count in STOCK.items():
+        client.put("stock", item, {"item": item, "count": count, "shelves": ["A3"]}, ref=False)
+    _order(client, 2041, "kettle", "ada").complete()
+    _order(client, 2042, "teapot", "grace")  # its client is gone: the curator rolls it back
+
+
+def _order(client: Client, number: int, item: str, customer: str) -> Transaction:
+    """An order and the stock that it takes, not ended: its keys are locked until then."""
+    txn = Transaction(client, owner="checkout-1")
+    lines = [{"item": item, "count": 1}]
+    txn.put("orders", str(number), {"customer": customer, "lines": lines}, ref=False)
+    stock = txn.get("stock", item)
+    txn.put("stock", item, {**stock.json, "count": stock["count"] - 1, "shelves": ["A3", "B1"]})
+    return txn
 
 
 def _transfer(client: Client, source: str, target: str, amount: int) -> Transaction:

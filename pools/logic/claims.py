@@ -21,6 +21,7 @@ class ClaimQueue:
     ) -> None:
         self.codel = ControlledDelay(target_delay) if target_delay else None
         self._since: dict[Any, float] = {}
+        self._longest = 0
         self._timers = timers
         self._counters = counters
         self._max_waiting = math.inf if max_waiting is None else max_waiting
@@ -40,8 +41,8 @@ class ClaimQueue:
             self._timers.set(("claim", holder), now + timeout_ms)
         self._since[holder] = now
         self._counters["queued-claim"] += 1
-        longest = max(self._counters["max-claim-queue"], len(self._since))
-        self._counters["max-claim-queue"] = longest
+        if len(self._since) > self._longest:
+            self._longest = self._counters["max-claim-queue"] = len(self._since)
 
     def check_timeout(self, timeout_ms: float | None) -> None:
         if self.codel and timeout_ms is not None:
@@ -54,10 +55,11 @@ class ClaimQueue:
 
     def pop(self, now: float) -> tuple[Any, bool] | None:
         """The claim that waited longest, and whether it is to be dropped for having done so."""
-        for holder, since in self._since.items():
-            self.discard(holder)
-            return holder, bool(self.codel and self.codel.overloaded(since, now))
-        return None
+        if not self._since:
+            return None
+        holder, since = next(iter(self._since.items()))
+        self.discard(holder)
+        return holder, self.codel is not None and self.codel.overloaded(since, now)
 
     def pop_all(self) -> list[Any]:
         holders = list(self._since)

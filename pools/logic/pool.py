@@ -54,6 +54,7 @@ class PoolMachine:
         self.shape = Shape(self)
         self.balancer: Balancer | None = None
         self._is_open = True
+        self._spares, self._maximum = config.spares, config.maximum
         self._chance = chance
         self._choose_balancer()
 
@@ -72,10 +73,11 @@ class PoolMachine:
         if self.idle and self._is_open:
             self.claims += 1
             return self._lease(self._pick(), holder, now)
-        self._check_open(error_on_empty)
+        if error_on_empty or not self._is_open:
+            self._check_open(error_on_empty)
         self.queue.put(holder, timeout_ms, now)
         self.claims += 1
-        self.shape.want_rebalance()
+        self.shape.want_for_waiting(has_limit=timeout_ms is not None)
         return None
 
     def claim_idle(self, holder: Any, now: float) -> Slot:
@@ -114,8 +116,8 @@ class PoolMachine:
         """Hand the slot to whoever waits longest, or let it rest."""
         slot.state = IDLE
         slot.idle_since = now
-        while self.queue:
-            holder, is_dropped = self.queue.pop(now) or (None, False)
+        while (waiting := self.queue.pop(now)) is not None:
+            holder, is_dropped = waiting
             if not is_dropped:
                 self.actions.append(Grant(holder, self._lease(slot, holder, now)))
                 return
@@ -132,7 +134,9 @@ class PoolMachine:
         slot.state = BUSY
         slot.holder = holder
         slot.leased_at = now
-        if len(self.idle) < self.config.spares or not self.shape.is_sampling:
+        if not self.shape.is_sampling or (
+            len(self.idle) < self._spares and self.slots.total < self._maximum
+        ):
             self.shape.want_more(now)
         return slot
 
@@ -274,7 +278,7 @@ class PoolMachine:
             self.slots.retire(slot, now)
 
     def demand(self) -> int:
-        living = self.roster.backends.keys() - self.roster.dead.keys()
+        living = len(self.roster.backends) - len(self.roster.dead)
         return self.shape.sizing.demand(self.slots.all(), len(self.queue), living)
 
     def became_doomed(self, slot: Slot) -> None:

@@ -36,6 +36,13 @@ class Shape:
         if len(self._pool.idle) < self._pool.config.spares and self._has_room():
             self.want_rebalance()
 
+    def want_for_waiting(self, has_limit: bool) -> None:
+        """A claim waits: grow if there is room, and mind its time limit."""
+        if self._has_room():
+            self.want_rebalance()
+        elif has_limit or self._pool.queue.codel is not None:
+            self._pool.wants_tick = True
+
     def _has_room(self) -> bool:
         """A set opens a new connection before it lets its last one go."""
         return len(self._pool.slots) < self._pool.config.maximum + self._pool.is_singleton

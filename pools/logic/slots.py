@@ -27,10 +27,11 @@ class Slots:
         self._pool = pool
         self._chance = chance
         self._slots: dict[int, Slot] = {}
+        self.total = 0
         self._ids = itertools.count(1)
 
     def __len__(self) -> int:
-        return len(self._slots)
+        return self.total
 
     def all(self) -> Collection[Slot]:
         return self._slots.values()
@@ -46,6 +47,7 @@ class Slots:
         is_monitor = backend.key in self._pool.roster.dead
         slot = Slot(next(self._ids), backend, recovery, is_monitor)
         self._slots[slot.id] = slot
+        self.total += 1
         self._connect(slot, now)
 
     def _connect(self, slot: Slot, now: float) -> None:
@@ -201,6 +203,7 @@ class Slots:
 
     def _gone(self, slot: Slot) -> None:
         del self._slots[slot.id]
+        self.total -= 1
         for event in ("connect", "retry", "proof", "checking", "recheck"):
             self._pool.timers.cancel((event, slot.id))
         self._pool.shape.want_rebalance()

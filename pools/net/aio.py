@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from pools.net.claim import WAITING, BaseClaim
+from pools.net.claim import CLAIMED, WAITING, BaseClaim
 from pools.net.driver import Done
 from pools.net.events import Emitter
 from pools.net.pool import PoolShell
@@ -119,7 +119,7 @@ class AsyncClaim(BaseClaim):
         return self.wait().__await__()
 
     async def __aenter__(self) -> Any:
-        return await self.wait()
+        return self.connection if self.state == CLAIMED else await self.wait()
 
     async def __aexit__(
         self,

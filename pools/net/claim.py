@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from pools.logic.errors import ClaimCancelledError, ClaimError, ClaimHandleMisusedError
+from pools.logic.pool_actions import Grant
 
 if TYPE_CHECKING:
     from pools.logic.slot import Slot
@@ -41,9 +42,11 @@ class BaseClaim:
                 return
             self._slot = None
             self.state = RELEASED
-            pool.machine.release(slot, pool.now(), ok)
-        if pool.machine.actions or pool.machine.wants_tick:
-            pool.go_on()
+            machine = pool.machine
+            machine.release(slot, pool.now(), ok)
+            if not machine.wants_tick and _hand_over(machine.actions):
+                return
+        pool.go_on()
 
     def close(self, ok: bool | None = None) -> None:
         """Give the connection back to be closed; the pool opens another in its place."""
@@ -128,6 +131,17 @@ class BaseClaim:
         if name in SOCKET_WORDS:
             raise ClaimHandleMisusedError(f"a handle has no {name}(); use its connection")
         raise AttributeError(name)
+
+
+def _hand_over(actions: list[Any]) -> bool:
+    """The usual ends of a release: nobody waits, or one claim gets the connection at once."""
+    if not actions:
+        return True
+    if len(actions) > 1 or type(actions[0]) is not Grant:
+        return False
+    grant = actions.pop()
+    grant.holder.answered(grant.slot, None)
+    return True
 
 
 class Claim(BaseClaim):

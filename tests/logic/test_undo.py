@@ -1,8 +1,9 @@
 """Undo gives every key its first image back, whatever happened to it, and nothing else."""
 
 import pytest
-from hypothesis import given
+from hypothesis import find, given
 from hypothesis import strategies as st
+from hypothesis.errors import NoSuchExample
 
 from allocation.logic.undo import is_untouched, plan
 from tests.logic.undo_model import ABSENT, MARKER, Store, forward_undo, journalled
@@ -67,6 +68,38 @@ def test_the_shapes_that_a_forward_undo_gets_wrong_are_right(shape):
     journal, _ = journalled(store, script)
     undo(store, journal)
     assert store.value("a") == start.get("a", ABSENT)
+
+
+truthy = st.sampled_from([1, {"v": 1}, {"v": 2}, "x"])
+puts = st.tuples(st.just("put"), st.just("a"), truthy)
+deletes = st.just(("delete", "a", None))
+there = truthy.map(lambda value: {"a": value})
+FAMILIES = {
+    "put twice": st.tuples(there, st.lists(puts, max_size=4)),
+    "put, then delete": st.tuples(there, st.tuples(puts, deletes)),
+    "delete, then put": st.tuples(there, st.tuples(deletes, puts)),
+    "falsy values": st.tuples(st.just({"a": {}}), st.lists(puts, max_size=1)),
+    "a new key": st.tuples(st.just({}), st.lists(puts, max_size=4)),
+    "the marker": st.tuples(there, st.just([("put", "a", MARKER)])),
+}
+
+
+def goes_wrong(undo_all, start, script):
+    store = Store(start)
+    journal, _ = journalled(store, script)
+    undo_all(store, journal)
+    return store.value("a") != start.get("a", ABSENT)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_search_finds_each_wrong_shape_of_a_forward_undo(family):
+    find(FAMILIES[family], lambda case: goes_wrong(forward_undo, *case))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_same_search_finds_none_here(family):
+    with pytest.raises(NoSuchExample):
+        find(FAMILIES[family], lambda case: goes_wrong(undo, *case))
 
 
 @pytest.mark.parametrize("shape", WRONG_SHAPES)

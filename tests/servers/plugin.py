@@ -57,6 +57,7 @@ def set_environment():
     var_dir = valkey.directory / "var"  # goes with its server, even when this process is killed
     (var_dir / "static").mkdir(parents=True)  # whitenoise warns when its folder is missing
     os.environ["ATRIBUTO_ENV"] = "test"
+    os.environ["ATRIBUTO_DNS_SERVERS"] = "127.0.0.1:9"  # nobody there: tests ask only their own
     os.environ["ATRIBUTO_VAR_DIR"] = str(var_dir)
     os.environ["DATABASE_URL"] = f"sqlite:///{var_dir}/atributo.sqlite3"
     os.environ["REDIS_URL"] = valkey.url

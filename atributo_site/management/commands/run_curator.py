@@ -15,6 +15,7 @@ from atributo_site.commands import AtributoCommand
 from atributo_site.curation import ROLE, Curation
 from atributo_site.loops import Loop, Step
 from atributo_site.repairs import all_repairs
+from pools.report import Report
 
 
 class AnotherIsActive(AtributoError):
@@ -44,12 +45,15 @@ class Command(AtributoCommand):
     def _run(self, curation: Curation) -> None:
         presence = presence_of("curator", curation.name)
         presence.facts["repaired"] = curation.repaired
-        loop = Loop([Step("presence", presence.step), *curation.steps()])
+        report = Report(f"curator/{curation.name}")
+        beats = [Step("presence", presence.step), Step("pools", report.step)]
+        loop = Loop([*beats, *curation.steps()])
         with acting(Actor(curation.name)):
             try:
                 loop.run_until_signalled()
             finally:
                 curation.resign()
+                report.leave()
                 presence.leave()
 
     def _sweep_once(self, curation: Curation, as_json: bool) -> None:

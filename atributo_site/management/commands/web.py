@@ -11,6 +11,7 @@ from allocation.presence import host_and_pid
 from atributo_site.beating import beating, presence_of
 from atributo_site.commands import AtributoCommand
 from atributo_site.supervisor.ports import listen_or_offer
+from pools.report import reporting
 
 GRACE_SECONDS = 3
 
@@ -42,5 +43,6 @@ class Command(AtributoCommand):
         # the presence is given back.
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: None)
-        with beating(presence_of("web", host_and_pid())):
+        name = host_and_pid()
+        with beating(presence_of("web", name)), reporting(f"web/{name}"):
             uvicorn.Server(config).run(sockets=[listener])

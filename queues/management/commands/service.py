@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from atributo_site.commands import AtributoCommand
-from queues import bundle, services
+from queues import bundle, installation
 from queues.models import Service
 from queues.shown import service_shown
 
@@ -54,13 +54,13 @@ class Command(AtributoCommand):
         self.show(bundle.available())
 
     def _install(self, options: dict[str, Any]) -> None:
-        self._change(services.install, options)
+        self._change(installation.install, options)
 
     def _upgrade(self, options: dict[str, Any]) -> None:
-        self._change(services.upgrade, options)
+        self._change(installation.upgrade, options)
 
     def _replace(self, options: dict[str, Any]) -> None:
-        self._change(services.replace, options)
+        self._change(installation.replace, options)
 
     def _change(self, change: Any, options: dict[str, Any]) -> None:
         service = change(
@@ -73,16 +73,16 @@ class Command(AtributoCommand):
         self._tell(service, options)
 
     def _uninstall(self, options: dict[str, Any]) -> None:
-        services.uninstall(
+        installation.uninstall(
             options["mount"], teardown=not options["no_teardown"], force=options["force"]
         )
 
     def _configure(self, options: dict[str, Any]) -> None:
         values = _json(options["configuration"])
-        self._tell(services.configure(options["mount"], values), options)
+        self._tell(installation.configure(options["mount"], values), options)
 
     def _development(self, options: dict[str, Any]) -> None:
-        service = services.set_development(options["mount"], options["state"] == "on")
+        service = installation.set_development(options["mount"], options["state"] == "on")
         self._tell(service, options)
 
     def _tell(self, service: Service, options: dict[str, Any]) -> None:

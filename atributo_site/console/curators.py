@@ -1,0 +1,42 @@
+"""Curators: who is active, who stands by, and what each sweep mended."""
+
+from django.http import HttpRequest, HttpResponse
+
+from allocation.models import Event
+from allocation.models.clock import database_now
+from allocation.transactions.curators import curators
+from atributo_site.console.transactions import TransactionsScreen
+from atributo_site.keyset import page_by_key
+from atributo_site.permissions import may
+
+KINDS = [
+    "curator.active",
+    "curator.handed_over",
+    "curator.repaired",
+    "curator.replaced",
+    "curator.resigned",
+]
+LOG = 30
+
+
+class Curators(TransactionsScreen):
+    actions = {"GET": "curator.view"}
+    url_name = "transactions-curators"
+    template_name = "console/transactions/curators.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        now = database_now()
+        running = curators(now)
+        page = page_by_key(
+            Event.objects.filter(kind__in=KINDS),
+            after=request.GET.get("after", ""),
+            before=request.GET.get("before", ""),
+            size=LOG,
+        )
+        return self.show(
+            active=next((each for each in running if each["active"]), None),
+            standbys=[each for each in running if not each["active"]],
+            page=page,
+            may_hand_over=may(request.user, "curator.hand_over"),
+            now=now,
+        )

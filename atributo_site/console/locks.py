@@ -1,0 +1,70 @@
+"""Locks: who holds which key, since when, until when, and who waits for it."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+
+from allocation.models.clock import database_now
+from allocation.transactions.models import Lock, LockWait
+from atributo_site.console.life import life
+from atributo_site.console.transactions import PAGE, TransactionsScreen
+from atributo_site.keyset import page_by_key
+from atributo_site.permissions import may
+
+MOST_WAITERS = 500
+FILTERS = {"collection": "document__collection", "key": "document__key"}
+
+
+class Locks(TransactionsScreen):
+    """The one held longest comes first."""
+
+    actions = {"GET": "lock.view"}
+    url_name = "transactions-locks"
+    template_name = "console/transactions/locks.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        wanted = {name: request.GET.get(name, "")[:255] for name in FILTERS}
+        page = page_by_key(
+            _filtered(Lock.objects.with_names(), wanted),
+            after=request.GET.get("after", ""),
+            before=request.GET.get("before", ""),
+            size=PAGE,
+            descending=False,
+        )
+        now = database_now()
+        return self.show(
+            page=page,
+            locks=held(page.rows, now),
+            wanted=wanted,
+            filtered=any(wanted.values()),
+            may_release=may(request.user, "lock.release"),
+            now=now,
+        )
+
+
+def held(locks: list[Lock], now: datetime) -> list[dict[str, Any]]:
+    """Each lock with its holder's time and those who wait, by one more query for all."""
+    waiting = waiters([lock.document_id for lock in locks])
+    return [
+        {
+            "lock": lock,
+            "life": life(lock.transaction, now),
+            "waiters": waiting.get(lock.document_id, []),
+        }
+        for lock in locks
+    ]
+
+
+def waiters(documents: list[int]) -> dict[int, list[LockWait]]:
+    """The longest waiting first."""
+    waits = LockWait.objects.filter(document__in=documents).select_related("transaction")
+    found: dict[int, list[LockWait]] = {}
+    for wait in waits.order_by("since")[:MOST_WAITERS]:
+        found.setdefault(wait.document_id, []).append(wait)
+    return found
+
+
+def _filtered(locks: QuerySet, wanted: dict[str, str]) -> QuerySet:
+    return locks.filter(**{FILTERS[name]: text for name, text in wanted.items() if text})

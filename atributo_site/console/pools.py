@@ -1,0 +1,221 @@
+"""Pools & DNS: watched names, their backends, what happened to them, and the look-up tool."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from allocation.errors import AtributoError
+from allocation.models.clock import database_now
+from atributo_site.console.navigation import address
+from atributo_site.console.pool_forms import (
+    AdministerForm,
+    ChangePoolForm,
+    LookUpForm,
+    PoolForm,
+)
+from atributo_site.console.screen import Screen
+from atributo_site.keyset import page_by_key
+from atributo_site.permissions import may
+from pools import configure
+from pools.administer import administer
+from pools.configure import pool_named
+from pools.live import live_pools, reports, with_live
+from pools.look_up import look_up
+from pools.models import Backend, BackendChange, Pool
+
+TABS = [
+    ("Names", "pools"),
+    ("Backends", "pools-backends"),
+    ("Timeline", "pools-timeline"),
+    ("Live pools", "pools-live"),
+    ("Look-up", "pools-look-up"),
+]
+PAGE = 50
+MOST_ON_A_PAGE = 200
+
+
+class PoolScreen(Screen):
+    actions = {"GET": "pool.view"}
+    title = "Pools & DNS"
+    url_name = ""
+
+    def show(self, status: int = 200, **context: Any) -> HttpResponse:
+        user = self.request.user
+        tabs = [
+            {"name": name, "url": address(url_name), "current": url_name == self.url_name}
+            for name, url_name in TABS
+            if url_name != "pools-look-up" or may(user, "dns.look_up")
+        ]
+        may_do = {verb: may(user, f"pool.{verb}") for verb in ("operate", "change")}
+        words = Backend.Administrative.values
+        common = {"tabs": tabs, "may": may_do, "now": database_now(), "administrative": words}
+        return super().show(status, **common, **context)
+
+    def page(self, rows: Any, descending: bool) -> Any:
+        keys = {name: self.request.GET.get(name, "") for name in ("after", "before")}
+        return page_by_key(rows, **keys, size=PAGE, descending=descending)
+
+
+class Names(PoolScreen):
+    url_name = "pools"
+    template_name = "console/pools/names.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        present = Count("backends", filter=Q(backends__state=Backend.State.PRESENT))
+        rows = Pool.objects.annotate(present=present, known=Count("backends"))
+        return self.show(page=self.page(rows, descending=False))
+
+
+class OneName(PoolScreen):
+    template_name = "console/pools/name.html"
+
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        pool = pool_named(name)
+        changes = BackendChange.objects.filter(pool=pool).order_by("-id")[:10]
+        backends = with_live(pool.backends.order_by("state", "id")[:MOST_ON_A_PAGE])
+        return self.show(pool=pool, backends=backends, changes=changes, title=pool.name)
+
+
+class Backends(PoolScreen):
+    url_name = "pools-backends"
+    template_name = "console/pools/backends.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        rows = Backend.objects.select_related("pool")
+        state = request.GET.get("state", "")
+        if state in Backend.State.values:
+            rows = rows.filter(state=state)
+        page = self.page(rows, descending=False)
+        shown = with_live(page.rows)
+        return self.show(page=page, backends=shown, states=Backend.State.values, state=state)
+
+
+class Timeline(PoolScreen):
+    url_name = "pools-timeline"
+    template_name = "console/pools/timeline.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        rows = BackendChange.objects.select_related("pool")
+        name = request.GET.get("pool", "")[:100]
+        if name:
+            rows = rows.filter(pool__name=name)
+        return self.show(page=self.page(rows, descending=True), name=name)
+
+
+class Live(PoolScreen):
+    url_name = "pools-live"
+    template_name = "console/pools/live.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        found, now = reports(), database_now()
+        return self.show(pools=live_pools(found, now), reports=found)
+
+
+class LookUp(PoolScreen):
+    actions = {"GET": "dns.look_up", "POST": "dns.look_up"}
+    url_name = "pools-look-up"
+    template_name = "console/pools/look_up.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        first = {"service": "_http._tcp", "host": request.GET.get("host", "")[:300]}
+        return self.show(form=LookUpForm(initial=first))
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = LookUpForm(request.POST)
+        if not form.is_valid():
+            return self.show(400, form=form)
+        try:
+            return self.show(form=form, found=look_up(**form.wishes()))
+        except AtributoError as error:
+            form.add_error(None, str(error))
+            return self.show(error.status_code, form=form)
+
+
+class NewName(PoolScreen):
+    actions = {"GET": "pool.change", "POST": "pool.change"}
+    template_name = "console/pools/form.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self.show(form=PoolForm(), pool=None)
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = PoolForm(request.POST)
+        if not form.is_valid():
+            return self.show(400, form=form, pool=None)
+        pool = configure.watch(**form.cleaned_data)
+        messages.success(request, f"{pool.name} is watched as soon as a curator is active.")
+        return redirect(pool)
+
+
+class ChangeName(PoolScreen):
+    actions = {"GET": "pool.change", "POST": "pool.change"}
+    template_name = "console/pools/form.html"
+
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        pool = pool_named(name)
+        return self.show(form=ChangePoolForm(instance=pool), pool=pool)
+
+    def post(self, request: HttpRequest, name: str) -> HttpResponse:
+        pool = pool_named(name)
+        epoch = request.POST.get("epoch", "")
+        form = ChangePoolForm(request.POST, instance=pool)
+        if not form.is_valid():
+            return self.show(400, form=form, pool=pool)
+        seen = int(epoch) if epoch.isascii() and epoch.isdigit() else None
+        configure.change(name, seen, **form.cleaned_data)
+        messages.success(request, f"{name} is changed; the watcher starts anew with it.")
+        return redirect("pool", name)
+
+
+class Pause(Screen):
+    """Watch no longer, or again; instances stay as they are meanwhile."""
+
+    actions = {"POST": "pool.operate"}
+
+    def post(self, request: HttpRequest, name: str) -> HttpResponse:
+        pool = configure.change(name, is_watched=request.POST.get("watch") == "yes")
+        messages.success(request, f"{name} is {'watched again' if pool.is_watched else 'paused'}.")
+        return redirect("pool", name)
+
+
+class AskNow(Screen):
+    actions = {"POST": "pool.operate"}
+
+    def post(self, request: HttpRequest, name: str) -> HttpResponse:
+        try:
+            configure.ask_now(name)
+        except configure.AskedTooOften as error:
+            wait = error.retry_after_seconds
+            messages.warning(request, f"{name} was looked up a moment ago: try again in {wait} s.")
+        else:
+            messages.success(request, f"{name} is looked up now.")
+        return redirect("pool", name)
+
+
+class Forget(Screen):
+    actions = {"POST": "pool.change"}
+
+    def post(self, request: HttpRequest, name: str) -> HttpResponse:
+        pool_named(name)
+        if request.POST.get("typed") != name:
+            messages.error(request, f"Nothing happened: type {name} to forget it.")
+            return redirect("pool", name)
+        configure.forget(name)
+        messages.success(request, f"{name} is watched no longer; its instances stay as they are.")
+        return redirect("pools")
+
+
+class Administer(Screen):
+    actions = {"POST": "pool.operate"}
+
+    def post(self, request: HttpRequest, name: str, key: str) -> HttpResponse:
+        form = AdministerForm(request.POST)
+        if not form.is_valid():
+            messages.error(request, "Choose ready, drain or maintenance.")
+            return redirect("pool", name)
+        backend = administer(name, key, **form.cleaned_data)
+        messages.success(request, f"{backend.instance_id}: {backend.administrative}.")
+        return redirect("pool", name)

@@ -1,0 +1,153 @@
+"""Transactions: what is open, what is stuck, what is over. Each tab is a screen."""
+
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest, HttpResponse
+
+from allocation.models.clock import database_now
+from allocation.transactions.models import JournalEntry, Lock, Transaction
+from allocation.transactions.models.transaction import FINISHED
+from atributo_site.console.life import life
+from atributo_site.console.moments import BadMoment, moment
+from atributo_site.console.navigation import address
+from atributo_site.console.ordered_pages import page_in_order
+from atributo_site.console.screen import Screen
+from atributo_site.keyset import KeysetPage, capped_count, said_count
+
+PAGE = 50
+TABS = [
+    ("Open", "transactions", "open"),
+    ("Stuck", "transactions-stuck", "stuck"),
+    ("Locks", "transactions-locks", "locks"),
+    ("History", "transactions-history", ""),
+    ("Curators", "transactions-curators", ""),
+]
+STUCK = Transaction.Status.STUCK
+
+
+class TransactionsScreen(Screen):
+    actions = {"GET": "transaction.view"}
+    title = "Transactions"
+    url_name = ""
+
+    def show(self, status: int = 200, **context: Any) -> HttpResponse:
+        counts = _counts()
+        tabs = [
+            {
+                "name": name,
+                "url": address(url_name),
+                "current": url_name == self.url_name,
+                "count": said_count(counts[key]) if key else "",
+                "is_bad": key == "stuck" and counts[key] > 0,
+            }
+            for name, url_name, key in TABS
+        ]
+        return super().show(status, tabs=tabs, **context)
+
+    def page(self, rows: QuerySet, column: str) -> KeysetPage:
+        given = self.request.GET
+        return page_in_order(
+            rows,
+            column,
+            after=given.get("after", ""),
+            before=given.get("before", ""),
+            size=PAGE,
+        )
+
+
+class Open(TransactionsScreen):
+    """The one whose time ends first comes first."""
+
+    url_name = "transactions"
+    template_name = "console/transactions/open.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        owner = request.GET.get("owner", "")[:255]
+        rows = Transaction.objects.unfinished().exclude(status=STUCK)
+        page = self.page(counted(rows.filter(owner=owner) if owner else rows), "expires_at")
+        now = database_now()
+        return self.show(page=page, lives=lives(page.rows, now), owner=owner, now=now)
+
+
+class Stuck(TransactionsScreen):
+    url_name = "transactions-stuck"
+    template_name = "console/transactions/stuck.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        page = self.page(counted(Transaction.objects.stuck()), "expires_at")
+        now = database_now()
+        return self.show(page=page, lives=lives(page.rows, now), now=now)
+
+
+class HistoryFilter(forms.Form):
+    """Empty fields do not filter; the times may be moments or ages such as 2h."""
+
+    status = forms.ChoiceField(
+        required=False, choices=[("", "any"), *((word, word) for word in FINISHED)]
+    )
+    since = forms.CharField(required=False, max_length=40)
+    until = forms.CharField(required=False, max_length=40)
+
+    def __init__(self, *args: Any, now: datetime, **kwargs: Any) -> None:
+        self.now = now
+        super().__init__(*args, **kwargs)
+
+    def clean_since(self) -> datetime | None:
+        return self._moment("since")
+
+    def clean_until(self) -> datetime | None:
+        return self._moment("until")
+
+    def filtered(self, rows: QuerySet) -> QuerySet:
+        names = {"since": "finished_at__gte", "until": "finished_at__lt"}
+        given = {name: value for name, value in self.cleaned_data.items() if value}
+        return rows.filter(**{names.get(name, name): value for name, value in given.items()})
+
+    def _moment(self, name: str) -> datetime | None:
+        try:
+            return moment(self.cleaned_data[name], self.now)
+        except BadMoment as error:
+            raise forms.ValidationError(str(error)) from error
+
+
+class History(TransactionsScreen):
+    """What ended last comes first."""
+
+    url_name = "transactions-history"
+    template_name = "console/transactions/history.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        now = database_now()
+        form = HistoryFilter(request.GET, now=now)
+        if not form.is_valid():
+            return self.show(400, form=form, page=None, now=now)
+        rows = form.filtered(Transaction.objects.finished())
+        filtered = any(form.cleaned_data.values())
+        page = self.page(counted(rows), "-finished_at")
+        return self.show(form=form, page=page, filtered=filtered, now=now)
+
+
+def lives(rows: list[Transaction], now: datetime) -> list[tuple[Transaction, Any]]:
+    """Each transaction with the time that it has left."""
+    return [(row, life(row, now)) for row in rows]
+
+
+def counted(rows: QuerySet) -> QuerySet:
+    """With the number of keys that each holds and of changes that it made."""
+    return rows.annotate(held=_number_of(Lock), changes=_number_of(JournalEntry))
+
+
+def _number_of(model: Any) -> Coalesce:
+    own = model.objects.filter(transaction=OuterRef("pk")).order_by().values("transaction")
+    return Coalesce(Subquery(own.annotate(number=Count("pk")).values("number")), 0)
+
+
+def _counts() -> dict[str, int]:
+    unfinished = Transaction.objects.unfinished().aggregate(
+        open=Count("pk", filter=~Q(status=STUCK)), stuck=Count("pk", filter=Q(status=STUCK))
+    )
+    return {**unfinished, "locks": capped_count(Lock.objects.all())}

@@ -1,0 +1,48 @@
+"""Pieces of the screens about transactions and documents."""
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from allocation.transactions.models import Document, Transaction
+from atributo_site.console.durations import duration
+from atributo_site.console.life import Life
+from atributo_site.console.navigation import address
+
+register = template.Library()
+
+
+@register.filter
+def words(name: str) -> str:
+    """`rolled_back` as people say it."""
+    return name.replace("_", " ")
+
+
+@register.simple_tag
+def ran(row: Transaction) -> str:
+    """How long a finished transaction was open."""
+    return duration((row.finished_at - row.started_at).total_seconds() if row.finished_at else None)
+
+
+@register.simple_tag
+def life_bar(life: Life) -> SafeString:
+    """The time that is left as a bar and as words."""
+    return format_html(
+        '<span class="life is-{}"><svg class="bar is-{}" aria-hidden="true">'
+        '<rect width="{}%"/></svg><span>{}</span></span>',
+        life.tone,
+        life.tone,
+        life.percent,
+        life.words,
+    )
+
+
+@register.simple_tag
+def document_link(document: Document) -> SafeString:
+    """collection/key, leading to the document."""
+    return format_html(
+        '<a class="subject" href="{}"><span class="in">{}/</span>{}</a>',
+        address("document", document.collection, document.key),
+        document.collection,
+        document.key,
+    )

@@ -1,0 +1,88 @@
+"""The pictures of all processes put together: per process, per pool, per backend."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from pools.models import PoolSnapshot
+from pools.net.monitor import SERVICE, VERSION
+
+MOST_PROCESSES = 200
+
+
+@dataclass
+class LiveBackend:
+    """Connections by state over all processes, and why some process takes it for dead."""
+
+    connections: Counter[str] = field(default_factory=Counter)
+    why_dead: list[str] = field(default_factory=list)
+
+
+def reports() -> list[PoolSnapshot]:
+    return list(PoolSnapshot.objects.order_by("process")[:MOST_PROCESSES])
+
+
+def live_pools(found: list[PoolSnapshot], now: datetime) -> list[dict[str, Any]]:
+    """Every pool of every process that has reported, with the age of the report."""
+    return [
+        {
+            "process": report.process,
+            "age_seconds": age(report, now),
+            "id": key,
+            **pool,
+            "sums": dict(_sums(pool)),
+        }
+        for report in found
+        for key, pool in report.body.get("pool", {}).items()
+    ]
+
+
+def live_backends(found: list[PoolSnapshot]) -> dict[str, LiveBackend]:
+    """Backend key → what the pools of all processes say of it."""
+    live: dict[str, LiveBackend] = defaultdict(LiveBackend)
+    for report in found:
+        for pool in report.body.get("pool", {}).values():
+            for key, states in pool.get("connections", {}).items():
+                live[key].connections.update(states)
+            for key, why in pool.get("why_dead", {}).items():
+                live[key].why_dead.append(f"{report.process}: {why}")
+    return dict(live)
+
+
+def with_live(backends: Iterable[Any]) -> list[Any]:
+    """Each backend with `connections` and `why_dead`, as all processes together see it."""
+    live = live_backends(reports())
+    rows = list(backends)
+    for backend in rows:
+        found = live.get(backend.key, LiveBackend())
+        backend.connections, backend.why_dead = dict(found.connections), found.why_dead
+    return rows
+
+
+def kang_snapshot(found: list[PoolSnapshot], now: datetime) -> dict[str, Any]:
+    """One snapshot in the shape of kang; ids carry the process that they belong to."""
+    joined: dict[str, Any] = {"pool": {}, "dns_res": {}}
+    for report in found:
+        for kind in joined:
+            for key, value in report.body.get(kind, {}).items():
+                about = {"process": report.process, "age_seconds": age(report, now)}
+                joined[kind][f"{report.process}/{key}"] = {**value, **about}
+    return {
+        "service": {"name": SERVICE, "ident": "atributo", "version": VERSION},
+        "stats": {"processes": {report.process: age(report, now) for report in found}},
+        "types": list(joined),
+        **joined,
+    }
+
+
+def age(report: PoolSnapshot, now: datetime) -> float:
+    return round(max(0.0, (now - report.at).total_seconds()), 3)
+
+
+def _sums(pool: dict[str, Any]) -> Counter[str]:
+    sums: Counter[str] = Counter()
+    for states in pool.get("connections", {}).values():
+        sums.update(states)
+    return sums

@@ -1,0 +1,78 @@
+"""Which addresses may be asked, and which may be brought in by DNS."""
+
+import ipaddress
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pools.logic.errors import InvalidInput
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+PERMIT = re.compile(r"(?:\[(?P<v6>[^\]]*)\]|(?P<v4>[^:\[\]]+))(?::(?P<port>\*|[0-9]{1,5}))?\Z")
+# Clouds hand out credentials at these addresses; link-local ones are refused anyway.
+METADATA = {ipaddress.ip_address("100.100.100.200"), ipaddress.ip_address("fd00:ec2::254")}
+
+
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """A network with a port; None stands for every port."""
+
+    network: Network
+    port: int | None
+
+    def covers(self, address: Address, port: int) -> bool:
+        return address in self.network and self.port in (None, port)
+
+
+def parse_permit(text: str, default_port: int | None) -> Permit:
+    """NETWORK, NETWORK:PORT or NETWORK:*; an IPv6 network with a port stands in brackets."""
+    bare = _network(text)
+    if bare is not None:
+        return Permit(bare, default_port)
+    found = PERMIT.match(text)
+    network = _network(found["v6"] or found["v4"]) if found else None
+    if found is None or network is None:
+        raise InvalidInput(f"not a network with or without a port: {text!r}")
+    return Permit(network, _port(found["port"], default_port, text))
+
+
+def is_permitted(address: str, port: int, permits: Iterable[Permit]) -> bool:
+    plain = unwrapped(address)
+    return any(permit.covers(plain, port) for permit in permits)
+
+
+def is_special(address: str) -> bool:
+    """This machine, its link, groups, and what has no owner: never the address of a service."""
+    plain = unwrapped(address)
+    return (
+        plain.is_loopback
+        or plain.is_link_local
+        or plain.is_multicast
+        or plain.is_unspecified
+        or plain.is_reserved
+        or plain in METADATA
+    )
+
+
+def unwrapped(address: str) -> Address:
+    """An IPv4 address stays one when it is written as IPv6; a scope does not count."""
+    plain = ipaddress.ip_address(address.partition("%")[0])
+    mapped = plain.ipv4_mapped if plain.version == 6 else None
+    return mapped or plain
+
+
+def _network(text: str) -> Network | None:
+    try:
+        return ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return None
+
+
+def _port(text: str | None, default: int | None, whole: str) -> int | None:
+    if text is None or text == "*":
+        return default if text is None else None
+    if not 1 <= int(text) <= 65535:
+        raise InvalidInput(f"unsupported port in: {whole!r}")
+    return int(text)

@@ -1,0 +1,16 @@
+"""What a name or address resolves to, as the library's own resolver sees it."""
+
+import sys
+
+from django.core.management.base import BaseCommand
+
+from pools.net import cbresolve
+
+
+class Command(BaseCommand):
+    """The options, the output and the codes are the library's; Django's are not mixed in."""
+
+    help = "Locate a service in DNS: 0 when backends were found, 1 when not, 2 for wrong usage."
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        sys.exit(cbresolve.main(argv[2:], sys.stdout, sys.stderr))

@@ -1,0 +1,6 @@
+from pools.models.backend import Backend
+from pools.models.change import BackendChange
+from pools.models.pool import Pool
+from pools.models.pool_snapshot import PoolSnapshot
+
+__all__ = ["Backend", "BackendChange", "Pool", "PoolSnapshot"]

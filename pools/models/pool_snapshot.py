@@ -1,0 +1,31 @@
+"""PoolSnapshot: what the live pools of one process look like, as it last said itself."""
+
+from django.db import models
+from django.db.models.functions import Now
+
+from allocation.models.clock import from_now
+
+OLD_SECONDS = 30
+
+
+class PoolSnapshotQuerySet(models.QuerySet["PoolSnapshot"]):
+    def fresh(self) -> "PoolSnapshotQuerySet":
+        """Of processes that have reported lately; the others are gone or stuck."""
+        return self.filter(at__gt=from_now(-OLD_SECONDS))
+
+
+class PoolSnapshot(models.Model):
+    """A pool belongs to one process: here is only its picture, never a handle."""
+
+    process = models.CharField(max_length=255, unique=True)
+    at = models.DateTimeField(db_default=Now(), editable=False)
+    body = models.JSONField(default=dict, blank=True)
+
+    objects = PoolSnapshotQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["process"]
+        indexes = [models.Index(fields=["at"], name="pool_snapshot_by_time")]
+
+    def __str__(self) -> str:
+        return self.process

@@ -1,0 +1,59 @@
+"""What the active curator does in this room: watch DNS, and clear away what is over."""
+
+from contextlib import suppress
+from datetime import datetime
+
+from django.conf import settings
+from django.db.transaction import atomic
+
+from allocation.errors import EpochChanged
+from allocation.leases import HeldLease
+from allocation.models.clock import from_now
+from allocation.repair import Repair
+from pools.apply import drain_again, forget
+from pools.models import Backend, BackendChange, PoolSnapshot
+from pools.watch import Watch
+
+BATCH = 100
+OLD_BATCH = 1000
+SNAPSHOT_KEPT_SECONDS = 3600
+
+
+def remove_gone_backends(now: datetime, lease: HeldLease) -> int:
+    """Out of DNS for longer than the grace of their pool, and without jobs."""
+    count = 0
+    for backend in Backend.objects.overdue().select_related("pool").order_by("pk")[:BATCH]:
+        with suppress(EpochChanged):  # somebody decides about the instance right now
+            count += forget(backend, lease)
+    return count
+
+
+def drain_what_left(now: datetime, lease: HeldLease) -> int:
+    """Restored by somebody although DNS, which decides about it, does not know it."""
+    return sum(drain_again(backend, lease) for backend in Backend.objects.astray()[:BATCH])
+
+
+def forget_old_changes(now: datetime, lease: HeldLease) -> int:
+    """The timelines are kept as long as events are."""
+    before = from_now(-settings.ATRIBUTO.event_retention_days * 86400)
+    with atomic():
+        lease.guard()
+        old = BackendChange.objects.filter(at__lt=before).order_by("at")[:OLD_BATCH]
+        pks = list(old.values_list("pk", flat=True))
+        return BackendChange.objects.filter(pk__in=pks).delete()[0]
+
+
+def forget_old_snapshots(now: datetime, lease: HeldLease) -> int:
+    """Processes that have not reported for an hour are gone."""
+    with atomic():
+        lease.guard()
+        return PoolSnapshot.objects.filter(at__lt=from_now(-SNAPSHOT_KEPT_SECONDS)).delete()[0]
+
+
+REPAIRS = [
+    Repair("watched names", Watch().sweep, every_seconds=0.5),
+    Repair("instances that left DNS", drain_what_left, every_seconds=5),
+    Repair("gone backends", remove_gone_backends, every_seconds=5),
+    Repair("old changes of backends", forget_old_changes, every_seconds=60),
+    Repair("old pictures of pools", forget_old_snapshots, every_seconds=60),
+]

@@ -1,0 +1,124 @@
+"""What people decide outranks DNS, and nothing is destroyed that is still needed."""
+
+import pytest
+
+from allocation import availability
+from allocation.atributo import Atributo
+from allocation.models import Instance
+from allocation.models.clock import database_now, from_now
+from pools.administer import administer
+from pools.models import Backend
+from pools.repairs import drain_what_left, remove_gone_backends
+from tests.pools_site.watching import states
+
+pytestmark = pytest.mark.django_db
+THIRD = "10.0.0.3:8003"
+
+
+@pytest.fixture
+def three(watching):
+    watching.targets(1, 2, 3)
+    watching.name(grace_seconds=60)
+    watching.sweep()
+    return watching
+
+
+def key_of(instance_id):
+    return Backend.objects.get(instance_id=instance_id).key
+
+
+def leave(watching, *numbers):
+    watching.targets(*numbers)
+    watching.again()
+
+
+def grace_is_over():
+    Backend.objects.gone().update(state_since=from_now(-61))
+
+
+def test_a_person_who_makes_it_unavailable_is_not_overruled_by_dns(three):
+    availability.make_unavailable(THIRD, reason="broken")
+    leave(three, 1, 2)
+    leave(three, 1, 2, 3)
+    assert (states()[THIRD], Instance.objects.get(pk=THIRD).reason) == ("unavailable", "broken")
+
+
+def test_a_person_who_makes_it_available_is_not_overruled_by_dns(three):
+    leave(three, 1, 2)
+    availability.make_available(THIRD)
+    leave(three, 1, 2, 3)
+    leave(three, 1, 2)
+    assert states()[THIRD] == "available"
+
+
+def test_drain_maintenance_and_ready(three):
+    key = key_of(THIRD)
+    found = {}
+    for word in ("drain", "maintenance", "ready"):
+        administer("svc", key, word, "disks")
+        found[word] = states()[THIRD]
+    assert found == {"drain": "draining", "maintenance": "draining", "ready": "available"}
+    administer("svc", key, "maintenance")
+    assert states()[THIRD] == "unavailable"
+
+
+def test_maintenance_outlives_leaving_and_returning(three):
+    administer("svc", key_of(THIRD), "maintenance", "disks")
+    leave(three, 1, 2)
+    leave(three, 1, 2, 3)
+    assert states()[THIRD] == "unavailable"
+    administer("svc", key_of(THIRD), "ready")
+    assert states()[THIRD] == "available"
+
+
+def test_ready_for_a_backend_that_left_dns_drains(three):
+    administer("svc", key_of(THIRD), "maintenance")
+    leave(three, 1, 2)
+    administer("svc", key_of(THIRD), "ready")
+    assert states()[THIRD] == "draining"
+
+
+def test_a_gone_instance_without_jobs_is_removed_after_the_grace(three):
+    leave(three, 1, 2)
+    assert remove_gone_backends(database_now(), three.lease) == 0
+    grace_is_over()
+    assert remove_gone_backends(database_now(), three.lease) == 1
+    assert THIRD not in states()
+    assert not Backend.objects.filter(instance_id=THIRD).exists()
+
+
+def test_a_gone_instance_with_jobs_stays(three):
+    with Atributo() as atributo:
+        placed = [atributo.allocate(f"job-{n}").instance_id for n in range(30)]
+        assert THIRD in placed
+        leave(three, 1, 2)
+        grace_is_over()
+        assert remove_gone_backends(database_now(), three.lease) == 0
+        atributo.deallocate_many(atributo.jobs(THIRD))
+        assert remove_gone_backends(database_now(), three.lease) == 1
+
+
+def test_a_gone_instance_that_a_person_decided_about_stays(three):
+    administer("svc", key_of(THIRD), "maintenance")
+    leave(three, 1, 2)
+    grace_is_over()
+    assert remove_gone_backends(database_now(), three.lease) == 0
+
+
+def test_an_instance_that_left_dns_and_is_restored_drains_again(three):
+    leave(three, 1, 2)
+    availability.restore(THIRD)
+    assert drain_what_left(database_now(), three.lease) == 1
+    assert states()[THIRD] == "draining"
+
+
+def test_an_instance_known_under_two_names_drains_with_the_last(three):
+    three.server.set("_http._tcp.two.example", "SRV", [(0, 0, 8003, "t3.example")], 10)
+    three.name("two", domain="two.example")
+    three.sweep()
+    leave(three, 1, 2)
+    assert states()[THIRD] == "available"
+    three.server.set("_http._tcp.two.example", "SRV", [(0, 0, 8001, "t1.example")], 10)
+    three.again()
+    three.again(5_100)
+    assert states()[THIRD] == "draining"

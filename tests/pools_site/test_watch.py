@@ -1,0 +1,172 @@
+"""The watcher turns what DNS says into instances, and believes no failure."""
+
+import pytest
+
+from allocation.atributo import Atributo
+from allocation.errors import LeaseLost
+from allocation.models import Event
+from pools.models import Backend, BackendChange, Pool
+from tests.pools_site.watching import states
+
+pytestmark = pytest.mark.django_db
+
+
+def kinds():
+    return list(BackendChange.objects.order_by("id").values_list("kind", flat=True))
+
+
+def test_targets_in_dns_become_available_instances(watching):
+    watching.targets(1, 2, 3)
+    watching.name()
+    assert watching.sweep() == 3
+    assert states() == {f"10.0.0.{n}:800{n}": "available" for n in (1, 2, 3)}
+    assert (Pool.objects.get().state, kinds()) == ("running", ["running", *["added"] * 3])
+
+
+def test_a_target_that_leaves_dns_drains_and_keeps_its_jobs(watching):
+    watching.targets(1, 2, 3)
+    watching.name()
+    watching.sweep()
+    with Atributo() as atributo:
+        jobs = [f"job-{n}" for n in range(30)]
+        before = {job: atributo.allocate(job).instance_id for job in jobs}
+        watching.targets(1, 2)
+        assert watching.again() == 1
+        assert states()["10.0.0.3:8003"] == "draining"
+        assert {job: atributo.instance(job) for job in jobs} == before
+
+
+def test_a_target_that_returns_is_available_again(watching):
+    watching.targets(1, 2, 3)
+    watching.name()
+    watching.sweep()
+    watching.targets(1, 2)
+    watching.again()
+    watching.targets(1, 2, 3)
+    watching.again()
+    assert set(states().values()) == {"available"}
+    assert kinds()[-2:] == ["gone", "returned"]
+
+
+@pytest.mark.parametrize("fault", ["servfail", "refused", "notimp", "nxdomain", "nodata"])
+def test_a_failure_of_dns_drains_nothing(watching, fault):
+    watching.targets(1, 2)
+    watching.name()
+    watching.sweep()
+    watching.server.fault("*", "*", fault)
+    watching.again()
+    pool = Pool.objects.get()
+    assert set(states().values()) == {"available"}
+    assert (pool.state, pool.shown_state, kinds()[-1]) == ("running", "stale", "stale")
+    assert pool.last_error
+
+
+@pytest.mark.parametrize("fault", ["drop", "garbage", "wrong_id", "wrong_name"])
+def test_silence_and_noise_drain_nothing(watching, fault):
+    watching.targets(1, 2)
+    watching.name()
+    watching.sweep()
+    asked = len(watching.server.queries)
+    watching.server.fault("*", "*", fault)
+    watching.in_vain([asked + 1, asked + 3])
+    assert set(states().values()) == {"available"}
+    assert "no answer within 1000 ms" in Pool.objects.get().last_error
+
+
+def test_half_of_the_targets_wait_for_a_second_look_up(watching):
+    watching.targets(1, 2, 3, 4)
+    watching.name()
+    watching.sweep()
+    watching.targets(1, 2)
+    assert watching.again() == 0
+    pool = Pool.objects.get()
+    assert (pool.waiting, pool.shown_state) == (2, "waiting")
+    assert set(states().values()) == {"available"}
+    assert watching.again(5_100) == 2
+    assert [states()[f"10.0.0.{n}:800{n}"] for n in (1, 3, 4)] == ["available", *["draining"] * 2]
+    assert kinds()[-4:] == ["waiting", "settled", "gone", "gone"]
+
+
+def test_a_second_look_up_that_finds_them_again_drains_nothing(watching):
+    watching.targets(1, 2)
+    watching.name()
+    watching.sweep()
+    watching.targets(1)
+    watching.again()
+    watching.targets(1, 2)
+    watching.again(5_100)
+    assert set(states().values()) == {"available"}
+    assert (Pool.objects.get().waiting, kinds()[-2:]) == (0, ["waiting", "settled"])
+
+
+def test_a_second_look_up_that_fails_confirms_nothing(watching):
+    watching.targets(1, 2)
+    watching.name()
+    watching.sweep()
+    watching.targets(1)
+    watching.again()
+    watching.server.fault("*", "*", "servfail")
+    watching.again(5_100)
+    watching.again()
+    assert set(states().values()) == {"available"}
+    watching.server.clear_faults()
+    watching.again()
+    assert states()["10.0.0.2:8002"] == "draining"
+
+
+def test_a_name_that_is_really_gone_drains_after_the_hold_and_a_confirmation(watching):
+    watching.targets(1, 2)
+    watching.name()
+    watching.sweep()
+    watching.server.fault("*", "*", "nxdomain")
+    for _ in range(20):
+        watching.again(13_000)
+    assert set(states().values()) == {"available"}
+    for _ in range(8):
+        watching.again(13_000)
+    assert set(states().values()) == {"draining"}
+
+
+def test_a_new_watcher_that_finds_dns_dead_keeps_what_is_known(watching):
+    watching.targets(1, 2)
+    watching.name()
+    watching.sweep()
+    watching.stop()
+    watching.server.fault("*", "*", "servfail")
+    assert watching.sweep() == 0
+    pool = Pool.objects.get()
+    assert set(states().values()) == {"available"}
+    assert (pool.state, pool.stale_since is not None) == ("failed", True)
+
+
+def test_a_new_watcher_sees_what_changed_meanwhile(watching):
+    watching.targets(1, 2, 3)
+    watching.name()
+    watching.sweep()
+    watching.stop()
+    watching.targets(2, 3, 4)
+    assert watching.sweep() == 2
+    assert states()["10.0.0.1:8001"] == "draining"
+    assert states()["10.0.0.4:8004"] == "available"
+
+
+def test_a_watcher_without_its_lease_writes_nothing(watching):
+    watching.targets(1)
+    watching.name()
+    watching.lease.release()
+    with pytest.raises(LeaseLost):
+        watching.sweep()
+    assert (Backend.objects.count(), states()) == (0, {})
+
+
+def test_every_change_is_an_event(watching):
+    watching.targets(1, 2, 3)
+    watching.name()
+    watching.sweep()
+    watching.targets(1, 2)
+    watching.again()
+    events = Event.objects.about("pool:svc").order_by("id")
+    assert [event.kind for event in events] == [
+        "pool.watched", "pool.running", *["backend.added"] * 3, "backend.gone",
+    ]  # fmt: skip
+    assert events.last().facts["instance"] == "10.0.0.3:8003"

@@ -1,0 +1,74 @@
+"""Redis away, hanging, empty: jobs are pushed and run all the same."""
+
+import time
+
+import pytest
+import redis
+
+import queues
+from queues.models import QueuedJob
+
+
+@pytest.fixture
+def own_redis(valkey, settings, monkeypatch):
+    """A Redis of this test's own for pushes and workers."""
+    from queues import ring
+
+    monkeypatch.setenv("REDIS_URL", valkey.url)
+    settings.RQ_QUEUES = {"default": {**settings.RQ_QUEUES["default"], "URL": valkey.url}}
+    ring._clients.clear()
+    yield valkey
+    ring._clients.clear()
+
+
+@pytest.fixture
+def lonely_worker(own_redis, worker_process, wait_until, probe):
+    from allocation.models import Lease
+    from tests.queues.conftest import QUICK, ROOT
+
+    env = {**QUICK, "REDIS_URL": own_redis.url, "ATRIBUTO_SERVICE_ROOTS": str(ROOT)}
+    process = worker_process("--name", "a", env=env)
+    wait_until(Lease.objects.held().filter(role="worker/a").exists, 20)
+    return process
+
+
+def complete(job):
+    return lambda: job.status == "complete"
+
+
+def test_jobs_run_while_redis_is_down(own_redis, lonely_worker, queue, act, wait_until):
+    own_redis.kill()
+    begun = time.monotonic()
+    job = queue.get(queue.push(act))
+    assert time.monotonic() - begun < 5
+    wait_until(complete(job), 20)
+    assert lonely_worker.is_running()
+
+
+def test_a_worker_comes_back_to_an_empty_redis(own_redis, lonely_worker, queue, act, wait_until):
+    own_redis.kill()
+    lonely_worker.wait_for_line("redis_away")
+    own_redis.start()
+    job = queue.get(queue.push(act))
+    wait_until(complete(job), 20)
+    with redis.Redis.from_url(own_redis.url) as client:
+        wait_until(lambda: client.smembers("rq:workers"), 20)
+
+
+def test_a_worker_may_start_before_redis(own_redis, worker_process, queue, act, wait_until):
+    from tests.queues.conftest import QUICK, ROOT
+
+    own_redis.kill()
+    env = {**QUICK, "REDIS_URL": own_redis.url, "ATRIBUTO_SERVICE_ROOTS": str(ROOT)}
+    worker_process("--name", "a", env=env)
+    job = queue.get(queue.push(act))
+    wait_until(complete(job), 30)
+
+
+def test_a_hanging_redis_does_not_hold_up_a_push(own_redis, queue, act, wait_until):
+    own_redis.pause()
+    queues.pause("work")
+    begun = time.monotonic()
+    queue.push_many(act, [None] * 3)
+    assert time.monotonic() - begun < 5
+    assert QueuedJob.objects.count() == 3

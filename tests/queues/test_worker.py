@@ -1,0 +1,221 @@
+"""Real worker processes: started, killed, stopped, without Redis."""
+
+import os
+import signal
+
+import psutil
+import pytest
+
+import queues
+from allocation.models import Lease
+from queues.models import QueuedJob, Run, Slot
+
+
+def child_of(process):
+    return psutil.Process(process.pid).children()[0]
+
+
+@pytest.fixture
+def wait_script(probe):
+    return {"mount": probe, "name": "wait"}
+
+
+@pytest.fixture
+def gate(tmp_path, wait_until, sweep):
+    """A running `wait` script: gate.data starts it, gate.started() waits, gate.open() ends it."""
+    path = tmp_path / "started"
+
+    class Gate:
+        data = {"started": str(path), "go": str(tmp_path / "go")}
+
+        def started(self):
+            wait_until(lambda: [sweep(), path.exists()][1], 20)
+
+        def again(self):
+            path.unlink()
+
+        def open(self):
+            (tmp_path / "go").touch()
+
+    return Gate()
+
+
+@pytest.fixture
+def until(wait_until, sweep):
+    """Wait for a job's status while the curator sweeps."""
+
+    def wait(job, status, timeout=20):
+        def reached():
+            sweep()
+            return job.status == status
+
+        wait_until(reached, timeout, f"{job!r} did not become {status}")
+
+    return wait
+
+
+def test_a_push_wakes_a_waiting_worker(queue, act, worker, until):
+    worker()
+    job = queue.get(queue.push(act, [6, 7]))
+    until(job, "complete")
+    assert job.result == [6, 7]
+    assert Run.objects.get().worker == "a"
+
+
+def test_a_long_job_is_in_progress_while_it_runs(queue, wait_script, worker, gate, until):
+    worker()
+    job = queue.get(queue.push(wait_script, gate.data))
+    gate.started()
+    until(job, "progress")
+    assert queue.progress() == [job.id]
+    gate.open()
+    until(job, "complete")
+
+
+def test_progress_is_seen_while_it_runs(queue, wait_script, worker, gate, wait_until):
+    worker()
+    queue.push(wait_script, gate.data)
+    wait_until(Run.objects.filter(percent=50, note="half").exists, 20)
+    gate.open()
+
+
+def test_a_killed_worker_is_a_lost_run(queue, wait_script, worker, gate, until):
+    first = worker("first")
+    job = queue.get(queue.push(wait_script, gate.data))
+    gate.started()
+    until(job, "progress")
+    orphan = child_of(first)
+    first.send_signal(signal.SIGKILL)
+    gate.again()
+    worker("second")
+    gate.started()
+    gate.open()
+    until(job, "complete")
+    outcomes = list(Run.objects.order_by("attempt").values_list("outcome", flat=True))
+    assert outcomes == ["lost", "complete"]
+    assert (job.failures, orphan.is_running()) == ([], False)
+
+
+def test_a_killed_child_is_a_failure(queue, wait_script, worker, gate, until):
+    process = worker()
+    job = queue.get(queue.push(wait_script, gate.data))
+    gate.started()
+    until(job, "progress")
+    child_of(process).kill()
+    until(job, "failed")
+    assert job.failures == ["the process was killed (signal 9, SIGKILL)"]
+    other = queue.get(queue.push({"mount": "/probe", "name": "act"}))
+    until(other, "complete")
+
+
+def test_an_aborted_running_job_is_stopped(queue, wait_script, worker, gate, until, wait_until):
+    process = worker()
+    job = queue.get(queue.push(wait_script, gate.data))
+    gate.started()
+    until(job, "progress")
+    child = child_of(process)
+    job.abort()
+    assert job.status == "failed"
+    wait_until(lambda: not child.is_running() or child.status() == "zombie", 10)
+    other = queue.get(queue.push({"mount": "/probe", "name": "act"}))
+    until(other, "complete")
+    assert (job.status, job.failures) == ("failed", ["Job aborted."])
+
+
+def test_a_stopped_worker_is_fenced_when_it_wakes(queue, wait_script, worker, gate, until):
+    first = worker("first")
+    job = queue.get(queue.push(wait_script, gate.data))
+    gate.started()
+    until(job, "progress")
+    first.send_signal(signal.SIGSTOP)
+    gate.again()
+    worker("second")
+    gate.started()
+    gate.open()
+    until(job, "complete")
+    first.send_signal(signal.SIGCONT)
+    first.wait_for_line("slot_lost")
+    outcomes = list(Run.objects.order_by("attempt").values_list("outcome", flat=True))
+    assert outcomes == ["lost", "complete"]
+
+
+def test_a_clean_stop_lets_the_job_finish(queue, wait_script, worker, gate, until):
+    process = worker()
+    job = queue.get(queue.push(wait_script, gate.data))
+    gate.started()
+    until(job, "progress")
+    process.send_signal(signal.SIGTERM)
+    gate.open()
+    assert process.wait() == 0
+    assert job.status == "complete"
+    assert not Lease.objects.held().filter(role="worker/a").exists()
+    assert not Slot.objects.exclude(holder="").exists()
+
+
+def test_a_clean_stop_gives_back_what_does_not_finish(queue, wait_script, worker, gate, until):
+    process = worker()
+    job = queue.get(queue.push(wait_script, gate.data))
+    gate.started()
+    until(job, "progress")
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(20) == 0
+    assert (job.status, job.failures) == ("pending", [])
+    assert Run.objects.get().outcome == "released"
+
+
+def test_the_limit_of_a_queue_is_exact(probe, act, worker, wait_until, sweep):
+    queue = queues.create("two", max_workers=2)
+    for name in "abc":
+        worker(name)
+    queue.push_many(act, [{"sleep": 0.1}] * 12)
+    most = 0
+
+    def drained():
+        nonlocal most
+        most = max(most, Slot.objects.live().filter(queue__name="two").count())
+        most = max(most, len(queue.progress()))
+        return not QueuedJob.objects.unfinished().exists()
+
+    wait_until(drained, 30)
+    assert most == 2
+    assert len(queue.complete()) == 12
+
+
+def test_flushed_bells_are_rung_again(queue, act, worker, redis_connection, until):
+    queues.pause("work")
+    job = queue.get(queue.push(act))
+    queues.resume("work")
+    redis_connection.flushall()
+    worker()
+    until(job, "complete")
+
+
+def test_forged_messages_change_nothing(queue, act, worker, redis_connection, until):
+    process = worker()
+    evil = b'["os.system", null, ["touch /tmp/atributo-owned"], {}]'
+    fields = {"data": evil, "origin": "default", "success_callback_name": "os.abort"}
+    for number in range(50):
+        redis_connection.hset(f"rq:job:evil-{number}", mapping=fields)
+        redis_connection.rpush("rq:queue:default", f"evil-{number}", "missing", "slot-1")
+    redis_connection.hset("rq:job:pickled", mapping={"data": b"\x80\x04cposix\nsystem\n."})
+    redis_connection.rpush("rq:queue:default", "pickled")
+    job = queue.get(queue.push(act))
+    until(job, "complete")
+    assert process.is_running()
+    assert not os.path.exists("/tmp/atributo-owned")
+    assert process.wait_for_line("forged_bell")
+
+
+def test_a_worker_dies_with_its_supervisor(worker, wait_until):
+    process = worker()
+    child = psutil.Process(process.pid)
+    assert child.ppid() == os.getpid()
+    process.send_signal(signal.SIGINT)
+    assert process.wait() == 0
+
+
+def test_two_workers_of_one_name_are_refused(worker, worker_process):
+    worker("same")
+    second = worker_process("--name", "same", env={"ATRIBUTO_WORKER_LEASE_MS": "1000"})
+    assert second.wait(30) == 1
+    assert "another live process" in second.output()
