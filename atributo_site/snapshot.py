@@ -17,6 +17,7 @@ from atributo_site.attention import attention
 from atributo_site.curation import ROLE as CURATOR
 from atributo_site.redis_health import redis_health
 from pools import snapshot as pools
+from queues import snapshot as queues
 
 NEWEST_EVENTS = 20
 
@@ -35,6 +36,7 @@ def snapshot(now: datetime) -> dict[str, Any]:
         "transactions": {**transactions.snapshot(now), "orphaned_locks": orphaned_locks()},
         "curator": _curator(leases, processes, now),
         "pools": pools.snapshot(now),
+        "queues": queues.snapshot(now),
         "events": [_event(event) for event in Event.objects.newest_first()[:NEWEST_EVENTS]],
     }
     found["attention"] = attention(found)

@@ -9,6 +9,7 @@ attempt and result in the database; of the peers only those on PostgreSQL do.
 """
 
 import os
+import re
 import signal
 import statistics
 import subprocess
@@ -52,11 +53,21 @@ class Contestant:
         if not self.packages:
             return sys.executable
         folder = VAR / self.part
-        if not (folder / "bin" / "python").exists():
+        stamp = folder / "installed"
+        if not stamp.exists():
             venv.create(folder, with_pip=True)
-        pip = [str(folder / "bin" / "pip"), "install", "-q", "--disable-pip-version-check"]
-        subprocess.run([*pip, *self.packages], check=True)
+            pip = [str(folder / "bin" / "pip"), "install", "-q", "--disable-pip-version-check"]
+            subprocess.run([*pip, *self.packages], check=True)
+            stamp.touch()
         return str(folder / "bin" / "python")
+
+    def versions(self) -> str:
+        if not self.packages:
+            return ""
+        command = [self.python_path, "-m", "pip", "freeze", "--disable-pip-version-check"]
+        frozen = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        first = re.split(r"[\[>=]", self.packages[0])[0].lower()
+        return next((line for line in frozen.split() if line.lower().startswith(f"{first}==")), "")
 
     def call(self, *arguments: str) -> str:
         command = [self.python_path, str(PARTS / f"{self.part}.py"), *arguments]
@@ -224,6 +235,7 @@ def _ready(each: Contestant) -> bool:
         each.python_path = each.python()
         if each.schema:
             each.call("schema", "0")
+        print(f"{each.name:32}{each.versions()}", flush=True)
     except (subprocess.CalledProcessError, RuntimeError) as error:
         print(f"{each.name} cannot run here: {error}")
         return False

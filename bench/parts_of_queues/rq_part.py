@@ -1,7 +1,6 @@
 """RQ: pushes, and the functions its workers run. REDIS in the environment."""
 
 import os
-import sys
 import time
 
 from redis import Redis
@@ -36,6 +35,7 @@ def marked(path):
 
 
 if __name__ == "__main__":
+    import rq_part
     from pushing import main
 
-    main(sys.modules["__main__"])
+    main(rq_part)
