@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from allocation import invariants as allocation
+from allocation.transactions import invariants as transactions
 from pools import invariants as pools
 from queues import invariants as queues
 
@@ -19,5 +20,5 @@ class Rule:
 
 def all_rules() -> list[Rule]:
     """Rooms add theirs here as they land."""
-    rooms = (allocation, pools, queues)
+    rooms = (allocation, transactions, pools, queues)
     return [Rule(*each) for room in rooms for each in room.INVARIANTS]

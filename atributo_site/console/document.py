@@ -11,12 +11,14 @@ from allocation.transactions.errors import DocumentNotFound
 from allocation.transactions.keys import Key
 from allocation.transactions.models import Document as Row
 from allocation.transactions.models import DocumentVersion, Lock
+from allocation.transactions.models.lock import Mode
 from atributo_site.console.changes import changes, value_text
 from atributo_site.console.locks import held
 from atributo_site.console.screen import Screen
 from atributo_site.keyset import page_by_key
 from atributo_site.permissions import may
 
+MOST_LOCKS = 100
 VERSIONS = 25
 NEWEST_EVENTS = 10
 
@@ -37,10 +39,12 @@ class Document(Screen):
             before=request.GET.get("before", ""),
             size=VERSIONS,
         )
+        locks = list(Lock.objects.filter(document=row).with_names()[:MOST_LOCKS])
         return self.show(
             row=row,
             page=page,
-            locks=held(list(Lock.objects.filter(document=row).with_names()[:100]), now),
+            locks=held(locks, now),
+            writing={lock.transaction_id for lock in locks if lock.mode == Mode.EXCLUSIVE},
             events=list(Event.objects.about(f"document:{row}").newest_first()[:NEWEST_EVENTS]),
             may_release=may(request.user, "lock.release"),
             now=now,

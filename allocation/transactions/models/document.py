@@ -6,6 +6,7 @@ from django.apps import apps
 from django.db import models
 from django.db.models import Case, Exists, F, OuterRef, Q, Subquery, When
 from django.db.models.functions import Now
+from django.urls import reverse
 
 NAME_LENGTH = 255
 REF_LENGTH = 32
@@ -74,6 +75,9 @@ class Document(models.Model):
 
     def __str__(self) -> str:
         return f"{self.collection}/{self.key}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("document", args=[self.collection, self.key])
 
 
 class DocumentVersion(models.Model):

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
+from django.urls import reverse
 
 from allocation.models.clock import from_now
 
@@ -127,3 +128,6 @@ class Transaction(models.Model):
 
     def __str__(self) -> str:
         return f"transaction {self.pk} ({self.status})"
+
+    def get_absolute_url(self) -> str:
+        return reverse("transaction", args=[self.pk])
