@@ -247,6 +247,8 @@ def _measure(each: Contestant, folder: Path, number: int) -> None:
         _drain(each, folder / f"marks-{each.name.replace(' ', '-')}-{number}")
     except (RuntimeError, TimeoutError) as error:
         print(f"{each.name}: {str(error)[-300:]}", flush=True)
+    told = [f"{what} {values[-1]:,.2f}" for what, values in each.figures.items()]
+    print(f"  {each.name:32}{'  '.join(told)}", flush=True)
 
 
 def _drain(each: Contestant, marks: Path) -> None:

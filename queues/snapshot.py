@@ -5,8 +5,8 @@ from typing import Any
 
 from queues.depth import COUNTED, first_due, oldest_seconds, with_depth
 from queues.failures import failing
-from queues.minutes import series, sums
 from queues.logic.lifecycle import Status
+from queues.minutes import series, sums
 from queues.models import Queue, QueuedJob
 
 MOST_QUEUES = 100

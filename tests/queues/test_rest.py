@@ -196,3 +196,8 @@ def test_secrets_are_masked_everywhere(operator, admin, queue, hands, probe):
     pages = "".join(admin.get(f"/api/v1/{url}").content.decode() for url in urls)
     assert "FileNotFoundError" in pages
     assert "CANARY" not in pages
+
+
+def test_the_schema_of_a_script_is_in_the_openapi_document(admin):
+    document = admin.get("/api/v1/schema?format=json").content.decode()
+    assert "script.probe_checked" in document

@@ -7,6 +7,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from atributo_site.commands import AtributoCommand
 from queues import bundle, installation
+from queues.management.subcommands import Subcommands
 from queues.models import Service
 from queues.shown import service_shown
 
@@ -15,24 +16,24 @@ class Command(AtributoCommand):
     help = "Services: list, install, upgrade, replace, uninstall, configure, development."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        actions = parser.add_subparsers(dest="action", required=True)
-        actions.add_parser("list", help="Installed services.")
-        actions.add_parser("folders", help="Folders below the service roots that have a manifest.")
+        actions = Subcommands(parser)
+        actions.add("list", help="Installed services.")
+        actions.add("folders", help="Folders below the service roots that have a manifest.")
         for name in ("install", "upgrade", "replace"):
-            change = actions.add_parser(name, help=f"{name.capitalize()} a service from a folder.")
+            change = actions.add(name, help=f"{name.capitalize()} a service from a folder.")
             change.add_argument("folder")
             change.add_argument("mount")
             change.add_argument("--configuration", default="{}", help="Options as JSON.")
             change.add_argument("--no-setup", action="store_true")
             change.add_argument("--force", action="store_true")
-        removal = actions.add_parser("uninstall", help="Remove a service.")
+        removal = actions.add("uninstall", help="Remove a service.")
         removal.add_argument("mount")
         removal.add_argument("--no-teardown", action="store_true")
         removal.add_argument("--force", action="store_true")
-        options = actions.add_parser("configure", help="Change options of a service.")
+        options = actions.add("configure", help="Change options of a service.")
         options.add_argument("mount")
         options.add_argument("configuration", help="Options as JSON.")
-        development = actions.add_parser("development", help="Read scripts anew for every run.")
+        development = actions.add("development", help="Read scripts anew for every run.")
         development.add_argument("mount")
         development.add_argument("state", choices=["on", "off"])
 
