@@ -67,7 +67,7 @@ def _failing(snapshot: dict[str, Any]) -> list[dict[str, str]]:
             "warning",
             f"{group['count']} jobs failed with the same error in the last hour",
             group["error"][:160],
-            "manage.py jobs list --status failed",
+            "manage.py queued_jobs list --status failed",
             "/jobs/failures/",
         )
         for group in snapshot.get("queues", {}).get("failing", [])

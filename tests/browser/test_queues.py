@@ -1,0 +1,129 @@
+"""The screens of queues, jobs and services in a real Chromium."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from queues.models import Queue, QueuedJob
+from tests.browser.test_contrast import CONTRAST
+from tests.site.job_rows import make_job, make_queue, make_run, make_script
+
+PHONE = {"viewport": {"width": 390, "height": 844}}
+INJECTION = "<img src=x onerror=alert(1)><b id=injected>"
+
+
+@pytest.fixture
+def story(transactional_db):
+    """A screen of each kind has something to show; the newest failed job is returned."""
+    make_script()
+    queue = make_queue()
+    make_job(queue, data={"to": INJECTION})
+    running = make_job(queue, "progress", attempt=1)
+    make_run(running, 1, "running", lines=["counted 1", INJECTION], percent=40.0, note="4 of 10")
+    make_job(queue, "complete", result={"n": 12345678901234567890})
+    for number in range(7):
+        job = make_job(queue, "failed", error=f"ValueError: {number}", data={"to": "wrong"})
+    make_run(job, 1, error="ValueError: 6", traceback="Traceback " + "x" * 300, lines=["said"])
+    return job
+
+
+def screens(job):
+    running = QueuedJob.objects.get(status="progress").pk
+    return [
+        "/queues/",
+        "/queues/mail/",
+        "/queues/mail/delete",
+        "/jobs/",
+        "/jobs/?state=failed&q=error:value",
+        "/jobs/failures/",
+        f"/jobs/{job.pk}/",
+        f"/jobs/{running}/",
+        f"/jobs/{job.pk}/edit/",
+        f"/jobs/{job.pk}/delete",
+        "/services/",
+        "/services/mailer/",
+        "/services/mailer/-/scripts/send-mail/",
+        "/services/mailer/-/uninstall",
+    ]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_screen_fits_a_phone_and_can_be_read(theme, page_as, story):
+    page = page_as("admin", **PHONE, color_scheme=theme)
+    for path in screens(story):
+        assert page.goto(path).status == 200
+        expect(page.locator("h1")).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") == 390, path
+        assert page.evaluate(CONTRAST) == [], path
+        assert page.locator("#injected").count() == 0
+
+
+def test_empty_screens_name_the_next_command(page_as, transactional_db):
+    Queue.objects.all().delete()
+    page = page_as("admin")
+    for path in ("/queues/", "/jobs/", "/services/"):
+        assert page.goto(path).status == 200
+        expect(page.locator(".empty .command")).to_be_visible()
+
+
+def test_pause_and_resume_with_the_mouse(page_as, story):
+    page = page_as("operator")
+    page.goto("/queues/")
+    page.get_by_role("button", name="Pause mail").click()
+    expect(page.get_by_text("mail is paused")).to_be_visible()
+    page.get_by_role("button", name="Resume mail").click()
+    expect(page.get_by_text("mail runs again")).to_be_visible()
+
+
+@pytest.mark.parametrize("javascript", [True, False])
+def test_from_a_failing_group_to_all_of_it_retried(javascript, page_as, story):
+    page = page_as("operator", java_script_enabled=javascript)
+    page.goto("/jobs/failures/")
+    page.get_by_role("button", name="Retry this group").click()
+    expect(page.get_by_role("heading", name="Retry 7 jobs?")).to_be_visible()
+    page.get_by_role("button", name="Retry 7 jobs").click()
+    expect(page.get_by_text("7 jobs of 7 changed")).to_be_visible()
+    assert not QueuedJob.objects.filter(status="failed").exists()
+
+
+@pytest.mark.parametrize("javascript", [True, False])
+def test_mend_the_data_and_push_it_again(javascript, page_as, story):
+    page = page_as("operator", java_script_enabled=javascript)
+    page.goto(f"/jobs/{story.pk}/")
+    page.get_by_role("link", name="Edit and push again").click()
+    page.get_by_role("textbox", name="To *").fill("right")
+    page.get_by_role("button", name="Push as a new job").click()
+    expect(page.get_by_text("Pushed as a new job")).to_be_visible()
+    assert QueuedJob.objects.order_by("-created_at").first().data["to"] == "right"
+
+
+def test_ticked_jobs_are_deleted_after_a_question(page_as, story):
+    page = page_as("operator")
+    page.goto("/jobs/?state=failed")
+    page.get_by_label(f"Choose job {story.pk}").check()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    page.get_by_role("button", name="Delete 1 job").click()
+    expect(page.get_by_text("1 job of 1 changed")).to_be_visible()
+    assert not QueuedJob.objects.filter(pk=story.pk).exists()
+
+
+def test_a_running_job_shows_new_lines_and_its_end(page_as, story):
+    job = QueuedJob.objects.get(status="progress")
+    page = page_as("viewer")
+    page.goto(f"/jobs/{job.pk}/")
+    job.log.create(attempt=1, level="info", text="a new line")
+    expect(page.get_by_text("a new line")).to_be_visible(timeout=20_000)
+    QueuedJob.objects.filter(pk=job.pk).update(status="complete", slot=None, ended_at=job.due_at)
+    expect(page.get_by_text("Running now")).to_have_count(0, timeout=20_000)
+
+
+def test_a_viewer_finds_the_failing_job_by_its_error(page_as, story):
+    page = page_as("viewer")
+    page.goto("/jobs/")
+    page.get_by_role("combobox", name="Search jobs").fill('error:"valueerror: 6"')
+    page.get_by_role("button", name="Search", exact=True).click()
+    expect(page.locator("tbody tr")).to_have_count(1)
+    page.locator(".job-id").click()
+    expect(page).to_have_url(re.compile(rf"/jobs/{story.pk}/$"))
+    expect(page.get_by_role("button", name="Retry")).to_have_count(0)
