@@ -3,6 +3,7 @@
 from typing import Any
 
 OFTEN = 3  # restarts of one process that are worth a look
+STALE_SECONDS = 30  # due work that nobody has begun
 
 
 def attention(snapshot: dict[str, Any]) -> list[dict[str, str]]:
@@ -10,6 +11,8 @@ def attention(snapshot: dict[str, Any]) -> list[dict[str, str]]:
         *_redis(snapshot),
         *_curator(snapshot),
         *_workers(snapshot),
+        *_stale_queues(snapshot),
+        *_failing(snapshot),
         *_transactions(snapshot),
         *_pools(snapshot),
         *_restarts(snapshot),
@@ -40,6 +43,35 @@ def _workers(snapshot: dict[str, Any]) -> list[dict[str, str]]:
         detail = "Queued jobs wait until a worker runs."
         found.append(_item("error", "No worker runs", detail, "manage.py worker"))
     return found
+
+
+def _stale_queues(snapshot: dict[str, Any]) -> list[dict[str, str]]:
+    return [
+        _item(
+            "warning",
+            f"Nobody works at the queue {queue['name']}",
+            f"Its oldest job has been due for {int(queue['oldest_seconds'])} s.",
+            "manage.py worker",
+            "/queues/",
+        )
+        for queue in snapshot.get("queues", {}).get("queues", [])
+        if (queue["oldest_seconds"] or 0) > STALE_SECONDS
+        and not queue["running"]
+        and not queue["paused"]
+    ]
+
+
+def _failing(snapshot: dict[str, Any]) -> list[dict[str, str]]:
+    return [
+        _item(
+            "warning",
+            f"{group['count']} jobs failed with the same error in the last hour",
+            group["error"][:160],
+            "manage.py jobs list --status failed",
+            "/jobs/failures/",
+        )
+        for group in snapshot.get("queues", {}).get("failing", [])
+    ]
 
 
 def _transactions(snapshot: dict[str, Any]) -> list[dict[str, str]]:

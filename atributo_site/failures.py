@@ -12,6 +12,7 @@ SENTENCES = {
     403: ("forbidden", "Your role does not allow this."),
     404: ("not_found", "There is nothing at this address."),
     409: ("conflict", "Something else came first; look again and repeat."),
+    412: ("precondition_failed", "It has changed meanwhile; look again and repeat."),
     413: ("too_large", "The request body is larger than this site accepts."),
     429: ("too_many_requests", "Too many requests; wait a moment and try again."),
     500: ("internal_error", "Something went wrong here; it has been logged."),
@@ -20,7 +21,7 @@ SENTENCES = {
 
 
 def failure(request: HttpRequest, status: int, detail: str = "") -> HttpResponse:
-    code, sentence = SENTENCES[status]
+    code, sentence = SENTENCES.get(status, ("refused", "This was refused."))
     if request.path.startswith("/api/"):
         return problem(status, code, detail or sentence)
     context = {**look(request), "status": status, "sentence": detail or sentence}

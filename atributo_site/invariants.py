@@ -4,7 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from allocation import invariants as allocation
+from allocation.transactions import invariants as transactions
 from pools import invariants as pools
+from queues import invariants as queues
 
 
 @dataclass(frozen=True)
@@ -18,4 +20,5 @@ class Rule:
 
 def all_rules() -> list[Rule]:
     """Rooms add theirs here as they land."""
-    return [Rule(*each) for each in [*allocation.INVARIANTS, *pools.INVARIANTS]]
+    rooms = (allocation, transactions, pools, queues)
+    return [Rule(*each) for room in rooms for each in room.INVARIANTS]

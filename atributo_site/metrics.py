@@ -1,7 +1,7 @@
 """The snapshot as Prometheus metrics: the same numbers that the dashboard shows."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Metric, generate_latest
@@ -32,6 +32,7 @@ class _Snapshot:
         yield _gauge("attention", "Things that need attention.", len(state["attention"]))
         yield self._processes()
         yield self._restarts()
+        yield from self._queues()
         yield from self._transactions()
         yield self._by_state("watched_names", "Names watched in DNS by state.", "names")
         yield self._by_state("backends", "Backends of watched names by state.", "backends")
@@ -73,6 +74,26 @@ class _Snapshot:
         for child in self._snapshot["restarts"]:
             family.add_metric([child["name"]], child["restarts"])
         return family
+
+    def _queues(self) -> Iterator[Metric]:
+        queues = self._snapshot.get("queues", {}).get("queues", [])
+        for name, (sentence, value) in QUEUE_GAUGES.items():
+            family = GaugeMetricFamily(f"atributo_queue_{name}", sentence, labels=["queue"])
+            for queue in queues:
+                family.add_metric([queue["name"]], float(value(queue)))
+            yield family
+
+
+QUEUE_GAUGES: dict[str, tuple[str, Callable[[dict[str, Any]], float]]] = {
+    "waiting": ("Due jobs, counted up to 10,001.", lambda queue: queue["waiting"]),
+    "delayed": ("Jobs due later, counted up to 10,001.", lambda queue: queue["delayed"]),
+    "oldest_seconds": ("Age of the oldest due job.", lambda queue: queue["oldest_seconds"] or 0),
+    "running": ("Slots in use.", lambda queue: queue["running"]),
+    "max_workers": ("Slots there are.", lambda queue: queue["max_workers"]),
+    "paused": ("1 while paused.", lambda queue: queue["paused"]),
+    "complete_last_hour": ("Completed runs.", lambda queue: queue["hour"]["complete"]),
+    "failed_last_hour": ("Failed attempts.", lambda queue: queue["hour"]["failed"]),
+}
 
 
 def _gauge(name: str, sentence: str, value: float) -> Metric:

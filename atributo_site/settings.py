@@ -211,6 +211,7 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "PATH_CONVERTER_OVERRIDES": {"id": str},
     "POSTPROCESSING_HOOKS": [
+        "queues.openapi.add_scripts",
         # Enums stay where they are used: as components they would need names of their own.
         "atributo_site.rest.openapi.describe_problems",
     ],

@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.db import connection
 
+from allocation import snapshot as allocation
 from allocation.models import Event, Lease
 from allocation.transactions import snapshot as transactions
 from allocation.transactions.orphans import orphaned_locks
@@ -16,6 +17,7 @@ from atributo_site.attention import attention
 from atributo_site.curation import ROLE as CURATOR
 from atributo_site.redis_health import redis_health
 from pools import snapshot as pools
+from queues import snapshot as queues
 
 NEWEST_EVENTS = 20
 
@@ -30,9 +32,11 @@ def snapshot(now: datetime) -> dict[str, Any]:
         "redis": redis_health().as_dict(),
         "processes": processes,
         "restarts": _restarts(leases),
+        "allocation": allocation.snapshot(now),
         "transactions": {**transactions.snapshot(now), "orphaned_locks": orphaned_locks()},
         "curator": _curator(leases, processes, now),
         "pools": pools.snapshot(now),
+        "queues": queues.snapshot(now),
         "events": [_event(event) for event in Event.objects.newest_first()[:NEWEST_EVENTS]],
     }
     found["attention"] = attention(found)

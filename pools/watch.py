@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import structlog
+from django.db import DatabaseError
 from django.db.models.functions import Now
 
 from allocation.leases import HeldLease
@@ -25,6 +26,8 @@ from pools.watched_name import Reading, WatchedName
 log = structlog.get_logger(__name__)
 
 PATIENCE_SECONDS = 0.2  # a sweep waits so long for the names that it has just asked for
+BUDGET_MS = 500.0  # a sweep writes down no longer than this
+MOST_STARTS = 100  # per sweep
 SILENCE_MS = 20_000.0  # without a sweep for so long somebody else is active
 
 
@@ -53,7 +56,7 @@ class Watch:
         self._expect_another_sweep()
         if asked := self._follow():
             self.wait_for(asked, self.patience_seconds)
-        return sum(self._take_all(name, now, lease) for name in list(self.names.values()))
+        return self._take_all(now, lease)
 
     def stop(self) -> None:
         for name in self.names.values():
@@ -77,10 +80,10 @@ class Watch:
         for pk, name in list(self.names.items()):
             if wanted.get(pk, (None,))[0] != name.epoch:
                 self.names.pop(pk).resolver.stop()
-        Pool.objects.filter(is_watched=False).exclude(state=Pool.State.STOPPED).update(
-            state=Pool.State.STOPPED, state_since=Now(), next_at=None
-        )
-        new = [pk for pk in wanted if pk not in self.names]
+        paused = Pool.objects.filter(is_watched=False).exclude(state=Pool.State.STOPPED)
+        if paused.exists():  # asked first, because an UPDATE would wait for the writers of SQLite
+            paused.update(state=Pool.State.STOPPED, state_since=Now(), next_at=None)
+        new = [pk for pk in wanted if pk not in self.names][:MOST_STARTS]
         return [*self._start(new), *self._ask(wanted)]
 
     def _start(self, pks: list[int]) -> list[WatchedName]:
@@ -106,10 +109,25 @@ class Watch:
 
     # -- what was found ----------------------------------------------------------------------
 
-    def _take_all(self, name: WatchedName, now: datetime, lease: HeldLease) -> int:
+    def _take_all(self, now: datetime, lease: HeldLease) -> int:
+        """The oldest first and no longer than the budget; the rest waits for the next sweep."""
+        until = self.driver.now() + BUDGET_MS
+        told = [name for name in self.names.values() if name.readings]
         count = 0
-        while name.readings:
-            count += self._take(name, name.readings.popleft(), now, lease)
+        for name in sorted(told, key=lambda name: name.readings[0].at):
+            if self.driver.now() > until:
+                break
+            count += self._take_in_turn(name, now, lease)
+        return count
+
+    def _take_in_turn(self, name: WatchedName, now: datetime, lease: HeldLease) -> int:
+        count = 0
+        try:
+            while name.readings:
+                count += self._take(name, name.readings[0], now, lease)
+                name.readings.popleft()
+        except DatabaseError:  # busy or away: the reading is still there for the next sweep
+            log.exception("dns_reading_kept", pool=name.pool_id)
         return count
 
     def _take(self, name: WatchedName, reading: Reading, now: datetime, lease: HeldLease) -> int:

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from atributo_site.rest.endpoint import Endpoint
 from atributo_site.rest.strict_serializer import StrictSerializer
-from queues import services
+from queues import installation
 from queues.errors import ScriptNotFound, ServiceNotFound
 from queues.models import Service
 from queues.run_now import run_script
@@ -90,7 +90,7 @@ class Services(Endpoint):
     )
     def post(self, request: Request) -> Response:
         given = _given(Install, request)
-        service = services.install(given.pop("folder"), given.pop("mount"), **given)
+        service = installation.install(given.pop("folder"), given.pop("mount"), **given)
         return Response(service_shown(service), status=201)
 
     @extend_schema(
@@ -103,7 +103,7 @@ class Services(Endpoint):
         """Keep its configuration; the teardown runs only if asked for."""
         given = _given(Change, request)
         mount = _mount(request)
-        return Response(service_shown(services.upgrade(given.pop("folder"), mount, **given)))
+        return Response(service_shown(installation.upgrade(given.pop("folder"), mount, **given)))
 
     @extend_schema(
         operation_id="services_replace",
@@ -115,7 +115,7 @@ class Services(Endpoint):
         """As uninstalled and installed anew."""
         given = _given(Change, request)
         mount = _mount(request)
-        return Response(service_shown(services.replace(given.pop("folder"), mount, **given)))
+        return Response(service_shown(installation.replace(given.pop("folder"), mount, **given)))
 
     @extend_schema(
         operation_id="services_uninstall",
@@ -128,7 +128,7 @@ class Services(Endpoint):
         responses={204: None},
     )
     def delete(self, request: Request) -> Response:
-        services.uninstall(
+        installation.uninstall(
             _mount(request),
             teardown=request.query_params.get("teardown", "true") != "false",
             force=request.query_params.get("force", "false") == "true",
@@ -151,7 +151,7 @@ class Configuration(Endpoint):
     )
     def patch(self, request: Request) -> Response:
         """Change the options given."""
-        return self._shown(services.configure(mounted(request).mount, dict(request.data)))
+        return self._shown(installation.configure(mounted(request).mount, dict(request.data)))
 
     @extend_schema(
         operation_id="configuration_replace",
@@ -162,11 +162,11 @@ class Configuration(Endpoint):
     def put(self, request: Request) -> Response:
         """Options that are not given fall back to their defaults."""
         mount = mounted(request).mount
-        return self._shown(services.configure(mount, dict(request.data), whole=True))
+        return self._shown(installation.configure(mount, dict(request.data), whole=True))
 
     def _shown(self, service: Service) -> Response:
         values = configuration_shown(service)
-        return Response({"values": values, "warnings": services.warnings_of(service)})
+        return Response({"values": values, "warnings": installation.warnings_of(service)})
 
 
 class Development(Endpoint):
@@ -177,7 +177,7 @@ class Development(Endpoint):
     )
     def post(self, request: Request) -> Response:
         """Read the scripts anew for every run, after the setup."""
-        return Response(service_shown(services.set_development(mounted(request).mount, True)))
+        return Response(service_shown(installation.set_development(mounted(request).mount, True)))
 
     @extend_schema(
         operation_id="development_off",
@@ -186,7 +186,7 @@ class Development(Endpoint):
         responses=ServiceSerializer,
     )
     def delete(self, request: Request) -> Response:
-        return Response(service_shown(services.set_development(mounted(request).mount, False)))
+        return Response(service_shown(installation.set_development(mounted(request).mount, False)))
 
 
 class Scripts(Endpoint):
@@ -227,7 +227,7 @@ class OneScript(Endpoint):
 
 
 def mounted(request: Request) -> Service:
-    return services.found(_mount(request))
+    return installation.found(_mount(request))
 
 
 def _mount(request: Request) -> str:

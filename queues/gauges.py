@@ -1,38 +1,35 @@
-"""Gauges: what runs, what waits and since when, in a constant number of cheap queries."""
+"""Gauges: what runs, what waits and since when, in one cheap statement."""
 
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Q
-from django.db.models.functions import Now
+from django.db import connection
 
-from queues.due import next_due
-from queues.models import Queue, QueuedJob
+from queues import sql
+from queues.dialect import dialect
+from queues.reserved import aware
 
-COUNTED = 10_000  # beyond this, «10 000+» is said
+COUNTED = 10_000  # beyond this, «10,000+» is said
 
 
 def gauges(now: datetime) -> list[dict[str, Any]]:
     """One line per queue."""
-    running = Count("slots", filter=Q(slots__leased_until__gt=Now()))
-    queues = Queue.objects.existing().annotate(running=running).order_by("name")
-    return [_gauge(queue, now) for queue in queues]
+    with connection.cursor() as cursor:
+        cursor.execute(sql.gauges(dialect()), [COUNTED + 1])
+        return [_gauge(row, now) for row in cursor.fetchall()]
 
 
-def _gauge(queue: Any, now: datetime) -> dict[str, Any]:
-    oldest = next_due(queue.pk)
-    waited = None if oldest is None or oldest > now else (now - oldest).total_seconds()
+def _gauge(row: tuple[Any, ...], now: datetime) -> dict[str, Any]:
+    name, max_workers, paused_at, running, waiting, *moments = row
+    dues = [moment for moment in map(aware, moments) if moment is not None]
+    oldest = min(dues, default=None)
+    waits = oldest is not None and oldest <= now
     return {
-        "name": queue.name,
-        "running": queue.running,
-        "max_workers": queue.max_workers,
-        "waiting": capped(QueuedJob.objects.waiting().filter(queue=queue)),
-        "oldest_seconds": waited,
+        "name": name,
+        "running": running,
+        "max_workers": max_workers,
+        "waiting": waiting,
+        "oldest_seconds": (now - oldest).total_seconds() if waits and oldest else None,
         "next_due_at": oldest,
-        "paused": queue.paused,
+        "paused": paused_at is not None,
     }
-
-
-def capped(jobs: Any, most: int = COUNTED) -> int:
-    """How many there are, counted no further than `most` + 1."""
-    return jobs.order_by().values("pk")[: most + 1].count()

@@ -1,51 +1,134 @@
-"""Find jobs: by state, queue, script, error and data, at any number of rows."""
+"""Search: jobs by state and by what was typed, never through more rows than are said."""
 
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Max, QuerySet, TextField
+from django.db.models import Q, TextField
 from django.db.models.functions import Cast
 
+from queues.logic.job_query import Term, parsed
 from queues.logic.lifecycle import Status
-from queues.models import QueuedJob
+from queues.models import QueuedJob, Script
+from queues.shown import hidden
 
-LOOKED_AT = 20_000  # texts are sought among so many of the newest that fit the rest
-MOST_GROUPS = 50
+LOOKED_THROUGH = 50_000  # jobs, newest first, for what no index answers
+MOST_DATA = 1_000  # jobs whose data is looked at for a text
+STATES = ("waiting", "delayed", "running", "complete", "failed")
 
 
-def search(filters: dict[str, str]) -> QuerySet[QueuedJob]:
-    """What the non-empty filters ask for, in no order yet."""
-    jobs = QueuedJob.objects.visible().select_related("queue")
-    exact = {
-        "status": "status",
-        "queue": "queue__name",
-        "mount": "mount",
-        "script": "script",
-        "fingerprint": "fingerprint",
+@dataclass(frozen=True)
+class Found:
+    """Matching jobs; those older than `floor` were not looked at."""
+
+    jobs: Any
+    floor: int | None
+
+
+def in_state(jobs: Any, state: str, now: datetime) -> Any:
+    conditions = {
+        "waiting": Q(status=Status.PENDING, due_at__lte=now),
+        "delayed": Q(status=Status.PENDING, due_at__gt=now),
+        "running": Q(status=Status.PROGRESS),
+        "complete": Q(status=Status.COMPLETE),
+        "failed": Q(status=Status.FAILED),
     }
-    given = {exact[name]: filters[name] for name in exact if filters.get(name)}
-    if "fingerprint" in given:
-        given["status"] = Status.FAILED
-    jobs = jobs.filter(**given)
-    if filters.get("error"):
-        jobs = newest(jobs).filter(error__icontains=filters["error"])
-    if filters.get("data"):
-        texts = newest(jobs).annotate(data_text=Cast("data", TextField()))
-        jobs = texts.filter(data_text__icontains=filters["data"])
-    return jobs
+    return jobs.filter(conditions[state]) if state in conditions else jobs
 
 
-def newest(jobs: QuerySet[QueuedJob]) -> Any:
-    """Only the newest ones, so that a search for a text never reads a million rows."""
-    edge = jobs.order_by("-pk").values_list("pk", flat=True)[LOOKED_AT : LOOKED_AT + 1].first()
-    return jobs if edge is None else jobs.filter(pk__gt=edge)
+def search(
+    text: str = "",
+    *,
+    state: str = "",
+    fingerprint: str = "",
+    newest: int | None = None,
+    now: datetime,
+) -> Found:
+    """Jobs in any order; `newest` leaves out what came later."""
+    jobs = in_state(QueuedJob.objects.visible(), state, now)
+    if newest is not None:
+        jobs = jobs.filter(pk__lte=newest)
+    if fingerprint:
+        jobs = jobs.filter(fingerprint=fingerprint, status=Status.FAILED)
+    terms = parsed(text)
+    floor = None if all(_indexed(term) for term in terms) else _floor(jobs)
+    if floor is not None:
+        jobs = jobs.filter(pk__gte=floor)
+    for term in terms:
+        jobs = jobs.filter(_condition(term))
+    looked_into = [term for term in terms if term.name == "data"]
+    return Found(_with_data(jobs, looked_into) if looked_into else jobs, floor)
 
 
-def failure_groups() -> list[dict[str, Any]]:
-    """The newest failures by their kind of error, most frequent first."""
-    failed = newest(QueuedJob.objects.visible().filter(status=Status.FAILED))
-    groups = (
-        failed.order_by()
-        .values("fingerprint")
-        .annotate(count=Count("pk"), newest=Max("pk"), ended_at=Max("ended_at"), error=Max("error"))
-    )
-    return list(groups.order_by("-count", "fingerprint")[:MOST_GROUPS])
+def _floor(jobs: Any) -> int | None:
+    beyond = jobs.order_by("-pk").values_list("pk", flat=True)
+    return next(iter(beyond[LOOKED_THROUGH : LOOKED_THROUGH + 1]), None)
+
+
+def _indexed(term: Term) -> bool:
+    return term.name == "id" or (term.name == "script" and "/" in term.value)
+
+
+def _condition(term: Term) -> Q:
+    value = term.value
+    if term.name == "id" or (not term.name and value.isascii() and value.isdigit()):
+        return _id(value)
+    if term.name == "queue":
+        return Q(queue__name=value)
+    if term.name == "script":
+        mount, slash, name = value.rpartition("/")
+        return Q(mount=mount, script=name) if slash else Q(script=value)
+    if term.name == "error":
+        return Q(error__icontains=value)
+    if term.name == "sticky":
+        return Q(sticky_key=value)
+    if term.name == "by":
+        return Q(pushed_by=value)
+    if term.name == "data":
+        return Q()  # see _with_data
+    return Q(error__icontains=value) | Q(script__icontains=value) | Q(queue__name__icontains=value)
+
+
+def _id(text: str) -> Q:
+    known = text.isascii() and text.isdigit() and len(text) < 19
+    return Q(pk=int(text)) if known else Q(pk__in=[])
+
+
+def _with_data(jobs: Any, terms: Sequence[Term]) -> Any:
+    """The database narrows it down; what is masked on every page is not found here either."""
+    likely = jobs.annotate(data_text=Cast("data", TextField()))
+    for term in terms:
+        escaped = json.dumps(term.value, ensure_ascii=False)[1:-1]
+        likely = likely.filter(data_text__icontains=escaped)
+    rows = list(likely.order_by("-pk").values_list("pk", "mount", "script", "data")[:MOST_DATA])
+    schemas = schemas_of({(mount, script) for _, mount, script, _ in rows})
+    ids = [
+        pk
+        for pk, mount, script, data in rows
+        if all(_holds(hidden(data, schemas.get((mount, script))), term) for term in terms)
+    ]
+    return jobs.filter(pk__in=ids)
+
+
+def schemas_of(names: set[tuple[str, str]]) -> dict[tuple[str, str], Any]:
+    """(mount, script) → schema, for the scripts that are installed."""
+    mounts = {mount for mount, _ in names}
+    rows = Script.objects.filter(service__mount__in=mounts)
+    return {
+        (mount, name): schema
+        for mount, name, schema in rows.values_list("service__mount", "name", "schema")
+    }
+
+
+def _holds(data: Any, term: Term) -> bool:
+    for key in term.path:
+        if isinstance(data, list) and key.isascii() and key.isdigit() and int(key) < len(data):
+            data = data[int(key)]
+        elif isinstance(data, dict) and key in data:
+            data = data[key]
+        else:
+            return False
+    text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
+    return term.value.lower() in text.lower()

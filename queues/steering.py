@@ -76,47 +76,6 @@ def delete(job_id: int, *, using: str = "default") -> bool:
     return deleted > 0
 
 
-def abort_many(ids: list[int], *, using: str = "default") -> int:
-    """How many of them were unfinished and are failed now."""
-    with atomic(using=using):
-        jobs = QueuedJob.objects.using(using).filter(pk__in=ids).unfinished()
-        chosen = list(jobs.select_for_update().values_list("pk", flat=True))
-        Run.objects.using(using).filter(job_id__in=chosen, outcome=Outcome.RUNNING).update(
-            outcome=Outcome.ABORTED, ended_at=Now(), error=ABORTED
-        )
-        aborted = jobs.filter(pk__in=chosen).update(
-            status=Status.FAILED,
-            error=ABORTED,
-            aborted_at=Now(),
-            ended_at=Now(),
-            slot=None,
-            slot_epoch=None,
-        )
-        record("jobs.aborted", "jobs", using=using, count=aborted)
-    return aborted
-
-
-def reset_many(ids: list[int], *, using: str = "default") -> int:
-    """How many finished or waiting ones of them are due now; their queues' sweep rings."""
-    done = 0
-    for job_id in ids:
-        try:
-            reset(job_id, using=using)
-            done += 1
-        except (JobIsRunning, JobIsTwice, JobNotFound):  # somebody else was faster
-            continue
-    return done
-
-
-def delete_many(ids: list[int], *, using: str = "default") -> int:
-    with atomic(using=using):
-        RunLog.objects.using(using).filter(job_id__in=ids).delete()
-        Run.objects.using(using).filter(job_id__in=ids).delete()
-        deleted, _ = QueuedJob.objects.using(using).filter(pk__in=ids).delete()
-        record("jobs.deleted", "jobs", using=using, count=deleted)
-    return deleted
-
-
 def _wait_again(jobs: Any, using: str) -> bool:
     again = {"due_at": Now(), "run_failures": 0, "lost": 0}
     finished = jobs.filter(status__in=FINISHED).update(

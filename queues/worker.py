@@ -18,6 +18,7 @@ from rq.exceptions import DequeueTimeout, StopRequested
 from rq.utils import now as rq_now
 
 from allocation.errors import LeaseLost
+from allocation.events import record
 from queues.doorbell import Bell, DoorbellJob, DoorbellQueue, connection, doorbell_queue
 from queues.due import free_slots_with_work, has_due
 from queues.presence import Presence
@@ -48,6 +49,7 @@ class Worker(RQWorker):
         self._waiting = False
         self._announced = 0.0
         self._degraded = False
+        self._alarmed = False
 
     @property
     def connection_timeout(self) -> float:  # type: ignore[override]
@@ -152,8 +154,15 @@ class Worker(RQWorker):
             pipeline.delete(rq_job.key, self.queues[0].intermediate_queue_key)
             pipeline.execute()
         if rq_job.bell is None:
-            log.warning("forged_bell", message=rq_job.id)
+            self._alarm(rq_job.id)
         return rq_job.bell
+
+    def _alarm(self, message: str) -> None:
+        """Somebody writes into our Redis; one event is enough to be noticed."""
+        log.warning("forged_bell", message=message[:100])
+        if not self._alarmed:
+            record("doorbell.forged", f"process:{self.name}", message=message[:100])
+        self._alarmed = True
 
     def _without_redis(self, error: RedisError) -> None:
         if not self._degraded:

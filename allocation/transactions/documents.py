@@ -7,7 +7,11 @@ from django.db.models import Exists, OuterRef
 
 from allocation.failpoints import failpoint
 from allocation.transactions import scripts, sql
-from allocation.transactions.errors import CollectionKeyIsLocked, DocumentNotFound
+from allocation.transactions.errors import (
+    CollectionKeyIsLocked,
+    DocumentNotFound,
+    KeyIsContended,
+)
 from allocation.transactions.keys import Demand, Key, checked_json
 from allocation.transactions.models import Document, DocumentVersion, Lock
 from allocation.transactions.models.document import new_ref
@@ -73,7 +77,7 @@ def _write(
             raise locked
         if refusal := why_unmet(place, demand):
             return Response.refused(refusal, *place)
-    raise RuntimeError(f"{place} changes faster than it can be written")
+    raise KeyIsContended(f"{'/'.join(place)} changes faster than it can be written")
 
 
 def _unless_locked(raise_if_locked: bool) -> str:

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from django.conf import settings
+from django.db import connection
 from django.db.models import F
 from django.db.models.functions import Least, Now
 
@@ -33,12 +34,14 @@ def renew(fence: Fence) -> datetime | None:
 
 
 def is_completed(fence: Fence) -> bool:
+    replace_broken_connection()
     completed = Transaction.objects.filter(pk=fence.txn, status=Transaction.Status.COMPLETED)
     return completed.exists()
 
 
 def roll_back(fence: Fence, cause: str) -> None:
     """Claim one's own transaction, so that nothing of it is written any more, and undo it."""
+    replace_broken_connection()
     if not _active(fence).claim(fence.txn, fence.epoch, cause, claim_seconds()):
         raise TakenOver(f"transaction {fence.txn} is not active any more")
     failpoint("roll_back.after_claim")
@@ -49,6 +52,12 @@ def roll_back(fence: Fence, cause: str) -> None:
     except FAILURES as error:
         mark_stuck(fence.txn, fence.epoch + 1, error)
         raise
+
+
+def replace_broken_connection() -> None:
+    """After an error the server may have closed it; what comes next deserves a new one."""
+    if not connection.in_atomic_block:
+        connection.close_if_unusable_or_obsolete()
 
 
 def _active(fence: Fence):

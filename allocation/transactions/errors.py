@@ -34,6 +34,13 @@ class LockNotFound(AtributoError):
     code = "lock_not_found"
 
 
+class KeyIsContended(AtributoError):
+    """Others change the key faster than the reason for a refusal can be found out."""
+
+    status_code = 503
+    code = "key_is_contended"
+
+
 class CollectionKeyIsLocked(AtributoError):
     """Another transaction holds the key."""
 

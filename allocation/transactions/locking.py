@@ -32,7 +32,9 @@ def waiting(act: Callable[[], T], txn: int, place: Key, mode: str, seconds: floa
 
 def _announce(txn: int, place: Key, mode: str) -> LockWait:
     document = Document.objects.only("pk").get(collection=place.collection, key=place.key)
-    wait = LockWait.objects.create(transaction_id=txn, document=document, mode=mode)
+    wait, _ = LockWait.objects.update_or_create(
+        transaction_id=txn, defaults={"document": document, "mode": mode}
+    )
     failpoint("wait.after_announce")
     return wait
 

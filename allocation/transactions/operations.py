@@ -10,6 +10,7 @@ from allocation.errors import AtributoError
 from allocation.events import current_actor
 from allocation.failpoints import failpoint
 from allocation.transactions import scripts, sql
+from allocation.transactions.errors import KeyIsContended
 from allocation.transactions.keys import Demand, Key, checked_json
 from allocation.transactions.models.document import new_ref
 from allocation.transactions.refusals import why_locked, why_over, why_unmet
@@ -105,7 +106,7 @@ def _run(
             return rows[0]
         if refusal := _why(fence, place, demand, mode):
             raise refusal
-    raise RuntimeError(f"{place} changes faster than it can be locked")
+    raise KeyIsContended(f"{'/'.join(place)} changes faster than it can be locked")
 
 
 def _why(fence: Fence, place: Key, demand: Demand, mode: str) -> AtributoError | None:

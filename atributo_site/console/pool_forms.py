@@ -15,7 +15,7 @@ class ServersField(forms.CharField):
     def to_python(self, value: Any) -> Any:
         if isinstance(value, list):
             return value
-        text = super().to_python(value)
+        text = super().to_python(value) or ""
         return [part.strip() for part in text.split(",") if part.strip()]
 
     def prepare_value(self, value: Any) -> Any:

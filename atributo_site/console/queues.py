@@ -1,24 +1,32 @@
-"""Queues: what runs, what waits, and the handles to steer them."""
+"""Queues: what runs, what waits and since when; pause, resume, scale."""
 
-from datetime import timedelta
+from datetime import datetime
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 import queues
-from allocation.models import Lease
+from allocation.models import Event
 from allocation.models.clock import database_now
 from atributo_site.console.screen import Screen
-from atributo_site.console.sparks import polyline
-from queues import catalogue
-from queues.errors import BadQueue
-from queues.gauges import gauges
-from queues.logic.lifecycle import Status
-from queues.models import MinuteCount, QueuedJob, Slot
+from atributo_site.permissions import may
+from queues.depth import with_depth
+from queues.errors import QueueNotFound
+from queues.minutes import series, sums, within_ms
+from queues.models import Queue, Slot
+from queues.models.queue import MOST_WORKERS
+from queues.snapshot import queue_shown
 
-SPARK_MINUTES = 30
+PAGE = 50
+SHARES = (0.5, 0.95, 0.99)
+
+
+class NewQueue(forms.Form):
+    name = forms.CharField(max_length=255)
+    max_workers = forms.IntegerField(min_value=1, max_value=MOST_WORKERS)
 
 
 class Queues(Screen):
@@ -27,98 +35,137 @@ class Queues(Screen):
     title = "Queues"
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        now = database_now()
-        shown = gauges(now)
-        sparks = _sparks(now)
-        for gauge in shown:
-            gauge["spark"] = polyline(sparks.get(gauge["name"], {}), now, SPARK_MINUTES)
-        workers = Lease.objects.held().filter(role__startswith="worker/").count()
-        return self.show(queues=shown, workers=workers, now=now)
+        return self._shown()
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        name = request.POST.get("name", "")
-        queues.create(name, _number(request.POST.get("max_workers", "")))
-        messages.success(request, f"The queue {name} is there.")
-        return redirect("queues")
+        form = NewQueue(request.POST)
+        if not form.is_valid():
+            return self._shown(400, form)
+        queues.create(form.cleaned_data["name"], form.cleaned_data["max_workers"])
+        messages.success(request, f"The queue {form.cleaned_data['name']} is made.")
+        return redirect("queue", form.cleaned_data["name"])
+
+    def _shown(self, status: int = 200, form: NewQueue | None = None) -> HttpResponse:
+        now = database_now()
+        after = self.request.GET.get("after", "")
+        rows = list(Queue.objects.existing().filter(name__gt=after).order_by("name")[: PAGE + 1])
+        shown = lines([row.pk for row in rows[:PAGE]], now)
+        return self.show(
+            status,
+            now=now,
+            queues=shown,
+            after=rows[PAGE - 1].name if len(rows) > PAGE else None,
+            before=bool(after),
+            form=form or NewQueue(initial={"max_workers": 1}),
+            rights=rights(self.request),
+        )
 
 
-class Queue(Screen):
+class OneQueue(Screen):
     actions = {"GET": "queue.view"}
     template_name = "console/queue.html"
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        queue = found(name)
         now = database_now()
-        row = catalogue.row(name)
-        gauge = next(each for each in gauges(now) if each["name"] == name)
-        gauge["spark"] = polyline(_sparks(now).get(name, {}), now, SPARK_MINUTES)
-        running = QueuedJob.objects.filter(queue=row, status=Status.PROGRESS).order_by("id")[:50]
-        slots = Slot.objects.filter(queue=row).exclude(holder="").order_by("number")[:100]
-        minutes = MinuteCount.objects.filter(queue=row).order_by("-minute")[:10]
+        (line,) = lines([queue.pk], now)
+        self.title = name
+        hour = sums([queue.pk], now).get(queue.pk)
         return self.show(
-            title=name, queue=row, gauge=gauge, jobs=running, slots=slots, minutes=minutes, now=now
+            now=now,
+            queue=line,
+            row=queue,
+            times=times(hour) if hour and hour["started"] else None,
+            slots=Slot.objects.live().filter(queue=queue).order_by("number")[:PAGE],
+            events=Event.objects.newest_first().filter(subject=f"queue:{name}")[:10],
+            rights=rights(request),
         )
 
 
-class QueueAction(Screen):
-    """One button: what it does to the queue, and what it says."""
-
-    said = ""
+class Pause(Screen):
+    actions = {"POST": "queue.operate"}
 
     def post(self, request: HttpRequest, name: str) -> HttpResponse:
-        catalogue.row(name)
-        self.act(name)
-        messages.success(request, self.said.format(name=name))
-        return redirect("queues") if self.said.endswith("wait.") else redirect("queue", name)
-
-    def act(self, name: str) -> None:
-        raise NotImplementedError
+        found(name)
+        if queues.pause(name):
+            messages.success(request, f"{name} is paused: what runs finishes, nothing new starts.")
+        return back(request, name)
 
 
-class Pause(QueueAction):
+class Resume(Screen):
     actions = {"POST": "queue.operate"}
-    said = "The queue {name} is paused; what runs may finish."
 
-    def act(self, name: str) -> None:
-        queues.pause(name)
-
-
-class Resume(QueueAction):
-    actions = {"POST": "queue.operate"}
-    said = "The queue {name} goes on."
-
-    def act(self, name: str) -> None:
-        queues.resume(name)
+    def post(self, request: HttpRequest, name: str) -> HttpResponse:
+        found(name)
+        if queues.resume(name):
+            messages.success(request, f"{name} runs again.")
+        return back(request, name)
 
 
-class Scale(QueueAction):
+class Scale(Screen):
     actions = {"POST": "queue.administer"}
-    said = "The queue {name} is changed."
 
-    def act(self, name: str) -> None:
-        queues.create(name, _number(self.request.POST.get("max_workers", "")))
-
-
-class Delete(QueueAction):
-    actions = {"POST": "queue.administer"}
-    said = "The queue {name} is deleted; its jobs wait."
-
-    def act(self, name: str) -> None:
-        queues.delete(name)
-
-
-def _number(text: str) -> int | None:
-    if not text:
-        return None
-    if not (text.isascii() and text.isdigit() and len(text) < 6):
-        raise BadQueue("max_workers must be a whole number")
-    return int(text)
+    def post(self, request: HttpRequest, name: str) -> HttpResponse:
+        found(name)
+        form = NewQueue({"name": name, "max_workers": request.POST.get("max_workers", "")})
+        if not form.is_valid():
+            messages.error(request, f"Workers: a whole number from 1 to {MOST_WORKERS}.")
+            return back(request, name)
+        workers = form.cleaned_data["max_workers"]
+        queues.create(name, workers)
+        messages.success(request, f"{name} runs up to {workers} jobs at once.")
+        return back(request, name)
 
 
-def _sparks(now: Any) -> dict[str, dict[Any, int]]:
-    """Queue → minute → jobs that ended in it."""
-    since = now.replace(second=0, microsecond=0) - timedelta(minutes=SPARK_MINUTES)
-    rows = MinuteCount.objects.filter(minute__gte=since).select_related("queue")
-    found: dict[str, dict[Any, int]] = {}
-    for row in rows:
-        found.setdefault(row.queue.name, {})[row.minute] = row.complete + row.failed
-    return found
+class Delete(Screen):
+    actions = {"GET": "queue.administer", "POST": "queue.administer"}
+    template_name = "console/queue_delete.html"
+    title = "Delete"
+
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        return self.show(queue=found(name))
+
+    def post(self, request: HttpRequest, name: str) -> HttpResponse:
+        queues.delete(found(name).name)
+        messages.success(request, f"{name} is deleted; its jobs wait until it is made again.")
+        return redirect("queues")
+
+
+def found(name: str) -> Queue:
+    queue = Queue.objects.existing().filter(name=name).first()
+    if queue is None:
+        raise QueueNotFound(f"There is no queue {name}.", queue=name)
+    return queue
+
+
+def back(request: HttpRequest, name: str) -> HttpResponse:
+    """To the list when that is where the button was pressed."""
+    return redirect("queues") if request.POST.get("next") == "queues" else redirect("queue", name)
+
+
+def rights(request: HttpRequest) -> dict[str, bool]:
+    return {
+        "operate": may(request.user, "queue.operate"),
+        "administer": may(request.user, "queue.administer"),
+    }
+
+
+def lines(ids: list[int], now: datetime) -> list[dict[str, Any]]:
+    """One line for each of these queues, in three queries."""
+    rows = with_depth(Queue.objects.filter(pk__in=ids)).order_by("name")
+    hours, minutes = sums(ids, now), series(ids, now)
+    return [
+        {**queue_shown(row, now, hours.get(row.pk)), "minutes": minutes[row.pk]} for row in rows
+    ]
+
+
+def times(hour: dict[str, int]) -> list[dict[str, Any]]:
+    """What share of the jobs waited and ran at most how long, from the counters."""
+    return [
+        {
+            "share": f"{share:.0%}",
+            "wait": within_ms(hour, "wait", share),
+            "run": within_ms(hour, "run", share),
+        }
+        for share in SHARES
+    ]

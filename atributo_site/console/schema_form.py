@@ -1,80 +1,176 @@
-"""A form from a JSON Schema: one input per property; anything else is one JSON text."""
+"""A form made from a script's JSON Schema, and the data that it is filled with."""
 
 import json
+from dataclasses import dataclass, field
 from typing import Any
 
-from queues.errors import BadPush
+from queues.errors import DataRefused
+from queues.logic.scrub import MASK
 
-SIMPLE = {"string", "integer", "number", "boolean"}
-
-
-def fields_of(schema: dict[str, Any] | None, given: Any) -> list[dict[str, Any]]:
-    """What to draw, with what was typed before."""
-    parts = _parts(schema)
-    if parts is None:
-        return [
-            {"name": "json", "kind": "json", "title": "Data (JSON)", "value": given.get("json", "")}
-        ]
-    return [_field(name, part, required, given) for name, part, required in parts]
+PREFIX = "data-"
+WHOLE = "data"
 
 
-def data_from(schema: dict[str, Any] | None, given: Any) -> Any:
-    """The data that a filled-in form means."""
-    parts = _parts(schema)
-    if parts is None:
-        return _json(given.get("json", ""))
-    values = {name: _value(name, part, given) for name, part, _ in parts}
-    if isinstance(schema, dict) and schema.get("type") == "array":
-        return list(values.values())
-    return {name: value for name, value in values.items() if value is not None}
+@dataclass
+class Field:
+    """One input; `kind` chooses the element in the template."""
+
+    name: str
+    label: str
+    kind: str = "text"
+    help: str = ""
+    required: bool = False
+    value: str = ""
+    checked: bool = False
+    choices: list[tuple[str, str]] = field(default_factory=list)
+    limits: dict[str, Any] = field(default_factory=dict)
+    error: str = ""
+
+    @property
+    def input_name(self) -> str:
+        return PREFIX + self.name
 
 
-def _parts(schema: dict[str, Any] | None) -> list[tuple[str, dict[str, Any], bool]] | None:
-    """Name, schema and need of each input; None where a form cannot be drawn."""
-    if not isinstance(schema, dict):
-        return None
-    if schema.get("type") == "object" and isinstance(schema.get("properties"), dict):
-        needed = schema.get("required", [])
-        return [(name, part, name in needed) for name, part in schema["properties"].items()]
-    if schema.get("type") == "array" and isinstance(schema.get("prefixItems"), list):
-        return [(f"item-{n}", part, True) for n, part in enumerate(schema["prefixItems"])]
-    return None
+class SchemaForm:
+    """Properties or a fixed list of arguments become fields; any other data is typed as JSON."""
+
+    def __init__(self, schema: dict[str, Any] | None, data: Any = None) -> None:
+        self.schema = schema or {}
+        self.parts = _parts(self.schema)
+        self.listed = "prefixItems" in self.schema
+        self.error = ""
+        fits = data is None or isinstance(data, list if self.listed else dict)
+        self.whole = not self.parts or not fits
+        self.text = "" if data is None else pretty(data)
+        values = dict(enumerate(data)) if isinstance(data, list) else data or {}
+        self.fields = [] if self.whole else [self._field(key, values) for key in self.parts]
+
+    def read(self, given: Any) -> Any:
+        """The data as typed; whether it fits the schema is checked where it is used."""
+        if self.whole:
+            self.text = given.get(WHOLE, "")
+            return _json(self.text, WHOLE)
+        pairs = zip(self.parts, self.fields, strict=True)
+        values = {key: self._value(each, given) for key, each in pairs}
+        if not self.listed:
+            return {key: value for key, value in values.items() if value is not _NOTHING}
+        found = [None if value is _NOTHING else value for value in values.values()]
+        return found if any(value is not None for value in found) else None
+
+    def refuse(self, error: DataRefused) -> None:
+        """Put the reason to the field that it is about."""
+        first = str(error.facts.get("path", "")).split("/")[0]
+        for each in self.fields:
+            if each.name == first:
+                each.error = str(error)
+                return
+        self.error = str(error)
+
+    def _field(self, key: Any, values: Any) -> Field:
+        part = self.parts[key]
+        required = self.listed or key in self.schema.get("required", [])
+        label = str(part.get("title") or key)
+        made = Field(str(key), label, _kind(part), str(part.get("description", "")), required)
+        made.limits = {
+            html: part[name]
+            for name, html in LIMITS.items()
+            if isinstance(part.get(name), int | float)
+        }
+        made.choices = [(json.dumps(value), str(value)) for value in part.get("enum", [])]
+        value = values.get(key, part.get("default"))
+        made.checked = value is True
+        made.value = _shown(value, made.kind)
+        return made
+
+    def _value(self, each: Field, given: Any) -> Any:
+        text = given.get(each.input_name, "")
+        each.value, each.checked = text, bool(text)
+        if each.kind == "checkbox":
+            return bool(text)
+        if text == "" and each.kind != "text" or text == "" and not each.required:
+            return _NOTHING
+        return READERS.get(each.kind, _text)(text, each.name)
 
 
-def _field(name: str, part: dict[str, Any], required: bool, given: Any) -> dict[str, Any]:
-    kind = "json"
+class _Nothing:
+    """A field that was left empty."""
+
+
+_NOTHING = _Nothing()
+LIMITS = {
+    "minimum": "min",
+    "maximum": "max",
+    "minLength": "minlength",
+    "maxLength": "maxlength",
+}
+
+
+def pretty(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def unmasked(given: Any, original: Any) -> Any:
+    """What was masked on the page and left so is what it was."""
+    if given == MASK:
+        return original
+    if isinstance(given, dict) and isinstance(original, dict):
+        return {key: unmasked(value, original.get(key, value)) for key, value in given.items()}
+    if isinstance(given, list) and isinstance(original, list) and len(given) == len(original):
+        return [unmasked(one, other) for one, other in zip(given, original, strict=True)]
+    return given
+
+
+def _parts(schema: dict[str, Any]) -> dict[Any, dict[str, Any]]:
+    found = schema.get("properties")
+    if isinstance(found, dict):
+        return {key: part if isinstance(part, dict) else {} for key, part in found.items()}
+    listed = schema.get("prefixItems")
+    if isinstance(listed, list):
+        return {key: part if isinstance(part, dict) else {} for key, part in enumerate(listed)}
+    return {}
+
+
+def _kind(part: dict[str, Any]) -> str:
     if "enum" in part:
-        kind = "choice"
-    elif part.get("type") in SIMPLE:
-        kind = str(part["type"])
-    return {
-        "name": name,
-        "kind": "secret" if part.get("x-secret") else kind,
-        "title": part.get("title", name),
-        "help": part.get("description", ""),
-        "required": required,
-        "choices": part.get("enum", []),
-        "value": given.get(name, part.get("default", "")),
-        "least": part.get("minimum"),
-        "most": part.get("maximum"),
-        "step": "1" if kind == "integer" else "any",
-    }
-
-
-def _value(name: str, part: dict[str, Any], given: Any) -> Any:
-    text = given.get(name, "")
+        return "select"
+    if part.get("x-secret"):
+        return "password"
     kind = part.get("type")
-    if kind == "boolean":
-        return bool(text)
-    if text == "":
-        return None
-    if "enum" in part:
-        return next((choice for choice in part["enum"] if str(choice) == text), text)
-    return text if kind == "string" else _json(text)
+    if kind in KINDS:
+        return KINDS[kind]
+    return "json"
 
 
-def _json(text: str) -> Any:
+KINDS = {"string": "text", "integer": "integer", "number": "number", "boolean": "checkbox"}
+
+
+def _shown(value: Any, kind: str) -> str:
+    if value is None:
+        return ""
+    if kind in {"json", "select"}:
+        return json.dumps(value, ensure_ascii=False)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _text(text: str, name: str) -> Any:
+    return text.replace("\r\n", "\n")
+
+
+def _number(text: str, name: str) -> Any:
+    """A text that is no number stays one, for the schema to refuse."""
     try:
-        return json.loads(text) if text.strip() else None
-    except ValueError as error:
-        raise BadPush(f"{text!r} is not JSON: {error}") from error
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _json(text: str, name: str) -> Any:
+    if not text.strip():
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DataRefused(f"{name}: not JSON: {error}", path=name) from error
+
+
+READERS = {"integer": _number, "number": _number, "json": _json, "select": _json}

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
@@ -13,8 +14,11 @@ from allocation.transactions.models import Document, Transaction
 from atributo_site.console.navigation import address, navigation
 from atributo_site.console.screen import Screen
 from atributo_site.console.subjects import NOUNS, subject_url
+from pools.models import Pool
+from queues.models import Queue, QueuedJob, Service
 
 LONGEST = 320
+MOST_NAMES = 10
 
 
 @dataclass(frozen=True)
@@ -60,10 +64,30 @@ def transactions(user: Any, text: str) -> list[Hit]:
     return found
 
 
+def work(user: Any, text: str) -> list[Hit]:
+    """A queued job by its id, a queue by its name, a service by its mount."""
+    job_id = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
+    found = [Hit("job", text, subject_url(f"job:{text}"))]
+    hits = found * QueuedJob.objects.filter(pk=job_id).exists()
+    if Queue.objects.existing().filter(name=text).exists():
+        hits += [Hit("queue", text, subject_url(f"queue:{text}"))]
+    services = Service.objects.filter(mount__in=[text, f"/{text}"]).values_list("mount", flat=True)
+    return hits + [Hit("service", mount, subject_url(f"service:{mount}")) for mount in services]
+
+
+def watched_names(user: Any, text: str) -> list[Hit]:
+    """By what it is called here or in DNS, or by the address of one of its backends."""
+    by = Q(name=text) | Q(domain=text) | Q(backends__address=text) | Q(backends__instance_id=text)
+    names = Pool.objects.filter(by).order_by("name").distinct()[:MOST_NAMES]
+    return [Hit("pool", pool.name, pool.get_absolute_url()) for pool in names]
+
+
 # A room adds its own finder here when its screens land.
 FINDERS: list[Callable[[Any, str], list[Hit]]] = [
     screens,
     transactions,
+    work,
+    watched_names,
     subjects,
     everything_else,
 ]

@@ -5,10 +5,10 @@ TONES = {
     " fresh settled completed",
     "busy": "progress starting connecting working draining restarting aborting drain maintenance"
     " administered rolling_back",
-    "warn": "warning degraded silent late stale retrying delayed waiting kept gone",
+    "warn": "warning degraded silent late stale retrying delayed kept gone aborted released",
     "bad": "error failed dead down lost missing expired critical refused stuck orphaned overdue",
     "info": "info notice",
-    "idle": "pending standby idle stopped paused free unavailable unknown removed none",
+    "idle": "pending waiting standby idle stopped paused free unavailable unknown removed none",
 }
 TONE_OF = {word: tone for tone, words in TONES.items() for word in words.split()}
 

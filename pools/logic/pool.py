@@ -278,7 +278,7 @@ class PoolMachine:
             self.slots.retire(slot, now)
 
     def demand(self) -> int:
-        living = self.roster.backends.keys() - self.roster.dead.keys()
+        living = len(self.roster.backends) - len(self.roster.dead)
         return self.shape.sizing.demand(self.slots.all(), len(self.queue), living)
 
     def became_doomed(self, slot: Slot) -> None:

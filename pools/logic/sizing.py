@@ -16,15 +16,17 @@ class Sizing:
         self.is_clamped = False
         self._filter = LowPass()
 
-    def demand(self, slots: Collection[Slot], waiting: int, keys: Collection[str]) -> int:
+    def demand(self, slots: Collection[Slot], waiting: int, living: int) -> int:
         """Every claim, every spare, and a replacement for each slot that is trying again.
 
-        There is no replacement when all the backends (`keys`) are in the same trouble.
+        Replacements are for other backends than the one in trouble, so a pool with one `living`
+        backend gets none. The limit must not depend on how many are in trouble: opening and
+        giving up replacements would never end.
         """
         busy = sum(slot.state == BUSY for slot in slots)
-        trying = [slot.key for slot in slots if slot.is_retrying and not slot.is_monitor]
-        replaced = len(trying) if not set(keys) <= set(trying) else 0
-        return busy + replaced + waiting + self.spares
+        trying = sum(slot.is_retrying and not slot.is_monitor for slot in slots)
+        limit = max(0, living - 1) * max(1, self.spares)
+        return busy + min(trying, limit) + waiting + self.spares
 
     def target(self, demand: int) -> int:
         """Grow at once, shrink slowly."""

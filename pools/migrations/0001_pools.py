@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
             name='Pool',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=100, unique=True, validators=[django.core.validators.RegexValidator(re.compile('[A-Za-z0-9][A-Za-z0-9._-]*\\Z'), 'Letters, digits and . _ -')])),
+                ('name', models.CharField(max_length=100, unique=True, validators=[django.core.validators.RegexValidator(re.compile('\\A[A-Za-z0-9][A-Za-z0-9._-]*\\Z'), 'Letters, digits and . _ -')])),
                 ('domain', models.CharField(max_length=253, validators=[pools.models.fields.target_name])),
                 ('service', models.CharField(default='_http._tcp', max_length=100)),
                 ('default_port', models.PositiveIntegerField(default=80, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(65535)])),

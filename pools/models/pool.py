@@ -1,7 +1,6 @@
 """Pool: a name that is watched in DNS, and what is known of it."""
 
 import re
-from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
@@ -13,7 +12,7 @@ from django.urls import reverse
 from pools.models.fields import nameserver_list, recovery_spec, target_name
 from pools.permitted import default_ceiling_ms, default_floor_ms
 
-NAME = RegexValidator(re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z"), "Letters, digits and . _ -")
+NAME = RegexValidator(re.compile(r"\A[A-Za-z0-9][A-Za-z0-9._-]*\Z"), "Letters, digits and . _ -")
 DAY_MS = 24 * 60 * 60 * 1000
 
 
@@ -126,12 +125,9 @@ class Pool(models.Model):
 
     def clean(self) -> None:
         super().clean()
-        problems: dict[str, Any] = {}
         if self.ttl_floor_ms > self.ttl_ceiling_ms:
-            problems["ttl_floor_ms"] = "The floor is above the ceiling."
+            raise ValidationError({"ttl_floor_ms": "The floor is above the ceiling."})
         try:
-            target_name(self.service_name)
+            target_name(f"{self.service}.example")
         except ValidationError as error:
-            problems["service"] = error.messages
-        if problems:
-            raise ValidationError(problems)
+            raise ValidationError({"service": error.messages}) from error

@@ -5,6 +5,7 @@ from typing import Any
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.urls import reverse
 
 from queues.logic.backoff import DEFAULT_MS
 from queues.logic.lifecycle import Status
@@ -150,6 +151,9 @@ class QueuedJob(models.Model):
 
     def __str__(self) -> str:
         return f"{self.id} {self.mount}/{self.script}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("job", args=[str(self.pk)])
 
     @property
     def priority(self) -> int:

@@ -3,6 +3,7 @@
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.urls import reverse
 
 MOST_WORKERS = 1000
 
@@ -40,6 +41,9 @@ class Queue(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("queue", args=[self.name])
 
     @property
     def paused(self) -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 from django.db import models
 from django.db.models import F
 from django.db.models.functions import Now
+from django.urls import reverse
 
 from queues.logic.mounts import prefix
 
@@ -27,6 +28,9 @@ class Service(models.Model):
 
     def __str__(self) -> str:
         return self.mount
+
+    def get_absolute_url(self) -> str:
+        return reverse("service", args=[self.mount])
 
     @property
     def prefix(self) -> str:

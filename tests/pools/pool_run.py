@@ -67,7 +67,9 @@ class PoolRun:
 
     def settle(self):
         """Do what the machine asks for until it asks no more, at the present moment."""
+        rounds = itertools.count()
         while self.machine.actions or self.machine.wake_at() <= self.now or self._is_due():
+            assert next(rounds) < 5000, "the pool does not come to rest"
             for action in self.machine.take():
                 self._do(action)
             if self._is_due():

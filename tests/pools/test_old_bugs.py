@@ -91,3 +91,12 @@ def test_claims_that_gave_up_cause_no_growth(waiting):
     run.machine.cancel(0)
     run.advance(20).add("b1").advance(10_000)
     assert run.connections == []
+
+
+def test_backends_that_all_refuse_are_not_hammered():
+    run = PoolRun(spares=1, maximum=4)
+    run.nets.update(b1="refuse", b2="refuse")
+    run.add("b1").add("b2")
+    assert len(run.attempts) <= 4
+    run.advance(1000)
+    assert len(run.attempts) < 40

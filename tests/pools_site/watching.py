@@ -1,5 +1,7 @@
 """A watcher in a test: real sockets and the real thread, with a clock that jumps."""
 
+from functools import cache
+
 from allocation.leases import HeldLease
 from allocation.models import Instance
 from allocation.models.clock import database_now
@@ -29,12 +31,18 @@ class JumpingDriver(ThreadDriver):
         self._jumped_ms += ms
 
 
+@cache
+def the_driver():
+    """One for all tests: a driver's thread lives as long as the process."""
+    return JumpingDriver()
+
+
 class Watching:
     """One watcher under a lease of its own; every wait ends with an answer, none with a guess."""
 
     def __init__(self, server):
         self.server = server
-        self.driver = JumpingDriver()
+        self.driver = the_driver()
         self.watch = Watch(self.driver, LONG_SECONDS)
         self.lease = HeldLease.take("curator", "test", 600)
 

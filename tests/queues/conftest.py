@@ -12,7 +12,7 @@ import queues
 from allocation.leases import HeldLease
 from allocation.models import Lease
 from allocation.models.clock import database_now
-from queues import services
+from queues import installation
 from queues.models import QueuedJob, Slot
 from queues.repairs import REPAIRS
 from tests.queues.hands import Hands
@@ -36,7 +36,7 @@ def service_roots(settings, monkeypatch):
 @pytest.fixture
 def probe(service_roots, transactional_db):
     """The mount of the probe service."""
-    return services.install("probe", "/probe", setup=False).mount
+    return installation.install("probe", "/probe", setup=False).mount
 
 
 @pytest.fixture

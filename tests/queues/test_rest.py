@@ -2,7 +2,7 @@
 
 import pytest
 
-from queues import services
+from queues import installation
 
 JSON = "application/json"
 pytestmark = pytest.mark.usefixtures("probe", "scripts_see_this_database")
@@ -116,7 +116,7 @@ def test_roles_limit_what_is_done(rest_as, queue, act):
 
 def test_scripts_are_listed_with_their_titles(operator, tmp_path):
     configuration = {"file": str(tmp_path / "x")}
-    services.install("lifecycle", "/life", configuration=configuration, setup=False)
+    installation.install("lifecycle", "/life", configuration=configuration, setup=False)
     assert operator.get("/api/v1/services/scripts?mount=/life").json() == {
         "setup": "Setup",
         "teardown": "Teardown",
@@ -187,7 +187,7 @@ def test_services_are_installed_and_removed(admin, tmp_path):
 
 
 def test_secrets_are_masked_everywhere(operator, admin, queue, hands, probe):
-    services.configure(probe, {"token": "CANARY-config"})
+    installation.configure(probe, {"token": "CANARY-config"})
     data = {"n": 1, "pin": "CANARY-pin", "password": "CANARY-word", "say": ["it is CANARY-word"]}
     data |= {"file": "/nonexistent/CANARY-pin"}
     job_id = queue.push({"mount": probe, "name": "checked"}, data)
@@ -196,3 +196,8 @@ def test_secrets_are_masked_everywhere(operator, admin, queue, hands, probe):
     pages = "".join(admin.get(f"/api/v1/{url}").content.decode() for url in urls)
     assert "FileNotFoundError" in pages
     assert "CANARY" not in pages
+
+
+def test_the_schema_of_a_script_is_in_the_openapi_document(admin):
+    document = admin.get("/api/v1/schema?format=json").content.decode()
+    assert "script.probe_checked" in document

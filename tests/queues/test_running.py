@@ -204,7 +204,7 @@ ODD = {
 def odd_service(service_roots, probe, tmp_path, settings):
     from dataclasses import replace
 
-    from queues import services
+    from queues import installation
 
     folder = tmp_path / "odd"
     folder.mkdir()
@@ -215,7 +215,7 @@ def odd_service(service_roots, probe, tmp_path, settings):
     manifest = {"name": "odd", "version": "1.0.0", "scripts": scripts}
     (folder / "manifest.json").write_text(json.dumps(manifest))
     settings.ATRIBUTO = replace(settings.ATRIBUTO, service_roots=(str(tmp_path), *service_roots))
-    return services.install("odd", "/odd", setup=False).mount
+    return installation.install("odd", "/odd", setup=False).mount
 
 
 def test_every_attempt_is_kept(queue, act, hands, tmp_path):
@@ -252,13 +252,13 @@ def test_counters_are_written_with_the_outcomes(queue, act, hands, tmp_path, swe
 
 
 def test_a_warm_child_sees_an_upgraded_script(queue, odd_service, hands, tmp_path):
-    from queues import services
+    from queues import installation
 
     script = {"mount": odd_service, "name": "nan"}
     queue.push(script)
     hands.drain()
     (tmp_path / "odd" / "nan.py").write_text("def run(context):\n    return 'new code'\n")
-    services.upgrade("odd", odd_service)
+    installation.upgrade("odd", odd_service)
     job = queue.get(queue.push(script))
     hands.drain()
     assert job.result == "new code"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from queues import services
+from queues import installation
 from queues.errors import BadMount, BadService, LifecycleScriptFailed, MountTaken, ServiceNotFound
 from queues.models import Service
 
@@ -24,7 +24,7 @@ def story(tmp_path, transactional_db):
 
 
 def install(story, **options):
-    return services.install("lifecycle", "/life", configuration=story.configuration, **options)
+    return installation.install("lifecycle", "/life", configuration=story.configuration, **options)
 
 
 def test_install_runs_setup(story):
@@ -51,7 +51,7 @@ def test_a_failing_setup_installs_nothing_unless_forced(story):
 
 def test_upgrade_keeps_configuration_and_runs_setup_only(story):
     install(story, setup=False, development=True)
-    service = services.upgrade("lifecycle", "/life", configuration={"colour": "blue"})
+    service = installation.upgrade("lifecycle", "/life", configuration={"colour": "blue"})
     assert story.lines() == ["setup blue life_texts"]
     assert service.settings()["file"] == story.configuration["file"]
     assert service.development is True
@@ -59,43 +59,43 @@ def test_upgrade_keeps_configuration_and_runs_setup_only(story):
 
 def test_replace_runs_both_and_drops_configuration(story):
     install(story, setup=False, development=True)
-    services.configure("/life", {"colour": "blue"})
-    service = services.replace("lifecycle", "/life", configuration=story.configuration)
+    installation.configure("/life", {"colour": "blue"})
+    service = installation.replace("lifecycle", "/life", configuration=story.configuration)
     assert story.lines() == ["teardown blue life_texts", "setup red life_texts"]
     assert (service.settings()["colour"], service.development) == ("red", False)
 
 
 def test_a_failing_setup_does_not_stop_an_upgrade(story):
     install(story, setup=False)
-    service = services.upgrade("lifecycle", "/life", configuration={"fail": "setup"})
+    service = installation.upgrade("lifecycle", "/life", configuration={"fail": "setup"})
     assert service.configuration["fail"] == "setup"
 
 
 def test_uninstall_runs_teardown_and_stops_on_its_failure(story):
     install(story, setup=False)
-    services.configure("/life", {"fail": "teardown"})
+    installation.configure("/life", {"fail": "teardown"})
     with pytest.raises(LifecycleScriptFailed):
-        services.uninstall("/life")
+        installation.uninstall("/life")
     assert Service.objects.exists()
-    services.uninstall("/life", force=True)
+    installation.uninstall("/life", force=True)
     assert not Service.objects.exists()
     assert story.lines() == ["teardown red life_texts"] * 2
 
 
-@pytest.mark.parametrize("change", [services.upgrade, services.replace])
+@pytest.mark.parametrize("change", [installation.upgrade, installation.replace])
 def test_what_is_not_installed_cannot_be_changed_unless_forced(story, change):
     with pytest.raises(ServiceNotFound):
         change("lifecycle", "/life")
     options = {"force": True, "setup": False, "teardown": False}
     assert change("lifecycle", "/life", configuration=story.configuration, **options).pk
     with pytest.raises(ServiceNotFound):
-        services.uninstall("/nowhere")
-    assert services.uninstall("/nowhere", force=True) is False
+        installation.uninstall("/nowhere")
+    assert installation.uninstall("/nowhere", force=True) is False
 
 
 def test_every_error_of_a_folder_is_told_at_once(transactional_db):
     with pytest.raises(BadService) as refusal:
-        services.install("bad_paths", "/bad")
+        installation.install("bad_paths", "/bad")
     errors = "\n".join(refusal.value.facts["errors"])
     for word in ("name", "version", "inside the service", "max_failures"):
         assert word in errors
@@ -105,7 +105,7 @@ def test_every_error_of_a_folder_is_told_at_once(transactional_db):
 @pytest.mark.parametrize("folder", ["../queues", "/etc", "nowhere", "not_json", ".", "a\x00b"])
 def test_a_folder_that_is_no_service_is_refused(transactional_db, folder):
     with pytest.raises(BadService):
-        services.install(folder, "/bad")
+        installation.install(folder, "/bad")
 
 
 @pytest.fixture
@@ -130,49 +130,49 @@ def folder(tmp_path, settings, service_roots, monkeypatch):
 def test_a_script_with_a_syntax_error_is_refused(transactional_db, folder):
     folder(**{"a.py": "def run(context) return"})
     with pytest.raises(BadService, match="syntax error"):
-        services.install("made", "/made")
+        installation.install("made", "/made")
 
 
 def test_a_missing_script_is_refused(transactional_db, folder):
     folder()
     with pytest.raises(BadService, match="is no file of the service"):
-        services.install("made", "/made")
+        installation.install("made", "/made")
 
 
 def test_a_link_out_of_the_root_is_refused(transactional_db, folder, tmp_path):
     (tmp_path / "outside.py").write_text("def run(context): pass")
     (folder() / "a.py").symlink_to(tmp_path / "outside.py")
     with pytest.raises(BadService, match="outside the service roots"):
-        services.install("made", "/made")
+        installation.install("made", "/made")
 
 
 def test_a_script_that_others_may_change_is_refused(transactional_db, folder):
     (folder(**{"a.py": "def run(context): pass"}) / "a.py").chmod(0o666)
     with pytest.raises(BadService, match="may be changed by others"):
-        services.install("made", "/made")
+        installation.install("made", "/made")
 
 
 @pytest.mark.parametrize("mount", ["/_x", "/app", "x", "/a b", "/3x"])
 def test_a_bad_mount_is_refused(transactional_db, mount):
     with pytest.raises(BadMount):
-        services.install("probe", mount)
+        installation.install("probe", mount)
 
 
 def test_configuration_is_checked(story):
     install(story, setup=False)
     with pytest.raises(BadService, match="colour must be of type string"):
-        services.configure("/life", {"colour": 3})
+        installation.configure("/life", {"colour": 3})
     with pytest.raises(BadService, match="size is not allowed"):
-        services.configure("/life", {"size": 3})
-    services.configure("/life", {}, whole=True)
-    assert services.warnings_of(services.found("/life")) == {"file": "is required"}
+        installation.configure("/life", {"size": 3})
+    installation.configure("/life", {}, whole=True)
+    assert installation.warnings_of(installation.found("/life")) == {"file": "is required"}
 
 
 def test_development_mode_reads_scripts_anew_after_setup(transactional_db, folder):
     from queues.run_now import run_script
 
     place = folder(**{"a.py": "def run(context): return 1"})
-    services.install("made", "/made", development=True)
+    installation.install("made", "/made", development=True)
     assert run_script("/made", "a").result == 1
     (place / "a.py").write_text("def run(context): return 22")
     assert run_script("/made", "a").result == 22
@@ -180,4 +180,4 @@ def test_development_mode_reads_scripts_anew_after_setup(transactional_db, folde
 
 @pytest.mark.parametrize("name", ["mailer", "multiplier", "counter", "fragile"])
 def test_every_demo_service_can_be_installed(transactional_db, name):
-    assert services.install(name, f"/{name}", setup=False).scripts.exists()
+    assert installation.install(name, f"/{name}", setup=False).scripts.exists()

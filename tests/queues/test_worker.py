@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 import queues
-from allocation.models import Lease
+from allocation.models import Event, Lease
 from queues.models import QueuedJob, Run, Slot
 
 
@@ -204,6 +204,7 @@ def test_forged_messages_change_nothing(queue, act, worker, redis_connection, un
     assert process.is_running()
     assert not os.path.exists("/tmp/atributo-owned")
     assert process.wait_for_line("forged_bell")
+    assert Event.objects.filter(kind="doorbell.forged").count() == 1
 
 
 def test_a_worker_dies_with_its_supervisor(worker, wait_until):

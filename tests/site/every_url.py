@@ -12,7 +12,7 @@ from atributo_site.raw_lists import RawList
 from atributo_site.rest.endpoint import Endpoint
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
-SAMPLES = {"int": "1", "id": "none", "path": "1", "str": "none", "slug": "none"}
+SAMPLES = {"int": "1", "id": "none", "path": "1", "str": "none", "slug": "none", "mount": "none"}
 REGEX_SAMPLES = {"app_list": "allocation/", None: "nothing-here"}
 
 # The only URLs that answer people who are not logged in, and how.

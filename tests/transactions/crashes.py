@@ -15,6 +15,7 @@ from allocation.models import Lease
 from allocation.models.clock import database_now
 from allocation.transactions import Client, Transaction
 from allocation.transactions.curate import expired_transactions, orphaned_locks, retention
+from allocation.transactions.invariants import INVARIANTS
 from allocation.transactions.models import Document, DocumentVersion, Lock, LockWait
 from allocation.transactions.models import Transaction as Row
 from tests.transactions.poison import poison
@@ -135,6 +136,7 @@ def assert_whole():
 
 
 def assert_clean():
+    assert [line for _, _, broken in INVARIANTS for line in broken()] == []
     assert not Row.objects.unfinished().exists()
     assert not Lock.objects.exists()
     assert not LockWait.objects.exists()

@@ -2,21 +2,39 @@
 
 from datetime import timedelta
 
+from django.db import connection
+
 from allocation.models.clock import database_now
 from allocation.transactions.models import Transaction
 
+FIRST = 1000
+COLUMNS = [field.column for field in Transaction._meta.fields if not field.primary_key]
 
-def finished_transactions(count, batch=10_000):
+
+def finished_transactions(count):
     """Completed long enough ago to be history, not long enough to be removed."""
-    now = database_now()
-    for start in range(0, count, batch):
-        Transaction.objects.bulk_create(
-            Transaction(
-                status="completed",
-                started_at=now - timedelta(seconds=60 + number),
-                expires_at=now - timedelta(seconds=55 + number),
-                limit_at=now,
-                finished_at=now - timedelta(seconds=58 + number),
-            )
-            for number in range(start, min(start + batch, count))
+    before = Transaction.objects.count()
+    Transaction.objects.bulk_create(_finished(number) for number in range(min(count, FIRST)))
+    while (missing := before + count - Transaction.objects.count()) > 0:
+        _double(missing)
+
+
+def _finished(number):
+    now = database_now() - timedelta(seconds=60 + number)
+    return Transaction(
+        status="completed",
+        started_at=now,
+        expires_at=now + timedelta(seconds=5),
+        limit_at=now + timedelta(seconds=60),
+        finished_at=now + timedelta(seconds=1),
+    )
+
+
+def _double(most):
+    names = ", ".join(COLUMNS)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO allocation_transaction ({names}) SELECT {names}"
+            " FROM allocation_transaction WHERE finished_at IS NOT NULL LIMIT %s",
+            [most],
         )

@@ -1,7 +1,11 @@
 """Completions and roll backs that fail, and transactions that run out of time."""
 
-import pytest
+from datetime import UTC, datetime, timedelta
 
+import pytest
+import time_machine
+
+from allocation.models.clock import database_now
 from allocation.transactions import (
     FailedToComplete,
     FailedToRollBack,
@@ -10,6 +14,7 @@ from allocation.transactions import (
     RollbackCausedByException,
     Transaction,
 )
+from allocation.transactions.curate import expired_transactions
 from allocation.transactions.models import Lock
 from tests.transactions.poison import poisoned
 from tests.transactions.test_scenarios import change_everything, six_calls
@@ -92,6 +97,16 @@ def test_renewing_after_the_end_is_refused(store, let_expire):
     let_expire(txn)
     with pytest.raises(JobIsTimedOut):
         txn.renew()
+
+
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_a_client_whose_clock_is_wrong_is_treated_like_any_other(store, lease, hours):
+    with time_machine.travel(datetime.now(UTC) + timedelta(hours=hours)):
+        txn = Transaction(store)
+        txn.put("c", "old", {"v": 1})
+        assert expired_transactions(database_now(), lease) == 0
+        txn.complete()
+    assert store.get("c", "old").json == {"v": 1}
 
 
 def test_an_error_of_the_database_rolls_back(store):

@@ -48,6 +48,22 @@ def test_a_sweep_reads_only_what_is_overdue(store, let_expire, lease):
     assert expired_transactions(database_now(), lease) == 1
 
 
+@pytest.mark.soak
+def test_a_sweep_over_a_million_reads_only_what_is_overdue(store, lease):
+    finished_transactions(1_000_000)
+    for number in range(100):
+        Transaction(store).put("many", str(number), {"v": number})
+    Row.objects.unfinished().update(expires_at="2000-01-01T00:00Z")
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    overdue = Row.objects.overdue(database_now()).order_by("expires_at")[:100]
+    assert "transaction_unfinished" in plan_of(overdue)
+    assert expired_transactions(database_now(), lease) == 100
+    with CaptureQueriesContext(connection) as captured:
+        assert expired_transactions(database_now(), lease) == 0
+    assert len(captured) == 2
+
+
 def test_old_transactions_are_found_by_their_index(store):
     finished_transactions(2000)
     with connection.cursor() as cursor:

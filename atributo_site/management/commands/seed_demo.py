@@ -5,9 +5,9 @@ from typing import Any
 from allocation.errors import AtributoError
 from allocation.events import record
 from atributo_site.commands import AtributoCommand
-from atributo_site.demo import allocation, documents
+from atributo_site.demo import allocation, documents, queues
 
-CHAPTERS = {"allocation": allocation, "documents": documents}
+CHAPTERS = {"allocation": allocation, "documents": documents, "queues": queues}
 
 
 class NotEmpty(AtributoError):

@@ -9,6 +9,7 @@ from allocation.models.clock import database_now
 from atributo_site.commands import AtributoCommand
 from queues import catalogue
 from queues.gauges import gauges
+from queues.management.subcommands import Subcommands
 from queues.shown import queue_shown
 
 
@@ -16,13 +17,13 @@ class Command(AtributoCommand):
     help = "Queues: list, create, pause, resume, delete."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        actions = parser.add_subparsers(dest="action", required=True)
-        actions.add_parser("list", help="Every queue with what runs and waits.")
-        creation = actions.add_parser("create", help="Make a queue, or change its workers.")
+        actions = Subcommands(parser)
+        actions.add("list", help="Every queue with what runs and waits.")
+        creation = actions.add("create", help="Make a queue, or change its workers.")
         creation.add_argument("name")
         creation.add_argument("--max-workers", type=int)
         for name in ("pause", "resume", "delete"):
-            actions.add_parser(name).add_argument("name")
+            actions.add(name).add_argument("name")
 
     def perform(self, **options: Any) -> None:
         if options["action"] == "list":

@@ -6,7 +6,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from atributo_site.commands import AtributoCommand
-from queues import bundle, services
+from queues import bundle, installation
+from queues.management.subcommands import Subcommands
 from queues.models import Service
 from queues.shown import service_shown
 
@@ -15,24 +16,24 @@ class Command(AtributoCommand):
     help = "Services: list, install, upgrade, replace, uninstall, configure, development."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        actions = parser.add_subparsers(dest="action", required=True)
-        actions.add_parser("list", help="Installed services.")
-        actions.add_parser("folders", help="Folders below the service roots that have a manifest.")
+        actions = Subcommands(parser)
+        actions.add("list", help="Installed services.")
+        actions.add("folders", help="Folders below the service roots that have a manifest.")
         for name in ("install", "upgrade", "replace"):
-            change = actions.add_parser(name, help=f"{name.capitalize()} a service from a folder.")
+            change = actions.add(name, help=f"{name.capitalize()} a service from a folder.")
             change.add_argument("folder")
             change.add_argument("mount")
             change.add_argument("--configuration", default="{}", help="Options as JSON.")
             change.add_argument("--no-setup", action="store_true")
             change.add_argument("--force", action="store_true")
-        removal = actions.add_parser("uninstall", help="Remove a service.")
+        removal = actions.add("uninstall", help="Remove a service.")
         removal.add_argument("mount")
         removal.add_argument("--no-teardown", action="store_true")
         removal.add_argument("--force", action="store_true")
-        options = actions.add_parser("configure", help="Change options of a service.")
+        options = actions.add("configure", help="Change options of a service.")
         options.add_argument("mount")
         options.add_argument("configuration", help="Options as JSON.")
-        development = actions.add_parser("development", help="Read scripts anew for every run.")
+        development = actions.add("development", help="Read scripts anew for every run.")
         development.add_argument("mount")
         development.add_argument("state", choices=["on", "off"])
 
@@ -54,13 +55,13 @@ class Command(AtributoCommand):
         self.show(bundle.available())
 
     def _install(self, options: dict[str, Any]) -> None:
-        self._change(services.install, options)
+        self._change(installation.install, options)
 
     def _upgrade(self, options: dict[str, Any]) -> None:
-        self._change(services.upgrade, options)
+        self._change(installation.upgrade, options)
 
     def _replace(self, options: dict[str, Any]) -> None:
-        self._change(services.replace, options)
+        self._change(installation.replace, options)
 
     def _change(self, change: Any, options: dict[str, Any]) -> None:
         service = change(
@@ -73,16 +74,16 @@ class Command(AtributoCommand):
         self._tell(service, options)
 
     def _uninstall(self, options: dict[str, Any]) -> None:
-        services.uninstall(
+        installation.uninstall(
             options["mount"], teardown=not options["no_teardown"], force=options["force"]
         )
 
     def _configure(self, options: dict[str, Any]) -> None:
         values = _json(options["configuration"])
-        self._tell(services.configure(options["mount"], values), options)
+        self._tell(installation.configure(options["mount"], values), options)
 
     def _development(self, options: dict[str, Any]) -> None:
-        service = services.set_development(options["mount"], options["state"] == "on")
+        service = installation.set_development(options["mount"], options["state"] == "on")
         self._tell(service, options)
 
     def _tell(self, service: Service, options: dict[str, Any]) -> None:

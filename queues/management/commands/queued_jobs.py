@@ -1,4 +1,4 @@
-"""`manage.py jobs`: list, show, abort, retry, run now, delete jobs."""
+"""`manage.py queued_jobs`: list, show, abort, retry, run now, delete jobs."""
 
 from typing import Any
 
@@ -7,6 +7,7 @@ from django.core.management.base import CommandParser
 from atributo_site.commands import AtributoCommand
 from queues import steering
 from queues.api_jobs import found
+from queues.management.subcommands import Subcommands
 from queues.models import QueuedJob
 from queues.models.job import CHOICES
 from queues.shown import attempts_shown, job_shown
@@ -23,13 +24,13 @@ class Command(AtributoCommand):
     help = "Jobs: list, show, abort, retry, run-now, delete."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        actions = parser.add_subparsers(dest="action", required=True)
-        listing = actions.add_parser("list", help="Newest first.")
+        actions = Subcommands(parser)
+        listing = actions.add("list", help="Newest first.")
         listing.add_argument("--queue")
         listing.add_argument("--status", choices=[value for value, _ in CHOICES])
         listing.add_argument("--limit", type=int, default=20)
         for name in ("show", *ACTIONS):
-            actions.add_parser(name).add_argument("ids", nargs="+")
+            actions.add(name).add_argument("ids", nargs="+")
 
     def perform(self, **options: Any) -> None:
         if options["action"] == "list":

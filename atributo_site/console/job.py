@@ -1,0 +1,135 @@
+"""One job: its attempts, log, data and result, and what can be done to it."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django_htmx.http import HttpResponseClientRefresh
+
+from allocation.errors import InvalidJobId as NotDecodable
+from allocation.job_ids import parse
+from allocation.models import Event
+from allocation.models.clock import database_now
+from atributo_site.console.job_state import job_state, repeats_said
+from atributo_site.console.navigation import address
+from atributo_site.console.screen import Screen
+from atributo_site.permissions import may
+from queues import steering
+from queues.errors import JobNotFound
+from queues.handles import parsed_id
+from queues.models import QueuedJob
+from queues.shown import attempts_shown, hidden, run_of_runs
+
+NEWEST_ATTEMPTS = 30
+NEWEST_LINES = 200
+
+
+class Job(Screen):
+    actions = {"GET": "job.view"}
+    template_name = "console/job.html"
+
+    def get(self, request: HttpRequest, job_id: str) -> HttpResponse:
+        job = found(job_id)
+        if job.status != "progress" and request.headers.get("HX-Target") == "running":
+            return HttpResponseClientRefresh()  # the part that was live is over
+        now = database_now()
+        self.title = f"Job {job.pk}"
+        attempts = timeline(job)
+        return self.show(
+            now=now,
+            job=job,
+            state=job_state(job, now),
+            data=hidden(job.data, job.schema()),
+            result=hidden(job.result, None),
+            attempts=attempts[::-1],
+            current=attempts[-1] if job.status == "progress" and attempts else None,
+            newest_first=attempts[-1]["log"][::-1] if attempts else [],
+            troubled=job.status == "failed" or job.run_failures > 0 or job.lost > 0,
+            callbacks=QueuedJob.objects.filter(parent=job.pk).order_by("-pk")[:20],
+            repeats=repeats_said(job),
+            run_said=run_of_runs(job),
+            limit_seconds=job.timeout_ms and job.timeout_ms / 1000,
+            script_url=address("script", job.mount, job.script),
+            decoded=decoded(job.pk),
+            events=Event.objects.newest_first().filter(subject=f"job:{job.pk}")[:10],
+            may_operate=may(request.user, "job.operate"),
+        )
+
+
+class Deed(Screen):
+    """A button of the job's page."""
+
+    actions = {"POST": "job.operate"}
+
+    def post(self, request: HttpRequest, job_id: str) -> HttpResponse:
+        job = found(job_id)
+        self.do(job.pk)
+        return redirect("job", str(job.pk))
+
+    def do(self, job_id: int) -> None:
+        raise NotImplementedError
+
+    def tell(self, done: bool, said: str, otherwise: str) -> None:
+        tell = messages.success if done else messages.warning
+        tell(self.request, said if done else otherwise)
+
+
+class Retry(Deed):
+    def do(self, job_id: int) -> None:
+        steering.reset(job_id)
+        self.tell(True, "The job waits to run again.", "")
+
+
+class Abort(Deed):
+    def do(self, job_id: int) -> None:
+        done = steering.abort(job_id)
+        self.tell(done, "The job is aborted.", "The job had ended already.")
+
+
+class RunNow(Deed):
+    def do(self, job_id: int) -> None:
+        done = steering.run_now(job_id)
+        self.tell(done, "The job is due now.", "The job does not wait.")
+
+
+class Delete(Screen):
+    actions = {"GET": "job.operate", "POST": "job.operate"}
+    template_name = "console/job_delete.html"
+    title = "Delete"
+
+    def get(self, request: HttpRequest, job_id: str) -> HttpResponse:
+        return self.show(job=found(job_id))
+
+    def post(self, request: HttpRequest, job_id: str) -> HttpResponse:
+        job = found(job_id)
+        steering.delete(job.pk)
+        messages.success(request, f"Job {job.pk} is deleted.")
+        return redirect("jobs")
+
+
+def found(job_id: str) -> QueuedJob:
+    job = QueuedJob.objects.select_related("queue").filter(pk=parsed_id(job_id)).first()
+    if job is None:
+        raise JobNotFound(f"There is no job {job_id}.", job=job_id)
+    return job
+
+
+def timeline(job: QueuedJob) -> list[dict[str, Any]]:
+    """Attempts oldest first, each with how long the job waited before it, and its last lines."""
+    attempts = attempts_shown(job, NEWEST_ATTEMPTS)
+    before = job.created_at
+    for attempt in attempts:
+        attempt["waited"] = max(0.0, (attempt["started_at"] - before).total_seconds())
+        attempt["left_out"] = max(0, len(attempt["log"]) - NEWEST_LINES)
+        attempt["log"] = attempt["log"][-NEWEST_LINES:]
+        before = attempt["ended_at"] or attempt["started_at"]
+    return attempts
+
+
+def decoded(job_id: int) -> dict[str, Any] | None:
+    try:
+        found = parse(job_id)
+    except NotDecodable:
+        return None
+    return {"time": found.time, "worker": found.worker_id, "cluster_size": found.cluster_size}

@@ -1,0 +1,76 @@
+"""Edit a job's data and push it again as a new job; the old one stays as it is."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+import queues
+from atributo_site.console.job import found
+from atributo_site.console.push_form import PushForm, queue_names
+from atributo_site.console.schema_form import SchemaForm, unmasked
+from atributo_site.console.screen import Screen
+from queues.errors import BadPush, DataRefused, QueueNotFound
+from queues.models import QueuedJob
+from queues.shown import hidden
+
+KEPT = {
+    "repeat_until": "repeat_until",
+    "timeout": "timeout_ms",
+    "back_off": "back_off",
+    "success": "success",
+    "failure": "failure",
+    "sticky_key": "sticky_key",
+}
+
+
+class Edit(Screen):
+    actions = {"GET": "job.push", "POST": "job.push"}
+    template_name = "console/job_edit.html"
+
+    def get(self, request: HttpRequest, job_id: str) -> HttpResponse:
+        job = found(job_id)
+        return self._shown(job, self._form(job), PushForm(initial=_initial(job)))
+
+    def post(self, request: HttpRequest, job_id: str) -> HttpResponse:
+        job = found(job_id)
+        form, push = self._form(job), PushForm(request.POST)
+        try:
+            data = unmasked(form.read(request.POST), job.data)
+            if push.is_valid():
+                return self._pushed(job, data, push)
+        except DataRefused as error:
+            form.refuse(error)
+        except (BadPush, QueueNotFound) as error:
+            form.error = str(error)
+        return self._shown(job, form, push, 400)
+
+    def _form(self, job: QueuedJob) -> SchemaForm:
+        schema = job.schema()
+        return SchemaForm(schema, hidden(job.data, schema))
+
+    def _pushed(self, job: QueuedJob, data: Any, push: PushForm) -> HttpResponse:
+        kept = {option: getattr(job, name) for option, name in KEPT.items()}
+        given = {option: value for option, value in kept.items() if value is not None}
+        queue = queues.get(push.cleaned_data["queue"])
+        script = {"mount": job.mount, "name": job.script}
+        new = queue.push(script, data, **{**given, **push.options()})
+        messages.success(self.request, f"Pushed as a new job; {job.pk} stays as it was.")
+        return redirect("job", new)
+
+    def _shown(
+        self, job: QueuedJob, form: SchemaForm, push: PushForm, status: int = 200
+    ) -> HttpResponse:
+        self.title = f"Edit {job.pk}"
+        return self.show(status, job=job, form=form, push=push, queue_names=queue_names())
+
+
+def _initial(job: QueuedJob) -> dict[str, Any]:
+    return {
+        "queue": job.queue.name,
+        "max_failures": job.max_failures,
+        "repeat_times": job.repeat_times,
+        "repeat_delay": job.repeat_delay_ms,
+        "priority": job.priority,
+    }

@@ -1,0 +1,47 @@
+"""The screens of queues, jobs and services."""
+
+from django.urls import path
+
+import atributo_site.console.mounts
+import atributo_site.rest.ids  # noqa: F401  registers <id:…>
+from atributo_site.console import (
+    job,
+    job_bulk,
+    job_edit,
+    job_failures,
+    jobs,
+    queues,
+    script,
+    service,
+    service_list,
+)
+
+QUEUE = "queues/<id:name>/"
+JOB = "jobs/<id:job_id>/"
+SERVICE = "services/<mount:mount>/"
+
+urlpatterns = [
+    path("queues/", queues.Queues.as_view(), name="queues"),
+    path(QUEUE, queues.OneQueue.as_view(), name="queue"),
+    path(f"{QUEUE}pause", queues.Pause.as_view(), name="queue-pause"),
+    path(f"{QUEUE}resume", queues.Resume.as_view(), name="queue-resume"),
+    path(f"{QUEUE}scale", queues.Scale.as_view(), name="queue-scale"),
+    path(f"{QUEUE}delete", queues.Delete.as_view(), name="queue-delete"),
+    path("jobs/", jobs.Jobs.as_view(), name="jobs"),
+    path("jobs/failures/", job_failures.Failures.as_view(), name="jobs-failures"),
+    path("jobs/bulk/", job_bulk.Bulk.as_view(), name="jobs-bulk"),
+    path(JOB, job.Job.as_view(), name="job"),
+    path(f"{JOB}retry", job.Retry.as_view(), name="job-retry"),
+    path(f"{JOB}abort", job.Abort.as_view(), name="job-abort"),
+    path(f"{JOB}run", job.RunNow.as_view(), name="job-run"),
+    path(f"{JOB}delete", job.Delete.as_view(), name="job-delete"),
+    path(f"{JOB}edit/", job_edit.Edit.as_view(), name="job-edit"),
+    path("services/", service_list.Services.as_view(), name="services"),
+    path(SERVICE, service.OneService.as_view(), name="service"),
+    path(f"{SERVICE}-/upgrade", service.Upgrade.as_view(), name="service-upgrade"),
+    path(f"{SERVICE}-/configure", service.Configure.as_view(), name="service-configure"),
+    path(f"{SERVICE}-/development", service.Development.as_view(), name="service-development"),
+    path(f"{SERVICE}-/uninstall", service.Uninstall.as_view(), name="service-uninstall"),
+    path(f"{SERVICE}-/scripts/<id:name>/", script.OneScript.as_view(), name="script"),
+    path(f"{SERVICE}-/scripts/<id:name>/push", script.Push.as_view(), name="script-push"),
+]

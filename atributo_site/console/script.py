@@ -1,0 +1,169 @@
+"""One script: a form made from its schema, run now or pushed, and its last runs."""
+
+import json
+import shlex
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+import queues
+from allocation.events import record
+from allocation.models.clock import database_now
+from atributo_site.console.job_state import job_state
+from atributo_site.console.push_form import PushForm, queue_names
+from atributo_site.console.schema_form import SchemaForm, pretty
+from atributo_site.console.screen import Screen
+from atributo_site.permissions import may
+from queues.errors import BadPush, DataRefused, QueueNotFound, ScriptFailed, ScriptNotFound
+from queues.models import QueuedJob, Script
+from queues.run_now import Ran, run_script
+from queues.schema import check
+from queues.shown import hidden
+
+LAST_RUNS = 10
+EXAMPLES = {"string": "text", "integer": 1, "number": 1.5, "boolean": True}
+
+
+class OneScript(Screen):
+    actions = {"GET": "service.view", "POST": "script.run"}
+    template_name = "console/script.html"
+
+    def get(self, request: HttpRequest, mount: str, name: str) -> HttpResponse:
+        script = found(mount, name)
+        return self.shown(script, SchemaForm(script.schema, _prefilled(request, script)))
+
+    def post(self, request: HttpRequest, mount: str, name: str) -> HttpResponse:
+        """Run it now and show what came of it."""
+        script = found(mount, name)
+        form = SchemaForm(script.schema)
+        try:
+            data = form.read(request.POST)
+            ran = run_script(mount, name, data)
+        except DataRefused as error:
+            form.refuse(error)
+            return self.shown(script, form, status=400)
+        except ScriptFailed as error:
+            _record(script, "script.failed", error=str(error)[:200])
+            return self.shown(script, form, failed=error)
+        _record(script, "script.ran", seconds=round(ran.seconds, 3))
+        return self.shown(script, form, ran=ran)
+
+    def shown(
+        self,
+        script: Script,
+        form: SchemaForm,
+        *,
+        push: PushForm | None = None,
+        ran: Ran | None = None,
+        failed: ScriptFailed | None = None,
+        status: int = 200,
+    ) -> HttpResponse:
+        now = database_now()
+        mount = script.service.mount
+        self.title = f"{mount}/{script.name}"
+        jobs = QueuedJob.objects.visible().of_script(mount, script.name)
+        last = jobs.select_related("queue").defer("data", "result").order_by("-pk")[:LAST_RUNS]
+        return self.show(
+            status,
+            now=now,
+            script=script,
+            service=script.service,
+            whole_name=f"{mount}/{script.name}",
+            schema_text=pretty(script.schema),
+            form=form,
+            push=push or PushForm(initial={"queue": "default"}),
+            queue_names=queue_names(),
+            ran=ran,
+            result=None if ran is None else hidden(ran.result, None),
+            failed=failed,
+            runs=[{"job": job, "state": job_state(job, now)} for job in last],
+            terminal=terminal(self.request, script),
+            may_run=may(self.request.user, "script.run"),
+            may_push=may(self.request.user, "job.push"),
+        )
+
+
+class Push(OneScript):
+    """The same form, pushed into a queue."""
+
+    actions = {"POST": "job.push"}
+
+    def post(self, request: HttpRequest, mount: str, name: str) -> HttpResponse:
+        script = found(mount, name)
+        form, push = SchemaForm(script.schema), PushForm(request.POST)
+        try:
+            data = form.read(request.POST)
+            check(script.schema, data)
+            if push.is_valid():
+                return self._pushed(script, data, push)
+        except DataRefused as error:
+            form.refuse(error)
+        except (BadPush, QueueNotFound) as error:
+            form.error = str(error)
+        return self.shown(script, form, push=push, status=400)
+
+    def _pushed(self, script: Script, data: Any, push: PushForm) -> HttpResponse:
+        queue = queues.get(push.cleaned_data["queue"])
+        name = {"mount": script.service.mount, "name": script.name}
+        job_id = queue.push(name, data, **push.options())
+        messages.success(self.request, f"Pushed into {queue.name}.")
+        return redirect("job", job_id)
+
+
+def found(mount: str, name: str) -> Script:
+    scripts = Script.objects.select_related("service")
+    script = scripts.filter(service__mount=mount, name=name).first()
+    if script is None:
+        raise ScriptNotFound(f"There is no script {name} at {mount}.", script=name)
+    return script
+
+
+def terminal(request: HttpRequest, script: Script) -> dict[str, str]:
+    """The same as a curl and as a command, with an example of the data."""
+    mount, name = script.service.mount, script.name
+    data = json.dumps(example(script.schema), ensure_ascii=False)
+    origin = f"{request.scheme}://{request.get_host()}"
+    url = f"{origin}/api/v1/services/scripts/{quote(name, safe='')}?{urlencode({'mount': mount})}"
+    return {
+        "curl": (
+            f"curl -X POST -H 'Authorization: Bearer …' -H 'Content-Type: application/json' "
+            f"-d {shlex.quote(data)} {shlex.quote(url)}"
+        ),
+        "run": shlex.join(["manage.py", "script", mount, name, "--data", data]),
+        "push": shlex.join(["manage.py", "push", "default", mount, name, "--data", data]),
+    }
+
+
+def example(schema: Any) -> Any:
+    """Data that shows the shape of a schema."""
+    if not isinstance(schema, dict):
+        return None
+    for name in ("default", "const"):
+        if name in schema:
+            return schema[name]
+    if schema.get("enum"):
+        return schema["enum"][0]
+    if isinstance(schema.get("properties"), dict):
+        return {key: example(part) for key, part in schema["properties"].items()}
+    if isinstance(schema.get("prefixItems"), list):
+        return [example(part) for part in schema["prefixItems"]]
+    kind = schema.get("type")
+    return EXAMPLES.get(kind) if isinstance(kind, str) else None
+
+
+def _prefilled(request: HttpRequest, script: Script) -> Any:
+    """?data-to=… fills the form, so that a filled form can be sent as a link."""
+    given = {key: value for key, value in request.GET.items() if key.startswith("data")}
+    if not given:
+        return None
+    try:
+        return SchemaForm(script.schema).read(request.GET)
+    except DataRefused:
+        return None
+
+
+def _record(script: Script, kind: str, **facts: Any) -> None:
+    record(kind, f"service:{script.service.mount}", script=script.name, **facts)

@@ -1,0 +1,67 @@
+"""Four services and four queues: successes, retries, a failing group, repeats, progress."""
+
+import queues
+from queues import installation
+from queues.models import Queue, QueuedJob, Service
+
+MOUNTS = ("mailer", "multiplier", "counter", "fragile")
+PEOPLE = ("ada", "grace", "edsger", "barbara", "alan", "katherine")
+MINUTE = 60_000
+MAIL = {"mount": "/mailer", "name": "send-mail"}
+MULTIPLY = {"mount": "/multiplier", "name": "multiply"}
+COUNT = {"mount": "/counter", "name": "count"}
+FAIL = {"mount": "/fragile", "name": "fail"}
+
+
+def is_empty() -> bool:
+    """The queue `default` is always there."""
+    return not (
+        Queue.objects.exclude(name="default").exists()
+        or QueuedJob.objects.exists()
+        or Service.objects.exists()
+    )
+
+
+def tell() -> None:
+    for name in MOUNTS:
+        if not Service.objects.filter(mount=f"/{name}").exists():
+            installation.install(name, f"/{name}")
+    _mails()
+    _numbers()
+    _failures()
+    _reports()
+
+
+def _mails() -> None:
+    mail = queues.create("mail", max_workers=2)
+    mails = [
+        {"to": f"{name}@example.org", "subject": f"Invoice {number}"}
+        for number in range(1, 11)
+        for name in PEOPLE
+    ]
+    mail.push_many(MAIL, mails)
+    later = {"to": "ada@example.org", "subject": "Tomorrow's digest"}
+    mail.push(MAIL, later, delay=24 * 60 * MINUTE, unique_key="digest")
+
+
+def _numbers() -> None:
+    numbers = queues.create("numbers", max_workers=4)
+    numbers.push_many(MULTIPLY, [[number, number + 1] for number in range(120)])
+    numbers.push(MULTIPLY, [6, 7], repeat_times=-1, repeat_delay=MINUTE)
+    numbers.push(MULTIPLY, [2, 21], repeat_times=3, repeat_delay=5 * MINUTE)
+    numbers.push(COUNT, {"to": 400, "pause_ms": 500}, delay=20_000, sticky_key="customer-007")
+
+
+def _failures() -> None:
+    """Some fail for good with the same error, one is tried again and again."""
+    imports = queues.create("imports", max_workers=1)
+    imports.push_many(FAIL, [{"how": "raise"}] * 9, max_failures=0)
+    imports.push_many(FAIL, [{"how": "teapot"}] * 3, max_failures=1)
+    imports.push_many(MULTIPLY, [[3, 4]] * 20)
+    imports.push(FAIL, {"how": "bad result"}, max_failures=-1, back_off=2 * MINUTE)
+
+
+def _reports() -> None:
+    reports = queues.create("reports", max_workers=1)
+    queues.pause("reports")
+    reports.push_many(COUNT, [{"to": 5, "pause_ms": 200}] * 4, priority=1)

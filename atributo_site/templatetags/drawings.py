@@ -1,0 +1,104 @@
+"""Small drawings made on the server: gauges, bars of minutes, progress."""
+
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from django import template
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from atributo_site.keyset import said_count
+from queues.logic.job_query import written
+
+register = template.Library()
+register.filter("said_count", said_count)
+
+AROUND = 100.5  # length of a circle of radius 16
+HEIGHT = 28
+
+
+@register.filter
+def unlocalized(value: object) -> str:
+    """An id as it is, never with separators."""
+    return str(value)
+
+
+@register.simple_tag
+def gauge(value: int, total: int, tone: str = "") -> SafeString:
+    """A ring that is filled as far as `value` of `total`, with both as its text."""
+    share = min(1.0, value / total) if total else 0.0
+    return format_html(
+        '<svg class="ring{}" viewBox="0 0 40 40" role="img" aria-label="{} of {}">'
+        '<circle class="ring-back" cx="20" cy="20" r="16"/>'
+        '<circle class="ring-value" cx="20" cy="20" r="16" stroke-dasharray="{} 200"'
+        ' transform="rotate(-90 20 20)"/>'
+        '<text x="20" y="24" text-anchor="middle">{}</text></svg>',
+        f" is-{tone}" if tone else "",
+        value,
+        total,
+        f"{share * AROUND:.1f}",
+        value,
+    )
+
+
+@register.simple_tag
+def minute_bars(minutes: Sequence[tuple[int, int]], label: str = "") -> SafeString:
+    """A bar per minute, what failed in its own colour on top."""
+    most = max((complete + failed for complete, failed in minutes), default=0)
+    scale = HEIGHT / most if most else 0
+    complete_sum = sum(complete for complete, _ in minutes)
+    failed_sum = sum(failed for _, failed in minutes)
+    return format_html(
+        '<svg class="minutes" viewBox="0 0 {} {}" preserveAspectRatio="none" role="img"'
+        ' aria-label="{}: {} complete, {} failed, minute by minute">{}{}</svg>',
+        max(1, len(minutes)) * 4,
+        HEIGHT,
+        label or "The last hour",
+        complete_sum,
+        failed_sum,
+        _base(len(minutes)),
+        format_html_join("", "{}", ((_bar(n, pair, scale),) for n, pair in enumerate(minutes))),
+    )
+
+
+def _base(count: int) -> SafeString:
+    return format_html(
+        '<rect class="minutes-base" x="0" y="{}" width="{}" height="1"/>', HEIGHT - 1, count * 4
+    )
+
+
+def _bar(number: int, pair: tuple[int, int], scale: float) -> SafeString:
+    complete, failed = (max(2.0, each * scale) if each else 0.0 for each in pair)
+    bars = [("minutes-ok", HEIGHT - complete, complete)] if complete else []
+    bars += [("minutes-bad", max(0.0, HEIGHT - complete - failed), failed)] if failed else []
+    return format_html_join(
+        "",
+        '<rect class="{}" x="{}" y="{}" width="3" height="{}"/>',
+        ((name, number * 4, f"{top:.1f}", f"{height:.1f}") for name, top, height in bars),
+    )
+
+
+@register.simple_tag
+def progress_bar(percent: float | None, label: str = "Progress") -> SafeString:
+    share = max(0.0, min(100.0, percent or 0.0))
+    return format_html(
+        '<svg class="bar" role="progressbar" aria-valuemin="0" aria-valuemax="100"'
+        ' aria-valuenow="{}" aria-label="{}"><rect width="{}%" rx="4"/></svg>',
+        f"{share:.0f}",
+        label,
+        f"{share:.1f}",
+    )
+
+
+@register.filter
+def bound(milliseconds: int | None) -> str:
+    """An upper bound of the counters, said."""
+    if milliseconds is None:
+        return "over 1 min"
+    return f"≤ {milliseconds // 1000} s" if milliseconds >= 1000 else f"≤ {milliseconds} ms"
+
+
+@register.filter
+def query_of(name: str, qualifier: str = "queue") -> str:
+    """What finds the jobs of a queue or script in the search box, for an address."""
+    return quote(written(qualifier, name), safe="")

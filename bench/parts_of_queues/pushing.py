@@ -1,0 +1,25 @@
+"""What every contestant is asked: `PART fill N MARKS`, `PART many N`, `PART single N`."""
+
+import sys
+import time
+
+
+def main(part):
+    doing, count = sys.argv[1], int(sys.argv[2])
+    begun = time.perf_counter()
+    if doing == "fill":  # the marks around the jobs tell when the first and the last ran
+        part.marked(sys.argv[3])
+        part.many(count)
+        part.marked(sys.argv[3])
+    elif doing == "many":
+        part.many(count)
+    elif doing == "single":
+        for _ in range(count):
+            part.one()
+    elif doing == "slowly":  # the pushes' moments, for the delay until the start
+        for _ in range(count):
+            print(time.time())
+            part.marked(sys.argv[3])
+            time.sleep(0.05)
+        return
+    print(time.perf_counter() - begun)

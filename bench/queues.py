@@ -1,0 +1,345 @@
+"""Queues beside their peers: no-op jobs drained, pushed one by one and in bulk.
+
+Every contestant runs in an environment of its own below var/bench, with its newest version,
+which is printed. Rounds are interleaved and every figure is a median. Ours keeps every job,
+attempt and result in the database; of the peers only those on PostgreSQL do.
+
+    python -m bench.queues             everything
+    BENCH_ROUNDS=1 BENCH_JOBS=1000     a quick look
+"""
+
+import os
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+from tests.servers.postgres import PostgresCluster
+from tests.servers.valkey import ValkeyServer
+
+ROOT = Path(__file__).resolve().parent.parent
+PARTS = Path(__file__).parent / "parts_of_queues"
+VAR = ROOT / "var" / "bench"
+ROUNDS = int(os.environ.get("BENCH_ROUNDS", "3"))
+JOBS = int(os.environ.get("BENCH_JOBS", "5000"))
+SINGLE = 300
+IDLE = 60
+LONGEST_SECONDS = 120
+
+
+@dataclass
+class Contestant:
+    name: str
+    part: str
+    worker: list[str]
+    packages: list[str] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
+    schema: bool = False
+    slow: bool = False  # drains a tenth of the jobs
+    figures: dict[str, list[float]] = field(default_factory=dict)
+    python_path: str = sys.executable
+
+    def python(self) -> str:
+        """The interpreter of its own environment, made on first use."""
+        if not self.packages:
+            return sys.executable
+        folder = VAR / self.part
+        stamp = folder / "installed"
+        if not stamp.exists():
+            venv.create(folder, with_pip=True)
+            pip = [str(folder / "bin" / "pip"), "install", "-q", "--disable-pip-version-check"]
+            subprocess.run([*pip, *self.packages], check=True)
+            stamp.touch()
+        return str(folder / "bin" / "python")
+
+    def versions(self) -> str:
+        if not self.packages:
+            return ""
+        command = [self.python_path, "-m", "pip", "freeze", "--disable-pip-version-check"]
+        frozen = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        first = re.split(r"[\[>=]", self.packages[0])[0].lower()
+        return next((line for line in frozen.split() if line.lower().startswith(f"{first}==")), "")
+
+    def call(self, *arguments: str) -> str:
+        command = [self.python_path, str(PARTS / f"{self.part}.py"), *arguments]
+        done = subprocess.run(
+            command, cwd=PARTS, env=self._env(), capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise RuntimeError(f"{self.name}: {done.stderr[-2000:]}")
+        return done.stdout
+
+    def start(self) -> subprocess.Popen[bytes]:
+        words = [word.replace("PYTHON", self.python_path) for word in self.worker]
+        return subprocess.Popen(
+            words,
+            cwd=PARTS if self.packages else ROOT,
+            env=self._env(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def _env(self) -> dict[str, str]:
+        paths = f"{PARTS}:{ROOT}" if not self.packages else str(PARTS)
+        return {**os.environ, **self.environment, "PYTHONPATH": paths}
+
+    def note(self, what: str, value: float) -> None:
+        self.figures.setdefault(what, []).append(value)
+
+    def median(self, what: str) -> float | None:
+        values = self.figures.get(what)
+        return statistics.median(values) if values else None
+
+
+def contestants(redis: str, postgres: Callable[[str], str], folder: Path) -> list[Contestant]:
+    ours = {
+        "REDIS_URL": redis,
+        "ATRIBUTO_ENV": "test",
+        "ATRIBUTO_LOG_LEVEL": "ERROR",
+        "ATRIBUTO_SERVICE_ROOTS": str(PARTS),
+    }
+    worker = ["PYTHON", "manage.py", "worker"]
+    on_redis = {"REDIS": redis}
+    rq = ["rq", "redis"]
+    return [
+        Contestant(
+            "ours, PostgreSQL",
+            "ours",
+            worker,
+            environment={
+                **ours,
+                "DATABASE_URL": postgres("ours"),
+                "ATRIBUTO_VAR_DIR": str(folder / "a"),
+            },
+            schema=True,
+        ),
+        Contestant(
+            "ours, SQLite",
+            "ours",
+            worker,
+            environment={
+                **ours,
+                "DATABASE_URL": f"sqlite:///{folder}/ours.sqlite3",
+                "ATRIBUTO_VAR_DIR": str(folder / "b"),
+            },
+            schema=True,
+        ),
+        Contestant(
+            "RQ SimpleWorker",
+            "rq_part",
+            ["PYTHON", "-m", "rq.cli", "worker", "-q", "-u", redis, "-w", "rq.SimpleWorker"],
+            rq,
+            on_redis,
+        ),
+        Contestant(
+            "RQ Worker (fork)",
+            "rq_part",
+            ["PYTHON", "-m", "rq.cli", "worker", "-q", "-u", redis],
+            rq,
+            on_redis,
+            slow=True,
+        ),
+        Contestant(
+            "Huey, Redis",
+            "huey_part",
+            ["PYTHON", "-m", "huey.bin.huey_consumer", "huey_part.huey", "-q"],
+            ["huey", "redis"],
+            on_redis,
+        ),
+        Contestant(
+            "Huey, SQLite",
+            "huey_part",
+            ["PYTHON", "-m", "huey.bin.huey_consumer", "huey_part.huey", "-q"],
+            ["huey", "redis"],
+            {**on_redis, "HUEY_FILE": str(folder / "huey.sqlite3")},
+        ),
+        Contestant(
+            "Dramatiq, Redis",
+            "dramatiq_part",
+            ["PYTHON", "-m", "dramatiq", "dramatiq_part", "-p", "1"],
+            ["dramatiq[redis]"],
+            on_redis,
+        ),
+        Contestant(
+            "Celery, Redis",
+            "celery_part",
+            ["PYTHON", "-m", "celery", "-A", "celery_part", "-q", "worker", "-c", "1"],
+            ["celery[redis]", "sqlalchemy", "psycopg[binary]"],
+            on_redis,
+        ),
+        Contestant(
+            "Celery, results in PostgreSQL",
+            "celery_part",
+            ["PYTHON", "-m", "celery", "-A", "celery_part", "-q", "worker", "-c", "1"],
+            ["celery[redis]", "sqlalchemy", "psycopg[binary]"],
+            {
+                **on_redis,
+                "RESULTS": postgres("celery").replace("postgresql://", "db+postgresql+psycopg://"),
+            },
+            slow=True,
+        ),
+        Contestant(
+            "procrastinate",
+            "procrastinate_part",
+            ["PYTHON", "-m", "procrastinate", "--app=procrastinate_part.app", "-q", "worker"],
+            ["procrastinate", "psycopg[binary,pool]"],
+            {"POSTGRES": postgres("procrastinate")},
+            schema=True,
+            slow=True,
+        ),
+        Contestant(
+            "django-tasks, database",
+            "django_tasks_part",
+            ["PYTHON", "django_tasks_part.py", "worker"],
+            ["django-tasks", "django-tasks-db", "psycopg[binary]", "django"],
+            {"POSTGRES": postgres("django_tasks")},
+            schema=True,
+            slow=True,
+        ),
+    ]
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name, ValkeyServer() as valkey, PostgresCluster() as pg:
+        there = contestants(valkey.url, lambda database: _database(pg, database), Path(name))
+        wanted = sys.argv[1:]
+        chosen = [c for c in there if not wanted or any(w in c.name for w in wanted)]
+        ready = [each for each in chosen if _ready(each)]
+        for number in range(ROUNDS):
+            print(f"round {number + 1} of {ROUNDS}", flush=True)
+            for each in ready:
+                _measure(each, Path(name), number)
+        _print(ready)
+
+
+def _database(cluster: PostgresCluster, name: str) -> str:
+    import psycopg
+
+    with psycopg.connect(cluster.url(), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return cluster.url(name)
+
+
+def _ready(each: Contestant) -> bool:
+    try:
+        each.python_path = each.python()
+        if each.schema:
+            each.call("schema", "0")
+        print(f"{each.name:32}{each.versions()}", flush=True)
+    except (subprocess.CalledProcessError, RuntimeError) as error:
+        print(f"{each.name} cannot run here: {error}")
+        return False
+    return True
+
+
+def _measure(each: Contestant, folder: Path, number: int) -> None:
+    try:
+        _drain(each, folder / f"marks-{each.name.replace(' ', '-')}-{number}")
+    except (RuntimeError, TimeoutError) as error:
+        print(f"{each.name}: {str(error)[-300:]}", flush=True)
+    told = [f"{what} {values[-1]:,.2f}" for what, values in each.figures.items()]
+    print(f"  {each.name:32}{'  '.join(told)}", flush=True)
+
+
+def _drain(each: Contestant, marks: Path) -> None:
+    jobs = JOBS // 10 if each.slow else JOBS
+    each.note("single", SINGLE / float(each.call("single", str(SINGLE))))
+    many = float(each.call("many", str(jobs)))
+    each.note("many", jobs / many)
+    each.call("fill", str(jobs), str(marks))
+    worker = each.start()
+    try:
+        _wait_for_marks(marks, 1)
+        before = _cpu(worker)
+        _wait_for_marks(marks, 2)
+        begun, ended = (float(line) for line in marks.read_text().split())
+        each.note("drain", jobs / (ended - begun))
+        each.note("cpu", (_cpu(worker) - before) / jobs * 1000)
+        each.note("memory", _memory(worker))
+        _idle(each, marks.with_suffix(".idle"))
+    finally:
+        os.killpg(worker.pid, signal.SIGKILL)
+        worker.wait()
+
+
+def _idle(each: Contestant, marks: Path) -> None:
+    """From push to start while the worker has nothing else to do."""
+    pushed = [float(line) for line in each.call("slowly", str(IDLE), str(marks)).split()]
+    _wait_for_marks(marks, IDLE)
+    started = sorted(float(line) for line in marks.read_text().split())
+    waits = sorted((b - a) * 1000 for a, b in zip(pushed, started, strict=False))
+    each.note("p50", waits[len(waits) // 2])
+    each.note("p99", waits[-1])
+
+
+def _wait_for_marks(path: Path, count: int) -> None:
+    give_up = time.monotonic() + LONGEST_SECONDS
+    while not path.exists() or len(path.read_text().splitlines()) < count:
+        if time.monotonic() > give_up:
+            raise TimeoutError("it did not finish")
+        time.sleep(0.05)
+
+
+def _family(worker: subprocess.Popen[bytes]) -> list[psutil.Process]:
+    parent = psutil.Process(worker.pid)
+    return [parent, *parent.children(recursive=True)]
+
+
+def _cpu(worker: subprocess.Popen[bytes]) -> float:
+    times = [process.cpu_times() for process in _family(worker)]
+    return sum(t.user + t.system + t.children_user + t.children_system for t in times)
+
+
+def _memory(worker: subprocess.Popen[bytes]) -> float:
+    """Megabytes, what processes share counted once."""
+    return sum(process.memory_full_info().pss for process in _family(worker)) / 2**20
+
+
+COLUMNS = {
+    "drain": "drained/s",
+    "single": "pushed/s",
+    "many": "bulk/s",
+    "p50": "start p50 ms",
+    "p99": "max ms",
+    "cpu": "CPU s/1000",
+    "memory": "MB",
+}
+
+
+def _print(ready: list[Contestant]) -> None:
+    print(f"\n{JOBS} no-op jobs, one worker process, median of {ROUNDS}")
+    print(f"{'':32}" + "".join(f"{title:>14}" for title in COLUMNS.values()))
+    for each in ready:
+        cells = [each.median(what) for what in COLUMNS]
+        words = ["–" if cell is None else f"{cell:,.2f}" for cell in cells]
+        print(f"{each.name:32}" + "".join(f"{word:>14}" for word in words))
+    _ratios(ready)
+
+
+def _ratios(ready: list[Contestant]) -> None:
+    ours = next((each for each in ready if each.name == "ours, PostgreSQL"), None)
+    if ours is None:
+        return
+    print("\nours on PostgreSQL beside each peer, times as fast")
+    for each in ready:
+        if each.name.startswith("ours"):
+            continue
+        found = []
+        for what in ("drain", "single", "many"):
+            mine, theirs = ours.median(what), each.median(what)
+            found.append("–" if not mine or not theirs else f"{what} {mine / theirs:.1f} ×")
+        print(f"{each.name:32}{'   '.join(found)}")
+
+
+if __name__ == "__main__":
+    main()

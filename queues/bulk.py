@@ -1,0 +1,101 @@
+"""Bulk: retry, abort or delete many jobs, a thousand at a time, and tell which refused."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import IntegrityError
+from django.db.models.functions import Now
+from django.db.transaction import atomic
+
+from allocation.events import record
+from queues import steering
+from queues.errors import JobIsRunning, JobIsTwice, JobNotFound
+from queues.logic.lifecycle import Outcome, Status
+from queues.models import Queue, QueuedJob, Run, RunLog
+from queues.ring import ring
+
+CHUNK = 500
+
+
+@dataclass
+class Done:
+    """How many jobs changed, and those that did not with the reason."""
+
+    changed: int = 0
+    refused: dict[str, str] = field(default_factory=dict)
+
+
+def do(action: str, ids: Sequence[int], **facts: Any) -> Done:
+    """One of ACTIONS on these jobs, with one event for all."""
+    done = Done()
+    for begin in range(0, len(ids), CHUNK):
+        ACTIONS[action](list(ids[begin : begin + CHUNK]), done)
+    first = [str(job_id) for job_id in ids[:5]]
+    if done.changed:
+        record(f"jobs.{action}", f"jobs:{action}", count=done.changed, first=first, **facts)
+    return done
+
+
+def _retry(ids: list[int], done: Done) -> None:
+    try:
+        with atomic():
+            done.changed += _wait_again(ids)
+    except IntegrityError:  # a unique key is taken: find out by whom, one at a time
+        for job_id in ids:
+            _retry_one(job_id, done)
+    for queue in Queue.objects.filter(jobs__in=ids).distinct():
+        ring(queue.pk, queue.name, queue.max_workers)
+
+
+def _wait_again(ids: list[int]) -> int:
+    again = {"due_at": Now(), "run_failures": 0, "lost": 0}
+    jobs = QueuedJob.objects.filter(pk__in=ids)
+    waiting = jobs.waiting().update(**again)
+    finished = jobs.filter(status__in=steering.FINISHED)
+    return waiting + finished.update(
+        status=Status.PENDING, ended_at=None, aborted_at=None, error="", fingerprint="", **again
+    )
+
+
+def _retry_one(job_id: int, done: Done) -> None:
+    try:
+        steering.reset(job_id)
+        done.changed += 1
+    except (JobIsTwice, JobIsRunning, JobNotFound) as error:
+        done.refused[str(job_id)] = str(error)
+
+
+def _abort(ids: list[int], done: Done) -> None:
+    with atomic():
+        changed = (
+            QueuedJob.objects.filter(pk__in=ids)
+            .unfinished()
+            .update(
+                status=Status.FAILED,
+                error=steering.ABORTED,
+                aborted_at=Now(),
+                ended_at=Now(),
+                slot=None,
+                slot_epoch=None,
+            )
+        )
+        runs = Run.objects.filter(job_id__in=ids, outcome=Outcome.RUNNING)
+        runs.filter(job__status=Status.FAILED).update(
+            outcome=Outcome.ABORTED, ended_at=Now(), error=steering.ABORTED
+        )
+    done.changed += changed
+
+
+def _delete(ids: list[int], done: Done) -> None:
+    with atomic():
+        RunLog.objects.filter(job_id__in=ids).delete()
+        Run.objects.filter(job_id__in=ids).delete()
+        done.changed += QueuedJob.objects.filter(pk__in=ids).delete()[0]
+
+
+ACTIONS: dict[str, Callable[[list[int], Done], None]] = {
+    "retry": _retry,
+    "abort": _abort,
+    "delete": _delete,
+}

@@ -1,0 +1,56 @@
+"""Depth: how much waits in each queue and since when, in one query however many there are."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet
+from django.db.models.expressions import RawSQL
+from django.db.models.functions import Now
+
+from queues.dialect import dialect
+from queues.models import Queue
+from queues.reserved import aware
+from queues.sql import RANKS
+
+COUNTED = 10_000  # beyond this, «10,000+» is said
+
+# The ORM knows no count that stops; without it a queue of a million jobs would be counted.
+WAITING = "FROM queues_queuedjob j WHERE j.queue_id = queues_queue.id AND j.status = 'pending'"
+FREE = f"{WAITING} AND j.slot_id IS NULL AND j.rank IN ({', '.join(map(str, RANKS))})"
+
+
+def with_depth(queues: "QuerySet[Queue]") -> "QuerySet[Any]":
+    """Each queue with `running`, `due`, `delayed` and when the first of each rank was due."""
+    now = dialect(queues.db).now
+    firsts = {f"first_{number}": _first(rank) for number, rank in enumerate(RANKS)}
+    return queues.annotate(
+        running=Count("slots", filter=Q(slots__leased_until__gt=Now())),
+        due=_capped(f"j.due_at <= {now}"),
+        delayed=_capped(f"j.due_at > {now}"),
+        **firsts,
+    )
+
+
+def oldest_seconds(queue: Any, now: datetime) -> float | None:
+    """How long the job that waits longest has been due."""
+    first = first_due(queue)
+    return None if first is None or first > now else (now - first).total_seconds()
+
+
+def first_due(queue: Any) -> datetime | None:
+    moments = [aware(getattr(queue, f"first_{number}")) for number in range(len(RANKS))]
+    return min((moment for moment in moments if moment is not None), default=None)
+
+
+def _capped(condition: str) -> RawSQL:
+    some = f"SELECT 1 {FREE} AND {condition} LIMIT {COUNTED + 1}"
+    return RawSQL(f"(SELECT COUNT(*) FROM ({some}) AS some)", [])
+
+
+def _first(rank: int) -> RawSQL:
+    """One step into the index of waiting jobs."""
+    return RawSQL(
+        f"(SELECT j.due_at {WAITING} AND j.slot_id IS NULL AND j.rank = {rank} "
+        "ORDER BY j.due_at LIMIT 1)",
+        [],
+    )

@@ -1,0 +1,44 @@
+"""Failures: failed jobs that have the same error, as groups."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, Max, Min
+
+from queues.logic.lifecycle import Status
+from queues.models import QueuedJob
+
+LOOKED_AT = 10_000  # failed jobs, newest first: a group that is older is no news
+FEW = 1_000
+MANY = 5  # equal failures within the hour that are worth a look
+HOUR = timedelta(hours=1)
+
+
+def groups(most: int = 50) -> list[dict[str, Any]]:
+    """The largest groups among the newest failed jobs, each with its newest job."""
+    found = _grouped(newest_failed(LOOKED_AT)).order_by("-count", "-newest")[:most]
+    rows = list(found)
+    samples = QueuedJob.objects.select_related("queue").in_bulk([row["newest"] for row in rows])
+    return [{**row, "job": samples[row["newest"]]} for row in rows if row["newest"] in samples]
+
+
+def failing(now: datetime) -> list[dict[str, Any]]:
+    """Groups that grew by MANY within the last hour."""
+    recent = newest_failed(FEW).filter(ended_at__gte=now - HOUR).exclude(fingerprint="")
+    grown = _grouped(recent).annotate(said=Max("error")).filter(count__gte=MANY)
+    return [
+        {"fingerprint": row["fingerprint"], "count": row["count"], "error": row["said"]}
+        for row in grown.order_by("-count")[:5]
+    ]
+
+
+def newest_failed(most: int) -> Any:
+    """Failed jobs, bounded by a step into the index of states."""
+    failed = QueuedJob.objects.visible().filter(status=Status.FAILED)
+    ids = QueuedJob.objects.filter(status=Status.FAILED).order_by("-id").values("id")
+    return failed.filter(id__in=ids[:most])
+
+
+def _grouped(failed: Any) -> Any:
+    by_error = failed.order_by().values("fingerprint")
+    return by_error.annotate(count=Count("pk"), newest=Max("pk"), oldest=Min("pk"))

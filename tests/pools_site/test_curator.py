@@ -1,0 +1,70 @@
+"""A real curator process, a real nameserver, real time: what an operator would see."""
+
+from dataclasses import replace
+
+import pytest
+
+from pools import configure
+from pools.models import BackendChange, Pool, PoolSnapshot
+from tests.pools_site.watching import SRV, states
+
+pytestmark = pytest.mark.django_db(transaction=True)
+RECOVERY = {"default": {"timeout": 300, "retries": 1, "delay": 10}}
+ENVIRONMENT = {"ATRIBUTO_DNS_SERVER_NETWORKS": "127.0.0.0/8:*"}
+
+
+@pytest.fixture
+def curator(spawn, dns_server, settings):
+    """curator(1, 2, 3) → a curator that has made instances of these targets."""
+    settings.ATRIBUTO = replace(settings.ATRIBUTO, dns_server_networks=("127.0.0.0/8:*",))
+
+    def start(*numbers):
+        targets(dns_server, *numbers)
+        configure.watch(
+            "svc",
+            domain="svc.example",
+            nameservers=[f"127.0.0.1:{dns_server.port}"],
+            recovery=RECOVERY,
+            ttl_floor_ms=1000,
+        )
+        return spawn("run_curator", "--name", "c", env=ENVIRONMENT)
+
+    return start
+
+
+def targets(server, *numbers):
+    server.set(SRV, "SRV", [(0, 0, 80, f"t{n}.example") for n in numbers], 1)
+    for n in numbers:
+        server.set(f"t{n}.example", "A", [f"10.0.0.{n}"], 1)
+
+
+def of(word):
+    return sorted(key for key, state in states().items() if state == word)
+
+
+def test_a_target_that_leaves_the_zone_drains(curator, dns_server, wait_until):
+    curator(1, 2, 3)
+    wait_until(lambda: len(of("available")) == 3, 30)
+    targets(dns_server, 1, 2)
+    wait_until(lambda: of("draining") == ["10.0.0.3:80"], 20)
+    assert of("available") == ["10.0.0.1:80", "10.0.0.2:80"]
+    wait_until(lambda: PoolSnapshot.objects.filter(process="curator/c").exists(), 20)
+
+
+def test_dead_nameservers_drain_nothing(curator, dns_server, wait_until):
+    curator(1, 2)
+    wait_until(lambda: len(of("available")) == 2, 30)
+    dns_server.fault("*", "*", "drop")
+    wait_until(lambda: Pool.objects.get().stale_since is not None, 20)
+    seen = len(dns_server.queries)
+    dns_server.wait_for_queries(seen + 4, 20)
+    assert len(of("available")) == 2
+
+
+def test_half_of_the_targets_wait_for_a_confirmation(curator, dns_server, wait_until):
+    curator(1, 2, 3, 4)
+    wait_until(lambda: len(of("available")) == 4, 30)
+    targets(dns_server, 1, 2)
+    wait_until(lambda: len(of("draining")) == 2, 20)
+    kinds = list(BackendChange.objects.order_by("id").values_list("kind", flat=True))
+    assert kinds[-4:] == ["waiting", "settled", "gone", "gone"]

@@ -1,0 +1,48 @@
+"""A process tells what its live pools look like."""
+
+import pytest
+
+from allocation.models.clock import database_now
+from pools import ConnectionPool, StaticIpResolver
+from pools.models import PoolSnapshot
+from pools.net.monitor import PoolMonitor
+from pools.report import Report, reporting
+
+RECOVERY = {"default": {"timeout": 100, "retries": 0, "delay": 1}}
+
+
+@pytest.fixture
+def pool():
+    resolver = StaticIpResolver([{"address": "127.0.0.1", "port": 9}])
+    resolver.start()
+    found = ConnectionPool(
+        constructor=lambda backend: None, domain="svc.example", recovery=RECOVERY,
+        spares=0, maximum=1, resolver=resolver,
+    )  # fmt: skip
+    yield found
+    found.stop()
+    resolver.stop()
+
+
+@pytest.mark.django_db
+def test_a_process_without_pools_reports_nothing():
+    Report("idle", PoolMonitor()).step(database_now())
+    assert not PoolSnapshot.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_process_with_a_pool_reports_it_again_and_again_in_one_row(pool):
+    report = Report("busy")
+    report.step(database_now())
+    report.step(database_now())
+    body = PoolSnapshot.objects.get(process="busy").body
+    assert "svc.example" in [found["options"]["domain"] for found in body["pool"].values()]
+    report.leave()
+    assert not PoolSnapshot.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_program_with_its_own_loop_reports_from_a_thread(pool, wait_until):
+    with reporting("mailer"):
+        wait_until(lambda: PoolSnapshot.objects.filter(process="mailer").exists(), 10)
+    assert not PoolSnapshot.objects.exists()

@@ -1,0 +1,134 @@
+"""The screens of pools and DNS."""
+
+import pytest
+from django.core.management import call_command
+
+from allocation.models.clock import database_now
+from pools.models import Backend, Pool, PoolSnapshot
+from pools.snapshot import snapshot
+from tests.pools_site.watching import SRV, states
+
+pytestmark = pytest.mark.django_db
+EVIL = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def two(watching):
+    watching.targets(1, 2)
+    watching.name()
+    watching.sweep()
+    return watching
+
+
+def test_the_lists_show_names_backends_and_changes(client_as, two):
+    client = client_as("viewer")
+    assert "_http._tcp.svc.example" in client.get("/pools/").text
+    assert "10.0.0.2:8002" in client.get("/pools/backends/?state=present").text
+    assert "10.0.0.2:8002" not in client.get("/pools/backends/?state=gone").text
+    assert "t1.example" in client.get("/pools/timeline/?pool=svc").text
+    page = client.get("/pools/watched/svc/").text
+    assert "Last look-up" in page
+    assert "Maintenance" not in page
+
+
+def test_a_name_is_found_by_its_domain_and_by_an_address(client_as, two):
+    for text in ("svc", "svc.example", "10.0.0.1", "10.0.0.2:8002"):
+        assert "/pools/watched/svc/" in client_as("viewer").get("/search/", {"q": text}).text
+
+
+def test_an_operator_drains_a_backend_and_makes_it_ready(client_as, two):
+    client, key = client_as("operator"), Backend.objects.get(port=8001).key
+    url = f"/pools/watched/svc/backends/{key.replace('/', chr(0x1F))}"
+    for word, state in (("drain", "draining"), ("ready", "available")):
+        answer = client.post(url, {"administrative": word}, follow=True)
+        assert f"10.0.0.1:8001: {word}." in answer.text
+        assert states()["10.0.0.1:8001"] == state
+    assert "Choose ready" in client.post(url, {"administrative": "fly"}, follow=True).text
+
+
+def test_an_administrator_watches_changes_and_forgets_a_name(client_as, loopback_permitted):
+    client = client_as("admin")
+    form = {
+        "name": "web", "domain": "svc.example", "service": "_http._tcp", "default_port": 80,
+        "nameservers": "127.0.0.1:5353, 127.0.0.1", "ttl_floor_ms": 5000,
+        "ttl_ceiling_ms": 3600000, "removal_share": 0.5, "grace_seconds": 60,
+        "recovery": '{"default": {"timeout": 100, "retries": 0, "delay": 0}}',
+    }  # fmt: skip
+    assert client.post("/pools/new/", form).status_code == 302
+    assert Pool.objects.get().nameservers == ["127.0.0.1:5353", "127.0.0.1"]
+    change = {**form, "domain": "other.example", "epoch": 1}
+    assert client.post("/pools/watched/web/change/", change).status_code == 302
+    assert (Pool.objects.get().domain, Pool.objects.get().epoch) == ("other.example", 2)
+    assert client.post("/pools/watched/web/change/", change).status_code == 412
+    assert "Nothing happened" in client.post("/pools/watched/web/forget", follow=True).text
+    client.post("/pools/watched/web/forget", {"typed": "web"})
+    assert not Pool.objects.exists()
+
+
+def test_a_wrong_form_says_what_is_wrong(client_as):
+    answer = client_as("admin").post("/pools/new/", {"name": "web", "domain": EVIL})
+    assert (answer.status_code, EVIL in answer.text) == (400, False)
+    assert "not a DNS name" in answer.text
+
+
+def test_the_look_up_tool_shows_steps(client_as, two):
+    form = {"host": "svc.example", "nameservers": f"127.0.0.1:{two.server.port}"}
+    page = client_as("operator").post("/pools/look-up/", form).text
+    assert "<strong>2 backends</strong> for svc.example" in page
+    assert "1 records" in page
+
+
+def test_the_look_up_tool_refuses_what_is_not_permitted(client_as):
+    form = {"host": EVIL, "nameservers": "10.9.9.9"}
+    page = client_as("operator").post("/pools/look-up/", form)
+    assert (page.status_code, EVIL in page.text) == (400, False)
+    assert "may not be asked" in page.text
+
+
+def test_resolve_now_and_pause_say_what_happened(client_as, two):
+    client = client_as("operator")
+    answer = client.post("/pools/watched/svc/resolve", follow=True)
+    assert "was looked up a moment ago" in answer.text
+    assert "is paused" in client.post("/pools/watched/svc/pause", {"watch": "no"}, follow=True).text
+    two.sweep()
+    assert (Pool.objects.get().state, two.watch.names) == ("stopped", {})
+    assert set(states().values()) == {"available"}
+
+
+def test_texts_from_dns_and_processes_are_escaped(client_as, two):
+    Backend.objects.update(name=EVIL)
+    Pool.objects.update(last_error=EVIL, steps=[{"result": EVIL, "server": EVIL, "name": EVIL}])
+    pool = {"state": EVIL, "options": {"domain": EVIL}, "connections": {"k": {EVIL: 1}}}
+    PoolSnapshot.objects.create(process=EVIL, body={"pool": {"p": pool}})
+    client = client_as("admin")
+    for path in ("", "backends/", "timeline/", "live/", "watched/svc/"):
+        assert EVIL not in client.get(f"/pools/{path}").text
+
+
+def test_the_overview_tells_of_troubled_names(client_as, two):
+    two.server.fault("*", "*", "servfail")
+    two.again()
+    page = client_as("viewer").get("/").text
+    assert "Watched name svc: stale" in page
+    assert "Backends in DNS" in page
+
+
+def test_the_snapshot_takes_the_same_queries_for_any_number_of_names(
+    two, django_assert_num_queries
+):
+    Pool.objects.bulk_create(
+        [Pool(name=f"n{n}", domain="x.example", state="failed") for n in range(50)]
+    )
+    now = database_now()
+    with django_assert_num_queries(4):
+        taken = snapshot(now)
+    assert (taken["names"], taken["backends"]) == ({"failed": 50, "running": 1}, {"present": 2})
+    assert len(taken["troubled"]) == 5
+
+
+def test_nothing_is_broken_after_changes_in_dns(two, capsys):
+    two.server.set(SRV, "SRV", [(0, 0, 8001, "t1.example")], 10)
+    two.again()
+    two.again(5_100)
+    call_command("verify")
+    assert set(states().values()) == {"available", "draining"}

@@ -1,0 +1,80 @@
+"""The terminal door."""
+
+import json
+
+import pytest
+from django.core.management import call_command
+
+import queues
+
+pytestmark = pytest.mark.usefixtures("probe", "scripts_see_this_database")
+
+
+@pytest.fixture
+def run(capsys):
+    """run("push", …) → what the command printed."""
+
+    def call(*arguments):
+        call_command(*arguments)
+        return capsys.readouterr().out
+
+    return call
+
+
+def test_push_and_jobs(run, queue):
+    job_id = run("push", "work", "/probe", "act", "--data", "[1, 2]", "--priority", "1").strip()
+    assert queue.get(job_id).data == [1, 2]
+    assert job_id in run("queued_jobs", "list", "--queue", "work")
+    run("queued_jobs", "abort", job_id)
+    shown = json.loads(run("queued_jobs", "show", job_id))
+    assert (shown[0]["status"], shown[0]["priority"]) == ("failed", 1)
+    run("queued_jobs", "retry", job_id)
+    assert queue.pending() == [job_id]
+    run("queued_jobs", "delete", job_id)
+    assert queue.all() == []
+
+
+def test_queue(run):
+    run("queue", "create", "mail", "--max-workers", "3")
+    run("queue", "pause", "mail")
+    listed = {gauge["name"]: gauge for gauge in json.loads(run("queue", "list", "--json"))}
+    assert (listed["mail"]["max_workers"], listed["mail"]["paused"]) == (3, True)
+    run("queue", "delete", "mail")
+    assert "mail" not in run("queue", "list")
+
+
+def test_service(run):
+    run("service", "install", "multiplier", "/times")
+    assert "/times" in run("service", "list")
+    run("service", "development", "/times", "on")
+    assert json.loads(run("service", "list", "--json"))[1]["development"] is True
+    run("service", "uninstall", "/times")
+    assert "/times" not in run("service", "list")
+
+
+def test_script(run):
+    assert json.loads(run("script", "/probe", "act", "1", '"b"')) == [1, "b"]
+    assert json.loads(run("script", "/probe", "act", "--data", '{"result": 5}')) == 5
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("queue", "pause", "nowhere"),
+        ("queued_jobs", "abort", "1"),
+        ("script", "/nowhere", "x"),
+        ("push", "nowhere", "/probe", "act"),
+        ("service", "install", "nowhere", "/x"),
+    ],
+)
+def test_a_refusal_is_exit_code_1(run, arguments):
+    with pytest.raises(SystemExit) as ended:
+        run(*arguments)
+    assert ended.value.code == 1
+
+
+def test_an_unknown_queue_is_named(run, capsys):
+    with pytest.raises(SystemExit):
+        run("push", "nowhere", "/probe", "act")
+    assert "Queue does not exist: nowhere" in capsys.readouterr().err
+    assert queues.get("default")

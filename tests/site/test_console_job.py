@@ -1,0 +1,202 @@
+"""One job: attempts, log, data without secrets, and its buttons."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from allocation.models import Event
+from allocation.models.clock import database_now
+from atributo_site.console.job_state import repeats_said
+from queues.models import QueuedJob
+from tests.site.job_rows import make_job, make_queue, make_run, make_script
+from tests.site.test_console_events import INJECTION, Elements
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def queue():
+    make_script()
+    return make_queue()
+
+
+def page_of(client, job):
+    return client.get(f"/jobs/{job.pk}/").text
+
+
+def test_the_page_tells_the_whole_story(queue, client_as):
+    job = make_job(
+        queue,
+        "failed",
+        error="ValueError: no",
+        data={"to": "ada", "n": 12345678901234567890123},
+        attempt=2,
+        success={"mount": "/mailer", "name": "thanks"},
+        sticky_key="customer-7",
+    )
+    make_run(job, 1, error="ValueError: first", traceback="Traceback one", lines=["counted 1"])
+    make_run(job, 2, error="ValueError: no", traceback="Traceback two")
+    page = page_of(client_as("viewer"), job)
+    for text in (
+        "12345678901234567890123",
+        "Traceback one",
+        "Traceback two",
+        "counted 1",
+        "ran 2.0 s",
+        "/mailer/thanks",
+        "customer-7",
+        "made 2026-11-16 03:46:37",
+    ):
+        assert text in page
+    assert page.index("Attempt 2") < page.index("Attempt 1")
+
+
+def test_progress_and_log_refresh_while_it_runs(queue, client_as):
+    job = make_job(queue, "progress", attempt=1)
+    make_run(job, 1, "running", lines=["halfway"], percent=50.0, note="5 of 10")
+    client = client_as("viewer")
+    page = page_of(client, job)
+    assert 'hx-trigger="every 2s"' in page
+    assert 'aria-valuenow="50"' in page
+    assert "5 of 10" in page
+    QueuedJob.objects.filter(pk=job.pk).update(
+        status="complete", slot=None, ended_at=database_now()
+    )
+    live = {"HX-Request": "true", "HX-Target": "running"}
+    assert client.get(f"/jobs/{job.pk}/", headers=live).headers["HX-Refresh"] == "true"
+    assert "every 2s" not in page_of(client, job)
+
+
+def test_secrets_are_masked(queue, client_as):
+    data = {"to": "ada", "pin": "canary-1", "deep": [{"api_key": "canary-2"}]}
+    job = make_job(queue, "complete", data=data, result={"token": "canary-3"})
+    client = client_as("admin")
+    for path in (f"/jobs/{job.pk}/", f"/jobs/{job.pk}/edit/", "/jobs/"):
+        assert "canary" not in client.get(path).text
+
+
+def test_callbacks_are_listed(queue, client_as):
+    job = make_job(queue, "complete", success={"mount": "/mailer", "name": "thanks"})
+    callback = make_job(queue, "complete", parent=job.pk, parent_run=1, script="thanks")
+    client = client_as("viewer")
+    assert f"/jobs/{callback.pk}/" in page_of(client, job)
+    assert f"/jobs/{callback.pk}/" not in client.get("/jobs/").text
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({}, ""),
+        ({"repeat_times": 3, "runs": 1}, "Repeats at once, 3 more times: run 2 of 4"),
+        (
+            {"repeat_times": -1, "repeat_delay_ms": 5000, "runs": 36},
+            "Repeats every 5.0 s, for ever: run 37 of ∞",
+        ),
+    ],
+)
+def test_repeats_are_a_sentence(fields, said, queue):
+    assert repeats_said(make_job(queue, **fields)) == said
+
+
+def test_retry_run_now_and_abort(queue, client_as):
+    later = database_now() + timedelta(hours=1)
+    failed = make_job(queue, "failed", error="E: 1")
+    delayed, waiting = make_job(queue, due_at=later), make_job(queue)
+    client = client_as("operator")
+    client.post(f"/jobs/{failed.pk}/retry")
+    client.post(f"/jobs/{delayed.pk}/run")
+    client.post(f"/jobs/{waiting.pk}/abort")
+    rows = QueuedJob.objects.in_bulk()
+    assert rows[failed.pk].status == "pending"
+    assert rows[delayed.pk].due_at < later
+    assert rows[waiting.pk].aborted_at is not None
+    kinds = set(Event.objects.filter(actor="operator").values_list("kind", flat=True))
+    assert kinds >= {"job.reset", "job.run_now", "job.aborted"}
+
+
+def test_deleting_asks_first(queue, client_as):
+    job = make_job(queue, "complete")
+    client = client_as("operator")
+    assert "cannot be undone" in client.get(f"/jobs/{job.pk}/delete").text
+    assert QueuedJob.objects.filter(pk=job.pk).exists()
+    client.post(f"/jobs/{job.pk}/delete")
+    assert not QueuedJob.objects.filter(pk=job.pk).exists()
+
+
+def test_edited_data_is_pushed_as_a_new_job_and_keeps_its_secrets(queue, client_as):
+    data = {"to": "wrong", "copies": 2, "pin": "canary-1", "tags": [1]}
+    job = make_job(queue, "failed", error="E: 1", data=data, max_failures=4, sticky_key="s")
+    given = {
+        "data-to": "right",
+        "data-copies": "12345678901234567890",
+        "data-how": '"slow"',
+        "data-pin": "•••",
+        "data-tags": "[1, 2]",
+        "queue": "mail",
+        "max_failures": "4",
+    }
+    answer = client_as("operator").post(f"/jobs/{job.pk}/edit/", given)
+    new = QueuedJob.objects.exclude(pk=job.pk).get()
+    assert answer.headers["Location"] == f"/jobs/{new.pk}/"
+    assert new.data == {
+        "to": "right",
+        "copies": 12345678901234567890,
+        "how": "slow",
+        "loud": False,
+        "pin": "canary-1",
+        "tags": [1, 2],
+    }
+    assert (new.max_failures, new.sticky_key, new.status) == (4, "s", "pending")
+    assert QueuedJob.objects.get(pk=job.pk).data == data
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"data-copies": "0", "data-to": "x", "queue": "mail"}, "less than the minimum"),
+        ({"data-copies": "two", "data-to": "x", "queue": "mail"}, "is not of type"),
+        ({"data-to": "x", "data-tags": "[", "queue": "mail"}, "not JSON"),
+        ({"data-to": "x", "queue": "nowhere"}, "Queue does not exist"),
+        ({"data-to": "x", "queue": "mail", "priority": "9"}, "priority"),
+    ],
+)
+def test_what_does_not_fit_is_explained_and_nothing_is_pushed(given, said, queue, client_as):
+    job = make_job(queue, "failed", error="E: 1", data={"to": "x"})
+    answer = client_as("operator").post(f"/jobs/{job.pk}/edit/", given)
+    assert answer.status_code == 400
+    assert said in answer.text
+    assert QueuedJob.objects.count() == 1
+
+
+def test_no_text_is_taken_for_html(queue, client_as):
+    job = make_job(
+        queue, "failed", error=INJECTION, data={INJECTION: [INJECTION]}, result=INJECTION
+    )
+    make_run(job, 1, error=INJECTION, traceback=INJECTION, lines=[INJECTION], note=INJECTION)
+    client = client_as("admin")
+    for path in (f"/jobs/{job.pk}/", f"/jobs/{job.pk}/edit/", f"/jobs/{job.pk}/delete"):
+        page = Elements(client.get(path).text)
+        assert "injected" not in page.ids
+        assert page.handlers == []
+        assert "x" not in page.images
+
+
+@pytest.mark.parametrize("job_id", ["1", "nonsense", "9" * 30])
+def test_a_job_that_is_none(job_id, client_as):
+    assert client_as("viewer").get(f"/jobs/{job_id}/").status_code in {400, 404}
+
+
+def test_more_attempts_need_no_more_queries(queue, client_as, django_assert_num_queries):
+    job = make_job(queue, "failed", error="E: 1", attempt=1)
+    make_run(job, 1, lines=["one"])
+    client = client_as("operator")
+    page_of(client, job)
+    with CaptureQueriesContext(connection) as few:
+        page_of(client, job)
+    for attempt in range(2, 30):
+        make_run(job, attempt, lines=["line"] * 20)
+        make_job(queue, "complete", parent=job.pk, parent_run=attempt)
+    with django_assert_num_queries(len(few)):
+        page_of(client, job)

@@ -1,0 +1,156 @@
+"""Queues: the list, one queue, pause, resume, scale; in the snapshot, metrics, attention."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from allocation.models import Event
+from allocation.models.clock import database_now
+from atributo_site.attention import attention
+from atributo_site.metrics import exposition
+from atributo_site.snapshot import snapshot
+from queues.minutes import within_ms
+from queues.models import MinuteCount, Queue, Slot
+from tests.site.job_rows import make_job, make_queue
+from tests.site.test_console_events import INJECTION, Elements
+
+pytestmark = pytest.mark.django_db
+
+
+def count_minutes(queue, **counts):
+    minute = database_now().replace(second=0, microsecond=0)
+    MinuteCount.objects.create(queue=queue, minute=minute, **counts)
+
+
+def test_a_line_tells_what_runs_waits_and_fails(client_as):
+    queue = make_queue()
+    Slot.objects.filter(queue=queue, number=0).update(
+        holder="a", leased_until=database_now() + timedelta(minutes=1)
+    )
+    make_job(queue, due_at=database_now() - timedelta(minutes=5))
+    make_job(queue, due_at=database_now() + timedelta(minutes=5))
+    count_minutes(queue, complete=7, failed=3, started=10)
+    page = client_as("viewer").get("/queues/").text
+    assert "1 of 2" in page
+    assert "5 min" in page
+    assert "7 complete" in page
+    assert "7 complete, 3 failed, minute by minute" in page
+
+
+def test_the_queue_page_shows_times_from_the_counters(client_as):
+    queue = make_queue()
+    count_minutes(queue, started=10, complete=10, wait_1=10, run_3=10)
+    page = client_as("viewer").get("/queues/mail/").text
+    assert "≤ 100 ms" in page
+    assert "≤ 10 s" in page
+
+
+@pytest.mark.parametrize(("role", "status"), [("viewer", 403), ("operator", 302), ("admin", 302)])
+def test_pausing_needs_an_operator(role, status, client_as):
+    make_queue()
+    assert client_as(role).post("/queues/mail/pause").status_code == status
+    assert Queue.objects.get(name="mail").paused == (status == 302)
+
+
+def test_pause_and_resume_leave_events(client_as):
+    make_queue()
+    client = client_as("operator")
+    client.post("/queues/mail/pause")
+    assert "Paused by operator" in client.get("/queues/mail/").text
+    client.post("/queues/mail/resume", {"next": "queues"})
+    kinds = Event.objects.filter(subject="queue:mail").values_list("kind", "actor")
+    assert set(kinds) >= {("queue.paused", "operator"), ("queue.resumed", "operator")}
+
+
+def test_scaling_needs_an_administrator_and_a_number(client_as):
+    make_queue()
+    assert client_as("operator").post("/queues/mail/scale", {"max_workers": 9}).status_code == 403
+    client = client_as("admin")
+    client.post("/queues/mail/scale", {"max_workers": 9})
+    client.post("/queues/mail/scale", {"max_workers": "many"})
+    client.post("/queues/mail/scale", {"max_workers": 0})
+    assert Queue.objects.get(name="mail").max_workers == 9
+
+
+def test_a_queue_is_made_with_any_name(client_as):
+    client = client_as("admin")
+    answer = client.post("/queues/", {"name": "a/b c", "max_workers": 3})
+    assert answer.headers["Location"] == "/queues/a%1Fb%20c/"
+    assert client.get(answer.headers["Location"]).status_code == 200
+    assert client.post("/queues/", {"name": "", "max_workers": 3}).status_code == 400
+
+
+def test_a_missing_queue_is_not_found(client_as):
+    assert client_as("admin").get("/queues/nowhere/").status_code == 404
+    assert client_as("admin").post("/queues/nowhere/pause").status_code == 404
+
+
+def test_a_name_is_never_taken_for_html(client_as):
+    make_queue(INJECTION)
+    page = client_as("admin").get("/queues/")
+    for text in (page.text, client_as("admin").get("/").text):
+        found = Elements(text)
+        assert "injected" not in found.ids
+        assert found.handlers == []
+
+
+@pytest.mark.parametrize("path", ["/queues/", "/queues/mail/", "/"])
+def test_more_rows_need_no_more_queries(path, client_as, django_assert_num_queries):
+    queue = make_queue()
+    make_job(queue)
+    client = client_as("viewer")
+    client.get(path)
+    with CaptureQueriesContext(connection) as few:
+        client.get(path)
+    for number in range(12):
+        other = make_queue(f"other-{number}")
+        make_job(other)
+        make_job(queue, "failed", error="no")
+        count_minutes(other, complete=1)
+    with django_assert_num_queries(len(few)):
+        client.get(path)
+
+
+def test_the_snapshot_speaks_of_queues():
+    queue = make_queue()
+    make_job(queue, due_at=database_now() - timedelta(seconds=90))
+    found = next(q for q in snapshot(database_now())["queues"]["queues"] if q["name"] == "mail")
+    assert (found["waiting"], found["delayed"], found["running"]) == (1, 0, 0)
+    assert found["oldest_seconds"] == pytest.approx(90, abs=30)
+
+
+def test_a_queue_that_nobody_works_at_needs_attention():
+    make_job(make_queue(), due_at=database_now() - timedelta(seconds=90))
+    titles = [item["title"] for item in snapshot(database_now())["attention"]]
+    assert "Nobody works at the queue mail" in titles
+    Queue.objects.update(paused_at=database_now())
+    titles = [item["title"] for item in snapshot(database_now())["attention"]]
+    assert "Nobody works at the queue mail" not in titles
+
+
+def test_a_failing_group_needs_attention():
+    queue = make_queue()
+    for number in range(6):
+        make_job(queue, "failed", error=f"ValueError: number {number}")
+    found = [item for item in attention(snapshot(database_now())) if "same error" in item["title"]]
+    assert [item["title"] for item in found] == [
+        "6 jobs failed with the same error in the last hour"
+    ]
+
+
+def test_metrics_have_depth_age_and_failures():
+    queue = make_queue()
+    make_job(queue)
+    count_minutes(queue, failed=4)
+    text = exposition(snapshot(database_now())).decode()
+    assert 'atributo_queue_waiting{queue="mail"} 1.0' in text
+    assert 'atributo_queue_failed_last_hour{queue="mail"} 4.0' in text
+    assert 'atributo_queue_oldest_seconds{queue="mail"}' in text
+
+
+def test_shares_come_from_the_buckets():
+    counts = {f"wait_{number}": count for number, count in enumerate([50, 45, 4, 0, 0, 1])}
+    assert [within_ms(counts, "wait", share) for share in (0.5, 0.95, 0.99)] == [10, 100, 1000]
+    assert within_ms(counts, "wait", 1.0) is None

@@ -1,0 +1,40 @@
+"""The database ends a connection in the middle of a transaction."""
+
+from contextlib import closing
+
+import pytest
+from django.db import OperationalError, connection, connections
+
+from allocation.transactions import RollbackCausedByException, Transaction
+from allocation.transactions.models import Lock
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.only_on("postgresql")]
+
+
+def end_own_connection():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        (pid,) = cursor.fetchone()
+    other = connections.create_connection("default")
+    with closing(other), other.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(%s)", [pid])
+
+
+def test_an_operation_without_its_connection_rolls_back_over_a_new_one(store):
+    txn = Transaction(store)
+    txn.put("c", "old", {"v": 1})
+    end_own_connection()
+    with pytest.raises(RollbackCausedByException) as met:
+        txn.put("c", "doomed", {"v": 1})
+    assert isinstance(met.value.exception_causing_rollback, OperationalError)
+    assert [store.get("c", key).json for key in ("old", "doomed")] == [{"v": 0}, {"v": 0}]
+    assert not Lock.objects.exists()
+
+
+def test_a_new_connection_prepares_its_statements_anew(store):
+    txn = Transaction(store)
+    txn.put("c", "old", {"v": 1})
+    connection.close()
+    txn.put("c", "doomed", {"v": 1})
+    txn.complete()
+    assert store.get("c", "doomed").json == {"v": 1}
