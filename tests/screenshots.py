@@ -17,6 +17,9 @@ PICTURES = [
     ("overview-dark", "/", DESKTOP, "dark"),
     ("overview-phone", "/", PHONE, "light"),
     ("events", "/events/", DESKTOP, "light"),
+    ("transactions", "/transactions/history/", DESKTOP, "light"),
+    ("transaction", "/transactions/1/", DESKTOP, "light"),
+    ("documents", "/documents/accounts/ada/", DESKTOP, "dark"),
     ("system", "/system/", DESKTOP, "light"),
     ("api", "/api/v1/docs", DESKTOP, "light"),
 ]

@@ -18,7 +18,7 @@ SELECT name, (
     SELECT COUNT(*) FROM (
         SELECT 1 FROM allocation_document d
         WHERE d.collection = names.name AND d.present LIMIT %(most)s
-    ) AS some
+    ) AS counted
 )
 FROM names WHERE name IS NOT NULL ORDER BY number"""
 MOST_COUNTED = 1000
