@@ -5,8 +5,8 @@ from typing import Any
 
 from django.db.models import Count, Max, Min
 
-from queues.logic.lifecycle import Status
 from queues.models import QueuedJob
+from queues.search import INDEXED
 
 LOOKED_AT = 10_000  # failed jobs, newest first: a group that is older is no news
 FEW = 1_000
@@ -34,9 +34,10 @@ def failing(now: datetime) -> list[dict[str, Any]]:
 
 def newest_failed(most: int) -> Any:
     """Failed jobs, bounded by a step into the index of states."""
-    failed = QueuedJob.objects.visible().filter(status=Status.FAILED)
-    ids = QueuedJob.objects.filter(status=Status.FAILED).order_by("-id").values("id")
-    return failed.filter(id__in=ids[:most])
+    failed = QueuedJob.objects.extra(where=[INDEXED["failed"]])
+    beyond = failed.order_by("-pk").values_list("pk", flat=True)[most : most + 1]
+    floor = next(iter(beyond), 0)
+    return failed.visible().filter(pk__gt=floor)
 
 
 def _grouped(failed: Any) -> Any:

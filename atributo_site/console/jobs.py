@@ -12,7 +12,7 @@ from atributo_site.keyset import capped_count, page_by_key, said_count
 from atributo_site.permissions import may
 from queues.logic.job_query import written
 from queues.models import Queue, QueuedJob, Script
-from queues.search import STATES, Found, search
+from queues.search import STATES, Found, answered_by_index, search
 
 PAGE = 50
 LONGEST = 500
@@ -83,13 +83,14 @@ def tab_counts(query: Query) -> list[dict[str, Any]]:
     """All, then each state, counted no further than is said."""
     found = []
     for state in ("", *STATES):
-        count = capped_count(query.found(state).jobs)
+        counted = state == query.state or answered_by_index(query.text)
+        count = capped_count(query.found(state).jobs) if counted else 0
         found.append(
             {
                 "state": state,
                 "name": state or "all",
                 "count": count,
-                "said": said_count(count),
+                "said": said_count(count) if counted else "",
                 "current": state == query.state,
             }
         )
