@@ -223,7 +223,7 @@ class DrainInstance(Endpoint):
             drains.force(instance_id)
         return shown(instance_id)
 
-    @extend_schema(responses=InstanceSerializer, parameters=[IF_MATCH])
+    @extend_schema(responses={200: InstanceSerializer}, parameters=[IF_MATCH])
     def delete(self, request: Request, instance_id: str) -> Response:
         """Stop it; the instance stays unavailable."""
         epoch = required_epoch(request)
