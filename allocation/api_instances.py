@@ -77,11 +77,11 @@ class NewInstanceSerializer(AvailableSerializer):
     id = serializers.CharField(max_length=255, trim_whitespace=False)
 
 
-class ReasonSerializer(StrictSerializer):
+class WhySerializer(StrictSerializer):
     reason = serializers.CharField(max_length=255, required=False, allow_blank=True)
 
 
-class DrainWishSerializer(ReasonSerializer):
+class DrainWishSerializer(WhySerializer):
     deadline_seconds = serializers.FloatField(
         min_value=0,
         max_value=365 * DAY_SECONDS,
@@ -198,9 +198,9 @@ class MakeAvailable(Endpoint):
 class MakeUnavailable(Endpoint):
     actions = {"POST": "instance.operate"}
 
-    @extend_schema(request=ReasonSerializer, responses=InstanceSerializer, parameters=[IF_MATCH])
+    @extend_schema(request=WhySerializer, responses=InstanceSerializer, parameters=[IF_MATCH])
     def post(self, request: Request, instance_id: str) -> Response:
-        wanted = ReasonSerializer(data=request.data)
+        wanted = WhySerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
         facts = {**wanted.validated_data, "epoch": required_epoch(request)}
         patiently(lambda: availability.make_unavailable(valid_id(instance_id), **facts))

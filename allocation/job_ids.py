@@ -24,8 +24,8 @@ LEAST_STEP_MS = 50  # smaller differences of the two clocks are no step
 class Generator:
     """Gives out ids from blocks of milliseconds that are stored before they are used.
 
-    A forked child goes on with its parent's number, from blocks of its own. No lock is held
-    while the database is asked, so that a caller's transaction cannot wait for itself.
+    A forked child goes on with its parent's number, from blocks of its own. A caller inside a
+    transaction never waits for another thread, which may wait for that transaction.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Generator:
         self.using = using
         self.number: Number | None = None
         self._time_ns, self._monotonic, self._sleep = time_ns, monotonic, sleep
-        self._lock = threading.Lock()
+        self._lock, self._refilling = threading.Lock(), threading.Lock()
         self._block_size = max(1, lead_ms // 2)
         self._last_ms = self._end_ms = -1
         self._second, self._digits = -1, ""
@@ -59,7 +59,7 @@ class Generator:
                 if ms <= self._end_ms:
                     self._last_ms = ms
                     return self._formatted(ms)
-            made = self._from_new_block()
+            made = self._refilled()
             if made is not None:
                 return made
 
@@ -85,9 +85,21 @@ class Generator:
 
     def forked(self) -> None:
         """In the child: nothing of the parent's block may be used twice."""
-        self._lock = threading.Lock()
+        self._lock, self._refilling = threading.Lock(), threading.Lock()
         self._end_ms = -1
         self._block_size = min(self._block_size, CHILDS_BLOCK)
+
+    def _refilled(self) -> str | None:
+        """One thread asks the database, the others wait for its block.
+
+        Not those inside a transaction: the one that asks may have to wait for them.
+        """
+        if connections[self.using].in_atomic_block:
+            return self._from_new_block()
+        with self._refilling:
+            if max(self._now_ms(), self._last_ms + 1) <= self._end_ms:
+                return None
+            return self._from_new_block()
 
     def _from_new_block(self) -> str | None:
         """The first id of a new block; None when another thread was faster, or after a wait."""

@@ -82,7 +82,22 @@ def client(make: Callable[[], Allocate], ready, answers) -> None:
     answers.put(times)
 
 
-def many_clients(make: Callable[[], Allocate], count: int = 8) -> tuple[float, float]:
+def operator() -> float:
+    """The 95th percentile of `unavailable` in milliseconds while others allocate."""
+    ao, times = Atributo(), []
+    end = time.perf_counter() + SECONDS * 3
+    while time.perf_counter() < end:
+        start = time.perf_counter()
+        ao.unavailable("instance1")
+        times.append(time.perf_counter() - start)
+        ao.available("instance1")
+        time.sleep(0.02)
+    return sorted(times)[int(len(times) * 0.95)] * 1000
+
+
+def many_clients(
+    make: Callable[[], Allocate], count: int = 8, beside: Callable[[], None] = lambda: None
+) -> tuple[float, float]:
     """Allocations per second by all, and the 99th percentile of one call in milliseconds."""
     connections.close_all()
     ready, answers = multiprocessing.Barrier(count), multiprocessing.Queue()
@@ -91,6 +106,7 @@ def many_clients(make: Callable[[], Allocate], count: int = 8) -> tuple[float, f
     ]
     for process in started:
         process.start()
+    beside()
     times = sorted(each for _ in started for each in answers.get())
     for process in started:
         process.join()
@@ -146,6 +162,9 @@ def main(seed_database: str) -> None:
     our_rate, our_p99 = many_clients(lambda: Atributo().allocate)
     report("8 clients", seed_rate, our_rate, 25 if IS_POSTGRES else None)
     print(f"{'  99th percentile, ms':44}{seed_p99:>10,.1f}{our_p99:>12,.1f}")
+    found: list[float] = []
+    many_clients(lambda: Atributo().allocate, 50, lambda: found.append(operator()))
+    print(f"{'unavailable beside 50 clients, 95 %, ms':44}{'':>10}{found[0]:>12,.1f}")
     set_instances(seed, 10_000)
     set_our_instances(10_000)
     many = interleaved(seed=lambda: rate(seed.allocate), ours=lambda: rate(ao.allocate))

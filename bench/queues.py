@@ -259,10 +259,13 @@ def _drain(each: Contestant, marks: Path) -> None:
     each.call("fill", str(jobs), str(marks))
     worker = each.start()
     try:
+        _wait_for_marks(marks, 1)
+        before = _cpu(worker)
         _wait_for_marks(marks, 2)
         begun, ended = (float(line) for line in marks.read_text().split())
         each.note("drain", jobs / (ended - begun))
-        _resources(each, worker, jobs * 2 + SINGLE)
+        each.note("cpu", (_cpu(worker) - before) / jobs * 1000)
+        each.note("memory", _memory(worker))
         _idle(each, marks.with_suffix(".idle"))
     finally:
         os.killpg(worker.pid, signal.SIGKILL)
@@ -287,12 +290,19 @@ def _wait_for_marks(path: Path, count: int) -> None:
         time.sleep(0.05)
 
 
-def _resources(each: Contestant, worker: subprocess.Popen[bytes], jobs: int) -> None:
-    family = [psutil.Process(worker.pid), *psutil.Process(worker.pid).children(recursive=True)]
-    times = [process.cpu_times() for process in family]
-    spent = sum(t.user + t.system + t.children_user + t.children_system for t in times)
-    each.note("cpu", spent / jobs * 1000)
-    each.note("memory", sum(p.memory_full_info().pss for p in family) / 2**20)
+def _family(worker: subprocess.Popen[bytes]) -> list[psutil.Process]:
+    parent = psutil.Process(worker.pid)
+    return [parent, *parent.children(recursive=True)]
+
+
+def _cpu(worker: subprocess.Popen[bytes]) -> float:
+    times = [process.cpu_times() for process in _family(worker)]
+    return sum(t.user + t.system + t.children_user + t.children_system for t in times)
+
+
+def _memory(worker: subprocess.Popen[bytes]) -> float:
+    """Megabytes, what processes share counted once."""
+    return sum(process.memory_full_info().pss for process in _family(worker)) / 2**20
 
 
 COLUMNS = {

@@ -19,8 +19,8 @@ from pools.look_up import look_up
 from pools.models import Backend, BackendChange, Pool
 from pools.serializers import (
     Administration,
+    BackendChangeSerializer,
     BackendSerializer,
-    ChangeSerializer,
     LookedUpSerializer,
     LookUp,
     NewPool,
@@ -114,7 +114,7 @@ class Changes(ListEndpoint):
 
     actions = {"GET": "pool.view"}
     queryset = BackendChange.objects.none()
-    serializer_class = ChangeSerializer
+    serializer_class = BackendChangeSerializer
     filterset_class = ChangeFilters
     ordering = "-id"
 

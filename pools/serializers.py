@@ -12,7 +12,7 @@ from pools.models.fields import MOST_NAMESERVERS
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
 
-class StepSerializer(serializers.Serializer):
+class LookUpStepSerializer(serializers.Serializer):
     server = serializers.CharField()
     name = serializers.CharField()
     type = serializers.CharField()
@@ -31,7 +31,7 @@ class Servers(serializers.ListField):
 class PoolSerializer(serializers.ModelSerializer):
     nameservers = Servers()
     recovery = serializers.DictField()
-    steps = StepSerializer(many=True)
+    steps = LookUpStepSerializer(many=True)
     shown_state = serializers.CharField()
 
     class Meta:
@@ -118,7 +118,7 @@ class Administration(StrictSerializer):
     reason = serializers.CharField(max_length=255, required=False, allow_blank=True, default="")
 
 
-class ChangeSerializer(serializers.ModelSerializer):
+class BackendChangeSerializer(serializers.ModelSerializer):
     class Meta:
         model = BackendChange
         fields = ["id", "at", "kind", "key", "backend", "detail", "actor"]
@@ -134,7 +134,7 @@ class LookUp(StrictSerializer):
     )
 
 
-class FoundSerializer(serializers.Serializer):
+class FoundBackendSerializer(serializers.Serializer):
     key = serializers.CharField()
     name = serializers.CharField()
     address = serializers.CharField()
@@ -148,5 +148,5 @@ class LookedUpSerializer(serializers.Serializer):
     state = serializers.CharField()
     error = serializers.CharField(allow_blank=True)
     took_ms = serializers.FloatField()
-    backends = FoundSerializer(many=True)
-    steps = StepSerializer(many=True)
+    backends = FoundBackendSerializer(many=True)
+    steps = LookUpStepSerializer(many=True)

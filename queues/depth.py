@@ -44,7 +44,7 @@ def first_due(queue: Any) -> datetime | None:
 
 def _capped(condition: str) -> RawSQL:
     some = f"SELECT 1 {FREE} AND {condition} LIMIT {COUNTED + 1}"
-    return RawSQL(f"(SELECT COUNT(*) FROM ({some}) AS capped)", [])
+    return RawSQL(f"(SELECT COUNT(*) FROM ({some}) AS counted)", [])
 
 
 def _first(rank: int) -> RawSQL:

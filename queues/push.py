@@ -18,7 +18,7 @@ from queues.errors import BadPush, QueueNotFound
 from queues.ids import get_job_ids
 from queues.logic.mounts import mount_error
 from queues.logic.options import BadOption, Options, resolve
-from queues.models import Queue, QueuedJob, Script
+from queues.models import QueuedJob
 from queues.ring import ring
 from queues.schema import check
 
@@ -112,21 +112,15 @@ def prepare(queue: str, script: Any, given: Mapping[str, Any], *, using: str) ->
         raise BadPush("a script is named by its mount and name")
     mount, name = script["mount"], script["name"]
     _check_names(mount, name)
-    queue_id = _queue_id(queue, using)
-    installed = (
-        Script.objects.using(using)
-        .filter(service__mount=mount, name=name)
-        .values("schema", "defaults")
-        .first()
-    ) or {"schema": None, "defaults": {}}
+    queue_id, schema, defaults = _found(queue, mount, name, using)
     own = {k: v for k, v in script.items() if k not in {"mount", "name", "schema", "preprocess"}}
-    options = _options(given, own, installed["defaults"])
+    options = _options(given, own, defaults)
     return Prepared(
         queue_id,
         queue,
         mount,
         name,
-        script.get("schema") or installed["schema"],
+        script.get("schema") or schema,
         script.get("preprocess"),
         options,
         using,
@@ -150,12 +144,15 @@ def _check_names(mount: Any, name: Any) -> None:
         raise BadPush(reason)
 
 
-def _queue_id(name: str, using: str) -> int:
-    found = Queue.objects.using(using).existing().filter(name=name).values_list("id", flat=True)
-    queue_id = found.first()
-    if queue_id is None:
-        raise QueueNotFound(f"Queue does not exist: {name}", queue=name)
-    return queue_id
+def _found(queue: str, mount: str, name: str, using: str) -> tuple[int, Any, dict[str, Any]]:
+    """The queue's number, and schema and defaults of the script if it is installed."""
+    with connections[using].cursor() as cursor:
+        cursor.execute(sql.FIND_SCRIPT, [mount, name, queue])
+        row = cursor.fetchone()
+    if row is None:
+        raise QueueNotFound(f"Queue does not exist: {queue}", queue=queue)
+    queue_id, schema, defaults = row
+    return queue_id, json.loads(schema or "null"), json.loads(defaults or "{}")
 
 
 def _insert(prepared: Prepared, text: str | None) -> int:

@@ -84,9 +84,21 @@ def due_probe(d: Dialect, rank: int, columns: str, limit: str, queue: str = "%s"
 
 @cache
 def has_due(d: Dialect, queue: str) -> str:
-    """A condition: this queue has a job to start."""
-    probes = (f"EXISTS ({due_probe(d, rank, '1', 'LIMIT 1', queue)})" for rank in RANKS)
+    """A condition: this queue has a job to start.
+
+    Not EXISTS, which forgets the order: with statistics from a time when many jobs waited,
+    PostgreSQL would then rather read the whole table.
+    """
+    probes = (f"({due_probe(d, rank, 'id', 'LIMIT 1', queue)}) IS NOT NULL" for rank in RANKS)
     return f"({' OR '.join(probes)})"
+
+
+# Queue and installed script of a push. Parameters: mount, script, queue.
+FIND_SCRIPT = """
+    SELECT q.id, s.schema, s.defaults FROM queues_queue q
+    LEFT JOIN (queues_script s JOIN queues_service v ON v.id = s.service_id AND v.mount = %s)
+        ON s.name = %s
+    WHERE q.name = %s AND q.deleted_at IS NULL"""
 
 
 @cache

@@ -22,6 +22,9 @@ PICTURES = [
     ("failures", "/jobs/failures/", DESKTOP, "dark"),
     ("script", "/services/mailer/-/scripts/send-mail/", DESKTOP, "light"),
     ("events", "/events/", DESKTOP, "light"),
+    ("transactions", "/transactions/history/", DESKTOP, "light"),
+    ("transaction", "/transactions/1/", DESKTOP, "light"),
+    ("documents", "/documents/accounts/ada/", DESKTOP, "dark"),
     ("system", "/system/", DESKTOP, "light"),
     ("api", "/api/v1/docs", DESKTOP, "light"),
 ]

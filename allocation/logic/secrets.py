@@ -17,10 +17,7 @@ def looks_secret(key: str) -> bool:
 def masked(value: Any) -> Any:
     """The same JSON value with every secret replaced, however deep."""
     if isinstance(value, dict):
-        return {
-            k: MASK if looks_secret(str(k)) and v is not None else masked(v)
-            for k, v in value.items()
-        }
+        return {key: _member(str(key), member) for key, member in value.items()}
     if isinstance(value, list | tuple):
         return [masked(item) for item in value]
     return value

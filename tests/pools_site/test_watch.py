@@ -5,7 +5,10 @@ import pytest
 from allocation.atributo import Atributo
 from allocation.errors import LeaseLost
 from allocation.models import Event
-from pools.models import Backend, BackendChange, Pool
+from allocation.models.clock import database_now, from_now
+from pools import configure
+from pools.models import Backend, BackendChange, Pool, PoolSnapshot
+from pools.repairs import forget_old_changes, forget_old_snapshots
 from tests.pools_site.watching import states
 
 pytestmark = pytest.mark.django_db
@@ -170,3 +173,40 @@ def test_every_change_is_an_event(watching):
         "pool.watched", "pool.running", *["backend.added"] * 3, "backend.gone",
     ]  # fmt: skip
     assert events.last().facts["instance"] == "10.0.0.3:8003"
+
+
+def test_a_watcher_that_sweeps_no_longer_stops_asking(watching, wait_until):
+    """Another curator is active by then, and two must not ask the same names."""
+    watching.targets(1)
+    watching.name()
+    watching.sweep()
+    (name,) = watching.watch.names.values()
+    watching.driver.advance(21_000)
+    wait_until(lambda: name.resolver.state == "stopped", 10)
+    watching.targets(1, 2, 3)
+    assert watching.sweep() == 2
+
+
+def test_a_name_that_is_paused_is_not_asked_and_goes_on_where_it_was(watching):
+    watching.targets(1, 2, 3)
+    watching.name()
+    watching.sweep()
+    configure.change("svc", is_watched=False)
+    watching.sweep()
+    assert (Pool.objects.get().shown_state, watching.watch.names) == ("paused", {})
+    configure.change("svc", is_watched=True)
+    watching.targets(1, 2)
+    assert watching.sweep() == 1
+    assert states()["10.0.0.3:8003"] == "draining"
+
+
+def test_old_changes_and_pictures_are_forgotten(watching):
+    watching.targets(1)
+    watching.name()
+    watching.sweep()
+    BackendChange.objects.filter(kind="running").update(at=from_now(-91 * 86400))
+    PoolSnapshot.objects.create(process="gone", at=from_now(-7200))
+    now = database_now()
+    assert forget_old_changes(now, watching.lease) == 1
+    assert forget_old_snapshots(now, watching.lease) == 1
+    assert kinds() == ["added"]

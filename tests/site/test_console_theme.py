@@ -33,10 +33,10 @@ def test_a_cookie_of_somebody_else_is_not_believed(client, db):
 
 
 def test_search_finds_screens_and_subjects(client_as, db):
-    record("instance.added", "instance:web-1")
+    record("process.died", "process:web-1")
     client = client_as("viewer")
     assert "/system/" in client.get("/search/?q=syst").text
-    assert "/events/?subject=instance%3Aweb-1" in client.get("/search/?q=web-1").text
+    assert "/events/?subject=process%3Aweb-1" in client.get("/search/?q=web-1").text
 
 
 def test_the_favicon_is_there(client, db):

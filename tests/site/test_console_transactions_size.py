@@ -11,6 +11,7 @@ from allocation.transactions.models import Document, Lock, LockWait
 from allocation.transactions.models import Transaction as Row
 from tests.site.open_transactions import open_transaction
 from tests.site.test_console_events import INJECTION, Elements
+from tests.transactions.plans import plan_of
 from tests.transactions.rows import finished_transactions
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -81,6 +82,18 @@ def test_more_rows_need_no_more_queries(few, client_as):
     more(30)
     assert {path: queries(client, path) for path in paths} == before
     assert max(before.values()) <= 20
+
+
+def plan(rows, column):
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    return plan_of(rows.order_by(column)[:51])
+
+
+def test_lists_are_read_along_their_indexes(few):
+    finished_transactions(2000)
+    assert "transaction_unfinished" in plan(Row.objects.unfinished(), "expires_at")
+    assert "transaction_finished" in plan(Row.objects.finished(), "-finished_at")
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from django.core.management import call_command
 from allocation.atributo import Atributo
 from allocation.models import Allocation, Event, Instance
 from allocation.transactions import Client
+from allocation.transactions.models import Lock
 
 pytestmark = pytest.mark.django_db
 
@@ -24,6 +25,13 @@ def test_one_transfer_happened_and_one_did_not():
     client = Client()
     balances = {n: client.get("accounts", n)["balance"] for n in ("ada", "grace", "edsger")}
     assert balances == {"ada": 90, "grace": 110, "edsger": 45}
+
+
+def test_an_order_is_open_until_the_curator_finds_its_client_gone():
+    call_command("seed_demo")
+    held = Lock.objects.values_list("document__collection", "document__key")
+    assert set(held) == {("orders", "2042"), ("stock", "teapot")}
+    assert Client().get("stock", "kettle")["count"] == 11
 
 
 def test_a_site_with_content_is_left_alone_unless_told(capsys):

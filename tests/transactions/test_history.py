@@ -1,10 +1,15 @@
 """Concurrent transactions that append to lists, some of them killed: what a checker finds."""
 
 import random
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import ExitStack
 
 import pytest
 
+from allocation.leases import HeldLease
+from allocation.models.clock import database_now
 from allocation.transactions import Client, Transaction
+from allocation.transactions.curate import expired_transactions
 from allocation.transactions.errors import AtributoError, FailedToComplete
 from tests.transactions.children import child
 from tests.transactions.crashes import recover
@@ -104,23 +109,34 @@ def collected(process, until_killed):
     return list(history.values())
 
 
+def collected_and_killed(process, most):
+    """Its history until it is over, or until it is killed after so many words."""
+    history = collected(process, most)
+    process.kill()
+    return history
+
+
 def run_clients(seeds, count, steps):
-    """Clients at once, each killed after so many words or at its end; their histories."""
+    """Clients at once, some of them killed, while a curator mends; all that they told."""
     client = Client()
     for key in KEYS:
         client.put("lists", key, [])
-    stories = [child(appends(seed, count)) for seed in seeds]
-    processes = [story.__enter__() for story in stories]
-    history = [
-        txn
-        for process, most in zip(processes, steps, strict=True)
-        for txn in collected(process, most)
-    ]
-    for story in stories:
-        story.__exit__(None, None, None)
+    with ExitStack() as running:
+        processes = [running.enter_context(child(appends(seed, count))) for seed in seeds]
+        pool = running.enter_context(ThreadPoolExecutor(len(processes)))
+        told = [
+            pool.submit(collected_and_killed, *each) for each in zip(processes, steps, strict=True)
+        ]
+        curate_until_done(told)
     recover()
     final = {key: client.get("lists", key).json for key in KEYS}
-    return history, final
+    return [txn for each in told for txn in each.result()], final
+
+
+def curate_until_done(told):
+    lease = HeldLease.take("curator", "test", 3600)
+    while wait(told, timeout=0.25).not_done:
+        expired_transactions(database_now(), lease)
 
 
 def test_transactions_with_kills_are_serializable():

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from allocation.models.clock import database_now
 from allocation.transactions import operators
-from allocation.transactions.api.transactions import RequiredReasonSerializer
+from allocation.transactions.api.transaction_shapes import RequiredReasonSerializer
 from allocation.transactions.curators import curators, hand_over
 from allocation.transactions.models import Lock
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint

@@ -13,7 +13,7 @@ from pools.administer import administer
 from pools.configure import pool_named
 from pools.live import with_live
 from pools.models import Backend, BackendChange, Pool
-from pools.serializers import BackendSerializer, ChangeSerializer, PoolSerializer
+from pools.serializers import BackendChangeSerializer, BackendSerializer, PoolSerializer
 
 ADMINISTRATIVE = list(Backend.Administrative.values)
 
@@ -82,7 +82,7 @@ class Command(AtributoCommand):
 
     def _changes(self, name: str, limit: int, **options: Any) -> None:
         rows = BackendChange.objects.filter(pool=pool_named(name)).order_by("-id")[: max(0, limit)]
-        facts = ChangeSerializer(rows, many=True).data
+        facts = BackendChangeSerializer(rows, many=True).data
         if options["json"]:
             return self.show(facts)
         columns = ["at", "kind", "backend", "detail", "actor"]

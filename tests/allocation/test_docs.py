@@ -1,0 +1,21 @@
+"""The examples of the two pages, run as they stand."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+EXAMPLES = [
+    pytest.param(text, id=f"{name}-{number}")
+    for name in ("allocation.md", "job-ids.md")
+    for number, text in enumerate(
+        re.findall(r"```python\n(.*?)```", (DOCS / name).read_text(), re.DOTALL)
+    )
+]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_an_example_runs(example, tmp_path):
+    exec(compile(example, "example", "exec"), {"__name__": "example"})  # noqa: S102
