@@ -27,7 +27,8 @@ def is_private(answer):
 @pytest.mark.parametrize("path", GETS)
 def test_answers_are_private_whoever_asks(client_as, path):
     answers = [Client().get(path), client_as("admin").get(path)]
-    assert [answer.status_code for answer in answers] == [401, 200]
+    assert answers[0].status_code == 401
+    assert answers[1].status_code in {200, 400, 404}  # some want a parameter or an object
     assert all(is_private(answer) for answer in answers)
 
 
