@@ -12,9 +12,9 @@ from allocation.models.clock import database_now
 from allocation.transactions.models import JournalEntry, Lock, Transaction
 from allocation.transactions.models.transaction import FINISHED
 from atributo_site.console.life import life
-from atributo_site.console.moments import BadMoment, moment
 from atributo_site.console.navigation import address
 from atributo_site.console.ordered_pages import page_in_order
+from atributo_site.console.period import PeriodForm
 from atributo_site.console.screen import Screen
 from atributo_site.keyset import KeysetPage, capped_count, said_count
 
@@ -83,35 +83,14 @@ class Stuck(TransactionsScreen):
         return self.show(page=page, lives=lives(page.rows, now), now=now)
 
 
-class HistoryFilter(forms.Form):
+class HistoryFilter(PeriodForm):
     """Empty fields do not filter; the times may be moments or ages such as 2h."""
+
+    period_field = "finished_at"
 
     status = forms.ChoiceField(
         required=False, choices=[("", "any"), *((word, word) for word in FINISHED)]
     )
-    since = forms.CharField(required=False, max_length=40)
-    until = forms.CharField(required=False, max_length=40)
-
-    def __init__(self, *args: Any, now: datetime, **kwargs: Any) -> None:
-        self.now = now
-        super().__init__(*args, **kwargs)
-
-    def clean_since(self) -> datetime | None:
-        return self._moment("since")
-
-    def clean_until(self) -> datetime | None:
-        return self._moment("until")
-
-    def filtered(self, rows: QuerySet) -> QuerySet:
-        names = {"since": "finished_at__gte", "until": "finished_at__lt"}
-        given = {name: value for name, value in self.cleaned_data.items() if value}
-        return rows.filter(**{names.get(name, name): value for name, value in given.items()})
-
-    def _moment(self, name: str) -> datetime | None:
-        try:
-            return moment(self.cleaned_data[name], self.now)
-        except BadMoment as error:
-            raise forms.ValidationError(str(error)) from error
 
 
 class History(TransactionsScreen):
