@@ -26,8 +26,20 @@ def endpoints(patterns=None, prefix=""):
 
 
 def write_targets():
+    """Method, path and whether any JSON is welcome there."""
     return [
-        (method, "/" + re.sub(r"<(\w+:)?\w+>", lambda m: "7" if m[1] == "int:" else "seven", route))
+        pytest.param(method, path, view.body_types != (dict,), id=f"{method}-{path}")
+        for method, path, view in write_routes()
+    ]
+
+
+def write_routes():
+    return [
+        (
+            method,
+            "/" + re.sub(r"<(\w+:)?\w+>", lambda m: "7" if m[1] == "int:" else "seven", route),
+            view,
+        )
         for route, view in endpoints()
         if route.startswith("api/v1/")
         for method in WRITING
@@ -39,12 +51,14 @@ def test_there_are_at_least_two_hundred_bodies():
     assert len(BODIES) >= 200
 
 
-@pytest.mark.parametrize(("method", "path"), write_targets())
-def test_malformed_bodies_are_4xx_with_a_problem(rest_as, method, path):
+@pytest.mark.only_on("sqlite")  # they are refused before a database is asked
+@pytest.mark.parametrize(("method", "path", "takes_any_json"), write_targets())
+def test_malformed_bodies_are_4xx_with_a_problem(rest_as, method, path, takes_any_json):
     client = rest_as("admin")
     answers = {
         name: client.generic(method, path, body, content_type="application/json")
         for name, body in BODIES.items()
+        if not (takes_any_json and name.startswith("not an object"))
     }
     wrong = {n: a.status_code for n, a in answers.items() if not 400 <= a.status_code < 500}
     assert wrong == {}
