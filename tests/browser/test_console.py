@@ -9,6 +9,9 @@ from playwright.sync_api import expect
 from allocation.events import Actor, acting, record
 from allocation.models import Lease
 
+# What a person sees does not depend on the database; the answers are tested on both.
+pytestmark = pytest.mark.only_on("sqlite")
+
 PASSWORD = "correct horse battery staple"
 SCREENS = [
     "/",

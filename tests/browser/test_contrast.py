@@ -6,6 +6,9 @@ import pytest
 
 from allocation.events import record
 
+# What a person sees does not depend on the database; the answers are tested on both.
+pytestmark = pytest.mark.only_on("sqlite")
+
 CONTRAST = (Path(__file__).parent / "contrast.js").read_text()
 PATHS = [
     "/",

@@ -10,6 +10,9 @@ from allocation.events import record
 from tests.fixtures.browser import session_cookie
 from tests.servers.watched_page import WatchedPage
 
+# What a person sees does not depend on the database; the answers are tested on both.
+pytestmark = pytest.mark.only_on("sqlite")
+
 
 @pytest.fixture
 def live_page(browser, spawn, free_port, client_as, wait_until):

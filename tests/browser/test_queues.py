@@ -9,6 +9,9 @@ from queues.models import Queue, QueuedJob
 from tests.browser.test_contrast import CONTRAST
 from tests.site.job_rows import make_job, make_queue, make_run, make_script
 
+# What a person sees does not depend on the database; the answers are tested on both.
+pytestmark = pytest.mark.only_on("sqlite")
+
 PHONE = {"viewport": {"width": 390, "height": 844}}
 INJECTION = "<img src=x onerror=alert(1)><b id=injected>"
 

@@ -14,6 +14,9 @@ from allocation.transactions.models import Lock
 from allocation.transactions.models import Transaction as Row
 from tests.site.open_transactions import open_transaction
 
+# What a person sees does not depend on the database; the answers are tested on both.
+pytestmark = pytest.mark.only_on("sqlite")
+
 CONTRAST = (Path(__file__).parent / "contrast.js").read_text()
 INJECTION = "<img src=x onerror=alert(1)><b id=injected>"
 PHONE = {"viewport": {"width": 390, "height": 844}}
