@@ -28,7 +28,7 @@ SCHEMA = "/api/v1/schema"
 DOCS = "/api/v1/docs"
 
 
-def test_the_document_is_made_without_a_warning():
+def test_the_document_is_made_without_a_warning(db):
     call_command("spectacular", validate=True, fail_on_warn=True, stdout=io.StringIO())
 
 
