@@ -35,7 +35,7 @@ class SqliteStore:
             raw.execute("BEGIN IMMEDIATE")
             try:
                 outcome = _place(raw, p)
-            except BaseException:
+            except BaseException:  # whatever it is, the lock must go
                 raw.execute("ROLLBACK")
                 raise
             raw.execute("ROLLBACK" if outcome.placed is None else "COMMIT")
@@ -107,7 +107,7 @@ class SqliteStore:
             try:
                 yield raw
                 raw.execute("COMMIT")
-            except BaseException:
+            except BaseException:  # whatever it is, the lock must go
                 if raw.in_transaction:
                     raw.execute("ROLLBACK")
                 raise
