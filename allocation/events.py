@@ -1,6 +1,6 @@
 """Record what happens, and read it back in an order that loses nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -48,3 +48,22 @@ def record(kind: str, subject: str, *, using: str = "default", **facts: Any) -> 
         request_id=actor.request_id,
         facts=masked(facts),
     )
+
+
+def record_many(
+    kind: str, about: Iterable[tuple[str, dict[str, Any]]], *, using: str = "default", **facts: Any
+) -> None:
+    """One event for each subject with its own facts, beside those that all share."""
+    actor = current_actor()
+    rows = [
+        Event(
+            kind=kind,
+            subject=subject,
+            actor=actor.name,
+            channel=actor.channel,
+            request_id=actor.request_id,
+            facts=masked({**facts, **own}),
+        )
+        for subject, own in about
+    ]
+    Event.objects.using(using).bulk_create(rows)

@@ -7,6 +7,7 @@ from django.db.models import Count, F, Max, Q
 from django.db.models.functions import Now
 
 from queues.models import Queue, QueuedJob, Run, Slot
+from queues.station_invariants import INVARIANTS as FOR_STATIONS
 
 MOST = 20
 LATE = timedelta(seconds=10)
@@ -55,4 +56,5 @@ INVARIANTS: list[Invariant] = [
     ("I14", "A running job is held at its slot's epoch.", held_by_another_epoch),
     ("I14", "Attempts are numbered without gaps.", gaps_between_attempts),
     ("I6", "No finished job has an attempt that still runs.", two_running_attempts),
+    *FOR_STATIONS,
 ]

@@ -14,6 +14,7 @@ from queues.logic.lifecycle import Status
 from queues.models import MinuteCount, Queue, QueuedJob, Run, RunLog, Slot
 from queues.recovery import free_stranded, recover
 from queues.ring import ring
+from queues.station_repairs import REPAIRS as FOR_STATIONS
 
 BATCH = 1000
 MINUTES_KEPT = timedelta(days=400)
@@ -28,7 +29,7 @@ def recover_dead_workers(now: datetime, lease: HeldLease) -> int:
 def ring_for_due_jobs(now: datetime, lease: HeldLease) -> int:
     """Delayed jobs whose time has come, and bells that Redis has lost. Nothing is mended."""
     for queue_id, name, max_workers in queues_with_work(using=lease.using):
-        due = QueuedJob.objects.using(lease.using).filter(queue_id=queue_id).due()
+        due = QueuedJob.objects.using(lease.using).filter(queue_id=queue_id).due().shared()
         waiting = len(due.values_list("pk")[:max_workers])
         ring(queue_id, name, waiting, using=lease.using)
     return 0
@@ -82,6 +83,7 @@ def _forget(queue: Queue, using: str) -> int:
 REPAIRS = [
     Repair("dead workers", recover_dead_workers, every_seconds=0.5),
     Repair("bells", ring_for_due_jobs, every_seconds=0.5),
+    *FOR_STATIONS,
     Repair("push counts", count_pushes, every_seconds=10),
     Repair("old jobs", forget_old_jobs, every_seconds=30),
     Repair("old minutes", forget_old_minutes, every_seconds=3600),

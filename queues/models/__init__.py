@@ -3,6 +3,7 @@ from queues.models.minute import MinuteCount
 from queues.models.queue import Queue, Slot
 from queues.models.run import Run, RunLog
 from queues.models.service import Catalogue, Script, Service
+from queues.models.station import Station
 
 __all__ = [
     "Catalogue",
@@ -14,4 +15,5 @@ __all__ = [
     "Script",
     "Service",
     "Slot",
+    "Station",
 ]

@@ -1,0 +1,119 @@
+"""Sticky jobs, stations and the curator, on the furniture of the queue tests."""
+
+import json
+import os
+
+import pytest
+
+import queues
+from allocation.leases import HeldLease
+from allocation.models import Lease
+from allocation.models.clock import database_now
+from allocation.repairs import REPAIRS as ALLOCATION_REPAIRS
+from queues.models import Station
+from queues.presence import Presence
+from queues.repairs import REPAIRS
+from queues.stations import Post
+from tests.queues.conftest import (  # noqa: F401
+    QUICK,
+    act,
+    executions,
+    hands,
+    probe,
+    queue,
+    service_roots,
+)
+
+
+@pytest.fixture
+def sweep(probe):  # noqa: F811
+    """Do what the active curator does for queues and instances, once."""
+    held = {}
+
+    def run():
+        held["lease"] = HeldLease.take("curator", "test", 60) or held["lease"]
+        now = database_now()
+        repairs = [*ALLOCATION_REPAIRS, *REPAIRS]
+        return {repair.name: repair.run(now, held["lease"]) for repair in repairs}
+
+    return run
+
+
+@pytest.fixture
+def serve(probe, hands):  # noqa: F811
+    """serve("a") → the post of a worker inside this process; post.work() does what it may do."""
+    return lambda instance_id, name="": Served(instance_id, name or instance_id, hands)
+
+
+class Served(Post):
+    def __init__(self, instance_id, name, hands):  # noqa: F811
+        super().__init__(instance_id, Presence(name, {"instance": instance_id}))
+        self._hands = hands
+        self.presence.take()
+        self.open()
+
+    def work(self):
+        """Run what is due, as its worker would."""
+        while found := self.free_slots():
+            for name, number in found:
+                self._hands.pump_at(self, name, number)
+
+    def take(self, name="work", count=1):
+        """Reserve without running: the ids."""
+        from queues.slots import acquire
+
+        slot = acquire(name, 0, self.presence.holder)
+        batch = self.reserve(slot, count)
+        return slot, [job.id for job in batch.jobs] if batch else []
+
+
+@pytest.fixture
+def away():
+    """away("a"): no worker serves it any more, and its lease is over."""
+    from datetime import timedelta
+
+    from django.db.models import F
+
+    from allocation.models import Instance
+
+    def make(instance_id, seconds=3600):
+        past = timedelta(seconds=seconds)
+        Station.objects.filter(pk=instance_id).update(served_until=F("served_until") - past)
+        Instance.objects.filter(pk=instance_id).update(lease_until=F("lease_until") - past)
+
+    return make
+
+
+@pytest.fixture
+def station_worker(probe, process_environment, spawn, wait_until):  # noqa: F811
+    """station_worker("a") → a running `manage.py worker --instance a`."""
+    environment = {name: os.environ[name] for name in [*QUICK, "ATRIBUTO_SERVICE_ROOTS"]}
+
+    def start(instance_id, name=""):
+        name = name or instance_id
+        held = Lease.objects.filter(role=f"worker/{name}").values_list("token", flat=True).first()
+        process = spawn("worker", "--instance", instance_id, "--name", name, env=environment)
+        fresh = Lease.objects.held().filter(role=f"worker/{name}", token__gt=held or 0)
+        wait_until(lambda: fresh.exists() and is_served(instance_id), 30)
+        return process
+
+    return start
+
+
+@pytest.fixture
+def curator_process(probe, process_environment, spawn):  # noqa: F811
+    environment = {name: os.environ[name] for name in [*QUICK, "ATRIBUTO_SERVICE_ROOTS"]}
+    return lambda: spawn("run_curator", env=environment)
+
+
+def is_served(instance_id):
+    return Station.objects.served().filter(pk=instance_id).exists()
+
+
+@pytest.fixture
+def sticky(queue):  # noqa: F811
+    return queues.get("work")
+
+
+def lines_of(path):
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
