@@ -1,11 +1,9 @@
-"""Sticky jobs, stations and the curator, on the furniture of the queue tests."""
+"""What tests of several rooms share with the tests of one; stations and their workers."""
 
-import json
 import os
 
 import pytest
 
-import queues
 from allocation.leases import HeldLease
 from allocation.models import Lease
 from allocation.models.clock import database_now
@@ -14,19 +12,12 @@ from queues.models import Station
 from queues.presence import Presence
 from queues.repairs import REPAIRS
 from queues.stations import Post
-from tests.queues.conftest import (  # noqa: F401
-    QUICK,
-    act,
-    executions,
-    hands,
-    probe,
-    queue,
-    service_roots,
-)
+from tests.queues.conftest import *  # noqa: F403
+from tests.queues.conftest import QUICK
 
 
 @pytest.fixture
-def sweep(probe):  # noqa: F811
+def curate(probe):
     """Do what the active curator does for queues and instances, once."""
     held = {}
 
@@ -40,13 +31,13 @@ def sweep(probe):  # noqa: F811
 
 
 @pytest.fixture
-def serve(probe, hands):  # noqa: F811
+def serve(probe, hands):
     """serve("a") → the post of a worker inside this process; post.work() does what it may do."""
     return lambda instance_id, name="": Served(instance_id, name or instance_id, hands)
 
 
 class Served(Post):
-    def __init__(self, instance_id, name, hands):  # noqa: F811
+    def __init__(self, instance_id, name, hands):
         super().__init__(instance_id, Presence(name, {"instance": instance_id}))
         self._hands = hands
         self.presence.take()
@@ -85,7 +76,7 @@ def away():
 
 
 @pytest.fixture
-def station_worker(probe, process_environment, spawn, wait_until):  # noqa: F811
+def station_worker(probe, process_environment, spawn, wait_until):
     """station_worker("a") → a running `manage.py worker --instance a`."""
     environment = {name: os.environ[name] for name in [*QUICK, "ATRIBUTO_SERVICE_ROOTS"]}
 
@@ -101,19 +92,10 @@ def station_worker(probe, process_environment, spawn, wait_until):  # noqa: F811
 
 
 @pytest.fixture
-def curator_process(probe, process_environment, spawn):  # noqa: F811
+def curator_process(probe, process_environment, spawn):
     environment = {name: os.environ[name] for name in [*QUICK, "ATRIBUTO_SERVICE_ROOTS"]}
     return lambda: spawn("run_curator", env=environment)
 
 
 def is_served(instance_id):
     return Station.objects.served().filter(pk=instance_id).exists()
-
-
-@pytest.fixture
-def sticky(queue):  # noqa: F811
-    return queues.get("work")
-
-
-def lines_of(path):
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []

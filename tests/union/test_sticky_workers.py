@@ -48,7 +48,7 @@ KILLED = {
 
 @pytest.mark.parametrize("policy", KILLED)
 def test_a_killed_instance_worker_leaves_its_jobs_to_the_policy(
-    queue, where, station_worker, wait_until, sweep, policy
+    queue, where, station_worker, wait_until, curate, policy
 ):
     queues.catalogue.set_when_away("work", policy, 1)
     victim = station_worker("a")
@@ -60,7 +60,7 @@ def test_a_killed_instance_worker_leaves_its_jobs_to_the_policy(
     status, instance_id, moves = KILLED[policy]
 
     def settled():
-        sweep()
+        curate()
         row = QueuedJob.objects.get()
         is_dead = Instance.objects.get(pk="a").state == "dead"
         return is_dead and (row.status, row.routed_to) == (status, instance_id)
