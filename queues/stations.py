@@ -37,7 +37,7 @@ class Post:
     def open(self) -> None:
         """Register the instance; a person who made it unavailable is not overruled."""
         self._serve()
-        self.takes_shared = self._register()
+        self.takes_shared = patiently(self._register)
         record("station.served", f"instance:{self.instance_id}", worker=self.presence.role)
 
     def keep(self, stopping: bool) -> None:
@@ -83,10 +83,8 @@ class Post:
             record("station.left", f"instance:{self.instance_id}", worker=self.presence.role)
 
     def _register(self) -> bool:
-        return patiently(
-            lambda: availability.make_available(
-                self.instance_id, source=WORKER, lease_seconds=lease_seconds()
-            )
+        return availability.make_available(
+            self.instance_id, source=WORKER, lease_seconds=lease_seconds()
         )
 
     def _serve(self) -> None:
@@ -102,9 +100,10 @@ class Post:
         return self._register() if row is None or row.is_dead else False
 
     def _close(self) -> None:
-        self._is_closed, self.takes_shared = True, False
+        self.takes_shared = False
         if not self._is_served_by_others():
-            patiently(self._make_unavailable)
+            self._make_unavailable()
+        self._is_closed = True
 
     def _make_unavailable(self) -> None:
         """Against a person's word it stays available until its lease is over."""
