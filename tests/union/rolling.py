@@ -3,10 +3,12 @@
 import json
 import random
 import signal
+from collections import Counter
 
 import queues
 from allocation.models import PastAllocation
 from queues.models import QueuedJob, Slot
+from queues.station_invariants import INVARIANTS
 
 INSTANCES = ("a", "b", "c")
 
@@ -21,15 +23,19 @@ class Rolling:
         self.workers = {name: start(name) for name in INSTANCES}
         self.pushed = []
         self.most_running = 0
+        self.most_moves = 0  # of one key during one restart
+        self.broken = []
 
     def restart_all(self, jobs_before_each):
         for name in INSTANCES:
             self._push(jobs_before_each)
+            before = self._moves()
             self.workers[name].send_signal(signal.SIGTERM)
             self._push(jobs_before_each)
             assert self.workers[name].wait(30) == 0
             self._push(jobs_before_each)
             self.workers[name] = self.start(name)
+            self.most_moves = max([self.most_moves, *(self._moves() - before).values()])
 
     def finish(self, seconds):
         self.wait_until(self._is_done, seconds)
@@ -41,9 +47,11 @@ class Rolling:
     def lines(self):
         return [json.loads(line) for line in self.path.read_text().splitlines()]
 
-    def most_moves_of_a_key(self):
-        moves = [PastAllocation.objects.filter(job_id=key).count() for key in self.keys]
-        return max(moves)
+    def why_moved(self):
+        return {past.end_reason.split(" to ")[0] for past in PastAllocation.objects.all()}
+
+    def _moves(self):
+        return Counter(PastAllocation.objects.values_list("job_id", flat=True))
 
     def _push(self, count):
         for _ in range(count):
@@ -51,6 +59,7 @@ class Rolling:
             key = self.random.choice(self.keys)
             self.pushed.append(self.queue.push(self.script, order, sticky_key=key))
             self._look()
+        self.broken += [line for _, _, broken in INVARIANTS for line in broken()]
 
     def _look(self):
         live = Slot.objects.live().filter(queue__name="rolling").count()
