@@ -2,24 +2,28 @@
 
 from collections.abc import Callable
 
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef
 
 from allocation.models import Allocation, Lease
 from queues.models import QueuedJob
 
 MOST = 20
+MOST_RUNNING = 10_000
+HELD = ("holder", "facts")
 Invariant = tuple[str, str, Callable[[], list[str]]]
 
 
 def run_by_another_instance() -> list[str]:
     """The slot's holder is a process; its lease says which instance it serves."""
-    jobs = QueuedJob.objects.filter(status="progress", sticky_key__isnull=False)
-    here = Lease.objects.filter(role__startswith="worker/", holder=OuterRef("slot__holder")).filter(
-        Q(facts__instance=OuterRef("routed_to"))
-    )
-    held = jobs.exclude(slot__holder="").filter(~Exists(here))
-    rows = held.filter(Exists(Lease.objects.filter(holder=OuterRef("slot__holder"))))
-    return [f"{row.pk} of {row.routed_to}" for row in rows[:MOST]]
+    leases = Lease.objects.held().filter(role__startswith="worker/")
+    serving = {holder: facts.get("instance") for holder, facts in leases.values_list(*HELD)}
+    running = QueuedJob.objects.filter(status="progress", sticky_key__isnull=False)
+    rows = running.select_related("slot")[:MOST_RUNNING]
+    return [
+        f"{row.pk} of {row.routed_to} by {row.slot.holder}"
+        for row in rows
+        if row.slot is not None and serving.get(row.slot.holder, row.routed_to) != row.routed_to
+    ][:MOST]
 
 
 def key_at_two_instances() -> list[str]:
