@@ -77,16 +77,20 @@ def away():
 
 @pytest.fixture
 def station_worker(probe, process_environment, spawn, wait_until):
-    """station_worker("a") → a running `manage.py worker --instance a`."""
+    """station_worker("a", "b") → running `manage.py worker --instance ID`, one each."""
     environment = {name: os.environ[name] for name in [*QUICK, "ATRIBUTO_SERVICE_ROOTS"]}
 
-    def start(instance_id, name=""):
-        name = name or instance_id
-        held = Lease.objects.filter(role=f"worker/{name}").values_list("token", flat=True).first()
-        process = spawn("worker", "--instance", instance_id, "--name", name, env=environment)
-        fresh = Lease.objects.held().filter(role=f"worker/{name}", token__gt=held or 0)
-        wait_until(lambda: fresh.exists() and is_served(instance_id), 30)
-        return process
+    def start(*instance_ids):
+        tokens = dict(Lease.objects.values_list("role", "token"))
+        processes = [
+            spawn("worker", "--instance", each, "--name", each, env=environment)
+            for each in instance_ids
+        ]
+        for each in instance_ids:
+            role = f"worker/{each}"
+            fresh = Lease.objects.held().filter(role=role, token__gt=tokens.get(role, 0))
+            wait_until(lambda fresh=fresh, each=each: fresh.exists() and is_served(each), 30)
+        return processes if len(processes) > 1 else processes[0]
 
     return start
 

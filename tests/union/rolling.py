@@ -20,7 +20,7 @@ class Rolling:
         self.random = random.Random(7)
         self.queue = queues.create("rolling", max_workers=3)
         queues.catalogue.set_when_away("rolling", policy, 0 if policy == "move" else 3600)
-        self.workers = {name: start(name) for name in INSTANCES}
+        self.workers = dict(zip(INSTANCES, start(*INSTANCES), strict=True))
         self.pushed = []
         self.most_running = 0
         self.most_moves = 0  # of one key during one restart

@@ -34,51 +34,51 @@ def test_a_clean_stop_finishes_the_run_and_leaves(queue, where, station_worker, 
     assert kinds == ["instance.available", "station.served", "instance.unavailable", "station.left"]
 
 
-KILLED = {
-    "wait": ("pending", "a", 0),
-    "move": ("complete", "b", 1),
-    "fail": ("failed", "a", 0),
-}
-
-
-@pytest.mark.parametrize("policy", KILLED)
-def test_a_killed_instance_worker_leaves_its_jobs_to_the_policy(
-    queue, where, station_worker, wait_until, curate, policy
+def test_a_killed_instance_worker_leaves_its_jobs_to_their_policies(
+    probe, where, station_worker, wait_until, curate
 ):
-    queues.catalogue.set_when_away("work", policy, 1)
     victim = station_worker("a")
-    job = queue.get(queue.push(where, {"file": "/dev/null", "sleep": 600}, sticky_key="k"))
-    wait_until(lambda: job.status == "progress", 20)
+    running = push_to("move", where, {"file": "/dev/null", "sleep": 600})
+    wait_until(lambda: running.status == "progress", 20)
+    waiting, failing = push_to("wait", where), push_to("fail", where)
     QueuedJob.objects.update(data={"file": "/dev/null"})
     station_worker("b")
     victim.send_signal(signal.SIGKILL)
-    status, instance_id, moves = KILLED[policy]
+    ends = {running.id: "complete", waiting.id: "pending", failing.id: "failed"}
+    wait_until(lambda: [curate(), statuses() == ends][1], 30)
+    assert Instance.objects.get(pk="a").state == "dead"
+    assert [past.job_id for past in PastAllocation.objects.all()] == ["key of move"]
+    assert Event.objects.get(kind="run.lost").subject == f"job:{running.id}"
+    assert Event.objects.get(kind="job.rerouted").facts["to"] == "b"
+    assert Event.objects.get(kind="job.given_up").subject == f"job:{failing.id}"
+    told = Event.objects.get(kind="station.away").facts["waiting"]
+    assert told["wait"] == {"jobs": 1, "policy": "wait"}
 
-    def settled():
-        curate()
-        row = QueuedJob.objects.get()
-        is_dead = Instance.objects.get(pk="a").state == "dead"
-        return is_dead and (row.status, row.routed_to) == (status, instance_id)
 
-    wait_until(settled, 30)
-    assert PastAllocation.objects.count() == moves
-    assert Event.objects.filter(kind="run.lost").count() == 1
+def push_to(policy, script, data=None):
+    """A job in a queue of its own with that policy."""
+    queue = queues.create(policy)
+    queues.catalogue.set_when_away(policy, policy, 1)
+    return queue.get(queue.push(script, data, sticky_key=f"key of {policy}"))
+
+
+def statuses():
+    return {str(pk): status for pk, status in QueuedJob.objects.values_list("pk", "status")}
 
 
 MOVES = {"wait": (0, set()), "move": (1, {"instance away"})}
 
 
-@pytest.mark.parametrize("policy", MOVES)
 def test_a_rolling_restart_loses_nothing(
-    probe, where, station_worker, curator_process, wait_until, tmp_path, policy
+    probe, where, station_worker, curator_process, wait_until, tmp_path
 ):
-    rolling = Rolling(where, station_worker, wait_until, tmp_path / "lines", policy, keys=12)
     curator_process()
-    rolling.restart_all(jobs_before_each=24)
+    rolling = Rolling(where, station_worker, wait_until, tmp_path / "lines", "move", keys=12)
+    rolling.restart_all(jobs_before_each=16)
     rolling.finish(60)
     assert (rolling.lost(), overlaps(rolling.lines()), rolling.broken) == ([], [], [])
     assert rolling.most_running <= 3
-    assert (rolling.most_moves, rolling.why_moved()) == MOVES[policy]
+    assert (rolling.most_moves, rolling.why_moved()) == MOVES["move"]
 
 
 @pytest.mark.soak
