@@ -274,6 +274,12 @@ class Environment:
         whole(0, 36500),
         "Days that finished transactions and their journals are kept.",
     )
+    version_retention_days: int = variable(
+        "ATRIBUTO_VERSION_RETENTION_DAYS",
+        "90",
+        whole(0, 36500),
+        "Days that old versions of documents are kept; the newest one stays for ever.",
+    )
     worker_heartbeat_ms: int = variable(
         "ATRIBUTO_WORKER_HEARTBEAT_MS",
         "1000",

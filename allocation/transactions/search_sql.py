@@ -12,7 +12,7 @@ from django.db.models import BooleanField, F, Func, JSONField
 from allocation.logic.search import Term
 
 Steps = tuple[str, ...]
-Sql = tuple[str, list[Any]]
+Sql = tuple[str, Any]
 OPERATORS = {"is": "=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 
 

@@ -65,7 +65,11 @@ class Keys(Screen):
             return _matching(rows, words)
         given = self.request.GET
         page = page_in_order(
-            rows.committed(), "key", after=given.get("after", ""), before=given.get("before", ""), size=PAGE
+            rows.committed(),
+            "key",
+            after=given.get("after", ""),
+            before=given.get("before", ""),
+            size=PAGE,
         )
         return {"rows": _briefly(page.rows), "page": page, "searching": False}
 

@@ -201,7 +201,10 @@ def test_what_is_no_scalar_is_sorted_last(client):
     assert keys(client.search("c", "*", sort="v:desc")) == ["d", "e", "a", "b", "c"]
 
 
-@pytest.mark.parametrize("query", ["v:>true", "v:[null TO 3]", "age:", "(a:1", "a:1)", "AND", "lonely", "a:1 OR", "x" * 5000])
+@pytest.mark.parametrize(
+    "query",
+    ["v:>true", "v:[null TO 3]", "age:", "(a:1", "a:1)", "AND", "lonely", "a:1 OR", "x" * 5000],
+)
 def test_a_query_that_cannot_be_read_is_refused(people, query):
     with pytest.raises(InvalidDocument):
         people.search("people", query).all()

@@ -44,6 +44,7 @@ class Collection(Endpoint):
     )
     def get(self, request: Request, collection: str) -> Response:
         asked = _asked(ListQuery, request)
+        following: int | str | None
         if "query" in asked or asked["sort"]:
             results, following = listing.found(
                 collection,
