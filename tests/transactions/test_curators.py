@@ -2,9 +2,11 @@
 
 import os
 import signal
+from datetime import UTC, datetime, timedelta
 
 import psutil
 import pytest
+import time_machine
 from django.db import connections
 
 from allocation.models import Event, Lease
@@ -111,6 +113,17 @@ def test_a_curator_runs_until_it_is_stopped_and_hands_over(store, wait_until):
     curator.stop()
     curator.run()
     assert not Lease.objects.held().filter(role="curator").exists()
+
+
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_a_curator_whose_clock_is_wrong_usurps_nobody(hours):
+    right, wrong = Curator(name="right"), Curator(name="wrong")
+    right.step(database_now())
+    with time_machine.travel(datetime.now(UTC) + timedelta(hours=hours)):
+        wrong.step(database_now())
+    right.step(database_now())
+    assert (right.is_active, wrong.is_active) == (True, False)
+    right.resign()
 
 
 def test_a_real_curator_mends_and_a_killed_one_is_replaced(store, spawn, wait_until):

@@ -171,12 +171,13 @@ def test_two_readers_that_both_want_to_write_are_a_circle(store, threads, wait_u
     waiting.result(10)
 
 
-def test_orders_that_cross_never_hang(store, threads):
+@pytest.mark.parametrize("often", [10, pytest.param(1000, marks=pytest.mark.soak)])
+def test_orders_that_cross_never_hang(store, threads, often):
     """Two threads lock the same two keys in opposite orders until both have done their part."""
 
     def changes(first, second):
         done = 0
-        while done < 10:
+        while done < often:
             try:
                 with Transaction(Client(), wait=4) as txn:
                     txn.put("c", first, {"v": done})
@@ -187,5 +188,5 @@ def test_orders_that_cross_never_hang(store, threads):
         return done
 
     results = [threads(changes, "old", "doomed"), threads(changes, "doomed", "old")]
-    assert [result.result(60) for result in results] == [10, 10]
+    assert [result.result(300) for result in results] == [often, often]
     assert not Lock.objects.exists()
