@@ -242,7 +242,7 @@ class Environment:
         "ATRIBUTO_CURATOR_INACTIVITY_DELAY_MS",
         "3000",
         whole(50, DAY_MS),
-        "Longest pause of a standby curator between two looks, in milliseconds.",
+        "Pause of a curator that lost its role before it competes again, in milliseconds.",
     )
     max_job_time_ms: int = variable(
         "ATRIBUTO_MAX_JOB_TIME_MS",
