@@ -24,6 +24,13 @@ class InvalidDocument(AtributoError):
     code = "invalid_document"
 
 
+class SecretField(AtributoError):
+    """A search that would tell what the caller may not read."""
+
+    status_code = 403
+    code = "secret_field"
+
+
 class TransactionNotFound(AtributoError):
     status_code = 404
     code = "transaction_not_found"
