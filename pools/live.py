@@ -52,8 +52,8 @@ def live_backends(found: list[PoolSnapshot]) -> dict[str, LiveBackend]:
 
 
 def with_live(backends: Iterable[Any]) -> list[Any]:
-    """Each backend with `connections` and `why_dead`, as all processes together see it."""
-    live = live_backends(reports())
+    """Each backend with `connections` and `why_dead`, as all processes that speak see it."""
+    live = live_backends(list(PoolSnapshot.objects.fresh()[:MOST_PROCESSES]))
     rows = list(backends)
     for backend in rows:
         found = live.get(backend.key, LiveBackend())

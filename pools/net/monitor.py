@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -28,14 +29,18 @@ class PoolMonitor:
         self._sets: WeakValueDictionary[str, PoolShell] = WeakValueDictionary()
         self._resolvers: WeakValueDictionary[str, DNSResolver] = WeakValueDictionary()
         self._started_at = datetime.now(UTC)
+        self._when_used: Callable[[], None] | None = None
 
     def register_pool(self, pool: "PoolShell") -> None:
-        with self._lock:
-            self._of(pool.kang_type)[str(uuid4())] = pool
+        self._register(self._of(pool.kang_type), pool)
 
     def register_resolver(self, resolver: "DNSResolver") -> None:
+        self._register(self._resolvers, resolver)
+
+    def when_used(self, call: Callable[[], None]) -> None:
+        """Call this once, as soon as the process makes its next pool or resolver."""
         with self._lock:
-            self._resolvers[str(uuid4())] = resolver
+            self._when_used = call
 
     def to_kang_options(self) -> dict[str, Any]:
         """Options for a kang server; the port is missing and to be added."""
@@ -72,6 +77,13 @@ class PoolMonitor:
             "set": {id: _pool(connections) for id, connections in sets.items()},
             "dns_res": {id: _resolver(resolver) for id, resolver in resolvers.items()},
         }
+
+    def _register(self, known: WeakValueDictionary[str, Any], newcomer: Any) -> None:
+        with self._lock:
+            known[str(uuid4())] = newcomer
+            call, self._when_used = self._when_used, None
+        if call is not None:
+            call()
 
     def _of(self, type: str) -> WeakValueDictionary[str, Any]:
         known: dict[str, WeakValueDictionary[str, Any]] = {
