@@ -68,7 +68,11 @@ def reporting(process: str = "") -> Iterator[None]:
 
 def report_when_used(process: Callable[[], str], monitor: PoolMonitor = pool_monitor) -> None:
     """For processes that may never have a pool: nothing happens before they make one."""
-    monitor.when_used(lambda: _started(Report(process, monitor)))
+
+    def begin() -> None:
+        _started(Report(process, monitor))
+
+    monitor.when_used(begin)
 
 
 def _started(report: Report) -> tuple[Loop, threading.Thread]:

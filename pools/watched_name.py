@@ -1,7 +1,7 @@
 """One watched name in the memory of the watcher: its resolver, and what that found out."""
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +37,7 @@ class RememberingResolver(DNSResolver):
 class WatchedName:
     """The driver's thread appends readings, the watcher takes them."""
 
-    def __init__(self, pool: Pool, driver: Driver | None) -> None:
+    def __init__(self, pool: Pool, known: Iterable[Backend], driver: Driver | None) -> None:
         for server in pool.nameservers:  # what is permitted may have changed since
             check_nameserver(server)
         self.pool_id = pool.pk
@@ -46,8 +46,9 @@ class WatchedName:
         self.doubted: frozenset[str] = frozenset()
         self.readings: deque[Reading] = deque()
         self._read_at = float("-inf")
+        self._gist: tuple[Any, ...] = ()
         self.resolver = RememberingResolver(
-            known={row.key: _found(row) for row in pool.backends.present()},
+            known={row.key: _found(row) for row in known},
             domain=pool.domain,
             recovery=pool.recovery,
             service=pool.service,
@@ -60,6 +61,14 @@ class WatchedName:
         )
         self.resolver.on("updated", self._read)
         self.resolver.start()
+
+    def has_news(self) -> bool:
+        """Whether a reading differs from the last one that was written, or may settle a doubt."""
+        return bool(self.doubted) or any(_gist(each) != self._gist for each in self.readings)
+
+    def written(self) -> None:
+        """The oldest reading is stored."""
+        self._gist = _gist(self.readings.popleft())
 
     def _read(self, error: Exception | None) -> None:
         resolver, since = self.resolver, self._read_at
@@ -75,6 +84,10 @@ class WatchedName:
                 steps=[step for step in resolver.trace if step.at > since],
             )
         )
+
+
+def _gist(reading: Reading) -> tuple[Any, ...]:
+    return reading.state, reading.error, reading.stale_since, frozenset(reading.backends)
 
 
 def _found(row: Backend) -> Found:
