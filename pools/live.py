@@ -10,6 +10,7 @@ from pools.models import PoolSnapshot
 from pools.net.monitor import SERVICE, VERSION
 
 MOST_PROCESSES = 200
+MOST_SLOTS = 200
 
 
 @dataclass
@@ -33,6 +34,7 @@ def live_pools(found: list[PoolSnapshot], now: datetime) -> list[dict[str, Any]]
             "id": key,
             **pool,
             "sums": dict(_sums(pool)),
+            "slots": _slots(pool),
         }
         for report in found
         for key, pool in report.body.get("pool", {}).items()
@@ -79,6 +81,13 @@ def kang_snapshot(found: list[PoolSnapshot], now: datetime) -> dict[str, Any]:
 
 def age(report: PoolSnapshot, now: datetime) -> float:
     return round(max(0.0, (now - report.at).total_seconds()), 3)
+
+
+def _slots(pool: dict[str, Any]) -> list[str]:
+    """One word for each connection that the pool may have: what it does, or free."""
+    states = [word for word, count in sorted(_sums(pool).items()) for _ in range(count)]
+    maximum = pool.get("options", {}).get("maximum", 0)
+    return [*states, *["free"] * (maximum - len(states))][:MOST_SLOTS]
 
 
 def _sums(pool: dict[str, Any]) -> Counter[str]:

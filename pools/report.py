@@ -16,6 +16,7 @@ from pools.models import PoolSnapshot
 from pools.net.monitor import TYPES, PoolMonitor, pool_monitor
 
 REPORT_SECONDS = 5.0
+MOST_OF_A_KIND = 200  # a curator may watch thousands of names, which have rows of their own
 FIRST_SECONDS = 1.0  # a new pool is still connecting when it is first seen
 
 
@@ -35,7 +36,7 @@ class Report:
         return self._named if isinstance(self._named, str) else self._named()
 
     def step(self, now: datetime) -> float:
-        body = self._monitor.snapshot()
+        body = self._monitor.snapshot(MOST_OF_A_KIND)
         if not any(body[kind] for kind in TYPES):
             self.leave()
             return REPORT_SECONDS

@@ -19,6 +19,7 @@ SEEN = [
     "state",
     "state_since",
     "last_error",
+    "began_at",
     "looked_up_at",
     "stale_since",
     "next_at",
@@ -28,6 +29,7 @@ SEEN = [
     "waiting",
     "waiting_since",
     "steps",
+    "answer",
 ]
 
 
@@ -66,6 +68,7 @@ def _values(sighting: Sighting, clock: Clock) -> dict[str, Any]:
         "state": reading.state,
         "state_since": pool.state_since if reading.state == pool.state else at,
         "last_error": (reading.error or "")[:1000],
+        "began_at": clock(reading.began_at),
         "looked_up_at": at,
         "stale_since": stale and min(stale, pool.stale_since or stale),
         "next_at": clock(reading.next_at["wake"]),
@@ -75,6 +78,7 @@ def _values(sighting: Sighting, clock: Clock) -> dict[str, Any]:
         "waiting": len(waits),
         "waiting_since": (pool.waiting_since or at) if waits else None,
         "steps": shown_steps(reading.steps, reading.at),
+        "answer": sorted(reading.backends),
     }
 
 

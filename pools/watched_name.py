@@ -10,7 +10,7 @@ from pools.logic.lookup import Step
 from pools.models import Backend, Pool
 from pools.net.dns_resolver import DNSResolver
 from pools.net.driver import Driver
-from pools.permitted import check_nameserver, default_nameservers
+from pools.permitted import check_nameservers, default_nameservers, may_be_asked
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,7 @@ class Reading:
     """What the resolver holds at the end of one pass; moments by the driver's clock."""
 
     at: float
+    began_at: float
     state: str
     backends: Mapping[str, Found]
     error: str | None
@@ -38,8 +39,7 @@ class WatchedName:
     """The driver's thread appends readings, the watcher takes them."""
 
     def __init__(self, pool: Pool, known: Iterable[Backend], driver: Driver | None) -> None:
-        for server in pool.nameservers:  # what is permitted may have changed since
-            check_nameserver(server)
+        check_nameservers(pool.nameservers)  # what is permitted may have changed since
         self.pool_id = pool.pk
         self.epoch = pool.epoch
         self.asked_at = pool.asked_at
@@ -58,6 +58,7 @@ class WatchedName:
             ttl_ceiling=pool.ttl_ceiling_ms,
             driver=driver,
             system=default_nameservers,
+            permits=may_be_asked,
         )
         self.resolver.on("updated", self._read)
         self.resolver.start()
@@ -76,6 +77,7 @@ class WatchedName:
         self.readings.append(
             Reading(
                 at=self._read_at,
+                began_at=resolver.pass_began_at,
                 state=resolver.state,
                 backends=resolver.list(),
                 error=None if error is None else str(error),

@@ -64,18 +64,23 @@ class PoolMonitor:
             found = self._of(type)[id]
         return _resolver(found) if type == "dns_res" else _pool(found)
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self, most: int | None = None) -> dict[str, Any]:
+        """At most so many of each kind; `stats` counts all of them."""
         with self._lock:
-            pools, sets = dict(self._pools), dict(self._sets)
-            resolvers = dict(self._resolvers)
+            pools, sets = list(self._pools.items()), list(self._sets.items())
+            resolvers = list(self._resolvers.items())
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return {
             "service": {"name": SERVICE, "ident": socket.gethostname(), "version": VERSION},
-            "stats": {"started": _iso(self._started_at), "memory": {"rss_kb": memory}},
+            "stats": {
+                "started": _iso(self._started_at),
+                "memory": {"rss_kb": memory},
+                "counts": {"pool": len(pools), "set": len(sets), "dns_res": len(resolvers)},
+            },
             "types": list(TYPES),
-            "pool": {id: _pool(pool) for id, pool in pools.items()},
-            "set": {id: _pool(connections) for id, connections in sets.items()},
-            "dns_res": {id: _resolver(resolver) for id, resolver in resolvers.items()},
+            "pool": {id: _pool(pool) for id, pool in pools[:most]},
+            "set": {id: _pool(connections) for id, connections in sets[:most]},
+            "dns_res": {id: _resolver(resolver) for id, resolver in resolvers[:most]},
         }
 
     def _register(self, known: WeakValueDictionary[str, Any], newcomer: Any) -> None:
@@ -112,6 +117,7 @@ def _pool(pool: "PoolShell") -> dict[str, Any]:
             "state": machine.state,
             "counters": machine.stats()["counters"],
             "waiters": len(machine.queue),
+            "claim_wait_p95_ms": machine.queue.wait_p95_ms(),
             "target": machine.demand(),
             "options": {
                 "domain": machine.config.domain,

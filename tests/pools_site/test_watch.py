@@ -268,3 +268,20 @@ def test_answers_that_change_nothing_are_written_together_a_little_later(watchin
     (name,) = watching.watch.names.values()
     wait_until(name.has_news, 20)
     assert [watching.sweep(), watching.sweep()] == [0, 1]  # the older one first
+
+
+@pytest.mark.parametrize(("ttl", "floor_ms", "step_ms"), [(10, 5_000, 10_000), (1, 20_000, 20_000)])
+def test_a_removed_target_drains_at_the_next_look_up(watching, ttl, floor_ms, step_ms):
+    """Which comes after the larger of TTL and floor, and at most a fifth later."""
+    watching.targets(1, 2, 3, ttl=ttl)
+    watching.name(ttl_floor_ms=floor_ms)
+    watching.sweep()
+    (name,) = watching.watch.names.values()
+    wake, began = name.resolver.next_at()["wake"], name.resolver.pass_began_at
+    answered_at = Pool.objects.get().looked_up_at - Pool.objects.get().began_at
+    slack = answered_at.total_seconds() * 1000 + 1
+    assert step_ms <= wake - began <= 1.2 * (step_ms + slack)
+    watching.targets(1, 2, ttl=ttl)
+    watching.driver.advance(1.2 * (step_ms + slack))
+    assert watching.watch.wait_for([name], 20)
+    assert (watching.sweep(), states()["10.0.0.3:8003"]) == (1, "draining")
