@@ -10,7 +10,9 @@ import sys
 import time
 from typing import Any
 
+from django.conf import settings
 from django.db import connections
+from django.utils.module_loading import import_string
 
 from queues.execution import Execution, TimedOut
 from queues.mortality import die_with_parent
@@ -99,6 +101,8 @@ def become_child(sock: socket.socket, tokens: int, memory_bytes: int) -> None:
     _limit_memory(memory_bytes)
     code = 1
     try:
+        for path in settings.SCRIPT_PROCESS_BEGINS:
+            import_string(path)()
         Child(Wire(sock), tokens).serve()
         code = 0
     finally:
