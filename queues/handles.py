@@ -6,7 +6,8 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from queues import push, steering
+from allocation.transactions.transaction import Transaction
+from queues import outbox, push, steering
 from queues.errors import InvalidJobId, JobNotFound
 from queues.logic.lifecycle import Outcome, Status
 from queues.models import Queue, QueuedJob, Run
@@ -30,8 +31,19 @@ class QueueHandle:
     def max_workers(self) -> int:
         return Queue.objects.using(self._using).existing().get(name=self.name).max_workers
 
-    def push(self, script: Mapping[str, Any], data: Any = None, **options: Any) -> str:
-        return push.push(self.name, script, data, options, using=self._using)
+    def push(
+        self,
+        script: Mapping[str, Any],
+        data: Any = None,
+        *,
+        transaction: Transaction | None = None,
+        **options: Any,
+    ) -> str:
+        """A push with a transaction becomes a job when that completes, and never otherwise."""
+        if transaction is None:
+            return push.push(self.name, script, data, options, using=self._using)
+        with outbox.holding_for(transaction):
+            return push.push(self.name, script, data, options, using=self._using)
 
     def push_many(
         self, script: Mapping[str, Any], datas: Sequence[Any], **options: Any

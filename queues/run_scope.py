@@ -1,0 +1,70 @@
+"""What a run holds until it ends: its transaction and, in a dry run, everything it does."""
+
+from contextlib import ExitStack
+from typing import Any
+
+from allocation.transactions.client import Client
+from queues import outbox
+from queues.attempt import Attempt
+from queues.context import Emit
+from queues.dry_client import DryClient
+from queues.run_transaction import RunTransaction
+
+
+class RunScope:
+    """One transaction at a time: asked for again, it is the one that is open already."""
+
+    def __init__(self, work: dict[str, Any], emit: Emit) -> None:
+        self.dry = bool(work.get("dry_run"))
+        self.begun: list[int] = []
+        self._attempt = Attempt.of(work)
+        self._owner = f"job:{work['job']['id']}" if work.get("job") else f"script:{work['mount']}"
+        self._emit = emit
+        self._transaction: RunTransaction | None = None
+        self._stack = ExitStack()
+
+    def start(self) -> None:
+        """In a dry run every push is held from the first line on."""
+        if self.dry:
+            self._stack.enter_context(outbox.holding(self.transaction().id))
+
+    def transaction(self, wait: float = 0.0) -> RunTransaction:
+        if self._transaction is None or not self._transaction.is_open:
+            self._transaction = self._new(wait)
+        self._transaction.wait = wait
+        return self._transaction
+
+    def client(self) -> Client:
+        return DryClient(self.transaction) if self.dry else Client()
+
+    def succeed(self) -> dict[str, Any]:
+        """What the parent has to complete with the run's outcome, if it has a job."""
+        self._stack.close()
+        open_one = self._transaction if self._transaction and self._transaction.is_open else None
+        if self.dry:
+            return {"transactions": self.begun, "pushes": self._take_back()}
+        if open_one is None:
+            return {}
+        if self._attempt is not None:
+            return {"transaction": [open_one.id, open_one.epoch]}
+        open_one.complete()
+        return {}
+
+    def fail(self) -> None:
+        """Roll back before anybody hears of the failure."""
+        self._stack.close()
+        if self._transaction is not None:
+            self._transaction.abandon()
+            outbox.drop(self._transaction.id)
+
+    def _new(self, wait: float) -> RunTransaction:
+        txn = RunTransaction(self._attempt, self._owner, wait=wait, dry=self.dry)
+        self.begun.append(txn.id)
+        self._emit({"t": "transaction", "id": txn.id, "epoch": txn.epoch})
+        return txn
+
+    def _take_back(self) -> list[dict[str, str]]:
+        """What would have been pushed; then nothing of the run is left."""
+        pushes = outbox.described(self.begun)
+        self.fail()
+        return pushes
