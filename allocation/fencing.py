@@ -28,10 +28,15 @@ def count_fenced(kind: str, subject: str, *, times: int = 1, **facts: Any) -> No
 
 def fenced() -> dict[str, dict[str, Any]]:
     """How many of each kind were refused, and when the last one was."""
-    counts = {row.kind: {"refused": row.refused, "last_at": row.last_at} for row in _rows()}
-    nothing = {"refused": 0, "last_at": None}
-    return {kind: counts.get(kind, nothing) for kind in FenceCount.Kind.values}
+    rows = {row.kind: row for row in FenceCount.objects.all()}
+    return {
+        kind: _shown(rows.get(kind) or FenceCount(kind=kind)) for kind in FenceCount.Kind.values
+    }
 
 
-def _rows() -> list[FenceCount]:
-    return list(FenceCount.objects.all())
+def _shown(row: FenceCount) -> dict[str, Any]:
+    return {
+        "refused": row.refused,
+        "last_at": row.last_at,
+        "meaning": FenceCount.Kind(row.kind).label,
+    }
