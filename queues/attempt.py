@@ -1,9 +1,12 @@
 """The attempt that a process executes: what it may still do, by the job's row."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
+from django.db.transaction import atomic
 
 from allocation.fencing import count_fenced
 from queues.errors import AttemptIsOver
@@ -27,16 +30,21 @@ class Attempt:
             return None
         return cls(int(work["job"]["id"]), work["job"]["attempt"], *work["slot"])
 
-    def hold(self) -> None:
-        """Inside a database transaction: nothing in it commits once the attempt is over.
+    def mark(self) -> None:
+        """Make whoever starts the next attempt look for what this one left."""
+        QueuedJob.objects.filter(pk=self.job).update(suspect=True)
 
-        The mark makes whoever starts the next attempt look for what this one left.
-        """
-        waiting = Q(status=Status.PENDING, attempt=self.number - 1)
-        running = Q(status=Status.PROGRESS, attempt=self.number)
-        held = QueuedJob.objects.filter(pk=self.job, slot=self.slot, slot_epoch=self.slot_epoch)
-        if not held.filter(waiting | running).update(suspect=True):
-            raise AttemptIsOver(f"attempt {self.number} of job {self.job} is over", job=self.job)
+    @contextmanager
+    def guarded(self, what: str) -> Iterator[None]:
+        """One database transaction in which the attempt cannot end, refused if it has."""
+        try:
+            with atomic():
+                if not list(self._rows().select_for_update().values_list("pk")):
+                    raise self._over()
+                yield
+        except AttemptIsOver:
+            self.count_refused(what)
+            raise
 
     def note(self, transaction: int) -> None:
         AttemptTransaction.objects.create(
@@ -46,6 +54,15 @@ class Attempt:
             slot=self.slot,
             slot_epoch=self.slot_epoch,
         )
+
+    def _rows(self) -> "QuerySet[QueuedJob]":
+        waiting = Q(status=Status.PENDING, attempt=self.number - 1)
+        running = Q(status=Status.PROGRESS, attempt=self.number)
+        held = QueuedJob.objects.filter(pk=self.job, slot=self.slot, slot_epoch=self.slot_epoch)
+        return held.filter(waiting | running)
+
+    def _over(self) -> AttemptIsOver:
+        return AttemptIsOver(f"attempt {self.number} of job {self.job} is over", job=self.job)
 
     def count_refused(self, what: str) -> None:
         count_fenced("attempt", f"job:{self.job}", attempt=self.number, what=what)

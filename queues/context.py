@@ -84,7 +84,8 @@ class Context:
         from queues.catalogue import get
 
         named = {"mount": self.service.mount, "name": script} if isinstance(script, str) else script
-        return get(queue).push(named, data, **options)
+        with self._scope.pushing():
+            return get(queue).push(named, data, **options)
 
     @property
     def client(self) -> Any:

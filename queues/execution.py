@@ -100,6 +100,7 @@ class Execution:
     def _failed(self, error: BaseException) -> dict[str, Any]:
         text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         lines = traceback.format_exception(error)
+        back_off = self._back_off()
         rolled_back = self._rolled_back()
         return {
             "t": "done",
@@ -109,7 +110,7 @@ class Execution:
             "error": scrub.scrubbed(text, self.secrets, LONGEST_ERROR),
             "traceback": scrub.scrubbed("".join(lines), self.secrets, LONGEST_TRACEBACK),
             "status_code": _status_code(error),
-            "back_off": self._back_off(),
+            "back_off": back_off,
         }
 
     def _rolled_back(self) -> bool:

@@ -65,7 +65,7 @@ def _held(transaction: int, row: list[Any]) -> HeldPush:
 def deliver(transaction: int) -> int:
     """Turn the pushes of a completed transaction into jobs; how many."""
     with atomic():
-        held = HeldPush.objects.select_for_update().filter(transaction=transaction)
+        held = HeldPush.objects.select_for_update(of=("self",)).filter(transaction=transaction)
         pushes = list(held.select_related("queue").order_by("id"))
         for push in pushes:
             _insert(push)

@@ -1,6 +1,6 @@
 """What a run holds until it ends: its transaction and, in a dry run, everything it does."""
 
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
 from allocation.transactions.client import Client
@@ -8,6 +8,7 @@ from queues import outbox
 from queues.attempt import Attempt
 from queues.context import Emit
 from queues.dry_client import DryClient
+from queues.guarded_client import GuardedClient
 from queues.run_transaction import RunTransaction
 
 
@@ -35,7 +36,13 @@ class RunScope:
         return self._transaction
 
     def client(self) -> Client:
-        return DryClient(self.transaction) if self.dry else Client()
+        if self.dry:
+            return DryClient(self.transaction)
+        return Client() if self._attempt is None else GuardedClient(self._attempt)
+
+    def pushing(self) -> AbstractContextManager[None]:
+        """A push of an attempt that is over stores nothing."""
+        return nullcontext() if self._attempt is None else self._attempt.guarded("push")
 
     def succeed(self) -> dict[str, Any]:
         """What the parent has to complete with the run's outcome, if it has a job."""

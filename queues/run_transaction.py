@@ -9,7 +9,6 @@ from allocation.transactions.errors import TransactionIsOver
 from allocation.transactions.transaction import Transaction
 from queues import outbox
 from queues.attempt import Attempt
-from queues.errors import AttemptIsOver
 
 
 class RunTransaction(Transaction):
@@ -38,7 +37,8 @@ class RunTransaction(Transaction):
         elif self._attempt is None:
             self._complete_with_pushes()
         else:
-            self._complete_within(self._attempt)
+            with self._attempt.guarded("complete"):
+                self._complete_with_pushes()
 
     def push(self, queue: str, script: Any, data: Any = None, **options: Any) -> str:
         """A job that appears when this completes, and never otherwise."""
@@ -65,23 +65,10 @@ class RunTransaction(Transaction):
             self._undo("failed", error)
 
     def _begin(self, attempt: Attempt, owner: str, wait: float) -> None:
-        try:
-            with atomic():
-                attempt.hold()
-                super().__init__(wait=wait, owner=owner)
-                attempt.note(self.id)
-        except AttemptIsOver:
-            attempt.count_refused("begin")
-            raise
-
-    def _complete_within(self, attempt: Attempt) -> None:
-        try:
-            with atomic():
-                attempt.hold()
-                self._complete_with_pushes()
-        except AttemptIsOver:
-            attempt.count_refused("complete")
-            raise
+        with attempt.guarded("begin"):
+            attempt.mark()
+            super().__init__(wait=wait, owner=owner)
+            attempt.note(self.id)
 
     def _complete_with_pushes(self) -> None:
         with atomic():

@@ -1,11 +1,13 @@
 """Five services and five queues: successes, retries, failures, repeats, progress, transfers."""
 
 import queues
+from allocation.transactions import Client
 from queues import installation
 from queues.models import Queue, QueuedJob, Service
 
 MOUNTS = ("mailer", "multiplier", "counter", "fragile", "bank")
 PEOPLE = ("ada", "grace", "edsger", "barbara", "alan", "katherine")
+BALANCES = {"ada": 1000, "grace": 1000, "edsger": 50}
 MINUTE = 60_000
 MAIL = {"mount": "/mailer", "name": "send-mail"}
 MULTIPLY = {"mount": "/multiplier", "name": "multiply"}
@@ -71,6 +73,9 @@ def _reports() -> None:
 
 def _transfers() -> None:
     """Each changes two accounts and pushes a receipt; one is overdrawn and rolled back."""
+    for name, balance in BALANCES.items():
+        account = {"owner": name, "balance": balance, "transfers": 0}
+        Client().put("bank_accounts", name, account, ref=False)
     money = queues.create("money", max_workers=2)
     pairs = [("ada", "grace"), ("grace", "edsger"), ("edsger", "ada")] * 4
     orders = [{"from": source, "to": target, "amount": 25} for source, target in pairs]

@@ -56,7 +56,8 @@ def test_a_dry_run_in_the_browser_shows_the_diff(bank, client_as):
 
 
 def test_writes_outside_a_transaction_are_taken_back_too(bank):
-    run_script("/bank", "setup", dry_run=True)
+    ran = run_script("/bank", "open-account", {"owner": "edsger"}, dry_run=True)
+    assert ran.result == {"opened": True}
     assert not bank.client.get("bank_accounts", "edsger").ok
     assert nothing_is_left(bank)
 

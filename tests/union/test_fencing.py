@@ -2,11 +2,15 @@
 
 import pytest
 
+from allocation import doors
+from allocation.atributo import Atributo
+from allocation.errors import EpochChanged
 from allocation.fencing import fenced
 from allocation.transactions.errors import JobIsRolledBack
 from allocation.transactions.models import Document
 from queues.attempt import Attempt
 from queues.errors import AttemptIsOver
+from queues.guarded_client import GuardedClient
 from queues.logic.lifecycle import Status
 from queues.models import HeldPush, QueuedJob
 from queues.reserved import reserve
@@ -76,3 +80,33 @@ def test_an_old_attempt_is_told_from_the_next_by_its_hold(zombie):
     again = Attempt(int(zombie.job.id), 1, zombie.slot.id, zombie.slot.epoch + 1)
     with pytest.raises(AttemptIsOver):
         RunTransaction(again, "job", wait=0.0, dry=False)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda client: client.put("bank_accounts", "ada", {"balance": 1}),
+        lambda client: client.post("bank_accounts", {"balance": 1}),
+        lambda client: client.delete("bank_accounts", "ada"),
+        lambda client: client.patch_merge("bank_accounts", "ada", {"balance": 1}),
+    ],
+)
+def test_a_lost_attempt_writes_nothing_outside_a_transaction_either(bank, zombie, write):
+    client = GuardedClient(zombie.attempt)
+    assert client.put("notes", "1", {"before": True}).ok
+    zombie.is_lost()
+    with pytest.raises(AttemptIsOver):
+        write(client)
+    assert bank.balances() == [1000, 1000]
+    assert Document.objects.filter(collection="bank_accounts").count() == 2
+    assert fenced()["attempt"]["refused"] == 1
+
+
+def test_an_old_epoch_of_an_allocation_is_refused_and_counted(bank):
+    Atributo().available("worker")
+    old = Atributo().allocate("key")
+    epoch = Atributo().allocation("key").epoch
+    with pytest.raises(EpochChanged):
+        doors.deallocate("key", epoch=epoch - 1)
+    assert Atributo().instance("key") == old.instance_id
+    assert fenced()["allocation"]["refused"] == 1
