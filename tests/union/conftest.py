@@ -1,4 +1,4 @@
-"""The bank: a service whose scripts change several documents, and ways to have them run."""
+"""What tests of several rooms share with the tests of one, and the bank: scripts that roll back."""
 
 import pytest
 
@@ -40,9 +40,3 @@ class Bank:
 def bank(service_roots, transactional_db):
     installation.install("bank", "/bank", setup=False)
     return Bank(queues.create("money", max_workers=1))
-
-
-@pytest.fixture
-def probe(bank, service_roots):
-    """Beside the bank, the service that does as it is told."""
-    return installation.install("probe", "/probe", setup=False).mount
