@@ -123,6 +123,7 @@ class AttemptSerializer(serializers.Serializer):
     traceback = serializers.CharField()
     percent = serializers.FloatField(allow_null=True)
     note = serializers.CharField()
+    transactions = serializers.ListField(child=serializers.IntegerField())
     log = serializers.ListField(child=serializers.DictField())
 
 

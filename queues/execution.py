@@ -116,11 +116,10 @@ class Execution:
     def _rolled_back(self) -> bool:
         """What cannot be rolled back here is left to the parent."""
         try:
-            self.scope.fail()
+            return self.scope.fail()
         except (DatabaseError, AtributoError) as error:
             self.emit({"t": "log", "level": "error", "text": f"roll back: {error!r}"})
             return False
-        return True
 
     def _back_off(self) -> int | None:
         """What a functional back-off says; None where the number's formula applies."""

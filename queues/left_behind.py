@@ -47,7 +47,9 @@ def of_attempt(attempt: Attempt) -> list[int]:
 
 def roll_back(transactions: Iterable[int], guard: Guard = unguarded) -> list[str]:
     """Undo them; a sentence for each that could not be undone, which the curator tries again."""
+    transactions = list(transactions)
     ended = [_roll_back(pk, guard) for pk in transactions]
+    outbox.drop(transactions)
     return [sentence for sentence in ended if sentence]
 
 
@@ -78,5 +80,4 @@ def _undo(pk: int, epoch: int, guard: Guard) -> str:
     except FAILURES as error:
         mark_stuck(pk, epoch, error, guard)
         return f"transaction {pk} of an earlier attempt is stuck: {error}"
-    outbox.drop(pk)
     return ""

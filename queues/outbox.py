@@ -76,9 +76,14 @@ def deliver(transaction: int) -> int:
     return len(pushes)
 
 
-def drop(transaction: int) -> int:
-    """Forget the pushes of a transaction that was rolled back."""
-    return HeldPush.objects.filter(transaction=transaction).delete()[0]
+def drop(transactions: list[int]) -> int:
+    """Forget the pushes of transactions that are rolled back."""
+    if not transactions:
+        return 0
+    rolled_back = Transaction.objects.filter(
+        pk__in=transactions, status=Transaction.Status.ROLLED_BACK
+    )
+    return HeldPush.objects.filter(transaction__in=rolled_back.values("pk")).delete()[0]
 
 
 def described(transactions: list[int]) -> list[dict[str, Any]]:
@@ -110,7 +115,7 @@ def _settle(transaction: int, status: str) -> int:
             record("push.delivered", f"transaction:{transaction}", jobs=delivered)
         return delivered
     if status == Transaction.Status.ROLLED_BACK:
-        return drop(transaction)
+        return HeldPush.objects.filter(transaction=transaction).delete()[0]
     return 0
 
 

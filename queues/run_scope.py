@@ -4,10 +4,11 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
 from allocation.transactions.client import Client
-from queues import outbox
+from queues import left_behind, outbox
 from queues.attempt import Attempt
 from queues.context import Emit
 from queues.dry_client import DryClient
+from queues.errors import NotInDryRun
 from queues.guarded_client import GuardedClient
 from queues.run_transaction import RunTransaction
 
@@ -57,12 +58,10 @@ class RunScope:
         open_one.complete()
         return {}
 
-    def fail(self) -> None:
-        """Roll back before anybody hears of the failure."""
+    def fail(self) -> bool:
+        """Roll back before anybody hears of the failure; False when something is left."""
         self._stack.close()
-        if self._transaction is not None:
-            self._transaction.abandon()
-            outbox.drop(self._transaction.id)
+        return not left_behind.roll_back(self.begun)
 
     def _new(self, wait: float) -> RunTransaction:
         txn = RunTransaction(self._attempt, self._owner, wait=wait, dry=self.dry)
@@ -73,5 +72,6 @@ class RunScope:
     def _take_back(self) -> list[dict[str, str]]:
         """What would have been pushed; then nothing of the run is left."""
         pushes = outbox.described(self.begun)
-        self.fail()
+        if not self.fail():
+            raise NotInDryRun("what was written could not be taken back yet; the curator goes on")
         return pushes

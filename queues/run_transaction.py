@@ -5,7 +5,6 @@ from typing import Any
 
 from django.db.transaction import atomic
 
-from allocation.transactions.errors import TransactionIsOver
 from allocation.transactions.transaction import Transaction
 from queues import outbox
 from queues.attempt import Attempt
@@ -74,12 +73,3 @@ class RunTransaction(Transaction):
         with atomic():
             super().complete()
             outbox.deliver(self.id)
-
-    def abandon(self) -> TransactionIsOver | None:
-        """Roll back whatever is left of it; why it was over already, if it was."""
-        if self.is_open:
-            try:
-                self._undo("failed", None)
-            except TransactionIsOver as over:
-                return over
-        return None

@@ -37,7 +37,7 @@ class Job(Screen):
         now = database_now()
         self.title = f"Job {job.pk}"
         attempts = timeline(job)
-        add_journals(attempts, job.pk)
+        add_journals(attempts)
         return self.show(
             now=now,
             job=job,

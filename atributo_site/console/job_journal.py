@@ -5,7 +5,6 @@ from typing import Any
 
 from allocation.transactions.models import JournalEntry, Transaction
 from atributo_site.console.journal import Written, written
-from queues.models import AttemptTransaction
 
 MOST_LINES = 100
 
@@ -31,12 +30,8 @@ def journals(transactions: list[int]) -> dict[int, Journalled]:
     }
 
 
-def add_journals(attempts: list[dict[str, Any]], job_id: int) -> None:
+def add_journals(attempts: list[dict[str, Any]]) -> None:
     """Give each attempt its journals, oldest first."""
-    numbers = [attempt["attempt"] for attempt in attempts]
-    noted = AttemptTransaction.objects.filter(job=job_id, attempt__in=numbers)
-    begun = list(noted.order_by("id").values_list("attempt", "transaction"))
-    found = journals([transaction for _, transaction in begun])
+    found = journals([pk for attempt in attempts for pk in attempt["transactions"]])
     for attempt in attempts:
-        own = [pk for number, pk in begun if number == attempt["attempt"]]
-        attempt["journals"] = [found[pk] for pk in own if pk in found]
+        attempt["journals"] = [found[pk] for pk in attempt["transactions"] if pk in found]
