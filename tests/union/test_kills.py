@@ -1,10 +1,13 @@
 """Killed in the middle of a transactional script: before- or after-image, and exactly once."""
 
 import os
+from collections import Counter
 
 import pytest
 
 from allocation.transactions.models import Lock
+from allocation.transactions.models import Transaction as TransactionRow
+from queues.models import Run
 from tests.union.kills import Kills, seed
 
 
@@ -35,7 +38,11 @@ def test_a_hundred_kills_leave_documents_whole_and_each_transfer_is_done_once(ki
     count = int(os.environ.get("KILLS", "100"))
     for number in range(count):
         kills.strike(kills.random.choice(["child", "child", "child", "worker", "stop"]))
-        print(number, end=" ", flush=True)
+        print(number + 1, end=" ", flush=True)
+    print(Counter(Run.objects.values_list("outcome", flat=True)))
+    print(
+        Counter(TransactionRow.objects.exclude(owner="onlooker").values_list("status", flat=True))
+    )
     wait_until(lambda: settled(kills, wait_until) and len(kills.bank.receipts()) == count, 60)
     ada, grace = kills.images()
     assert kills.broken == []
