@@ -53,7 +53,7 @@ class Pump:
     def _play(self, batch: Batch) -> None:
         """Run a batch; nothing of it is held any more when this returns."""
         playing = Playing(batch.before_suspects(), time.monotonic())
-        if batch.jobs[0].suspect and not self._begin_carefully(playing):
+        if batch.jobs[0].suspect and not self._begin_carefully(playing, len(batch.jobs) > 1):
             return
         jobs = playing.batch.jobs
         deadline = time.monotonic() + SHORT_SECONDS
@@ -67,11 +67,12 @@ class Pump:
         if len(playing.batch.jobs) < len(batch.jobs):
             self.slot.give_back()
 
-    def _begin_carefully(self, playing: "Playing") -> bool:
+    def _begin_carefully(self, playing: "Playing", others: bool) -> bool:
         """Show it as running before it begins, and undo what earlier attempts left behind."""
         first = playing.batch.jobs[0]
         playing.shown = ledger.start(self.slot, first, self.worker, 0.0)
-        ring(self.slot.queue_id, self.slot.queue, using=self.slot.using)
+        if others:
+            ring(self.slot.queue_id, self.slot.queue, using=self.slot.using)
         stuck = left_behind.before(first) if playing.shown else []
         if stuck:
             playing.died(stuck[0])
