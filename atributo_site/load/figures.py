@@ -50,11 +50,10 @@ def percentile(ordered: list[float], share: float) -> float:
     return ordered[place]
 
 
-def curve(took: list[float], points: int = 100) -> list[tuple[float, float]]:
-    """Percentile against milliseconds."""
+def curve(took: list[float]) -> list[tuple[float, float]]:
+    """Percentile against milliseconds, up to the 99th: the last one would dwarf the others."""
     ordered = sorted(took)
-    shares = [(number + 1) / points for number in range(points)]
-    return [(share * 100, percentile(ordered, share) * 1000) for share in shares]
+    return [(float(n), percentile(ordered, n / 100) * 1000) for n in range(1, 100)]
 
 
 def _milliseconds(ordered: list[float], share: float) -> float:

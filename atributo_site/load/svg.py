@@ -7,7 +7,7 @@ Point = tuple[float, float]
 WIDTH, HEIGHT = 720, 320
 LEFT, RIGHT, TOP, BOTTOM = 64, 16, 40, 44
 COLOURS = ("#2563eb", "#d97706", "#059669", "#9333ea")
-STEPS = (1, 2, 2.5, 5, 10)
+STEPS = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
 TICKS = 5
 
 

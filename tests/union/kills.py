@@ -6,10 +6,12 @@ import signal
 import time
 
 import psutil
+from django.db import OperationalError, connection
+from django.db.transaction import atomic
 
 from allocation.transactions.errors import RollbackCausedByException
 from allocation.transactions.transaction import Transaction
-from queues.models import Slot
+from queues.models import QueuedJob, Slot
 
 AMOUNT = 10
 ACCOUNTS = ("ada", "grace")
@@ -47,9 +49,12 @@ class Kills:
 
     def stop(self):
         """Longer than its lease: its slot goes to another, and it comes back as a zombie."""
-        struck = self._holder()
-        struck.send_signal(signal.SIGSTOP)
-        return struck
+        while True:
+            struck = self._holder()
+            struck.send_signal(signal.SIGSTOP)
+            if nothing_stands_still():
+                return struck
+            struck.send_signal(signal.SIGCONT)
 
     def images(self):
         """Both accounts as one onlooker sees them; None while somebody changes them."""
@@ -89,6 +94,23 @@ class Kills:
         pid = int(held.split(":")[1]) if held else None
         found = [worker for worker in self.workers if worker.pid == pid]
         return found[0] if found else self.random.choice(self.workers)
+
+
+def nothing_stands_still():
+    """Whether the stopped one holds no row, or all of SQLite: then nobody could go on."""
+    wait = "PRAGMA busy_timeout = {}" if connection.vendor == "sqlite" else "SELECT {}"
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(wait.format(100))
+        with atomic():
+            list(Slot.objects.select_for_update(nowait=True))
+            list(QueuedJob.objects.select_for_update(nowait=True).only("pk"))
+    except OperationalError:
+        return False
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute(wait.format(10_000))
+    return True
 
 
 def is_whole(ada, grace):
