@@ -1,6 +1,7 @@
 """What `queues.create` and `queue.get` return: handles that read live, never a model."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from datetime import datetime
 from typing import Any
 
@@ -40,15 +41,19 @@ class QueueHandle:
         **options: Any,
     ) -> str:
         """A push with a transaction becomes a job when that completes, and never otherwise."""
-        if transaction is None:
-            return push.push(self.name, script, data, options, using=self._using)
-        with outbox.holding_for(transaction):
+        with outbox.holding_for(transaction) if transaction else nullcontext():
             return push.push(self.name, script, data, options, using=self._using)
 
     def push_many(
-        self, script: Mapping[str, Any], datas: Sequence[Any], **options: Any
+        self,
+        script: Mapping[str, Any],
+        datas: Sequence[Any],
+        *,
+        transaction: Transaction | None = None,
+        **options: Any,
     ) -> list[str]:
-        return push.push_many(self.name, script, datas, options, using=self._using)
+        with outbox.holding_for(transaction) if transaction else nullcontext():
+            return push.push_many(self.name, script, datas, options, using=self._using)
 
     def get(self, job_id: str) -> "JobHandle":
         return JobHandle(parsed_id(job_id), using=self._using)

@@ -49,10 +49,9 @@ def test_a_push_into_a_transaction_that_is_over_is_refused(bank, txn):
 
 
 def test_many_pushes_and_their_options_are_held(bank, txn):
-    with outbox.holding(txn.id):
-        ids = bank.queue.push_many(bank.script, [bank.order()] * 3, priority=2, delay=60_000)
+    options = {"priority": 2, "delay": 60_000}
+    ids = bank.queue.push_many(bank.script, [bank.order()] * 3, transaction=txn, **options)
     txn.complete()
-    assert outbox.deliver(txn.id) == 3
     jobs = QueuedJob.objects.all()
     assert [str(job.pk) for job in jobs] == ids
     assert {job.priority for job in jobs} == {2}

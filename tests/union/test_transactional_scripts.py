@@ -102,6 +102,14 @@ def test_the_next_attempt_begins_with_rolling_back_the_earlier(bank, left_open, 
     assert TransactionRow.objects.get(pk=txn.id).status == "rolled_back"
 
 
+def test_one_that_is_reserved_behind_others_is_begun_alone_too(bank, left_open, act, hands):
+    job, txn = left_open
+    bank.queue.push_many(act, [1, 2], priority=2)
+    hands.drain()
+    assert job.status == "complete" and bank.balances() == [990, 1010]
+    assert TransactionRow.objects.get(pk=txn.id).status == "rolled_back"
+
+
 def test_what_cannot_be_rolled_back_keeps_the_next_attempt_from_beginning(bank, left_open, hands):
     job, txn = left_open
     QueuedJob.objects.update(max_failures=1, back_off=3_600_000)
