@@ -1,3 +1,4 @@
+from queues.models.attempt_transaction import AttemptTransaction, HeldPush
 from queues.models.job import QueuedJob
 from queues.models.minute import MinuteCount
 from queues.models.queue import Queue, Slot
@@ -5,7 +6,9 @@ from queues.models.run import Run, RunLog
 from queues.models.service import Catalogue, Script, Service
 
 __all__ = [
+    "AttemptTransaction",
     "Catalogue",
+    "HeldPush",
     "MinuteCount",
     "Queue",
     "QueuedJob",
