@@ -92,9 +92,7 @@ class Chosen:
         return self.query.said() if self.all else f"{len(self.ids)} chosen"
 
     def address(self) -> dict[str, str]:
-        query = self.query
-        given = {"state": query.state, "q": query.text, "fingerprint": query.fingerprint}
-        return {name: value for name, value in given.items() if value}
+        return self.query.address()
 
 
 def _ids(request: HttpRequest) -> list[int]:

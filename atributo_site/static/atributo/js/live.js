@@ -31,7 +31,7 @@ function isBusy(part) {
     document.activeElement.matches("input, select, textarea");
   const selection = document.getSelection();
   return typing || (!selection.isCollapsed && part.contains(selection.anchorNode)) ||
-    part.querySelector("details[open], dialog[open]") !== null;
+    part.querySelector("details[open], dialog[open], [data-chart]:hover") !== null;
 }
 
 function refresh() {
