@@ -11,12 +11,14 @@ from allocation.models.clock import from_now
 from allocation.repair import Repair
 from queues.due import queues_with_work
 from queues.logic.lifecycle import Status
-from queues.models import MinuteCount, Queue, QueuedJob, Run, RunLog, Slot
+from queues.models import MinuteCount, Operation, Queue, QueuedJob, Run, RunLog, Slot
+from queues.operations import advance
 from queues.recovery import free_stranded, recover
 from queues.ring import ring
 
 BATCH = 1000
 MINUTES_KEPT = timedelta(days=400)
+OPERATIONS_KEPT = timedelta(days=90)
 
 
 def recover_dead_workers(now: datetime, lease: HeldLease) -> int:
@@ -69,6 +71,13 @@ def forget_old_minutes(now: datetime, lease: HeldLease) -> int:
         return old.delete()[0]
 
 
+def forget_old_operations(now: datetime, lease: HeldLease) -> int:
+    with atomic(using=lease.using):
+        lease.guard()
+        operations = Operation.objects.using(lease.using)
+        return operations.filter(ended_at__lt=Now() - OPERATIONS_KEPT).delete()[0]
+
+
 def _forget(queue: Queue, using: str) -> int:
     jobs = QueuedJob.objects.using(using)
     ended = jobs.filter(queue=queue, status__in=[Status.COMPLETE, Status.FAILED])
@@ -85,4 +94,6 @@ REPAIRS = [
     Repair("push counts", count_pushes, every_seconds=10),
     Repair("old jobs", forget_old_jobs, every_seconds=30),
     Repair("old minutes", forget_old_minutes, every_seconds=3600),
+    Repair("operations", advance, every_seconds=0.5),
+    Repair("old operations", forget_old_operations, every_seconds=3600),
 ]

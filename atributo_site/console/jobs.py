@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from allocation.models.clock import database_now
 from atributo_site.console.job_state import job_state
 from atributo_site.console.moments import BadMoment, moment
+from atributo_site.console.saved_views import views_of
 from atributo_site.console.screen import Screen
 from atributo_site.keyset import capped_count, page_by_key, said_count
 from atributo_site.permissions import may
@@ -48,6 +49,7 @@ class Jobs(Screen):
             page=page,
             rows=[{"job": job, "state": job_state(job, now)} for job in page.rows],
             suggestions=suggestions(),
+            views=views_of(request, "jobs"),
             may_operate=may(request.user, "job.operate"),
         )
 
@@ -101,6 +103,13 @@ class Query:
             self.until and f"ended before {self.until}",
         ]
         return " · ".join(part for part in parts if part) or "every job"
+
+    def stored(self) -> dict[str, str]:
+        """As an operation keeps it: ages have become moments."""
+        names = ("text", "state", "fingerprint")
+        given = {name: getattr(self, name) for name in names if getattr(self, name)}
+        ends = zip(("since", "until"), self.period or (), strict=False)
+        return given | {name: at.isoformat() for name, at in ends if at is not None}
 
     def address(self) -> dict[str, str]:
         """What leads here again."""

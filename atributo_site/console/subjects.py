@@ -10,6 +10,7 @@ NOUNS = {
     "allocation": "allocation",
     "queue": "queue",
     "job": "job",
+    "operation": "operation",
     "service": "service",
     "transaction": "transaction",
     "document": "document",

@@ -19,6 +19,7 @@ from atributo_site.variables import Variable, variables_of
 TABS = [
     ("Health", "system"),
     ("Processes", "system-processes"),
+    ("Operations", "system-operations"),
     ("Settings", "system-settings"),
     ("Tokens", "system-tokens"),
     ("REST API", "system-api"),

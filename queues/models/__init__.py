@@ -1,5 +1,6 @@
 from queues.models.job import QueuedJob
 from queues.models.minute import MinuteCount
+from queues.models.operation import Operation, OperationRefusal
 from queues.models.queue import Queue, Slot
 from queues.models.run import Run, RunLog
 from queues.models.service import Catalogue, Script, Service
@@ -7,6 +8,8 @@ from queues.models.service import Catalogue, Script, Service
 __all__ = [
     "Catalogue",
     "MinuteCount",
+    "Operation",
+    "OperationRefusal",
     "Queue",
     "QueuedJob",
     "Run",

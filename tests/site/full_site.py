@@ -15,7 +15,8 @@ from allocation.transactions import Client
 from allocation.transactions.models import Lock, LockWait
 from allocation.transactions.models import Transaction as Row
 from pools.models import Backend, BackendChange, Pool, PoolSnapshot
-from queues.models import MinuteCount, QueuedJob
+from queues import operations
+from queues.models import MinuteCount, Operation, OperationRefusal, QueuedJob
 from tests.site.every_url import make, walk
 from tests.site.job_rows import make_job, make_queue, make_run, make_script
 from tests.site.open_transactions import open_transaction
@@ -69,12 +70,12 @@ def _is_free(model, field):
     )
 
 
-def screens():
+def screens(text=MARKUP):
     """Name → address of every screen that can be looked at; the rows of `fill` are in it."""
     found = [make(path, pattern) for path, pattern in walk(get_resolver(), "/")]
     patterns = {pattern.name: pattern for _, pattern in walk(get_resolver(), "/")}
     return {
-        url.name: _address(url, patterns[url.name])
+        url.name: _address(url, patterns[url.name], text)
         for url in found
         if url.kind == "console"
         and "GET" in url.actions
@@ -83,9 +84,9 @@ def screens():
     }
 
 
-def _address(url, pattern):
+def _address(url, pattern, text):
     room = url.path.split("/")[1]
-    samples = _samples()
+    samples = _samples(text)
     words = {
         name: samples.get((url.name, name)) or samples[(room, name)]
         for name in pattern.pattern.converters
@@ -93,21 +94,22 @@ def _address(url, pattern):
     return reverse(url.name, kwargs=words)
 
 
-def _samples():
+def _samples(text):
     """(name or first part of the address, name of its parameter) → what is there."""
     failed = QueuedJob.objects.filter(status="failed").first()
     return {
-        ("instances", "instance_id"): MARKUP,
-        ("allocations", "job_id"): MARKUP,
+        ("instances", "instance_id"): text,
+        ("allocations", "job_id"): text,
         ("jobs", "job_id"): str(failed.pk),
-        ("queues", "name"): MARKUP,
-        ("pools", "name"): MARKUP,
+        ("queues", "name"): text,
+        ("pools", "name"): text,
         ("pools", "key"): "10.0.0.1:80",
         ("services", "mount"): "/mailer",
-        ("services", "name"): MARKUP,
-        ("documents", "collection"): MARKUP,
-        ("documents", "key"): MARKUP,
+        ("services", "name"): text,
+        ("documents", "collection"): text,
+        ("documents", "key"): text,
         ("transactions", "pk"): Row.objects.get(status="stuck").pk,
+        ("system", "pk"): Operation.objects.first().pk,
         ("lock-release", "pk"): Lock.objects.first().pk,
     }
 
@@ -149,6 +151,8 @@ def _queues(text):
     for number in range(7):
         job = make_job(queue, "failed", script=text, error=f"{text}: {number}", data={"to": text})
     make_run(job, 1, error=text, traceback=f"Traceback {text}" * 5, lines=[text])
+    operation = operations.start("retry", {"text": text}, database_now(), reason=text)
+    OperationRefusal.objects.create(operation=operation, job_id=job.pk, reason=text)
     now = database_now().replace(second=0, microsecond=0)
     for ago in (1, 7, 30, 600):
         minute = now - timedelta(minutes=ago)
