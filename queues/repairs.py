@@ -17,6 +17,7 @@ from queues.recovery import free_stranded, recover
 from queues.ring import ring
 
 BATCH = 1000
+FEW = 10  # operations, each with up to a thousand refusals
 MINUTES_KEPT = timedelta(days=400)
 OPERATIONS_KEPT = timedelta(days=90)
 
@@ -68,14 +69,16 @@ def forget_old_minutes(now: datetime, lease: HeldLease) -> int:
     with atomic(using=lease.using):
         lease.guard()
         old = MinuteCount.objects.using(lease.using).filter(minute__lt=Now() - MINUTES_KEPT)
-        return old.delete()[0]
+        pks = list(old.values_list("pk", flat=True)[:BATCH])
+        return MinuteCount.objects.using(lease.using).filter(pk__in=pks).delete()[0]
 
 
 def forget_old_operations(now: datetime, lease: HeldLease) -> int:
     with atomic(using=lease.using):
         lease.guard()
         operations = Operation.objects.using(lease.using)
-        return operations.filter(ended_at__lt=Now() - OPERATIONS_KEPT).delete()[0]
+        old = operations.filter(ended_at__lt=Now() - OPERATIONS_KEPT).order_by("pk")
+        return operations.filter(pk__in=list(old.values_list("pk", flat=True)[:FEW])).delete()[0]
 
 
 def _forget(queue: Queue, using: str) -> int:
@@ -89,11 +92,11 @@ def _forget(queue: Queue, using: str) -> int:
 
 
 REPAIRS = [
-    Repair("dead workers", recover_dead_workers, every_seconds=0.5),
+    Repair("dead workers", recover_dead_workers, every_seconds=0.5, budget=BATCH),
     Repair("bells", ring_for_due_jobs, every_seconds=0.5),
     Repair("push counts", count_pushes, every_seconds=10),
-    Repair("old jobs", forget_old_jobs, every_seconds=30),
-    Repair("old minutes", forget_old_minutes, every_seconds=3600),
+    Repair("old jobs", forget_old_jobs, every_seconds=30, budget=BATCH),
+    Repair("old minutes", forget_old_minutes, every_seconds=3600, budget=BATCH),
     Repair("operations", advance, every_seconds=0.5),
-    Repair("old operations", forget_old_operations, every_seconds=3600),
+    Repair("old operations", forget_old_operations, every_seconds=3600, budget=FEW),
 ]

@@ -57,6 +57,7 @@ urlpatterns = [
     path(f"{ONE_POOL}/forget", pools.Forget.as_view(), name="pool-forget"),
     path(f"{ONE_POOL}/backends/<id:key>", pools.Administer.as_view(), name="pool-administer"),
     path("system/", system.Health.as_view(), name="system"),
+    path("system/integrity/", system.Integrity.as_view(), name="system-integrity"),
     path("system/processes/", system.Processes.as_view(), name="system-processes"),
     path("system/operations/", operations.Operations.as_view(), name="system-operations"),
     path("system/operations/<int:pk>/", operations.OneOperation.as_view(), name="operation"),

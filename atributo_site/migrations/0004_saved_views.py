@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('atributo_site', '0002_roles'),
+        ('atributo_site', '0003_rule_checks'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
