@@ -16,16 +16,11 @@ from django.db import connection  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.test.utils import CaptureQueriesContext  # noqa: E402
 
-from allocation.events import record  # noqa: E402
-from allocation.models import Allocation, Event, Instance, InstanceLoad, Roster  # noqa: E402
-from allocation.transactions.models import Transaction  # noqa: E402
 from bench._live_pages import beside_streams  # noqa: E402
-from bench._rows import analyze, copies  # noqa: E402
-from queues.models import MinuteCount, Queue, QueuedJob  # noqa: E402
 from tests.site.full_site import fill, screens  # noqa: E402
+from tests.site.many_rows import instances_for, many  # noqa: E402
 
 ROWS = int(os.environ.get("BENCH_ROWS", "1000000"))
-INSTANCES = max(10, ROWS // 100)
 ROUNDS = 5
 LIMIT_MS = 300
 MORE = [
@@ -39,10 +34,10 @@ MORE = [
     "/jobs/?q=error:nowhere",
     "/jobs/?q=script:/mailer/send-mail",
     "/jobs/?q=data.to:nobody",
-    "/instances/?state=available&prefix=bench",
-    "/allocations/?instance=bench-7",
-    "/events/?kind=bench.happened",
-    "/search/?q=bench-7",
+    "/instances/?state=available&prefix=many",
+    "/allocations/?instance=many-7",
+    "/events/?kind=many.happened",
+    "/search/?q=many-7",
 ]
 
 
@@ -53,8 +48,8 @@ def main() -> int:
     paths = {**screens("bench"), **{path: path for path in MORE}}
     before = {name: queries(client, path) for name, path in paths.items()}
     began = time.perf_counter()
-    many()
-    print(f"  {ROWS:,} jobs and allocations, {INSTANCES:,} instances"
+    many(ROWS)
+    print(f"  {ROWS:,} jobs and allocations, {instances_for(ROWS):,} instances"
           f" in {time.perf_counter() - began:.0f} s")  # fmt: skip
     slow = [name for name, path in paths.items() if not line(client, name, path, before[name])]
     print(f"  over the limit or with more queries: {', '.join(slow) or 'none'}")
@@ -101,58 +96,6 @@ def milliseconds(client: Client, path: str) -> float:
     start = time.perf_counter()
     client.get(path)
     return (time.perf_counter() - start) * 1000
-
-
-def many() -> None:
-    _allocations()
-    _jobs()
-    _the_rest()
-    analyze()
-
-
-def _allocations() -> None:
-    some = Instance.objects.get(pk="web-2")
-    name = "'bench-' || n"
-    copies(some, INSTANCES, id=name)
-    load = InstanceLoad.objects.get(instance_id="web-2")
-    copies(load, INSTANCES, instance_id=name, jobs=str(ROWS // INSTANCES))
-    one = Allocation.objects.filter(instance_id="web-2").first()
-    copies(one, ROWS, job_id=name, instance_id=f"'bench-' || (n % {INSTANCES})")
-    Roster.objects.update(instances=INSTANCES + 2, available=INSTANCES + 1)
-
-
-def _jobs() -> None:
-    """Half of them complete, a fifth failed with a hundred errors, the rest wait or are delayed."""
-    base, queue = 10**15, Queue.objects.get(name="default").pk
-    kinds = [
-        ("complete", {}, 5),
-        ("failed", {"fingerprint": "'error-' || (n % 100)"}, 2),
-        ("pending", {}, 2),
-        ("pending", {"due_at": "'2099-01-01 00:00:00'"}, 1),
-    ]
-    for number, (status, columns, share) in enumerate(kinds):
-        one = QueuedJob.objects.filter(status=status, repeat_times=0).first()
-        first = number * ROWS
-        if "due_at" in columns and connection.vendor == "postgresql":
-            columns = {"due_at": "timestamptz '2099-01-01'"}
-        ids = {"id": f"{base} + n", "queue_id": str(queue)}
-        copies(one, ROWS * share // 10, first, **ids, **columns)
-
-
-def _the_rest() -> None:
-    event = record("bench.happened", "instance:web-2")
-    copies(Event.objects.get(pk=event.pk), ROWS // 4, subject="'instance:bench-' || n")
-    copies(Transaction.objects.filter(status="completed").first(), ROWS // 10)
-    week = 7 * 24 * 60
-    one = MinuteCount.objects.order_by("-minute").first()
-    for number in range(10):
-        Queue.objects.create(name=f"queue-{number}")
-    minute = {
-        "sqlite": "datetime('now', 'start of day', '-' || n || ' minutes')",
-        "postgresql": "date_trunc('day', now()) - n * interval '1 minute'",
-    }[connection.vendor]
-    for queue in Queue.objects.filter(name__startswith="queue-"):
-        copies(one, week, queue_id=str(queue.pk), minute=minute)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from django.urls import include, path
 
 import atributo_site.rest.ids  # noqa: F401  registers <id:…>
 from atributo_site.console import (
+    allocation_map,
     allocations,
     events,
     instances,
@@ -36,6 +37,7 @@ urlpatterns = [
         name="instance-change",
     ),
     path("allocations/", allocations.Allocations.as_view(), name="allocations"),
+    path("allocations/map/", allocation_map.Map.as_view(), name="allocations-map"),
     path("allocations/<id:job_id>/", allocations.OneAllocation.as_view(), name="allocation"),
     path(
         "allocations/<id:job_id>/<slug:verb>",
