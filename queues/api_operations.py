@@ -43,7 +43,7 @@ class RefusalSerializer(serializers.Serializer):
     reason = serializers.CharField()
 
 
-class OperationSerializer(serializers.ModelSerializer):
+class JobOperationSerializer(serializers.ModelSerializer):
     query = serializers.DictField()
 
     class Meta:
@@ -54,11 +54,11 @@ class OperationSerializer(serializers.ModelSerializer):
         ]  # fmt: skip
 
 
-class OneOperationSerializer(OperationSerializer):
+class OneJobOperationSerializer(JobOperationSerializer):
     refusals = serializers.SerializerMethodField()
 
-    class Meta(OperationSerializer.Meta):
-        fields = [*OperationSerializer.Meta.fields, "refusals"]
+    class Meta(JobOperationSerializer.Meta):
+        fields = [*JobOperationSerializer.Meta.fields, "refusals"]
 
     @extend_schema(responses=RefusalSerializer(many=True))
     def get_refusals(self, operation: Operation) -> list[dict[str, Any]]:
@@ -69,14 +69,14 @@ class Operations(ListEndpoint):
     """Operations, newest first."""
 
     actions = {"GET": "operation.view", "POST": "operation.operate"}
-    serializer_class = OperationSerializer
+    serializer_class = JobOperationSerializer
     queryset = Operation.objects.all()
     ordering = "-id"
 
     @extend_schema(
         operation_id="operations_start",
         request=NewOperation,
-        responses={201: OperationSerializer},
+        responses={201: JobOperationSerializer},
     )
     def post(self, request: Request) -> Response:
         """The curator does it; ask for the operation to see how far it is."""
@@ -85,25 +85,27 @@ class Operations(ListEndpoint):
         given = dict(body.validated_data)
         action, query = given.pop("action"), stored(given.pop("query"))
         made = operations.start(action, query, database_now(), **given)
-        return Response(OperationSerializer(found(made.pk)).data, status=201)
+        return Response(JobOperationSerializer(found(made.pk)).data, status=201)
 
 
 class OneOperation(Endpoint):
     actions = {"GET": "operation.view"}
 
-    @extend_schema(operation_id="operations_get", responses=OneOperationSerializer)
+    @extend_schema(operation_id="operations_get", responses=OneJobOperationSerializer)
     def get(self, request: Request, pk: int) -> Response:
-        return Response(OneOperationSerializer(found(pk)).data)
+        return Response(OneJobOperationSerializer(found(pk)).data)
 
 
 class Abort(Endpoint):
     actions = {"POST": "operation.operate"}
 
-    @extend_schema(operation_id="operations_abort", request=None, responses=OneOperationSerializer)
+    @extend_schema(
+        operation_id="operations_abort", request=None, responses=OneJobOperationSerializer
+    )
     def post(self, request: Request, pk: int) -> Response:
         """What is done stays done; the rest is left alone."""
         operations.abort(found(pk).pk)
-        return Response(OneOperationSerializer(found(pk)).data)
+        return Response(OneJobOperationSerializer(found(pk)).data)
 
 
 def found(pk: int) -> Operation:

@@ -7,7 +7,7 @@ from django.core.management.base import CommandParser
 from allocation.models.clock import database_now
 from atributo_site.commands import AtributoCommand
 from queues import bulk, operations
-from queues.api_operations import OneOperationSerializer, OperationSerializer, found
+from queues.api_operations import JobOperationSerializer, OneJobOperationSerializer, found
 from queues.management.subcommands import Subcommands
 from queues.models import Operation
 from queues.search import STATES
@@ -34,7 +34,7 @@ class Command(AtributoCommand):
 
     def _list(self, options: dict[str, Any]) -> None:
         rows = Operation.objects.all()[: max(1, options["limit"])]
-        shown = [OperationSerializer(row).data for row in rows]
+        shown = [JobOperationSerializer(row).data for row in rows]
         if options["json"]:
             self.show(shown)
             return
@@ -42,7 +42,7 @@ class Command(AtributoCommand):
         self.table(columns, [[str(row[name]) for name in columns] for row in shown])
 
     def _show(self, options: dict[str, Any]) -> None:
-        self.show(OneOperationSerializer(found(options["id"])).data)
+        self.show(OneJobOperationSerializer(found(options["id"])).data)
 
     def _start(self, options: dict[str, Any]) -> None:
         names = {"text": "query", "state": "state", "fingerprint": "fingerprint"}
@@ -54,7 +54,7 @@ class Command(AtributoCommand):
             reason=options["reason"],
             everything=options["everything"],
         )
-        self.show(OperationSerializer(found(made.pk)).data)
+        self.show(JobOperationSerializer(found(made.pk)).data)
 
     def _abort(self, options: dict[str, Any]) -> None:
         operations.abort(options["id"])
