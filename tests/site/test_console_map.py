@@ -29,3 +29,11 @@ def test_what_if_changes_nothing_and_says_what_would_move(three, client_as):
     assert "a rebalance would bring them" in client.get("/allocations/map/", {"add": 2}).text
     assert "Not among those" in client.get("/allocations/map/", {"remove": "nobody"}).text
     assert [row["available"] for row in ao.instances()] == [True, True, False]
+
+
+def test_the_search_box_finds_instances_and_jobs_by_how_they_begin(three, client_as):
+    client = client_as("viewer")
+    page = client.get("/search/", {"q": "job2"}).text
+    assert 'href="/allocations/job2/"' in page
+    assert 'href="/allocations/job29/"' in page
+    assert client.get("/search/", {"q": "a"}).text.count('href="/instances/a/"') == 1
