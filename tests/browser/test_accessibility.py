@@ -1,4 +1,4 @@
-"""Every screen under axe-core, in both themes, with markup in every text of every row.
+"""Every screen under axe-core, in both themes, with markup in every text; no wider than a phone.
 
 The fixture `page_as` adds: no console error, no other host, no violation of the policy.
 """
@@ -42,7 +42,16 @@ def examined(page, path):
     light = page.evaluate(RUN, {})
     page.emulate_media(color_scheme="dark")
     dark = page.evaluate(RUN, COLOURS)
-    return light + dark + ["injected"] * injected + [f"{status}"] * (status != 200)
+    width = width_on_a_phone(page)
+    wrong = ["injected"] * injected + [f"{status}"] * (status != 200)
+    return light + dark + wrong + [f"{width} pixels wide"] * (width > 390)
+
+
+def width_on_a_phone(page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    width = page.evaluate("document.documentElement.scrollWidth")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    return width
 
 
 def test_the_measure_itself_finds_a_picture_without_words(page_as, transactional_db):
