@@ -41,7 +41,7 @@ def _allocations(rows):
         InstanceLoad(instance_id=f"many-{number}", jobs=rows // count) for number in range(count)
     )
     one = Allocation.objects.filter(instance_id="web-2").first()
-    copies(one, rows, job_id=NAME, instance_id=f"'many-' || (n % {count})")
+    copies(one, rows, job_id=NAME, instance_id=f"'many-' || (n %% {count})")
     Roster.objects.update(instances=count + 2, available=count + 1)
 
 
@@ -50,7 +50,7 @@ def _jobs(rows):
     queue = Queue.objects.get(name="default").pk
     kinds = [
         ("complete", {}, 5),
-        ("failed", {"fingerprint": "'error-' || (n % 100)"}, 2),
+        ("failed", {"fingerprint": "'error-' || (n %% 100)"}, 2),
         ("pending", {"unique_key": "NULL"}, 2),
         ("pending", {"unique_key": "NULL", "due_at": TIMES[connection.vendor]["far"]}, 1),
     ]
