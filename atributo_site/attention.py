@@ -8,7 +8,8 @@ STALE_SECONDS = 30  # due work that nobody has begun
 
 
 def attention(snapshot: dict[str, Any]) -> list[dict[str, str]]:
-    return [
+    """Errors first, then warnings."""
+    found = [
         *_integrity(snapshot),
         *_redis(snapshot),
         *_clock(snapshot),
@@ -20,6 +21,7 @@ def attention(snapshot: dict[str, Any]) -> list[dict[str, str]]:
         *_pools(snapshot),
         *_restarts(snapshot),
     ]
+    return sorted(found, key=lambda item: item["level"] != "error")
 
 
 def _integrity(snapshot: dict[str, Any]) -> list[dict[str, str]]:

@@ -8,10 +8,11 @@ from queues.minutes import remember
 from queues.models import MinuteCount
 
 WEEK = timedelta(days=7)
-COARSE, FINE = timedelta(minutes=10), timedelta(minutes=1)
+COARSE, FINE = timedelta(minutes=15), timedelta(minutes=1)
+LATELY = timedelta(hours=2, minutes=15)
 BAD_FROM, BAD_UNTIL = timedelta(hours=5), timedelta(hours=4)
 # Queue → jobs per minute at noon, share that fails, milliseconds one runs.
-QUEUES = {"mail": (9, 0.01, 60), "numbers": (14, 0.002, 8), "imports": (4, 0.06, 700)}
+QUEUES = {"mail": (35, 0.01, 60), "numbers": (80, 0.002, 8), "imports": (12, 0.06, 700)}
 BOUNDS_MS = (10, 100, 1_000, 10_000, 60_000)
 
 
@@ -28,9 +29,10 @@ def tell() -> None:
 
 
 def minutes_until(now: datetime) -> list[datetime]:
-    """Every minute of the last two hours, and every tenth before them."""
-    fine = [now - FINE * number for number in range(1, 121)]
-    return fine + [now - timedelta(hours=2) - COARSE * number for number in range(1, 996)]
+    """Every minute of the last two hours or so, and every quarter of an hour before them."""
+    quarter = now.replace(minute=now.minute // 15 * 15) - timedelta(hours=2)
+    fine = [quarter + FINE * number for number in range(1 + (now - quarter) // FINE)]
+    return fine + [quarter - COARSE * number for number in range(1, (WEEK // COARSE) - 8)]
 
 
 def minute(ago: timedelta, at: datetime, rate: float, share: float, run_ms: int) -> dict[str, int]:
@@ -38,7 +40,7 @@ def minute(ago: timedelta, at: datetime, rate: float, share: float, run_ms: int)
     day = 0.6 + 0.4 * math.sin((at.hour + at.minute / 60 - 7) / 24 * 2 * math.pi)
     wave = 1 + 0.25 * math.sin(at.minute / 60 * 6 * math.pi + rate)
     is_bad = BAD_UNTIL < ago < BAD_FROM
-    started = max(1, round(rate * day * wave * (10 if ago > timedelta(hours=2) else 1)))
+    started = max(1, round(rate * day * wave * (15 if ago > LATELY else 1)))
     failed = round(started * (0.5 if is_bad else share) + 0.3 * wave * share * 10)
     failed = min(started, failed)
     return {
