@@ -9,13 +9,17 @@ from typing import Any
 
 from django.db.models import BigIntegerField, Func, Sum
 
+from queues.hours import summed_until
 from queues.logic.quantiles import quantile
-from queues.models import MinuteCount
+from queues.models import HourCount, MinuteCount
 from queues.models.minute import BOUNDS_MS
 
 COUNTS = ("pushed", "complete", "failed", "retried")
 SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 BUCKETS = range(len(BOUNDS_MS) + 1)
+COLUMNS = [*COUNTS, *(f"{kind}_{n}" for kind in ("wait", "run") for n in BUCKETS)]
+ZEROS = {f"sum_{name}": 0 for name in COLUMNS}
+HOUR_SECONDS = 3600
 
 
 @dataclass(frozen=True)
@@ -60,15 +64,28 @@ def history(now: datetime, wanted: Range) -> list[dict[str, Any]]:
     last = int(now.timestamp()) // wanted.slice_seconds
     first = last - wanted.points + 1
     since = datetime.fromtimestamp(first * wanted.slice_seconds, UTC)
-    sums = {row["slice"]: row for row in _grouped(since, wanted.slice_seconds)}
+    sums = _sums(since, now, wanted.slice_seconds)
     return [_point(number, sums.get(number), wanted) for number in range(first, last + 1)]
 
 
-def _grouped(since: datetime, seconds: int) -> Any:
-    columns = [*COUNTS, *(f"{kind}_{n}" for kind in ("wait", "run") for n in BUCKETS)]
-    rows = MinuteCount.objects.filter(minute__gte=since).order_by()
-    slices = rows.annotate(slice=Slice("minute", seconds=seconds)).values("slice")
-    return slices.annotate(**{f"sum_{name}": Sum(name) for name in columns})
+def _sums(since: datetime, now: datetime, seconds: int) -> dict[int, dict[str, Any]]:
+    """Slice → sums. Where slices are hours or more, sums of hours stand in for their minutes."""
+    if seconds % HOUR_SECONDS:
+        return _grouped(MinuteCount.objects.filter(minute__gte=since), "minute", seconds)
+    border = max(since, summed_until(now) or since)
+    hours = HourCount.objects.filter(hour__gte=since, hour__lt=border)
+    minutes = MinuteCount.objects.filter(minute__gte=border)
+    found = _grouped(hours, "hour", seconds)
+    for number, row in _grouped(minutes, "minute", seconds).items():
+        earlier = found.get(number, ZEROS)
+        found[number] = {name: value + earlier[name] for name, value in row.items()}
+    return found
+
+
+def _grouped(rows: Any, column: str, seconds: int) -> dict[int, dict[str, Any]]:
+    slices = rows.order_by().annotate(slice=Slice(column, seconds=seconds)).values("slice")
+    sums = slices.annotate(**{f"sum_{name}": Sum(name) for name in COLUMNS})
+    return {row.pop("slice"): row for row in sums}
 
 
 def _point(number: int, row: dict[str, Any] | None, wanted: Range) -> dict[str, Any]:

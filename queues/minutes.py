@@ -5,8 +5,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Sum
+from django.db.transaction import atomic
 
-from queues.models import MinuteCount, Queue
+from queues.models import HourCount, MinuteCount, Queue
 from queues.models.minute import BOUNDS_MS
 
 HOUR = timedelta(hours=1)
@@ -55,5 +56,8 @@ def remember(queue_name: str, counts: dict[datetime, dict[str, int]]) -> int:
     """Take over counters that were kept elsewhere; minutes that have some already keep them."""
     queue = Queue.objects.get(name=queue_name)
     rows = [MinuteCount(queue=queue, minute=minute, **each) for minute, each in counts.items()]
-    MinuteCount.objects.bulk_create(rows, ignore_conflicts=True, batch_size=500)
+    with atomic():
+        MinuteCount.objects.bulk_create(rows, ignore_conflicts=True, batch_size=500)
+        # The curator sums up hours from the last sums on: let it begin where these minutes do.
+        HourCount.objects.filter(hour__gt=min(counts) - HOUR).delete()
     return len(rows)

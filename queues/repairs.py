@@ -10,8 +10,9 @@ from allocation.leases import HeldLease
 from allocation.models.clock import from_now
 from allocation.repair import Repair
 from queues.due import queues_with_work
+from queues.hours import sum_hours
 from queues.logic.lifecycle import Status
-from queues.models import MinuteCount, Operation, Queue, QueuedJob, Run, RunLog, Slot
+from queues.models import HourCount, MinuteCount, Operation, Queue, QueuedJob, Run, RunLog, Slot
 from queues.operations import advance
 from queues.recovery import free_stranded, recover
 from queues.ring import ring
@@ -55,6 +56,12 @@ def count_pushes(now: datetime, lease: HeldLease) -> int:
     return 0
 
 
+def sum_hours_up(now: datetime, lease: HeldLease) -> int:
+    """Nothing is mended."""
+    sum_hours(now, lease)
+    return 0
+
+
 def forget_old_jobs(now: datetime, lease: HeldLease) -> int:
     """Finished jobs beyond their queue's retention, with their attempts and log lines."""
     forgotten = 0
@@ -70,6 +77,7 @@ def forget_old_minutes(now: datetime, lease: HeldLease) -> int:
         lease.guard()
         old = MinuteCount.objects.using(lease.using).filter(minute__lt=Now() - MINUTES_KEPT)
         pks = list(old.values_list("pk", flat=True)[:BATCH])
+        HourCount.objects.using(lease.using).filter(hour__lt=Now() - MINUTES_KEPT).delete()
         return MinuteCount.objects.using(lease.using).filter(pk__in=pks).delete()[0]
 
 
@@ -96,6 +104,7 @@ REPAIRS = [
     Repair("bells", ring_for_due_jobs, every_seconds=0.5),
     Repair("push counts", count_pushes, every_seconds=10),
     Repair("old jobs", forget_old_jobs, every_seconds=30, budget=BATCH),
+    Repair("hours", sum_hours_up, every_seconds=60),
     Repair("old minutes", forget_old_minutes, every_seconds=3600, budget=BATCH),
     Repair("operations", advance, every_seconds=0.5),
     Repair("old operations", forget_old_operations, every_seconds=3600, budget=FEW),

@@ -1,5 +1,5 @@
 from queues.models.job import QueuedJob
-from queues.models.minute import MinuteCount
+from queues.models.minute import HourCount, MinuteCount
 from queues.models.operation import Operation, OperationRefusal
 from queues.models.queue import Queue, Slot
 from queues.models.run import Run, RunLog
@@ -7,6 +7,7 @@ from queues.models.service import Catalogue, Script, Service
 
 __all__ = [
     "Catalogue",
+    "HourCount",
     "MinuteCount",
     "Operation",
     "OperationRefusal",

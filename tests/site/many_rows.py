@@ -3,8 +3,11 @@
 from django.db import connection
 
 from allocation.events import record
+from allocation.leases import HeldLease
 from allocation.models import Allocation, Event, Instance, InstanceLoad, Roster
+from allocation.models.clock import database_now
 from allocation.transactions.models import Transaction
+from queues.hours import sum_hours
 from queues.models import MinuteCount, Queue, QueuedJob
 from tests.site.copies import analyze, copies
 
@@ -69,3 +72,6 @@ def _the_rest(rows, queues):
         queue = Queue.objects.create(name=f"queue-{number}")
         minute = {"queue_id": str(queue.pk), "minute": TIMES[connection.vendor]["minute"]}
         copies(one, min(WEEK_MINUTES, rows), **minute)
+    lease = HeldLease.take("many", "test", 600)
+    while sum_hours(database_now(), lease):
+        pass  # as the curator does

@@ -4,8 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from allocation.leases import HeldLease
 from queues.history import RANGES, history
-from queues.models import MinuteCount
+from queues.hours import sum_hours
+from queues.models import HourCount, MinuteCount
 from tests.site.job_rows import make_job, make_queue
 
 pytestmark = pytest.mark.django_db
@@ -24,6 +26,20 @@ def test_minutes_of_all_queues_are_summed_slice_by_slice():
     assert (points["12:00"]["complete"], points["12:00"]["failed"]) == (7, 2)
     assert points["12:00"]["run"]["p50"] == 325
     assert points["12:15"]["run"]["p99"] is None
+
+
+def test_sums_of_hours_say_the_same_as_their_minutes():
+    mail, news = make_queue("mail"), make_queue("news")
+    for hours in range(30):
+        for minute in (1, 59):
+            at = NOW - timedelta(hours=hours, minutes=minute)
+            count(at.replace(second=0), mail, complete=hours, failed=1, wait_2=hours)
+    count(NOW.replace(second=0), news, complete=7)
+    plain = history(NOW, RANGES["7d"])
+    assert sum_hours(NOW, HeldLease.take("curator", "test", 60)) > 25
+    assert not HourCount.objects.filter(hour__gte=NOW.replace(minute=0, second=0)).exists()
+    assert history(NOW, RANGES["7d"]) == plain
+    assert sum_hours(NOW, HeldLease.take("other", "test", 60)) == 0
 
 
 @pytest.mark.parametrize(("name", "points"), [("1h", 60), ("24h", 96), ("7d", 84)])
