@@ -67,10 +67,13 @@ def transactions(user: Any, text: str) -> list[Hit]:
 def placements(user: Any, text: str) -> list[Hit]:
     """Instances and allocated job ids that are called so, or begin so."""
     instances = Instance.objects.starting_with(text).order_by("pk").values_list("pk", flat=True)
-    jobs = Allocation.objects.starting_with(text).order_by("pk").values_list("pk", flat=True)
+    jobs = Allocation.objects.starting_with(text).order_by("pk").values_list("pk", "instance_id")
     return [
         *(Hit("instance", pk, reverse("instance", args=[pk])) for pk in instances[:MOST_NAMES]),
-        *(Hit("allocation", pk, reverse("allocation", args=[pk])) for pk in jobs[:MOST_NAMES]),
+        *(
+            Hit("allocation", f"{pk} on {instance_id}", reverse("allocation", args=[pk]))
+            for pk, instance_id in jobs[:MOST_NAMES]
+        ),
     ]
 
 
@@ -112,4 +115,5 @@ class Search(Screen):
     def get(self, request: HttpRequest) -> HttpResponse:
         text = request.GET.get("q", "").strip()[:LONGEST]
         hits = [hit for find in FINDERS for hit in find(request.user, text)] if text else []
-        return self.show(searched=text, hits=list(dict.fromkeys(hits)))
+        by_url = {hit.url: hit for hit in reversed(hits)}  # the first finder of a page names it
+        return self.show(searched=text, hits=list(by_url.values())[::-1])
