@@ -3,7 +3,7 @@
 A constant number of queries, whatever the number of rows.
 """
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django.conf import settings
@@ -25,12 +25,14 @@ NEWEST_EVENTS = 20
 
 
 def snapshot(now: datetime) -> dict[str, Any]:
+    skew = (datetime.now(UTC) - now).total_seconds()  # `now` is the database's
     leases = list(Lease.objects.order_by("role")[:500])
     processes = [_process(lease, now) for lease in leases if "/" in lease.role]
     found: dict[str, Any] = {
         "now": now,
         "badge": settings.ATRIBUTO.badge or settings.ATRIBUTO.mode,
         "database": {"vendor": connection.vendor},
+        "clock_skew_seconds": skew,
         "redis": redis_health().as_dict(),
         "processes": processes,
         "restarts": _restarts(leases),

@@ -16,7 +16,9 @@ from queues.errors import JobNotFound
 from queues.handles import parsed_id
 from queues.models import QueuedJob
 from queues.models.job import CHOICES
+from queues.models.job import REPEATING as REPEATS
 from queues.push import push, push_many
+from queues.repeating import INDEXED as REPEATING
 from queues.shown import attempts_shown, job_shown
 
 MOST_AT_ONCE = 10_000
@@ -133,6 +135,12 @@ class JobFilter(django_filters.FilterSet):
     mount = django_filters.CharFilter()
     script = django_filters.CharFilter()
     fingerprint = django_filters.CharFilter()
+    repeating = django_filters.BooleanFilter(
+        method="only_repeating", label="Unfinished jobs that repeat."
+    )
+
+    def only_repeating(self, jobs: Any, name: str, wanted: bool) -> Any:
+        return jobs.extra(where=[REPEATING]) if wanted else jobs.exclude(REPEATS)
 
     class Meta:
         model = QueuedJob

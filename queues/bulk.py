@@ -28,12 +28,18 @@ class Done:
 
 def do(action: str, ids: Sequence[int], **facts: Any) -> Done:
     """One of ACTIONS on these jobs, with one event for all."""
-    done = Done()
-    for begin in range(0, len(ids), CHUNK):
-        ACTIONS[action](list(ids[begin : begin + CHUNK]), done)
+    done = apply(action, ids)
     first = [str(job_id) for job_id in ids[:5]]
     if done.changed:
         record(f"jobs.{action}", f"jobs:{action}", count=done.changed, first=first, **facts)
+    return done
+
+
+def apply(action: str, ids: Sequence[int]) -> Done:
+    """The same without an event."""
+    done = Done()
+    for begin in range(0, len(ids), CHUNK):
+        ACTIONS[action](list(ids[begin : begin + CHUNK]), done)
     return done
 
 

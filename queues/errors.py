@@ -56,6 +56,16 @@ class JobIsTwice(AtributoError):
     code = "unique_key_taken"
 
 
+class BadOperation(AtributoError):
+    status_code = 400
+    code = "bad_operation"
+
+
+class OperationNotFound(AtributoError):
+    status_code = 404
+    code = "operation_not_found"
+
+
 class BadService(AtributoError):
     """A folder that cannot be installed; `errors` lists every reason."""
 

@@ -57,9 +57,9 @@ def _numbers() -> None:
 
 
 def _failures() -> None:
-    """Some fail for good with the same error, one is tried again and again."""
+    """Some lack their second number: mend the data and they run. One is tried again and again."""
     imports = queues.create("imports", max_workers=1)
-    imports.push_many(FAIL, [{"how": "raise"}] * 9, max_failures=0)
+    imports.push_many(MULTIPLY, [[number] for number in range(1, 10)], max_failures=0)
     imports.push_many(FAIL, [{"how": "teapot"}] * 3, max_failures=1)
     imports.push_many(MULTIPLY, [[3, 4]] * 20)
     imports.push(FAIL, {"how": "bad result"}, max_failures=-1, back_off=2 * MINUTE)

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('queues', '0001_queues'),
+        ('queues', '0003_operations'),
     ]
 
     operations = [
