@@ -10,6 +10,7 @@ from allocation.models import Lease
 from queues.logic.lifecycle import FOREVER
 from queues.models import Queue, QueuedJob, Run, Slot
 from queues.station_invariants import INVARIANTS as FOR_STATIONS
+from queues.transaction_invariants import TRANSACTION_INVARIANTS
 
 MOST = 20
 NEWEST = 1000  # old rows were looked at when they were new
@@ -128,4 +129,5 @@ INVARIANTS: list[Invariant] = [
         due_and_untouched,
     ),
     *FOR_STATIONS,
+    *TRANSACTION_INVARIANTS,
 ]

@@ -1,13 +1,14 @@
 """A job as its slot holds it: reserved, and not yet told to anybody."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from django.db import connections
 
 from queues import sql
+from queues.attempt import Attempt
 from queues.dialect import dialect
 from queues.logic.lifecycle import Counts, Policy
 from queues.logic.ranks import shared_rank
@@ -51,7 +52,11 @@ class Reserved:
     def counts(self) -> Counts:
         return Counts(self.runs, self.run_failures, self.lost)
 
-    def work(self, revision: int) -> dict[str, Any]:
+    def attempt_in(self, slot: HeldSlot) -> Attempt:
+        """The attempt that this hold of the slot makes."""
+        return Attempt(self.id, self.attempt + 1, slot.id, slot.epoch)
+
+    def work(self, revision: int, slot: HeldSlot) -> dict[str, Any]:
         """What the child is told."""
         return {
             "mount": self.mount,
@@ -67,6 +72,7 @@ class Reserved:
                 "run": self.runs + 1,
                 **self._placement(),
             },
+            "slot": [slot.id, slot.epoch],
         }
 
     def _placement(self) -> dict[str, Any]:
@@ -82,6 +88,11 @@ class Batch:
     jobs: list[Reserved]
     now: datetime  # by the database, when they were reserved
     revision: int  # of the installed services
+
+    def before_suspects(self) -> "Batch":
+        """Those in front of the first suspect, which is begun alone."""
+        suspects = (number for number, job in enumerate(self.jobs) if job.suspect)
+        return replace(self, jobs=self.jobs[: max(1, next(suspects, len(self.jobs)))])
 
 
 def reserve(slot: HeldSlot, count: int) -> Batch | None:

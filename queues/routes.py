@@ -66,12 +66,13 @@ def redirect(strayed: list[Strayed], why: str, lease: HeldLease) -> int:
         _forget([each.job_id for each in strayed], lease.using)
         sent = _send([each.job_id for each in strayed], lease.using)
         know_stations(set(sent.values()), lease.using)
-        about = [
-            (f"job:{each.job_id}", {"from": each.instance_id, "to": sent.get(each.job_id)})
-            for each in strayed
-        ]
-        record_many("job.rerouted", about, using=lease.using, why=why)
+        record_many([_told(each, sent, why) for each in strayed], using=lease.using)
     return len(strayed)
+
+
+def _told(each: Strayed, sent: dict[int, str], why: str) -> tuple[str, str, dict[str, Any]]:
+    facts = {"from": each.instance_id, "to": sent.get(each.job_id), "why": why}
+    return "job.rerouted", f"job:{each.job_id}", facts
 
 
 def know_stations(instance_ids: Iterable[str], using: str) -> None:

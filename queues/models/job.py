@@ -20,6 +20,7 @@ STICKY_WAITING = (
     "queues_queuedjob.status = 'pending' AND queues_queuedjob.slot_id IS NULL "
     "AND queues_queuedjob.sticky_key IS NOT NULL"
 )
+REPEATING = Q(ended_at__isnull=True) & ~Q(repeat_times=0)
 UNFINISHED = [Status.PENDING, Status.PROGRESS]
 CHOICES = [(status.value, status.value) for status in Status]
 
@@ -147,6 +148,7 @@ class QueuedJob(models.Model):
             ),
             models.Index(fields=["mount", "script", "id"], name="job_by_script"),
             models.Index(fields=["created_at"], name="job_by_push"),
+            models.Index(fields=["due_at", "id"], condition=REPEATING, name="job_repeating"),
         ]
         constraints = [
             models.UniqueConstraint(

@@ -14,7 +14,7 @@ def give_sticky_ranks(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('queues', '0001_queues'),
+        ('queues', '0004_transactional_scripts'),
     ]
 
     operations = [
