@@ -43,7 +43,9 @@ def send_one_key(key: str, job_ids: list[int], using: str = "default") -> str | 
 def send_waiting(lease: HeldLease) -> int:
     """Jobs that nobody could route so far: no instance was available, or their pusher died."""
     jobs = QueuedJob.objects.using(lease.using).waiting_at(None)
-    found = list(jobs.order_by("queue", "rank", "due_at").values_list("pk", "sticky_key")[:BATCH])
+    found = list(
+        jobs.order_by("queue_id", "rank", "due_at").values_list("pk", "sticky_key")[:BATCH]
+    )
     if not found:
         return 0
     _allocate({key for _, key in found}, lease.using)

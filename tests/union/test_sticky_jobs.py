@@ -9,6 +9,8 @@ from allocation.atributo import Atributo
 from allocation.holds import left_on
 from allocation.models import Allocation, Event, Instance
 from allocation.models.clock import database_now
+from queues import station_sql
+from queues.dialect import dialect
 from queues.models import QueuedJob, Run, Station
 from queues.waiting import waiting_said
 
@@ -249,9 +251,6 @@ def test_a_draining_instance_takes_only_jobs_of_its_keys(queue, act, serve):
 
 @pytest.mark.only_on("sqlite")
 def test_sqlite_finds_the_jobs_of_a_station_by_index(queue, act, serve):
-    from queues import station_sql
-    from queues.dialect import dialect
-
     with connection.cursor() as cursor:
         statement = station_sql.probe(dialect(), 0, "LIMIT 1", "'a'", "1")
         cursor.execute(f"EXPLAIN QUERY PLAN {statement}")
@@ -259,3 +258,17 @@ def test_sqlite_finds_the_jobs_of_a_station_by_index(queue, act, serve):
     assert "job_waiting_routed (routed_to=? AND queue_id=? AND rank=? AND due_at<?)" in plan
     assert "job_by_sticky_key (sticky_key=? AND slot_id>?)" in plan
     assert "SCAN" not in plan and "TEMP B-TREE" not in plan
+
+
+@pytest.mark.only_on("postgresql")
+def test_postgresql_finds_the_jobs_of_a_station_by_index(queue, act, serve):
+    serve("a")
+    queue.push_many(act, [None] * 3000, sticky_key="k")
+    serve("b")
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE queues_queuedjob")
+        statement = station_sql.probe(dialect(), 0, "LIMIT 1", "'b'", "1")
+        cursor.execute(f"EXPLAIN {statement}")
+        plan = " ".join(row[0] for row in cursor.fetchall())
+    assert "job_waiting_routed" in plan
+    assert "Seq Scan on queues_queuedjob" not in plan
