@@ -71,7 +71,7 @@ class Child:
         self.wire.send_text(json.dumps({**message, "batch": self._batch}))
 
     def _stop(self, *_: Any) -> None:
-        if self._running is not None:
+        if self._running is not None and not self._running.is_ending:
             raise TimedOut(f"timed out after {self._running.work['timeout_ms']} ms")
 
 

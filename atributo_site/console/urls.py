@@ -4,12 +4,15 @@ from django.urls import include, path
 
 import atributo_site.rest.ids  # noqa: F401  registers <id:…>
 from atributo_site.console import (
+    allocation_map,
     allocations,
     events,
     instances,
     look_up,
+    operations,
     overview,
     pools,
+    saved_views,
     search,
     system,
     theme,
@@ -35,6 +38,7 @@ urlpatterns = [
         name="instance-change",
     ),
     path("allocations/", allocations.Allocations.as_view(), name="allocations"),
+    path("allocations/map/", allocation_map.Map.as_view(), name="allocations-map"),
     path("allocations/<id:job_id>/", allocations.OneAllocation.as_view(), name="allocation"),
     path(
         "allocations/<id:job_id>/<slug:verb>",
@@ -59,6 +63,13 @@ urlpatterns = [
     path("system/", system.Health.as_view(), name="system"),
     path("system/integrity/", system.Integrity.as_view(), name="system-integrity"),
     path("system/processes/", system.Processes.as_view(), name="system-processes"),
+    path("system/operations/", operations.Operations.as_view(), name="system-operations"),
+    path("system/operations/<int:pk>/", operations.OneOperation.as_view(), name="operation"),
+    path(
+        "system/operations/<int:pk>/abort",
+        operations.AbortOperation.as_view(),
+        name="operation-abort",
+    ),
     path("system/settings/", system.Settings.as_view(), name="system-settings"),
     path("system/api/", system.RestApi.as_view(), name="system-api"),
     path("system/tokens/", tokens.Tokens.as_view(), name="system-tokens"),
@@ -69,5 +80,7 @@ urlpatterns = [
     ),
     path("", include("atributo_site.console.transaction_urls")),
     path("", include("atributo_site.console.queue_urls")),
+    path("views", saved_views.SaveView.as_view(), name="view-save"),
+    path("views/<int:pk>/remove", saved_views.RemoveView.as_view(), name="view-remove"),
     path("theme", theme.choose_theme, name="theme"),
 ]
