@@ -60,6 +60,4 @@ __all__ = [
 settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
-    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
 settings.load_profile("any machine")
