@@ -17,12 +17,13 @@ WAITING = (
     "AND {job}.routed_to"
 )
 
-# No other instance runs, or is about to run, a job of the same key.
+# No other instance runs, or is about to run, a job of the same key. Not EXISTS, which PostgreSQL
+# would turn into a join and begin wherever it likes, not with the first job of the station.
 ALONE = """
-    NOT EXISTS (
+    (
         SELECT 1 FROM queues_queuedjob held WHERE held.sticky_key = j.sticky_key
-        AND held.slot_id > 0 AND held.routed_to <> j.routed_to
-    )"""
+        AND held.slot_id > 0 AND held.routed_to <> j.routed_to LIMIT 1
+    ) IS NULL"""
 
 PLACED_HERE = """
     SELECT 1 FROM allocation_allocation a WHERE a.job_id = j.sticky_key
@@ -42,7 +43,7 @@ def probe(d: Dialect, rank: int, tail: str, station: str = "%s", queue: str = "%
     locking = "FOR" in tail
     # A lateral query with a lock of its own is always looked up job by job, in their order.
     source = f", LATERAL ({PLACED_HERE} FOR SHARE SKIP LOCKED) placed" if locking else ""
-    placed = "" if locking else f"AND EXISTS ({PLACED_HERE})"
+    placed = "" if locking else f"AND ({PLACED_HERE}) IS NOT NULL"
     return f"""
         SELECT j.id, j.due_at FROM queues_queuedjob j{source}
         WHERE j.routed_to = {station} AND j.queue_id = {queue} AND j.rank = {rank + STICKY}

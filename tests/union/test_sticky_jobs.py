@@ -267,7 +267,8 @@ def test_postgresql_finds_the_jobs_of_a_station_by_index(queue, act, serve):
     serve("b")
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE queues_queuedjob")
-        statement = station_sql.probe(dialect(), 0, "LIMIT 1", "'b'", "1")
+        queue_id = str(QueuedJob.objects.first().queue_id)
+        statement = station_sql.probe(dialect(), 0, "LIMIT 1", "'b'", queue_id)
         cursor.execute(f"EXPLAIN {statement}")
         plan = " ".join(row[0] for row in cursor.fetchall())
     assert "job_waiting_routed" in plan
