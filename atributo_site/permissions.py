@@ -36,6 +36,8 @@ ACTIONS = {
     "job.view": Level.VIEW,
     "job.push": Level.OPERATE,
     "job.operate": Level.OPERATE,
+    "operation.view": Level.VIEW,
+    "operation.operate": Level.OPERATE,
     "service.view": Level.VIEW,
     "service.administer": Level.ADMINISTER,  # who installs a service runs code
     "script.run": Level.OPERATE,
