@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 
@@ -65,7 +66,7 @@ class Curation:
         if self.lease:
             record("curator.active", self._subject, epoch=self.lease.token)
 
-    def _lose(self, now: datetime, **facts: str) -> None:
+    def _lose(self, now: datetime, **facts: Any) -> None:
         """Rest for a while: whoever was told to hand over must not be the first to ask again."""
         self.lease = None
         delay = timedelta(milliseconds=settings.ATRIBUTO.curator_inactivity_delay_ms)
