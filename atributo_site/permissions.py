@@ -50,6 +50,7 @@ ACTIONS = {
     "job_id.view": Level.VIEW,
     "job_id.make": Level.OPERATE,
     "document.view": Level.VIEW,
+    "document.secrets": Level.OPERATE,  # who reads to write back needs every member
     "document.change": Level.OPERATE,
     "document.drop": Level.ADMINISTER,
     "transaction.view": Level.VIEW,

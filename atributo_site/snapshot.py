@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import connection
 
 from allocation import snapshot as allocation
+from allocation.fencing import fenced
 from allocation.models import Event, Lease
 from allocation.transactions import snapshot as transactions
 from allocation.transactions.orphans import orphaned_locks
@@ -36,6 +37,7 @@ def snapshot(now: datetime) -> dict[str, Any]:
         "processes": processes,
         "restarts": _restarts(leases),
         "allocation": allocation.snapshot(now),
+        "fenced": fenced(),
         "transactions": {**transactions.snapshot(now), "orphaned_locks": orphaned_locks()},
         "curator": _curator(leases, processes, now),
         "pools": pools.snapshot(now),

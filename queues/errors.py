@@ -110,3 +110,17 @@ class LifecycleScriptFailed(AtributoError):
 
     status_code = 422
     code = "lifecycle_script_failed"
+
+
+class AttemptIsOver(AtributoError):
+    """The attempt was lost, aborted or deleted; what it still does has no effect."""
+
+    status_code = 409
+    code = "attempt_is_over"
+
+
+class NotInDryRun(AtributoError):
+    """A dry run cannot take this back, so it is not done."""
+
+    status_code = 409
+    code = "not_in_dry_run"

@@ -9,10 +9,21 @@ from django.db.transaction import atomic
 from allocation.leases import HeldLease
 from allocation.models.clock import from_now
 from allocation.repair import Repair
+from queues import outbox
 from queues.due import queues_with_work
 from queues.hours import sum_hours
 from queues.logic.lifecycle import Status
-from queues.models import HourCount, MinuteCount, Operation, Queue, QueuedJob, Run, RunLog, Slot
+from queues.models import (
+    AttemptTransaction,
+    HourCount,
+    MinuteCount,
+    Operation,
+    Queue,
+    QueuedJob,
+    Run,
+    RunLog,
+    Slot,
+)
 from queues.operations import advance
 from queues.recovery import free_stranded, recover
 from queues.ring import ring
@@ -36,6 +47,13 @@ def ring_for_due_jobs(now: datetime, lease: HeldLease) -> int:
         waiting = len(due.values_list("pk")[:max_workers])
         ring(queue_id, name, waiting, using=lease.using)
     return 0
+
+
+def settle_held_pushes(now: datetime, lease: HeldLease) -> int:
+    """Pushes whose transaction has ended while nobody was left to tell the queue."""
+    with atomic(using=lease.using):
+        lease.guard()
+        return outbox.settle()
 
 
 def count_pushes(now: datetime, lease: HeldLease) -> int:
@@ -94,6 +112,7 @@ def _forget(queue: Queue, using: str) -> int:
     ended = jobs.filter(queue=queue, status__in=[Status.COMPLETE, Status.FAILED])
     old = ended.filter(ended_at__lt=from_now(-queue.retention_days * 86400)).order_by("ended_at")
     ids = list(old.values_list("pk", flat=True)[:BATCH])
+    AttemptTransaction.objects.using(using).filter(job_id__in=ids).delete()
     RunLog.objects.using(using).filter(job_id__in=ids).delete()
     Run.objects.using(using).filter(job_id__in=ids).delete()
     return jobs.filter(pk__in=ids, ended_at=F("ended_at")).delete()[0] if ids else 0
@@ -102,6 +121,7 @@ def _forget(queue: Queue, using: str) -> int:
 REPAIRS = [
     Repair("dead workers", recover_dead_workers, every_seconds=0.5, budget=BATCH),
     Repair("bells", ring_for_due_jobs, every_seconds=0.5),
+    Repair("held pushes", settle_held_pushes, every_seconds=0.5),
     Repair("push counts", count_pushes, every_seconds=10),
     Repair("old jobs", forget_old_jobs, every_seconds=30, budget=BATCH),
     Repair("hours", sum_hours_up, every_seconds=60),

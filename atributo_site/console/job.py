@@ -11,6 +11,7 @@ from allocation.errors import InvalidJobId as NotDecodable
 from allocation.job_ids import parse
 from allocation.models import Event
 from allocation.models.clock import database_now
+from atributo_site.console.job_journal import add_journals
 from atributo_site.console.job_state import job_state, repeats_said
 from atributo_site.console.navigation import address
 from atributo_site.console.screen import Screen
@@ -36,6 +37,7 @@ class Job(Screen):
         now = database_now()
         self.title = f"Job {job.pk}"
         attempts = timeline(job)
+        add_journals(attempts)
         return self.show(
             now=now,
             job=job,

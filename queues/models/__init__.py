@@ -1,3 +1,4 @@
+from queues.models.attempt_transaction import AttemptTransaction, HeldPush
 from queues.models.job import QueuedJob
 from queues.models.minute import HourCount, MinuteCount
 from queues.models.operation import Operation, OperationRefusal
@@ -6,7 +7,9 @@ from queues.models.run import Run, RunLog
 from queues.models.service import Catalogue, Script, Service
 
 __all__ = [
+    "AttemptTransaction",
     "Catalogue",
+    "HeldPush",
     "HourCount",
     "MinuteCount",
     "Operation",
