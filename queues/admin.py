@@ -3,7 +3,17 @@
 from django.contrib import admin
 
 from atributo_site.raw_lists import RawList
-from queues.models import MinuteCount, Queue, QueuedJob, Run, Script, Service, Slot, Station
+from queues.models import (
+    MinuteCount,
+    Operation,
+    Queue,
+    QueuedJob,
+    Run,
+    Script,
+    Service,
+    Slot,
+    Station,
+)
 
 
 @admin.register(Queue)
@@ -62,6 +72,13 @@ class ScriptList(RawList):
     list_display = ["service", "name", "title", "path"]
     list_select_related = ["service"]
     newest_first = False
+
+
+@admin.register(Operation)
+class OperationList(RawList):
+    view_action = "operation.view"
+    list_display = ["id", "action", "said", "state", "visited", "changed", "refused", "actor"]
+    list_filter = ["state"]
 
 
 @admin.register(MinuteCount)
