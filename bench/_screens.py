@@ -49,12 +49,20 @@ def main() -> int:
     before = {name: queries(client, path) for name, path in paths.items()}
     began = time.perf_counter()
     many(ROWS)
+    settle()
     print(f"  {ROWS:,} jobs and allocations, {instances_for(ROWS):,} instances"
           f" in {time.perf_counter() - began:.0f} s")  # fmt: skip
     slow = [name for name, path in paths.items() if not line(client, name, path, before[name])]
     print(f"  over the limit or with more queries: {', '.join(slow) or 'none'}")
     p95 = beside_streams(session_of(client))
     return 0 if not slow and p95 <= 200 else 1
+
+
+def settle() -> None:
+    """As the database looks once autovacuum has been there."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("VACUUM ANALYZE")
 
 
 def logged_in() -> Client:

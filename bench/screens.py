@@ -49,6 +49,7 @@ def measure(database_url: str, folder: str, redis_url: str) -> int:
         "ATRIBUTO_LOG_LEVEL": "ERROR",
         "ATRIBUTO_PORT": str(free_port()),
         "ATRIBUTO_STREAMS_PER_USER": "400",
+        "ATRIBUTO_STATEMENT_TIMEOUT_MS": "300000",
         "DATABASE_URL": database_url,
         "REDIS_URL": redis_url,
     }
