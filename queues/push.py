@@ -21,6 +21,7 @@ from queues.logic.options import BadOption, Options, resolve
 from queues.models import QueuedJob
 from queues.ring import ring
 from queues.schema import check
+from queues.statements import hot_cursor
 
 LONGEST_NAME = 128
 LARGEST_DATA = 1024 * 1024
@@ -146,7 +147,7 @@ def _check_names(mount: Any, name: Any) -> None:
 
 def _found(queue: str, mount: str, name: str, using: str) -> tuple[int, Any, dict[str, Any]]:
     """The queue's number, and schema and defaults of the script if it is installed."""
-    with connections[using].cursor() as cursor:
+    with hot_cursor(using) as cursor:
         cursor.execute(sql.FIND_SCRIPT, [mount, name, queue])
         row = cursor.fetchone()
     if row is None:
@@ -160,7 +161,7 @@ def _insert(prepared: Prepared, text: str | None) -> int:
     statement = sql.push(dialect(prepared.using), once=once)
     for _ in range(3):  # the job with the same key may end while we look
         row = prepared.row(get_job_ids(1)[0], text)
-        with connections[prepared.using].cursor() as cursor:
+        with hot_cursor(prepared.using) as cursor:
             cursor.execute(statement, row)
             stored = cursor.fetchone()
         if stored is not None:

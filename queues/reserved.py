@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db import connections
-
 from queues import sql
 from queues.dialect import dialect
 from queues.logic.lifecycle import Counts, Policy
 from queues.slots import HeldSlot
+from queues.statements import hot_cursor
 
 
 @dataclass(slots=True)
@@ -72,7 +71,7 @@ def reserve(slot: HeldSlot, count: int) -> Batch | None:
     """Up to `count` due jobs in the order in which they start; None when there is none."""
     d = dialect(slot.using)
     probes = [part for _ in sql.RANKS for part in (slot.queue_id, count)]
-    with connections[slot.using].cursor() as cursor:
+    with hot_cursor(slot.using) as cursor:
         cursor.execute(sql.reserve(d), [*probes, count, slot.id, slot.epoch, slot.id, slot.epoch])
         rows = cursor.fetchall()
     if not rows:

@@ -3,7 +3,6 @@
 import os
 
 import structlog
-from django.db import connections
 from redis import Redis
 from redis.exceptions import RedisError
 from rq.job import Job
@@ -12,6 +11,7 @@ from rq.serializers import JSONSerializer
 from queues import sql
 from queues.dialect import dialect
 from queues.doorbell import ENTRY, DoorbellJob, connection, doorbell_queue
+from queues.statements import hot_cursor
 
 log = structlog.get_logger(__name__)
 
@@ -36,7 +36,7 @@ def ring(queue_id: int, queue: str, jobs: int = 1, *, using: str = "default") ->
 
 def _chosen(queue_id: int, jobs: int, using: str) -> list[tuple[int, int]]:
     d = dialect(using)
-    with connections[using].cursor() as cursor:
+    with hot_cursor(using) as cursor:
         cursor.execute(
             sql.choose_slots(d), [d.seconds(-RING_AGAIN_SECONDS), queue_id, max(1, jobs)]
         )

@@ -198,13 +198,17 @@ def reserve(d: Dialect) -> str:
         f"SELECT id FROM ({due_probe(d, rank, 'id', f'LIMIT %s {d.lock}')}) r{number}"
         for number, rank in enumerate(RANKS)
     )
-    # An array, because a join would be free to scan the table or to pick again and again.
-    chosen = "= ANY(ARRAY(SELECT id FROM picked))" if d.lock else "IN (SELECT id FROM picked)"
+    # An array, because a join would be free to scan the table or to pick again and again. Its
+    # rows are locked: to ask again for what they are would invite a scan of all that wait.
+    chosen = (
+        "= ANY(ARRAY(SELECT id FROM picked))"
+        if d.lock
+        else "IN (SELECT id FROM picked) AND status = 'pending' AND slot_id IS NULL"
+    )
     return f"""
         WITH picked AS MATERIALIZED ({picked} LIMIT %s)
         UPDATE queues_queuedjob SET slot_id = %s, slot_epoch = %s
-        WHERE id {chosen} AND status = 'pending' AND slot_id IS NULL
-        AND EXISTS (
+        WHERE id {chosen} AND EXISTS (
             SELECT 1 FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
             WHERE s.id = %s AND s.epoch = %s AND s.leased_until > {d.now}
             AND s.number < q.max_workers AND q.paused_at IS NULL AND q.deleted_at IS NULL

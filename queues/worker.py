@@ -25,6 +25,7 @@ from queues.presence import Presence
 from queues.pump import Pump
 from queues.ring import ring
 from queues.slots import HeldSlot, acquire
+from queues.statements import forget_plans
 from queues.workhorse import Workhorse
 
 log = structlog.get_logger(__name__)
@@ -33,6 +34,7 @@ WAIT_SECONDS = 1
 ANSWER_SECONDS = 2.0  # Redis that takes longer counts as down
 ANNOUNCE_SECONDS = 10.0
 DEGRADED_SECONDS = 1.0
+PLANS_SECONDS = 5.0  # a plan made for a small table is not kept while it grows
 
 
 class Worker(RQWorker):
@@ -48,6 +50,7 @@ class Worker(RQWorker):
         self.workhorse = Workhorse(settings.ATRIBUTO.worker_memory_mb)
         self._waiting = False
         self._announced = 0.0
+        self._planned = 0.0
         self._degraded = False
         self._alarmed = False
 
@@ -74,6 +77,7 @@ class Worker(RQWorker):
     def round(self) -> None:
         """One wait at the doorbell, or one look at the rows while Redis is away."""
         self.presence.keep()
+        self._plan_anew()
         try:
             bell = self.listen()
         except RedisError as error:
@@ -138,6 +142,11 @@ class Worker(RQWorker):
         return Pump(
             slot, self.workhorse, self.name, self.presence.keep, lambda: self._stop_requested
         )
+
+    def _plan_anew(self) -> None:
+        if time.monotonic() > self._planned:
+            forget_plans()
+            self._planned = time.monotonic() + PLANS_SECONDS
 
     def request_stop(self, signum: int, frame: Any) -> None:
         self._stop_requested = True

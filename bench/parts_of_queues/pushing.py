@@ -17,9 +17,12 @@ def main(part):
         for _ in range(count):
             part.one()
     elif doing == "slowly":  # the pushes' moments, for the delay until the start
-        for _ in range(count):
-            print(time.time())
+        warm = int(sys.argv[4])
+        for number in range(warm + count):
+            pushed = time.time()
             part.marked(sys.argv[3])
-            time.sleep(0.05)
+            if number >= warm:
+                print(pushed)
+            time.sleep(0.03)
         return
     print(time.perf_counter() - begun)
