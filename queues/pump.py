@@ -36,6 +36,7 @@ class Pump:
     worker: str
     keep_alive: Callable[[], None]  # the worker's own presence
     is_stopping: Callable[[], bool]
+    is_called: Callable[[], bool] = lambda: False
     _size: int = field(default=1, init=False)
 
     def run(self) -> bool:
@@ -122,6 +123,7 @@ class Pump:
             playing.moment,
             self.keep_alive,
             self.is_stopping,
+            self.is_called,
         ).ending(playing.lines, playing.progress)
         if ending is not None:
             playing.endings = [ending]

@@ -407,22 +407,3 @@ NEXT_DUE = "SELECT " + ", ".join(
     f"AND rank = {rank} AND status = 'pending' AND slot_id IS NULL ORDER BY due_at LIMIT 1)"
     for rank in RANKS
 )
-
-
-@cache
-def gauges(d: Dialect) -> str:
-    """One line per queue, each number by index and counted no further than the limit given."""
-    first_due = ", ".join(
-        "(SELECT due_at FROM queues_queuedjob WHERE queue_id = q.id "
-        f"AND rank = {rank} AND status = 'pending' AND slot_id IS NULL ORDER BY due_at LIMIT 1)"
-        for rank in RANKS
-    )
-    return f"""
-        SELECT q.name, q.max_workers, q.paused_at,
-            (SELECT count(*) FROM queues_slot s
-                WHERE s.queue_id = q.id AND s.leased_until > {d.now}),
-            (SELECT count(*) FROM (
-                SELECT 1 FROM queues_queuedjob WHERE queue_id = q.id
-                AND status = 'pending' AND slot_id IS NULL LIMIT %s) waiting),
-            {first_due}
-        FROM queues_queue q WHERE q.deleted_at IS NULL ORDER BY q.name LIMIT 1000"""

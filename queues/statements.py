@@ -13,7 +13,7 @@ class Prepared(psycopg.Cursor[Any]):
 
 def hot_cursor(using: str = "default") -> Any:
     """Django's cursor, which on PostgreSQL prepares whatever it executes."""
-    connection = connections[using]
+    connection: Any = connections[using]
     if connection.vendor != "postgresql":
         return connection.cursor()
     connection.close_if_health_check_failed()

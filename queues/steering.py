@@ -7,6 +7,7 @@ from django.db.models.functions import Now
 from django.db.transaction import atomic, on_commit
 
 from allocation.events import record
+from queues.calls import call_off
 from queues.errors import JobIsRunning, JobIsTwice, JobNotFound
 from queues.logic.lifecycle import Outcome, Status
 from queues.models import QueuedJob, Run, RunLog
@@ -35,6 +36,7 @@ def abort(job_id: int, *, using: str = "default") -> bool:
         if aborted:
             _end_run(job_id, using)
             record("job.aborted", f"job:{job_id}", using=using)
+            on_commit(lambda: call_off(job_id), using=using, robust=True)
     if not aborted and not jobs.filter(pk=job_id).exists():
         raise _missing(job_id)
     return aborted == 1
@@ -66,13 +68,14 @@ def run_now(job_id: int, *, using: str = "default") -> bool:
 
 
 def delete(job_id: int, *, using: str = "default") -> bool:
-    """A running one is stopped when its worker next looks; it leaves no trace."""
+    """A running one is stopped; it leaves no trace."""
     with atomic(using=using):
         RunLog.objects.using(using).filter(job_id=job_id).delete()
         Run.objects.using(using).filter(job_id=job_id).delete()
         deleted, _ = QueuedJob.objects.using(using).filter(pk=job_id).delete()
         if deleted:
             record("job.deleted", f"job:{job_id}", using=using)
+            on_commit(lambda: call_off(job_id), using=using, robust=True)
     return deleted > 0
 
 

@@ -19,6 +19,7 @@ from rq.utils import now as rq_now
 
 from allocation.errors import LeaseLost
 from allocation.events import record
+from queues.calls import Calls
 from queues.doorbell import Bell, DoorbellJob, DoorbellQueue, connection, doorbell_queue
 from queues.due import free_slots_with_work, has_due
 from queues.presence import Presence
@@ -48,6 +49,7 @@ class Worker(RQWorker):
         super().__init__([doorbell_queue(redis)], name=name, connection=redis, worker_ttl=30)
         self.presence = presence
         self.workhorse = Workhorse(settings.ATRIBUTO.worker_memory_mb)
+        self.calls = Calls(redis)
         self._waiting = False
         self._announced = 0.0
         self._planned = 0.0
@@ -116,6 +118,7 @@ class Worker(RQWorker):
             worker_registration.register(self, pipeline)
             pipeline.expire(self.key, self.worker_ttl + 60)
             pipeline.execute()
+        self.calls.listen()
         self._announced = time.monotonic() + ANNOUNCE_SECONDS
 
     def pump(self, bell: Bell) -> None:
@@ -140,7 +143,12 @@ class Worker(RQWorker):
 
     def _pump(self, slot: HeldSlot) -> Pump:
         return Pump(
-            slot, self.workhorse, self.name, self.presence.keep, lambda: self._stop_requested
+            slot,
+            self.workhorse,
+            self.name,
+            self.presence.keep,
+            lambda: self._stop_requested,
+            self.calls.heard,
         )
 
     def _plan_anew(self) -> None:
