@@ -33,8 +33,8 @@ from tests.servers.valkey import ValkeyServer
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = Path(__file__).parent / "parts_of_queues"
 VAR = ROOT / "var" / "bench"
-ROUNDS = int(os.environ.get("BENCH_ROUNDS", "3"))
-JOBS = int(os.environ.get("BENCH_JOBS", "5000"))
+ROUNDS = int(os.environ.get("BENCH_ROUNDS", "2"))
+JOBS = int(os.environ.get("BENCH_JOBS", "4000"))
 SINGLE = 300
 IDLE = 100
 WARM = 3  # pushes that open connections

@@ -22,10 +22,13 @@ class Faults:
         self._redis_away = False
 
     def strike(self):
-        """One fault of a random kind."""
-        fault = self.random.choice(self.kinds())
-        fault(self)
+        """One fault at random, of a kind that was seen least often."""
+        kinds = self.kinds()
+        least = min(self.counts.get(kind.__name__, 0) for kind in kinds)
+        rare = [kind for kind in kinds if self.counts.get(kind.__name__, 0) <= least]
+        fault = self.random.choice(rare)
         self.counts[fault.__name__] = self.counts.get(fault.__name__, 0) + 1
+        fault(self)
 
     def kinds(self):
         shared = [*SHARED, restart_database if self.stage.postgres else lock_database]
