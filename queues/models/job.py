@@ -106,8 +106,8 @@ class QueuedJob(models.Model):
             models.Index(fields=["slot"], condition=Q(slot__isnull=False), name="job_held_by_slot"),
             models.Index(
                 fields=["status", "id"],
-                condition=Q(status__in=["progress", "complete", "failed"]),
-                name="job_by_status",
+                condition=Q(status__in=["progress", "complete", "failed"], parent__isnull=True),
+                name="job_shown_by_status",
             ),
             models.Index(
                 fields=["queue", "ended_at"],
