@@ -77,10 +77,12 @@ def push(chance, queue):
     """Only what was acknowledged counts; the database may be away at this moment."""
     from django.db import Error, connections
 
+    from allocation.errors import DatabaseBusy
+
     data = [{"sleep": chance.choice(SLEEPS)} for _ in range(6)]
     try:
         ids = queue.push_many({"mount": "/probe", "name": "act"}, data, max_failures=-1, back_off=0)
-    except Error:
+    except (Error, DatabaseBusy):
         connections.close_all()
         return []
     return [int(job_id) for job_id in ids]

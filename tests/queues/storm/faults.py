@@ -3,6 +3,7 @@
 import random
 import signal
 import sqlite3
+import threading
 import time
 from contextlib import suppress
 
@@ -101,11 +102,14 @@ def restart_database(faults):
 
 
 def lock_database(faults):
-    """SQLite has no server to restart: somebody holds its only write lock instead."""
+    """SQLite has no server to restart: somebody holds its only write lock instead.
+
+    A thread lets it go, because the storm itself may be waiting for it.
+    """
     path = f"{faults.stage.folder}/storm.sqlite3"
-    connection = sqlite3.connect(path, timeout=5, isolation_level=None)
+    connection = sqlite3.connect(path, timeout=20, isolation_level=None, check_same_thread=False)
     connection.execute("BEGIN IMMEDIATE")
-    faults.later(1.0, connection.close)
+    threading.Timer(1.0, connection.close).start()
 
 
 def flush_redis(faults):
