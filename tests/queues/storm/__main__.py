@@ -90,9 +90,12 @@ def push(chance, queue):
 
 def calm(faults):
     """No more faults: every process is there until nothing is left to do."""
+    from django.db import connections
+
     from queues.models import QueuedJob
 
     faults.mend_all()
+    connections.close_all()  # the server may have been restarted since
     give_up = time.monotonic() + CALM_SECONDS
     while QueuedJob.objects.unfinished().exists() and time.monotonic() < give_up:
         faults.mend()
