@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db.transaction import atomic
 
-from queues import sql
+from queues import outcome_sql, sql
 from queues.dialect import dialect
 from queues.ids import get_job_ids
 from queues.models import RunLog
@@ -79,7 +79,7 @@ def _finish(slot: HeldSlot, settled: list[Settled], worker: str) -> set[int]:
 def _finish_at_once(slot: HeldSlot, rows: str, worker: str, lease: Any) -> set[int]:
     parameters = [lease, slot.id, slot.epoch, rows, slot.epoch, worker, slot.queue_id]
     with hot_cursor(slot.using) as cursor:
-        cursor.execute(sql.finish_postgresql(dialect(slot.using)), parameters)
+        cursor.execute(outcome_sql.finish_postgresql(dialect(slot.using)), parameters)
         accepted = {job_id for (job_id,) in cursor.fetchall()}
     if not accepted:
         slot.renew()  # refused one by one, or is the slot lost?
@@ -87,7 +87,7 @@ def _finish_at_once(slot: HeldSlot, rows: str, worker: str, lease: Any) -> set[i
 
 
 def _finish_in_steps(slot: HeldSlot, rows: str, worker: str, lease: Any) -> set[int]:
-    renew, finish_jobs, record_runs, count = sql.finish_sqlite(dialect(slot.using))
+    renew, finish_jobs, record_runs, count = outcome_sql.finish_sqlite(dialect(slot.using))
     with hot_cursor(slot.using) as cursor:
         cursor.execute(renew, [lease, slot.id, slot.epoch])
         if cursor.rowcount != 1:
