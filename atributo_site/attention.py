@@ -8,6 +8,7 @@ STALE_SECONDS = 30  # due work that nobody has begun
 
 def attention(snapshot: dict[str, Any]) -> list[dict[str, str]]:
     return [
+        *_integrity(snapshot),
         *_redis(snapshot),
         *_curator(snapshot),
         *_workers(snapshot),
@@ -16,6 +17,19 @@ def attention(snapshot: dict[str, Any]) -> list[dict[str, str]]:
         *_transactions(snapshot),
         *_pools(snapshot),
         *_restarts(snapshot),
+    ]
+
+
+def _integrity(snapshot: dict[str, Any]) -> list[dict[str, str]]:
+    return [
+        _item(
+            "error",
+            f"Broken: {rule['sentence']}",
+            ", ".join(rule["rows"][:3]),
+            f"manage.py verify --rule '{rule['name']}'",
+            "/system/integrity/",
+        )
+        for rule in snapshot["integrity"]["broken"]
     ]
 
 

@@ -66,13 +66,14 @@ class Curation:
 
     def _when_active(self, repair: Repair) -> Callable[[datetime], float]:
         def run(now: datetime) -> float:
+            mended = 0
             if self.lease:
                 try:
-                    self.sweep(now, repair)
+                    mended = self.sweep(now, repair)
                 except LeaseLost:
                     self.lease = None
                     record("curator.replaced", self._subject, during=repair.name)
-            return repair.every_seconds
+            return repair.pause_after(mended)
 
         return run
 

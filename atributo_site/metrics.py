@@ -30,6 +30,8 @@ class _Snapshot:
         if age is not None:
             yield _gauge("curator_heartbeat_age_seconds", "Since the last heartbeat.", age)
         yield _gauge("attention", "Things that need attention.", len(state["attention"]))
+        broken = len(state["integrity"]["broken"])
+        yield _gauge("rules_broken", "Invariants that do not hold.", broken)
         yield self._processes()
         yield self._restarts()
         yield from self._queues()

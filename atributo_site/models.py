@@ -1,4 +1,4 @@
-"""What belongs to the site itself: its permissions, token scopes, remembered answers."""
+"""What belongs to the site itself: permissions, token scopes, remembered answers, checks."""
 
 from django.conf import settings
 from django.db import models
@@ -54,3 +54,17 @@ class IdempotencyKey(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+class RuleCheck(models.Model):
+    """When a rule of `invariants` was last looked at, and which rows broke it then."""
+
+    name = models.CharField(max_length=64, primary_key=True)
+    sentence = models.CharField(max_length=200)
+    broken = models.JSONField(default=list)
+    took_ms = models.PositiveIntegerField()
+    checked_at = models.DateTimeField()
+    changed_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name

@@ -15,6 +15,7 @@ from allocation.transactions import snapshot as transactions
 from allocation.transactions.orphans import orphaned_locks
 from atributo_site.attention import attention
 from atributo_site.curation import ROLE as CURATOR
+from atributo_site.integrity import summary as integrity
 from atributo_site.redis_health import redis_health
 from pools import snapshot as pools
 from queues import snapshot as queues
@@ -37,6 +38,7 @@ def snapshot(now: datetime) -> dict[str, Any]:
         "curator": _curator(leases, processes, now),
         "pools": pools.snapshot(now),
         "queues": queues.snapshot(now),
+        "integrity": integrity(),
         "events": [_event(event) for event in Event.objects.newest_first()[:NEWEST_EVENTS]],
     }
     found["attention"] = attention(found)

@@ -66,7 +66,8 @@ def forget_old_minutes(now: datetime, lease: HeldLease) -> int:
     with atomic(using=lease.using):
         lease.guard()
         old = MinuteCount.objects.using(lease.using).filter(minute__lt=Now() - MINUTES_KEPT)
-        return old.delete()[0]
+        pks = list(old.values_list("pk", flat=True)[:BATCH])
+        return MinuteCount.objects.using(lease.using).filter(pk__in=pks).delete()[0]
 
 
 def _forget(queue: Queue, using: str) -> int:
@@ -80,9 +81,9 @@ def _forget(queue: Queue, using: str) -> int:
 
 
 REPAIRS = [
-    Repair("dead workers", recover_dead_workers, every_seconds=0.5),
+    Repair("dead workers", recover_dead_workers, every_seconds=0.5, budget=BATCH),
     Repair("bells", ring_for_due_jobs, every_seconds=0.5),
     Repair("push counts", count_pushes, every_seconds=10),
-    Repair("old jobs", forget_old_jobs, every_seconds=30),
-    Repair("old minutes", forget_old_minutes, every_seconds=3600),
+    Repair("old jobs", forget_old_jobs, every_seconds=30, budget=BATCH),
+    Repair("old minutes", forget_old_minutes, every_seconds=3600, budget=BATCH),
 ]

@@ -55,6 +55,7 @@ urlpatterns = [
     path(f"{ONE_POOL}/forget", pools.Forget.as_view(), name="pool-forget"),
     path(f"{ONE_POOL}/backends/<id:key>", pools.Administer.as_view(), name="pool-administer"),
     path("system/", system.Health.as_view(), name="system"),
+    path("system/integrity/", system.Integrity.as_view(), name="system-integrity"),
     path("system/processes/", system.Processes.as_view(), name="system-processes"),
     path("system/settings/", system.Settings.as_view(), name="system-settings"),
     path("system/api/", system.RestApi.as_view(), name="system-api"),
