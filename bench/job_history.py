@@ -76,6 +76,7 @@ def measure() -> None:
     print(f"  filled in {time.perf_counter() - begun:.0f} s", flush=True)
     after = dispatch()
     print(f"  claim and record of ten: {before:.2f} ms empty, {after:.2f} ms full")
+    tell_plans()
     tell_pages()
 
 
@@ -149,6 +150,31 @@ def dispatch() -> float:
         taken.append(time.perf_counter() - begun)
     slot.release()
     return statistics.median(taken[5:]) * 1000
+
+
+def tell_plans() -> None:
+    """Whether finding work reads more than an index."""
+    from django.db import connection
+
+    from queues import sql
+    from queues.dialect import dialect
+    from queues.models import Queue
+
+    d, queue = dialect(), str(Queue.objects.get(name="history").pk)
+    word = "EXPLAIN QUERY PLAN" if connection.vendor == "sqlite" else "EXPLAIN"
+    asked = {"has_due": f"SELECT 1 WHERE {sql.has_due(d, queue)}"}
+    asked["queues_with_work"] = sql.queues_with_work(d)
+    asked["free_slots"] = sql.free_slots(d)
+    for name, statement in asked.items():
+        with connection.cursor() as cursor:
+            cursor.execute(f"{word} {statement}", [])
+            lines = [str(row[-1]) for row in cursor.fetchall()]
+        scans = [line for line in lines if "Seq Scan on queues_queuedj" in line or _scanned(line)]
+        print(f"  {name:32}{'READS EVERYTHING' if scans else 'by index'}")
+
+
+def _scanned(line: str) -> bool:
+    return line.startswith("SCAN queues_queuedjob") and "INDEX" not in line
 
 
 def tell_pages() -> None:
