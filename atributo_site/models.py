@@ -56,6 +56,27 @@ class IdempotencyKey(models.Model):
         return self.key
 
 
+class SavedView(models.Model):
+    """A list with its filters, under a name of its owner's."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="views")
+    name = models.CharField(max_length=60)
+    screen = models.CharField(max_length=32)
+    query = models.CharField(max_length=1000)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["user", "screen", "name"], name="saved_view_name_once_per_screen"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class RuleCheck(models.Model):
     """When a rule of `invariants` was last looked at, and which rows broke it then."""
 

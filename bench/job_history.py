@@ -124,7 +124,7 @@ def statements(vendor: str, queue: int) -> list[str]:
     runs = (
         "INSERT INTO queues_run (job_id, attempt, number, worker, outcome, started_at, ended_at, "
         "error, traceback, note) SELECT id, 1, 1, 'w', status, started_at, ended_at, error, '', '' "
-        "FROM queues_queuedjob WHERE status <> 'pending'"
+        "FROM queues_queuedjob WHERE status <> 'pending' AND pushed_by = 'bench'"
     )
     into = f"INSERT INTO queues_queuedjob ({columns}) "
     return [into + finished, into + waiting, runs]

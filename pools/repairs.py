@@ -16,7 +16,7 @@ from pools.watch import Watch
 
 BATCH = 100
 OLD_BATCH = 1000
-SNAPSHOT_KEPT_SECONDS = 3600
+SNAPSHOT_KEPT_SECONDS = 600
 
 
 def remove_gone_backends(now: datetime, lease: HeldLease) -> int:
@@ -44,7 +44,7 @@ def forget_old_changes(now: datetime, lease: HeldLease) -> int:
 
 
 def forget_old_snapshots(now: datetime, lease: HeldLease) -> int:
-    """Processes that have not reported for an hour are gone."""
+    """Processes that have been silent for so long are gone; until then they are shown so."""
     with atomic():
         lease.guard()
         old = PoolSnapshot.objects.filter(at__lt=from_now(-SNAPSHOT_KEPT_SECONDS))

@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 from allocation.models import Lease
 from queues.logic.lifecycle import FOREVER
 from queues.models import Queue, QueuedJob, Run, Slot
+from queues.transaction_invariants import TRANSACTION_INVARIANTS
 
 MOST = 20
 NEWEST = 1000  # old rows were looked at when they were new
@@ -126,4 +127,5 @@ INVARIANTS: list[Invariant] = [
         "No due job waits while a slot is free and a worker lives.",
         due_and_untouched,
     ),
+    *TRANSACTION_INVARIANTS,
 ]

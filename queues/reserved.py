@@ -1,11 +1,12 @@
 """A job as its slot holds it: reserved, and not yet told to anybody."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from queues import sql
+from queues.attempt import Attempt
 from queues.dialect import dialect
 from queues.logic.lifecycle import Counts, Policy
 from queues.slots import HeldSlot
@@ -46,7 +47,11 @@ class Reserved:
     def counts(self) -> Counts:
         return Counts(self.runs, self.run_failures, self.lost)
 
-    def work(self, revision: int) -> dict[str, Any]:
+    def attempt_in(self, slot: HeldSlot) -> Attempt:
+        """The attempt that this hold of the slot makes."""
+        return Attempt(self.id, self.attempt + 1, slot.id, slot.epoch)
+
+    def work(self, revision: int, slot: HeldSlot) -> dict[str, Any]:
         """What the child is told."""
         return {
             "mount": self.mount,
@@ -57,6 +62,7 @@ class Reserved:
             "timeout_ms": self.timeout_ms,
             "revision": revision,
             "job": {"id": str(self.id), "attempt": self.attempt + 1, "run": self.runs + 1},
+            "slot": [slot.id, slot.epoch],
         }
 
 
@@ -65,6 +71,11 @@ class Batch:
     jobs: list[Reserved]
     now: datetime  # by the database, when they were reserved
     revision: int  # of the installed services
+
+    def before_suspects(self) -> "Batch":
+        """Those in front of the first suspect, which is begun alone."""
+        suspects = (number for number, job in enumerate(self.jobs) if job.suspect)
+        return replace(self, jobs=self.jobs[: max(1, next(suspects, len(self.jobs)))])
 
 
 def reserve(slot: HeldSlot, count: int) -> Batch | None:

@@ -11,6 +11,7 @@ NOUNS = {
     "allocation": "allocation",
     "queue": "queue",
     "job": "job",
+    "operation": "operation",
     "service": "service",
     "transaction": "transaction",
     "document": "document",

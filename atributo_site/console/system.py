@@ -21,6 +21,7 @@ TABS = [
     ("Health", "system"),
     ("Integrity", "system-integrity"),
     ("Processes", "system-processes"),
+    ("Operations", "system-operations"),
     ("Settings", "system-settings"),
     ("Tokens", "system-tokens"),
     ("REST API", "system-api"),
