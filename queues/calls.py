@@ -3,6 +3,7 @@
 The row decides. A call that Redis loses is made up for by the worker's next heartbeat.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import structlog
@@ -15,11 +16,12 @@ CHANNEL = "rq:atributo:called-off"
 log = structlog.get_logger(__name__)
 
 
-def call_off(job_id: int) -> None:
+def call_off(job_ids: Sequence[int]) -> None:
+    """Every worker that hears it looks at the row of what it runs."""
     try:
-        client().publish(CHANNEL, str(job_id))
+        client().publish(CHANNEL, f"{job_ids[0]} and {len(job_ids) - 1} more")
     except RedisError as error:
-        log.warning("call_not_sent", job=job_id, error=str(error))
+        log.warning("call_not_sent", job=job_ids[0], error=str(error))
 
 
 class Calls:

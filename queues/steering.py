@@ -1,5 +1,6 @@
 """What people do to a job: abort, reset, run now, delete. One conditional UPDATE each."""
 
+from functools import partial
 from typing import Any
 
 from django.db import IntegrityError
@@ -37,7 +38,7 @@ def abort(job_id: int, *, using: str = "default") -> bool:
         if aborted:
             _end_run(job_id, using)
             record("job.aborted", f"job:{job_id}", using=using)
-            on_commit(lambda: call_off(job_id), using=using, robust=True)
+            on_commit(partial(call_off, [job_id]), using=using, robust=True)
         left = left_behind.of_jobs([job_id]) if aborted else []
     left_behind.roll_back(left)
     if not aborted and not jobs.filter(pk=job_id).exists():
@@ -81,7 +82,7 @@ def delete(job_id: int, *, using: str = "default") -> bool:
         deleted, _ = QueuedJob.objects.using(using).filter(pk=job_id).delete()
         if deleted:
             record("job.deleted", f"job:{job_id}", using=using)
-            on_commit(lambda: call_off(job_id), using=using, robust=True)
+            on_commit(partial(call_off, [job_id]), using=using, robust=True)
     left_behind.roll_back(left)
     return deleted > 0
 
