@@ -1,6 +1,7 @@
 """Pages and dispatch with a long history: 1,000,000 finished jobs and 100,000 that wait.
 
     python -m bench.job_history               both databases
+    python -m bench.job_history sqlite        one of them
     BENCH_FINISHED=10000 BENCH_WAITING=1000   a quick look
 
 The first byte of each page is the median of five requests; beside it the slowest statement.
@@ -42,7 +43,10 @@ def main() -> None:
     from tests.servers.valkey import ValkeyServer
 
     with tempfile.TemporaryDirectory() as folder, ValkeyServer() as valkey, PostgresCluster() as pg:
-        for name, url in (("PostgreSQL", pg.url()), ("SQLite", f"sqlite:///{folder}/db.sqlite3")):
+        urls = {"PostgreSQL": pg.url(), "SQLite": f"sqlite:///{folder}/db.sqlite3"}
+        for name, url in urls.items():
+            if sys.argv[1:] not in ([], [name.lower()]):
+                continue
             print(f"{name}: {FINISHED:,} finished jobs, {WAITING:,} waiting", flush=True)
             env = {
                 **os.environ,
@@ -87,6 +91,8 @@ def fill() -> None:
 
     queue = Queue.objects.get(name="history").pk
     with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("SET statement_timeout = 0")
         for statement in statements(connection.vendor, queue):
             cursor.execute(statement)
         cursor.execute("ANALYZE")
