@@ -38,9 +38,14 @@ def page_by_key(
     )
 
 
-def capped_count(rows: QuerySet) -> int:
-    """How many rows, or one more than MOST_COUNTED: counting stops there."""
-    return rows.order_by()[: MOST_COUNTED + 1].count()
+def capped_count(rows: QuerySet, *, by_key: bool = False) -> int:
+    """How many rows, or one more than MOST_COUNTED: counting stops there.
+
+    `by_key` holds the database to an index in the order of the key where it would guess that
+    enough rows stand in the first part of the table, which holds the old ones.
+    """
+    ordered = rows.order_by("-pk") if by_key else rows.order_by()
+    return ordered[: MOST_COUNTED + 1].count()
 
 
 def said_count(count: int) -> str:

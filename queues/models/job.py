@@ -104,6 +104,11 @@ class QueuedJob(models.Model):
             models.Index(
                 fields=["queue", "rank", "due_at", "id"], condition=WAITING, name="job_waiting"
             ),
+            models.Index(
+                fields=["id", "due_at"],
+                condition=WAITING & Q(parent__isnull=True),
+                name="job_shown_waiting",
+            ),
             models.Index(fields=["slot"], condition=Q(slot__isnull=False), name="job_held_by_slot"),
             models.Index(
                 fields=["status", "id"],

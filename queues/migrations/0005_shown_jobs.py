@@ -1,4 +1,4 @@
-"""Counts of the job list read this index alone, without a look at each row for its parent."""
+"""Counts and pages of the job list read these indexes, not each row for its parent."""
 
 from django.db import migrations, models
 
@@ -16,6 +16,16 @@ class Migration(migrations.Migration):
                 ),
                 fields=["status", "id"],
                 name="job_shown_by_status",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="queuedjob",
+            index=models.Index(
+                condition=models.Q(
+                    ("slot__isnull", True), ("status", "pending"), ("parent__isnull", True)
+                ),
+                fields=["id", "due_at"],
+                name="job_shown_waiting",
             ),
         ),
     ]
