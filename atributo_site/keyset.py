@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.db import connections
 from django.db.models import QuerySet
 
 MOST_COUNTED = 10_000
@@ -41,10 +42,11 @@ def page_by_key(
 def capped_count(rows: QuerySet, *, by_key: bool = False) -> int:
     """How many rows, or one more than MOST_COUNTED: counting stops there.
 
-    `by_key` holds the database to an index in the order of the key where it would guess that
+    `by_key` holds PostgreSQL to an index in the order of the key, where it would guess that
     enough rows stand in the first part of the table, which holds the old ones.
     """
-    ordered = rows.order_by("-pk") if by_key else rows.order_by()
+    held = by_key and connections[rows.db].vendor == "postgresql"
+    ordered = rows.order_by("-pk") if held else rows.order_by()
     return ordered[: MOST_COUNTED + 1].count()
 
 
