@@ -187,7 +187,10 @@ def contestants(redis: str, postgres: Callable[[str], str], folder: Path) -> lis
         Contestant(
             "procrastinate",
             "procrastinate_part",
-            ["PYTHON", "-m", "procrastinate", "--app=procrastinate_part.app", "-q", "worker"],
+            [
+                *("PYTHON", "-m", "procrastinate", "--app=procrastinate_part.app"),
+                *("--log-level", "error", "worker"),
+            ],
             ["procrastinate", "psycopg[binary,pool]"],
             {"POSTGRES": postgres("procrastinate")},
             schema=True,

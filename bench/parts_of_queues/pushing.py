@@ -6,6 +6,8 @@ import time
 
 def main(part):
     doing, count = sys.argv[1], int(sys.argv[2])
+    if doing in {"many", "single"}:
+        part.one()  # opens the connection
     begun = time.perf_counter()
     if doing == "fill":  # the marks around the jobs tell when the first and the last ran
         part.marked(sys.argv[3])
