@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from allocation import availability, doors, drains
 from allocation.busy import patiently
 from allocation.errors import UnknownInstance
-from allocation.holds import may_remove
+from allocation.holds import left_on, may_remove
 from allocation.ids import valid_id
 from allocation.models import Allocation, Instance
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
@@ -25,6 +25,12 @@ IF_MATCH = OpenApiParameter(
 )
 
 
+class LeftSerializer(serializers.Serializer):
+    keys = serializers.IntegerField(help_text="Sticky keys that are allocated to it.")
+    running_jobs = serializers.IntegerField()
+    open_claims = serializers.IntegerField(help_text="Connections of pools that are in use.")
+
+
 class DrainSerializer(serializers.Serializer):
     reason = serializers.CharField()
     started_at = serializers.DateTimeField()
@@ -34,6 +40,7 @@ class DrainSerializer(serializers.Serializer):
     moved = serializers.IntegerField()
     stuck = serializers.BooleanField(help_text="Jobs have nowhere to go.")
     done_at = serializers.DateTimeField(allow_null=True)
+    left = LeftSerializer()
 
 
 class InstanceSerializer(serializers.ModelSerializer):
@@ -49,8 +56,11 @@ class InstanceSerializer(serializers.ModelSerializer):
 
     @extend_schema_field(DrainSerializer(allow_null=True))
     def get_drain(self, row: Instance) -> Any:
-        found = getattr(row, "drain", None)
-        return None if found is None else DrainSerializer(found).data
+        found: Any = getattr(row, "drain", None)
+        if found is None:
+            return None
+        found.left = left_on(row.pk)
+        return DrainSerializer(found).data
 
 
 class SettingsSerializer(StrictSerializer):

@@ -10,7 +10,7 @@ from allocation import roster
 from allocation.availability import MANUAL, is_outranked, load_of, switch_off
 from allocation.errors import UnknownInstance
 from allocation.events import record
-from allocation.holds import holds_of
+from allocation.holds import left_on
 from allocation.ids import valid_id
 from allocation.locks import availability_alone
 from allocation.logic.drain import Progress, moves_due, plan
@@ -70,8 +70,8 @@ def force(instance_id: str, *, using: str = "default") -> None:
 
 
 def progress(instance_id: str, using: str = "default") -> Progress:
-    found = _running(instance_id, using)
-    return found.progress(load_of(instance_id, using))
+    found, left = _running(instance_id, using), left_on(instance_id, using)
+    return found.progress(left.keys, sum(left.holds.values()))
 
 
 def step(found: Drain, now: datetime, using: str = "default") -> int:
@@ -79,7 +79,7 @@ def step(found: Drain, now: datetime, using: str = "default") -> int:
     remaining = load_of(found.pk, using)
     due = moves_due(found.progress(remaining), found.moves_per_minute, now, MOST_MOVES)
     moved = _move_some(found, due, using) if due else 0
-    if moved == remaining and not holds_of(found.pk, using):
+    if moved == remaining and left_on(found.pk, using).is_nothing:
         _finish(found, moved, using)
     return moved
 

@@ -1,11 +1,44 @@
 """What still holds an instance, and whether it may be removed."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+from django.db.models import Sum
 
 from allocation.availability import load_of
 from allocation.errors import UnknownInstance
 from allocation.models import Hold, Instance
 from allocation.models.clock import from_now
+
+RUNNING_JOB = "running job"
+OPEN_CLAIM = "open claim"
+
+
+@dataclass(frozen=True)
+class Left:
+    """What a drain still waits for."""
+
+    keys: int
+    holds: dict[str, int]
+
+    @property
+    def running_jobs(self) -> int:
+        return self.holds.get(RUNNING_JOB, 0)
+
+    @property
+    def open_claims(self) -> int:
+        return self.holds.get(OPEN_CLAIM, 0)
+
+    @property
+    def is_nothing(self) -> bool:
+        return not self.keys and not self.holds
+
+    @property
+    def sentence(self) -> str:
+        """The three counts, and whatever else holds it."""
+        shown = {RUNNING_JOB: self.running_jobs, OPEN_CLAIM: self.open_claims, **self.holds}
+        named = [f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in shown.items()]
+        return ", ".join([f"{self.keys} sticky key{'' if self.keys == 1 else 's'}", *named])
 
 
 @dataclass(frozen=True)
@@ -28,12 +61,22 @@ class Removal:
 
 
 def hold(
-    instance_id: str, kind: str, key: str, *, seconds: float | None = None, using: str = "default"
+    instance_id: str,
+    kind: str,
+    key: str,
+    *,
+    seconds: float | None = None,
+    count: int = 1,
+    using: str = "default",
 ) -> None:
     """Keep the instance until released, or until the seconds are over; holding again renews."""
     until = None if seconds is None else from_now(seconds)
-    Hold.objects.using(using).update_or_create(
-        instance_id=instance_id, kind=kind, key=key, defaults={"until": until}
+    row = Hold(instance_id=instance_id, kind=kind, key=key, until=until, count=count)
+    Hold.objects.using(using).bulk_create(
+        [row],
+        update_conflicts=True,
+        unique_fields=["instance", "kind", "key"],
+        update_fields=["until", "count"],
     )
 
 
@@ -45,6 +88,16 @@ def release(instance_id: str, kind: str, key: str, *, using: str = "default") ->
 def holds_of(instance_id: str, using: str = "default") -> dict[str, int]:
     """Kind → how many, of those that have not run out."""
     return Hold.objects.using(using).filter(instance_id=instance_id).live().counted()
+
+
+def holding(instance_ids: Iterable[str], using: str = "default") -> dict[str, int]:
+    """Instance → how many jobs and claims hold it, for many at once."""
+    rows = Hold.objects.using(using).filter(instance_id__in=list(instance_ids)).live()
+    return dict(rows.order_by().values_list("instance_id").annotate(Sum("count")))
+
+
+def left_on(instance_id: str, using: str = "default") -> Left:
+    return Left(load_of(instance_id, using), holds_of(instance_id, using))
 
 
 def may_remove(instance_id: str, using: str = "default") -> Removal:

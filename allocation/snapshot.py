@@ -1,10 +1,12 @@
 """Instances and placements as a plain dict, with a constant number of queries."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from django.db.models import Sum
 
+from allocation.holds import holding
 from allocation.models import Drain, IdNumber, Instance, InstanceLoad, Roster
 
 LISTED = 50
@@ -17,7 +19,7 @@ def snapshot(now: datetime) -> dict[str, Any]:
     listed = list(rows.order_by("available", "id")[:LISTED])
     total = roster.instances if roster else 0
     return {
-        "instances": [describe(row, now) for row in listed],
+        "instances": described(listed, now),
         "instances_total": total,
         "instances_available": roster.available if roster else 0,
         "instances_left_out": max(0, total - len(listed)),
@@ -27,7 +29,13 @@ def snapshot(now: datetime) -> dict[str, Any]:
     }
 
 
-def describe(row: Any, now: datetime) -> dict[str, Any]:
+def described(rows: Sequence[Any], now: datetime) -> list[dict[str, Any]]:
+    """Instances with their load; those that drain with what still holds them."""
+    held = holding(row.pk for row in rows if row.state == "draining")
+    return [describe(row, now, held.get(row.pk, 0)) for row in rows]
+
+
+def describe(row: Any, now: datetime, held: int) -> dict[str, Any]:
     """One instance with its load and, if it drains, its progress."""
     return {
         "id": row.pk,
@@ -40,15 +48,15 @@ def describe(row: Any, now: datetime) -> dict[str, Any]:
         "reason": row.reason,
         "changed_at": row.changed_at,
         "lease_until": row.lease_until,
-        "drain": _drain(row, now),
+        "drain": _drain(row, now, held),
     }
 
 
-def _drain(row: Any, now: datetime) -> dict[str, Any] | None:
+def _drain(row: Any, now: datetime, held: int) -> dict[str, Any] | None:
     found = getattr(row, "drain", None)
     if found is None:
         return None
-    progress = found.progress(row.load)
+    progress = found.progress(row.load, held)
     return {
         "since": found.started_at,
         "deadline_at": found.deadline_at,

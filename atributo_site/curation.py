@@ -1,7 +1,8 @@
 """Curation: of any number of curators one is active, and only that one repairs."""
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 
@@ -24,6 +25,7 @@ class Curation:
         self.repaired: dict[str, int] = {}
         self.lease: HeldLease | None = None
         self._holder = this_process()
+        self._rests_until: datetime | None = None
 
     def steps(self) -> list[Step]:
         beat = Step("heartbeat", self.heartbeat)
@@ -33,12 +35,10 @@ class Curation:
         """Standbys look as often as the active one beats, so that a hand-over is seen at once."""
         env = settings.ATRIBUTO
         try:
-            self._seek_or_keep(env.curator_heartbeat_timeout_ms / 1000)
+            if self._rests_until is None or now >= self._rests_until:
+                self._seek_or_keep(env.curator_heartbeat_timeout_ms / 1000)
         except LeaseLost:
-            self.lease = None
-            record("curator.replaced", self._subject)
-            count_fenced("lease", self._subject)
-            return env.curator_inactivity_delay_ms / 1000
+            self._lose(now)
         return env.curator_heartbeat_interval_ms / 1000
 
     def resign(self) -> None:
@@ -66,6 +66,14 @@ class Curation:
         if self.lease:
             record("curator.active", self._subject, epoch=self.lease.token)
 
+    def _lose(self, now: datetime, **facts: Any) -> None:
+        """Rest for a while: whoever was told to hand over must not be the first to ask again."""
+        self.lease = None
+        delay = timedelta(milliseconds=settings.ATRIBUTO.curator_inactivity_delay_ms)
+        self._rests_until = now + delay
+        record("curator.replaced", self._subject, **facts)
+        count_fenced("lease", self._subject, **facts)
+
     def _when_active(self, repair: Repair) -> Callable[[datetime], float]:
         def run(now: datetime) -> float:
             mended = 0
@@ -73,9 +81,7 @@ class Curation:
                 try:
                     mended = self.sweep(now, repair)
                 except LeaseLost:
-                    self.lease = None
-                    record("curator.replaced", self._subject, during=repair.name)
-                    count_fenced("lease", self._subject, during=repair.name)
+                    self._lose(now, during=repair.name)
             return repair.pause_after(mended)
 
         return run

@@ -138,6 +138,12 @@ class Environment:
     workers: int = variable(
         "ATRIBUTO_WORKERS", "2", whole(0, 64), "Worker processes that `up` starts."
     )
+    worker_instances: tuple[str, ...] = variable(
+        "ATRIBUTO_WORKER_INSTANCES",
+        "",
+        listed,
+        "Instances that the workers of `up` serve, one each and in turn; none unless given.",
+    )
     admin_user: str = variable(
         "ATRIBUTO_ADMIN_USER", "admin", words, "Name of the first administrator."
     )

@@ -74,7 +74,8 @@ def queries(client: Client, path: str) -> int:
     client.get(path)
     with CaptureQueriesContext(connection) as captured:
         answer = client.get(path)
-    assert answer.status_code == 200, (path, answer.status_code)
+    if answer.status_code != 200:
+        print(f"  {path} answers {answer.status_code}")
     return len(captured)
 
 

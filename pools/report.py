@@ -12,6 +12,7 @@ from django.db.models.functions import Now
 
 from allocation.presence import host_and_pid
 from atributo_site.loops import Loop, Step
+from pools.claims import hold_claimed, let_go
 from pools.models import PoolSnapshot
 from pools.net.monitor import TYPES, PoolMonitor, pool_monitor
 
@@ -48,11 +49,13 @@ class Report:
         """A clean stop takes the picture away."""
         if self._has_reported:
             PoolSnapshot.objects.filter(process=self.process).delete()
+            let_go(self.process)
             self._has_reported = False
 
     def _write(self, body: dict[str, Any]) -> None:
         values = {"body": body, "at": Now()}
         PoolSnapshot.objects.update_or_create(process=self.process, defaults=values)
+        hold_claimed(self.process, body)
         self._has_reported = True
 
 

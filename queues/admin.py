@@ -3,13 +3,24 @@
 from django.contrib import admin
 
 from atributo_site.raw_lists import RawList
-from queues.models import MinuteCount, Queue, QueuedJob, Run, Script, Service, Slot
+from queues.models import (
+    MinuteCount,
+    Operation,
+    Queue,
+    QueuedJob,
+    Run,
+    Script,
+    Service,
+    Slot,
+    Station,
+)
 
 
 @admin.register(Queue)
 class QueueList(RawList):
     view_action = "queue.view"
-    list_display = ["name", "max_workers", "paused_at", "retention_days", "deleted_at"]
+    list_display = ["name", "max_workers", "paused_at", "when_away", "away_seconds"]
+    list_display += ["retention_days", "deleted_at"]
     search_fields = ["name__startswith"]
     newest_first = False
 
@@ -22,10 +33,18 @@ class SlotList(RawList):
     newest_first = False
 
 
+@admin.register(Station)
+class StationList(RawList):
+    view_action = "queue.view"
+    list_display = ["instance_id", "served_until", "is_told"]
+    newest_first = False
+
+
 @admin.register(QueuedJob)
 class QueuedJobList(RawList):
     view_action = "job.view"
     list_display = ["id", "queue", "mount", "script", "status", "attempt", "due_at", "error"]
+    list_display += ["sticky_key", "routed_to"]
     list_filter = ["status"]
     list_select_related = ["queue"]
     search_fields = ["=id"]
@@ -53,6 +72,13 @@ class ScriptList(RawList):
     list_display = ["service", "name", "title", "path"]
     list_select_related = ["service"]
     newest_first = False
+
+
+@admin.register(Operation)
+class OperationList(RawList):
+    view_action = "operation.view"
+    list_display = ["id", "action", "said", "state", "visited", "changed", "refused", "actor"]
+    list_filter = ["state"]
 
 
 @admin.register(MinuteCount)

@@ -9,6 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from allocation.models.clock import database_now
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
 from atributo_site.rest.strict_serializer import StrictSerializer
 from queues import catalogue, outbox, steering
@@ -20,6 +21,7 @@ from queues.models.job import REPEATING as REPEATS
 from queues.push import push, push_many
 from queues.repeating import INDEXED as REPEATING
 from queues.shown import attempts_shown, job_shown
+from queues.waiting import waiting_said
 
 MOST_AT_ONCE = 10_000
 ANY_JSON: dict[str, Any] = {"description": "Any JSON value."}
@@ -103,6 +105,9 @@ class QueuedJobSerializer(serializers.Serializer):
     priority = serializers.IntegerField()
     unique_key = serializers.CharField(allow_null=True)
     sticky_key = serializers.CharField(allow_null=True)
+    instance = serializers.CharField(allow_null=True, help_text="Where its key is allocated.")
+    instance_epoch = serializers.IntegerField(allow_null=True)
+    waits_for = serializers.CharField(help_text="Of a sticky job that waits; otherwise empty.")
     pushed_by = serializers.CharField()
     created_at = serializers.DateTimeField()
     delay_until = serializers.DateTimeField()
@@ -110,7 +115,9 @@ class QueuedJobSerializer(serializers.Serializer):
     ended_at = serializers.DateTimeField(allow_null=True)
 
     def to_representation(self, instance: Any) -> Any:
-        return job_shown(instance, instance.schema())
+        is_sticky = instance.sticky_key is not None
+        said = waiting_said(instance, database_now()) if is_sticky else ""
+        return {**job_shown(instance, instance.schema()), "waits_for": said}
 
 
 class AttemptSerializer(serializers.Serializer):

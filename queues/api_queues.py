@@ -13,6 +13,7 @@ import queues
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
 from atributo_site.rest.strict_serializer import StrictSerializer
 from queues import catalogue
+from queues.logic.away import WhenAway
 from queues.models import Queue
 from queues.models.queue import MOST_WORKERS
 from queues.shown import queue_shown
@@ -27,6 +28,8 @@ class QueueSerializer(serializers.Serializer):
     paused = serializers.BooleanField()
     paused_by = serializers.CharField()
     retention_days = serializers.IntegerField()
+    when_away = serializers.ChoiceField(list(WhenAway))
+    away_seconds = serializers.IntegerField()
     created_at = serializers.DateTimeField()
 
     def to_representation(self, instance: Any) -> Any:
@@ -39,6 +42,17 @@ class QueueSerializer(serializers.Serializer):
 class QueueChanges(StrictSerializer):
     max_workers = serializers.IntegerField(min_value=1, max_value=MOST_WORKERS, required=False)
     retention_days = serializers.IntegerField(min_value=1, max_value=CENTURY_DAYS, required=False)
+    when_away = serializers.ChoiceField(
+        list(WhenAway),
+        required=False,
+        help_text="What sticky jobs do while no worker serves their instance.",
+    )
+    away_seconds = serializers.IntegerField(
+        min_value=0,
+        max_value=catalogue.MOST_AWAY_SECONDS,
+        required=False,
+        help_text="The grace before they move or fail.",
+    )
 
 
 class NewQueue(QueueChanges):
@@ -102,6 +116,8 @@ def changed(name: str, given: dict[str, Any]) -> Queue:
     queues.create(name, given.get("max_workers"))
     if "retention_days" in given:
         catalogue.set_retention(name, given["retention_days"])
+    if given.keys() & {"when_away", "away_seconds"}:
+        catalogue.set_when_away(name, given.get("when_away"), given.get("away_seconds"))
     return catalogue.row(name)
 
 

@@ -9,11 +9,13 @@ from allocation.events import current_actor, record
 from queues.due import has_due
 from queues.errors import BadQueue, QueueNotFound
 from queues.handles import QueueHandle
+from queues.logic.away import WhenAway
 from queues.models import Queue
 from queues.models.queue import MOST_WORKERS
 from queues.ring import ring
 
 LONGEST_NAME = 255
+MOST_AWAY_SECONDS = 365 * 86_400
 
 
 def create(name: str, max_workers: int | None = None, *, using: str = "default") -> QueueHandle:
@@ -71,6 +73,19 @@ def set_retention(name: str, days: int, *, using: str = "default") -> None:
         record("queue.changed", f"queue:{name}", using=using, retention_days=days)
 
 
+def set_when_away(
+    name: str, policy: str | None, seconds: int | None, *, using: str = "default"
+) -> None:
+    """What sticky jobs do when no worker serves their instance, and after how long."""
+    queue = row(name, using=using)
+    given = {"when_away": policy, "away_seconds": seconds}
+    changes = {field: value for field, value in given.items() if value is not None}
+    _check_away(policy, seconds)
+    with atomic(using=using):
+        Queue.objects.using(using).filter(pk=queue.pk).update(**changes)
+        record("queue.changed", f"queue:{name}", using=using, **changes)
+
+
 def row(name: str, *, using: str = "default") -> Queue:
     """The queue called `default` always exists."""
     found = Queue.objects.using(using).existing().filter(name=name).first()
@@ -109,6 +124,13 @@ def _check(name: Any, max_workers: Any) -> None:
         raise BadQueue("max_workers must be a whole number")
     if not 1 <= max_workers <= MOST_WORKERS:
         raise BadQueue(f"max_workers must be from 1 to {MOST_WORKERS}; pause the queue to stop it")
+
+
+def _check_away(policy: Any, seconds: Any) -> None:
+    if policy is not None and policy not in list(WhenAway):
+        raise BadQueue(f"when_away must be one of {', '.join(WhenAway)}")
+    if seconds is not None and not 0 <= seconds <= MOST_AWAY_SECONDS:
+        raise BadQueue(f"away_seconds must be from 0 to {MOST_AWAY_SECONDS}")
 
 
 def _ring(queue: Queue, using: str) -> None:

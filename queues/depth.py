@@ -10,19 +10,19 @@ from django.db.models.functions import Now
 from queues.dialect import dialect
 from queues.models import Queue
 from queues.reserved import aware
-from queues.sql import RANKS
+from queues.sql import ALL_RANKS
 
 COUNTED = 10_000  # beyond this, «10,000+» is said
 
 # The ORM knows no count that stops; without it a queue of a million jobs would be counted.
 WAITING = "FROM queues_queuedjob j WHERE j.queue_id = queues_queue.id AND j.status = 'pending'"
-FREE = f"{WAITING} AND j.slot_id IS NULL AND j.rank IN ({', '.join(map(str, RANKS))})"
+FREE = f"{WAITING} AND j.slot_id IS NULL AND j.rank IN ({', '.join(map(str, ALL_RANKS))})"
 
 
 def with_depth(queues: "QuerySet[Queue]") -> "QuerySet[Any]":
     """Each queue with `running`, `due`, `delayed` and when the first of each rank was due."""
     now = dialect(queues.db).now
-    firsts = {f"first_{number}": _first(rank) for number, rank in enumerate(RANKS)}
+    firsts = {f"first_{number}": _first(rank) for number, rank in enumerate(ALL_RANKS)}
     return queues.annotate(
         running=Count("slots", filter=Q(slots__leased_until__gt=Now())),
         due=_capped(f"j.due_at <= {now}"),
@@ -38,7 +38,7 @@ def oldest_seconds(queue: Any, now: datetime) -> float | None:
 
 
 def first_due(queue: Any) -> datetime | None:
-    moments = [aware(getattr(queue, f"first_{number}")) for number in range(len(RANKS))]
+    moments = [aware(getattr(queue, f"first_{number}")) for number in range(len(ALL_RANKS))]
     return min((moment for moment in moments if moment is not None), default=None)
 
 

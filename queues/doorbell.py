@@ -3,6 +3,7 @@
 A message is expendable. Whatever Redis loses or doubles changes nothing: the rows decide.
 """
 
+import hashlib
 import json
 import zlib
 from dataclasses import dataclass
@@ -62,8 +63,15 @@ class DoorbellQueue(Queue):
     job_class = DoorbellJob
 
 
-def doorbell_queue(redis: Redis) -> DoorbellQueue:
-    return DoorbellQueue(CHANNEL, connection=redis, serializer=JSONSerializer)
+def channel_of(station: str) -> str:
+    """Every station has a bell of its own; its id may hold anything, so a digest names it."""
+    if not station:
+        return CHANNEL
+    return f"station-{hashlib.sha256(station.encode()).hexdigest()[:20]}"
+
+
+def doorbell_queue(redis: Redis, channel: str = CHANNEL) -> DoorbellQueue:
+    return DoorbellQueue(channel, connection=redis, serializer=JSONSerializer)
 
 
 def _bell(raw_data: dict[bytes, bytes]) -> Bell | None:

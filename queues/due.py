@@ -32,6 +32,6 @@ def queues_with_work(*, using: str = "default") -> list[tuple[int, str, int]]:
 def next_due(queue_id: int, *, using: str = "default") -> datetime | None:
     """When the first waiting job of a queue is or was due."""
     with hot_cursor(using) as cursor:
-        cursor.execute(sql.NEXT_DUE, [queue_id] * len(sql.RANKS))
+        cursor.execute(sql.NEXT_DUE, [queue_id] * len(sql.ALL_RANKS))
         moments = [aware(moment) for moment in cursor.fetchone()]
     return min((moment for moment in moments if moment is not None), default=None)

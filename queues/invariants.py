@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 from allocation.models import Lease
 from queues.logic.lifecycle import FOREVER
 from queues.models import Queue, QueuedJob, Run, Slot
+from queues.station_invariants import INVARIANTS as FOR_STATIONS
 from queues.transaction_invariants import TRANSACTION_INVARIANTS
 
 MOST = 20
@@ -127,5 +128,6 @@ INVARIANTS: list[Invariant] = [
         "No due job waits while a slot is free and a worker lives.",
         due_and_untouched,
     ),
+    *FOR_STATIONS,
     *TRANSACTION_INVARIANTS,
 ]

@@ -8,6 +8,7 @@ from django.db.transaction import atomic
 from queues import outcome_sql, sql
 from queues.dialect import dialect
 from queues.ids import get_job_ids
+from queues.logic.ranks import shared_rank
 from queues.models import RunLog
 from queues.reserved import Reserved
 from queues.settle import Ending, Settled, settle
@@ -143,7 +144,7 @@ def push_callback(queue_id: int, settled: Settled, job_id: int, using: str) -> N
         "mount": ref.get("mount", ""),
         "script": ref.get("function") or ref["name"],
         "data": json.dumps([row["result"], data, document]),
-        "rank": job.rank,
+        "rank": shared_rank(job.rank),
         "pushed_by": f"job:{job.id}",
         "max_failures": 0,
         "repeat_times": 0,

@@ -15,7 +15,7 @@ from queues.finish import finish
 from queues.logic.lifecycle import Outcome
 from queues.refusals import count_refused
 from queues.reserved import Batch, Reserved, reserve
-from queues.ring import ring
+from queues.ring import call_any
 from queues.settle import Ending
 from queues.slots import HeldSlot, lease_seconds
 from queues.supervision import Supervision
@@ -38,13 +38,15 @@ class Pump:
     keep_alive: Callable[[], None]  # the worker's own presence
     is_stopping: Callable[[], bool]
     is_called: Callable[[], bool] = lambda: False
+    reserve: Callable[[HeldSlot, int], Batch | None] = reserve
+    call: Callable[[HeldSlot], None] = call_any  # for work of this queue that it leaves
     _size: int = field(default=1, init=False)
 
     def run(self) -> bool:
         """Whether work may be left when it returns; LeaseLost when the slot went to another."""
         over = time.monotonic() + SLICE_SECONDS
         while time.monotonic() < over and not self.is_stopping():
-            batch = reserve(self.slot, self._size)
+            batch = self.reserve(self.slot, self._size)
             if batch is None:
                 return False
             self._play(batch)
@@ -73,7 +75,7 @@ class Pump:
         first = playing.batch.jobs[0]
         playing.shown = ledger.start(self.slot, first, self.worker, 0.0)
         if others:
-            ring(self.slot.queue_id, self.slot.queue, using=self.slot.using)
+            self.call(self.slot)
         stuck = left_behind.before(first) if playing.shown else []
         if stuck:
             playing.died(stuck[0])
@@ -118,7 +120,7 @@ class Pump:
             playing.number = len(playing.batch.jobs)
             return
         if playing.number + 1 < len(playing.batch.jobs):
-            ring(self.slot.queue_id, self.slot.queue, using=self.slot.using)
+            self.call(self.slot)
 
     def _supervise(self, playing: "Playing") -> None:
         ending = Supervision(
@@ -143,7 +145,7 @@ class Pump:
         self._adapt(playing)
         if playing.unstarted():
             self.slot.give_back()
-            ring(self.slot.queue_id, self.slot.queue, using=self.slot.using)
+            self.call(self.slot)
         if self.workhorse.is_fat():
             self.workhorse.kill()
 

@@ -11,6 +11,7 @@ from django.db import connections
 from django.db.transaction import atomic, on_commit
 
 from allocation.events import current_actor
+from allocation.logic.ids import refusal
 from allocation.models.clock import database_now
 from queues import outbox, sql
 from queues.dialect import dialect
@@ -18,8 +19,10 @@ from queues.errors import BadPush, QueueNotFound
 from queues.ids import get_job_ids
 from queues.logic.mounts import mount_error
 from queues.logic.options import BadOption, Options, resolve
+from queues.logic.ranks import rank_of
 from queues.models import QueuedJob
 from queues.ring import ring
+from queues.routes import send_one_key
 from queues.schema import check
 from queues.statements import hot_cursor
 
@@ -62,7 +65,7 @@ class Prepared:
             self.mount,
             self.script,
             text,
-            -o.priority,
+            rank_of(o.priority, o.sticky_key is not None),
             d.moment(o.delay_until),
             current_actor().name,
             o.max_failures,
@@ -89,7 +92,7 @@ def push(queue: str, script: Any, data: Any, given: Mapping[str, Any], *, using:
     if holder is not None:
         return _hold(prepared, [text], holder)[0]
     job_id = _insert(prepared, text)
-    _ring_after_commit(prepared, 1)
+    _ring_after_commit(prepared, [job_id])
     return str(job_id)
 
 
@@ -108,7 +111,7 @@ def push_many(
     with atomic(using=using):
         for begin in range(0, len(texts), CHUNK):
             _insert_many(prepared, ids[begin : begin + CHUNK], texts[begin : begin + CHUNK])
-        _ring_after_commit(prepared, len(ids))
+        _ring_after_commit(prepared, ids)
     return [str(job_id) for job_id in ids]
 
 
@@ -147,9 +150,12 @@ def prepare(queue: str, script: Any, given: Mapping[str, Any], *, using: str) ->
 def _options(*layers: Mapping[str, Any]) -> Options:
     delayed = any("delay" in layer for layer in layers)
     try:
-        return resolve(database_now() if delayed else EPOCH, *layers)
+        options = resolve(database_now() if delayed else EPOCH, *layers)
     except BadOption as error:
         raise BadPush(str(error)) from error
+    if options.sticky_key is not None and (reason := refusal(options.sticky_key)):
+        raise BadPush(f"sticky_key cannot be allocated: {reason}")
+    return options
 
 
 def _check_names(mount: Any, name: Any) -> None:
@@ -206,12 +212,23 @@ def _insert_many(prepared: Prepared, ids: list[int], texts: list[str | None]) ->
         cursor.executemany(sql.push_one_of_many(d), rows)
 
 
-def _ring_after_commit(prepared: Prepared, jobs: int) -> None:
-    if prepared.due_now() and jobs:
+def _ring_after_commit(prepared: Prepared, ids: list[int]) -> None:
+    if not ids:
+        return
+    if prepared.options.sticky_key is not None:
+        on_commit(partial(_send, prepared, ids), using=prepared.using, robust=True)
+    elif prepared.due_now():
         call = partial(
-            ring, prepared.queue_id, prepared.queue, min(jobs, 1000), using=prepared.using
+            ring, prepared.queue_id, prepared.queue, min(len(ids), 1000), using=prepared.using
         )
         on_commit(call, using=prepared.using, robust=True)
+
+
+def _send(prepared: Prepared, ids: list[int]) -> None:
+    """To the instance of their key; what cannot be sent now is sent by the curator."""
+    instance_id = send_one_key(prepared.options.sticky_key or "", ids, prepared.using)
+    if instance_id is not None and prepared.due_now():
+        ring(prepared.queue_id, prepared.queue, station=instance_id, using=prepared.using)
 
 
 def json_text(value: Any) -> str:

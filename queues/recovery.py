@@ -68,7 +68,9 @@ def free_stranded(lease: HeldLease) -> int:
 
 
 def _lose(job: QueuedJob, holder: str, now: datetime, using: str) -> None:
-    ending = Ending(_reserved(job), Outcome.LOST, job.started_at or now, now, error=LOST)
+    ending = Ending(
+        as_reserved(job, job.attempt - 1), Outcome.LOST, job.started_at or now, now, error=LOST
+    )
     settled = settle(ending, dialect(using))
     row, step = settled.row, ending.next()
     changed = (
@@ -102,12 +104,12 @@ def _push_callback(queue_id: int, settled: Settled, using: str) -> None:
     push_callback(queue_id, settled, get_job_ids(1)[0], using)
 
 
-def _reserved(job: QueuedJob) -> Reserved:
-    """The row in the words of a reservation; its attempt is the one that was lost."""
+def as_reserved(job: QueuedJob, attempt: int) -> Reserved:
+    """The row in the words of a reservation after so many attempts."""
     values = QueuedJob.objects.filter(pk=job.pk).values(*sql.RESERVED).get()
     for name in ("data", "back_off", "success", "failure"):
         values[name] = None if values[name] is None else json.dumps(values[name])
-    return Reserved(**{**values, "attempt": job.attempt - 1})
+    return Reserved(**{**values, "attempt": attempt})
 
 
 def _ring(slot: Slot, using: str) -> None:

@@ -27,6 +27,7 @@ from queues.models import (
 from queues.operations import advance
 from queues.recovery import free_stranded, recover
 from queues.ring import ring
+from queues.station_repairs import REPAIRS as FOR_STATIONS
 
 BATCH = 1000
 FEW = 10  # operations, each with up to a thousand refusals
@@ -43,7 +44,7 @@ def recover_dead_workers(now: datetime, lease: HeldLease) -> int:
 def ring_for_due_jobs(now: datetime, lease: HeldLease) -> int:
     """Delayed jobs whose time has come, and bells that Redis has lost. Nothing is mended."""
     for queue_id, name, max_workers in queues_with_work(using=lease.using):
-        due = QueuedJob.objects.using(lease.using).filter(queue_id=queue_id).due()
+        due = QueuedJob.objects.using(lease.using).filter(queue_id=queue_id).due().shared()
         waiting = len(due.values_list("pk")[:max_workers])
         ring(queue_id, name, waiting, using=lease.using)
     return 0
@@ -121,6 +122,7 @@ def _forget(queue: Queue, using: str) -> int:
 REPAIRS = [
     Repair("dead workers", recover_dead_workers, every_seconds=0.5, budget=BATCH),
     Repair("bells", ring_for_due_jobs, every_seconds=0.5),
+    *FOR_STATIONS,
     Repair("held pushes", settle_held_pushes, every_seconds=0.5),
     Repair("push counts", count_pushes, every_seconds=10),
     Repair("old jobs", forget_old_jobs, every_seconds=30, budget=BATCH),

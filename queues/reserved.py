@@ -9,6 +9,7 @@ from queues import sql
 from queues.attempt import Attempt
 from queues.dialect import dialect
 from queues.logic.lifecycle import Counts, Policy
+from queues.logic.ranks import shared_rank
 from queues.slots import HeldSlot
 from queues.statements import hot_cursor
 
@@ -36,6 +37,9 @@ class Reserved:
     suspect: bool
     parent: int | None
     parent_run: int | None
+    sticky_key: str | None = None
+    routed_to: str | None = None
+    routed_epoch: int | None = None
 
     @property
     def policy(self) -> Policy:
@@ -61,9 +65,21 @@ class Reserved:
             "back_off": json.loads(self.back_off),
             "timeout_ms": self.timeout_ms,
             "revision": revision,
-            "job": {"id": str(self.id), "attempt": self.attempt + 1, "run": self.runs + 1},
+            "job": {
+                "id": str(self.id),
+                "attempt": self.attempt + 1,
+                "run": self.runs + 1,
+                **self._placement(),
+            },
             "slot": [slot.id, slot.epoch],
         }
+
+    def _placement(self) -> dict[str, Any]:
+        """Where a sticky job runs, and the epoch of that for what the script writes elsewhere."""
+        if self.sticky_key is None:
+            return {}
+        placed = {"instance": self.routed_to, "epoch": self.routed_epoch}
+        return {"sticky_key": self.sticky_key, **placed}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +96,19 @@ class Batch:
 
 def reserve(slot: HeldSlot, count: int) -> Batch | None:
     """Up to `count` due jobs in the order in which they start; None when there is none."""
-    d = dialect(slot.using)
     probes = [part for _ in sql.RANKS for part in (slot.queue_id, count)]
+    return reserved(slot, sql.reserve(dialect(slot.using)), probes, count)
+
+
+def reserved(slot: HeldSlot, statement: str, probes: list[Any], count: int) -> Batch | None:
     with hot_cursor(slot.using) as cursor:
-        cursor.execute(sql.reserve(d), [*probes, count, slot.id, slot.epoch, slot.id, slot.epoch])
+        cursor.execute(statement, [*probes, count, slot.id, slot.epoch, slot.id, slot.epoch])
         rows = cursor.fetchall()
     if not rows:
         return None
     *_, now, revision = rows[0]
     jobs = [Reserved(*row[:-2]) for row in rows]
-    jobs.sort(key=lambda job: (job.rank, job.due_at, job.id))
+    jobs.sort(key=lambda job: (shared_rank(job.rank), job.due_at, job.id))
     moment = aware(now)
     assert moment is not None
     return Batch(jobs, moment, revision)

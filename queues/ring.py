@@ -8,9 +8,10 @@ from redis.exceptions import RedisError
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
-from queues import sql
+from queues import sql, station_sql
 from queues.dialect import dialect
-from queues.doorbell import ENTRY, DoorbellJob, connection, doorbell_queue
+from queues.doorbell import CHANNEL, ENTRY, DoorbellJob, channel_of, connection, doorbell_queue
+from queues.slots import HeldSlot
 from queues.statements import hot_cursor
 
 log = structlog.get_logger(__name__)
@@ -21,48 +22,60 @@ MESSAGE_SECONDS = 60
 _clients: dict[int, Redis] = {}
 
 
-def ring(queue_id: int, queue: str, jobs: int = 1, *, using: str = "default") -> int:
-    """Call for up to `jobs` free slots; how many bells rang."""
-    slots = _chosen(queue_id, jobs, using)
+def ring(
+    queue_id: int, queue: str, jobs: int = 1, *, station: str = "", using: str = "default"
+) -> int:
+    """Call for up to `jobs` free slots, at a station if it is named; how many bells rang."""
+    slots = _chosen(queue_id, jobs, station, using)
     if not slots:
         return 0
     try:
-        send(queue, slots)
+        send(queue, slots, station)
     except RedisError as error:  # the sweep rings again, and workers look by themselves
         log.warning("bell_not_sent", queue=queue, error=str(error))
         return 0
     return len(slots)
 
 
-def _chosen(queue_id: int, jobs: int, using: str) -> list[tuple[int, int]]:
+def call_any(slot: HeldSlot) -> None:
+    """Somebody else may do what the holder of this slot leaves."""
+    ring(slot.queue_id, slot.queue, using=slot.using)
+
+
+def _chosen(queue_id: int, jobs: int, station: str, using: str) -> list[tuple[int, int]]:
     d = dialect(using)
+    ago = d.seconds(-RING_AGAIN_SECONDS)
     with hot_cursor(using) as cursor:
-        cursor.execute(
-            sql.choose_slots(d), [d.seconds(-RING_AGAIN_SECONDS), queue_id, max(1, jobs)]
-        )
+        if station:  # a bell that nobody hears would keep the slot from others
+            parameters = [ago, queue_id, station, max(1, jobs)]
+            cursor.execute(sql.choose_slots(d, station_sql.is_served(d)), parameters)
+        else:
+            cursor.execute(sql.choose_slots(d), [ago, queue_id, max(1, jobs)])
         return cursor.fetchall()
 
 
-def send(queue: str, slots: list[tuple[int, int]]) -> None:
+def send(queue: str, slots: list[tuple[int, int]], station: str = "") -> None:
     """One message per slot; one that is still there is replaced, so that they never pile up."""
     redis = client()
-    doorbells = doorbell_queue(redis)
+    doorbells = doorbell_queue(redis, channel_of(station))
     # Not enqueue(): it asks Redis about dependencies first.
     with redis.pipeline(transaction=False) as pipeline:
         for slot_id, number in slots:
-            message = _message(redis, queue, slot_id, number)
+            message = _message(redis, queue, slot_id, number, doorbells.name)
             pipeline.lrem(doorbells.key, 0, message.id)
             message.save(pipeline=pipeline)
             doorbells.push_job_id(message.id, pipeline=pipeline)
             pipeline.expire(message.key, MESSAGE_SECONDS)
+        if station:  # one that never comes back leaves nothing behind
+            pipeline.expire(doorbells.key, MESSAGE_SECONDS)
         pipeline.execute()
 
 
-def _message(redis: Redis, queue: str, slot_id: int, number: int) -> Job:
+def _message(redis: Redis, queue: str, slot_id: int, number: int, channel: str) -> Job:
     return DoorbellJob.create(
         ENTRY,
         args=[queue, number],
-        id=f"slot-{slot_id}",
+        id=f"slot-{slot_id}" if channel == CHANNEL else f"slot-{slot_id}-{channel}",
         connection=redis,
         serializer=JSONSerializer,
         description="bell",

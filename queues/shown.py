@@ -22,6 +22,8 @@ def queue_shown(queue: Queue, running: int | None = None) -> dict[str, Any]:
         "paused": queue.paused,
         "paused_by": queue.paused_by,
         "retention_days": queue.retention_days,
+        "when_away": queue.when_away,
+        "away_seconds": queue.away_seconds,
         "created_at": queue.created_at,
     }
 
@@ -56,6 +58,8 @@ def job_shown(job: QueuedJob, schema: dict[str, Any] | None = None) -> dict[str,
         "priority": job.priority,
         "unique_key": job.unique_key,
         "sticky_key": job.sticky_key,
+        "instance": job.routed_to,
+        "instance_epoch": job.routed_epoch,
         "pushed_by": job.pushed_by,
         "created_at": job.created_at,
         "delay_until": job.due_at,

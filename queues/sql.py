@@ -8,11 +8,11 @@ no round trip. `DIALECT` names are filled in once per database.
 from functools import cache
 
 from queues.dialect import Dialect
-from queues.logic.options import PRIORITIES
+from queues.logic.ranks import RANKS, STICKY_RANKS
 
-# Ranks in the order in which they start. A probe of the index for each keeps the price of a
+# A probe of the index for each rank, in the order in which they start, keeps the price of a
 # reservation the same however many jobs wait for a later moment.
-RANKS = sorted(-priority for priority in PRIORITIES)
+ALL_RANKS = [*RANKS, *STICKY_RANKS]
 
 RESERVED = [
     "id",
@@ -139,14 +139,14 @@ def push_many_postgresql(d: Dialect) -> str:
 
 
 @cache
-def choose_slots(d: Dialect) -> str:
+def choose_slots(d: Dialect, condition: str = "TRUE") -> str:
     """Mark free slots of a queue as rung. Parameters: re-ring seconds, queue, limit."""
     return f"""
         UPDATE queues_slot SET rung_at = {d.now} WHERE id IN (
             SELECT s.id FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
             WHERE s.holder = '' AND (s.rung_at IS NULL OR s.rung_at < {d.later})
             AND s.queue_id = %s AND s.number < q.max_workers
-            AND q.paused_at IS NULL AND q.deleted_at IS NULL
+            AND q.paused_at IS NULL AND q.deleted_at IS NULL AND {condition}
             ORDER BY s.number LIMIT %s {d.lock and "FOR UPDATE OF s SKIP LOCKED"}
         ) RETURNING id, number"""
 
@@ -197,6 +197,11 @@ def reserve(d: Dialect) -> str:
         f"SELECT id FROM ({due_probe(d, rank, 'id', f'LIMIT %s {d.lock}')}) r{number}"
         for number, rank in enumerate(RANKS)
     )
+    return reserving(d, picked, RESERVED)
+
+
+def reserving(d: Dialect, picked: str, columns: list[str]) -> str:
+    """Parameters after those of `picked`: limit, slot, epoch, slot, epoch."""
     # An array, because a join would be free to scan the table or to pick again and again. Its
     # rows are locked: to ask again for what they are would invite a scan of all that wait.
     chosen = (
@@ -212,7 +217,7 @@ def reserve(d: Dialect) -> str:
             WHERE s.id = %s AND s.epoch = %s AND s.leased_until > {d.now}
             AND s.number < q.max_workers AND q.paused_at IS NULL AND q.deleted_at IS NULL
         )
-        RETURNING {", ".join(RESERVED)}, {d.now},
+        RETURNING {", ".join(columns)}, {d.now},
             COALESCE((SELECT max(revision) FROM queues_catalogue), 0)"""
 
 
@@ -266,5 +271,5 @@ def free_slots(d: Dialect) -> str:
 NEXT_DUE = "SELECT " + ", ".join(
     "(SELECT due_at FROM queues_queuedjob WHERE queue_id = %s "
     f"AND rank = {rank} AND status = 'pending' AND slot_id IS NULL ORDER BY due_at LIMIT 1)"
-    for rank in RANKS
+    for rank in ALL_RANKS
 )

@@ -109,7 +109,8 @@ def _ring_for(job_id: int, using: str) -> None:
 
 
 def _ring(job: QueuedJob, using: str) -> None:
-    ring(job.queue_id, job.queue.name, using=using)
+    if job.sticky_key is None or job.routed_to:  # one without a route is sent by the curator
+        ring(job.queue_id, job.queue.name, station=job.routed_to or "", using=using)
 
 
 def _missing(job_id: int) -> JobNotFound:

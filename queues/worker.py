@@ -20,13 +20,14 @@ from rq.utils import now as rq_now
 from allocation.errors import LeaseLost
 from allocation.events import record
 from queues.calls import Calls
-from queues.doorbell import Bell, DoorbellJob, DoorbellQueue, connection, doorbell_queue
+from queues.doorbell import Bell, DoorbellJob, DoorbellQueue, channel_of, connection, doorbell_queue
 from queues.due import free_slots_with_work, has_due
 from queues.presence import Presence
 from queues.pump import Pump
 from queues.ring import ring
 from queues.slots import HeldSlot, acquire
 from queues.statements import forget_plans
+from queues.stations import Post
 from queues.workhorse import Workhorse
 
 log = structlog.get_logger(__name__)
@@ -44,10 +45,13 @@ class Worker(RQWorker):
     job_class = DoorbellJob
     queue_class = DoorbellQueue
 
-    def __init__(self, name: str, presence: Presence) -> None:
+    def __init__(self, name: str, presence: Presence, post: Post | None = None) -> None:
         redis = connection(ANSWER_SECONDS)
-        super().__init__([doorbell_queue(redis)], name=name, connection=redis, worker_ttl=30)
+        own = [doorbell_queue(redis, channel_of(post.instance_id))] if post else []
+        bells = [*own, doorbell_queue(redis)]
+        super().__init__(bells, name=name, connection=redis, worker_ttl=30)
         self.presence = presence
+        self.post = post
         self.workhorse = Workhorse(settings.ATRIBUTO.worker_memory_mb)
         self.calls = Calls(redis)
         self._waiting = False
@@ -78,7 +82,7 @@ class Worker(RQWorker):
 
     def round(self) -> None:
         """One wait at the doorbell, or one look at the rows while Redis is away."""
-        self.presence.keep()
+        self.keep()
         self._plan_anew()
         try:
             bell = self.listen()
@@ -126,29 +130,54 @@ class Worker(RQWorker):
         slot = acquire(bell.queue, bell.slot, self.presence.holder)
         if slot is None:
             return
-        try:
-            more = self._pump(slot).run()
-        except LeaseLost as error:
-            log.warning("slot_lost", error=str(error))
-            return
-        slot.give_back()
-        slot.release()
-        if more or has_due(slot.queue_id):  # a push may have found the slot still taken
-            ring(slot.queue_id, slot.queue)
+        if self.post is not None:
+            self._pump_at(self.post, slot)
+        elif (more := self._run(self._pump(slot))) is not None:
+            slot.give_back()
+            slot.release()
+            if more or has_due(slot.queue_id):  # a push may have found the slot still taken
+                ring(slot.queue_id, slot.queue)
 
     def look(self) -> None:
         """Without a bell: take a free slot of any queue with work."""
-        for queue, number in free_slots_with_work():
+        found = free_slots_with_work() if self.post is None else self.post.free_slots()
+        for queue, number in found:
             self.pump(Bell(queue, number))
 
-    def _pump(self, slot: HeldSlot) -> Pump:
+    def keep(self) -> None:
+        """Say that this worker lives, and its instance if it has one."""
+        self.presence.keep()
+        if self.post is not None:
+            self.post.keep(self._stop_requested)
+
+    def _pump_at(self, post: Post, slot: HeldSlot) -> None:
+        post.begin()
+        try:
+            if self._run(self._pump(slot, reserve=post.reserve, call=post.call)) is None:
+                return
+            slot.give_back()
+            slot.release()
+        finally:
+            post.end()
+        post.call(slot)
+
+    def _run(self, pump: Pump) -> bool | None:
+        """Whether work may be left; None when the slot went to another meanwhile."""
+        try:
+            return pump.run()
+        except LeaseLost as error:
+            log.warning("slot_lost", error=str(error))
+            return None
+
+    def _pump(self, slot: HeldSlot, **ways: Any) -> Pump:
         return Pump(
             slot,
             self.workhorse,
             self.name,
-            self.presence.keep,
+            self.keep,
             lambda: self._stop_requested,
             self.calls.heard,
+            **ways,
         )
 
     def _plan_anew(self) -> None:
@@ -210,7 +239,7 @@ class Worker(RQWorker):
     def _leave(self) -> None:
         self.workhorse.kill()
         try:
-            self.presence.leave()
+            (self.presence if self.post is None else self.post).leave()
         except DatabaseError:
             log.warning("lease_left_to_expire")
         try:

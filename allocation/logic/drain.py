@@ -24,13 +24,13 @@ class Progress:
     remaining: int
     started_at: datetime
     deadline_at: datetime | None
+    holding: int = 0  # running jobs and open claims
 
     @property
     def fraction(self) -> float:
         """1.0 when nothing is left; jobs that were deallocated meanwhile count as done."""
-        if self.remaining == 0:
-            return 1.0
-        return max(0.0, 1.0 - self.remaining / max(self.jobs_at_start, self.remaining))
+        left = self.remaining + self.holding
+        return 1.0 if left == 0 else max(0.0, 1.0 - left / max(self.jobs_at_start, left))
 
     def is_overdue(self, now: datetime) -> bool:
         return self.deadline_at is not None and now >= self.deadline_at and self.remaining > 0

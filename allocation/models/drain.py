@@ -39,7 +39,7 @@ class Drain(models.Model):
     def __str__(self) -> str:
         return f"drain of {self.instance_id}"
 
-    def progress(self, remaining: int) -> Progress:
+    def progress(self, remaining: int, holding: int = 0) -> Progress:
         return Progress(
-            self.jobs_at_start, self.moved, remaining, self.started_at, self.deadline_at
+            self.jobs_at_start, self.moved, remaining, self.started_at, self.deadline_at, holding
         )

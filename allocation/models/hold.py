@@ -1,7 +1,7 @@
 """Hold: why an instance may not be removed yet, written by whoever uses it."""
 
 from django.db import models
-from django.db.models import Count, Q
+from django.db.models import Q, Sum
 from django.db.models.functions import Now
 
 from allocation.models.instance import Instance
@@ -13,16 +13,17 @@ class HoldQuerySet(models.QuerySet):
 
     def counted(self) -> dict[str, int]:
         """Kind → number of holds."""
-        rows = self.order_by().values_list("kind").annotate(Count("pk"))
+        rows = self.order_by().values_list("kind").annotate(Sum("count"))
         return dict(rows)
 
 
 class Hold(models.Model):
-    """One running job, one open claim; `key` is whatever its writer finds it by."""
+    """A running job, some open claims; `key` is whatever its writer finds it by."""
 
     instance = models.ForeignKey(Instance, models.CASCADE, related_name="holds", db_index=False)
     kind = models.CharField(max_length=32)
     key = models.CharField(max_length=255)
+    count = models.PositiveIntegerField(default=1)
     since = models.DateTimeField(db_default=Now(), editable=False)
     until = models.DateTimeField(null=True, blank=True)
 

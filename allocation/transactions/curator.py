@@ -48,7 +48,7 @@ class Curator:
             return 0.0 if self.curate(now, self.lease) else PAUSE_SECONDS
         except LeaseLost:
             self.lease = None
-            return 0.0
+            return env.curator_inactivity_delay_ms / 1000
 
     def curate(self, now: datetime, lease: HeldLease | None) -> int:
         """One sweep with a held lease; how many things were mended."""

@@ -17,28 +17,22 @@ CIRCLES_SECONDS = 0.1  # and rarer behind others: fifty in line kept a processor
 
 
 def waiting(act: Callable[[], T], txn: int, place: Key, mode: str, seconds: float) -> T:
-    """Try until the key is free and nobody is in line before, or the time is over."""
-    if seconds <= 0:
+    """Try at once, then in turn until the key is free or the time is over.
+
+    Whoever finds the key free takes it: a newcomer that had to queue behind fifty who sleep
+    cost more than it was fair.
+    """
+    try:
         return act()
-    if not _others_wait(txn, place):
-        try:
-            return act()
-        except CollectionKeyIsLocked:
-            pass
+    except CollectionKeyIsLocked:
+        if seconds <= 0:
+            raise
     wait = _announce(txn, place, mode)
     try:
         return _try_in_turn(act, wait, place, time.monotonic() + seconds)
     finally:
         LockWait.objects.filter(pk=wait.pk).delete()
         failpoint("wait.after_end")
-
-
-def _others_wait(txn: int, place: Key) -> bool:
-    """A newcomer goes to the end of the line, unless it holds the key already."""
-    waits = LockWait.objects.live().filter(
-        document__collection=place.collection, document__key=place.key
-    )
-    return waits.exists() and not _holds(txn, place)
 
 
 def _holds(txn: int, place: Key) -> bool:

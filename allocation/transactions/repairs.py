@@ -8,11 +8,11 @@ from allocation.transactions.curate import (
     orphaned_locks,
     retention,
 )
-from allocation.transactions.old_versions import OldVersions
+from allocation.transactions.old_versions import PIECE, OldVersions
 
 REPAIRS = [
     Repair("expired transactions", expired_transactions, every_seconds=0.25, budget=BATCH),
     Repair("orphaned locks", orphaned_locks, budget=BATCH),
     Repair("old transactions", retention, every_seconds=60, budget=RETENTION_BATCH),
-    Repair("old versions", OldVersions(), every_seconds=5),
+    Repair("old versions", OldVersions(), every_seconds=5, budget=PIECE // 2),
 ]

@@ -11,7 +11,7 @@ from atributo_site.console.durations import duration
 from queues.history import COUNTS, RANGES, SHARES, Range, history
 
 WORDS = {"1h": "Last hour", "24h": "Last 24 hours", "7d": "Last 7 days"}
-KEPT_SECONDS = {"1h": 1, "24h": 15, "7d": 60}  # a longer slice changes more slowly
+KEPT_SECONDS = {"24h": 15, "7d": 60}  # a longer slice changes more slowly
 LINES_IN_TABLE = 12
 
 
@@ -34,6 +34,8 @@ def charts(wanted: str, now: datetime) -> dict[str, Any]:
 
 
 def _remembered(chosen: Range, now: datetime) -> list[dict[str, Any]]:
+    if chosen.name not in KEPT_SECONDS:
+        return history(now, chosen)
     key = f"console:history:{chosen.name}"
     points = cache.get(key)
     if points is None:

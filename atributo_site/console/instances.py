@@ -10,11 +10,11 @@ from django.shortcuts import redirect
 from allocation import availability, doors, drains, plans
 from allocation.busy import patiently
 from allocation.errors import AtributoError, UnknownInstance
-from allocation.holds import may_remove
+from allocation.holds import left_on, may_remove
 from allocation.ids import valid_id
 from allocation.models import Allocation, Event, Instance, Roster
 from allocation.models.clock import database_now
-from allocation.snapshot import describe
+from allocation.snapshot import described
 from atributo_site.console.screen import Screen
 from atributo_site.keyset import page_by_key
 from atributo_site.permissions import may
@@ -45,7 +45,7 @@ class Instances(Screen):
         now = database_now()
         return self.show(
             page=page,
-            shown=[bar(describe(row, now)) for row in page.rows],
+            shown=[bar(facts) for facts in described(page.rows, now)],
             totals=Roster.objects.first(),
             prefix=prefix,
             state=state,
@@ -73,8 +73,9 @@ class OneInstance(Screen):
         self.title = row.pk
         return self.show(
             row=row,
-            facts=bar(describe(row, now)),
+            facts=bar(described([row], now)[0]),
             removal=may_remove(row.pk),
+            left=left_on(row.pk),
             plan=plans.plan_drain(row.pk) if "plan" in request.GET else None,
             jobs=jobs,
             events=events,

@@ -21,6 +21,7 @@ from queues.errors import JobNotFound
 from queues.handles import parsed_id
 from queues.models import QueuedJob
 from queues.shown import attempts_shown, hidden, run_of_runs
+from queues.waiting import waiting_said
 
 NEWEST_ATTEMPTS = 30
 NEWEST_LINES = 200
@@ -56,6 +57,7 @@ class Job(Screen):
             decoded=decoded(job.pk),
             events=Event.objects.newest_first().filter(subject=f"job:{job.pk}")[:10],
             may_operate=may(request.user, "job.operate"),
+            waits_for=waiting_said(job, now),
         )
 
 

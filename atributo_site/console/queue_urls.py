@@ -27,6 +27,7 @@ urlpatterns = [
     path(f"{QUEUE}pause", queues.Pause.as_view(), name="queue-pause"),
     path(f"{QUEUE}resume", queues.Resume.as_view(), name="queue-resume"),
     path(f"{QUEUE}scale", queues.Scale.as_view(), name="queue-scale"),
+    path(f"{QUEUE}away", queues.Away.as_view(), name="queue-away"),
     path(f"{QUEUE}delete", queues.Delete.as_view(), name="queue-delete"),
     path("jobs/", jobs.Jobs.as_view(), name="jobs"),
     path("jobs/failures/", job_failures.Failures.as_view(), name="jobs-failures"),

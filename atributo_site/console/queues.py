@@ -13,8 +13,10 @@ from allocation.models import Event
 from allocation.models.clock import database_now
 from atributo_site.console.screen import Screen
 from atributo_site.permissions import may
+from queues import catalogue
 from queues.depth import with_depth
 from queues.errors import QueueNotFound
+from queues.logic.away import WhenAway
 from queues.minutes import series, sums, within_ms
 from queues.models import Queue, Slot
 from queues.models.queue import MOST_WORKERS
@@ -22,6 +24,11 @@ from queues.snapshot import queue_shown
 
 PAGE = 50
 SHARES = (0.5, 0.95, 0.99)
+AWAY_SAID: dict[str, str] = {
+    WhenAway.WAIT: "wait for their instance as long as it takes",
+    WhenAway.MOVE: "move to another instance when theirs is away for {} s",
+    WhenAway.FAIL: "fail when their instance is away for {} s",
+}
 
 
 class NewQueue(forms.Form):
@@ -79,6 +86,8 @@ class OneQueue(Screen):
             slots=Slot.objects.live().filter(queue=queue).order_by("number")[:PAGE],
             events=Event.objects.newest_first().filter(subject=f"queue:{name}")[:10],
             rights=rights(request),
+            policies=list(WhenAway),
+            away_said=AWAY_SAID[queue.when_away].format(queue.away_seconds),
         )
 
 
@@ -114,6 +123,28 @@ class Scale(Screen):
         workers = form.cleaned_data["max_workers"]
         queues.create(name, workers)
         messages.success(request, f"{name} runs up to {workers} jobs at once.")
+        return back(request, name)
+
+
+class AwayForm(forms.Form):
+    when_away = forms.ChoiceField(choices=[(each.value, each.value) for each in WhenAway])
+    away_seconds = forms.IntegerField(min_value=0, max_value=catalogue.MOST_AWAY_SECONDS)
+
+
+class Away(Screen):
+    """The policy for sticky jobs whose instance is away."""
+
+    actions = {"POST": "queue.administer"}
+
+    def post(self, request: HttpRequest, name: str) -> HttpResponse:
+        found(name)
+        form = AwayForm(request.POST)
+        if not form.is_valid():
+            messages.error(request, "Choose wait, move or fail, and a whole number of seconds.")
+            return back(request, name)
+        policy, seconds = form.cleaned_data["when_away"], form.cleaned_data["away_seconds"]
+        catalogue.set_when_away(name, policy, seconds)
+        messages.success(request, f"{name}: sticky jobs {AWAY_SAID[policy].format(seconds)}.")
         return back(request, name)
 
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 from atributo_site.console.screen import Screen
 from atributo_site.models import SavedView
 
-SCREENS = ("jobs", "events", "instances", "allocations", "transactions-history")
+SCREENS = ("jobs", "events")
 LEFT_OUT = ("after", "before", "upto")  # where one was in the list
 MOST = 50
 

@@ -1,4 +1,4 @@
-"""Five services and five queues: successes, retries, failures, repeats, progress, transfers."""
+"""Five services and six queues: successes, retries, failures, repeats, transfers, sticky jobs."""
 
 import queues
 from allocation.transactions import Client
@@ -33,6 +33,7 @@ def tell() -> None:
     _numbers()
     _failures()
     _reports()
+    _ledgers()
     _transfers()
 
 
@@ -53,7 +54,7 @@ def _numbers() -> None:
     numbers.push_many(MULTIPLY, [[number, number + 1] for number in range(120)])
     numbers.push(MULTIPLY, [6, 7], repeat_times=-1, repeat_delay=MINUTE)
     numbers.push(MULTIPLY, [2, 21], repeat_times=3, repeat_delay=5 * MINUTE)
-    numbers.push(COUNT, {"to": 400, "pause_ms": 500}, delay=20_000, sticky_key="customer-007")
+    numbers.push(COUNT, {"to": 400, "pause_ms": 500}, delay=20_000)
 
 
 def _failures() -> None:
@@ -69,6 +70,13 @@ def _reports() -> None:
     reports = queues.create("reports", max_workers=1)
     queues.pause("reports")
     reports.push_many(COUNT, [{"to": 5, "pause_ms": 200}] * 4, priority=1)
+
+
+def _ledgers() -> None:
+    """Sticky: each waits for a worker of the instance that its customer is allocated to."""
+    ledgers = queues.create("ledgers", max_workers=2)
+    for number in range(1, 7):
+        ledgers.push(MULTIPLY, [number, 7], sticky_key=f"customer-{number:03}")
 
 
 def _transfers() -> None:

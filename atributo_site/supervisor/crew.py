@@ -2,6 +2,7 @@
 
 import socket
 import sys
+from itertools import cycle
 from pathlib import Path
 
 from django.conf import settings
@@ -38,11 +39,19 @@ def web(listener_fd: int) -> Child:
 
 def workers() -> list[Child]:
     names = [f"worker-{number}" for number in range(1, settings.ATRIBUTO.workers + 1)]
-    return [Child(name, _manage("worker", "--name", _local(name)), _log(name)) for name in names]
+    served = cycle(settings.ATRIBUTO.worker_instances or [""])
+    return [
+        Child(name, _manage("worker", "--name", _local(name), *_serving(each)), _log(name))
+        for name, each in zip(names, served, strict=False)
+    ]
 
 
 def curator() -> Child:
     return Child("curator", _manage("run_curator", "--name", _local("curator")), _log("curator"))
+
+
+def _serving(instance_id: str) -> list[str]:
+    return ["--instance", instance_id] if instance_id else []
 
 
 def _local(name: str) -> str:

@@ -5,6 +5,7 @@ from queues.models.operation import Operation, OperationRefusal
 from queues.models.queue import Queue, Slot
 from queues.models.run import Run, RunLog
 from queues.models.service import Catalogue, Script, Service
+from queues.models.station import Station
 
 __all__ = [
     "AttemptTransaction",
@@ -21,4 +22,5 @@ __all__ = [
     "Script",
     "Service",
     "Slot",
+    "Station",
 ]

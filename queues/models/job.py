@@ -7,12 +7,19 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.urls import reverse
 
+from allocation.models.ids import IdField
 from queues.logic.backoff import DEFAULT_MS
 from queues.logic.lifecycle import Status
-from queues.logic.options import PRIORITIES
+from queues.logic.ranks import RANKS, STICKY_RANKS, shared_rank
 from queues.models.queue import Queue, Slot
 
 WAITING = Q(status="pending", slot__isnull=True)
+STICKY = Q(sticky_key__isnull=False)
+# In words, because SQLite takes a partial index only where its condition stands in the query.
+STICKY_WAITING = (
+    "queues_queuedjob.status = 'pending' AND queues_queuedjob.slot_id IS NULL "
+    "AND queues_queuedjob.sticky_key IS NOT NULL"
+)
 REPEATING = Q(ended_at__isnull=True) & ~Q(repeat_times=0)
 UNFINISHED = [Status.PENDING, Status.PROGRESS]
 CHOICES = [(status.value, status.value) for status in Status]
@@ -33,8 +40,16 @@ class QueuedJobQuerySet(models.QuerySet):
     def waiting(self) -> "QueuedJobQuerySet":
         return self.filter(WAITING)
 
+    def shared(self) -> "QueuedJobQuerySet":
+        """Those that any worker may run."""
+        return self.filter(rank__in=RANKS)
+
     def due(self) -> "QueuedJobQuerySet":
         return self.waiting().filter(due_at__lte=Now())
+
+    def waiting_at(self, instance_id: str | None) -> "QueuedJobQuerySet":
+        """Sticky jobs with this route; None: those that have none yet."""
+        return self.filter(routed_to=instance_id).extra(where=[STICKY_WAITING])  # type: ignore
 
     def unfinished(self) -> "QueuedJobQuerySet":
         return self.filter(status__in=UNFINISHED)
@@ -84,7 +99,12 @@ class QueuedJob(models.Model):
     success = models.JSONField(null=True, blank=True)
     failure = models.JSONField(null=True, blank=True)
     unique_key = models.CharField(max_length=255, null=True, blank=True)
-    sticky_key = models.CharField(max_length=255, null=True, blank=True)
+
+    # A sticky job runs at the instance that its key is allocated to. The route says which that
+    # was when somebody last looked; a job whose route is out of date does not start.
+    sticky_key = IdField(null=True, blank=True)
+    routed_to = IdField(null=True, blank=True)
+    routed_epoch = models.BigIntegerField(null=True, blank=True)
 
     # A callback is a job of its own: at most one per finished run of its parent.
     parent = models.BigIntegerField(null=True, blank=True)
@@ -109,6 +129,12 @@ class QueuedJob(models.Model):
                 condition=WAITING & Q(parent__isnull=True),
                 name="job_shown_waiting",
             ),
+            models.Index(
+                fields=["routed_to", "queue", "rank", "due_at", "id"],
+                condition=WAITING & STICKY,
+                name="job_waiting_routed",
+            ),
+            models.Index(fields=["sticky_key", "slot"], condition=STICKY, name="job_by_sticky_key"),
             models.Index(fields=["slot"], condition=Q(slot__isnull=False), name="job_held_by_slot"),
             models.Index(
                 fields=["status", "id"],
@@ -145,8 +171,20 @@ class QueuedJob(models.Model):
                 name="job_status_known",
             ),
             models.CheckConstraint(
-                condition=Q(rank__gte=min(PRIORITIES), rank__lte=max(PRIORITIES)),
-                name="job_priority_in_range",
+                condition=Q(rank__range=(RANKS[0], RANKS[-1]), sticky_key__isnull=True)
+                | Q(rank__range=(STICKY_RANKS[0], STICKY_RANKS[-1]), sticky_key__isnull=False),
+                name="job_rank_in_range",
+            ),
+            models.CheckConstraint(
+                condition=Q(routed_to__isnull=True, routed_epoch__isnull=True)
+                | Q(routed_to__isnull=False, routed_epoch__isnull=False, sticky_key__isnull=False),
+                name="job_route_whole",
+            ),
+            models.CheckConstraint(
+                condition=Q(slot__isnull=True)
+                | Q(sticky_key__isnull=True)
+                | Q(routed_to__isnull=False),
+                name="job_sticky_held_by_route",
             ),
             models.CheckConstraint(
                 condition=Q(status="pending")
@@ -164,7 +202,7 @@ class QueuedJob(models.Model):
 
     @property
     def priority(self) -> int:
-        return -self.rank
+        return -shared_rank(self.rank)
 
     def schema(self) -> dict[str, Any] | None:
         """The schema of its script as it is installed now."""

@@ -5,6 +5,8 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.urls import reverse
 
+from queues.logic.away import WhenAway
+
 MOST_WORKERS = 1000
 
 
@@ -25,6 +27,10 @@ class Queue(models.Model):
     paused_at = models.DateTimeField(null=True, blank=True)
     paused_by = models.CharField(max_length=255, default="", blank=True)
     retention_days = models.PositiveIntegerField(default=30)
+    when_away = models.CharField(
+        max_length=8, choices=[(each.value, each.value) for each in WhenAway], default="wait"
+    )
+    away_seconds = models.PositiveIntegerField(default=30)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     deleted_at = models.DateTimeField(null=True, blank=True)
 
@@ -36,7 +42,11 @@ class Queue(models.Model):
             models.CheckConstraint(
                 condition=Q(max_workers__gte=1, max_workers__lte=MOST_WORKERS),
                 name="queue_max_workers_in_range",
-            )
+            ),
+            models.CheckConstraint(
+                condition=Q(when_away__in=[each.value for each in WhenAway]),
+                name="queue_when_away_known",
+            ),
         ]
 
     def __str__(self) -> str:

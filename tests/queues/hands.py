@@ -31,6 +31,19 @@ class Hands:
             return
         slot.release()
 
+    def pump_at(self, post, queue, number):
+        """What a worker of an instance does with a bell."""
+        slot = acquire(queue, number, post.presence.holder)
+        post.begin()
+        name = post.presence.role
+        ways = {"reserve": post.reserve, "call": post.call}
+        try:
+            Pump(slot, self.workhorse, name, lambda: None, lambda: False, **ways).run()
+            slot.give_back()
+            slot.release()
+        finally:
+            post.end()
+
     def idle(self, queue_id):
         return not has_due(queue_id)
 

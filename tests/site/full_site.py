@@ -37,6 +37,8 @@ HARMLESS = {  # what only the code writes, or what an address must name
     "allocation.JournalEntry.after_ref",
     "allocation.Document.ref",
 }
+# A stream is no page, and what is followed was asked for with a form.
+NOT_BY_LINK = ("events-stream", "pools-follow")
 TEXTS = (models.CharField, models.TextField)
 
 
@@ -80,7 +82,7 @@ def screens(text=MARKUP):
         if url.kind == "console"
         and "GET" in url.actions
         and not url.path.startswith("/admin/")
-        and url.name != "events-stream"
+        and url.name not in NOT_BY_LINK
     }
 
 

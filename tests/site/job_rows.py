@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import queues
 from allocation.models.clock import database_now
+from queues.logic.ranks import rank_of
 from queues.logic.scrub import fingerprint
 from queues.models import Queue, QueuedJob, Run, RunLog, Script, Service
 
@@ -46,6 +47,7 @@ def make_job(queue, status="pending", **fields):
         fields.setdefault("started_at", now)
     if "error" in fields:
         fields.setdefault("fingerprint", fingerprint(fields["error"]))
+    fields.setdefault("rank", rank_of(0, "sticky_key" in fields))
     names = {"mount": "/mailer", "script": "send-mail", **fields}
     return QueuedJob.objects.create(id=next(_numbers), queue=queue, status=status, **names)
 

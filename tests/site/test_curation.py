@@ -2,6 +2,7 @@
 
 import json
 import signal
+from datetime import timedelta
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -12,6 +13,7 @@ from allocation.events import record
 from allocation.models import Event, Lease
 from allocation.models.clock import database_now, from_now
 from allocation.repair import Repair
+from allocation.transactions.curators import hand_over
 from atributo_site.curation import Curation
 from atributo_site.repairs import BATCH, all_repairs
 
@@ -51,6 +53,19 @@ def test_a_silent_curator_is_replaced_and_notices():
     second.heartbeat(database_now())
     first.heartbeat(database_now())
     assert (first.lease, second.lease.token) == (None, 2)
+
+
+def test_whoever_is_told_to_hand_over_lets_another_be_first():
+    first = curator("one", Repair("mend", lambda now, lease: 1))
+    now = database_now()
+    hand_over("upgrade")
+    next(step for step in first.steps() if step.name == "mend").run(now)
+    first.heartbeat(now + timedelta(seconds=2.9))
+    assert first.lease is None
+    assert curator("two").lease.token == 2
+    Lease.objects.release("curator", 2)
+    first.heartbeat(now + timedelta(seconds=3))
+    assert first.lease.token == 3
 
 
 def test_a_replaced_curator_runs_no_repair():

@@ -51,6 +51,17 @@ def test_no_export_is_taken_for_html(path, client_as):
     assert answer["X-Content-Type-Options"] == "nosniff"
 
 
+def test_every_screen_says_how_to_do_it_from_a_terminal(client_as):
+    fill()
+    client = client_as("admin")
+    silent = {
+        name
+        for name, path in screens().items()
+        if "The same from a terminal" not in client.get(path).text
+    }
+    assert silent == set()
+
+
 def test_more_rows_need_no_more_queries_on_any_screen(client_as):
     fill()
     client = client_as("admin")

@@ -1,11 +1,23 @@
-"""What tests of several rooms share with the tests of one, and the bank: scripts that roll back."""
+"""What tests of several rooms share with the tests of one: the bank, stations and their workers."""
+
+import os
 
 import pytest
 
 import queues
+from allocation.leases import HeldLease
+from allocation.models import Lease
+from allocation.models.clock import database_now
+from allocation.repairs import REPAIRS as ALLOCATION_REPAIRS
 from allocation.transactions import Client
 from queues import installation
+from queues.models import Station
+from queues.presence import Presence
+from queues.repairs import REPAIRS
+from queues.routes import send_again
+from queues.stations import Post
 from tests.queues.conftest import *  # noqa: F403
+from tests.queues.conftest import QUICK
 
 TRANSFER = {"mount": "/bank", "name": "transfer"}
 OPENING = {"owner": "ada", "balance": 1000, "transfers": 0}
@@ -40,3 +52,93 @@ class Bank:
 def bank(service_roots, transactional_db):
     installation.install("bank", "/bank", setup=False)
     return Bank(queues.create("money", max_workers=1))
+
+
+@pytest.fixture
+def curate(probe):
+    """Do what the active curator does for queues and instances, once."""
+    held = {}
+
+    def run():
+        held["lease"] = HeldLease.take("curator", "test", 60) or held["lease"]
+        now = database_now()
+        for repair in [*ALLOCATION_REPAIRS, *REPAIRS]:
+            repair.run(now, held["lease"])
+        send_again(held["lease"])  # its repair waits after a look that took long
+
+    return run
+
+
+@pytest.fixture
+def serve(probe, hands):
+    """serve("a") → the post of a worker inside this process; post.work() does what it may do."""
+    return lambda instance_id, name="": Served(instance_id, name or instance_id, hands)
+
+
+class Served(Post):
+    def __init__(self, instance_id, name, hands):
+        super().__init__(instance_id, Presence(name, {"instance": instance_id}))
+        self._hands = hands
+        self.presence.take()
+        self.open()
+
+    def work(self):
+        """Run what is due, as its worker would."""
+        while found := self.free_slots():
+            for name, number in found:
+                self._hands.pump_at(self, name, number)
+
+    def take(self, name="work", count=1):
+        """Reserve without running: the ids."""
+        from queues.slots import acquire
+
+        slot = acquire(name, 0, self.presence.holder)
+        batch = self.reserve(slot, count)
+        return slot, [job.id for job in batch.jobs] if batch else []
+
+
+@pytest.fixture
+def away():
+    """away("a"): no worker serves it any more, and its lease is over."""
+    from datetime import timedelta
+
+    from django.db.models import F
+
+    from allocation.models import Instance
+
+    def make(instance_id, seconds=3600):
+        past = timedelta(seconds=seconds)
+        Station.objects.filter(pk=instance_id).update(served_until=F("served_until") - past)
+        Instance.objects.filter(pk=instance_id).update(lease_until=F("lease_until") - past)
+
+    return make
+
+
+@pytest.fixture
+def station_worker(probe, process_environment, spawn, wait_until):
+    """station_worker("a", "b") → running `manage.py worker --instance ID`, one each."""
+    environment = {name: os.environ[name] for name in [*QUICK, "ATRIBUTO_SERVICE_ROOTS"]}
+
+    def start(*instance_ids):
+        tokens = dict(Lease.objects.values_list("role", "token"))
+        processes = [
+            spawn("worker", "--instance", each, "--name", each, env=environment)
+            for each in instance_ids
+        ]
+        for each in instance_ids:
+            role = f"worker/{each}"
+            fresh = Lease.objects.held().filter(role=role, token__gt=tokens.get(role, 0))
+            wait_until(lambda fresh=fresh, each=each: fresh.exists() and is_served(each), 30)
+        return processes if len(processes) > 1 else processes[0]
+
+    return start
+
+
+@pytest.fixture
+def curator_process(probe, process_environment, spawn):
+    environment = {name: os.environ[name] for name in [*QUICK, "ATRIBUTO_SERVICE_ROOTS"]}
+    return lambda: spawn("run_curator", env=environment)
+
+
+def is_served(instance_id):
+    return Station.objects.served().filter(pk=instance_id).exists()

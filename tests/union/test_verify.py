@@ -173,6 +173,29 @@ def due_and_untouched():
     QueuedJob.objects.update(due_at=LONG_AGO)
 
 
+def run_at(*instance_ids):
+    """The jobs are of one sticky key and in progress, each at one of these instances."""
+    the_slot().update(holder="host:1", leased_until=in_an_hour(), epoch=1)
+    HeldLease.take("worker/w1", "host:1", 600, instance="web-1")
+    for job, instance_id in zip(QueuedJob.objects.all(), instance_ids, strict=False):
+        route = {"sticky_key": "a", "rank": 10, "routed_to": instance_id, "routed_epoch": 1}
+        running = {"status": "progress", "slot": the_slot().get(), "slot_epoch": 1}
+        QueuedJob.objects.filter(pk=job.pk).update(**route, **running)
+
+
+def sticky_elsewhere():
+    run_at("web-2")
+
+
+def key_at_two_instances():
+    run_at("web-1", "web-2")
+
+
+def route_of_the_future():
+    route = {"sticky_key": "a", "rank": 10, "routed_to": "web-1", "routed_epoch": 10**9}
+    QueuedJob.objects.update(**route)
+
+
 def available_without_dns():
     pool = Pool.objects.create(name="web.test", is_watched=True)
     Backend.objects.create(
@@ -207,6 +230,9 @@ PLANTED = {
     "repeated too often": repeated_too_often,
     "called back after abort": called_back_after_abort,
     "due and untouched": due_and_untouched,
+    "sticky elsewhere": sticky_elsewhere,
+    "key at two instances": key_at_two_instances,
+    "route of the future": route_of_the_future,
     "available without DNS": available_without_dns,
     "two curators": two_curators,
 }

@@ -96,13 +96,13 @@ class Command(AtributoCommand):
         """One line for every change, until nothing is left or the drain was stopped."""
         seen = None
         while Instance.objects.draining().filter(pk=instance_id).exists():
-            now = drains.progress(instance_id)
-            if now != seen:
+            now, left = drains.progress(instance_id), holds.left_on(instance_id)
+            if (now, left) != seen:
                 self.stderr.write(
-                    f"{instance_id}: {now.fraction:.0%} done, {now.moved} moved, "
-                    f"{now.remaining} left"
+                    f"{instance_id}: {now.fraction:.0%} done, {now.moved} moved; "
+                    f"left: {left.sentence}"
                 )
-            seen = now
+            seen = now, left
             time.sleep(PAUSE_SECONDS)
 
     def _say(self, instance_id: str, **options: Any) -> None:

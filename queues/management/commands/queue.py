@@ -9,6 +9,7 @@ from allocation.models.clock import database_now
 from atributo_site.commands import AtributoCommand
 from queues import catalogue
 from queues.depth import with_depth
+from queues.logic.away import WhenAway
 from queues.management.subcommands import Subcommands
 from queues.models import Queue
 from queues.shown import queue_shown
@@ -24,9 +25,17 @@ class Command(AtributoCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         actions = Subcommands(parser)
         actions.add("list", help="Every queue with what runs and waits.")
-        creation = actions.add("create", help="Make a queue, or change its workers.")
+        creation = actions.add("create", help="Make a queue, or change its workers or policy.")
         creation.add_argument("name")
         creation.add_argument("--max-workers", type=int)
+        creation.add_argument(
+            "--when-away",
+            choices=list(WhenAway),
+            help="What sticky jobs do while no worker serves their instance.",
+        )
+        creation.add_argument(
+            "--away-seconds", type=int, metavar="N", help="The grace before they move or fail."
+        )
         for name in ("pause", "resume", "delete"):
             actions.add(name).add_argument("name")
 
@@ -36,6 +45,9 @@ class Command(AtributoCommand):
             return
         if options["action"] == "create":
             queues.create(options["name"], options["max_workers"])
+            wishes = options["when_away"], options["away_seconds"]
+            if wishes != (None, None):
+                catalogue.set_when_away(options["name"], *wishes)
         else:
             catalogue.row(options["name"])
             getattr(queues, options["action"])(options["name"])
@@ -58,4 +70,10 @@ class Command(AtributoCommand):
             self.show(shown)
         else:
             state = "paused" if shown["paused"] else "active"
-            self.stdout.write(f"{shown['name']}: {state}, {shown['max_workers']} workers")
+            away = f"sticky jobs {shown['when_away']}"
+            if shown["when_away"] != WhenAway.WAIT:
+                away += f" after {shown['away_seconds']} s"
+            self.stdout.write(
+                f"{shown['name']}: {state}, {shown['max_workers']} workers; "
+                f"without their instance {away}"
+            )

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from allocation.models.clock import database_now
 from atributo_site.commands import AtributoCommand
 from queues import steering
 from queues.api_jobs import found
@@ -12,6 +13,7 @@ from queues.models import QueuedJob
 from queues.models.job import CHOICES
 from queues.repeating import repeating
 from queues.shown import attempts_shown, job_shown
+from queues.waiting import waiting_said
 
 ACTIONS = {
     "abort": steering.abort,
@@ -63,5 +65,12 @@ class Command(AtributoCommand):
     def _show(self, ids: list[str]) -> None:
         jobs = [found(job_id) for job_id in ids]
         self.show(
-            [{**job_shown(job, job.schema()), "attempts": attempts_shown(job)} for job in jobs]
+            [
+                {
+                    **job_shown(job, job.schema()),
+                    "waits_for": waiting_said(job, database_now()),
+                    "attempts": attempts_shown(job),
+                }
+                for job in jobs
+            ]
         )

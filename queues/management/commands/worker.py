@@ -10,6 +10,7 @@ from django.utils.timezone import now
 from atributo_site.commands import AtributoCommand
 from queues.mortality import die_with_parent
 from queues.presence import Presence
+from queues.stations import Post
 from queues.worker import Worker, default_name
 
 
@@ -20,14 +21,25 @@ class Command(AtributoCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--name", default="", help="Name of this worker; default: host-pid.")
+        parser.add_argument(
+            "--instance",
+            default="",
+            metavar="ID",
+            help="Serve this instance: register it, run the sticky jobs whose key is allocated to "
+            "it besides those that any worker may run, and make it unavailable at the end.",
+        )
 
     def perform(self, **options: Any) -> None:
         die_with_parent()
         name = options["name"] or default_name()
-        presence = Presence(name, _facts())
+        presence = Presence(name, _facts(options["instance"]))
+        post = Post(options["instance"], presence) if options["instance"] else None
         presence.arrive()
-        Worker(name, presence).work()
+        if post is not None:
+            post.open()
+        Worker(name, presence, post).work()
 
 
-def _facts() -> dict[str, Any]:
-    return {"pid": os.getpid(), "host": socket.gethostname(), "started": now().isoformat()}
+def _facts(instance_id: str) -> dict[str, Any]:
+    facts = {"pid": os.getpid(), "host": socket.gethostname(), "started": now().isoformat()}
+    return {**facts, "instance": instance_id} if instance_id else facts

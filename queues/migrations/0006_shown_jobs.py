@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("queues", "0004_transactional_scripts")]
+    dependencies = [("queues", "0005_sticky")]
 
     operations = [
         migrations.RemoveIndex(model_name="queuedjob", name="job_by_status"),
