@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.db import connections
 from django.db.models import QuerySet
 
 MOST_COUNTED = 10_000
@@ -38,9 +39,15 @@ def page_by_key(
     )
 
 
-def capped_count(rows: QuerySet) -> int:
-    """How many rows, or one more than MOST_COUNTED: counting stops there."""
-    return rows.order_by()[: MOST_COUNTED + 1].count()
+def capped_count(rows: QuerySet, *, by_key: bool = False) -> int:
+    """How many rows, or one more than MOST_COUNTED: counting stops there.
+
+    `by_key` holds PostgreSQL to an index in the order of the key, where it would guess that
+    enough rows stand in the first part of the table, which holds the old ones.
+    """
+    held = by_key and connections[rows.db].vendor == "postgresql"
+    ordered = rows.order_by("-pk") if held else rows.order_by()
+    return ordered[: MOST_COUNTED + 1].count()
 
 
 def said_count(count: int) -> str:

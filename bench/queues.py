@@ -4,209 +4,33 @@ Every contestant runs in an environment of its own below var/bench, with its new
 which is printed. Rounds are interleaved and every figure is a median. Ours keeps every job,
 attempt and result in the database; of the peers only those on PostgreSQL do.
 
-    python -m bench.queues             everything
-    BENCH_ROUNDS=1 BENCH_JOBS=1000     a quick look
+    python -m bench.queues                    everything, in about four minutes
+    python -m bench.queues ours Dramatiq      those whose name contains a word
+    BENCH_ROUNDS=1 BENCH_JOBS=1000            a quick look
+
+The slow ones get fewer jobs and one round: how many times faster the others are does not
+hang on their last percent.
 """
 
 import os
-import re
 import signal
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-import venv
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
 
+from bench.parts_of_queues.contestants import ROOT, ROUNDS, Contestant, contestants
 from tests.servers.postgres import PostgresCluster
 from tests.servers.valkey import ValkeyServer
 
-ROOT = Path(__file__).resolve().parent.parent
-PARTS = Path(__file__).parent / "parts_of_queues"
-VAR = ROOT / "var" / "bench"
-ROUNDS = int(os.environ.get("BENCH_ROUNDS", "3"))
-JOBS = int(os.environ.get("BENCH_JOBS", "5000"))
+JOBS = int(os.environ.get("BENCH_JOBS", "4000"))
 SINGLE = 300
-IDLE = 60
+IDLE = 100
+WARM = 3  # pushes that open connections
 LONGEST_SECONDS = 120
-
-
-@dataclass
-class Contestant:
-    name: str
-    part: str
-    worker: list[str]
-    packages: list[str] = field(default_factory=list)
-    environment: dict[str, str] = field(default_factory=dict)
-    schema: bool = False
-    slow: bool = False  # drains a tenth of the jobs
-    figures: dict[str, list[float]] = field(default_factory=dict)
-    python_path: str = sys.executable
-
-    def python(self) -> str:
-        """The interpreter of its own environment, made on first use."""
-        if not self.packages:
-            return sys.executable
-        folder = VAR / self.part
-        stamp = folder / "installed"
-        if not stamp.exists():
-            venv.create(folder, with_pip=True)
-            pip = [str(folder / "bin" / "pip"), "install", "-q", "--disable-pip-version-check"]
-            subprocess.run([*pip, *self.packages], check=True)
-            stamp.touch()
-        return str(folder / "bin" / "python")
-
-    def versions(self) -> str:
-        if not self.packages:
-            return ""
-        command = [self.python_path, "-m", "pip", "freeze", "--disable-pip-version-check"]
-        frozen = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        first = re.split(r"[\[>=]", self.packages[0])[0].lower()
-        return next((line for line in frozen.split() if line.lower().startswith(f"{first}==")), "")
-
-    def call(self, *arguments: str) -> str:
-        command = [self.python_path, str(PARTS / f"{self.part}.py"), *arguments]
-        done = subprocess.run(
-            command, cwd=PARTS, env=self._env(), capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            raise RuntimeError(f"{self.name}: {done.stderr[-2000:]}")
-        return done.stdout
-
-    def start(self) -> subprocess.Popen[bytes]:
-        words = [word.replace("PYTHON", self.python_path) for word in self.worker]
-        return subprocess.Popen(
-            words,
-            cwd=PARTS if self.packages else ROOT,
-            env=self._env(),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-
-    def _env(self) -> dict[str, str]:
-        paths = f"{PARTS}:{ROOT}" if not self.packages else str(PARTS)
-        return {**os.environ, **self.environment, "PYTHONPATH": paths}
-
-    def note(self, what: str, value: float) -> None:
-        self.figures.setdefault(what, []).append(value)
-
-    def median(self, what: str) -> float | None:
-        values = self.figures.get(what)
-        return statistics.median(values) if values else None
-
-
-def contestants(redis: str, postgres: Callable[[str], str], folder: Path) -> list[Contestant]:
-    ours = {
-        "REDIS_URL": redis,
-        "ATRIBUTO_ENV": "test",
-        "ATRIBUTO_LOG_LEVEL": "ERROR",
-        "ATRIBUTO_SERVICE_ROOTS": str(PARTS),
-    }
-    worker = ["PYTHON", "manage.py", "worker"]
-    on_redis = {"REDIS": redis}
-    rq = ["rq", "redis"]
-    return [
-        Contestant(
-            "ours, PostgreSQL",
-            "ours",
-            worker,
-            environment={
-                **ours,
-                "DATABASE_URL": postgres("ours"),
-                "ATRIBUTO_VAR_DIR": str(folder / "a"),
-            },
-            schema=True,
-        ),
-        Contestant(
-            "ours, SQLite",
-            "ours",
-            worker,
-            environment={
-                **ours,
-                "DATABASE_URL": f"sqlite:///{folder}/ours.sqlite3",
-                "ATRIBUTO_VAR_DIR": str(folder / "b"),
-            },
-            schema=True,
-        ),
-        Contestant(
-            "RQ SimpleWorker",
-            "rq_part",
-            ["PYTHON", "-m", "rq.cli", "worker", "-q", "-u", redis, "-w", "rq.SimpleWorker"],
-            rq,
-            on_redis,
-        ),
-        Contestant(
-            "RQ Worker (fork)",
-            "rq_part",
-            ["PYTHON", "-m", "rq.cli", "worker", "-q", "-u", redis],
-            rq,
-            on_redis,
-            slow=True,
-        ),
-        Contestant(
-            "Huey, Redis",
-            "huey_part",
-            ["PYTHON", "-m", "huey.bin.huey_consumer", "huey_part.huey", "-q"],
-            ["huey", "redis"],
-            on_redis,
-        ),
-        Contestant(
-            "Huey, SQLite",
-            "huey_part",
-            ["PYTHON", "-m", "huey.bin.huey_consumer", "huey_part.huey", "-q"],
-            ["huey", "redis"],
-            {**on_redis, "HUEY_FILE": str(folder / "huey.sqlite3")},
-        ),
-        Contestant(
-            "Dramatiq, Redis",
-            "dramatiq_part",
-            ["PYTHON", "-m", "dramatiq", "dramatiq_part", "-p", "1"],
-            ["dramatiq[redis]"],
-            on_redis,
-        ),
-        Contestant(
-            "Celery, Redis",
-            "celery_part",
-            ["PYTHON", "-m", "celery", "-A", "celery_part", "-q", "worker", "-c", "1"],
-            ["celery[redis]", "sqlalchemy", "psycopg[binary]"],
-            on_redis,
-        ),
-        Contestant(
-            "Celery, results in PostgreSQL",
-            "celery_part",
-            ["PYTHON", "-m", "celery", "-A", "celery_part", "-q", "worker", "-c", "1"],
-            ["celery[redis]", "sqlalchemy", "psycopg[binary]"],
-            {
-                **on_redis,
-                "RESULTS": postgres("celery").replace("postgresql://", "db+postgresql+psycopg://"),
-            },
-            slow=True,
-        ),
-        Contestant(
-            "procrastinate",
-            "procrastinate_part",
-            ["PYTHON", "-m", "procrastinate", "--app=procrastinate_part.app", "-q", "worker"],
-            ["procrastinate", "psycopg[binary,pool]"],
-            {"POSTGRES": postgres("procrastinate")},
-            schema=True,
-            slow=True,
-        ),
-        Contestant(
-            "django-tasks, database",
-            "django_tasks_part",
-            ["PYTHON", "django_tasks_part.py", "worker"],
-            ["django-tasks", "django-tasks-db", "psycopg[binary]", "django"],
-            {"POSTGRES": postgres("django_tasks")},
-            schema=True,
-            slow=True,
-        ),
-    ]
 
 
 def main() -> None:
@@ -217,9 +41,10 @@ def main() -> None:
         ready = [each for each in chosen if _ready(each)]
         for number in range(ROUNDS):
             print(f"round {number + 1} of {ROUNDS}", flush=True)
-            for each in ready:
+            for each in (each for each in ready if number < each.rounds):
                 _measure(each, Path(name), number)
-        _print(ready)
+        django_rq = _django_rq(there[0]) if there[0] in ready else None
+        _print(ready, django_rq)
 
 
 def _database(cluster: PostgresCluster, name: str) -> str:
@@ -252,8 +77,9 @@ def _measure(each: Contestant, folder: Path, number: int) -> None:
 
 
 def _drain(each: Contestant, marks: Path) -> None:
-    jobs = JOBS // 10 if each.slow else JOBS
-    each.note("single", SINGLE / float(each.call("single", str(SINGLE))))
+    jobs = int(JOBS * each.share)
+    single = int(SINGLE * max(0.3, each.share))
+    each.note("single", single / float(each.call("single", str(single))))
     many = float(each.call("many", str(jobs)))
     each.note("many", jobs / many)
     each.call("fill", str(jobs), str(marks))
@@ -274,12 +100,25 @@ def _drain(each: Contestant, marks: Path) -> None:
 
 def _idle(each: Contestant, marks: Path) -> None:
     """From push to start while the worker has nothing else to do."""
-    pushed = [float(line) for line in each.call("slowly", str(IDLE), str(marks)).split()]
-    _wait_for_marks(marks, IDLE)
-    started = sorted(float(line) for line in marks.read_text().split())
-    waits = sorted((b - a) * 1000 for a, b in zip(pushed, started, strict=False))
+    pushed = [float(line) for line in each.call("slowly", str(IDLE), str(marks), str(WARM)).split()]
+    _wait_for_marks(marks, WARM + IDLE)
+    started = sorted(float(line) for line in marks.read_text().split())[WARM:]
+    waits = sorted((b - a) * 1000 for a, b in zip(pushed, started, strict=True))
     each.note("p50", waits[len(waits) // 2])
-    each.note("p99", waits[-1])
+    each.note("p99", waits[len(waits) * 99 // 100 - 1])
+
+
+def _django_rq(ours: Contestant) -> float:
+    """Megabytes of django-rq's own worker in this project, with nothing to do."""
+    words = [ours.python_path, "manage.py", "rqworker", "default"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    worker = subprocess.Popen(words, cwd=ROOT, env=ours._env(), start_new_session=True, **quiet)
+    try:
+        time.sleep(5.0)
+        return _memory(worker)
+    finally:
+        os.killpg(worker.pid, signal.SIGKILL)
+        worker.wait()
 
 
 def _wait_for_marks(path: Path, count: int) -> None:
@@ -310,19 +149,21 @@ COLUMNS = {
     "single": "pushed/s",
     "many": "bulk/s",
     "p50": "start p50 ms",
-    "p99": "max ms",
+    "p99": "p99 ms",
     "cpu": "CPU s/1000",
     "memory": "MB",
 }
 
 
-def _print(ready: list[Contestant]) -> None:
+def _print(ready: list[Contestant], django_rq: float | None) -> None:
     print(f"\n{JOBS} no-op jobs, one worker process, median of {ROUNDS}")
     print(f"{'':32}" + "".join(f"{title:>14}" for title in COLUMNS.values()))
     for each in ready:
         cells = [each.median(what) for what in COLUMNS]
         words = ["–" if cell is None else f"{cell:,.2f}" for cell in cells]
         print(f"{each.name:32}" + "".join(f"{word:>14}" for word in words))
+    if django_rq is not None:
+        print(f"\ndjango-rq's worker in the same project: {django_rq:,.0f} MB")
     _ratios(ready)
 
 

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from django.db import IntegrityError
 from django.db.models.functions import Now
-from django.db.transaction import atomic
+from django.db.transaction import atomic, on_commit
 
 from allocation.events import record
 from queues import left_behind, steering
+from queues.calls import call_off
 from queues.errors import JobIsRunning, JobIsTwice, JobNotFound
 from queues.logic.lifecycle import Outcome, Status
 from queues.models import AttemptTransaction, Queue, QueuedJob, Run, RunLog
@@ -93,6 +95,7 @@ def _abort(ids: list[int], done: Done) -> None:
         aborted = QueuedJob.objects.filter(pk__in=ids, aborted_at__isnull=False)
         left = left_behind.of_jobs(aborted.values_list("pk", flat=True))
     left_behind.roll_back(left)
+    on_commit(partial(call_off, ids), robust=True)
     done.changed += changed
 
 
@@ -105,6 +108,7 @@ def _delete(ids: list[int], done: Done) -> None:
         Run.objects.filter(job_id__in=ids).delete()
         done.changed += QueuedJob.objects.filter(pk__in=ids).delete()[0]
     left_behind.roll_back(left)
+    on_commit(partial(call_off, ids), robust=True)
 
 
 ACTIONS: dict[str, Callable[[list[int], Done], None]] = {

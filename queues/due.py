@@ -2,37 +2,36 @@
 
 from datetime import datetime
 
-from django.db import connections
-
 from queues import sql
 from queues.dialect import dialect
 from queues.reserved import aware
+from queues.statements import hot_cursor
 
 
 def has_due(queue_id: int, *, using: str = "default") -> bool:
     statement = f"SELECT 1 WHERE {sql.has_due(dialect(using), '%s')}"
-    with connections[using].cursor() as cursor:
+    with hot_cursor(using) as cursor:
         cursor.execute(statement, [queue_id] * len(sql.RANKS))
         return cursor.fetchone() is not None
 
 
 def free_slots_with_work(*, using: str = "default") -> list[tuple[str, int]]:
     """One free slot of each active queue that has a due job: (queue, slot number)."""
-    with connections[using].cursor() as cursor:
+    with hot_cursor(using) as cursor:
         cursor.execute(sql.free_slots(dialect(using)), [])
         return cursor.fetchall()
 
 
 def queues_with_work(*, using: str = "default") -> list[tuple[int, str, int]]:
     """Active queues with a due job: (id, name, how many of them may be run at once)."""
-    with connections[using].cursor() as cursor:
+    with hot_cursor(using) as cursor:
         cursor.execute(sql.queues_with_work(dialect(using)), [])
         return cursor.fetchall()
 
 
 def next_due(queue_id: int, *, using: str = "default") -> datetime | None:
     """When the first waiting job of a queue is or was due."""
-    with connections[using].cursor() as cursor:
+    with hot_cursor(using) as cursor:
         cursor.execute(sql.NEXT_DUE, [queue_id] * len(sql.ALL_RANKS))
         moments = [aware(moment) for moment in cursor.fetchone()]
     return min((moment for moment in moments if moment is not None), default=None)

@@ -34,10 +34,10 @@ def failing(now: datetime) -> list[dict[str, Any]]:
 
 def newest_failed(most: int) -> Any:
     """Failed jobs, bounded by a step into the index of states."""
-    failed = QueuedJob.objects.extra(where=[INDEXED["failed"]])
+    failed = QueuedJob.objects.visible().extra(where=[INDEXED["failed"]])
     beyond = failed.order_by("-pk").values_list("pk", flat=True)[most : most + 1]
     floor = next(iter(beyond), 0)
-    return failed.visible().filter(pk__gt=floor)
+    return failed.filter(pk__gt=floor)
 
 
 def _grouped(failed: Any) -> Any:

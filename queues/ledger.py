@@ -3,10 +3,9 @@
 import json
 from typing import Any
 
-from django.db import connections
 from django.db.transaction import atomic
 
-from queues import sql
+from queues import outcome_sql, sql
 from queues.dialect import dialect
 from queues.ids import get_job_ids
 from queues.logic.ranks import shared_rank
@@ -14,6 +13,7 @@ from queues.models import RunLog
 from queues.reserved import Reserved
 from queues.settle import Ending, Settled, settle
 from queues.slots import HeldSlot, lease_seconds
+from queues.statements import hot_cursor
 
 
 def finish(slot: HeldSlot, endings: list[Ending], worker: str) -> set[int]:
@@ -36,7 +36,7 @@ def start(slot: HeldSlot, job: Reserved, worker: str, seconds_ago: float) -> boo
     since = d.seconds(-seconds_ago)
     with atomic(using=slot.using):
         slot.renew()
-        with connections[slot.using].cursor() as cursor:
+        with hot_cursor(slot.using) as cursor:
             cursor.execute(sql.start(d), [since, job.id, slot.id, slot.epoch, job.attempt])
             started = cursor.rowcount == 1
             if started:
@@ -49,7 +49,7 @@ def start(slot: HeldSlot, job: Reserved, worker: str, seconds_ago: float) -> boo
 def still_ours(slot: HeldSlot, job: Reserved) -> bool:
     """Renew the lease, and look whether the job was aborted or deleted."""
     slot.renew()
-    with connections[slot.using].cursor() as cursor:
+    with hot_cursor(slot.using) as cursor:
         cursor.execute(sql.STILL_OURS, [job.id, slot.id, slot.epoch])
         return cursor.fetchone() is not None
 
@@ -61,7 +61,7 @@ def report(slot: HeldSlot, job: Reserved, lines: list[dict[str, Any]], shown: An
             return
         _insert_lines([(job, line) for line in lines], slot.using)
         if shown is not None:
-            with connections[slot.using].cursor() as cursor:
+            with hot_cursor(slot.using) as cursor:
                 cursor.execute(
                     sql.SHOW_PROGRESS, [shown["percent"], shown["note"], job.id, job.attempt + 1]
                 )
@@ -79,8 +79,8 @@ def _finish(slot: HeldSlot, settled: list[Settled], worker: str) -> set[int]:
 
 def _finish_at_once(slot: HeldSlot, rows: str, worker: str, lease: Any) -> set[int]:
     parameters = [lease, slot.id, slot.epoch, rows, slot.epoch, worker, slot.queue_id]
-    with connections[slot.using].cursor() as cursor:
-        cursor.execute(sql.finish_postgresql(dialect(slot.using)), parameters)
+    with hot_cursor(slot.using) as cursor:
+        cursor.execute(outcome_sql.finish_postgresql(dialect(slot.using)), parameters)
         accepted = {job_id for (job_id,) in cursor.fetchall()}
     if not accepted:
         slot.renew()  # refused one by one, or is the slot lost?
@@ -88,8 +88,8 @@ def _finish_at_once(slot: HeldSlot, rows: str, worker: str, lease: Any) -> set[i
 
 
 def _finish_in_steps(slot: HeldSlot, rows: str, worker: str, lease: Any) -> set[int]:
-    renew, finish_jobs, record_runs, count = sql.finish_sqlite(dialect(slot.using))
-    with connections[slot.using].cursor() as cursor:
+    renew, finish_jobs, record_runs, count = outcome_sql.finish_sqlite(dialect(slot.using))
+    with hot_cursor(slot.using) as cursor:
         cursor.execute(renew, [lease, slot.id, slot.epoch])
         if cursor.rowcount != 1:
             raise slot.lost()
@@ -155,6 +155,6 @@ def push_callback(queue_id: int, settled: Settled, job_id: int, using: str) -> N
         "parent_run": row["runs"],
         "suspect": True,
     }
-    with connections[using].cursor() as cursor:
+    with hot_cursor(using) as cursor:
         statement = sql.push(dialect(using), once=True)
         cursor.execute(statement, [given.get(column) for column in sql.PUSHED])

@@ -5,24 +5,25 @@ from typing import Any
 
 from django.conf import settings
 
+from allocation import presence
 from allocation.errors import LeaseLost
-from allocation.leases import HeldLease, this_process
+from allocation.leases import HeldLease
 from queues.errors import WorkerNameTaken
 
 
-class Presence:
+class Presence(presence.Presence):
     """Renewed from the worker's own loop, so that a worker that hangs is not present."""
 
     def __init__(self, name: str, facts: dict[str, Any]) -> None:
-        self.role = f"worker/{name}"
+        lease_seconds = settings.ATRIBUTO.worker_lease_ms / 1000
+        beat_seconds = settings.ATRIBUTO.worker_heartbeat_ms / 1000
+        super().__init__("worker", name, seconds=lease_seconds, beat_seconds=beat_seconds)
         self.facts = facts
-        self.holder = this_process()
-        self._lease: HeldLease | None = None
         self._due = 0.0
 
     def arrive(self) -> None:
         """Wait for the lease of a namesake that was killed a moment ago."""
-        give_up = time.monotonic() + 2 * settings.ATRIBUTO.worker_lease_ms / 1000
+        give_up = time.monotonic() + 2 * self.seconds
         while True:
             try:
                 return self.take()
@@ -32,8 +33,7 @@ class Presence:
             time.sleep(0.2)
 
     def take(self) -> None:
-        seconds = settings.ATRIBUTO.worker_lease_ms / 1000
-        self._lease = HeldLease.take(self.role, self.holder, seconds, **self.facts)
+        self._lease = HeldLease.take(self.role, self.holder, self.seconds, **self.facts)
         if self._lease is None:
             raise WorkerNameTaken(f"another live process is {self.role}")
 
@@ -45,11 +45,7 @@ class Presence:
             self._renew()
         except LeaseLost:
             self.take()
-        self._due = time.monotonic() + settings.ATRIBUTO.worker_heartbeat_ms / 1000
-
-    def leave(self) -> None:
-        if self._lease is not None:
-            self._lease.release()
+        self._due = time.monotonic() + self.beat_seconds
 
     def _renew(self) -> None:
         if self._lease is None:

@@ -37,6 +37,7 @@ class Pump:
     worker: str
     keep_alive: Callable[[], None]  # the worker's own presence
     is_stopping: Callable[[], bool]
+    is_called: Callable[[], bool] = lambda: False
     reserve: Callable[[HeldSlot, int], Batch | None] = reserve
     call: Callable[[HeldSlot], None] = call_any  # for work of this queue that it leaves
     _size: int = field(default=1, init=False)
@@ -130,6 +131,7 @@ class Pump:
             playing.moment,
             self.keep_alive,
             self.is_stopping,
+            self.is_called,
         ).ending(playing.lines, playing.progress, playing.transaction)
         if ending is not None:
             playing.endings = [ending]

@@ -24,6 +24,7 @@ from queues.models import QueuedJob
 from queues.ring import ring
 from queues.routes import send_one_key
 from queues.schema import check
+from queues.statements import hot_cursor
 
 LONGEST_NAME = 128
 LARGEST_DATA = 1024 * 1024
@@ -168,7 +169,7 @@ def _check_names(mount: Any, name: Any) -> None:
 
 def _found(queue: str, mount: str, name: str, using: str) -> tuple[int, Any, dict[str, Any]]:
     """The queue's number, and schema and defaults of the script if it is installed."""
-    with connections[using].cursor() as cursor:
+    with hot_cursor(using) as cursor:
         cursor.execute(sql.FIND_SCRIPT, [mount, name, queue])
         row = cursor.fetchone()
     if row is None:
@@ -182,7 +183,7 @@ def _insert(prepared: Prepared, text: str | None) -> int:
     statement = sql.push(dialect(prepared.using), once=once)
     for _ in range(3):  # the job with the same key may end while we look
         row = prepared.row(get_job_ids(1)[0], text)
-        with connections[prepared.using].cursor() as cursor:
+        with hot_cursor(prepared.using) as cursor:
             cursor.execute(statement, row)
             stored = cursor.fetchone()
         if stored is not None:

@@ -5,14 +5,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db import connections
-
 from queues import sql
 from queues.attempt import Attempt
 from queues.dialect import dialect
 from queues.logic.lifecycle import Counts, Policy
 from queues.logic.ranks import shared_rank
 from queues.slots import HeldSlot
+from queues.statements import hot_cursor
 
 
 @dataclass(slots=True)
@@ -102,7 +101,7 @@ def reserve(slot: HeldSlot, count: int) -> Batch | None:
 
 
 def reserved(slot: HeldSlot, statement: str, probes: list[Any], count: int) -> Batch | None:
-    with connections[slot.using].cursor() as cursor:
+    with hot_cursor(slot.using) as cursor:
         cursor.execute(statement, [*probes, count, slot.id, slot.epoch, slot.id, slot.epoch])
         rows = cursor.fetchall()
     if not rows:

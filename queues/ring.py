@@ -3,7 +3,6 @@
 import os
 
 import structlog
-from django.db import connections
 from redis import Redis
 from redis.exceptions import RedisError
 from rq.job import Job
@@ -13,6 +12,7 @@ from queues import sql, station_sql
 from queues.dialect import dialect
 from queues.doorbell import CHANNEL, ENTRY, DoorbellJob, channel_of, connection, doorbell_queue
 from queues.slots import HeldSlot
+from queues.statements import hot_cursor
 
 log = structlog.get_logger(__name__)
 
@@ -45,7 +45,7 @@ def call_any(slot: HeldSlot) -> None:
 def _chosen(queue_id: int, jobs: int, station: str, using: str) -> list[tuple[int, int]]:
     d = dialect(using)
     ago = d.seconds(-RING_AGAIN_SECONDS)
-    with connections[using].cursor() as cursor:
+    with hot_cursor(using) as cursor:
         if station:  # a bell that nobody hears would keep the slot from others
             parameters = [ago, queue_id, station, max(1, jobs)]
             cursor.execute(sql.choose_slots(d, station_sql.is_served(d)), parameters)

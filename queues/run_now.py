@@ -1,5 +1,6 @@
 """Run a script at once, in a process of its own, with a time limit."""
 
+import atexit
 import os
 import threading
 import time
@@ -161,6 +162,14 @@ def _put_back(workhorse: Workhorse) -> None:
             _idle.append((_surroundings(), workhorse))
             return
     workhorse.close()
+
+
+@atexit.register
+def close_idle() -> None:
+    """A process that ends leaves no warm one behind."""
+    with _lock:
+        while _idle:
+            _idle.pop()[1].close()
 
 
 def _surroundings() -> str:

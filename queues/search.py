@@ -98,7 +98,7 @@ def _ended_in(period: Period, newest: int | None) -> Any:
 
 
 def _floor(state: str, newest: int | None, now: datetime) -> int | None:
-    jobs = in_state(QueuedJob.objects.all(), state, now)
+    jobs = in_state(QueuedJob.objects.visible(), state, now)
     if newest is not None:
         jobs = jobs.filter(pk__lte=newest)
     beyond = jobs.order_by("-pk").values_list("pk", flat=True)

@@ -57,7 +57,7 @@ class Ending:
 
 @dataclass(slots=True)
 class Settled:
-    """A row in the words of sql.OUTCOME, and the callback that is due once it is stored."""
+    """A row in the words of outcome_sql.OUTCOME, and the callback that is due once it is stored."""
 
     row: dict[str, Any]
     ending: Ending

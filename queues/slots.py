@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.db import connections
 
 from allocation.errors import LeaseLost
 from queues import sql
 from queues.dialect import dialect
+from queues.statements import hot_cursor
 
 
 @dataclass(frozen=True)
@@ -25,18 +25,18 @@ class HeldSlot:
     def renew(self) -> None:
         """Raise LeaseLost once somebody else may have it."""
         d = dialect(self.using)
-        with connections[self.using].cursor() as cursor:
+        with hot_cursor(self.using) as cursor:
             cursor.execute(sql.renew(d), [d.seconds(lease_seconds()), self.id, self.epoch])
             if cursor.rowcount != 1:
                 raise self.lost()
 
     def release(self) -> None:
-        with connections[self.using].cursor() as cursor:
+        with hot_cursor(self.using) as cursor:
             cursor.execute(sql.release(dialect(self.using)), [self.id, self.epoch])
 
     def give_back(self) -> int:
         """Free every job that is reserved and not started."""
-        with connections[self.using].cursor() as cursor:
+        with hot_cursor(self.using) as cursor:
             cursor.execute(sql.GIVE_BACK, [self.id, self.epoch])
             return cursor.rowcount
 
@@ -47,7 +47,7 @@ class HeldSlot:
 def acquire(queue: str, number: int, holder: str, *, using: str = "default") -> HeldSlot | None:
     """None when the slot is taken, too many, or its queue is paused or gone."""
     d = dialect(using)
-    with connections[using].cursor() as cursor:
+    with hot_cursor(using) as cursor:
         cursor.execute(sql.acquire(d), [queue, holder, d.seconds(lease_seconds()), number])
         row = cursor.fetchone()
     return None if row is None else HeldSlot(row[0], row[1], row[2], queue, number, holder, using)

@@ -9,7 +9,6 @@ from functools import cache
 
 from queues.dialect import Dialect
 from queues.logic.ranks import RANKS, STICKY_RANKS
-from queues.models.minute import BOUNDS_MS
 
 # A probe of the index for each rank, in the order in which they start, keeps the price of a
 # reservation the same however many jobs wait for a later moment.
@@ -203,13 +202,17 @@ def reserve(d: Dialect) -> str:
 
 def reserving(d: Dialect, picked: str, columns: list[str]) -> str:
     """Parameters after those of `picked`: limit, slot, epoch, slot, epoch."""
-    # An array, because a join would be free to scan the table or to pick again and again.
-    chosen = "= ANY(ARRAY(SELECT id FROM picked))" if d.lock else "IN (SELECT id FROM picked)"
+    # An array, because a join would be free to scan the table or to pick again and again. Its
+    # rows are locked: to ask again for what they are would invite a scan of all that wait.
+    chosen = (
+        "= ANY(ARRAY(SELECT id FROM picked))"
+        if d.lock
+        else "IN (SELECT id FROM picked) AND status = 'pending' AND slot_id IS NULL"
+    )
     return f"""
         WITH picked AS MATERIALIZED ({picked} LIMIT %s)
         UPDATE queues_queuedjob SET slot_id = %s, slot_epoch = %s
-        WHERE id {chosen} AND status = 'pending' AND slot_id IS NULL
-        AND EXISTS (
+        WHERE id {chosen} AND EXISTS (
             SELECT 1 FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
             WHERE s.id = %s AND s.epoch = %s AND s.leased_until > {d.now}
             AND s.number < q.max_workers AND q.paused_at IS NULL AND q.deleted_at IS NULL
@@ -247,144 +250,6 @@ STILL_OURS = """
 
 SHOW_PROGRESS = "UPDATE queues_run SET percent = %s, note = %s WHERE job_id = %s AND attempt = %s"
 
-OUTCOME = {
-    "id": "bigint",
-    "attempt": "int",
-    "status": "text",
-    "outcome": "text",
-    "result": "jsonb",
-    "runs": "int",
-    "run_failures": "int",
-    "lost": "int",
-    "number": "int",
-    "due_at": "timestamptz",
-    "started_at": "timestamptz",
-    "ended_at": "timestamptz",
-    "error": "text",
-    "traceback": "text",
-    "fingerprint": "text",
-    "percent": "float",
-    "note": "text",
-    "counted": "int",
-    "retried": "int",
-    "wait_ms": "bigint",
-    "run_ms": "bigint",
-}
-COUNTS = [
-    "started",
-    "complete",
-    "failed",
-    "retried",
-    "wait_ms",
-    "run_ms",
-    *(f"{kind}_{n}" for kind in ("wait", "run") for n in range(len(BOUNDS_MS) + 1)),
-]
-
-
-def outcome_source(d: Dialect) -> str:
-    """The outcomes of a batch, given as one JSON array, as rows."""
-    if d.vendor == "postgresql":
-        columns = ", ".join(f"{name} {kind}" for name, kind in OUTCOME.items())
-        return f"SELECT * FROM jsonb_to_recordset(%s::jsonb) AS o({columns})"
-    columns = ", ".join(
-        f"value -> '$.{name}' AS {name}" if kind == "jsonb" else f"value ->> '$.{name}' AS {name}"
-        for name, kind in OUTCOME.items()
-    )
-    return f"SELECT {columns} FROM json_each(%s)"
-
-
-def finish_jobs(d: Dialect, slot_id: str, slot_epoch: str) -> str:
-    """Only what this slot holds, at the attempt it knows of: whoever comes late changes nothing."""
-    null = "'null'::jsonb" if d.vendor == "postgresql" else "'null'"
-    no = "FALSE" if d.vendor == "postgresql" else "0"
-    # The plus keeps SQLite from finding the jobs by slot and reading all outcomes for each.
-    plus = "" if d.vendor == "postgresql" else "+"
-    return f"""
-        UPDATE queues_queuedjob SET status = o.status, attempt = o.attempt,
-            result = CASE WHEN o.outcome = 'complete' THEN NULLIF(o.result, {null})
-                ELSE queues_queuedjob.result END,
-            runs = o.runs, run_failures = o.run_failures, lost = o.lost,
-            due_at = COALESCE(o.due_at, queues_queuedjob.due_at),
-            started_at = o.started_at,
-            ended_at = CASE WHEN o.status = 'pending' THEN NULL ELSE o.ended_at END,
-            error = o.error, fingerprint = o.fingerprint,
-            slot_id = NULL, slot_epoch = NULL, suspect = {no}
-        FROM o
-        WHERE queues_queuedjob.id = o.id AND {plus}queues_queuedjob.slot_id = {slot_id}
-        AND queues_queuedjob.slot_epoch = {slot_epoch}
-        AND ((queues_queuedjob.status = 'pending' AND queues_queuedjob.attempt = o.attempt - 1)
-            OR (queues_queuedjob.status = 'progress' AND queues_queuedjob.attempt = o.attempt))"""
-
-
-RECORD_RUNS = """
-    INSERT INTO queues_run (job_id, attempt, number, worker, outcome, started_at, ended_at,
-        error, traceback, percent, note)
-    SELECT o.id, o.attempt, o.number, {worker}, o.outcome, o.started_at, o.ended_at,
-        o.error, o.traceback, o.percent, o.note
-    FROM o WHERE o.id IN ({accepted})
-    ON CONFLICT (job_id, attempt) DO UPDATE SET outcome = excluded.outcome,
-        started_at = excluded.started_at, ended_at = excluded.ended_at,
-        error = excluded.error, traceback = excluded.traceback,
-        percent = COALESCE(excluded.percent, queues_run.percent),
-        note = CASE WHEN excluded.note = '' THEN queues_run.note ELSE excluded.note END"""
-
-
-def count_minute(d: Dialect, queue_id: str, accepted: str) -> str:
-    """Add a batch to the counters of its minute."""
-    values = [
-        "count(*)",
-        "count(*) FILTER (WHERE o.outcome = 'complete')",
-        "count(*) FILTER (WHERE o.outcome = 'failed')",
-        "sum(o.retried)",
-        "sum(o.wait_ms)",
-        "sum(o.run_ms)",
-        *_buckets("o.wait_ms"),
-        *_buckets("o.run_ms"),
-    ]
-    values = [f"{value} AS {name}" for value, name in zip(values, COUNTS, strict=True)]
-    added = ", ".join(f"{name} = queues_minutecount.{name} + excluded.{name}" for name in COUNTS)
-    return f"""
-        INSERT INTO queues_minutecount (queue_id, minute, pushed, {", ".join(COUNTS)})
-        SELECT {queue_id}, {d.minute}, 0, batch.* FROM (
-            SELECT {", ".join(values)} FROM o WHERE o.counted = 1 AND o.id IN ({accepted})
-        ) batch WHERE batch.started > 0
-        ON CONFLICT (queue_id, minute) DO UPDATE SET {added}"""
-
-
-def _buckets(column: str) -> list[str]:
-    low = 0
-    found = []
-    for high in BOUNDS_MS:
-        found.append(f"count(*) FILTER (WHERE {column} >= {low} AND {column} < {high})")
-        low = high
-    return [*found, f"count(*) FILTER (WHERE {column} >= {low})"]
-
-
-@cache
-def finish_postgresql(d: Dialect) -> str:
-    """Parameters: lease seconds, slot, epoch, outcomes, epoch, worker, queue."""
-    accepted = "SELECT id FROM done"
-    return f"""
-        WITH slot AS ({renew(d)} RETURNING id),
-        o AS MATERIALIZED ({outcome_source(d)}),
-        done AS ({finish_jobs(d, "(SELECT id FROM slot)", "%s")} RETURNING queues_queuedjob.id),
-        runs AS ({RECORD_RUNS.format(worker="%s", accepted=accepted)}),
-        minute AS ({count_minute(d, "%s::bigint", accepted)})
-        SELECT id FROM done"""
-
-
-@cache
-def finish_sqlite(d: Dialect) -> tuple[str, str, str, str]:
-    """The same as four statements of one transaction."""
-    rows = f"WITH o AS MATERIALIZED ({outcome_source(d)})"
-    accepted = "SELECT value FROM json_each(%s)"
-    return (
-        renew(d),
-        f"{rows} {finish_jobs(d, '%s', '%s')} RETURNING id",
-        f"{rows} {RECORD_RUNS.format(worker='%s', accepted=accepted)}",
-        f"{rows} {count_minute(d, '%s', accepted)}",
-    )
-
 
 @cache
 def queues_with_work(d: Dialect) -> str:
@@ -408,22 +273,3 @@ NEXT_DUE = "SELECT " + ", ".join(
     f"AND rank = {rank} AND status = 'pending' AND slot_id IS NULL ORDER BY due_at LIMIT 1)"
     for rank in ALL_RANKS
 )
-
-
-@cache
-def gauges(d: Dialect) -> str:
-    """One line per queue, each number by index and counted no further than the limit given."""
-    first_due = ", ".join(
-        "(SELECT due_at FROM queues_queuedjob WHERE queue_id = q.id "
-        f"AND rank = {rank} AND status = 'pending' AND slot_id IS NULL ORDER BY due_at LIMIT 1)"
-        for rank in ALL_RANKS
-    )
-    return f"""
-        SELECT q.name, q.max_workers, q.paused_at,
-            (SELECT count(*) FROM queues_slot s
-                WHERE s.queue_id = q.id AND s.leased_until > {d.now}),
-            (SELECT count(*) FROM (
-                SELECT 1 FROM queues_queuedjob WHERE queue_id = q.id
-                AND status = 'pending' AND slot_id IS NULL LIMIT %s) waiting),
-            {first_due}
-        FROM queues_queue q WHERE q.deleted_at IS NULL ORDER BY q.name LIMIT 1000"""

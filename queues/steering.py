@@ -1,5 +1,6 @@
 """What people do to a job: abort, reset, run now, delete. One conditional UPDATE each."""
 
+from functools import partial
 from typing import Any
 
 from django.db import IntegrityError
@@ -8,6 +9,7 @@ from django.db.transaction import atomic, on_commit
 
 from allocation.events import record
 from queues import left_behind
+from queues.calls import call_off
 from queues.errors import JobIsRunning, JobIsTwice, JobNotFound
 from queues.logic.lifecycle import Outcome, Status
 from queues.models import AttemptTransaction, QueuedJob, Run, RunLog
@@ -36,6 +38,7 @@ def abort(job_id: int, *, using: str = "default") -> bool:
         if aborted:
             _end_run(job_id, using)
             record("job.aborted", f"job:{job_id}", using=using)
+            on_commit(partial(call_off, [job_id]), using=using, robust=True)
         left = left_behind.of_jobs([job_id]) if aborted else []
     left_behind.roll_back(left)
     if not aborted and not jobs.filter(pk=job_id).exists():
@@ -69,7 +72,7 @@ def run_now(job_id: int, *, using: str = "default") -> bool:
 
 
 def delete(job_id: int, *, using: str = "default") -> bool:
-    """A running one is stopped when its worker next looks; it leaves no trace."""
+    """A running one is stopped; it leaves no trace."""
     with atomic(using=using):
         list(QueuedJob.objects.using(using).select_for_update().filter(pk=job_id).only("pk"))
         left = left_behind.of_jobs([job_id])
@@ -79,6 +82,7 @@ def delete(job_id: int, *, using: str = "default") -> bool:
         deleted, _ = QueuedJob.objects.using(using).filter(pk=job_id).delete()
         if deleted:
             record("job.deleted", f"job:{job_id}", using=using)
+            on_commit(partial(call_off, [job_id]), using=using, robust=True)
     left_behind.roll_back(left)
     return deleted > 0
 

@@ -34,6 +34,7 @@ class Supervision:
     moment: Callable[[float], datetime]
     keep_alive: Callable[[], None]
     is_stopping: Callable[[], bool]
+    is_called: Callable[[], bool]  # somebody may have aborted or deleted the job
     lines: list[dict[str, Any]] = field(default_factory=list)
     progress: dict[str, Any] | None = None
     transaction: tuple[int, int] | None = None
@@ -85,7 +86,7 @@ class Supervision:
         """Renew and report in time; LeaseLost when another may have the slot."""
         now = time.monotonic()
         reporting = (self.lines or self._new_progress) and now >= self._report_at
-        if now < self._renew_at and not reporting:
+        if now < self._renew_at and not reporting and not self.is_called():
             return True
         try:
             ours = self._renewed(bool(reporting))

@@ -19,12 +19,14 @@ from rq.utils import now as rq_now
 
 from allocation.errors import LeaseLost
 from allocation.events import record
+from queues.calls import Calls
 from queues.doorbell import Bell, DoorbellJob, DoorbellQueue, channel_of, connection, doorbell_queue
 from queues.due import free_slots_with_work, has_due
 from queues.presence import Presence
 from queues.pump import Pump
 from queues.ring import ring
 from queues.slots import HeldSlot, acquire
+from queues.statements import forget_plans
 from queues.stations import Post
 from queues.workhorse import Workhorse
 
@@ -34,6 +36,7 @@ WAIT_SECONDS = 1
 ANSWER_SECONDS = 2.0  # Redis that takes longer counts as down
 ANNOUNCE_SECONDS = 10.0
 DEGRADED_SECONDS = 1.0
+PLANS_SECONDS = 5.0  # a plan made for a small table is not kept while it grows
 
 
 class Worker(RQWorker):
@@ -50,8 +53,10 @@ class Worker(RQWorker):
         self.presence = presence
         self.post = post
         self.workhorse = Workhorse(settings.ATRIBUTO.worker_memory_mb)
+        self.calls = Calls(redis)
         self._waiting = False
         self._announced = 0.0
+        self._planned = 0.0
         self._degraded = False
         self._alarmed = False
 
@@ -78,6 +83,7 @@ class Worker(RQWorker):
     def round(self) -> None:
         """One wait at the doorbell, or one look at the rows while Redis is away."""
         self.keep()
+        self._plan_anew()
         try:
             bell = self.listen()
         except RedisError as error:
@@ -116,6 +122,7 @@ class Worker(RQWorker):
             worker_registration.register(self, pipeline)
             pipeline.expire(self.key, self.worker_ttl + 60)
             pipeline.execute()
+        self.calls.listen()
         self._announced = time.monotonic() + ANNOUNCE_SECONDS
 
     def pump(self, bell: Bell) -> None:
@@ -164,8 +171,19 @@ class Worker(RQWorker):
 
     def _pump(self, slot: HeldSlot, **ways: Any) -> Pump:
         return Pump(
-            slot, self.workhorse, self.name, self.keep, lambda: self._stop_requested, **ways
+            slot,
+            self.workhorse,
+            self.name,
+            self.keep,
+            lambda: self._stop_requested,
+            self.calls.heard,
+            **ways,
         )
+
+    def _plan_anew(self) -> None:
+        if time.monotonic() > self._planned:
+            forget_plans()
+            self._planned = time.monotonic() + PLANS_SECONDS
 
     def request_stop(self, signum: int, frame: Any) -> None:
         self._stop_requested = True

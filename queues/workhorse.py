@@ -1,5 +1,6 @@
 """The parent's side of the child: start it, hand it work, kill it, replace it."""
 
+import gc
 import os
 import signal
 import socket
@@ -133,6 +134,7 @@ class Workhorse:
 
     def _start_by_fork(self, ours: socket.socket, theirs: socket.socket) -> None:
         connections.close_all()  # a forked copy of a connection would disturb ours
+        gc.freeze()  # a collection in the child would copy every page that the two share
         self._pid = os.fork()
         if self._pid == 0:
             os.setpgid(0, 0)

@@ -124,7 +124,7 @@ def tab_counts(query: Query) -> list[dict[str, Any]]:
     found = []
     for state in ("", *STATES):
         counted = state == query.state or query.counted
-        count = capped_count(query.found(state).jobs) if counted else 0
+        count = capped_count(query.found(state).jobs, by_key=True) if counted else 0
         found.append(
             {
                 "state": state,

@@ -10,22 +10,23 @@ import django  # noqa: E402
 django.setup()
 
 import queues  # noqa: E402
+from queues.handles import QueueHandle  # noqa: E402
 
 MOUNT = "/bench"
+queue = QueueHandle("bench")
 
 
 def many(count):
-    queue = queues.get("bench")
     for begin in range(0, count, 5000):
         queue.push_many({"mount": MOUNT, "name": "noop"}, [None] * min(5000, count - begin))
 
 
 def one():
-    queues.get("bench").push({"mount": MOUNT, "name": "noop"})
+    queue.push({"mount": MOUNT, "name": "noop"})
 
 
 def marked(path):
-    queues.get("bench").push({"mount": MOUNT, "name": "mark"}, path)
+    queue.push({"mount": MOUNT, "name": "mark"}, path)
 
 
 def prepare():
@@ -38,10 +39,22 @@ def prepare():
     queues.create("bench", 1)
 
 
+def work_one_by_one():
+    """A worker that claims, runs and records every job by itself."""
+    from django.core.management import call_command
+
+    from queues import pump
+
+    pump.LARGEST_BATCH = 1
+    call_command("worker")
+
+
 if __name__ == "__main__":
     from pushing import main
 
     if sys.argv[1] == "schema":
         prepare()
+    elif sys.argv[1] == "worker":
+        work_one_by_one()
     else:
         main(sys.modules["__main__"])

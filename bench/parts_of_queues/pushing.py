@@ -6,6 +6,8 @@ import time
 
 def main(part):
     doing, count = sys.argv[1], int(sys.argv[2])
+    if doing in {"many", "single"}:
+        part.one()  # opens the connection
     begun = time.perf_counter()
     if doing == "fill":  # the marks around the jobs tell when the first and the last ran
         part.marked(sys.argv[3])
@@ -17,9 +19,12 @@ def main(part):
         for _ in range(count):
             part.one()
     elif doing == "slowly":  # the pushes' moments, for the delay until the start
-        for _ in range(count):
-            print(time.time())
+        warm = int(sys.argv[4])
+        for number in range(warm + count):
+            pushed = time.time()
             part.marked(sys.argv[3])
-            time.sleep(0.05)
+            if number >= warm:
+                print(pushed)
+            time.sleep(0.03)
         return
     print(time.perf_counter() - begun)

@@ -125,6 +125,11 @@ class QueuedJob(models.Model):
                 fields=["queue", "rank", "due_at", "id"], condition=WAITING, name="job_waiting"
             ),
             models.Index(
+                fields=["id", "due_at"],
+                condition=WAITING & Q(parent__isnull=True),
+                name="job_shown_waiting",
+            ),
+            models.Index(
                 fields=["routed_to", "queue", "rank", "due_at", "id"],
                 condition=WAITING & STICKY,
                 name="job_waiting_routed",
@@ -133,8 +138,8 @@ class QueuedJob(models.Model):
             models.Index(fields=["slot"], condition=Q(slot__isnull=False), name="job_held_by_slot"),
             models.Index(
                 fields=["status", "id"],
-                condition=Q(status__in=["progress", "complete", "failed"]),
-                name="job_by_status",
+                condition=Q(status__in=["progress", "complete", "failed"], parent__isnull=True),
+                name="job_shown_by_status",
             ),
             models.Index(
                 fields=["queue", "ended_at"],

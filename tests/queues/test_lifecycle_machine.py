@@ -1,6 +1,9 @@
 """Any history of pushes, runs, failures, crashes, aborts and time, against a model of 30 lines."""
 
+from datetime import timedelta
+
 import pytest
+from django.db.models import F
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -12,6 +15,7 @@ from hypothesis.stateful import (
 )
 
 import queues
+from allocation.errors import LeaseLost
 from allocation.leases import HeldLease
 from allocation.models.clock import database_now
 from queues.ledger import finish, start
@@ -25,38 +29,44 @@ from queues.slots import acquire
 SCRIPT = {"mount": "/model", "name": "x"}
 CALLED = {"mount": "/model", "name": "called"}
 MOST_JOBS = 4
+MINUTE = 60  # longer than a lease, and than a history takes to play
 
 
 class Expected:
-    """What one job must have come to, by the words of the promise."""
+    """What one job must have come to, by the words of the promise; times in seconds."""
 
-    def __init__(self, k, n):
-        self.k, self.n = k, n
-        self.status, self.running = "pending", False
+    def __init__(self, k, n, delay, until):
+        self.k, self.n, self.delay, self.until = k, n, delay, until
+        self.status, self.due = "pending", None  # None is «at once»
         self.executions = self.runs = self.failures = self.lost = 0
         self.callbacks = []
+
+    def is_due(self, now):
+        return self.status == "pending" and (self.due is None or self.due <= now)
 
     def begin(self):
         self.executions += 1
 
-    def succeed(self):
-        self._finish("complete")
+    def succeed(self, started):
+        self._finish("complete", started)
 
-    def fail(self):
+    def fail(self, started, now, back_off):
         self.failures, self.lost = self.failures + 1, 0
+        self.due = now + back_off
         if self.failures > self.k:
-            self._finish("failed")
+            self._finish("failed", started)
 
-    def lose(self):
-        self.lost += 1
+    def lose(self, started):
+        self.lost, self.due = self.lost + 1, None
         if self.lost == 3:
-            self._finish("failed")
+            self._finish("failed", started)
 
-    def _finish(self, status):
+    def _finish(self, status, started):
         self.runs, self.lost = self.runs + 1, 0
         self.callbacks.append(status)
-        if self.runs <= self.n:
+        if self.runs <= self.n and (self.until is None or started <= self.until):
             self.status, self.failures = "pending", 0
+            self.due = started + self.delay
         else:
             self.status = status
 
@@ -68,60 +78,97 @@ class Lifecycle(RuleBasedStateMachine):
         super().__init__()
         self.lease = lease
         self.expected = {}
-        self.held = None
+        self.now = 0
+        self.held = None  # slot, job, when it was started by the rows and by our clock
         queues.create("model", 1)
         self.queue = queues.get("model")
 
-    @rule(target=jobs, k=st.integers(0, 2), n=st.integers(0, 2))
-    def push(self, k, n):
+    @rule(
+        target=jobs,
+        k=st.integers(0, 2),
+        n=st.integers(0, 2),
+        delay=st.sampled_from([0, MINUTE]),
+        until=st.sampled_from([None, 2 * MINUTE]),
+    )
+    def push(self, k, n, delay, until):
         if len(self.expected) >= MOST_JOBS:
             return next(iter(self.expected))
-        options = {"max_failures": k, "repeat_times": n, "back_off": 0}
-        job_id = self.queue.push(SCRIPT, {}, success=CALLED, failure=CALLED, **options)
-        self.expected[int(job_id)] = Expected(k, n)
-        return int(job_id)
+        options = {"max_failures": k, "repeat_times": n, "repeat_delay": delay * 1000}
+        if until is not None:
+            options["repeat_until"] = database_now() + timedelta(seconds=until)
+        job_id = int(self.queue.push(SCRIPT, {}, success=CALLED, failure=CALLED, **options))
+        limit = None if until is None else self.now + until
+        self.expected[job_id] = Expected(k, n, delay, limit)
+        return job_id
 
     @rule()
     def begin(self):
-        """Start the first due job, as a worker does."""
-        if self.held is not None:
-            return
+        """Start the first due job, as a worker does; there is one exactly if one is due."""
         QueuedJob.objects.exclude(parent=None).update(due_at="2100-01-01T00:00Z")
-        slot = acquire("model", 0, "machine")
+        slot = None if self.held else acquire("model", 0, "machine")
+        if slot is None:
+            return
         batch = reserve(slot, 1)
+        due = {job for job, wanted in self.expected.items() if wanted.is_due(self.now)}
+        assert {job.id for job in batch.jobs} <= due if batch else not due
         if batch is None:
             slot.release()
             return
         assert start(slot, batch.jobs[0], "machine", 0.0)
         self.expected[batch.jobs[0].id].begin()
-        self.held = slot, batch
+        self.held = slot, batch.jobs[0], batch.now, self.now
 
-    @rule(outcome=st.sampled_from([Outcome.COMPLETE, Outcome.FAILED, Outcome.RELEASED]))
-    def end(self, outcome):
+    @rule(
+        outcome=st.sampled_from([Outcome.COMPLETE, Outcome.FAILED, Outcome.RELEASED]),
+        back_off=st.sampled_from([0, MINUTE]),
+    )
+    def end(self, outcome, back_off):
+        """Tell how it ended; too late once the lease is over, whether the curator came or not."""
         if self.held is None:
             return
-        slot, batch = self.held
-        job = batch.jobs[0]
-        accepted = finish(slot, [Ending(job, outcome, batch.now, batch.now)], "machine")
-        slot.release()
+        slot, job, moment, started = self.held
         self.held = None
+        ended = database_now()
+        ending = Ending(job, outcome, moment, ended, back_off_ms=back_off * 1000)
+        try:
+            accepted = finish(slot, [ending], "machine")
+        except LeaseLost:
+            assert self.now - started >= MINUTE
+            return
+        assert self.now - started < MINUTE
+        slot.release()
         if accepted and outcome is Outcome.COMPLETE:
-            self.expected[job.id].succeed()
+            self.expected[job.id].succeed(started)
         if accepted and outcome is Outcome.FAILED:
-            self.expected[job.id].fail()
+            self.expected[job.id].fail(started, self.now, back_off)
+
+    @rule(seconds=st.sampled_from([MINUTE, 3 * MINUTE]))
+    def pass_time(self, seconds):
+        """The clock goes on: seen from now, everything in the rows lies that much earlier."""
+        earlier = timedelta(seconds=seconds)
+        for column in ("due_at", "repeat_until", "started_at"):
+            there = QueuedJob.objects.filter(parent=None, **{f"{column}__isnull": False})
+            there.update(**{column: F(column) - earlier})
+        Slot.objects.exclude(holder="").update(leased_until=F("leased_until") - earlier)
+        self.now += seconds
+        if self.held is not None:
+            slot, job, moment, started = self.held
+            self.held = slot, job, moment - earlier, started
+
+    @rule()
+    def curate(self):
+        """The curator recovers what was held by a worker whose lease is over."""
+        for slot in Slot.objects.filter(queue__name="model").expired():
+            running = list(QueuedJob.objects.filter(slot=slot, status="progress"))
+            assert recover(slot.pk, database_now(), self.lease)
+            for job in running:
+                age = database_now() - job.started_at
+                self.expected[job.pk].lose(self.now - round(age.total_seconds() / MINUTE) * MINUTE)
 
     @rule()
     def crash(self):
-        """The worker dies; its lease runs out; the curator comes."""
-        if self.held is None:
-            return
-        slot, batch = self.held
-        Slot.objects.filter(pk=slot.id).update(leased_until="2000-01-01T00:00Z")
-        ours = QueuedJob.objects.filter(pk=batch.jobs[0].id, status="progress").exists()
-        assert recover(slot.id, database_now(), self.lease)
+        """The worker dies: nobody ends what it held."""
         self.held = None
-        if ours:
-            self.expected[batch.jobs[0].id].lose()
 
     @rule(job=jobs)
     def abort(self, job):

@@ -153,6 +153,11 @@ def test_the_same_schema_checks_a_run_now(operator):
     assert operator.post(script_url("checked"), {}, JSON).json() == [{"n": 7}]
 
 
+def test_an_unknown_script_is_named(operator):
+    answer = operator.post(script_url("nowhere"), {}, JSON)
+    assert (answer.status_code, answer.json()["script"]) == (404, "nowhere")
+
+
 def test_a_lifecycle_script_that_is_not_defined_is_null(operator):
     assert bare(operator, "post", script_url("setup")).json() is None
     unknown = bare(operator, "post", script_url("nothing"))

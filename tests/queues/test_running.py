@@ -50,6 +50,12 @@ def test_an_unknown_mount_fails_at_run_time(queue, probe, hands, tmp_path):
     assert calls(tmp_path) == [[None, job.id, "failed", 1]]
 
 
+def test_an_error_with_a_status_code_is_a_failure_in_a_queue(queue, act, hands):
+    job = queue.get(queue.push(act, {"odd": True}))
+    hands.drain()
+    assert (job.status, job.failures) == ("failed", ["Odd: a teapot"])
+
+
 def test_failures_are_tried_again_up_to_the_limit(queue, act, hands, tmp_path, executions):
     data = {"file": file_of(tmp_path), "fail_first": 99}
     job = queue.get(queue.push(act, data, max_failures=3, back_off=0))

@@ -96,6 +96,15 @@ def test_reserving_changes_neither_status_nor_attempt(queue, act):
     assert [held.id for held in batch.jobs] == [row.id]
 
 
+def test_a_full_queue_does_not_hold_up_another(queue, act, hands):
+    queue.push_many(act, [None] * 2)
+    started(queue)
+    other = queues.create("other")
+    job = other.get(other.push(act))
+    hands.drain()
+    assert (job.status, len(queue.progress()), len(queue.pending())) == ("complete", 1, 1)
+
+
 def test_a_slot_has_one_holder(queue, act):
     assert acquire("work", 0, "a") is not None
     assert acquire("work", 0, "b") is None

@@ -131,6 +131,20 @@ def test_an_aborted_running_job_is_stopped(queue, wait_script, worker, gate, unt
     assert (job.status, job.failures) == ("failed", ["Job aborted."])
 
 
+def test_an_abort_does_not_wait_for_a_heartbeat(
+    queue, wait_script, worker, gate, until, wait_until, monkeypatch
+):
+    monkeypatch.setenv("ATRIBUTO_WORKER_LEASE_MS", "120000")
+    monkeypatch.setenv("ATRIBUTO_WORKER_HEARTBEAT_MS", "60000")
+    process = worker()
+    job = queue.get(queue.push(wait_script, gate.data))
+    gate.started()
+    until(job, "progress")
+    child = child_of(process)
+    job.abort()
+    wait_until(lambda: has_ended(child), 20)
+
+
 def test_a_stopped_worker_is_fenced_when_it_wakes(queue, wait_script, worker, gate, until):
     first = worker("first")
     job = queue.get(queue.push(wait_script, gate.data))

@@ -8,10 +8,15 @@ import queues
 from allocation.models.clock import database_now
 from atributo_site.commands import AtributoCommand
 from queues import catalogue
-from queues.gauges import gauges
+from queues.depth import with_depth
 from queues.logic.away import WhenAway
 from queues.management.subcommands import Subcommands
+from queues.models import Queue
 from queues.shown import queue_shown
+from queues.snapshot import queue_shown as depth_shown
+
+MOST_QUEUES = 1000
+COLUMNS = ("name", "running", "max_workers", "waiting", "delayed", "oldest_seconds", "paused")
 
 
 class Command(AtributoCommand):
@@ -50,12 +55,14 @@ class Command(AtributoCommand):
             self._tell(options)
 
     def _list(self, options: dict[str, Any]) -> None:
-        found = gauges(database_now())
+        now = database_now()
+        queues = with_depth(Queue.objects.existing()).order_by("name")[:MOST_QUEUES]
+        found = [depth_shown(queue, now, None) for queue in queues]
         if options["json"]:
-            self.show(found)
+            keys = (*COLUMNS, "next_due_at")
+            self.show([{key: line[key] for key in keys} for line in found])
             return
-        columns = ["name", "running", "max_workers", "waiting", "oldest_seconds", "paused"]
-        self.table(columns, [[gauge[column] for column in columns] for gauge in found])
+        self.table(list(COLUMNS), [[line[column] for column in COLUMNS] for line in found])
 
     def _tell(self, options: dict[str, Any]) -> None:
         shown = queue_shown(catalogue.row(options["name"]))

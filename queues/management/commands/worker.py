@@ -16,6 +16,8 @@ from queues.worker import Worker, default_name
 
 class Command(AtributoCommand):
     help = "Run queued jobs. Stops cleanly on SIGTERM or Ctrl-C, and with its parent process."
+    # They would load every page and form of the site: 50 MB in each of two processes.
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--name", default="", help="Name of this worker; default: host-pid.")
