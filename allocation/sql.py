@@ -175,11 +175,12 @@ VALUES (?, ?, ?, {LITE_NOW}, ?, ?, ?, ?, ?) ON CONFLICT (job_id) DO NOTHING
 # The view belongs to the connection and not to the schema, so that no migration meets it.
 LITE_PLACE = "INSERT INTO temp.atributo_place VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 LITE_VIEW = """
-CREATE TEMP VIEW atributo_place AS SELECT '' AS job_id, '' AS instance_id, 0 AS version,
-    '' AS strategy, 0 AS candidates, 0.0 AS score, '' AS actor, '' AS channel, 0 AS capacity
+CREATE TEMP VIEW IF NOT EXISTS atributo_place AS
+SELECT '' AS job_id, '' AS instance_id, 0 AS version, '' AS strategy,
+    0 AS candidates, 0.0 AS score, '' AS actor, '' AS channel, 0 AS capacity
 """
 LITE_TRIGGER = f"""
-CREATE TEMP TRIGGER atributo_placing INSTEAD OF INSERT ON atributo_place BEGIN
+CREATE TEMP TRIGGER IF NOT EXISTS atributo_placing INSTEAD OF INSERT ON atributo_place BEGIN
     UPDATE allocation_roster SET epoch = epoch + 1 WHERE id = 1 AND version = NEW.version;
     SELECT RAISE(ABORT, 'another version') WHERE changes() = 0;
     INSERT INTO allocation_allocation ({_COLUMNS})

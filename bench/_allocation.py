@@ -28,6 +28,7 @@ from bench._seed import SeedOnPostgres, SeedOnSqlite, make_tables, set_instances
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "5"))
 SECONDS = float(os.environ.get("BENCH_SECONDS", "1.0"))
 MOST_ROWS = int(os.environ.get("BENCH_ROWS", "1000000"))
+ONLY_GROWTH = os.environ.get("BENCH_ONLY") == "growth"
 IS_POSTGRES = connection.vendor == "postgresql"
 Allocate = Callable[[str], object]
 
@@ -60,11 +61,18 @@ def report(what: str, seed: float, ours: float, bar: float | None) -> None:
     print(f"{what:44}{seed:>10,.0f}{ours:>12,.0f}{ratio:>8.1f} x{verdict}", flush=True)
 
 
+def empty_our_tables() -> None:
+    if IS_POSTGRES:
+        with connection.cursor() as cursor:
+            cursor.execute("TRUNCATE allocation_instance CASCADE")
+        return
+    for model in (Allocation, InstanceLoad, Instance):
+        model.objects.all().delete()
+
+
 def set_our_instances(count: int) -> None:
     with availability_alone():
-        Allocation.objects.all().delete()
-        InstanceLoad.objects.all().delete()
-        Instance.objects.all().delete()
+        empty_our_tables()
         rows = [Instance(pk=f"instance{n}", available=True, epoch=1) for n in range(count)]
         Instance.objects.bulk_create(rows, batch_size=500)
         store().make_counters([row.pk for row in rows])
@@ -110,7 +118,8 @@ def many_clients(
     make: Callable[[], Any], count: int = 8, beside: Callable[[], None] = lambda: None
 ) -> Together:
     connections.close_all()
-    ready, answers = multiprocessing.Barrier(count), multiprocessing.Queue()
+    ready = multiprocessing.Barrier(count)
+    answers: Any = multiprocessing.Queue()
     started = [
         multiprocessing.Process(target=client, args=(make, ready, answers)) for _ in range(count)
     ]
@@ -161,25 +170,30 @@ def bare_insert(seed_database: str) -> Callable[[str], object]:
     return lambda job_id: lite.execute("INSERT INTO bare VALUES (?, 'instance1')", (job_id,))
 
 
+SERIES = {
+    "postgresql": "SELECT n FROM generate_series(1, {rows}) AS n",
+    "sqlite": "WITH RECURSIVE g(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM g WHERE n < {rows})"
+    " SELECT n FROM g",
+}
+FILL = """
+INSERT INTO allocation_allocation
+    (job_id, instance_id, epoch, allocated_at, strategy, candidates, actor, channel)
+SELECT 'fill' || n, 'instance' || (n - n / 2 * 2), n, CURRENT_TIMESTAMP, 'md5-modulo', 2,
+    'bench', 'process'
+FROM ({series}) AS s
+"""
+
+
 def fill(rows: int) -> None:
-    """So many allocations, made by the database itself."""
-    series = (
-        f"SELECT g AS n FROM generate_series(1, {rows}) AS g"
-        if IS_POSTGRES
-        else f"WITH RECURSIVE g(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM g WHERE n < {rows}) "
-        "SELECT n FROM g"
-    )
+    """So many allocations, made by the database itself and not checked one by one."""
+    series = SERIES[connection.vendor].format(rows=rows)
     with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO allocation_allocation (job_id, instance_id, epoch, allocated_at, strategy,"
-            " candidates, actor, channel) SELECT 'fill' || n, 'instance' || (n %% 2), n,"
-            f" CURRENT_TIMESTAMP, 'md5-modulo', 2, 'bench', 'process' FROM ({series}) AS s"
-            if IS_POSTGRES
-            else "INSERT INTO allocation_allocation (job_id, instance_id, epoch, allocated_at,"
-            " strategy, candidates, actor, channel) SELECT 'fill' || n, 'instance' || (n % 2), n,"
-            f" CURRENT_TIMESTAMP, 'md5-modulo', 2, 'bench', 'process' FROM ({series}) AS s",
-            [] if IS_POSTGRES else None,
-        )
+        if IS_POSTGRES:
+            cursor.execute("SET statement_timeout = 0")
+            cursor.execute("SET session_replication_role = replica")
+        cursor.execute(FILL.format(series=series))
+        if IS_POSTGRES:
+            cursor.execute("SET session_replication_role = origin")
         cursor.execute("ANALYZE allocation_allocation")
 
 
@@ -187,6 +201,9 @@ def main(seed_database: str) -> None:
     kind = SeedOnPostgres if IS_POSTGRES else SeedOnSqlite
     seed, ao = kind(seed_database), Atributo()
     make_tables(seed)
+    if ONLY_GROWTH:
+        print()
+        return growth(ao)
     print(f"\n{'new allocations per second':44}{'original':>10}{'ours':>12}")
     if not IS_POSTGRES:
         connection.ensure_connection()

@@ -81,7 +81,10 @@ class SqliteStore:
         last = _one(raw, sql.LITE_EPOCHS, len(fresh))
         rows = [
             (job_id, instance_id, epoch, many.strategy, many.candidates, score, *_who(many))
-            for epoch, (job_id, instance_id, score) in enumerate(fresh, last - len(fresh) + 1)
+            for epoch, (job_id, instance_id, score) in enumerate(
+                sorted(fresh),
+                last - len(fresh) + 1,  # neighbours share pages
+            )
         ]
         raw.executemany(sql.LITE_INSERT, rows)
         counts = Counter(instance_id for _, instance_id, _ in fresh)
@@ -120,7 +123,7 @@ def _place(raw: sqlite3.Connection, placement: Placement) -> None:
     try:
         raw.execute(sql.LITE_PLACE, placement)
     except sqlite3.OperationalError as error:
-        if "no such table" not in str(error):
+        if "atributo_place" not in str(error):
             raise
         raw.execute(sql.LITE_VIEW)  # the first placement by this connection
         raw.execute(sql.LITE_TRIGGER)

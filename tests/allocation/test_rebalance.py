@@ -1,6 +1,7 @@
 """A rebalance: previewed, applied at a pace, watched and stopped, through every door."""
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -72,7 +73,7 @@ def test_only_one_runs_at_a_time(ao):
 
 
 def test_the_fewest_jobs_become_level_and_not_swapped(ao, sweep, settings):
-    settings.ATRIBUTO.strategy = "least-loaded"
+    settings.ATRIBUTO = replace(settings.ATRIBUTO, strategy="least-loaded")
     rebalances.start(moves_per_minute=600)
     assert sweep(60) == 8
     assert [Allocation.objects.on(key).count() for key in ("old", "new1", "new2")] == [4, 4, 4]
@@ -80,18 +81,22 @@ def test_the_fewest_jobs_become_level_and_not_swapped(ao, sweep, settings):
 
 def test_rest_starts_shows_and_stops_it(rest_as, ao, sweep):
     plan, operator = "/api/v1/allocations/plan", rest_as("operator")
-    begun = operator.post(plan, {"rebalance": True, "moves_per_minute": 6}, format="json").json()
+    begun = operator.post(
+        plan, {"rebalance": True, "moves_per_minute": 6}, content_type="application/json"
+    ).json()
     assert begun["progress"]["running"] and begun["progress"]["jobs"] == 12
     sweep(10)
-    shown = operator.post(plan, {"rebalance": True}, format="json").json()
+    shown = operator.post(plan, {"rebalance": True}, content_type="application/json").json()
     assert (shown["progress"]["moved"], shown["count"] > 0) == (1, True)
-    ended = operator.post(plan, {"rebalance": False}, format="json").json()
+    ended = operator.post(plan, {"rebalance": False}, content_type="application/json").json()
     assert (ended["progress"]["running"], ended["progress"]["stopped"]) == (False, True)
 
 
 @pytest.mark.parametrize("body", [{"rebalance": True, "moves_per_minute": 6}, {"rebalance": False}])
 def test_who_may_only_look_starts_and_stops_nothing(rest_as, ao, body):
-    answer = rest_as("viewer").post("/api/v1/allocations/plan", body, format="json")
+    answer = rest_as("viewer").post(
+        "/api/v1/allocations/plan", body, content_type="application/json"
+    )
     assert (answer.status_code, rebalances.last()) == (403, None)
 
 
