@@ -59,11 +59,11 @@ def plan_drain(instance_id: str, using: str = "default") -> Plan:
     return _plan(load_of(instance_id, using), placed, moves, len(placed) - len(moves))
 
 
-def plan_rebalance(using: str = "default") -> Plan:
+def plan_rebalance(using: str = "default", most: int = MOST_PLANNED) -> Plan:
     """Which jobs would be elsewhere if all were placed anew today."""
     rows = Allocation.objects.using(using).order_by("job_id")
-    placed = list(rows.values_list("job_id", "instance_id")[:MOST_PLANNED])
-    moves, _ = replan(placed, Destinations.without(None, using).choose_again, MOST_PLANNED)
+    placed = list(rows.values_list("job_id", "instance_id")[:most])
+    moves, _ = replan(placed, Destinations.without(None, using).choose_again, most)
     forget_loads(using)  # they count the moves that were only planned
     total = sum(read_loads(using).jobs.values())
     return _plan(total, placed, moves, 0)

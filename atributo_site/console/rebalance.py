@@ -12,6 +12,7 @@ from allocation.models.clock import database_now
 from atributo_site.console.screen import Screen
 from atributo_site.permissions import may
 
+PREVIEWED = 1_000
 REST = (
     "curl -X POST -H 'Authorization: Bearer …' -H 'Content-Type: application/json' "
     """-d '{"rebalance": true, "moves_per_minute": 60}' /api/v1/allocations/plan"""
@@ -32,7 +33,7 @@ class Rebalance(Screen):
         return self.show(
             found=found,
             percent=round(100 * found.progress.fraction) if found else 0,
-            plan=None if found and found.is_running else plans.plan_rebalance(),
+            plan=None if found and found.is_running else plans.plan_rebalance(most=PREVIEWED),
             rest=REST,
             now=database_now(),
             may_operate=may(request.user, "allocation.operate"),
