@@ -35,7 +35,7 @@ urlpatterns = [
         name="instance-change",
     ),
     path("allocations/", allocations.Allocations.as_view(), name="allocations"),
-    path("rebalance/", rebalance.Rebalance.as_view(), name="rebalance"),
+    path("allocations/rebalance", rebalance.Rebalance.as_view(), name="rebalance"),
     path("allocations/<id:job_id>/", allocations.OneAllocation.as_view(), name="allocation"),
     path(
         "allocations/<id:job_id>/<slug:verb>",
