@@ -1,5 +1,6 @@
 """Placing on PostgreSQL: locks and statement in one round trip."""
 
+import select
 from typing import Any
 from weakref import WeakSet
 
@@ -173,16 +174,34 @@ def _results(pgconn: PGconn, statements: Statements) -> list[PGresult]:
     for name, facts in statements:
         pgconn.send_query_prepared(name, facts)
     pgconn.pipeline_sync()
+    pgconn.flush()
     results = []
     for _ in statements:
         results.append(_result(pgconn))
-        pgconn.get_result()  # nothing: the end of this statement
+        _end(pgconn)
     _result(pgconn)
     pgconn.exit_pipeline_mode()
     return results
 
 
+def _end(pgconn: PGconn) -> None:
+    """Of one statement: it has no more results."""
+    while pgconn.is_busy():
+        _wait(pgconn)
+    pgconn.get_result()
+
+
+def _wait(pgconn: PGconn) -> None:
+    """In poll, because libpq would wait with Python's lock held: other threads go on."""
+    waiting = select.poll()
+    waiting.register(pgconn.socket, select.POLLIN)
+    waiting.poll()
+    pgconn.consume_input()
+
+
 def _result(pgconn: PGconn) -> PGresult:
+    while pgconn.is_busy():
+        _wait(pgconn)
     found = pgconn.get_result()
     if found is None:
         raise psycopg.OperationalError("the connection to the server is lost")
