@@ -15,6 +15,7 @@ from allocation.availability import load_of, remove
 from allocation.busy import patiently
 from allocation.errors import EpochChanged, InstanceHeld, UnknownJob
 from allocation.events import record
+from allocation.fencing import count_fenced
 from allocation.holds import holds_of
 from allocation.ids import valid_id
 from allocation.models import Allocation
@@ -66,7 +67,11 @@ def deallocate(job_id: str, epoch: int | None = None) -> None:
         if Atributo().deallocate(job_id, epoch=row.epoch):
             record("allocation.ended", f"allocation:{job_id}", instance_id=row.instance_id)
 
-    _together(end)
+    try:
+        _together(end)
+    except EpochChanged:
+        count_fenced("allocation", f"allocation:{job_id}", epoch=epoch)
+        raise
 
 
 def deallocate_many(job_ids: list[str]) -> int:

@@ -1,6 +1,6 @@
 """Record what happens, and read it back in an order that loses nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -39,8 +39,22 @@ def current_actor() -> Actor:
 
 def record(kind: str, subject: str, *, using: str = "default", **facts: Any) -> Event:
     """Write one event, in the caller's database transaction if there is one."""
+    event = _event(kind, subject, facts)
+    event.save(using=using, force_insert=True)
+    return event
+
+
+def record_many(
+    happenings: Iterable[tuple[str, str, dict[str, Any]]], *, using: str = "default"
+) -> None:
+    """Events given as kind, subject and facts, written with one statement."""
+    events = [_event(kind, subject, facts) for kind, subject, facts in happenings]
+    Event.objects.using(using).bulk_create(events)
+
+
+def _event(kind: str, subject: str, facts: dict[str, Any]) -> Event:
     actor = current_actor()
-    return Event.objects.using(using).create(
+    return Event(
         kind=kind,
         subject=subject,
         actor=actor.name,

@@ -1,15 +1,21 @@
-"""Named points at which a test may kill the process, to see what a crash there leaves."""
+"""Named points at which a test may kill or stop the process, to see what that leaves."""
 
 import os
+import signal
 
 KILLED = 137
+STOP = ":stop"
 _armed = os.environ.get("ATRIBUTO_FAILPOINT") if os.environ.get("ATRIBUTO_ENV") == "test" else None
 
 
 def failpoint(name: str) -> None:
     """Nothing, unless this very point was armed in the environment of a test's process."""
-    if _armed is not None and name == _armed:
+    if _armed is None:
+        return
+    if name == _armed:
         os._exit(KILLED)
+    if name + STOP == _armed:
+        os.kill(os.getpid(), signal.SIGSTOP)
 
 
 def are_armed() -> bool:

@@ -2,8 +2,9 @@
 
 import os
 import socket
+import time
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from allocation.errors import LeaseLost
 from allocation.models import Lease
@@ -22,6 +23,7 @@ class HeldLease:
     token: int
     seconds: float
     using: str = "default"
+    _renewed: float = field(default_factory=time.monotonic, repr=False, compare=False)
 
     @classmethod
     def take(
@@ -33,10 +35,16 @@ class HeldLease:
     def renew(self) -> None:
         if not Lease.objects.using(self.using).renew(self.role, self.token, self.seconds):
             raise LeaseLost(f"the lease «{self.role}» with token {self.token} is over")
+        self._renewed = time.monotonic()
 
     def release(self) -> None:
         Lease.objects.using(self.using).release(self.role, self.token)
 
     def guard(self) -> None:
-        """Inside a database transaction: nothing in it commits unless this lease still holds."""
+        """Inside a database transaction: nothing in it commits unless this lease still holds.
+
+        Long work renews it on the way, or a large sweep would outlive its own lease.
+        """
+        if time.monotonic() - self._renewed > self.seconds / 3:
+            return self.renew()
         Lease.objects.using(self.using).guard(self.role, self.token)

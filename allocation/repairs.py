@@ -57,7 +57,8 @@ def free_id_numbers(now: datetime, lease: HeldLease) -> int:
 def forget_expired_holds(now: datetime, lease: HeldLease) -> int:
     with atomic(using=lease.using):
         lease.guard()
-        return Hold.objects.using(lease.using).filter(until__lte=Now()).delete()[0]
+        holds = Hold.objects.using(lease.using).filter(until__lte=Now())
+        return holds.filter(pk__in=list(holds.values_list("pk", flat=True)[:OLD_BATCH])).delete()[0]
 
 
 def forget_past_allocations(now: datetime, lease: HeldLease) -> int:
@@ -84,10 +85,10 @@ def _bury(instance_id: str, lease: HeldLease) -> bool:
 
 
 REPAIRS = [
-    Repair("dead instances", bury_dead_instances),
+    Repair("dead instances", bury_dead_instances, budget=BATCH),
     Repair("drains", move_drains_on),
     Repair("rebalance", move_rebalance_on),
     Repair("id numbers of dead processes", free_id_numbers, every_seconds=10),
-    Repair("expired holds", forget_expired_holds, every_seconds=10),
-    Repair("old placements", forget_past_allocations, every_seconds=60),
+    Repair("expired holds", forget_expired_holds, every_seconds=10, budget=OLD_BATCH),
+    Repair("old placements", forget_past_allocations, every_seconds=60, budget=OLD_BATCH),
 ]

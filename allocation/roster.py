@@ -30,8 +30,12 @@ def check_epoch(row: Instance, epoch: int | None) -> None:
 
 
 def next_epoch(using: str) -> int:
+    return next_epochs(1, using)[0]
+
+
+def next_epochs(count: int, using: str) -> list[int]:
     Roster.objects.using(using).bulk_create([Roster(pk=ONLY_ROW)], ignore_conflicts=True)
-    return store(using).epochs(1)[0]
+    return store(using).epochs(count)
 
 
 def change(row: Instance, kind: str, using: str, *, facts: dict[str, Any], **values: Any) -> None:

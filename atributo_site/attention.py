@@ -2,13 +2,17 @@
 
 from typing import Any
 
+LARGEST_SKEW_SECONDS = 2.0  # between the web server's clock and the database's
 OFTEN = 3  # restarts of one process that are worth a look
 STALE_SECONDS = 30  # due work that nobody has begun
 
 
 def attention(snapshot: dict[str, Any]) -> list[dict[str, str]]:
-    return [
+    """Errors first, then warnings."""
+    found = [
+        *_integrity(snapshot),
         *_redis(snapshot),
+        *_clock(snapshot),
         *_curator(snapshot),
         *_workers(snapshot),
         *_stale_queues(snapshot),
@@ -17,12 +21,35 @@ def attention(snapshot: dict[str, Any]) -> list[dict[str, str]]:
         *_pools(snapshot),
         *_restarts(snapshot),
     ]
+    return sorted(found, key=lambda item: item["level"] != "error")
+
+
+def _integrity(snapshot: dict[str, Any]) -> list[dict[str, str]]:
+    return [
+        _item(
+            "error",
+            f"Broken: {rule['sentence']}",
+            ", ".join(rule["rows"][:3]),
+            f"manage.py verify --rule '{rule['name']}'",
+            "/system/integrity/",
+        )
+        for rule in snapshot["integrity"]["broken"]
+    ]
 
 
 def _redis(snapshot: dict[str, Any]) -> list[dict[str, str]]:
     if snapshot["redis"]["state"] == "ok":
         return []
     return [_item("warning", "Redis is degraded", snapshot["redis"]["detail"], "manage.py doctor")]
+
+
+def _clock(snapshot: dict[str, Any]) -> list[dict[str, str]]:
+    skew = abs(snapshot.get("clock_skew_seconds", 0.0))
+    if skew <= LARGEST_SKEW_SECONDS:
+        return []
+    title = f"This machine and the database differ by {skew:.0f} s"
+    detail = "Times on pages, ids and back-offs are off by as much: run a time service on both."
+    return [_item("warning", title, detail, "manage.py doctor", "/system/")]
 
 
 def _curator(snapshot: dict[str, Any]) -> list[dict[str, str]]:

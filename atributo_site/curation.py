@@ -7,6 +7,7 @@ from django.conf import settings
 
 from allocation.errors import LeaseLost
 from allocation.events import record
+from allocation.fencing import count_fenced
 from allocation.leases import HeldLease, this_process
 from allocation.repair import Repair
 from atributo_site.loops import Step
@@ -36,6 +37,7 @@ class Curation:
         except LeaseLost:
             self.lease = None
             record("curator.replaced", self._subject)
+            count_fenced("lease", self._subject)
             return env.curator_inactivity_delay_ms / 1000
         return env.curator_heartbeat_interval_ms / 1000
 
@@ -66,13 +68,15 @@ class Curation:
 
     def _when_active(self, repair: Repair) -> Callable[[datetime], float]:
         def run(now: datetime) -> float:
+            mended = 0
             if self.lease:
                 try:
-                    self.sweep(now, repair)
+                    mended = self.sweep(now, repair)
                 except LeaseLost:
                     self.lease = None
                     record("curator.replaced", self._subject, during=repair.name)
-            return repair.every_seconds
+                    count_fenced("lease", self._subject, during=repair.name)
+            return repair.pause_after(mended)
 
         return run
 

@@ -39,11 +39,12 @@ def _sqlite(name: str) -> dict[str, Any]:
 
 
 def _postgresql(entry: dict[str, Any], env: Environment) -> dict[str, Any]:
-    limits = {
+    flags = {
         "statement_timeout": env.statement_timeout_ms,
         "lock_timeout": env.busy_timeout_ms,
         "idle_in_transaction_session_timeout": 30_000,
+        "jit": "off",  # compiling one search of documents took seconds, running it milliseconds
     }
-    flags = " ".join(f"-c {name}={ms}" for name, ms in limits.items())
-    options = {"options": flags, "connect_timeout": 5, **entry.get("OPTIONS", {})}
+    words = " ".join(f"-c {name}={value}" for name, value in flags.items())
+    options = {"options": words, "connect_timeout": 5, **entry.get("OPTIONS", {})}
     return {**entry, "CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": True, "OPTIONS": options}

@@ -242,7 +242,7 @@ class Environment:
         "ATRIBUTO_CURATOR_INACTIVITY_DELAY_MS",
         "3000",
         whole(50, DAY_MS),
-        "Longest pause of a standby curator between two looks, in milliseconds.",
+        "Pause of a curator that lost its role before it competes again, in milliseconds.",
     )
     max_job_time_ms: int = variable(
         "ATRIBUTO_MAX_JOB_TIME_MS",
@@ -273,6 +273,12 @@ class Environment:
         "30",
         whole(0, 36500),
         "Days that finished transactions and their journals are kept.",
+    )
+    version_retention_days: int = variable(
+        "ATRIBUTO_VERSION_RETENTION_DAYS",
+        "90",
+        whole(0, 36500),
+        "Days that old versions of documents are kept; the newest one stays for ever.",
     )
     worker_heartbeat_ms: int = variable(
         "ATRIBUTO_WORKER_HEARTBEAT_MS",

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Metric, generate_latest
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
 
 def exposition(snapshot: dict[str, Any]) -> bytes:
@@ -30,10 +30,13 @@ class _Snapshot:
         if age is not None:
             yield _gauge("curator_heartbeat_age_seconds", "Since the last heartbeat.", age)
         yield _gauge("attention", "Things that need attention.", len(state["attention"]))
+        broken = len(state["integrity"]["broken"])
+        yield _gauge("rules_broken", "Invariants that do not hold.", broken)
         yield self._processes()
         yield self._restarts()
         yield from self._queues()
         yield from self._transactions()
+        yield self._fenced()
         yield self._by_state("watched_names", "Names watched in DNS by state.", "names")
         yield self._by_state("backends", "Backends of watched names by state.", "backends")
 
@@ -60,6 +63,14 @@ class _Snapshot:
         yield _gauge("locks", "Keys that are locked.", seen["locks"])
         yield _gauge("locks_orphaned", "Without a transaction.", seen["orphaned_locks"])
         yield _gauge("lock_waits", "Transactions that wait for a key.", seen["waiting"])
+
+    def _fenced(self) -> Metric:
+        family = CounterMetricFamily(
+            "atributo_fenced", "Late ones that were refused.", labels=["kind"]
+        )
+        for kind, count in self._snapshot["fenced"].items():
+            family.add_metric([kind], count["refused"])
+        return family
 
     def _by_state(self, name: str, sentence: str, key: str) -> Metric:
         family = GaugeMetricFamily(f"atributo_{name}", sentence, labels=["state"])

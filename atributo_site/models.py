@@ -1,4 +1,4 @@
-"""What belongs to the site itself: its permissions, token scopes, remembered answers."""
+"""What belongs to the site itself: permissions, token scopes, remembered answers, checks."""
 
 from django.conf import settings
 from django.db import models
@@ -54,3 +54,38 @@ class IdempotencyKey(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+class SavedView(models.Model):
+    """A list with its filters, under a name of its owner's."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="views")
+    name = models.CharField(max_length=60)
+    screen = models.CharField(max_length=32)
+    query = models.CharField(max_length=1000)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["user", "screen", "name"], name="saved_view_name_once_per_screen"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class RuleCheck(models.Model):
+    """When a rule of `invariants` was last looked at, and which rows broke it then."""
+
+    name = models.CharField(max_length=64, primary_key=True)
+    sentence = models.CharField(max_length=200)
+    broken = models.JSONField(default=list)
+    took_ms = models.PositiveIntegerField()
+    checked_at = models.DateTimeField()
+    changed_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name

@@ -36,6 +36,8 @@ ACTIONS = {
     "job.view": Level.VIEW,
     "job.push": Level.OPERATE,
     "job.operate": Level.OPERATE,
+    "operation.view": Level.VIEW,
+    "operation.operate": Level.OPERATE,
     "service.view": Level.VIEW,
     "service.administer": Level.ADMINISTER,  # who installs a service runs code
     "script.run": Level.OPERATE,
@@ -48,6 +50,7 @@ ACTIONS = {
     "job_id.view": Level.VIEW,
     "job_id.make": Level.OPERATE,
     "document.view": Level.VIEW,
+    "document.secrets": Level.OPERATE,  # who reads to write back needs every member
     "document.change": Level.OPERATE,
     "document.drop": Level.ADMINISTER,
     "transaction.view": Level.VIEW,

@@ -12,7 +12,7 @@ from allocation.models import Event, Lease
 from allocation.models.clock import from_now
 from allocation.repair import Repair
 from allocation.transactions import repairs as transactions
-from atributo_site import tokens
+from atributo_site import integrity, tokens
 from atributo_site.rest import idempotency
 from pools import repairs as pools
 from queues import repairs as queues
@@ -34,7 +34,7 @@ def forget_gone_processes(now: datetime, lease: HeldLease) -> int:
     gone = Lease.objects.filter(role__contains="/", expires_at__lt=Now() - PRESENCE_KEPT)
     with atomic():
         lease.guard()
-        return gone.delete()[0]
+        return gone.filter(pk__in=list(gone.values_list("pk", flat=True)[:BATCH])).delete()[0]
 
 
 def forget_old_answers(now: datetime, lease: HeldLease) -> int:
@@ -51,10 +51,11 @@ def forget_expired_tokens(now: datetime, lease: HeldLease) -> int:
 
 
 REPAIRS = [
-    Repair("old events", forget_old_events, every_seconds=60),
-    Repair("gone processes", forget_gone_processes, every_seconds=60),
-    Repair("old answers", forget_old_answers, every_seconds=60),
-    Repair("expired tokens", forget_expired_tokens, every_seconds=3600),
+    Repair("old events", forget_old_events, every_seconds=60, budget=BATCH),
+    Repair("gone processes", forget_gone_processes, every_seconds=60, budget=BATCH),
+    Repair("old answers", forget_old_answers, every_seconds=60, budget=BATCH),
+    Repair("expired tokens", forget_expired_tokens, every_seconds=3600, budget=BATCH),
+    Repair("integrity", integrity.check_next, every_seconds=5, budget=1),
 ]
 
 

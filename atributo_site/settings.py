@@ -94,6 +94,7 @@ RQ_QUEUES = {
     }
 }
 RQ_SHOW_ADMIN_LINK = False
+SCRIPT_PROCESS_BEGINS = ["atributo_site.live_pools.report_those_of_scripts"]
 
 LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"

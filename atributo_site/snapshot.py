@@ -3,18 +3,20 @@
 A constant number of queries, whatever the number of rows.
 """
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django.conf import settings
 from django.db import connection
 
 from allocation import snapshot as allocation
+from allocation.fencing import fenced
 from allocation.models import Event, Lease
 from allocation.transactions import snapshot as transactions
 from allocation.transactions.orphans import orphaned_locks
 from atributo_site.attention import attention
 from atributo_site.curation import ROLE as CURATOR
+from atributo_site.integrity import summary as integrity
 from atributo_site.redis_health import redis_health
 from pools import snapshot as pools
 from queues import snapshot as queues
@@ -23,20 +25,24 @@ NEWEST_EVENTS = 20
 
 
 def snapshot(now: datetime) -> dict[str, Any]:
+    skew = (datetime.now(UTC) - now).total_seconds()  # `now` is the database's
     leases = list(Lease.objects.order_by("role")[:500])
     processes = [_process(lease, now) for lease in leases if "/" in lease.role]
     found: dict[str, Any] = {
         "now": now,
         "badge": settings.ATRIBUTO.badge or settings.ATRIBUTO.mode,
         "database": {"vendor": connection.vendor},
+        "clock_skew_seconds": skew,
         "redis": redis_health().as_dict(),
         "processes": processes,
         "restarts": _restarts(leases),
         "allocation": allocation.snapshot(now),
+        "fenced": fenced(),
         "transactions": {**transactions.snapshot(now), "orphaned_locks": orphaned_locks()},
         "curator": _curator(leases, processes, now),
         "pools": pools.snapshot(now),
         "queues": queues.snapshot(now),
+        "integrity": integrity(),
         "events": [_event(event) for event in Event.objects.newest_first()[:NEWEST_EVENTS]],
     }
     found["attention"] = attention(found)

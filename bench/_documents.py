@@ -4,6 +4,7 @@ import os
 import statistics
 import sys
 import time
+from datetime import timedelta
 
 import django
 
@@ -13,19 +14,31 @@ django.setup()
 from django.db import connection  # noqa: E402
 from django.db.transaction import atomic  # noqa: E402
 from django.test.utils import CaptureQueriesContext  # noqa: E402
+from django.utils import timezone  # noqa: E402
 
 from allocation.leases import HeldLease  # noqa: E402
 from allocation.models.clock import database_now  # noqa: E402
-from allocation.transactions import Client, Transaction  # noqa: E402
+from allocation.transactions import Client, Transaction, listing  # noqa: E402
 from allocation.transactions.curate import expired_transactions  # noqa: E402
-from allocation.transactions.models import Document  # noqa: E402
+from allocation.transactions.models import Document, JournalEntry, Lock  # noqa: E402
 from allocation.transactions.models import Transaction as Row  # noqa: E402
+from allocation.transactions.models.document import new_ref  # noqa: E402
 from tests.transactions.rows import finished_transactions  # noqa: E402
 
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "5"))
 COUNT = int(os.environ.get("BENCH_COUNT", "60"))
 FINISHED = int(os.environ.get("BENCH_FINISHED", "1000000"))
 EXPIRED = 100
+DOCUMENTS = int(os.environ.get("BENCH_DOCUMENTS", "100000"))
+SEARCHES = [
+    ("*", ""),
+    ("age:>30", ""),
+    ("n:99990", ""),
+    ("name.first:f9999*", ""),
+    ("nothing:1", ""),
+    ("*", "age:desc"),
+    ("NOT age:5", "n:desc"),
+]
 VALUE = {"name": "Ada", "tags": ["a", "b"], "text": "x" * 100}
 client = Client()
 
@@ -59,6 +72,35 @@ def five_update_or_create(number: int) -> None:
         )
 
 
+def straightforward_transaction(number: int) -> None:
+    """What one would write first, and what oiot did: every step a commit of its own."""
+    now = timezone.now()
+    ends = {"expires_at": now + timedelta(seconds=5), "limit_at": now + timedelta(seconds=60)}
+    txn = Row.objects.create(**ends)
+    locks = [_straightforward_put(txn, f"{number}-{place}") for place in range(5)]
+    Row.objects.filter(pk=txn.pk).update(status="completed", finished_at=timezone.now())
+    for lock in locks:
+        lock.delete()
+
+
+def _straightforward_put(txn: Row, key: str) -> Lock:
+    document, _ = Document.objects.get_or_create(collection="straight", key=key)
+    lock = Lock.objects.create(document=document, transaction=txn, mode="exclusive", token=1)
+    ref = new_ref()
+    JournalEntry.objects.create(
+        transaction=txn,
+        document=document,
+        action="put",
+        before_present=document.present,
+        before_ref=document.ref,
+        before_value=document.value,
+        after_ref=ref,
+    )
+    document.present, document.value, document.ref = True, VALUE, ref
+    document.save()
+    return lock
+
+
 def five_locked_puts(number: int) -> None:
     for place in range(5):
         client.put("locked", f"{number}-{place}", VALUE)
@@ -76,6 +118,7 @@ KINDS = [
     five_update_or_create,
     five_in_one_transaction,
     five_locked_puts,
+    straightforward_transaction,
     transaction_of_five,
 ]
 
@@ -88,12 +131,53 @@ def main() -> int:
     found = {name: statistics.median(times) for name, times in medians.items()}
     for name, milliseconds in found.items():
         print(f"  {name:26}{milliseconds:8.2f} ms  {1000 / milliseconds:8.0f} / s")
-    ratio = found["transaction_of_five"] / found["five_upserts"]
-    print(f"  a transaction of five costs {ratio:.2f} × five upserts (goal: at most 2)")
-    locked = found["five_upserts"] / found["five_locked_puts"]
-    print(f"  a lock-checked put is {locked:.2f} × as fast as an upsert (goal: at least 1.3)")
-    _sweep()
-    return 0 if ratio <= 2 else 1
+    reached = [*_bars(found), _search(), _sweep()]
+    return 0 if all(reached) else 1
+
+
+def _bars(found: dict[str, float]) -> list[bool]:
+    """The bar of costs must hold; D1 and D2 are aims beyond it, and are named when missed."""
+    ours, upserts = found["transaction_of_five"], found["five_upserts"]
+    straight = found["straightforward_transaction"] / ours
+    locked = upserts / found["five_locked_puts"]
+    _told("D1: as fast as a straightforward one, times", straight, straight >= 4, "at least 4")
+    _told("D2: lock-checked put, times an upsert", locked, locked >= 1.3, "at least 1.3")
+    cost = ours / upserts
+    return [_told("a transaction of five, in five upserts", cost, cost <= 2, "at most 2")]
+
+
+def _told(what: str, figure: float, reached: bool, goal: str) -> bool:
+    word = "reached" if reached else "MISSED"
+    print(f"  {what:46}{figure:8.2f}  ({goal}: {word})", flush=True)
+    return reached
+
+
+def _search() -> bool:
+    """A page of 50 out of a hundred thousand, no index to help."""
+    rows = (_person(number) for number in range(DOCUMENTS))
+    Document.objects.bulk_create(rows, batch_size=2000)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    txn = Transaction(client)
+    txn.put("people", "000007", {"age": 200})
+    Row.objects.filter(pk=txn.id).update(expires_at="2100-01-01T00:00Z")  # it stays open
+    times = {words: _page_milliseconds(*words) for words in SEARCHES}
+    txn.roll_back()
+    told = [
+        _told(f"search «{q}» {s}, ms", ms, ms < 200, "below 200") for (q, s), ms in times.items()
+    ]
+    return all(told)
+
+
+def _person(number: int) -> Document:
+    value = {**VALUE, "age": number % 100, "n": number, "name": {"first": f"f{number}"}}
+    ref = f"{number:016x}"
+    return Document(collection="people", key=f"{number:06}", present=True, ref=ref, value=value)
+
+
+def _page_milliseconds(query: str, sort: str) -> float:
+    times = [_timed(lambda: listing.found("people", query, sort, 50, 0))[0] for _ in range(5)]
+    return statistics.median(times) * 1000
 
 
 def _milliseconds(kind) -> float:
@@ -103,7 +187,7 @@ def _milliseconds(kind) -> float:
     return (time.perf_counter() - start) / COUNT * 1000
 
 
-def _sweep() -> None:
+def _sweep() -> bool:
     finished_transactions(FINISHED - Row.objects.count())
     for number in range(EXPIRED):
         Transaction(client).put("sweep", str(number), VALUE)
@@ -118,6 +202,7 @@ def _sweep() -> None:
     )
     seconds, queries = _timed(lambda: expired_transactions(database_now(), lease))
     print(f"  a sweep that finds nothing: {seconds * 1000:.2f} ms, {queries} statements")
+    return queries == 2
 
 
 def _timed(act) -> tuple[float, int]:

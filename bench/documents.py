@@ -1,8 +1,9 @@
-"""Transactions of five puts beside plain upserts, on PostgreSQL and SQLite, and a curator's sweep.
+"""Transactions of five puts beside plain upserts and beside a straightforward transaction, searches
+of many documents and a curator's sweep, on SQLite and PostgreSQL.
 
-BENCH_ROUNDS and BENCH_COUNT make it longer; BENCH_FINISHED=1000000 is the number of finished
-transactions that the sweep must not read. The PostgreSQL is a private one that syncs every
-commit to disk.
+BENCH_ROUNDS and BENCH_COUNT make it longer. BENCH_FINISHED=1000000 is the number of finished
+transactions that the sweep must not read, BENCH_DOCUMENTS=100000 that of documents to search.
+The PostgreSQL is a private one that syncs every commit to disk.
 """
 
 import os

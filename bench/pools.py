@@ -35,6 +35,7 @@ def main() -> None:
     claimants()
     requests()
     names()
+    curator()
 
 
 # -- what is measured ------------------------------------------------------------------------
@@ -90,6 +91,20 @@ def names() -> None:
     share = found["share_of_a_core"]
     print(f"  threads: {', '.join(found['threads'])}")
     print(f"  {share:.1%} of one core; goal: one thread, below 5 %: {verdict(share < 0.05)}")
+
+
+def curator() -> None:
+    print(f"\na curator that watches {NAMES} names with a TTL of {NAMES_TTL} s, on SQLite")
+    script = str(PARTS / "curator.py")
+    found = python(script, str(NAMES), str(NAMES_TTL), str(NAMES_SECONDS))
+    took, share = found["seconds_until_all_are_in"], found["share_of_a_core"]
+    print(f"  all are instances after {took:.1f} s; goal: below 30 s: {verdict(took < 30)}")
+    print(f"  without names {found['idle_share']:.1%} of one core, with them {share:.1%};")
+    print(f"  goal: below 5 %: {verdict(share < 0.05)}")
+    waits = found["seconds_until_drained"]
+    said = ", ".join(f"{wait:.2f}" for wait in waits)
+    print(f"  a target that left the zone (TTL and floor 1 s) drained after {said} s")
+    print(f"  goal: at most 2.2 s: {verdict(max(waits) <= 2.2)}")
 
 
 # -- rounds and ratios -----------------------------------------------------------------------

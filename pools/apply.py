@@ -1,15 +1,18 @@
-"""From what DNS says to instances: one short transaction for each backend that changes."""
+"""From what DNS says to instances, inside the transaction that writes down what was seen."""
 
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from django.db.models.functions import Now
 from django.db.transaction import atomic
 
 from allocation import availability, drains
+from allocation.arrivals import make_available_together
 from allocation.holds import may_remove
 from allocation.leases import HeldLease
 from allocation.models import Instance
-from pools.changes import note
+from pools import changes
+from pools.changes import Line, note
 from pools.logic.backends import Backend as Found
 from pools.models import Backend, BackendChange, Pool
 from pools.models.backend import instance_id
@@ -18,35 +21,45 @@ from pools.permitted import refused_target
 DNS = Instance.Source.DNS
 GONE, PRESENT, REFUSED = Backend.State.GONE, Backend.State.PRESENT, Backend.State.REFUSED
 Kind = BackendChange.Kind
+SEEN = [
+    "name",
+    "address",
+    "port",
+    "priority",
+    "weight",
+    "state",
+    "state_since",
+    "last_seen_at",
+    "instance_id",
+]
 
 
-def add(pool: Pool, found: Found, lease: HeldLease) -> None:
-    """The backend is in DNS: its instance is available, unless a person or a rule says no."""
-    refusal = refused_target(found.address, found.port)
-    with atomic():
-        lease.guard()
-        backend, is_new = _row(pool, found, REFUSED if refusal else PRESENT)
-        if refusal:
-            note(pool, Kind.REFUSED, backend, refusal)
-            return
-        note(pool, Kind.ADDED if is_new else Kind.RETURNED, backend)
-        if backend.administrative == Backend.Administrative.READY and not _admit(pool, backend):
-            note(pool, Kind.KEPT, backend, "a person has made the instance unavailable")
+def add(arrived: Sequence[tuple[Pool, Found]]) -> None:
+    """They are in DNS: their instances are available, unless a person or a rule says no."""
+    if not arrived:
+        return
+    before = _rows_before(arrived)
+    rows = [_row(pool, found, before.get((pool.pk, found.key))) for pool, found in arrived]
+    Backend.objects.bulk_create(
+        rows, update_conflicts=True, unique_fields=["pool", "key"], update_fields=SEEN
+    )
+    changes.write([_arrival(row, (row.pool_id, row.key) in before) for row in rows])
+    ready = Backend.Administrative.READY
+    _admit([row for row in rows if row.state == PRESENT and row.administrative == ready])
 
 
-def remove(pool: Pool, key: str, lease: HeldLease) -> None:
-    """The backend has left DNS: its instance drains and is never destroyed."""
-    with atomic():
-        lease.guard()
-        rows = Backend.objects.filter(pool=pool, key=key)
-        backend = rows.first()
-        if backend is None or not rows.present().update(
-            state=GONE, state_since=Now(), last_seen_at=pool.looked_up_at or Now()
-        ):
-            return
-        note(pool, Kind.GONE, backend)
-        if backend.state == PRESENT and not _is_elsewhere(backend):
-            _drain(pool, backend)
+def remove(pool: Pool, keys: Collection[str]) -> None:
+    """They have left DNS: their instances drain and are never destroyed."""
+    rows = list(pool.backends.present().filter(key__in=keys).order_by("key")) if keys else []
+    if not rows:
+        return
+    Backend.objects.filter(pk__in=[row.pk for row in rows]).update(
+        state=GONE, state_since=Now(), last_seen_at=pool.looked_up_at or Now()
+    )
+    changes.write([Line(pool, Kind.GONE, row) for row in rows])
+    for row in rows:
+        if row.state == PRESENT and not _is_elsewhere(row):
+            _drain(pool, row)
 
 
 def drain_again(backend: Backend, lease: HeldLease) -> bool:
@@ -74,35 +87,57 @@ def forget(backend: Backend, lease: HeldLease) -> bool:
         return True
 
 
-def _row(pool: Pool, found: Found, state: str) -> tuple[Backend, bool]:
-    values: dict[str, Any] = {
-        "name": found.name,
-        "address": found.address,
-        "port": found.port,
-        "priority": found.priority,
-        "weight": found.weight,
-        "state": state,
-        "state_since": Now(),
-        "last_seen_at": Now(),
-        "instance_id": instance_id(found.address, found.port),
-    }
-    backend, is_new = Backend.objects.update_or_create(pool=pool, key=found.key, defaults=values)
-    return backend, is_new
+def _rows_before(arrived: Sequence[tuple[Pool, Found]]) -> dict[tuple[int, str], Backend]:
+    pools = {pool.pk for pool, _ in arrived}
+    keys = {found.key for _, found in arrived}
+    rows = Backend.objects.filter(pool__in=pools, key__in=keys)
+    return {(row.pool_id, row.key): row for row in rows}
 
 
-def _admit(pool: Pool, backend: Backend) -> bool:
-    known = Instance.objects.filter(pk=backend.instance_id).values_list("labels", flat=True)
-    labels = {
-        **(known.first() or {}),
-        "pool": pool.name,
-        "name": backend.name,
-        "address": backend.address,
-        "port": backend.port,
+def _row(pool: Pool, found: Found, before: Backend | None) -> Backend:
+    row = before or Backend(key=found.key)
+    row.pool = pool
+    row.name, row.address, row.port = found.name, found.address, found.port
+    row.priority, row.weight = found.priority, found.weight
+    row.state = REFUSED if refused_target(found.address, found.port) else PRESENT
+    row.state_since = row.last_seen_at = Now()
+    row.instance_id = instance_id(found.address, found.port)
+    return row
+
+
+def _arrival(row: Backend, was_known: bool) -> Line:
+    if row.state == REFUSED:
+        return Line(row.pool, Kind.REFUSED, row, refused_target(row.address, row.port))
+    return Line(row.pool, Kind.RETURNED if was_known else Kind.ADDED, row)
+
+
+def _admit(rows: Sequence[Backend]) -> None:
+    """New ones together; each that was known before by the rules for those."""
+    first = {row.instance_id: row for row in reversed(rows)}
+    wanted = {
+        pk: {"reason": _reason(row), "labels": _labels(row)} for pk, row in sorted(first.items())
     }
-    reason = f"in DNS as {backend.name}"[:255]
-    return availability.make_available(
-        backend.instance_id, source=DNS, reason=reason, labels=labels
-    )
+    new = make_available_together(wanted, source=DNS)
+    for row in rows:
+        if row.instance_id not in new or first[row.instance_id] is not row:
+            _admit_again(row)
+
+
+def _admit_again(row: Backend) -> None:
+    known = Instance.objects.filter(pk=row.instance_id).values_list("labels", flat=True)
+    labels = {**(known.first() or {}), **_labels(row)}
+    if not availability.make_available(
+        row.instance_id, source=DNS, reason=_reason(row), labels=labels
+    ):
+        note(row.pool, Kind.KEPT, row, "a person has made the instance unavailable")
+
+
+def _labels(row: Backend) -> dict[str, Any]:
+    return {"pool": row.pool.name, "name": row.name, "address": row.address, "port": row.port}
+
+
+def _reason(row: Backend) -> str:
+    return f"in DNS as {row.name}"[:255]
 
 
 def _drain(pool: Pool, backend: Backend) -> None:

@@ -1,13 +1,16 @@
 """What must always hold in this room: name, sentence, and the rows that break it."""
 
+from collections import defaultdict
 from collections.abc import Callable
+from datetime import timedelta
 
-from django.db.models import Exists, F, OuterRef
+from django.db.models import Exists, OuterRef
 
 from allocation.models import Instance
 from pools.models import Backend, Pool
 
 MOST = 20
+ROUNDING = timedelta(milliseconds=2)  # each moment is stored in whole milliseconds
 Invariant = tuple[str, str, Callable[[], list[str]]]
 
 
@@ -30,10 +33,32 @@ def refused_in_use() -> list[str]:
     return [f"{row.pk} is available and not permitted" for row in rows[:MOST]]
 
 
+def other_than_answered() -> list[str]:
+    """In DNS is what the last answer that was believed says, and what waits for a second one."""
+    present: dict[int, set[str]] = defaultdict(set)
+    for pk, key in Backend.objects.present().values_list("pool_id", "key"):
+        present[pk].add(key)
+    rows = Pool.objects.watched().filter(began_at__isnull=False)
+    facts = rows.values_list("pk", "name", "answer", "waiting")
+    broken = [
+        f"{name}: {sorted(present[pk])} in DNS, {waiting} in doubt, answered {answer}"
+        for pk, name, answer, waiting in facts
+        if set(answer) - present[pk] or len(present[pk] - set(answer)) != waiting
+    ]
+    return broken[:MOST]
+
+
 def asked_below_floor() -> list[str]:
     """The next look-up lies at least the floor after the last one began."""
-    rows = Pool.objects.watched().filter(next_at__lt=F("looked_up_at"))
-    return [f"{row.name}: next {row.next_at}, last {row.looked_up_at}" for row in rows[:MOST]]
+    rows = Pool.objects.watched().filter(next_at__isnull=False, began_at__isnull=False)
+    broken = [
+        f"{row.name}: last {row.began_at}, next {row.next_at}"
+        for row in rows.only("name", "began_at", "next_at", "ttl_floor_ms")
+        if row.began_at
+        and row.next_at
+        and row.next_at - row.began_at < timedelta(milliseconds=row.ttl_floor_ms) - ROUNDING
+    ]
+    return broken[:MOST]
 
 
 INVARIANTS: list[Invariant] = [
@@ -46,6 +71,11 @@ INVARIANTS: list[Invariant] = [
         "refused in use",
         "No address that is not permitted is an available instance.",
         refused_in_use,
+    ),
+    (
+        "other backends than answered",
+        "The backends are those of the last good answer, and those whose absence is in doubt.",
+        other_than_answered,
     ),
     ("asked below the floor", "No name is asked again before its time.", asked_below_floor),
 ]

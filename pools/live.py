@@ -7,9 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from pools.models import PoolSnapshot
-from pools.net.monitor import SERVICE, VERSION
+from pools.net.monitor import SERVICE, TYPES, VERSION
 
 MOST_PROCESSES = 200
+MOST_SLOTS = 200
 
 
 @dataclass
@@ -33,9 +34,10 @@ def live_pools(found: list[PoolSnapshot], now: datetime) -> list[dict[str, Any]]
             "id": key,
             **pool,
             "sums": dict(_sums(pool)),
+            "slots": _slots(pool),
         }
         for report in found
-        for key, pool in report.body.get("pool", {}).items()
+        for key, pool in _pools(report)
     ]
 
 
@@ -43,7 +45,7 @@ def live_backends(found: list[PoolSnapshot]) -> dict[str, LiveBackend]:
     """Backend key → what the pools of all processes say of it."""
     live: dict[str, LiveBackend] = defaultdict(LiveBackend)
     for report in found:
-        for pool in report.body.get("pool", {}).values():
+        for _, pool in _pools(report):
             for key, states in pool.get("connections", {}).items():
                 live[key].connections.update(states)
             for key, why in pool.get("why_dead", {}).items():
@@ -52,8 +54,8 @@ def live_backends(found: list[PoolSnapshot]) -> dict[str, LiveBackend]:
 
 
 def with_live(backends: Iterable[Any]) -> list[Any]:
-    """Each backend with `connections` and `why_dead`, as all processes together see it."""
-    live = live_backends(reports())
+    """Each backend with `connections` and `why_dead`, as all processes that speak see it."""
+    live = live_backends(list(PoolSnapshot.objects.fresh()[:MOST_PROCESSES]))
     rows = list(backends)
     for backend in rows:
         found = live.get(backend.key, LiveBackend())
@@ -63,7 +65,7 @@ def with_live(backends: Iterable[Any]) -> list[Any]:
 
 def kang_snapshot(found: list[PoolSnapshot], now: datetime) -> dict[str, Any]:
     """One snapshot in the shape of kang; ids carry the process that they belong to."""
-    joined: dict[str, Any] = {"pool": {}, "dns_res": {}}
+    joined: dict[str, Any] = {kind: {} for kind in TYPES}
     for report in found:
         for kind in joined:
             for key, value in report.body.get(kind, {}).items():
@@ -79,6 +81,18 @@ def kang_snapshot(found: list[PoolSnapshot], now: datetime) -> dict[str, Any]:
 
 def age(report: PoolSnapshot, now: datetime) -> float:
     return round(max(0.0, (now - report.at).total_seconds()), 3)
+
+
+def _pools(report: PoolSnapshot) -> list[tuple[str, dict[str, Any]]]:
+    """Pools and sets of shared connections."""
+    return [each for kind in ("pool", "set") for each in report.body.get(kind, {}).items()]
+
+
+def _slots(pool: dict[str, Any]) -> list[str]:
+    """One word for each connection that the pool may have: what it does, or free."""
+    states = [word for word, count in sorted(_sums(pool).items()) for _ in range(count)]
+    maximum = pool.get("options", {}).get("maximum", 0)
+    return [*states, *["free"] * (maximum - len(states))][:MOST_SLOTS]
 
 
 def _sums(pool: dict[str, Any]) -> Counter[str]:

@@ -12,7 +12,7 @@ from pools.logic.backends import Backend
 from pools.logic.errors import InvalidInput
 from pools.net.pick_resolver import resolver_for_ip_or_domain
 from pools.net.resolver import Resolver
-from pools.permitted import check_nameserver, default_nameservers
+from pools.permitted import check_nameservers, default_nameservers, may_be_asked
 from pools.sighting import shown_steps
 
 MOST_AT_ONCE = 4
@@ -76,10 +76,10 @@ def _resolver(
         "default_port": port or 80,
         "resolvers": list(nameservers),
         "system": default_nameservers,
+        "permits": may_be_asked,
     }
     try:
-        for server in nameservers:
-            check_nameserver(server)
+        check_nameservers(nameservers)
         resolver = resolver_for_ip_or_domain(host, config)
     except InvalidInput as error:
         raise CannotLookUp(str(error)) from error

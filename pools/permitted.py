@@ -1,13 +1,14 @@
 """Whom look-ups may ask and what they may bring in, by the settings of this installation."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from django.conf import settings
 
 from pools.logic.errors import InvalidInput
 from pools.logic.hostport import parse_host_port
+from pools.logic.names import dns_name
 from pools.logic.permits import is_permitted, is_special, parse_permit
-from pools.net.nameservers import system_nameservers
+from pools.net.nameservers import split_resolvers, system_nameservers
 
 DNS_PORT = 53
 
@@ -21,19 +22,27 @@ def default_nameservers() -> list[str]:
     return list(settings.ATRIBUTO.dns_servers) or system_nameservers()
 
 
-def check_nameserver(server: str) -> None:
-    """Only addresses that are permitted: a name would hide the address behind it."""
+def check_nameservers(servers: Sequence[str]) -> None:
+    """Permitted addresses, or one name: what is found behind it is judged when it is found."""
+    _, behind = split_resolvers(servers)
+    if behind is not None:
+        dns_name(parse_host_port(behind).host)
+        return
+    for server in servers:
+        if not may_be_asked(server):
+            raise NotPermitted(
+                f"{server} may not be asked: ATRIBUTO_DNS_SERVER_NETWORKS does not permit it"
+            )
+
+
+def may_be_asked(server: str) -> bool:
+    """An address with or without a port."""
     parsed = parse_host_port(server)
-    if not parsed.is_ip:
-        raise InvalidInput(f"a nameserver is given by its address, not by a name: {server}")
     port = parsed.port or DNS_PORT
     if _is_known(parsed.host, port, default_nameservers()):
-        return
+        return True
     permits = [parse_permit(text, DNS_PORT) for text in settings.ATRIBUTO.dns_server_networks]
-    if not is_permitted(parsed.host, port, permits):
-        raise NotPermitted(
-            f"{server} may not be asked: ATRIBUTO_DNS_SERVER_NETWORKS does not permit it"
-        )
+    return is_permitted(parsed.host, port, permits)
 
 
 def refused_target(address: str, port: int) -> str:

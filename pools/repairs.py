@@ -16,7 +16,7 @@ from pools.watch import Watch
 
 BATCH = 100
 OLD_BATCH = 1000
-SNAPSHOT_KEPT_SECONDS = 3600
+SNAPSHOT_KEPT_SECONDS = 600
 
 
 def remove_gone_backends(now: datetime, lease: HeldLease) -> int:
@@ -44,16 +44,18 @@ def forget_old_changes(now: datetime, lease: HeldLease) -> int:
 
 
 def forget_old_snapshots(now: datetime, lease: HeldLease) -> int:
-    """Processes that have not reported for an hour are gone."""
+    """Processes that have been silent for so long are gone; until then they are shown so."""
     with atomic():
         lease.guard()
-        return PoolSnapshot.objects.filter(at__lt=from_now(-SNAPSHOT_KEPT_SECONDS)).delete()[0]
+        old = PoolSnapshot.objects.filter(at__lt=from_now(-SNAPSHOT_KEPT_SECONDS))
+        pks = list(old.values_list("pk", flat=True)[:OLD_BATCH])
+        return PoolSnapshot.objects.filter(pk__in=pks).delete()[0]
 
 
 REPAIRS = [
     Repair("watched names", Watch().sweep, every_seconds=0.5),
-    Repair("instances that left DNS", drain_what_left, every_seconds=5),
-    Repair("gone backends", remove_gone_backends, every_seconds=5),
-    Repair("old changes of backends", forget_old_changes, every_seconds=60),
-    Repair("old pictures of pools", forget_old_snapshots, every_seconds=60),
+    Repair("instances that left DNS", drain_what_left, every_seconds=5, budget=BATCH),
+    Repair("gone backends", remove_gone_backends, every_seconds=5, budget=BATCH),
+    Repair("old changes of backends", forget_old_changes, every_seconds=60, budget=OLD_BATCH),
+    Repair("old pictures of pools", forget_old_snapshots, every_seconds=60, budget=OLD_BATCH),
 ]

@@ -1,13 +1,12 @@
-"""Write down what one look-up has shown of a name: its state, its times, its doubts."""
+"""Write down what look-ups have shown of names: their states, their times, their doubts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.transaction import atomic
-
-from allocation.leases import HeldLease
-from pools.changes import note
+from pools import changes
+from pools.changes import Line
 from pools.logic.lookup import Step
 from pools.logic.vanishing import Verdict
 from pools.models import BackendChange, Pool
@@ -16,20 +15,44 @@ from pools.watched_name import Reading
 MOST_STEPS = 60
 Kind = BackendChange.Kind
 Clock = Callable[[float], datetime | None]
+SEEN = [
+    "state",
+    "state_since",
+    "last_error",
+    "began_at",
+    "looked_up_at",
+    "stale_since",
+    "next_at",
+    "next_srv_at",
+    "next_v6_at",
+    "next_v4_at",
+    "waiting",
+    "waiting_since",
+    "steps",
+    "answer",
+]
 
 
-def write_down(
-    pool: Pool, reading: Reading, verdict: Verdict, clock: Clock, lease: HeldLease
-) -> None:
-    with atomic():
-        lease.guard()
-        _note_state(pool, reading)
-        _note_stale(pool, reading)
-        _note_doubt(pool, verdict)
-        values = _values(pool, reading, verdict, clock)
-        Pool.objects.filter(pk=pool.pk).update(**values)
-    for name, value in values.items():
-        setattr(pool, name, value)
+@dataclass(frozen=True)
+class Sighting:
+    pool: Pool
+    reading: Reading
+    verdict: Verdict
+
+
+def write_down(sightings: Sequence[Sighting], clock: Clock) -> None:
+    """All rows with one statement; they exist and are locked, so none is ever inserted."""
+    lines = [line for sighting in sightings for line in _lines(sighting)]
+    for sighting in sightings:
+        for name, value in _values(sighting, clock).items():
+            setattr(sighting.pool, name, value)
+    Pool.objects.bulk_create(
+        [sighting.pool for sighting in sightings],
+        update_conflicts=True,
+        unique_fields=["pk"],
+        update_fields=SEEN,
+    )
+    changes.write(lines)
 
 
 def shown_steps(steps: Any, now_ms: float) -> list[dict[str, Any]]:
@@ -37,50 +60,45 @@ def shown_steps(steps: Any, now_ms: float) -> list[dict[str, Any]]:
     return [_step(step, now_ms) for step in list(steps)[-MOST_STEPS:]]
 
 
-def _values(pool: Pool, reading: Reading, verdict: Verdict, clock: Clock) -> dict[str, Any]:
+def _values(sighting: Sighting, clock: Clock) -> dict[str, Any]:
+    pool, reading, waits = sighting.pool, sighting.reading, sighting.verdict.waits
     at = clock(reading.at)
     stale = None if reading.stale_since is None else clock(reading.stale_since)
-    values: dict[str, Any] = {
+    return {
         "state": reading.state,
+        "state_since": pool.state_since if reading.state == pool.state else at,
         "last_error": (reading.error or "")[:1000],
+        "began_at": clock(reading.began_at),
         "looked_up_at": at,
         "stale_since": stale and min(stale, pool.stale_since or stale),
         "next_at": clock(reading.next_at["wake"]),
         "next_srv_at": clock(reading.next_at["srv"]),
         "next_v6_at": clock(reading.next_at["v6"]),
         "next_v4_at": clock(reading.next_at["v4"]),
-        "waiting": len(verdict.waits),
-        "waiting_since": (pool.waiting_since or at) if verdict.waits else None,
+        "waiting": len(waits),
+        "waiting_since": (pool.waiting_since or at) if waits else None,
         "steps": shown_steps(reading.steps, reading.at),
+        "answer": sorted(reading.backends),
     }
-    if reading.state != pool.state:
-        values["state_since"] = at
-    return values
 
 
-def _note_state(pool: Pool, reading: Reading) -> None:
-    if reading.state == pool.state:
-        return
-    if reading.state == Pool.State.FAILED:
-        note(pool, Kind.FAILED, detail=reading.error or "")
-    elif reading.state == Pool.State.RUNNING:
-        note(pool, Kind.RUNNING)
-
-
-def _note_stale(pool: Pool, reading: Reading) -> None:
+def _lines(sighting: Sighting) -> Iterator[Line]:
+    """What is worth a line: another state, stale or fresh, in doubt or not any more."""
+    pool, reading, verdict = sighting.pool, sighting.reading, sighting.verdict
+    if reading.state != pool.state and reading.state == Pool.State.FAILED:
+        yield Line(pool, Kind.FAILED, detail=reading.error or "")
+    elif reading.state != pool.state and reading.state == Pool.State.RUNNING:
+        yield Line(pool, Kind.RUNNING)
     if reading.stale_since is not None and pool.stale_since is None:
-        note(pool, Kind.STALE, detail=reading.error or "")
+        yield Line(pool, Kind.STALE, detail=reading.error or "")
     elif reading.stale_since is None and pool.stale_since is not None:
-        note(pool, Kind.FRESH)
-
-
-def _note_doubt(pool: Pool, verdict: Verdict) -> None:
+        yield Line(pool, Kind.FRESH)
     if verdict.waits and not pool.waiting:
-        detail = f"{len(verdict.waits)} backends vanished at once: a second look-up must confirm it"
-        note(pool, Kind.WAITING, detail=detail)
+        many = f"{len(verdict.waits)} backends vanished at once"
+        yield Line(pool, Kind.WAITING, detail=f"{many}: a second look-up must confirm it")
     elif pool.waiting and not verdict.waits:
         confirmed = f"{len(verdict.removed)} confirmed" if verdict.removed else "they are back"
-        note(pool, Kind.SETTLED, detail=confirmed)
+        yield Line(pool, Kind.SETTLED, detail=confirmed)
 
 
 def _step(step: Step, now_ms: float) -> dict[str, Any]:

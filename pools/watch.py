@@ -5,29 +5,31 @@ stops resolvers, takes what they have found meanwhile and writes it down.
 """
 
 import threading
+from collections import deque
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import Any
 
 import structlog
-from django.db import DatabaseError
+from django.db.models import Count, Max, Prefetch, Q, Sum
 from django.db.models.functions import Now
 
 from allocation.leases import HeldLease
-from pools import apply
+from pools.harvest import harvest
 from pools.logic.errors import PoolError
-from pools.logic.vanishing import Verdict, is_answered, judge
 from pools.models import Backend, Pool
 from pools.net.driver import Driver, Timer
 from pools.net.thread_driver import default_driver
-from pools.permitted import refused_target
-from pools.sighting import write_down
-from pools.watched_name import Reading, WatchedName
+from pools.watched_name import WatchedName
 
 log = structlog.get_logger(__name__)
 
 PATIENCE_SECONDS = 0.2  # a sweep waits so long for the names that it has just asked for
-BUDGET_MS = 500.0  # a sweep writes down no longer than this
-MOST_STARTS = 100  # per sweep
+BUDGET_MS = 500.0  # a sweep begins nothing after so long
+BATCH = 50  # names whose answers are written in one transaction
+MOST_STARTS = 50  # per sweep
+GATHER_MS = 2000.0  # answers that change nothing are written together so long after the first
+GLANCES_MS = 10_000.0  # so long a glance at the rows is enough if it shows nothing new
 SILENCE_MS = 20_000.0  # without a sweep for so long somebody else is active
 
 
@@ -35,14 +37,20 @@ class Watch:
     """`sweep(now, lease)` is one round; `stop()` forgets everything, and nothing is lost."""
 
     def __init__(
-        self, driver: Driver | None = None, patience_seconds: float = PATIENCE_SECONDS
+        self,
+        driver: Driver | None = None,
+        patience_seconds: float = PATIENCE_SECONDS,
+        gather_ms: float = GATHER_MS,
     ) -> None:
         self.patience_seconds = patience_seconds
+        self.gather_ms = gather_ms
         self.names: dict[int, WatchedName] = {}
         self._given_driver = driver
         self._token: int | None = None
         self._silence: Timer | None = None
         self._news = threading.Condition()
+        self._seen: dict[str, Any] = {}
+        self._look_at = 0.0
 
     @property
     def driver(self) -> Driver:
@@ -53,15 +61,17 @@ class Watch:
         if lease.token != self._token:
             self.stop()
             self._token = lease.token
+        until = self.driver.now() + BUDGET_MS
         self._expect_another_sweep()
         if asked := self._follow():
             self.wait_for(asked, self.patience_seconds)
-        return self._take_all(now, lease)
+        return self._take_all(now, lease, until)
 
     def stop(self) -> None:
         for name in self.names.values():
             name.resolver.stop()
         self.names = {}
+        self._seen = {}
         self._token = None
         if self._silence is not None:
             self._silence.cancel()
@@ -75,22 +85,28 @@ class Watch:
 
     def _follow(self) -> list[WatchedName]:
         """Start, stop and ask as the rows say; those that will have an answer soon."""
+        seen = _rows_at_a_glance()
+        if seen == self._seen and self.driver.now() < self._look_at:
+            return []
         rows = Pool.objects.watched().values_list("pk", "epoch", "asked_at")
         wanted = {pk: (epoch, asked_at) for pk, epoch, asked_at in rows}
         for pk, name in list(self.names.items()):
             if wanted.get(pk, (None,))[0] != name.epoch:
                 self.names.pop(pk).resolver.stop()
-        paused = Pool.objects.filter(is_watched=False).exclude(state=Pool.State.STOPPED)
-        if paused.exists():  # asked first, because an UPDATE would wait for the writers of SQLite
-            paused.update(state=Pool.State.STOPPED, state_since=Now(), next_at=None)
-        new = [pk for pk in wanted if pk not in self.names][:MOST_STARTS]
-        return [*self._start(new), *self._ask(wanted)]
+        if seen["paused"]:
+            _mark_paused()
+        new = [pk for pk in wanted if pk not in self.names]
+        followed = [*self._start(new[:MOST_STARTS]), *self._ask(wanted)]
+        self._seen = seen if len(new) <= MOST_STARTS else {}
+        self._look_at = self.driver.now() + GLANCES_MS
+        return followed
 
     def _start(self, pks: list[int]) -> list[WatchedName]:
         started = []
-        for pool in Pool.objects.filter(pk__in=pks) if pks else []:
+        known = Prefetch("backends", Backend.objects.present())
+        for pool in Pool.objects.filter(pk__in=pks).prefetch_related(known) if pks else []:
             try:
-                name = WatchedName(pool, self.driver)
+                name = WatchedName(pool, pool.backends.all(), self.driver)
             except PoolError as error:  # settings that do not allow it any more
                 _mark_failed(pool, str(error))
                 continue
@@ -109,50 +125,25 @@ class Watch:
 
     # -- what was found ----------------------------------------------------------------------
 
-    def _take_all(self, now: datetime, lease: HeldLease) -> int:
-        """The oldest first and no longer than the budget; the rest waits for the next sweep."""
-        until = self.driver.now() + BUDGET_MS
-        told = [name for name in self.names.values() if name.readings]
+    def _take_all(self, now: datetime, lease: HeldLease, until: float) -> int:
+        """The oldest first, and nothing new once the time is over: the next sweep goes on."""
+        clock = self._clock(now)
+        told = self._told()
         count = 0
-        for name in sorted(told, key=lambda name: name.readings[0].at):
+        while told:
+            batch = [told.popleft() for _ in range(min(BATCH, len(told)))]
+            count += harvest(batch, clock, lease)
             if self.driver.now() > until:
                 break
-            count += self._take_in_turn(name, now, lease)
         return count
 
-    def _take_in_turn(self, name: WatchedName, now: datetime, lease: HeldLease) -> int:
-        count = 0
-        try:
-            while name.readings:
-                count += self._take(name, name.readings[0], now, lease)
-                name.readings.popleft()
-        except DatabaseError:  # busy or away: the reading is still there for the next sweep
-            log.exception("dns_reading_kept", pool=name.pool_id)
-        return count
-
-    def _take(self, name: WatchedName, reading: Reading, now: datetime, lease: HeldLease) -> int:
-        pool = Pool.objects.filter(pk=name.pool_id, epoch=name.epoch).first()
-        if pool is None:  # changed meanwhile: the next sweep begins anew
-            return 0
-        verdict = judge(
-            _known_keys(pool),
-            set(reading.backends),
-            pool.removal_share,
-            name.doubted,
-            is_answered(reading.error, reading.steps),
-        )
-        write_down(pool, reading, verdict, self._clock(now), lease)
-        for key in sorted(verdict.removed):
-            apply.remove(pool, key, lease)
-        for key in sorted(verdict.added):
-            apply.add(pool, reading.backends[key], lease)
-        self._doubt(name, verdict)
-        return len(verdict.added) + len(verdict.removed)
-
-    def _doubt(self, name: WatchedName, verdict: Verdict) -> None:
-        name.doubted = verdict.waits
-        if verdict.waits:
-            name.resolver.resolve_now()
+    def _told(self) -> deque[WatchedName]:
+        """Whoever has something to tell, if one of them has news or waited long enough."""
+        told = [name for name in self.names.values() if name.readings]
+        told.sort(key=lambda name: name.readings[0].at)
+        long_ago = self.driver.now() - self.gather_ms
+        is_due = any(name.has_news() or name.readings[0].at <= long_ago for name in told)
+        return deque(told if is_due else [])
 
     def _clock(self, now: datetime) -> Callable[[float], datetime | None]:
         """From the driver's milliseconds to moments of the database's clock."""
@@ -184,14 +175,21 @@ class Watch:
         self._token = None  # the next sweep, if there is one, begins anew
 
 
-def _known_keys(pool: Pool) -> set[str]:
-    """A refused backend that is permitted by now is new."""
-    rows = pool.backends.present().values_list("key", "state", "address", "port")
-    return {
-        key
-        for key, state, address, port in rows
-        if state == Backend.State.PRESENT or refused_target(address, port)
-    }
+def _rows_at_a_glance() -> dict[str, Any]:
+    """Differs whenever a name was added, changed, paused, asked for or forgotten."""
+    watched = Q(is_watched=True)
+    return Pool.objects.aggregate(
+        names=Count("pk", filter=watched),
+        epochs=Sum("epoch", filter=watched),
+        newest=Max("pk", filter=watched),
+        asked=Max("asked_at", filter=watched),
+        paused=Count("pk", filter=~watched & ~Q(state=Pool.State.STOPPED)),
+    )
+
+
+def _mark_paused() -> None:
+    paused = Pool.objects.filter(is_watched=False).exclude(state=Pool.State.STOPPED)
+    paused.update(state=Pool.State.STOPPED, state_since=Now(), next_at=None)
 
 
 def _mark_failed(pool: Pool, error: str) -> None:

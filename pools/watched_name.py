@@ -1,7 +1,7 @@
 """One watched name in the memory of the watcher: its resolver, and what that found out."""
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from pools.logic.lookup import Step
 from pools.models import Backend, Pool
 from pools.net.dns_resolver import DNSResolver
 from pools.net.driver import Driver
-from pools.permitted import check_nameserver, default_nameservers
+from pools.permitted import check_nameservers, default_nameservers, may_be_asked
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,7 @@ class Reading:
     """What the resolver holds at the end of one pass; moments by the driver's clock."""
 
     at: float
+    began_at: float
     state: str
     backends: Mapping[str, Found]
     error: str | None
@@ -37,17 +38,17 @@ class RememberingResolver(DNSResolver):
 class WatchedName:
     """The driver's thread appends readings, the watcher takes them."""
 
-    def __init__(self, pool: Pool, driver: Driver | None) -> None:
-        for server in pool.nameservers:  # what is permitted may have changed since
-            check_nameserver(server)
+    def __init__(self, pool: Pool, known: Iterable[Backend], driver: Driver | None) -> None:
+        check_nameservers(pool.nameservers)  # what is permitted may have changed since
         self.pool_id = pool.pk
         self.epoch = pool.epoch
         self.asked_at = pool.asked_at
         self.doubted: frozenset[str] = frozenset()
         self.readings: deque[Reading] = deque()
         self._read_at = float("-inf")
+        self._gist: tuple[Any, ...] = ()
         self.resolver = RememberingResolver(
-            known={row.key: _found(row) for row in pool.backends.present()},
+            known={row.key: _found(row) for row in known},
             domain=pool.domain,
             recovery=pool.recovery,
             service=pool.service,
@@ -57,9 +58,18 @@ class WatchedName:
             ttl_ceiling=pool.ttl_ceiling_ms,
             driver=driver,
             system=default_nameservers,
+            permits=may_be_asked,
         )
         self.resolver.on("updated", self._read)
         self.resolver.start()
+
+    def has_news(self) -> bool:
+        """Whether a reading differs from the last one that was written, or may settle a doubt."""
+        return bool(self.doubted) or any(_gist(each) != self._gist for each in self.readings)
+
+    def written(self) -> None:
+        """The oldest reading is stored."""
+        self._gist = _gist(self.readings.popleft())
 
     def _read(self, error: Exception | None) -> None:
         resolver, since = self.resolver, self._read_at
@@ -67,6 +77,7 @@ class WatchedName:
         self.readings.append(
             Reading(
                 at=self._read_at,
+                began_at=resolver.pass_began_at,
                 state=resolver.state,
                 backends=resolver.list(),
                 error=None if error is None else str(error),
@@ -75,6 +86,10 @@ class WatchedName:
                 steps=[step for step in resolver.trace if step.at > since],
             )
         )
+
+
+def _gist(reading: Reading) -> tuple[Any, ...]:
+    return reading.state, reading.error, reading.stale_since, frozenset(reading.backends)
 
 
 def _found(row: Backend) -> Found:

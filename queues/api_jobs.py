@@ -1,5 +1,6 @@
 """/jobs and /queues/{q}/jobs: queued jobs by REST."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import django_filters
@@ -10,12 +11,14 @@ from rest_framework.response import Response
 
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
 from atributo_site.rest.strict_serializer import StrictSerializer
-from queues import catalogue, steering
+from queues import catalogue, outbox, steering
 from queues.errors import JobNotFound
 from queues.handles import parsed_id
 from queues.models import QueuedJob
 from queues.models.job import CHOICES
+from queues.models.job import REPEATING as REPEATS
 from queues.push import push, push_many
+from queues.repeating import INDEXED as REPEATING
 from queues.shown import attempts_shown, job_shown
 
 MOST_AT_ONCE = 10_000
@@ -55,6 +58,12 @@ class NewJob(Options):
         required=False, allow_null=True, default=None
     )
     unique_key = serializers.CharField(required=False, max_length=255, trim_whitespace=False)
+    transaction = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=2**63 - 1,
+        help_text="The job appears when this transaction completes, and never otherwise.",
+    )
 
 
 class NewJobs(Options):
@@ -116,6 +125,7 @@ class AttemptSerializer(serializers.Serializer):
     traceback = serializers.CharField()
     percent = serializers.FloatField(allow_null=True)
     note = serializers.CharField()
+    transactions = serializers.ListField(child=serializers.IntegerField())
     log = serializers.ListField(child=serializers.DictField())
 
 
@@ -125,6 +135,12 @@ class JobFilter(django_filters.FilterSet):
     mount = django_filters.CharFilter()
     script = django_filters.CharFilter()
     fingerprint = django_filters.CharFilter()
+    repeating = django_filters.BooleanFilter(
+        method="only_repeating", label="Unfinished jobs that repeat."
+    )
+
+    def only_repeating(self, jobs: Any, name: str, wanted: bool) -> Any:
+        return jobs.extra(where=[REPEATING]) if wanted else jobs.exclude(REPEATS)
 
     class Meta:
         model = QueuedJob
@@ -155,7 +171,10 @@ class QueueJobs(Jobs):
     def post(self, request: Request, queue: str) -> Response:
         given = _given(NewJob, request)
         script, data = given.pop("script"), given.pop("data")
-        return Response({"id": push(queue, script, data, given, using="default")}, status=201)
+        transaction = given.pop("transaction", None)
+        with outbox.holding(transaction) if transaction else nullcontext():
+            job_id = push(queue, script, data, given, using="default")
+        return Response({"id": job_id}, status=201)
 
 
 class Batch(Endpoint):

@@ -5,12 +5,14 @@ from typing import Any
 from django.http import JsonResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
+from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from atributo_site.rest.endpoint import Endpoint
 from atributo_site.rest.strict_serializer import StrictSerializer
 from queues import installation
+from queues.effects import dry_run_shown
 from queues.errors import ScriptNotFound, ServiceNotFound
 from queues.models import Service
 from queues.run_now import run_script
@@ -18,6 +20,7 @@ from queues.shown import configuration_shown, script_shown, service_shown
 
 MOUNT = OpenApiParameter("mount", str, required=True, description="For example /mailer.")
 OPTIONAL_MOUNT = OpenApiParameter("mount", str, description="Only the service at this mount.")
+DRY_RUN = OpenApiParameter("dry_run", bool, description="Run it and take back what it did.")
 OPTIONS = {"application/json": {"type": "object"}}
 ANY: dict[str, Any] = {"description": "Any JSON value."}
 ANY_JSON = (dict, list, str, int, float, bool, type(None))
@@ -215,19 +218,31 @@ class OneScript(Endpoint):
 
     @extend_schema(
         operation_id="scripts_run",
-        parameters=[MOUNT],
+        parameters=[MOUNT, DRY_RUN],
         request={"application/json": ANY},
         responses={200: ANY},
     )
     def post(self, request: Request, name: str) -> JsonResponse:
-        """Run it now. The body is its argument, a list its arguments; the answer its result."""
+        """Run it now. The body is its argument, a list its arguments; the answer its result.
+
+        A dry run answers with `result`, `changes` and `pushes`, and takes all of them back.
+        """
         body = request.data if request._request.body else None
-        result = run_script(mounted(request).mount, name, body).result
-        return JsonResponse(result, safe=False)  # DRF would answer null with nothing
+        dry_run = _yes_or_no(request, "dry_run")
+        ran = run_script(mounted(request).mount, name, body, dry_run=dry_run)
+        answer = dry_run_shown(ran) if dry_run else ran.result
+        return JsonResponse(answer, safe=False)  # DRF would answer null with nothing
 
 
 def mounted(request: Request) -> Service:
     return installation.found(_mount(request))
+
+
+def _yes_or_no(request: Request, name: str) -> bool:
+    given = request.query_params.get(name, "false")
+    if given not in {"true", "false"}:
+        raise ParseError(f"{name} is true or false.")
+    return given == "true"
 
 
 def _mount(request: Request) -> str:

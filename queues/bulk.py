@@ -9,10 +9,10 @@ from django.db.models.functions import Now
 from django.db.transaction import atomic
 
 from allocation.events import record
-from queues import steering
+from queues import left_behind, steering
 from queues.errors import JobIsRunning, JobIsTwice, JobNotFound
 from queues.logic.lifecycle import Outcome, Status
-from queues.models import Queue, QueuedJob, Run, RunLog
+from queues.models import AttemptTransaction, Queue, QueuedJob, Run, RunLog
 from queues.ring import ring
 
 CHUNK = 500
@@ -28,12 +28,18 @@ class Done:
 
 def do(action: str, ids: Sequence[int], **facts: Any) -> Done:
     """One of ACTIONS on these jobs, with one event for all."""
-    done = Done()
-    for begin in range(0, len(ids), CHUNK):
-        ACTIONS[action](list(ids[begin : begin + CHUNK]), done)
+    done = apply(action, ids)
     first = [str(job_id) for job_id in ids[:5]]
     if done.changed:
         record(f"jobs.{action}", f"jobs:{action}", count=done.changed, first=first, **facts)
+    return done
+
+
+def apply(action: str, ids: Sequence[int]) -> Done:
+    """The same without an event."""
+    done = Done()
+    for begin in range(0, len(ids), CHUNK):
+        ACTIONS[action](list(ids[begin : begin + CHUNK]), done)
     return done
 
 
@@ -84,14 +90,21 @@ def _abort(ids: list[int], done: Done) -> None:
         runs.filter(job__status=Status.FAILED).update(
             outcome=Outcome.ABORTED, ended_at=Now(), error=steering.ABORTED
         )
+        aborted = QueuedJob.objects.filter(pk__in=ids, aborted_at__isnull=False)
+        left = left_behind.of_jobs(aborted.values_list("pk", flat=True))
+    left_behind.roll_back(left)
     done.changed += changed
 
 
 def _delete(ids: list[int], done: Done) -> None:
     with atomic():
+        list(QueuedJob.objects.select_for_update().filter(pk__in=ids).only("pk"))
+        left = left_behind.of_jobs(ids)
+        AttemptTransaction.objects.filter(job_id__in=ids).delete()
         RunLog.objects.filter(job_id__in=ids).delete()
         Run.objects.filter(job_id__in=ids).delete()
         done.changed += QueuedJob.objects.filter(pk__in=ids).delete()[0]
+    left_behind.roll_back(left)
 
 
 ACTIONS: dict[str, Callable[[list[int], Done], None]] = {

@@ -10,7 +10,9 @@ import sys
 import time
 from typing import Any
 
+from django.conf import settings
 from django.db import connections
+from django.utils.module_loading import import_string
 
 from queues.execution import Execution, TimedOut
 from queues.mortality import die_with_parent
@@ -69,7 +71,7 @@ class Child:
         self.wire.send_text(json.dumps({**message, "batch": self._batch}))
 
     def _stop(self, *_: Any) -> None:
-        if self._running is not None:
+        if self._running is not None and not self._running.is_ending:
             raise TimedOut(f"timed out after {self._running.work['timeout_ms']} ms")
 
 
@@ -99,6 +101,8 @@ def become_child(sock: socket.socket, tokens: int, memory_bytes: int) -> None:
     _limit_memory(memory_bytes)
     code = 1
     try:
+        for path in settings.SCRIPT_PROCESS_BEGINS:
+            import_string(path)()
         Child(Wire(sock), tokens).serve()
         code = 0
     finally:

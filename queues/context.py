@@ -2,9 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from queues.logic.mounts import prefix
+
+if TYPE_CHECKING:
+    from queues.run_scope import RunScope
+    from queues.run_transaction import RunTransaction
 
 Emit = Callable[[dict[str, Any]], None]
 
@@ -44,13 +48,24 @@ class Log:
 
 class Context:
     def __init__(
-        self, argv: list[Any], job: dict[str, Any] | None, service: ServiceFacts, emit: Emit
+        self,
+        argv: list[Any],
+        job: dict[str, Any] | None,
+        service: ServiceFacts,
+        emit: Emit,
+        scope: "RunScope",
     ) -> None:
         self.argv = argv
         self.job = job
         self.service = service
         self.log = Log(emit)
         self._emit = emit
+        self._scope = scope
+
+    @property
+    def dry_run(self) -> bool:
+        """Whether everything is taken back afterwards: spare what lies outside."""
+        return self._scope.dry
 
     def progress(self, percent: float, note: str = "") -> None:
         """Show how far the script is; kept with the attempt."""
@@ -62,21 +77,24 @@ class Context:
         return prefix(self.service.mount) + name
 
     def push(self, script: Any, data: Any = None, *, queue: str = "default", **options: Any) -> str:
-        """Push a job; a script given by its name alone is one of this service."""
+        """Push a job; a script given by its name alone is one of this service.
+
+        Within `with context.transaction():` it appears when the transaction completes.
+        """
         from queues.catalogue import get
 
         named = {"mount": self.service.mount, "name": script} if isinstance(script, str) else script
-        return get(queue).push(named, data, **options)
+        with self._scope.pushing():
+            return get(queue).push(named, data, **options)
 
     @property
     def client(self) -> Any:
         """Documents: get, put and delete outside a transaction."""
-        from allocation.transactions.client import Client
+        return self._scope.client()
 
-        return Client()
+    def transaction(self, wait: float = 0.0) -> "RunTransaction":
+        """Documents changed together when the run succeeds, or not at all.
 
-    def transaction(self) -> Any:
-        """Documents changed together, or not at all when the script fails."""
-        from allocation.transactions.transaction import Transaction
-
-        return Transaction(owner=f"job:{self.job['id']}" if self.job else self.service.mount)
+        `wait` is how many seconds an operation waits for a key that somebody else holds.
+        """
+        return self._scope.transaction(wait)

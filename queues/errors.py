@@ -56,6 +56,16 @@ class JobIsTwice(AtributoError):
     code = "unique_key_taken"
 
 
+class BadOperation(AtributoError):
+    status_code = 400
+    code = "bad_operation"
+
+
+class OperationNotFound(AtributoError):
+    status_code = 404
+    code = "operation_not_found"
+
+
 class BadService(AtributoError):
     """A folder that cannot be installed; `errors` lists every reason."""
 
@@ -100,3 +110,17 @@ class LifecycleScriptFailed(AtributoError):
 
     status_code = 422
     code = "lifecycle_script_failed"
+
+
+class AttemptIsOver(AtributoError):
+    """The attempt was lost, aborted or deleted; what it still does has no effect."""
+
+    status_code = 409
+    code = "attempt_is_over"
+
+
+class NotInDryRun(AtributoError):
+    """A dry run cannot take this back, so it is not done."""
+
+    status_code = 409
+    code = "not_in_dry_run"

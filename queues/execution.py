@@ -5,11 +5,15 @@ import time
 import traceback
 from typing import Any
 
+from django.db import DatabaseError
+
+from allocation.errors import AtributoError
 from allocation.logic.secrets import masked
 from queues.context import Context, Emit, ServiceFacts
 from queues.logic import scrub
 from queues.logic.arguments import argv
 from queues.logic.backoff import checked
+from queues.run_scope import RunScope
 from queues.scripts import LoadedService, Services, candidate, imported
 
 LARGEST_RESULT = 1024 * 1024
@@ -32,13 +36,19 @@ class Execution:
         self._send = send
         self._lines = 0
         self.secrets: set[str] = set()
+        self.scope = RunScope(work, self.emit)
+        self.is_ending = False
 
     def run(self) -> dict[str, Any]:
         """The message about its end."""
         begun = time.monotonic()
         try:
+            self.scope.start()
             ended = self._ended(self._call())
+            self.is_ending = True
+            ended |= self.scope.succeed()
         except (Exception, TimedOut) as error:  # a script may raise anything
+            self.is_ending = True
             ended = self._failed(error)
         return {**ended, "begun": begun, "seconds": time.monotonic() - begun}
 
@@ -75,7 +85,8 @@ class Execution:
         function = service.function(name)
         if function is None:
             return None
-        return function(Context(arguments, self.work.get("job"), service.facts, self.emit))
+        job = self.work.get("job")
+        return function(Context(arguments, job, service.facts, self.emit, self.scope))
 
     def _ended(self, result: Any) -> dict[str, Any]:
         text = json.dumps(result, allow_nan=False, ensure_ascii=False)
@@ -89,15 +100,26 @@ class Execution:
     def _failed(self, error: BaseException) -> dict[str, Any]:
         text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         lines = traceback.format_exception(error)
+        back_off = self._back_off()
+        rolled_back = self._rolled_back()
         return {
             "t": "done",
             "ok": False,
+            "abandoned": not rolled_back,
             "timed_out": isinstance(error, TimedOut),
             "error": scrub.scrubbed(text, self.secrets, LONGEST_ERROR),
             "traceback": scrub.scrubbed("".join(lines), self.secrets, LONGEST_TRACEBACK),
             "status_code": _status_code(error),
-            "back_off": self._back_off(),
+            "back_off": back_off,
         }
+
+    def _rolled_back(self) -> bool:
+        """What cannot be rolled back here is left to the parent."""
+        try:
+            return self.scope.fail()
+        except (DatabaseError, AtributoError) as error:
+            self.emit({"t": "log", "level": "error", "text": f"roll back: {error!r}"})
+            return False
 
     def _back_off(self) -> int | None:
         """What a functional back-off says; None where the number's formula applies."""

@@ -1,12 +1,14 @@
 """What `queues.create` and `queue.get` return: handles that read live, never a model."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
 
-from queues import push, steering
+from allocation.transactions.transaction import Transaction
+from queues import outbox, push, steering
 from queues.errors import InvalidJobId, JobNotFound
 from queues.logic.lifecycle import Outcome, Status
 from queues.models import Queue, QueuedJob, Run
@@ -30,13 +32,28 @@ class QueueHandle:
     def max_workers(self) -> int:
         return Queue.objects.using(self._using).existing().get(name=self.name).max_workers
 
-    def push(self, script: Mapping[str, Any], data: Any = None, **options: Any) -> str:
-        return push.push(self.name, script, data, options, using=self._using)
+    def push(
+        self,
+        script: Mapping[str, Any],
+        data: Any = None,
+        *,
+        transaction: Transaction | None = None,
+        **options: Any,
+    ) -> str:
+        """A push with a transaction becomes a job when that completes, and never otherwise."""
+        with outbox.holding_for(transaction) if transaction else nullcontext():
+            return push.push(self.name, script, data, options, using=self._using)
 
     def push_many(
-        self, script: Mapping[str, Any], datas: Sequence[Any], **options: Any
+        self,
+        script: Mapping[str, Any],
+        datas: Sequence[Any],
+        *,
+        transaction: Transaction | None = None,
+        **options: Any,
     ) -> list[str]:
-        return push.push_many(self.name, script, datas, options, using=self._using)
+        with outbox.holding_for(transaction) if transaction else nullcontext():
+            return push.push_many(self.name, script, datas, options, using=self._using)
 
     def get(self, job_id: str) -> "JobHandle":
         return JobHandle(parsed_id(job_id), using=self._using)

@@ -3,12 +3,16 @@
 from collections.abc import Callable
 from datetime import timedelta
 
-from django.db.models import Count, F, Max, Q
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
+from allocation.models import Lease
+from queues.logic.lifecycle import FOREVER
 from queues.models import Queue, QueuedJob, Run, Slot
+from queues.transaction_invariants import TRANSACTION_INVARIANTS
 
 MOST = 20
+NEWEST = 1000  # old rows were looked at when they were new
 LATE = timedelta(seconds=10)
 Invariant = tuple[str, str, Callable[[], list[str]]]
 
@@ -32,7 +36,7 @@ def held_by_another_epoch() -> list[str]:
 
 def gaps_between_attempts() -> list[str]:
     """Among the newest attempts; old ones may be forgotten with their jobs."""
-    newest = Run.objects.order_by("-pk").values("job_id")[:1000]
+    newest = Run.objects.order_by("-pk").values("job_id")[:NEWEST]
     rows = Run.objects.filter(job_id__in=list(newest.values_list("job_id", flat=True)))
     jobs = rows.order_by().values("job_id").annotate(n=Count("pk"), last=Max("attempt"))
     return [f"{job['job_id']}" for job in jobs.exclude(n=F("last"))[:MOST]]
@@ -43,16 +47,85 @@ def two_running_attempts() -> list[str]:
     return [f"{run.job_id} attempt {run.attempt}" for run in running[:MOST]]
 
 
+def failed_too_often() -> list[str]:
+    """A run fails at most once more than was allowed."""
+    rows = _newest_jobs().filter(max_failures__gte=0, run_failures__gt=F("max_failures") + 1)
+    return [f"{row.pk}: {row.run_failures} failures" for row in rows[:MOST]]
+
+
+def repeated_too_often() -> list[str]:
+    rows = _newest_jobs().exclude(repeat_times=FOREVER).filter(runs__gt=F("repeat_times") + 1)
+    return [f"{row.pk}: {row.runs} runs" for row in rows[:MOST]]
+
+
+def called_back_after_abort() -> list[str]:
+    """An aborted job calls nobody."""
+    aborted = QueuedJob.objects.filter(pk=OuterRef("parent"), aborted_at__lt=OuterRef("created_at"))
+    rows = QueuedJob.objects.filter(
+        Exists(aborted), pk__in=_newest(QueuedJob.objects.exclude(parent=None))
+    )
+    return [f"{row.pk} of {row.parent}" for row in rows[:MOST]]
+
+
+def due_and_untouched() -> list[str]:
+    """While a worker lives and a slot is free; a job with a sticky key may wait for its place."""
+    if not Lease.objects.held().filter(role__startswith="worker/").exists():
+        return []
+    due = QueuedJob.objects.waiting().filter(
+        queue=OuterRef("pk"), sticky_key=None, due_at__lt=Now() - LATE
+    )
+    free = Slot.objects.filter(queue=OuterRef("pk"), holder="", number__lt=OuterRef("max_workers"))
+    rows = Queue.objects.active().filter(Exists(free), Exists(due))
+    return [row.name for row in rows[:MOST]]
+
+
+def _newest_jobs() -> QuerySet[QueuedJob]:
+    return QueuedJob.objects.filter(pk__in=_newest(QueuedJob.objects.all()))
+
+
+def _newest(rows: QuerySet[QueuedJob]) -> list[int]:
+    return list(rows.order_by("-pk").values_list("pk", flat=True)[:NEWEST])
+
+
 def expired_slots() -> list[str]:
     rows = Slot.objects.exclude(holder="").filter(leased_until__lt=Now() - LATE)
     return [f"{row.queue_id}/{row.number} of {row.holder}" for row in rows[:MOST]]
 
 
 INVARIANTS: list[Invariant] = [
-    ("I9", "No queue has more live slots than workers allowed.", too_many_running),
-    ("I10", "No job is in progress long after its lease ran out.", progress_without_lease),
-    ("I10", "No slot is held long after its lease ran out.", expired_slots),
-    ("I14", "A running job is held at its slot's epoch.", held_by_another_epoch),
-    ("I14", "Attempts are numbered without gaps.", gaps_between_attempts),
-    ("I6", "No finished job has an attempt that still runs.", two_running_attempts),
+    (
+        "too many running",
+        "No queue has more live slots than workers allowed.",
+        too_many_running,
+    ),
+    (
+        "progress without lease",
+        "No job is in progress long after its lease ran out.",
+        progress_without_lease,
+    ),
+    ("expired slots", "No slot is held long after its lease ran out.", expired_slots),
+    (
+        "held by another epoch",
+        "A running job is held at its slot's epoch.",
+        held_by_another_epoch,
+    ),
+    ("gaps between attempts", "Attempts are numbered without gaps.", gaps_between_attempts),
+    (
+        "finished and running",
+        "No finished job has an attempt that still runs.",
+        two_running_attempts,
+    ),
+    ("failed too often", "No run fails more often than its job allows.", failed_too_often),
+    ("repeated too often", "No job runs more often than it was told.", repeated_too_often),
+    (
+        "called back after abort",
+        "No aborted job calls anybody back.",
+        called_back_after_abort,
+    ),
+    (
+        "due and untouched",
+        "No due job waits while a slot is free and a worker lives.",
+        due_and_untouched,
+    ),
+    *TRANSACTION_INVARIANTS,
 ]

@@ -5,8 +5,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Sum
+from django.db.transaction import atomic
 
-from queues.models import MinuteCount
+from queues.models import HourCount, MinuteCount, Queue
 from queues.models.minute import BOUNDS_MS
 
 HOUR = timedelta(hours=1)
@@ -49,3 +50,14 @@ def within_ms(counts: dict[str, int], kind: str, share: float) -> int | None:
 
 def _since(queue_ids: Iterable[int], moment: datetime) -> Any:
     return MinuteCount.objects.filter(queue_id__in=list(queue_ids), minute__gte=moment)
+
+
+def remember(queue_name: str, counts: dict[datetime, dict[str, int]]) -> int:
+    """Take over counters that were kept elsewhere; minutes that have some already keep them."""
+    queue = Queue.objects.get(name=queue_name)
+    rows = [MinuteCount(queue=queue, minute=minute, **each) for minute, each in counts.items()]
+    with atomic():
+        MinuteCount.objects.bulk_create(rows, ignore_conflicts=True, batch_size=500)
+        # The curator sums up hours from the last sums on: let it begin where these minutes do.
+        HourCount.objects.filter(hour__gt=min(counts) - HOUR).delete()
+    return len(rows)

@@ -10,7 +10,8 @@ import structlog
 from django.db import InterfaceError, OperationalError, connections
 
 from allocation.errors import LeaseLost
-from queues import ledger
+from queues import ledger, left_behind
+from queues.finish import finish
 from queues.logic.lifecycle import Outcome
 from queues.refusals import count_refused
 from queues.reserved import Batch, Reserved, reserve
@@ -51,28 +52,32 @@ class Pump:
 
     def _play(self, batch: Batch) -> None:
         """Run a batch; nothing of it is held any more when this returns."""
-        playing = Playing(batch, time.monotonic())
-        if batch.jobs[0].suspect and not self._begin_carefully(playing):
+        playing = Playing(batch.before_suspects(), time.monotonic())
+        if batch.jobs[0].suspect and not self._begin_carefully(playing, len(batch.jobs) > 1):
             return
         jobs = playing.batch.jobs
         deadline = time.monotonic() + SHORT_SECONDS
-        self.workhorse.give([job.work(batch.revision) for job in jobs], deadline)
+        self.workhorse.give([job.work(batch.revision, self.slot) for job in jobs], deadline)
         try:
             self._follow(playing, deadline)
         except LeaseLost:
             self.workhorse.kill()
             count_refused(self.slot, len(playing.endings))
             raise
+        if len(playing.batch.jobs) < len(batch.jobs):
+            self.slot.give_back()
 
-    def _begin_carefully(self, playing: "Playing") -> bool:
-        """A job that was held when its worker died is shown as running before it begins."""
+    def _begin_carefully(self, playing: "Playing", others: bool) -> bool:
+        """Show it as running before it begins, and undo what earlier attempts left behind."""
         first = playing.batch.jobs[0]
-        others = len(playing.batch.jobs) > 1
-        playing.batch = Batch([first], playing.batch.now, playing.batch.revision)
         playing.shown = ledger.start(self.slot, first, self.worker, 0.0)
         if others:
             ring(self.slot.queue_id, self.slot.queue, using=self.slot.using)
-        return playing.shown
+        stuck = left_behind.before(first) if playing.shown else []
+        if stuck:
+            playing.died(stuck[0])
+            self._store(playing)
+        return playing.shown and not stuck
 
     def _follow(self, playing: "Playing", deadline: float) -> None:
         while playing.unstarted() and not playing.shown:
@@ -80,7 +85,7 @@ class Pump:
             try:
                 message = self.workhorse.receive(max(0.0, wait))
             except ChildGone:
-                playing.died(self.workhorse.bury())
+                playing.died(f"the process was {self.workhorse.bury()}")
                 break
             if message is not None and message["t"] == "stopped":
                 break
@@ -108,6 +113,7 @@ class Pump:
         self._size = 1
         if not playing.shown:  # aborted or deleted at the last moment
             self.workhorse.kill()
+            left_behind.roll_back(left_behind.of_attempt(playing.current.attempt_in(self.slot)))
             playing.number = len(playing.batch.jobs)
             return
         if playing.number + 1 < len(playing.batch.jobs):
@@ -122,7 +128,7 @@ class Pump:
             playing.moment,
             self.keep_alive,
             self.is_stopping,
-        ).ending(playing.lines, playing.progress)
+        ).ending(playing.lines, playing.progress, playing.transaction)
         if ending is not None:
             playing.endings = [ending]
             self._store(playing)
@@ -144,7 +150,7 @@ class Pump:
         give_up = time.monotonic() + lease_seconds()
         while True:
             try:
-                accepted = ledger.finish(self.slot, playing.endings, self.worker)
+                accepted = finish(self.slot, playing.endings, self.worker)
                 break
             except (OperationalError, InterfaceError):
                 if time.monotonic() > give_up:
@@ -177,6 +183,7 @@ class Playing:
     endings: list[Ending] = field(default_factory=list)
     lines: list[dict[str, Any]] = field(default_factory=list)
     progress: dict[str, Any] | None = None
+    transaction: tuple[int, int] | None = None  # that the current job has begun
     begun: float = field(default_factory=time.monotonic)
 
     @property
@@ -195,12 +202,14 @@ class Playing:
             self.lines.append({**message, "moment": self.moment(message["at"])})
         elif message["t"] == "progress":
             self.progress = message
+        elif message["t"] == "transaction":
+            self.transaction = (message["id"], message["epoch"])
         else:
             self.endings.append(ending_of(self, message))
             self.seconds += message["seconds"]
             self._go_on(message["begun"] + message["seconds"])
 
-    def died(self, how: str) -> None:
+    def died(self, error: str) -> None:
         """The child died under a live parent: a failure like any other."""
         now = time.monotonic()
         self.endings.append(
@@ -209,15 +218,16 @@ class Playing:
                 Outcome.FAILED,
                 self.moment(self.begun),
                 self.moment(now),
-                error=f"the process was {how}",
+                error=error,
                 lines=self.lines,
+                abandoned=True,
             )
         )
         self._go_on(now)
 
     def _go_on(self, begun: float) -> None:
         self.number += 1
-        self.begun, self.lines, self.progress = begun, [], None
+        self.begun, self.lines, self.progress, self.transaction = begun, [], None, None
 
 
 def ending_of(playing: Any, message: dict[str, Any]) -> Ending:
@@ -235,4 +245,6 @@ def ending_of(playing: Any, message: dict[str, Any]) -> Ending:
         percent=shown["percent"],
         note=shown["note"],
         lines=playing.lines,
+        transaction=message.get("transaction"),
+        abandoned=message.get("abandoned", False),
     )

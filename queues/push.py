@@ -12,7 +12,7 @@ from django.db.transaction import atomic, on_commit
 
 from allocation.events import current_actor
 from allocation.models.clock import database_now
-from queues import sql
+from queues import outbox, sql
 from queues.dialect import dialect
 from queues.errors import BadPush, QueueNotFound
 from queues.ids import get_job_ids
@@ -84,6 +84,9 @@ def push(queue: str, script: Any, data: Any, given: Mapping[str, Any], *, using:
     """The new job's id, or that of the unfinished job with the same unique key."""
     prepared = prepare(queue, script, given, using=using)
     text = prepared.text(data)
+    holder = outbox.holder()
+    if holder is not None:
+        return _hold(prepared, [text], holder)[0]
     job_id = _insert(prepared, text)
     _ring_after_commit(prepared, 1)
     return str(job_id)
@@ -97,11 +100,24 @@ def push_many(
     if prepared.options.unique_key is not None:
         raise BadPush("unique_key cannot be shared by many jobs")
     texts = [prepared.text(data) for data in datas]
+    holder = outbox.holder()
+    if holder is not None:
+        return _hold(prepared, texts, holder)
     ids = get_job_ids(len(texts))
     with atomic(using=using):
         for begin in range(0, len(texts), CHUNK):
             _insert_many(prepared, ids[begin : begin + CHUNK], texts[begin : begin + CHUNK])
         _ring_after_commit(prepared, len(ids))
+    return [str(job_id) for job_id in ids]
+
+
+def _hold(prepared: Prepared, texts: list[str | None], transaction: int) -> list[str]:
+    """They become jobs with these ids when the transaction completes."""
+    if prepared.options.unique_key is not None and (twin := _unfinished_twin(prepared)):
+        return [str(twin)]
+    ids = get_job_ids(len(texts))
+    rows = [prepared.row(job_id, text) for job_id, text in zip(ids, texts, strict=True)]
+    outbox.keep(transaction, rows)
     return [str(job_id) for job_id in ids]
 
 

@@ -5,11 +5,11 @@ from datetime import datetime
 
 from django.db.models import F
 from django.db.models.functions import Now
-from django.db.transaction import atomic, on_commit
+from django.db.transaction import atomic
 
 from allocation.events import record
 from allocation.leases import HeldLease
-from queues import sql
+from queues import left_behind, sql
 from queues.dialect import dialect
 from queues.ids import get_job_ids
 from queues.ledger import push_callback
@@ -37,10 +37,13 @@ def recover(slot_id: int, now: datetime, lease: HeldLease) -> bool:
             holder="", leased_until=None, rung_at=None, epoch=F("epoch") + 1
         )
         held = QueuedJob.objects.using(using).filter(slot=slot)
+        jobs = list(held.values_list("pk", flat=True))
         held.filter(status=Status.PENDING).update(slot=None, slot_epoch=None, suspect=True)
         for job in held.filter(status=Status.PROGRESS):
             _lose(job, slot.holder, now, using)
-        on_commit(lambda: _ring(slot, using), using=using, robust=True)
+        left = left_behind.of_jobs(jobs)  # none of them can begin another any more
+    left_behind.roll_back(left, lease.guard)
+    _ring(slot, using)
     return True
 
 

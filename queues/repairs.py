@@ -9,14 +9,29 @@ from django.db.transaction import atomic
 from allocation.leases import HeldLease
 from allocation.models.clock import from_now
 from allocation.repair import Repair
+from queues import outbox
 from queues.due import queues_with_work
+from queues.hours import sum_hours
 from queues.logic.lifecycle import Status
-from queues.models import MinuteCount, Queue, QueuedJob, Run, RunLog, Slot
+from queues.models import (
+    AttemptTransaction,
+    HourCount,
+    MinuteCount,
+    Operation,
+    Queue,
+    QueuedJob,
+    Run,
+    RunLog,
+    Slot,
+)
+from queues.operations import advance
 from queues.recovery import free_stranded, recover
 from queues.ring import ring
 
 BATCH = 1000
+FEW = 10  # operations, each with up to a thousand refusals
 MINUTES_KEPT = timedelta(days=400)
+OPERATIONS_KEPT = timedelta(days=90)
 
 
 def recover_dead_workers(now: datetime, lease: HeldLease) -> int:
@@ -32,6 +47,13 @@ def ring_for_due_jobs(now: datetime, lease: HeldLease) -> int:
         waiting = len(due.values_list("pk")[:max_workers])
         ring(queue_id, name, waiting, using=lease.using)
     return 0
+
+
+def settle_held_pushes(now: datetime, lease: HeldLease) -> int:
+    """Pushes whose transaction has ended while nobody was left to tell the queue."""
+    with atomic(using=lease.using):
+        lease.guard()
+        return outbox.settle()
 
 
 def count_pushes(now: datetime, lease: HeldLease) -> int:
@@ -52,6 +74,12 @@ def count_pushes(now: datetime, lease: HeldLease) -> int:
     return 0
 
 
+def sum_hours_up(now: datetime, lease: HeldLease) -> int:
+    """Nothing is mended."""
+    sum_hours(now, lease)
+    return 0
+
+
 def forget_old_jobs(now: datetime, lease: HeldLease) -> int:
     """Finished jobs beyond their queue's retention, with their attempts and log lines."""
     forgotten = 0
@@ -66,7 +94,17 @@ def forget_old_minutes(now: datetime, lease: HeldLease) -> int:
     with atomic(using=lease.using):
         lease.guard()
         old = MinuteCount.objects.using(lease.using).filter(minute__lt=Now() - MINUTES_KEPT)
-        return old.delete()[0]
+        pks = list(old.values_list("pk", flat=True)[:BATCH])
+        HourCount.objects.using(lease.using).filter(hour__lt=Now() - MINUTES_KEPT).delete()
+        return MinuteCount.objects.using(lease.using).filter(pk__in=pks).delete()[0]
+
+
+def forget_old_operations(now: datetime, lease: HeldLease) -> int:
+    with atomic(using=lease.using):
+        lease.guard()
+        operations = Operation.objects.using(lease.using)
+        old = operations.filter(ended_at__lt=Now() - OPERATIONS_KEPT).order_by("pk")
+        return operations.filter(pk__in=list(old.values_list("pk", flat=True)[:FEW])).delete()[0]
 
 
 def _forget(queue: Queue, using: str) -> int:
@@ -74,15 +112,20 @@ def _forget(queue: Queue, using: str) -> int:
     ended = jobs.filter(queue=queue, status__in=[Status.COMPLETE, Status.FAILED])
     old = ended.filter(ended_at__lt=from_now(-queue.retention_days * 86400)).order_by("ended_at")
     ids = list(old.values_list("pk", flat=True)[:BATCH])
+    AttemptTransaction.objects.using(using).filter(job_id__in=ids).delete()
     RunLog.objects.using(using).filter(job_id__in=ids).delete()
     Run.objects.using(using).filter(job_id__in=ids).delete()
     return jobs.filter(pk__in=ids, ended_at=F("ended_at")).delete()[0] if ids else 0
 
 
 REPAIRS = [
-    Repair("dead workers", recover_dead_workers, every_seconds=0.5),
+    Repair("dead workers", recover_dead_workers, every_seconds=0.5, budget=BATCH),
     Repair("bells", ring_for_due_jobs, every_seconds=0.5),
+    Repair("held pushes", settle_held_pushes, every_seconds=0.5),
     Repair("push counts", count_pushes, every_seconds=10),
-    Repair("old jobs", forget_old_jobs, every_seconds=30),
-    Repair("old minutes", forget_old_minutes, every_seconds=3600),
+    Repair("old jobs", forget_old_jobs, every_seconds=30, budget=BATCH),
+    Repair("hours", sum_hours_up, every_seconds=60),
+    Repair("old minutes", forget_old_minutes, every_seconds=3600, budget=BATCH),
+    Repair("operations", advance, every_seconds=0.5),
+    Repair("old operations", forget_old_operations, every_seconds=3600, budget=FEW),
 ]

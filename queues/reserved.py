@@ -1,13 +1,14 @@
 """A job as its slot holds it: reserved, and not yet told to anybody."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from django.db import connections
 
 from queues import sql
+from queues.attempt import Attempt
 from queues.dialect import dialect
 from queues.logic.lifecycle import Counts, Policy
 from queues.slots import HeldSlot
@@ -47,7 +48,11 @@ class Reserved:
     def counts(self) -> Counts:
         return Counts(self.runs, self.run_failures, self.lost)
 
-    def work(self, revision: int) -> dict[str, Any]:
+    def attempt_in(self, slot: HeldSlot) -> Attempt:
+        """The attempt that this hold of the slot makes."""
+        return Attempt(self.id, self.attempt + 1, slot.id, slot.epoch)
+
+    def work(self, revision: int, slot: HeldSlot) -> dict[str, Any]:
         """What the child is told."""
         return {
             "mount": self.mount,
@@ -58,6 +63,7 @@ class Reserved:
             "timeout_ms": self.timeout_ms,
             "revision": revision,
             "job": {"id": str(self.id), "attempt": self.attempt + 1, "run": self.runs + 1},
+            "slot": [slot.id, slot.epoch],
         }
 
 
@@ -66,6 +72,11 @@ class Batch:
     jobs: list[Reserved]
     now: datetime  # by the database, when they were reserved
     revision: int  # of the installed services
+
+    def before_suspects(self) -> "Batch":
+        """Those in front of the first suspect, which is begun alone."""
+        suspects = (number for number, job in enumerate(self.jobs) if job.suspect)
+        return replace(self, jobs=self.jobs[: max(1, next(suspects, len(self.jobs)))])
 
 
 def reserve(slot: HeldSlot, count: int) -> Batch | None:

@@ -8,6 +8,9 @@ from typing import Any
 
 from django.conf import settings
 
+from allocation.transactions.ending import renew
+from allocation.transactions.operations import Fence
+from queues import left_behind
 from queues.errors import ScriptFailed
 from queues.models import Catalogue, Script, Service
 from queues.push import json_text
@@ -29,10 +32,15 @@ class Ran:
     result: Any = None
     lines: list[dict[str, str]] = field(default_factory=list)
     seconds: float = 0.0
+    transactions: list[int] = field(default_factory=list)
+    pushes: list[dict[str, Any]] = field(default_factory=list)  # what a dry run would push
 
 
-def run_script(mount: str, name: str, data: Any = None) -> Ran:
-    """Check the data by the script's schema and run it; ScriptFailed with its status code."""
+def run_script(mount: str, name: str, data: Any = None, *, dry_run: bool = False) -> Ran:
+    """Check the data by the script's schema and run it; ScriptFailed with its status code.
+
+    A dry run executes it, too, and then takes back what it wrote and pushed.
+    """
     service = loaded(mount)
     script = service.scripts.get(name)
     if script is None and name not in LIFECYCLE:
@@ -41,7 +49,7 @@ def run_script(mount: str, name: str, data: Any = None) -> Ran:
         return Ran()
     checked = check(script.schema, data)
     timeout_ms = script.defaults.get("timeout", settings.ATRIBUTO.script_timeout_ms)
-    return execute(_work(mount, name, checked), timeout_ms)
+    return execute({**_work(mount, name, checked), "dry_run": dry_run}, timeout_ms)
 
 
 def run_candidate(service: Service, scripts: list[Script], name: str) -> Ran:
@@ -63,38 +71,59 @@ def run_candidate(service: Service, scripts: list[Script], name: str) -> Ran:
 def execute(work: dict[str, Any], timeout_ms: float) -> Ran:
     work["timeout_ms"] = timeout_ms
     workhorse = _taken()
+    ran = Ran()
     try:
-        ran = _followed(workhorse, work, timeout_ms / 1000)
+        _follow(ran, workhorse, work, timeout_ms / 1000)
     except BaseException:
         workhorse.close()
+        left_behind.roll_back(ran.transactions)
         raise
     _put_back(workhorse)
     return ran
 
 
-def _followed(workhorse: Workhorse, work: dict[str, Any], seconds: float) -> Ran:
+def _follow(ran: Ran, workhorse: Workhorse, work: dict[str, Any], seconds: float) -> None:
     workhorse.give([work], 0.0)
     begun = time.monotonic()
-    ran = Ran()
     while True:
         left = begun + seconds + workhorse.start_seconds(START_SECONDS) - time.monotonic()
         try:
-            message = workhorse.receive(max(0.0, left))
+            message = workhorse.receive(min(max(0.0, left), _renew_seconds()))
         except ChildGone:
             raise ScriptFailed(f"the process was {workhorse.bury()}") from None
-        if message is None:
+        if message is not None and message["t"] == "done":
+            return _end(ran, message)
+        if message is not None:
+            _hear(ran, message)
+        elif left > _renew_seconds():
+            _renew(ran)
+        else:
             raise ScriptFailed(f"timed out after {work['timeout_ms']} ms")
-        if message["t"] == "log":
-            ran.lines.append({"level": message["level"], "text": message["text"]})
-        if message["t"] == "done":
-            return _ended(ran, message)
 
 
-def _ended(ran: Ran, message: dict[str, Any]) -> Ran:
+def _hear(ran: Ran, message: dict[str, Any]) -> None:
+    if message["t"] == "log":
+        ran.lines.append({"level": message["level"], "text": message["text"]})
+    elif message["t"] == "transaction":
+        ran.transactions.append(message["id"])
+
+
+def _renew(ran: Ran) -> None:
+    """A transaction lives as long as its run, up to its limit."""
+    if ran.transactions:
+        renew(Fence(ran.transactions[-1], epoch=1))
+
+
+def _renew_seconds() -> float:
+    return settings.ATRIBUTO.max_job_time_ms / 3000
+
+
+def _end(ran: Ran, message: dict[str, Any]) -> None:
     ran.seconds = message["seconds"]
     if message["ok"]:
         ran.result = message["result"]
-        return ran
+        ran.pushes = message.get("pushes", [])
+        return
     raise ScriptFailed(
         message["error"],
         message["status_code"] or 500,

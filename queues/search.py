@@ -10,7 +10,7 @@ from django.db.models import Q, TextField
 from django.db.models.functions import Cast
 
 from queues.logic.job_query import Term, parsed
-from queues.models import QueuedJob, Script
+from queues.models import Queue, QueuedJob, Script
 from queues.shown import hidden
 
 LOOKED_THROUGH = 10_000  # jobs, newest first, for what no index answers
@@ -20,6 +20,7 @@ STATES = ("waiting", "delayed", "running", "complete", "failed")
 # SQLite takes a partial index only where its condition stands in the query as it was defined,
 # with no parameter in it; with ORM filters each count would read the whole table.
 FREE = "queues_queuedjob.status = 'pending' AND queues_queuedjob.slot_id IS NULL"
+ENDED = "queues_queuedjob.status IN ('complete', 'failed')"
 BEGUN = "queues_queuedjob.status IN ('progress', 'complete', 'failed')"
 INDEXED = {
     "waiting": FREE,
@@ -28,6 +29,9 @@ INDEXED = {
     "complete": f"{BEGUN} AND queues_queuedjob.status = 'complete'",
     "failed": f"{BEGUN} AND queues_queuedjob.status = 'failed'",
 }
+
+
+Period = tuple[datetime | None, datetime | None]  # from the first up to the second
 
 
 @dataclass(frozen=True)
@@ -54,10 +58,13 @@ def search(
     state: str = "",
     fingerprint: str = "",
     newest: int | None = None,
+    ended: Period | None = None,
     now: datetime,
 ) -> Found:
     """Jobs in any order; `newest` leaves out what came later."""
     jobs = in_state(QueuedJob.objects.visible(), state, now)
+    if ended is not None:
+        jobs = jobs.filter(pk__in=_ended_in(ended, newest))
     if newest is not None:
         jobs = jobs.filter(pk__lte=newest)
     if fingerprint:
@@ -75,6 +82,19 @@ def search(
 def answered_by_index(text: str) -> bool:
     """Whether every job can be looked at; else only the newest are."""
     return all(_indexed(term) for term in parsed(text))
+
+
+def _ended_in(period: Period, newest: int | None) -> Any:
+    """The newest jobs that ended in it, queue by queue through the index of ended ones."""
+    since, until = period
+    jobs = QueuedJob.objects.extra(where=[ENDED]).filter(queue__in=Queue.objects.values("pk"))
+    if newest is not None:
+        jobs = jobs.filter(pk__lte=newest)
+    if since is not None:
+        jobs = jobs.filter(ended_at__gte=since)
+    if until is not None:
+        jobs = jobs.filter(ended_at__lt=until)
+    return jobs.order_by("-ended_at").values("pk")[:LOOKED_THROUGH]
 
 
 def _floor(state: str, newest: int | None, now: datetime) -> int | None:

@@ -28,6 +28,8 @@ class Ending:
     percent: float | None = None
     note: str = ""
     lines: list[dict[str, Any]] = field(default_factory=list)
+    transaction: tuple[int, int] | None = None  # to be completed with the run: id and epoch
+    abandoned: bool = False  # its process cannot have rolled back by itself
 
     def next(self) -> Next:
         outcome = self.outcome

@@ -6,7 +6,7 @@ from typing import Any
 from allocation.logic.secrets import masked
 from queues.logic.lifecycle import FOREVER
 from queues.logic.scrub import differing_texts, masked_names, secret_names, without
-from queues.models import Queue, QueuedJob, Run, RunLog, Script, Service, Slot
+from queues.models import AttemptTransaction, Queue, QueuedJob, Run, RunLog, Script, Service, Slot
 
 
 def hidden(value: Any, schema: dict[str, Any] | None) -> Any:
@@ -72,7 +72,7 @@ def run_of_runs(job: QueuedJob) -> str:
     return f"{current} of {total}"
 
 
-def attempt_shown(run: Run, lines: list[RunLog]) -> dict[str, Any]:
+def attempt_shown(run: Run, lines: list[RunLog], transactions: list[int]) -> dict[str, Any]:
     return {
         "attempt": run.attempt,
         "run": run.number,
@@ -85,6 +85,7 @@ def attempt_shown(run: Run, lines: list[RunLog]) -> dict[str, Any]:
         "traceback": run.traceback,
         "percent": run.percent,
         "note": run.note,
+        "transactions": transactions,
         "log": [{"at": line.at, "level": line.level, "text": line.text} for line in lines],
     }
 
@@ -94,13 +95,20 @@ def seconds_between(begin: datetime, end: datetime | None) -> float | None:
 
 
 def attempts_shown(job: QueuedJob, newest: int = 100) -> list[dict[str, Any]]:
-    """Its last attempts, oldest first, each with its log lines."""
+    """Its last attempts, oldest first, each with its log lines and transactions."""
     runs = list(Run.objects.filter(job=job).order_by("-attempt")[:newest])[::-1]
     lines: dict[int, list[RunLog]] = {}
     first = runs[0].attempt if runs else 0
     for line in RunLog.objects.filter(job=job, attempt__gte=first).order_by("id")[:5000]:
         lines.setdefault(line.attempt, []).append(line)
-    return [attempt_shown(run, lines.get(run.attempt, [])) for run in runs]
+    begun: dict[int, list[int]] = {}
+    for noted in AttemptTransaction.objects.filter(job=job, attempt__gte=first).order_by("id")[
+        :500
+    ]:
+        begun.setdefault(noted.attempt, []).append(noted.transaction)
+    return [
+        attempt_shown(run, lines.get(run.attempt, []), begun.get(run.attempt, [])) for run in runs
+    ]
 
 
 def service_shown(service: Service) -> dict[str, Any]:

@@ -223,7 +223,7 @@ def start(d: Dialect) -> str:
     """Turn a reserved job `progress`. Parameters: job, slot, epoch, attempt before."""
     return f"""
         UPDATE queues_queuedjob SET status = 'progress', attempt = attempt + 1,
-            started_at = {d.later}, suspect = {"FALSE" if d.vendor == "postgresql" else 0}
+            started_at = {d.later}
         WHERE id = %s AND slot_id = %s AND slot_epoch = %s AND status = 'pending'
         AND attempt = %s"""
 

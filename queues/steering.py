@@ -7,9 +7,10 @@ from django.db.models.functions import Now
 from django.db.transaction import atomic, on_commit
 
 from allocation.events import record
+from queues import left_behind
 from queues.errors import JobIsRunning, JobIsTwice, JobNotFound
 from queues.logic.lifecycle import Outcome, Status
-from queues.models import QueuedJob, Run, RunLog
+from queues.models import AttemptTransaction, QueuedJob, Run, RunLog
 from queues.ring import ring
 
 ABORTED = "Job aborted."
@@ -35,6 +36,8 @@ def abort(job_id: int, *, using: str = "default") -> bool:
         if aborted:
             _end_run(job_id, using)
             record("job.aborted", f"job:{job_id}", using=using)
+        left = left_behind.of_jobs([job_id]) if aborted else []
+    left_behind.roll_back(left)
     if not aborted and not jobs.filter(pk=job_id).exists():
         raise _missing(job_id)
     return aborted == 1
@@ -68,11 +71,15 @@ def run_now(job_id: int, *, using: str = "default") -> bool:
 def delete(job_id: int, *, using: str = "default") -> bool:
     """A running one is stopped when its worker next looks; it leaves no trace."""
     with atomic(using=using):
+        list(QueuedJob.objects.using(using).select_for_update().filter(pk=job_id).only("pk"))
+        left = left_behind.of_jobs([job_id])
+        AttemptTransaction.objects.using(using).filter(job_id=job_id).delete()
         RunLog.objects.using(using).filter(job_id=job_id).delete()
         Run.objects.using(using).filter(job_id=job_id).delete()
         deleted, _ = QueuedJob.objects.using(using).filter(pk=job_id).delete()
         if deleted:
             record("job.deleted", f"job:{job_id}", using=using)
+    left_behind.roll_back(left)
     return deleted > 0
 
 

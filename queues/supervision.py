@@ -9,7 +9,9 @@ from typing import Any
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connections
 
-from queues import ledger
+from allocation.transactions.ending import renew
+from allocation.transactions.operations import Fence
+from queues import ledger, left_behind
 from queues.logic.lifecycle import Outcome
 from queues.reserved import Reserved
 from queues.settle import Ending
@@ -34,6 +36,7 @@ class Supervision:
     is_stopping: Callable[[], bool]
     lines: list[dict[str, Any]] = field(default_factory=list)
     progress: dict[str, Any] | None = None
+    transaction: tuple[int, int] | None = None
     _new_progress: bool = False
     _renew_at: float = 0.0
     _report_at: float = 0.0
@@ -41,9 +44,11 @@ class Supervision:
     _interrupted_at: float | None = None
     _stopping_since: float | None = None
 
-    def ending(self, lines: list[dict[str, Any]], progress: Any) -> Ending | None:
+    def ending(
+        self, lines: list[dict[str, Any]], progress: Any, transaction: tuple[int, int] | None
+    ) -> Ending | None:
         """How the run ended; None when it is not ours to tell: aborted or deleted."""
-        self.lines, self.progress = lines, progress
+        self.lines, self.progress, self.transaction = lines, progress, transaction
         self._new_progress = progress is not None
         self._held()
         while True:
@@ -63,6 +68,7 @@ class Supervision:
         """What ends the run from outside, if anything."""
         if not self._still_ours():
             self.workhorse.kill()
+            left_behind.roll_back(left_behind.of_attempt(self.job.attempt_in(self.slot)))
             return (None,)
         if self._is_overdue():
             self.workhorse.kill()
@@ -95,6 +101,8 @@ class Supervision:
             self.lines, self._new_progress = [], False
             self._report_at = time.monotonic() + REPORT_SECONDS
         self.keep_alive()
+        if self.transaction is not None:
+            renew(Fence(*self.transaction))  # it lives as long as its run, up to its limit
         return ledger.still_ours(self.slot, self.job)
 
     def _without_database(self) -> bool:
@@ -105,7 +113,8 @@ class Supervision:
 
     def _held(self) -> None:
         now = time.monotonic()
-        self._renew_at = now + settings.ATRIBUTO.worker_heartbeat_ms / 1000
+        beat = min(settings.ATRIBUTO.worker_heartbeat_ms, settings.ATRIBUTO.max_job_time_ms / 3)
+        self._renew_at = now + beat / 1000
         self._leased_until = now + lease_seconds()
 
     def _is_overdue(self) -> bool:
@@ -132,6 +141,8 @@ class Supervision:
             self.lines.append({**message, "moment": self.moment(message["at"])})
         elif message["t"] == "progress":
             self.progress, self._new_progress = message, True
+        elif message["t"] == "transaction":
+            self.transaction = (message["id"], message["epoch"])
 
     def _done(self, message: dict[str, Any]) -> Ending:
         outcome = Outcome.COMPLETE if message["ok"] else Outcome.FAILED
@@ -139,6 +150,8 @@ class Supervision:
         ending.result = message.get("result")
         ending.traceback = message.get("traceback", "")
         ending.back_off_ms = message.get("back_off")
+        ending.transaction = message.get("transaction")
+        ending.abandoned = message.get("abandoned", False)
         return ending
 
     def _failed(self, error: str) -> Ending:
@@ -155,4 +168,5 @@ class Supervision:
             percent=shown["percent"],
             note=shown["note"],
             lines=self.lines,
+            abandoned=True,
         )

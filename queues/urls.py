@@ -2,6 +2,7 @@ from django.urls import path
 
 import atributo_site.rest.ids  # noqa: F401  registers <id:…>
 from queues import api_jobs as jobs
+from queues import api_operations as operations
 from queues import api_queues as queues
 from queues import api_services as services
 
@@ -20,6 +21,9 @@ urlpatterns = [
     path(f"{QUEUE}/resume", queues.Resume.as_view(), name="api-queue-resume"),
     path(f"{QUEUE}/jobs", jobs.QueueJobs.as_view(), name="api-queue-jobs"),
     path(f"{QUEUE}/jobs/batch", jobs.Batch.as_view(), name="api-queue-jobs-batch"),
+    path("operations", operations.Operations.as_view(), name="api-operations"),
+    path("operations/<int:pk>", operations.OneOperation.as_view(), name="api-operation"),
+    path("operations/<int:pk>/abort", operations.Abort.as_view(), name="api-operation-abort"),
     path("jobs", jobs.Jobs.as_view(), name="api-jobs"),
     path(JOB, jobs.OneJob.as_view(), name="api-job"),
     path(f"{JOB}/attempts", jobs.Attempts.as_view(), name="api-job-attempts"),

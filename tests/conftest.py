@@ -1,5 +1,7 @@
 """The fixtures that every test may use, by the module that explains them."""
 
+from hypothesis import HealthCheck, settings
+
 from tests.fixtures.browser import browser, page_as, quiet_live_server, running_browser
 from tests.fixtures.databases import (
     database,
@@ -53,3 +55,9 @@ __all__ = [
     "web",
     "worker_process",
 ]
+
+# A slow machine is no finding: neither the time of an example nor that of making one counts.
+settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any machine")

@@ -2,6 +2,7 @@
 
 import tempfile
 from pathlib import Path
+from urllib.parse import quote
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -13,13 +14,15 @@ IMAGES = BASE_DIR / "docs" / "images"
 DESKTOP = {"width": 1440, "height": 900}
 PHONE = {"width": 390, "height": 844}
 PICTURES = [
-    ("overview", "/", DESKTOP, "light"),
-    ("overview-dark", "/", DESKTOP, "dark"),
+    ("overview", "/?range=24h", DESKTOP, "light"),
+    ("overview-dark", "/?range=24h", DESKTOP, "dark"),
     ("overview-phone", "/", PHONE, "light"),
     ("queues", "/queues/", DESKTOP, "light"),
     ("queues-phone", "/queues/", PHONE, "dark"),
     ("jobs", "/jobs/", DESKTOP, "light"),
     ("failures", "/jobs/failures/", DESKTOP, "dark"),
+    ("schedules", "/schedules/", DESKTOP, "light"),
+    ("map", "/allocations/map/", DESKTOP, "light"),
     ("script", "/services/mailer/-/scripts/send-mail/", DESKTOP, "light"),
     ("events", "/events/", DESKTOP, "light"),
     ("transactions", "/transactions/history/", DESKTOP, "light"),
@@ -61,7 +64,7 @@ def _take(
 
 
 def _log_in(page: Page, site: Site, path: str) -> None:
-    page.goto(f"{site.address}/admin/login/?next={path}")
+    page.goto(f"{site.address}/admin/login/?next={quote(path)}")
     page.fill("[name=username]", "admin")
     page.fill("[name=password]", PASSWORD)
     page.press("[name=password]", "Enter")

@@ -138,7 +138,7 @@ def _term(text: str) -> Any:
         return Term(field, "is", re.sub(r"\\(.)", r"\1", condition[1:-1]))
     if found := COMPARISON.fullmatch(condition):
         test = {">": "gt", ">=": "gte", "<": "lt", "<=": "lte"}[found[1]]
-        return Term(field, test, _value(found[2]))
+        return Term(field, test, _bound(found[2]))
     if condition == "*":
         return Term(field, "exists")
     if condition.endswith("*"):
@@ -149,9 +149,9 @@ def _term(text: str) -> Any:
 def _range(field: tuple[str, ...], opening: str, low: str, high: str, closing: str) -> Any:
     terms = []
     if low != "*":
-        terms.append(Term(field, "gte" if opening == "[" else "gt", _value(low)))
+        terms.append(Term(field, "gte" if opening == "[" else "gt", _bound(low)))
     if high != "*":
-        terms.append(Term(field, "lte" if closing == "]" else "lt", _value(high)))
+        terms.append(Term(field, "lte" if closing == "]" else "lt", _bound(high)))
     return All(tuple(terms)) if terms else Term(field, "exists")
 
 
@@ -161,6 +161,13 @@ def _field(name: str) -> tuple[str, ...]:
     if not all(steps):
         raise BadQuery(f"{name!r} is not a field")
     return steps
+
+
+def _bound(text: str) -> Any:
+    value = _value(text)
+    if value is None or isinstance(value, bool):
+        raise BadQuery(f"nothing is more or less than {text}")
+    return value
 
 
 def _value(text: str) -> Any:

@@ -17,6 +17,22 @@ def blocked(waits: Iterable[Hold], locks: Iterable[Hold]) -> list[Edge]:
     ]
 
 
+def queued(waits: Iterable[Hold], locks: Iterable[Hold]) -> list[Edge]:
+    """(waiter, earlier waiter) where the later lets the earlier go first.
+
+    Whoever holds the key already, and wants more of it, queues behind nobody: the others
+    wait for it.
+    """
+    held = {(holder, key) for holder, key, _ in locks}
+    line = list(waits)
+    return [
+        (later, earlier)
+        for place, (later, key, mode) in enumerate(line)
+        for earlier, wanted, other_mode in line[:place]
+        if key == wanted and "exclusive" in (mode, other_mode) and (later, key) not in held
+    ]
+
+
 def cycle_of(start: int, edges: Iterable[Edge]) -> list[int]:
     """The members of a circle of waiters through `start`, or an empty list."""
     waits_for: dict[int, list[int]] = {}

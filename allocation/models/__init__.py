@@ -1,6 +1,7 @@
 from allocation.models.allocation import Allocation, PastAllocation
 from allocation.models.drain import Drain
 from allocation.models.event import Event
+from allocation.models.fence_count import FenceCount
 from allocation.models.hold import Hold
 from allocation.models.id_number import IdNumber
 from allocation.models.instance import Instance, InstanceLoad
@@ -12,6 +13,7 @@ __all__ = [
     "Allocation",
     "Drain",
     "Event",
+    "FenceCount",
     "Hold",
     "IdNumber",
     "Instance",

@@ -18,6 +18,7 @@ from atributo_site.raw_lists import RawList
 @admin.register(Document)
 class DocumentList(RawList):
     view_action = "document.view"
+    exclude = ["value"]  # the document's page shows it without secrets
     list_display = ["collection", "key", "ref", "present", "updated_at"]
     search_fields = ["=collection", "=key"]
     search_help_text = "The whole collection or the whole key"
@@ -26,6 +27,7 @@ class DocumentList(RawList):
 @admin.register(DocumentVersion)
 class DocumentVersionList(RawList):
     view_action = "document.view"
+    exclude = ["value"]
     list_display = ["document", "ref", "present", "transaction_id", "at"]
     list_select_related = ["document"]
 
@@ -40,6 +42,7 @@ class TransactionList(RawList):
 @admin.register(JournalEntry)
 class JournalEntryList(RawList):
     view_action = "transaction.view"
+    exclude = ["before_value"]  # the transaction's page shows it without secrets
     list_display = ["transaction", "action", "document", "before_ref", "after_ref", "undo", "at"]
     list_select_related = ["document", "transaction"]
 
@@ -67,4 +70,5 @@ class RelationList(RawList):
 @admin.register(DocumentEvent)
 class DocumentEventList(RawList):
     view_action = "document.view"
+    exclude = ["value"]
     list_display = ["collection", "key", "type", "timestamp_ms", "ordinal"]

@@ -39,9 +39,11 @@ class Curator:
         self._stop.set()
 
     def step(self, now: datetime) -> float:
-        """One round; the seconds until the next."""
+        """One round; the seconds until the next. Standbys look as often as the active one beats."""
+        was_active, env = self.is_active, settings.ATRIBUTO
         if not self._hold_lease():
-            return settings.ATRIBUTO.curator_inactivity_delay_ms / 1000
+            lost, standby = env.curator_inactivity_delay_ms, env.curator_heartbeat_interval_ms
+            return (lost if was_active else standby) / 1000
         try:
             return 0.0 if self.curate(now, self.lease) else PAUSE_SECONDS
         except LeaseLost:

@@ -24,6 +24,13 @@ class InvalidDocument(AtributoError):
     code = "invalid_document"
 
 
+class SecretField(AtributoError):
+    """A search that would tell what the caller may not read."""
+
+    status_code = 403
+    code = "secret_field"
+
+
 class TransactionNotFound(AtributoError):
     status_code = 404
     code = "transaction_not_found"
@@ -48,9 +55,15 @@ class CollectionKeyIsLocked(AtributoError):
     code = "locked"
 
     def __init__(
-        self, collection: str, key: str, holder: int | None, expires: datetime | None
+        self,
+        collection: str,
+        key: str,
+        holder: int | None,
+        expires: datetime | None,
+        owner: str = "",
     ) -> None:
         by = f"by transaction {holder}" if holder else "for a while after a dead holder"
+        by = f"{by} of {owner}" if owner else by
         super().__init__(
             f"{collection}/{key} is locked {by}",
             collection=collection,
@@ -132,6 +145,7 @@ class TransactionIsOver(AtributoError):
 
     status_code = 409
     code = "transaction_is_over"
+    taken_over = False  # somebody else ended it, and a late one was kept from writing
 
 
 class JobIsCompleted(TransactionIsOver):

@@ -28,13 +28,14 @@ def listed(
 
 
 def found(
-    collection: str, query: str, sort: str, limit: int, offset: int
+    collection: str, query: str, sort: str, limit: int, offset: int, *, secrets: bool = True
 ) -> tuple[list[dict[str, Any]], int | None]:
     checked_collection(collection)
     if not 0 <= offset <= MOST_SKIPPED:
         raise InvalidDocument(f"the offset must be from 0 to {MOST_SKIPPED}")
-    documents = Document.objects.filter(collection=collection).committed()
-    rows = searched(documents, query, sort)[offset : offset + checked_limit(limit) + 1]
+    documents = Document.objects.filter(collection=collection)
+    rows = searched(documents, query, sort, secrets=secrets)
+    rows = rows[offset : offset + checked_limit(limit) + 1]
     return _cut([_result(row) for row in rows], limit, lambda _: offset + limit)
 
 

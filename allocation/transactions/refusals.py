@@ -27,8 +27,13 @@ def why_over(txn: int, epoch: int) -> TransactionIsOver | None:
         return JobIsCompleted(f"transaction {txn} is completed")
     if row.status != Transaction.Status.ACTIVE or row.epoch != epoch:
         if row.cause == Transaction.Cause.TIMED_OUT:
-            return JobIsTimedOut(f"transaction {txn} ran out of time and is rolled back")
-        return JobIsRolledBack(f"transaction {txn} is rolled back ({row.cause})")
+            over: TransactionIsOver = JobIsTimedOut(
+                f"transaction {txn} ran out of time and is rolled back"
+            )
+        else:
+            over = JobIsRolledBack(f"transaction {txn} is rolled back ({row.cause})")
+        over.taken_over = row.epoch != epoch
+        return over
     if row.late:
         return JobIsTimedOut(f"transaction {txn} ran longer than it may")
     return None
@@ -37,13 +42,10 @@ def why_over(txn: int, epoch: int) -> TransactionIsOver | None:
 def why_locked(place: Key, mode: str, txn: int | None = None) -> CollectionKeyIsLocked | None:
     """Another holder is in the way of a lock of this mode, or a dead one was until just now."""
     locks = Lock.objects.on(*place).exclude(transaction=txn).against(mode)
-    holder = locks.annotate(until=F("transaction__expires_at")).first()
+    facts = {"until": F("transaction__expires_at"), "owner": F("transaction__owner")}
+    holder = locks.annotate(**facts).first()
     if holder is not None:
-        return CollectionKeyIsLocked(
-            *place,
-            holder.transaction_id,
-            holder.until,
-        )
+        return CollectionKeyIsLocked(*place, holder.transaction_id, holder.until, holder.owner)
     delayed = Document.objects.at(*place).filter(lock_delayed_until__gt=Now())
     until = delayed.values_list("lock_delayed_until", flat=True).first()
     return None if until is None else CollectionKeyIsLocked(*place, None, until)

@@ -1,19 +1,18 @@
 """Search: a tree of conditions as a filter on committed values."""
 
-import json
 from typing import Any
 
-from django.db.models import BooleanField, Case, CharField, F, Func, Q, Value, When
-from django.db.models.fields.json import KeyTransform
-from django.db.models.lookups import In, IsNull
+from django.db.models import BooleanField, Case, Q, Value, When
 
 from allocation.logic.search import All, Any_, BadQuery, Everything, Not, Term, parsed, sort_fields
-from allocation.transactions.errors import InvalidDocument
-from allocation.transactions.models.document import DocumentQuerySet
-
-Steps = tuple[str, ...]
-VALUE = "committed_value"
-LOOKUPS = {"is": "exact", "starts": "istartswith"}
+from allocation.logic.secrets import looks_secret
+from allocation.transactions.errors import InvalidDocument, SecretField
+from allocation.transactions.models.document import (
+    DocumentQuerySet,
+    committed_image,
+    first_lines,
+)
+from allocation.transactions.search_sql import Meets, Scalar, Steps
 
 
 class Search:
@@ -39,40 +38,28 @@ class Search:
         return self
 
 
-def searched(documents: DocumentQuerySet, query: str, sort: str = "") -> DocumentQuerySet:
-    """Those whose committed value meets the query, in the order asked for."""
+def searched(
+    documents: DocumentQuerySet, query: str, sort: str = "", *, secrets: bool = True
+) -> DocumentQuerySet:
+    """Those whose committed value meets the query, in the order asked for.
+
+    Without `secrets` no member is looked at whose name looks like a secret's.
+    """
     try:
         tree, fields = parsed(query), sort_fields(sort)
     except BadQuery as error:
         raise InvalidDocument(f"the query cannot be used: {error}") from error
-    orders = [_order(field, descending) for field, descending in fields]
-    members = {steps: f"member_{number}" for number, steps in enumerate(sorted(_fields(tree)))}
-    named = documents.alias(**{name: _member(steps) for steps, name in members.items()})
-    return named.filter(_condition(tree, members)).order_by(*orders, "key")
+    if not secrets:
+        _refuse_secrets({*_fields(tree), *(steps for steps, _ in fields)})
+    lines = first_lines().filter(_condition(tree, "before_value"))
+    standing = documents.with_images().standing(_condition(tree, "value"), lines)
+    return standing.order_by(*(_order(*field) for field in fields), "key")
 
 
-class JsonType(Func):
-    """The type of a member in the database's own word; NULL where there is no such member."""
-
-    output_field = CharField()
-
-    def __init__(self, steps: Steps) -> None:
-        super().__init__(F(VALUE))
-        self.steps = steps
-
-    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        inner, parameters = compiler.compile(self.source_expressions[0])
-        return f"JSON_TYPE({inner}, %s)", [*parameters, self._path()]
-
-    def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        inner, parameters = compiler.compile(self.source_expressions[0])
-        return f"jsonb_typeof({inner} #> %s)", [*parameters, list(self.steps)]
-
-    def _path(self) -> str:
-        return "$" + "".join(
-            f"[{step}]" if step.isdigit() else f".{json.dumps(step, ensure_ascii=False)}"
-            for step in self.steps
-        )
+def _refuse_secrets(fields: set[Steps]) -> None:
+    for steps in sorted(fields):
+        if any(looks_secret(step) for step in steps):
+            raise SecretField(f"{'.'.join(steps)} is masked, so it cannot be searched or sorted by")
 
 
 def _fields(tree: Any) -> set[Steps]:
@@ -86,17 +73,17 @@ def _fields(tree: Any) -> set[Steps]:
     return set()
 
 
-def _condition(tree: Any, members: dict[Steps, str]) -> Q:
+def _condition(tree: Any, column: str) -> Q:
     match tree:
         case Everything():
             return Q()
         case Not(item=item):
-            return Q(_negated(_condition(item, members)))
+            return Q(_negated(_condition(item, column)))
         case All(items=items):
-            return Q(*[_condition(item, members) for item in items])
+            return Q(*[_condition(item, column) for item in items])
         case Any_(items=items):
-            return _either([_condition(item, members) for item in items])
-    return _term(tree, members[tree.field])
+            return _either([_condition(item, column) for item in items])
+    return Q(Meets(column, tree))
 
 
 def _negated(condition: Q) -> Case:
@@ -117,32 +104,6 @@ def _either(conditions: list[Q]) -> Q:
     return first
 
 
-def _term(term: Term, member: str) -> Q:
-    kind = JsonType(term.field)
-    if term.test == "exists":
-        return Q(IsNull(kind, False))
-    same_type = Q(In(kind, _types(term.value)))
-    if term.value is None:
-        return same_type
-    return same_type & Q(**{f"{member}__{LOOKUPS.get(term.test, term.test)}": term.value})
-
-
-def _types(value: Any) -> list[str]:
-    """Only like is compared with like; SQLite and PostgreSQL name types differently."""
-    if value is None:
-        return ["null"]
-    if isinstance(value, bool):
-        return ["boolean", "true", "false"]
-    return ["string", "text"] if isinstance(value, str) else ["number", "integer", "real"]
-
-
-def _member(steps: Steps) -> Any:
-    member: Any = F(VALUE)
-    for step in steps:
-        member = KeyTransform(step, member)
-    return member
-
-
 def _order(steps: Steps, descending: bool) -> Any:
-    member = _member(steps)
+    member = committed_image("value", lambda column: Scalar(column, steps))
     return member.desc(nulls_last=True) if descending else member.asc(nulls_last=True)

@@ -8,6 +8,7 @@ from typing import Any, NoReturn, TypeVar
 
 from django.db import DatabaseError
 
+from allocation.fencing import count_fenced
 from allocation.transactions import ending, operations, sql
 from allocation.transactions.client import Client, Ref
 from allocation.transactions.errors import (
@@ -40,6 +41,7 @@ class Transaction:
         self.client = client or Client()
         self.wait = wait
         self._over: TransactionIsOver | None = None
+        self._afterwards: list[Callable[[], object]] = []
         self._fence = operations.begin(owner)
 
     @classmethod
@@ -47,6 +49,7 @@ class Transaction:
         """Go on with a transaction that another process or request began."""
         txn = cls.__new__(cls)
         txn.client, txn.wait, txn._over = Client(), 0.0, None
+        txn._afterwards = []
         txn._fence = operations.Fence(pk, epoch)
         return txn
 
@@ -128,6 +131,12 @@ class Transaction:
         if not completed:
             self._raise_over(self._why_over())
         self._over = JobIsCompleted(f"transaction {self.id} is completed")
+        for act in self._afterwards:
+            act()
+
+    def afterwards(self, act: Callable[[], object]) -> None:
+        """Do this once it is completed; lost with this process, so that a repair must do it too."""
+        self._afterwards.append(act)
 
     def roll_back(self) -> None:
         self._verify()
@@ -180,6 +189,8 @@ class Transaction:
     def _raise_over(self, over: TransactionIsOver) -> NoReturn:
         """Remember the end; out of time, roll back at once rather than wait for the curator."""
         self._over = over
+        if over.taken_over:
+            count_fenced("transaction", f"transaction:{self.id}", epoch=self.epoch)
         if isinstance(over, JobIsTimedOut):
             self._roll_back_late(over)
         raise over

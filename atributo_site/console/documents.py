@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 
 from allocation.models.clock import database_now
 from allocation.transactions.collection_names import MOST_COUNTED, collections
-from allocation.transactions.errors import InvalidDocument
+from allocation.transactions.errors import InvalidDocument, SecretField
 from allocation.transactions.keys import checked_collection
 from allocation.transactions.listing import MOST_SKIPPED
 from allocation.transactions.models import Document, Lock
@@ -50,7 +50,7 @@ class Keys(Screen):
         form = SearchForm(request.GET)
         try:
             found = self._found(collection, form)
-        except InvalidDocument as error:
+        except (InvalidDocument, SecretField) as error:
             form.add_error("q", str(error))
         shown: dict[str, Any] = {"collection": collection, "form": form, "now": database_now()}
         if not form.is_valid():
@@ -58,21 +58,26 @@ class Keys(Screen):
         return self.show(**found, **shown)
 
     def _found(self, collection: str, form: SearchForm) -> dict[str, Any]:
-        rows = Document.objects.filter(collection=collection).committed()
+        rows = Document.objects.filter(collection=collection)
         rows = rows.annotate(locked=Exists(Lock.objects.filter(document=OuterRef("pk"))))
         words = form.cleaned_data if form.is_valid() else {}
         if words.get("q") or words.get("sort"):
             return _matching(rows, words)
         given = self.request.GET
         page = page_in_order(
-            rows, "key", after=given.get("after", ""), before=given.get("before", ""), size=PAGE
+            rows.committed(),
+            "key",
+            after=given.get("after", ""),
+            before=given.get("before", ""),
+            size=PAGE,
         )
         return {"rows": _briefly(page.rows), "page": page, "searching": False}
 
 
 def _matching(rows: Any, words: dict[str, Any]) -> dict[str, Any]:
     offset = words["offset"] or 0
-    found = list(searched(rows, words["q"] or "*", words["sort"])[offset : offset + PAGE + 1])
+    rows = searched(rows, words["q"] or "*", words["sort"], secrets=False)  # masked on the page
+    found = list(rows[offset : offset + PAGE + 1])
     return {
         "rows": _briefly(found[:PAGE]),
         "searching": True,

@@ -5,7 +5,9 @@ from django.http import HttpRequest, HttpResponse
 
 from allocation.models import Event
 from allocation.models.clock import database_now
+from atributo_site.console.axis import axis
 from atributo_site.console.period import PeriodForm
+from atributo_site.console.saved_views import views_of
 from atributo_site.console.screen import Screen
 from atributo_site.keyset import page_by_key
 
@@ -39,7 +41,14 @@ class Events(Screen):
             size=PAGE,
         )
         filtered = any(form.cleaned_data.values())
-        return self.show(form=form, page=page, now=now, filtered=filtered)
+        return self.show(
+            form=form,
+            page=page,
+            axis=axis(page.rows),
+            now=now,
+            filtered=filtered,
+            views=views_of(request, "events"),
+        )
 
 
 class NoStream(Screen):

@@ -11,6 +11,7 @@ from allocation.errors import InvalidJobId as NotDecodable
 from allocation.job_ids import parse
 from allocation.models import Event
 from allocation.models.clock import database_now
+from atributo_site.console.job_journal import add_journals
 from atributo_site.console.job_state import job_state, repeats_said
 from atributo_site.console.navigation import address
 from atributo_site.console.screen import Screen
@@ -36,6 +37,7 @@ class Job(Screen):
         now = database_now()
         self.title = f"Job {job.pk}"
         attempts = timeline(job)
+        add_journals(attempts)
         return self.show(
             now=now,
             job=job,
@@ -47,7 +49,7 @@ class Job(Screen):
             newest_first=attempts[-1]["log"][::-1] if attempts else [],
             troubled=job.status == "failed" or job.run_failures > 0 or job.lost > 0,
             callbacks=QueuedJob.objects.filter(parent=job.pk).order_by("-pk")[:20],
-            repeats=repeats_said(job),
+            repeats=repeats_said(job, now),
             run_said=run_of_runs(job),
             limit_seconds=job.timeout_ms and job.timeout_ms / 1000,
             script_url=address("script", job.mount, job.script),
@@ -65,6 +67,8 @@ class Deed(Screen):
     def post(self, request: HttpRequest, job_id: str) -> HttpResponse:
         job = found(job_id)
         self.do(job.pk)
+        if request.POST.get("next") == "schedules":  # where the button was pressed
+            return redirect("schedules")
         return redirect("job", str(job.pk))
 
     def do(self, job_id: int) -> None:

@@ -1,5 +1,7 @@
 """Retry, abort or delete many jobs: first a page that names them, then the deed."""
 
+import json
+from shlex import quote
 from typing import Any
 
 from django.contrib import messages
@@ -12,13 +14,12 @@ from django.utils.http import urlencode
 from allocation.models.clock import database_now
 from atributo_site.console.jobs import Query, five
 from atributo_site.console.screen import Screen
-from atributo_site.keyset import MOST_COUNTED, capped_count, said_count
-from queues import bulk
+from atributo_site.keyset import capped_count, said_count
+from queues import bulk, operations
 from queues.models import QueuedJob
 
-MOST = MOST_COUNTED
+AT_ONCE = 100  # more than these are an operation that the curator does
 WORD = "all jobs"
-DID = {"retry": "wait to run again", "abort": "are aborted", "delete": "are deleted"}
 
 
 class Bulk(Screen):
@@ -37,6 +38,8 @@ class Bulk(Screen):
             return self._ask(action, chosen)
         if chosen.wide and request.POST.get("word") != WORD:
             return self._ask(action, chosen, wrong=True)
+        if chosen.all and capped_count(chosen.jobs()) > AT_ONCE:
+            return self._begin(action, chosen)
         return self._do(action, chosen)
 
     def _ask(self, action: str, chosen: "Chosen", wrong: bool = False) -> HttpResponse:
@@ -49,25 +52,44 @@ class Bulk(Screen):
             chosen=chosen,
             count=count,
             said=said_count(count),
-            more=count > MOST,
-            most=MOST,
+            reason=self.request.POST.get("reason", ""),
+            in_background=chosen.all and count > AT_ONCE,
             first=first,
             newest=first[0].pk if first else None,
             now=chosen.query.now,
+            back=chosen.back(),
+            same=equivalents(action, chosen),
             word=WORD,
             wrong=wrong,
         )
 
+    def _begin(self, action: str, chosen: "Chosen") -> HttpResponse:
+        query = chosen.query
+        made = operations.start(
+            action,
+            query.stored(),
+            query.now,
+            everything=chosen.wide,
+            upto=query.upto,
+            **self._reason(),
+        )
+        messages.success(self.request, "Begun: the curator does it piece by piece.")
+        return redirect("operation", made.pk)
+
+    def _reason(self) -> dict[str, str]:
+        reason = self.request.POST.get("reason", "").strip()[: operations.LONGEST_REASON]
+        return {"reason": reason} if reason else {}
+
     def _do(self, action: str, chosen: "Chosen") -> HttpResponse:
-        ids = list(chosen.jobs().order_by("-pk").values_list("pk", flat=True)[:MOST])
-        done = bulk.do(action, ids, query=chosen.said())
+        ids = list(chosen.jobs().order_by("-pk").values_list("pk", flat=True))
+        done = bulk.do(action, ids, query=chosen.said(), **self._reason())
         what = "job" if done.changed == 1 else "jobs"
         messages.success(
             self.request, f"{action.capitalize()}: {done.changed:,} {what} of {len(ids):,} changed."
         )
         for job_id, reason in list(done.refused.items())[:5]:
             messages.warning(self.request, f"{job_id}: {reason}")
-        return redirect(f"{reverse('jobs')}?{urlencode(chosen.address())}")
+        return redirect(chosen.back())
 
 
 class Chosen:
@@ -91,10 +113,26 @@ class Chosen:
     def said(self) -> str:
         return self.query.said() if self.all else f"{len(self.ids)} chosen"
 
-    def address(self) -> dict[str, str]:
-        query = self.query
-        given = {"state": query.state, "q": query.text, "fingerprint": query.fingerprint}
-        return {name: value for name, value in given.items() if value}
+    def back(self) -> str:
+        """The list that the jobs were chosen from."""
+        return f"{reverse('jobs')}?{urlencode(self.query.address())}"
+
+
+def equivalents(action: str, chosen: Chosen) -> dict[str, str]:
+    """What does the same from a terminal, as a command and by REST."""
+    if not chosen.all:
+        ids = " ".join(str(each) for each in chosen.ids[:5])
+        return {"command": f"manage.py queued_jobs {action} {ids}"}
+    query = chosen.query.stored()
+    flags = {"text": "--query", "state": "--state", "fingerprint": "--fingerprint"}
+    words = [f"{flag} {quote(query[name])}" for name, flag in flags.items() if name in query]
+    everything = ["--everything"] if chosen.wide else []
+    body = {"action": action, "query": query, **({"everything": True} if chosen.wide else {})}
+    sent = "-H 'Content-Type: application/json' -d " + quote(json.dumps(body, ensure_ascii=False))
+    return {
+        "command": " ".join(["manage.py operations start", action, *words, *everything]),
+        "rest": f"curl -X POST -H 'Authorization: Bearer …' {sent} /api/v1/operations",
+    }
 
 
 def _ids(request: HttpRequest) -> list[int]:

@@ -3,8 +3,8 @@
 from datetime import datetime
 from typing import Any
 
-from queues.logic.lifecycle import FOREVER
-from queues.shown import run_of_runs
+from atributo_site.console.durations import duration
+from queues.logic.repeats import runs_said, until_said
 
 
 def job_state(job: Any, now: datetime) -> str:
@@ -21,17 +21,11 @@ def _pending(job: Any, now: datetime) -> str:
     return "retrying" if job.run_failures else "delayed"
 
 
-def repeats_said(job: Any) -> str:
-    """«run 2 of 4», with what makes it repeat; nothing for a job that runs once."""
+def repeats_said(job: Any, now: datetime) -> str:
+    """«every 5 s until tomorrow 14:00, 37 of ∞»; nothing for a job that runs once."""
     if job.repeat_times == 0:
         return ""
-    times = "for ever" if job.repeat_times == FOREVER else f"{job.repeat_times} more times"
-    every = f"every {_span(job.repeat_delay_ms)}" if job.repeat_delay_ms else "at once"
-    until = f" until {job.repeat_until:%Y-%m-%d %H:%M} UTC" if job.repeat_until else ""
-    return f"Repeats {every}, {times}{until}: run {run_of_runs(job)}"
-
-
-def _span(milliseconds: int) -> str:
-    from atributo_site.console.durations import duration
-
-    return duration(milliseconds / 1000)
+    said = duration(job.repeat_delay_ms / 1000).replace(".0 s", " s")
+    every = f"every {said}" if job.repeat_delay_ms else "again and again, at once"
+    until = f" until {until_said(job.repeat_until, now)}" if job.repeat_until else ""
+    return f"{every}{until}, {runs_said(job.repeat_times, job.runs)}"

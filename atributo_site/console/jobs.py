@@ -3,16 +3,19 @@
 from datetime import datetime
 from typing import Any
 
+from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
 
 from allocation.models.clock import database_now
 from atributo_site.console.job_state import job_state
+from atributo_site.console.moments import BadMoment, moment
+from atributo_site.console.saved_views import views_of
 from atributo_site.console.screen import Screen
 from atributo_site.keyset import capped_count, page_by_key, said_count
 from atributo_site.permissions import may
 from queues.logic.job_query import written
 from queues.models import Queue, QueuedJob, Script
-from queues.search import STATES, Found, answered_by_index, search
+from queues.search import STATES, Found, Period, answered_by_index, search
 
 PAGE = 50
 LONGEST = 500
@@ -46,6 +49,7 @@ class Jobs(Screen):
             page=page,
             rows=[{"job": job, "state": job_state(job, now)} for job in page.rows],
             suggestions=suggestions(),
+            views=views_of(request, "jobs"),
             may_operate=may(request.user, "job.operate"),
         )
 
@@ -58,6 +62,7 @@ class Query:
         self.state = given.get("state", "") if given.get("state", "") in STATES else ""
         self.fingerprint = given.get("fingerprint", "")[:16]
         self.upto = _whole(given.get("upto", ""))
+        self.since, self.until = (given.get(name, "").strip()[:40] for name in ("since", "until"))
         self.now = now
 
     def found(self, state: str | None = None) -> Found:
@@ -66,24 +71,59 @@ class Query:
             state=self.state if state is None else state,
             fingerprint=self.fingerprint,
             newest=self.upto,
+            ended=self.period,
             now=self.now,
         )
 
     @property
+    def period(self) -> Period | None:
+        """When the jobs must have ended."""
+        try:
+            found = moment(self.since, self.now), moment(self.until, self.now)
+        except BadMoment as error:
+            raise BadRequest(str(error)) from error
+        return found if any(found) else None
+
+    @property
     def narrow(self) -> bool:
         """Whether anything but the state is asked for."""
-        return bool(self.text or self.fingerprint)
+        return bool(self.text or self.fingerprint or self.since or self.until)
+
+    @property
+    def counted(self) -> bool:
+        """Whether an index counts every state, not only the one that is shown."""
+        return answered_by_index(self.text) and self.period is None
 
     def said(self) -> str:
-        parts = [self.state, self.text, self.fingerprint and f"error {self.fingerprint}"]
+        parts = [
+            self.state,
+            self.text,
+            self.fingerprint and f"error {self.fingerprint}",
+            self.since and f"ended since {self.since}",
+            self.until and f"ended before {self.until}",
+        ]
         return " · ".join(part for part in parts if part) or "every job"
+
+    def stored(self) -> dict[str, str]:
+        """As an operation keeps it: ages have become moments."""
+        names = ("text", "state", "fingerprint")
+        given = {name: getattr(self, name) for name in names if getattr(self, name)}
+        ends = zip(("since", "until"), self.period or (), strict=False)
+        return given | {name: at.isoformat() for name, at in ends if at is not None}
+
+    def address(self) -> dict[str, str]:
+        """What leads here again."""
+        names = {"q": "text", "state": "state", "fingerprint": "fingerprint"}
+        named = {**names, "since": "since", "until": "until"}
+        given = {name: getattr(self, attribute) for name, attribute in named.items()}
+        return {name: value for name, value in given.items() if value}
 
 
 def tab_counts(query: Query) -> list[dict[str, Any]]:
     """All, then each state, counted no further than is said."""
     found = []
     for state in ("", *STATES):
-        counted = state == query.state or answered_by_index(query.text)
+        counted = state == query.state or query.counted
         count = capped_count(query.found(state).jobs) if counted else 0
         found.append(
             {

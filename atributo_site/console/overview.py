@@ -1,16 +1,19 @@
-"""The first screen: what needs attention, then everything that runs."""
+"""The first screen: what needs attention, how it goes, then everything that runs."""
 
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
 from allocation.models.clock import database_now
+from atributo_site.console.charts import charts
 from atributo_site.console.degraded import remember
+from atributo_site.console.instances import bar
 from atributo_site.console.screen import Screen
 from atributo_site.environment import BASE_DIR
 from atributo_site.snapshot import snapshot
 
 SECTIONS = BASE_DIR / "templates" / "console" / "sections"
+INSTANCES_SHOWN = 10
 
 
 class Overview(Screen):
@@ -21,7 +24,12 @@ class Overview(Screen):
     def get(self, request: HttpRequest) -> HttpResponse:
         taken = snapshot(database_now())
         remember(taken["redis"])
-        return self.show(snapshot=taken, sections=sections(taken))
+        return self.show(
+            snapshot=taken,
+            sections=sections(taken),
+            charts=charts(request.GET.get("range", ""), taken["now"]),
+            instances=[bar(row) for row in taken["allocation"]["instances"][:INSTANCES_SHOWN]],
+        )
 
 
 def sections(taken: dict[str, Any]) -> list[str]:

@@ -26,7 +26,7 @@ class PoolForm(forms.ModelForm):
     nameservers = ServersField(
         required=False,
         max_length=MOST_NAMESERVERS * 60,
-        help_text="Addresses, separated by commas; those of this site unless given.",
+        help_text="Addresses, separated by commas, or one name; those of this site unless given.",
     )
 
     class Meta:

@@ -1,4 +1,4 @@
-"""Pools & DNS: watched names, their backends, what happened to them, and the look-up tool."""
+"""Pools & DNS: watched names, their backends, what happened to them, and live pools."""
 
 from typing import Any
 
@@ -7,13 +7,11 @@ from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from allocation.errors import AtributoError
 from allocation.models.clock import database_now
 from atributo_site.console.navigation import address
 from atributo_site.console.pool_forms import (
     AdministerForm,
     ChangePoolForm,
-    LookUpForm,
     PoolForm,
 )
 from atributo_site.console.screen import Screen
@@ -22,8 +20,8 @@ from atributo_site.permissions import may
 from pools import configure
 from pools.administer import administer
 from pools.configure import pool_named
+from pools.history import with_history
 from pools.live import live_pools, reports, with_live
-from pools.look_up import look_up
 from pools.models import Backend, BackendChange, Pool
 
 TABS = [
@@ -75,8 +73,9 @@ class OneName(PoolScreen):
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         pool = pool_named(name)
         changes = BackendChange.objects.filter(pool=pool).order_by("-id")[:10]
-        backends = with_live(pool.backends.order_by("state", "id")[:MOST_ON_A_PAGE])
-        return self.show(pool=pool, backends=backends, changes=changes, title=pool.name)
+        backends = pool.backends.order_by("state", "id")[:MOST_ON_A_PAGE]
+        shown = with_history(with_live(backends), database_now())
+        return self.show(pool=pool, backends=shown, changes=changes, title=pool.name)
 
 
 class Backends(PoolScreen):
@@ -89,7 +88,7 @@ class Backends(PoolScreen):
         if state in Backend.State.values:
             rows = rows.filter(state=state)
         page = self.page(rows, descending=False)
-        shown = with_live(page.rows)
+        shown = with_history(with_live(page.rows), database_now())
         return self.show(page=page, backends=shown, states=Backend.State.values, state=state)
 
 
@@ -112,26 +111,6 @@ class Live(PoolScreen):
     def get(self, request: HttpRequest) -> HttpResponse:
         found, now = reports(), database_now()
         return self.show(pools=live_pools(found, now), reports=found)
-
-
-class LookUp(PoolScreen):
-    actions = {"GET": "dns.look_up", "POST": "dns.look_up"}
-    url_name = "pools-look-up"
-    template_name = "console/pools/look_up.html"
-
-    def get(self, request: HttpRequest) -> HttpResponse:
-        first = {"service": "_http._tcp", "host": request.GET.get("host", "")[:300]}
-        return self.show(form=LookUpForm(initial=first))
-
-    def post(self, request: HttpRequest) -> HttpResponse:
-        form = LookUpForm(request.POST)
-        if not form.is_valid():
-            return self.show(400, form=form)
-        try:
-            return self.show(form=form, found=look_up(**form.wishes()))
-        except AtributoError as error:
-            form.add_error(None, str(error))
-            return self.show(error.status_code, form=form)
 
 
 class NewName(PoolScreen):

@@ -11,7 +11,9 @@ from django.shortcuts import redirect
 
 import queues
 from allocation.events import record
+from allocation.logic.secrets import masked
 from allocation.models.clock import database_now
+from atributo_site.console.job_journal import journals
 from atributo_site.console.job_state import job_state
 from atributo_site.console.push_form import PushForm, queue_names
 from atributo_site.console.schema_form import SchemaForm, pretty
@@ -41,15 +43,19 @@ class OneScript(Screen):
         form = SchemaForm(script.schema)
         try:
             data = form.read(request.POST)
-            ran = run_script(mount, name, data)
+            ran = run_script(mount, name, data, dry_run=self._is_dry())
         except DataRefused as error:
             form.refuse(error)
             return self.shown(script, form, status=400)
         except ScriptFailed as error:
             _record(script, "script.failed", error=str(error)[:200])
             return self.shown(script, form, failed=error)
-        _record(script, "script.ran", seconds=round(ran.seconds, 3))
+        kind = "script.dry_ran" if self._is_dry() else "script.ran"
+        _record(script, kind, seconds=round(ran.seconds, 3))
         return self.shown(script, form, ran=ran)
+
+    def _is_dry(self) -> bool:
+        return self.request.POST.get("dry_run") == "yes"
 
     def shown(
         self,
@@ -78,6 +84,9 @@ class OneScript(Screen):
             queue_names=queue_names(),
             ran=ran,
             result=None if ran is None else hidden(ran.result, None),
+            journals=[] if ran is None else list(journals(ran.transactions).values()),
+            pushes=[] if ran is None else masked(ran.pushes),
+            dry_run=self._is_dry(),
             failed=failed,
             runs=[{"job": job, "state": job_state(job, now)} for job in last],
             terminal=terminal(self.request, script),

@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
-from allocation.models import Event
+from allocation.models import Allocation, Event, Instance
 from allocation.transactions.models import Document, Transaction
 from atributo_site.console.navigation import address, navigation
 from atributo_site.console.screen import Screen
@@ -64,6 +64,19 @@ def transactions(user: Any, text: str) -> list[Hit]:
     return found
 
 
+def placements(user: Any, text: str) -> list[Hit]:
+    """Instances and allocated job ids that are called so, or begin so."""
+    instances = Instance.objects.starting_with(text).order_by("pk").values_list("pk", flat=True)
+    jobs = Allocation.objects.starting_with(text).order_by("pk").values_list("pk", "instance_id")
+    return [
+        *(Hit("instance", pk, reverse("instance", args=[pk])) for pk in instances[:MOST_NAMES]),
+        *(
+            Hit("allocation", f"{pk} on {instance_id}", reverse("allocation", args=[pk]))
+            for pk, instance_id in jobs[:MOST_NAMES]
+        ),
+    ]
+
+
 def work(user: Any, text: str) -> list[Hit]:
     """A queued job by its id, a queue by its name, a service by its mount."""
     job_id = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
@@ -85,6 +98,7 @@ def watched_names(user: Any, text: str) -> list[Hit]:
 # A room adds its own finder here when its screens land.
 FINDERS: list[Callable[[Any, str], list[Hit]]] = [
     screens,
+    placements,
     transactions,
     work,
     watched_names,
@@ -101,4 +115,5 @@ class Search(Screen):
     def get(self, request: HttpRequest) -> HttpResponse:
         text = request.GET.get("q", "").strip()[:LONGEST]
         hits = [hit for find in FINDERS for hit in find(request.user, text)] if text else []
-        return self.show(searched=text, hits=hits)
+        by_url = {hit.url: hit for hit in reversed(hits)}  # the first finder of a page names it
+        return self.show(searched=text, hits=list(by_url.values())[::-1])

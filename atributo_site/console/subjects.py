@@ -1,5 +1,6 @@
 """From the subject of an event to the page about it."""
 
+from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
 from atributo_site.console.navigation import address
@@ -10,6 +11,7 @@ NOUNS = {
     "allocation": "allocation",
     "queue": "queue",
     "job": "job",
+    "operation": "operation",
     "service": "service",
     "transaction": "transaction",
     "document": "document",
@@ -30,3 +32,10 @@ def subject_url(subject: str) -> str:
     names = name.split("/") if noun == "document" else [name]
     found = address(screen, *names) if screen and all(names) else None
     return found or f"{address('events')}?{urlencode({'subject': subject})}"
+
+
+def minute_url(at: datetime) -> str:
+    """Everything that happened in the minute of a moment, in every room."""
+    since = at.replace(second=0, microsecond=0)
+    period = {"since": since.isoformat(), "until": (since + timedelta(minutes=1)).isoformat()}
+    return f"{address('events')}?{urlencode(period)}"

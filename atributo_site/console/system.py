@@ -13,12 +13,15 @@ from atributo_site.console.screen import Screen
 from atributo_site.doctor import Finding, examine
 from atributo_site.env_file import with_env_file
 from atributo_site.environment import BASE_DIR, Environment
+from atributo_site.integrity import every_rule
 from atributo_site.snapshot import snapshot
 from atributo_site.variables import Variable, variables_of
 
 TABS = [
     ("Health", "system"),
+    ("Integrity", "system-integrity"),
     ("Processes", "system-processes"),
+    ("Operations", "system-operations"),
     ("Settings", "system-settings"),
     ("Tokens", "system-tokens"),
     ("REST API", "system-api"),
@@ -51,6 +54,14 @@ class Health(SystemScreen):
             for level in ("error", "warning", "ok")
         }
         return self.show(findings=findings, counts=counts)
+
+
+class Integrity(SystemScreen):
+    url_name = "system-integrity"
+    template_name = "console/system/integrity.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self.show(rules=every_rule(), now=database_now())
 
 
 class Processes(SystemScreen):

@@ -4,12 +4,16 @@ from django.urls import include, path
 
 import atributo_site.rest.ids  # noqa: F401  registers <id:…>
 from atributo_site.console import (
+    allocation_map,
     allocations,
     events,
     instances,
+    look_up,
+    operations,
     overview,
     pools,
     rebalance,
+    saved_views,
     search,
     system,
     theme,
@@ -36,6 +40,7 @@ urlpatterns = [
     ),
     path("allocations/", allocations.Allocations.as_view(), name="allocations"),
     path("allocations/rebalance", rebalance.Rebalance.as_view(), name="rebalance"),
+    path("allocations/map/", allocation_map.Map.as_view(), name="allocations-map"),
     path("allocations/<id:job_id>/", allocations.OneAllocation.as_view(), name="allocation"),
     path(
         "allocations/<id:job_id>/<slug:verb>",
@@ -49,7 +54,8 @@ urlpatterns = [
     path("pools/backends/", pools.Backends.as_view(), name="pools-backends"),
     path("pools/timeline/", pools.Timeline.as_view(), name="pools-timeline"),
     path("pools/live/", pools.Live.as_view(), name="pools-live"),
-    path("pools/look-up/", pools.LookUp.as_view(), name="pools-look-up"),
+    path("pools/look-up/", look_up.LookUp.as_view(), name="pools-look-up"),
+    path("pools/look-up/follow/", look_up.Follow.as_view(), name="pools-follow"),
     path(f"{ONE_POOL}/", pools.OneName.as_view(), name="pool"),
     path(f"{ONE_POOL}/change/", pools.ChangeName.as_view(), name="pool-change"),
     path(f"{ONE_POOL}/pause", pools.Pause.as_view(), name="pool-pause"),
@@ -57,7 +63,15 @@ urlpatterns = [
     path(f"{ONE_POOL}/forget", pools.Forget.as_view(), name="pool-forget"),
     path(f"{ONE_POOL}/backends/<id:key>", pools.Administer.as_view(), name="pool-administer"),
     path("system/", system.Health.as_view(), name="system"),
+    path("system/integrity/", system.Integrity.as_view(), name="system-integrity"),
     path("system/processes/", system.Processes.as_view(), name="system-processes"),
+    path("system/operations/", operations.Operations.as_view(), name="system-operations"),
+    path("system/operations/<int:pk>/", operations.OneOperation.as_view(), name="operation"),
+    path(
+        "system/operations/<int:pk>/abort",
+        operations.AbortOperation.as_view(),
+        name="operation-abort",
+    ),
     path("system/settings/", system.Settings.as_view(), name="system-settings"),
     path("system/api/", system.RestApi.as_view(), name="system-api"),
     path("system/tokens/", tokens.Tokens.as_view(), name="system-tokens"),
@@ -68,5 +82,7 @@ urlpatterns = [
     ),
     path("", include("atributo_site.console.transaction_urls")),
     path("", include("atributo_site.console.queue_urls")),
+    path("views", saved_views.SaveView.as_view(), name="view-save"),
+    path("views/<int:pk>/remove", saved_views.RemoveView.as_view(), name="view-remove"),
     path("theme", theme.choose_theme, name="theme"),
 ]

@@ -1,16 +1,19 @@
-"""Four services and four queues: successes, retries, a failing group, repeats, progress."""
+"""Five services and five queues: successes, retries, failures, repeats, progress, transfers."""
 
 import queues
+from allocation.transactions import Client
 from queues import installation
 from queues.models import Queue, QueuedJob, Service
 
-MOUNTS = ("mailer", "multiplier", "counter", "fragile")
+MOUNTS = ("mailer", "multiplier", "counter", "fragile", "bank")
 PEOPLE = ("ada", "grace", "edsger", "barbara", "alan", "katherine")
+BALANCES = {"ada": 1000, "grace": 1000, "edsger": 50}
 MINUTE = 60_000
 MAIL = {"mount": "/mailer", "name": "send-mail"}
 MULTIPLY = {"mount": "/multiplier", "name": "multiply"}
 COUNT = {"mount": "/counter", "name": "count"}
 FAIL = {"mount": "/fragile", "name": "fail"}
+TRANSFER = {"mount": "/bank", "name": "transfer"}
 
 
 def is_empty() -> bool:
@@ -30,6 +33,7 @@ def tell() -> None:
     _numbers()
     _failures()
     _reports()
+    _transfers()
 
 
 def _mails() -> None:
@@ -53,9 +57,9 @@ def _numbers() -> None:
 
 
 def _failures() -> None:
-    """Some fail for good with the same error, one is tried again and again."""
+    """Some lack their second number: mend the data and they run. One is tried again and again."""
     imports = queues.create("imports", max_workers=1)
-    imports.push_many(FAIL, [{"how": "raise"}] * 9, max_failures=0)
+    imports.push_many(MULTIPLY, [[number] for number in range(1, 10)], max_failures=0)
     imports.push_many(FAIL, [{"how": "teapot"}] * 3, max_failures=1)
     imports.push_many(MULTIPLY, [[3, 4]] * 20)
     imports.push(FAIL, {"how": "bad result"}, max_failures=-1, back_off=2 * MINUTE)
@@ -65,3 +69,17 @@ def _reports() -> None:
     reports = queues.create("reports", max_workers=1)
     queues.pause("reports")
     reports.push_many(COUNT, [{"to": 5, "pause_ms": 200}] * 4, priority=1)
+
+
+def _transfers() -> None:
+    """Each changes two accounts and pushes a receipt; one is overdrawn and rolled back."""
+    for name, balance in BALANCES.items():
+        account = {"owner": name, "balance": balance, "transfers": 0}
+        Client().put("bank_accounts", name, account, ref=False)
+    money = queues.create("money", max_workers=2)
+    pairs = [("ada", "grace"), ("grace", "edsger"), ("edsger", "ada")] * 4
+    orders = [{"from": source, "to": target, "amount": 25} for source, target in pairs]
+    money.push_many(TRANSFER, orders)
+    money.push(TRANSFER, {"from": "edsger", "to": "ada", "amount": 100_000}, max_failures=1)
+    slow = {"from": "ada", "to": "edsger", "amount": 5, "pause_ms": 4000}
+    money.push(TRANSFER, slow, delay=15_000)

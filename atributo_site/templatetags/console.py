@@ -14,11 +14,12 @@ from django.utils.text import capfirst
 from allocation.logic.secrets import masked
 from atributo_site.console.durations import ago, duration
 from atributo_site.console.states import tone
-from atributo_site.console.subjects import subject_url
+from atributo_site.console.subjects import minute_url, subject_url
 
 register = template.Library()
 register.filter("tone", tone)
 register.filter("duration", duration)
+register.filter("minute_url", minute_url)
 
 
 @register.simple_tag

@@ -1,9 +1,15 @@
 """Small pieces of the screens about pools and DNS."""
 
+from collections import Counter
+from collections.abc import Sequence
+
 from django import template
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from atributo_site.console.durations import duration
 from atributo_site.console.subjects import subject_url
+from pools.history import History
 
 register = template.Library()
 
@@ -22,3 +28,31 @@ def milliseconds(value: float) -> str:
 @register.filter
 def percent(share: float) -> str:
     return f"{share:.0%}"
+
+
+@register.simple_tag
+def slots(states: Sequence[str]) -> SafeString:
+    """A square for each connection; the same in words for those who do not see it."""
+    said = ", ".join(f"{count} {word}" for word, count in Counter(states).items())
+    squares = format_html_join("", '<li class="is-{}" title="{}"></li>', ((w, w) for w in states))
+    return format_html('<ul class="slots" role="img" aria-label="{}">{}</ul>', said, squares)
+
+
+@register.simple_tag
+def strip(history: History) -> SafeString:
+    """The last day of a backend from left to right."""
+    parts = format_html_join(
+        "",
+        '<rect class="is-{}" x="{}" width="{}" height="10"><title>{}</title></rect>',
+        (
+            (part.state, f"{part.begin * 100:.2f}", f"{part.share * 100:.2f}", part.state)
+            for part in history.stretches
+        ),
+    )
+    return format_html(
+        '<svg class="strip" viewBox="0 0 100 10" preserveAspectRatio="none" role="img"'
+        ' aria-label="the last day: {} change{}">{}</svg>',
+        history.changes,
+        "" if history.changes == 1 else "s",
+        parts,
+    )

@@ -1,12 +1,15 @@
 """Small drawings made on the server: gauges, bars of minutes, progress."""
 
+from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 from urllib.parse import quote
 
 from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from atributo_site.console.states import tone
 from atributo_site.keyset import said_count
 from queues.logic.job_query import written
 
@@ -18,13 +21,19 @@ HEIGHT = 28
 
 
 @register.filter
+def said_whole(count: int) -> str:
+    """Thousands apart, as people read them."""
+    return f"{count:,}"
+
+
+@register.filter
 def unlocalized(value: object) -> str:
     """An id as it is, never with separators."""
     return str(value)
 
 
 @register.simple_tag
-def gauge(value: int, total: int, tone: str = "") -> SafeString:
+def gauge(value: int, total: int, shade: str = "") -> SafeString:
     """A ring that is filled as far as `value` of `total`, with both as its text."""
     share = min(1.0, value / total) if total else 0.0
     return format_html(
@@ -33,7 +42,7 @@ def gauge(value: int, total: int, tone: str = "") -> SafeString:
         '<circle class="ring-value" cx="20" cy="20" r="16" stroke-dasharray="{} 200"'
         ' transform="rotate(-90 20 20)"/>'
         '<text x="20" y="24" text-anchor="middle">{}</text></svg>',
-        f" is-{tone}" if tone else "",
+        f" is-{shade}" if shade else "",
         value,
         total,
         f"{share * AROUND:.1f}",
@@ -61,6 +70,34 @@ def minute_bars(minutes: Sequence[tuple[int, int]], label: str = "") -> SafeStri
     )
 
 
+@register.simple_tag
+def slice_bars(bars: Sequence[dict[str, Any]]) -> SafeString:
+    """The same, wide, and each bar leads to the jobs that ended then."""
+    most = max((bar["complete"] + bar["failed"] for bar in bars), default=0)
+    scale = HEIGHT / most if most else 0
+    drawn = ((n, bar) for n, bar in enumerate(bars) if bar["complete"] + bar["failed"])
+    return format_html(
+        '<svg class="minutes wide" viewBox="0 0 {} {}" preserveAspectRatio="none">{}{}</svg>',
+        max(1, len(bars)) * 4,
+        HEIGHT,
+        _base(len(bars)),
+        format_html_join(
+            "",
+            '<a href="{}" aria-label="{}: {} complete, {} failed">{}</a>',
+            (
+                (
+                    bar["url"],
+                    f"{bar['at']:%Y-%m-%d %H:%M} UTC",
+                    bar["complete"],
+                    bar["failed"],
+                    _bar(number, (bar["complete"], bar["failed"]), scale),
+                )
+                for number, bar in drawn
+            ),
+        ),
+    )
+
+
 def _base(count: int) -> SafeString:
     return format_html(
         '<rect class="minutes-base" x="0" y="{}" width="{}" height="1"/>', HEIGHT - 1, count * 4
@@ -75,6 +112,27 @@ def _bar(number: int, pair: tuple[int, int], scale: float) -> SafeString:
         "",
         '<rect class="{}" x="{}" y="{}" width="3" height="{}"/>',
         ((name, number * 4, f"{top:.1f}", f"{height:.1f}") for name, top, height in bars),
+    )
+
+
+@register.simple_tag
+def outcome_strip(runs: Sequence[tuple[str, Any]]) -> SafeString:
+    """A mark per run, oldest first; what did not complete is lower and of another colour."""
+    if not runs:
+        return format_html('<span class="muted">{}</span>', "none yet")
+    counts = Counter(outcome for outcome, _ in runs)
+    return format_html(
+        '<svg class="strip" viewBox="0 0 {} 16" role="img" aria-label="{}">{}</svg>',
+        len(runs) * 6,
+        ", ".join(f"{count} {outcome}" for outcome, count in counts.items()),
+        format_html_join(
+            "",
+            '<rect class="is-{}" x="{}" y="{}" width="4" height="{}" rx="1"/>',
+            (
+                (tone(outcome), number * 6, *((2, 14) if outcome == "complete" else (8, 8)))
+                for number, (outcome, _) in enumerate(runs)
+            ),
+        ),
     )
 
 

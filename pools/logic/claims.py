@@ -1,12 +1,14 @@
 """The claims that wait for a connection, first come first served."""
 
 import math
-from collections import Counter
+from collections import Counter, deque
 from typing import Any
 
 from pools.logic.codel import ControlledDelay
 from pools.logic.errors import ClaimQueueFullError, InvalidInput
 from pools.logic.timers import Timers
+
+WAITS_KEPT = 200
 
 
 class ClaimQueue:
@@ -20,6 +22,7 @@ class ClaimQueue:
         target_delay: float | None,
     ) -> None:
         self.codel = ControlledDelay(target_delay) if target_delay else None
+        self.waits_ms: deque[float] = deque(maxlen=WAITS_KEPT)
         self._since: dict[Any, float] = {}
         self._longest = 0
         self._timers = timers
@@ -59,6 +62,7 @@ class ClaimQueue:
             return None
         holder, since = next(iter(self._since.items()))
         self.discard(holder)
+        self.waits_ms.append(now - since)
         return holder, self.codel is not None and self.codel.overloaded(since, now)
 
     def pop_all(self) -> list[Any]:
@@ -66,6 +70,11 @@ class ClaimQueue:
         for holder in holders:
             self.discard(holder)
         return holders
+
+    def wait_p95_ms(self) -> float | None:
+        """Of the latest claims that had to wait; None if none ever had."""
+        waits = sorted(self.waits_ms)
+        return waits[math.ceil(len(waits) * 0.95) - 1] if waits else None
 
     def note_idle(self, now: float) -> None:
         """A connection is free and nobody waits."""

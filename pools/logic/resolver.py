@@ -59,6 +59,7 @@ class ResolverMachine:
         self.backends: dict[str, Backend] = {}
         self.last_error: str | None = None
         self.wake_at = math.inf
+        self.pass_began_at = -math.inf
         self.counters: Counter[str] = Counter()
         self.trace: deque[Step] = deque(maxlen=TRACE_LENGTH)
         self.known = Knowledge(config)
@@ -68,7 +69,6 @@ class ResolverMachine:
         self._lookups: list[Lookup] = []
         self._waiting: deque[tuple[str, str]] = deque()
         self._announced = False
-        self._pass_began_at = -math.inf
 
     # -- events ------------------------------------------------------------------------------
 
@@ -132,14 +132,14 @@ class ResolverMachine:
         """Look again at once, or as soon as the last look is older than the floor."""
         if self.phase == "sleep":
             self.known.expire(now)
-            earliest = self._pass_began_at + self.config.ttl.floor_ms
+            earliest = self.pass_began_at + self.config.ttl.floor_ms
             self.wake_at = min(self.wake_at, max(now, earliest))
         return self.tick(now)
 
     # -- one pass ----------------------------------------------------------------------------
 
     def _begin_pass(self, now: float) -> None:
-        self._pass_began_at = now
+        self.pass_began_at = now
         self.wake_at = math.inf
         self.known.begin_pass()
         if self.known.srv_at <= now:
@@ -245,7 +245,7 @@ class ResolverMachine:
         share = self.config.recovery.operation("dns").delay_spread
         at = now + spread(max(0.0, expiry - now), share, self._chance())
         at = min(at, self.known.next_drop_at(now))
-        self.wake_at = max(at, self._pass_began_at + self.config.ttl.floor_ms)
+        self.wake_at = max(at, self.pass_began_at + self.config.ttl.floor_ms)
         self.counters["max-sleep"] = max(self.counters["max-sleep"], round(self.wake_at - now))
 
     def _count(self, outcome: Outcome) -> None:

@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from pools.logic.errors import InvalidInput
 from pools.logic.names import dns_name
 from pools.logic.recovery import RecoverySpec
-from pools.permitted import check_nameserver
+from pools.permitted import check_nameservers
 
 MOST_NAMESERVERS = 16
 LONGEST_LOOK_UP_MS = 60_000
@@ -30,11 +30,10 @@ def recovery_spec(value: Any) -> None:
 
 def nameserver_list(value: Any) -> None:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ValidationError("A list of addresses, each with or without :PORT.")
+        raise ValidationError("A list of addresses, each with or without :PORT, or one name.")
     if len(value) > MOST_NAMESERVERS:
         raise ValidationError(f"At most {MOST_NAMESERVERS} nameservers.")
-    for server in value:
-        _refusing(check_nameserver, server)
+    _refusing(check_nameservers, value)
 
 
 def _refusing(check: Callable[[Any], Any], value: Any) -> None:

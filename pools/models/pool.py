@@ -70,6 +70,7 @@ class Pool(models.Model):
     state_since = models.DateTimeField(db_default=Now(), editable=False)
     stale_since = models.DateTimeField(null=True, blank=True, editable=False)
     last_error = models.CharField(max_length=1000, default="", blank=True, editable=False)
+    began_at = models.DateTimeField(null=True, blank=True, editable=False)
     looked_up_at = models.DateTimeField(null=True, blank=True, editable=False)
     next_srv_at = models.DateTimeField(null=True, blank=True, editable=False)
     next_v6_at = models.DateTimeField(null=True, blank=True, editable=False)
@@ -78,6 +79,7 @@ class Pool(models.Model):
     waiting_since = models.DateTimeField(null=True, blank=True, editable=False)
     waiting = models.PositiveIntegerField(default=0, editable=False)
     steps = models.JSONField(default=list, blank=True, editable=False)
+    answer = models.JSONField(default=list, blank=True, editable=False)
 
     objects = PoolQuerySet.as_manager()
 

@@ -1,9 +1,11 @@
 """Nameservers that are themselves found in DNS."""
 
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pools.logic.backends import Backend
+from pools.logic.hostport import parse_host_port
 
 if TYPE_CHECKING:
     from pools.net.dns_resolver import DNSResolver
@@ -11,14 +13,17 @@ if TYPE_CHECKING:
 SERVICE = "_dns._udp"
 PORT = 53
 FAN_OUT = 10
+Permit = Callable[[str], bool]
 
-_shared: dict[tuple[int, str], "Bootstrap"] = {}
+Key = tuple[int, str, Permit | None]
+
+_shared: dict[Key, "Bootstrap"] = {}
 _lock = threading.RLock()
 
 
 def shared_bootstrap(name: str, first_user: "DNSResolver") -> "Bootstrap":
-    """One per driver and name, for as long as somebody uses it."""
-    key = (id(first_user.driver), name)
+    """One per driver, name and permit, for as long as somebody uses it."""
+    key = (id(first_user.driver), name, first_user.permits)
     with _lock:
         if key not in _shared:
             _shared[key] = Bootstrap(key, first_user)
@@ -28,10 +33,11 @@ def shared_bootstrap(name: str, first_user: "DNSResolver") -> "Bootstrap":
 class Bootstrap:
     """Asks the system's nameservers first, and from then on those that it found."""
 
-    def __init__(self, key: tuple[int, str], first_user: "DNSResolver") -> None:
+    def __init__(self, key: Key, first_user: "DNSResolver") -> None:
         self._key = key
+        behind = parse_host_port(key[1])
         self._users: list[DNSResolver] = []
-        self._resolver = first_user.sibling(key[1], SERVICE, PORT, FAN_OUT)
+        self._resolver = first_user.sibling(behind.host, SERVICE, behind.port or PORT, FAN_OUT)
         self._resolver.on("updated", self._updated)
 
     def join(self, user: "DNSResolver") -> None:
@@ -58,10 +64,12 @@ class Bootstrap:
             if servers:
                 user.use_nameservers(servers)
             else:
-                user.nameservers_missing(str(error))
+                user.nameservers_missing(str(error or f"nobody behind {self._key[1]} may be asked"))
 
     def _servers(self) -> list[str]:
-        return [server_text(backend) for backend in self._resolver.list().values()]
+        found = [server_text(backend) for backend in self._resolver.list().values()]
+        permits = self._key[2]
+        return [server for server in found if permits is None or permits(server)]
 
 
 def server_text(backend: Backend) -> str:

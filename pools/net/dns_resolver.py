@@ -15,7 +15,7 @@ from pools.logic.resolver import Action, Added, Removed, ResolverMachine, StateC
 from pools.logic.resolver_config import ResolverConfig
 from pools.logic.stale import StalePolicy
 from pools.logic.ttl import TtlLimits
-from pools.net.bootstrap import Bootstrap, shared_bootstrap
+from pools.net.bootstrap import Bootstrap, Permit, shared_bootstrap
 from pools.net.dns_transport import DNSTransport, Exchange
 from pools.net.driver import Driver, Timer
 from pools.net.monitor import pool_monitor
@@ -45,12 +45,14 @@ class DNSResolver(Resolver):
         transport: DNSTransport | None = None,
         chance: Callable[[], float] = random.random,
         system: Callable[[], list[str]] = system_nameservers,
+        permits: Permit | None = None,
     ) -> None:
         super().__init__()
         if not isinstance(domain, str):
             raise TypeError("domain must be a string")
         self._servers, self._behind = split_resolvers(resolvers)
         self._system = system
+        self.permits = permits  # of the nameservers behind a name, those that may be asked
         self._has_ipv6 = has_ipv6
         self._driver = driver or default_driver()
         self._transport = transport or shared(DNSTransport, self._driver)
@@ -138,6 +140,11 @@ class DNSResolver(Resolver):
     def counters(self) -> dict[str, int]:
         with self._lock:
             return dict(self._machine.counters)
+
+    @property
+    def pass_began_at(self) -> float:
+        """When the latest look-up began, by the driver's clock."""
+        return self._machine.pass_began_at
 
     @property
     def phase(self) -> str:

@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -28,14 +29,18 @@ class PoolMonitor:
         self._sets: WeakValueDictionary[str, PoolShell] = WeakValueDictionary()
         self._resolvers: WeakValueDictionary[str, DNSResolver] = WeakValueDictionary()
         self._started_at = datetime.now(UTC)
+        self._when_used: Callable[[], None] | None = None
 
     def register_pool(self, pool: "PoolShell") -> None:
-        with self._lock:
-            self._of(pool.kang_type)[str(uuid4())] = pool
+        self._register(self._of(pool.kang_type), pool)
 
     def register_resolver(self, resolver: "DNSResolver") -> None:
+        self._register(self._resolvers, resolver)
+
+    def when_used(self, call: Callable[[], None]) -> None:
+        """Call this once, as soon as the process makes its next pool or resolver."""
         with self._lock:
-            self._resolvers[str(uuid4())] = resolver
+            self._when_used = call
 
     def to_kang_options(self) -> dict[str, Any]:
         """Options for a kang server; the port is missing and to be added."""
@@ -59,19 +64,31 @@ class PoolMonitor:
             found = self._of(type)[id]
         return _resolver(found) if type == "dns_res" else _pool(found)
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self, most: int | None = None) -> dict[str, Any]:
+        """At most so many of each kind; `stats` counts all of them."""
         with self._lock:
-            pools, sets = dict(self._pools), dict(self._sets)
-            resolvers = dict(self._resolvers)
+            pools, sets = list(self._pools.items()), list(self._sets.items())
+            resolvers = list(self._resolvers.items())
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return {
             "service": {"name": SERVICE, "ident": socket.gethostname(), "version": VERSION},
-            "stats": {"started": _iso(self._started_at), "memory": {"rss_kb": memory}},
+            "stats": {
+                "started": _iso(self._started_at),
+                "memory": {"rss_kb": memory},
+                "counts": {"pool": len(pools), "set": len(sets), "dns_res": len(resolvers)},
+            },
             "types": list(TYPES),
-            "pool": {id: _pool(pool) for id, pool in pools.items()},
-            "set": {id: _pool(connections) for id, connections in sets.items()},
-            "dns_res": {id: _resolver(resolver) for id, resolver in resolvers.items()},
+            "pool": {id: _pool(pool) for id, pool in pools[:most]},
+            "set": {id: _pool(connections) for id, connections in sets[:most]},
+            "dns_res": {id: _resolver(resolver) for id, resolver in resolvers[:most]},
         }
+
+    def _register(self, known: WeakValueDictionary[str, Any], newcomer: Any) -> None:
+        with self._lock:
+            known[str(uuid4())] = newcomer
+            call, self._when_used = self._when_used, None
+        if call is not None:
+            call()
 
     def _of(self, type: str) -> WeakValueDictionary[str, Any]:
         known: dict[str, WeakValueDictionary[str, Any]] = {
@@ -100,6 +117,7 @@ def _pool(pool: "PoolShell") -> dict[str, Any]:
             "state": machine.state,
             "counters": machine.stats()["counters"],
             "waiters": len(machine.queue),
+            "claim_wait_p95_ms": machine.queue.wait_p95_ms(),
             "target": machine.demand(),
             "options": {
                 "domain": machine.config.domain,

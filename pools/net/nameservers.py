@@ -27,7 +27,7 @@ def split_resolvers(resolvers: Sequence[str]) -> tuple[list[str], str | None]:
     if isinstance(resolvers, str):
         raise TypeError("resolvers must be a list of strings")
     parsed = [(text, parse_host_port(text)) for text in resolvers]
-    names = [host.host for _, host in parsed if not host.is_ip]
+    names = [host.host if host.port is None else text for text, host in parsed if not host.is_ip]
     if len(names) > 1 or (names and len(parsed) > 1):
         raise InvalidInput("resolvers may hold addresses, or one single name")
     return [text for text, host in parsed if host.is_ip], names[0] if names else None

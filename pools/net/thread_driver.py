@@ -42,6 +42,7 @@ class ThreadDriver:
         self._wake_writer.setblocking(False)
         self._selector.register(self._wake_reader, selectors.EVENT_READ, {})
         self._calls: deque[Call] = deque()
+        self._calls_of: dict[Any, dict[int, Call]] = {}
         self._timers: list[tuple[float, int, ThreadTimer]] = []
         self._serial = itertools.count()
         self._lock = threading.Lock()
@@ -83,21 +84,22 @@ class ThreadDriver:
         self._unset(source, selectors.EVENT_WRITE)
 
     def _set(self, source: Any, event: int, call: Call) -> None:
-        known = self._selector.get_map().get(source)
-        if known is None:
-            self._selector.register(source, event, {event: call})
+        calls = self._calls_of.setdefault(source, {})
+        is_new = not calls
+        calls[event] = call
+        if is_new:
+            self._selector.register(source, event, calls)
         else:
-            calls = {**known.data, event: call}
-            self._selector.modify(source, known.events | event, calls)
+            self._selector.modify(source, sum(calls), calls)
 
     def _unset(self, source: Any, event: int) -> None:
-        known = self._selector.get_map().get(source)
-        if known is None:
+        calls = self._calls_of.get(source, {})
+        if calls.pop(event, None) is None:
             return
-        calls = {other: call for other, call in known.data.items() if other != event}
         if calls:
-            self._selector.modify(source, known.events & ~event, calls)
+            self._selector.modify(source, sum(calls), calls)
         else:
+            del self._calls_of[source]
             self._selector.unregister(source)
 
     # -- the thread ----------------------------------------------------------------------------
@@ -136,7 +138,7 @@ class ThreadDriver:
             with self._lock:  # only now: a byte sent before would be swallowed with the others
                 self._is_awake = False
             return
-        for event, call in key.data.items():
+        for event, call in list(key.data.items()):
             if event & events:
                 self._run(call)
 

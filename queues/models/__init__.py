@@ -1,12 +1,19 @@
+from queues.models.attempt_transaction import AttemptTransaction, HeldPush
 from queues.models.job import QueuedJob
-from queues.models.minute import MinuteCount
+from queues.models.minute import HourCount, MinuteCount
+from queues.models.operation import Operation, OperationRefusal
 from queues.models.queue import Queue, Slot
 from queues.models.run import Run, RunLog
 from queues.models.service import Catalogue, Script, Service
 
 __all__ = [
+    "AttemptTransaction",
     "Catalogue",
+    "HeldPush",
+    "HourCount",
     "MinuteCount",
+    "Operation",
+    "OperationRefusal",
     "Queue",
     "QueuedJob",
     "Run",

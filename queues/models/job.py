@@ -13,6 +13,7 @@ from queues.logic.options import PRIORITIES
 from queues.models.queue import Queue, Slot
 
 WAITING = Q(status="pending", slot__isnull=True)
+REPEATING = Q(ended_at__isnull=True) & ~Q(repeat_times=0)
 UNFINISHED = [Status.PENDING, Status.PROGRESS]
 CHOICES = [(status.value, status.value) for status in Status]
 
@@ -121,6 +122,7 @@ class QueuedJob(models.Model):
             ),
             models.Index(fields=["mount", "script", "id"], name="job_by_script"),
             models.Index(fields=["created_at"], name="job_by_push"),
+            models.Index(fields=["due_at", "id"], condition=REPEATING, name="job_repeating"),
         ]
         constraints = [
             models.UniqueConstraint(

@@ -1,4 +1,4 @@
-"""MinuteCount: what a queue did in one minute, so that charts never read raw rows."""
+"""MinuteCount and HourCount: what a queue did then, so that charts never read raw rows."""
 
 from django.db import models
 
@@ -8,9 +8,9 @@ from queues.models.queue import Queue
 BOUNDS_MS = (10, 100, 1_000, 10_000, 60_000)
 
 
-class MinuteCount(models.Model):
-    queue = models.ForeignKey(Queue, models.CASCADE, related_name="minutes", db_index=False)
-    minute = models.DateTimeField()
+class Counts(models.Model):
+    """How many jobs were pushed, started and ended, and how long they waited and ran."""
+
     pushed = models.PositiveIntegerField(default=0)
     started = models.PositiveIntegerField(default=0)
     complete = models.PositiveIntegerField(default=0)
@@ -32,6 +32,14 @@ class MinuteCount(models.Model):
     run_5 = models.PositiveIntegerField(default=0)
 
     class Meta:
+        abstract = True
+
+
+class MinuteCount(Counts):
+    queue = models.ForeignKey(Queue, models.CASCADE, related_name="minutes", db_index=False)
+    minute = models.DateTimeField()
+
+    class Meta:
         ordering = ["queue", "minute"]
         constraints = [
             models.UniqueConstraint(fields=["queue", "minute"], name="minute_count_once"),
@@ -40,3 +48,18 @@ class MinuteCount(models.Model):
 
     def __str__(self) -> str:
         return f"{self.queue_id} {self.minute:%H:%M}"
+
+
+class HourCount(Counts):
+    """The sum of sixty minutes that are over: a week of minutes would be too much to read."""
+
+    queue = models.ForeignKey(Queue, models.CASCADE, related_name="hours", db_index=False)
+    hour = models.DateTimeField()
+
+    class Meta:
+        ordering = ["queue", "hour"]
+        constraints = [models.UniqueConstraint(fields=["queue", "hour"], name="hour_count_once")]
+        indexes = [models.Index(fields=["hour"], name="hour_count_by_hour")]
+
+    def __str__(self) -> str:
+        return f"{self.queue_id} {self.hour:%Y-%m-%d %H}"

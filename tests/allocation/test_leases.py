@@ -75,6 +75,19 @@ def test_a_guard_lets_the_holder_pass_and_stops_whoever_comes_late():
         held.guard()
 
 
+def test_a_guard_in_long_work_renews_the_lease():
+    held = HeldLease.take("role", "a", 60)
+    Lease.objects.filter(role="role").update(expires_at=from_now(1))
+    held._renewed -= 30
+    with atomic():
+        held.guard()
+    assert Lease.objects.filter(role="role", expires_at__gt=from_now(50)).exists()
+    Lease.objects.filter(role="role").update(expires_at=from_now(-1))
+    held._renewed -= 30
+    with pytest.raises(LeaseLost), atomic():
+        held.guard()
+
+
 def test_the_database_refuses_a_negative_token():
     with pytest.raises(IntegrityError), atomic():
         Lease.objects.create(role="curator", token=-1)

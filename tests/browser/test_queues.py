@@ -5,7 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from queues.models import Queue, QueuedJob
+from allocation.models.clock import database_now
+from queues.models import MinuteCount, Queue, QueuedJob
 from tests.browser.test_contrast import CONTRAST
 from tests.site.job_rows import make_job, make_queue, make_run, make_script
 
@@ -130,3 +131,69 @@ def test_a_viewer_finds_the_failing_job_by_its_error(page_as, story):
     page.locator(".job-id").click()
     expect(page).to_have_url(re.compile(rf"/jobs/{story.pk}/$"))
     expect(page.get_by_role("button", name="Retry")).to_have_count(0)
+
+
+def test_the_keyboard_goes_through_rows_ticks_and_retries(page_as, story):
+    page = page_as("operator")
+    page.goto("/jobs/?state=failed")
+    for key in "jjkx":
+        page.keyboard.press(key)
+    expect(page.locator("tbody tr").first.locator("input[name=job]")).to_be_checked()
+    page.keyboard.press("r")
+    expect(page.get_by_role("heading", name="Retry 1 job?")).to_be_visible()
+    page.go_back()
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(rf"/jobs/{story.pk}/$"))
+
+
+@pytest.mark.parametrize("javascript", [True, False])
+def test_many_jobs_are_retried_in_the_background(javascript, page_as, story):
+    for _ in range(100):
+        make_job(story.queue, "failed", error="ValueError: 1")
+    page = page_as("operator", java_script_enabled=javascript)
+    page.goto("/jobs/?state=failed&q=queue:mail")
+    page.get_by_label("All 107 matching").check()
+    page.get_by_role("button", name="Retry").click()
+    page.get_by_label("Reason").fill("mended")
+    page.get_by_role("button", name="Retry 107 jobs").click()
+    expect(page.get_by_text("of 107 jobs visited")).to_be_visible()
+    page.get_by_role("button", name="Stop it").click()
+    expect(page.get_by_text("what is done stays done")).to_be_visible()
+
+
+def test_a_bar_of_the_chart_opens_its_jobs(page_as, story):
+    minute = database_now().replace(second=0, microsecond=0)
+    MinuteCount.objects.create(queue=story.queue, minute=minute, failed=7, started=7, run_1=7)
+    page = page_as("viewer")
+    page.goto("/")
+    chart = page.locator("[data-chart=throughput] .u-over")
+    box = chart.bounding_box()
+    chart.click(position={"x": box["width"] - 3, "y": box["height"] - 5})
+    expect(page).to_have_url(re.compile(r"/jobs/\?state=failed&since="))
+    expect(page.locator("tbody tr")).to_have_count(7)
+    plain = page_as("viewer", java_script_enabled=False)
+    plain.goto("/")
+    expect(plain.locator(".chart-draw a")).to_have_attribute("href", re.compile("state=failed"))
+
+
+def test_a_view_is_saved_and_removed(page_as, story):
+    page = page_as("viewer")
+    page.goto("/jobs/?state=failed")
+    page.get_by_text("Save this view").click()
+    page.get_by_label("Name of the view").fill("Broken")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("link", name="Jobs", exact=True).click()
+    page.get_by_role("link", name="Broken").click()
+    expect(page).to_have_url(re.compile(r"/jobs/\?state=failed$"))
+    page.get_by_label("Remove the view Broken").click()
+    expect(page.get_by_text("is removed")).to_be_visible()
+
+
+def test_a_repeat_is_run_now_from_its_schedule(page_as, story):
+    make_job(story.queue, repeat_times=-1, repeat_delay_ms=5000, due_at="2099-01-01T00:00:00Z")
+    page = page_as("operator")
+    page.goto("/schedules/")
+    page.get_by_role("button", name="Run now: send-mail").click()
+    expect(page.get_by_text("The job is due now.")).to_be_visible()
+    expect(page.get_by_role("heading", name="Schedules")).to_be_visible()

@@ -27,7 +27,7 @@ from pools.logic.hostport import HostPort, parse_host_port
         ("_http._tcp.h:1", "_http._tcp.h", 1, False),
     ],
 )
-def test_accepts(text, host, port, is_ip):
+def test_r34_accepts(text, host, port, is_ip):
     assert parse_host_port(text) == HostPort(host, port, is_ip)
 
 
@@ -45,7 +45,7 @@ def test_a_whole_literal_wins_and_is_marked_as_ambiguous(text):
         "[::1", "[::1]x", "[1.2.3.4]:80", "[foo]:80", "h\n", "\udcff.example", "[::1]:0",
     ],
 )  # fmt: skip
-def test_refuses(text):
+def test_r34_refuses(text):
     with pytest.raises(InvalidInput):
         parse_host_port(text)
 

@@ -32,7 +32,7 @@ PARSED_BETTER = {
 
 
 @pytest.mark.parametrize("case", VECTORS["plan_rebalance"], ids=lambda c: f"t{c['target']}")
-def test_plan_is_as_recorded(case):
+def test_p15_plan_is_as_recorded(case):
     backends = [(key, slots) for key, slots in case["backends"]]
     plan = plan_rebalance(
         backends, set(case["dead"]), case["target"], case["max"], case["singleton"]
@@ -53,7 +53,7 @@ def test_controlled_delay_is_as_recorded(case):
 
 
 @pytest.mark.parametrize("case", VECTORS["keys"], ids=lambda c: c["name"])
-def test_key_is_as_recorded(case):
+def test_r35_key_is_as_recorded(case):
     assert normalize_address(case["address"]) == case["normalized"]
     assert backend_key(case["name"], case["port"], case["address"]) == case["key"]
 

@@ -30,7 +30,7 @@ def spec(**fields):
         {"delay_spread": 1},
     ],
 )
-def test_accepts(fields):
+def test_p22_accepts(fields):
     recovery = spec(**fields).operation("default")
     assert all(getattr(recovery, name) == value for name, value in fields.items())
 
@@ -59,7 +59,7 @@ def test_accepts(fields):
         {"retries": 31},
     ],
 )
-def test_refuses(fields):
+def test_p22_refuses(fields):
     with pytest.raises(InvalidInput):
         spec(**fields)
 

@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from allocation.logic.retry_delay import LONGEST_SECONDS, retry_seconds
-from allocation.logic.waits import blocked, cycle_of, is_victim
+from allocation.logic.waits import blocked, cycle_of, is_victim, queued
 
 edges = st.lists(st.tuples(st.integers(1, 6), st.integers(1, 6)), max_size=15)
 
@@ -19,6 +19,13 @@ def test_only_a_lock_of_another_that_excludes_blocks():
     locks = [(1, 7, "shared"), (2, 7, "shared"), (3, 8, "exclusive")]
     waits = [(1, 7, "exclusive"), (4, 7, "shared"), (5, 8, "shared")]
     assert blocked(waits, locks) == [(1, 2), (5, 3)]
+
+
+def test_the_later_waits_for_the_earlier_unless_it_holds_the_key():
+    waits = [(1, 7, "exclusive"), (2, 7, "shared"), (3, 7, "shared"), (4, 7, "exclusive")]
+    assert queued(waits, [(4, 7, "shared")]) == [(2, 1), (3, 1)]
+    assert queued(waits[1:], []) == [(4, 2), (4, 3)]
+    assert queued([(1, 7, "exclusive"), (2, 8, "exclusive")], []) == []
 
 
 @given(edges, st.integers(1, 6))

@@ -57,7 +57,7 @@ def test_a_name(dns):
     assert [line[:22] for line in lines] == ["10.0.0.1            80", "10.0.0.2            80"]
 
 
-def test_all_options(dns):
+def test_b1_all_options(dns):
     dns.set("_x._udp.svc.example", "SRV", [(0, 0, 99, "a.svc.example")])
     dns.set("a.svc.example", "A", ["10.0.0.3"])
     code, stdout, stderr = ask(dns, "-s", "_x._udp", "-p", "7", "-t", "2s", "svc.example")
@@ -116,7 +116,7 @@ def test_follow_and_static_exclude_each_other():
         ["--help"],
     ],
 )
-def test_usage(argv):
+def test_b1_usage(argv):
     code, stdout, stderr = run(*argv)
     assert (code, stdout) == (2, "")
     assert "usage: resolve HOSTNAME[:PORT]" in stderr

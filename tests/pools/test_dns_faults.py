@@ -95,8 +95,7 @@ def test_many_records_come_over_tcp(dns):
         assert ("a.svc.example", "A", "tcp") in dns.queries
 
 
-def test_a_long_answer_is_asked_for_over_tcp_from_then_on(dns):
-    """R30."""
+def test_r30_a_long_answer_is_asked_for_over_tcp_from_then_on(dns):
     with resolving(dns) as resolver:
         updates = Updates(resolver)
         dns.fault(SRV, "SRV", "truncate")

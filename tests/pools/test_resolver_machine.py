@@ -31,7 +31,7 @@ class ResolverModel(RuleBasedStateMachine):
         self.run.default = self.denials[0]
         self.run.start().advance(3000)
         self.announced = {}
-        self.passes = [self.run.machine._pass_began_at]
+        self.passes = [self.run.machine.pass_began_at]
         self.was_full = False
 
     @rule(
@@ -77,8 +77,8 @@ class ResolverModel(RuleBasedStateMachine):
         while self.run.now < until:
             step = min(until - self.run.now, max(1, self.run.machine.wake_at - self.run.now))
             self.run.advance(step)
-            if self.run.machine._pass_began_at != self.passes[-1]:
-                self.passes.append(self.run.machine._pass_began_at)
+            if self.run.machine.pass_began_at != self.passes[-1]:
+                self.passes.append(self.run.machine.pass_began_at)
 
     @invariant()
     def passes_are_never_closer_than_the_floor(self):

@@ -6,8 +6,9 @@ from allocation import availability
 from allocation.atributo import Atributo
 from allocation.models import Instance
 from allocation.models.clock import database_now, from_now
+from atributo_site.invariants import all_rules
 from pools.administer import administer
-from pools.models import Backend
+from pools.models import Backend, Pool
 from pools.repairs import drain_what_left, remove_gone_backends
 from tests.pools_site.watching import states
 
@@ -122,3 +123,35 @@ def test_an_instance_known_under_two_names_drains_with_the_last(three):
     three.again()
     three.again(5_100)
     assert states()[THIRD] == "draining"
+
+
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [
+        ({"answer": []}, "other backends than answered"),
+        ({"answer": ["nobody"]}, "other backends than answered"),
+        ({"next_at": from_now(-60)}, "asked below the floor"),
+    ],
+)
+def test_an_answer_that_was_not_carried_out_and_haste_are_found(watching, change, rule):
+    watching.targets(1, 2)
+    watching.name()
+    watching.sweep()
+    assert broken() == []
+    Pool.objects.update(**change)
+    assert broken() == [rule]
+
+
+def test_backends_in_doubt_break_no_rule(watching):
+    watching.targets(1, 2, 3, 4)
+    watching.name()
+    watching.sweep()
+    watching.targets(1, 2)
+    watching.again()
+    assert (Pool.objects.get().waiting, broken()) == (2, [])
+    watching.again(5_100)
+    assert (Pool.objects.get().waiting, broken()) == (0, [])
+
+
+def broken():
+    return [rule.name for rule in all_rules() if rule.broken()]

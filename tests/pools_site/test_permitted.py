@@ -17,7 +17,7 @@ SPECIAL = ["127.0.0.1", "169.254.169.254", "0.0.0.0", "224.0.0.1", "255.255.255.
 @pytest.mark.parametrize(
     "server",
     ["10.9.9.9", "127.0.0.1:6379", "127.0.0.1:22", "[::1]:53", "[::ffff:127.0.0.1]:53", "0x7f.1",
-     "ns.example", "http://127.0.0.1/", "file:///etc/passwd", ""],
+     "a b", "http://127.0.0.1/", "file:///etc/passwd", ""],
 )  # fmt: skip
 def test_other_nameservers_are_refused(db, server):
     with pytest.raises(ValidationError):
@@ -71,3 +71,25 @@ def test_a_nameserver_that_is_no_longer_permitted_is_not_asked(watching, setting
     settings.ATRIBUTO = replace(settings.ATRIBUTO, dns_server_networks=())
     watching.sweep()
     assert (watching.server.queries, Pool.objects.get().state) == ([], "failed")
+
+
+def test_nameservers_behind_a_name_are_asked_if_they_are_permitted(watching, settings):
+    """The name leads to one that may be asked and to one that may not."""
+    watching.targets(1)
+    port = watching.server.port
+    two = [(0, 0, port, "good.example"), (0, 0, port, "bad.example")]
+    watching.server.set("_dns._udp.ns.example", "SRV", two, 60)
+    watching.server.set("good.example", "A", ["127.0.0.1"], 60)
+    watching.server.set("bad.example", "A", ["10.9.9.9"], 60)
+    here = f"127.0.0.1:{port}"
+    settings.ATRIBUTO = replace(settings.ATRIBUTO, dns_servers=(here,), dns_server_networks=())
+    watching.name(nameservers=["ns.example"])
+    assert watching.sweep() == 1
+    (name,) = watching.watch.names.values()
+    assert name.resolver.nameservers == (here,)
+    assert look_up("svc.example", nameservers=["ns.example"]).state == "running"
+
+
+def test_a_name_beside_other_nameservers_is_refused(db):
+    with pytest.raises(ValidationError, match="one single name"):
+        configure.watch("x", domain="svc.example", nameservers=["ns.example", "10.0.0.1"])

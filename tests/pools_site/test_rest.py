@@ -140,5 +140,5 @@ def test_the_kang_snapshot_joins_all_processes_with_their_age(rest_as):
         PoolSnapshot.objects.create(process=process, body={"pool": {"p": {"state": "running"}}})
     found = send(rest_as("viewer"), "GET", "/kang/snapshot").json()
     assert set(found["pool"]) == {"web/p", "curator/p"}
-    assert found["types"] == ["pool", "dns_res"]
+    assert found["types"] == ["pool", "set", "dns_res"]
     assert 0 <= found["pool"]["web/p"]["age_seconds"] < 60

@@ -132,3 +132,52 @@ def test_nothing_is_broken_after_changes_in_dns(two, capsys):
     two.again(5_100)
     call_command("verify")
     assert set(states().values()) == {"available", "draining"}
+
+
+def test_a_followed_name_shows_what_changed_at_each_load(client_as, two, monkeypatch):
+    monkeypatch.setattr("pools.follow.default_floor_ms", lambda: 0)
+    client = client_as("operator")
+    form = {"host": "svc.example", "nameservers": f"127.0.0.1:{two.server.port}", "follow": "yes"}
+    page = client.post("/pools/look-up/", form, follow=True).text
+    assert (page.count("added</span>"), "t2.example 10.0.0.2 port 8002" in page) == (2, True)
+    two.targets(1)
+    assert "removed</span>" in client.get("/pools/look-up/follow/").text
+    two.server.fault("*", "*", "servfail")
+    page = client.get("/pools/look-up/follow/").text
+    assert (page.count("removed</span>"), "SERVFAIL" in page) == (1, True)
+
+
+def test_a_followed_name_is_asked_no_more_often_than_the_floor(client_as, two):
+    client = client_as("operator")
+    form = {"host": "svc.example", "nameservers": f"127.0.0.1:{two.server.port}", "follow": "yes"}
+    client.post("/pools/look-up/", form, follow=True)
+    asked = len(two.server.queries)
+    client.get("/pools/look-up/follow/")
+    assert len(two.server.queries) == asked
+
+
+def test_a_link_to_the_followed_name_asks_nothing_by_itself(client_as):
+    answer = client_as("operator").get("/pools/look-up/follow/?host=svc.example")
+    assert answer.headers["Location"] == "/pools/look-up/"
+    assert client_as("viewer").get("/pools/look-up/follow/").status_code == 403
+
+
+def test_live_pools_show_each_connection_and_how_long_claims_waited(client_as):
+    pool = {
+        "state": "running", "claim_wait_p95_ms": 12.34, "waiters": 3,
+        "connections": {"k": {"idle": 1, "busy": 2, "connecting": 1}},
+        "options": {"domain": "svc.example", "spares": 1, "maximum": 6},
+    }  # fmt: skip
+    PoolSnapshot.objects.create(process="web/a", body={"pool": {"p": pool}})
+    page = client_as("viewer").get("/pools/live/").text
+    assert 'aria-label="2 busy, 1 connecting, 1 idle, 2 free"' in page
+    assert "12.3 ms" in page
+
+
+def test_a_backend_has_a_strip_of_its_last_day(client_as, two):
+    two.targets(1)
+    two.again()
+    two.again(5_100)
+    page = client_as("viewer").get("/pools/watched/svc/").text
+    assert page.count('class="strip"') == 2
+    assert '<rect class="is-gone"' in page

@@ -1,12 +1,14 @@
 """The watcher turns what DNS says into instances, and believes no failure."""
 
 import pytest
+from django.db import DatabaseError, connection
+from django.test.utils import CaptureQueriesContext
 
 from allocation.atributo import Atributo
 from allocation.errors import LeaseLost
 from allocation.models import Event
 from allocation.models.clock import database_now, from_now
-from pools import configure
+from pools import configure, harvest
 from pools.models import Backend, BackendChange, Pool, PoolSnapshot
 from pools.repairs import forget_old_changes, forget_old_snapshots
 from tests.pools_site.watching import states
@@ -210,3 +212,76 @@ def test_old_changes_and_pictures_are_forgotten(watching):
     assert forget_old_changes(now, watching.lease) == 1
     assert forget_old_snapshots(now, watching.lease) == 1
     assert kinds() == ["added"]
+
+
+def queries_of_a_round(watching):
+    watching.driver.advance(12_500)
+    assert watching.watch.wait_for(list(watching.watch.names.values()), 20)
+    with CaptureQueriesContext(connection) as seen:
+        assert watching.sweep() == 0
+    return len(seen)
+
+
+def test_a_sweep_takes_the_same_queries_for_any_number_of_names(
+    watching, django_assert_num_queries
+):
+    watching.targets(1)
+    watching.name()
+    watching.sweep()
+    one = queries_of_a_round(watching)
+    for number in range(24):
+        watching.name(f"n{number}")
+    watching.sweep()
+    assert queries_of_a_round(watching) == one
+    with django_assert_num_queries(2):  # the clock, and a glance at the rows
+        watching.sweep()
+
+
+def test_an_answer_that_cannot_be_stored_keeps_no_other_back(watching, monkeypatch):
+    watching.targets(1)
+    for name in ("bad", "good"):
+        watching.name(name)
+    written = harvest.write_down
+
+    def write_down(sightings, clock):
+        if "bad" in {sighting.pool.name for sighting in sightings}:
+            raise DatabaseError("no room")
+        written(sightings, clock)
+
+    monkeypatch.setattr(harvest, "write_down", write_down)
+    assert watching.sweep() == 1
+    assert dict(Pool.objects.values_list("name", "state")) == {"bad": "stopped", "good": "running"}
+    monkeypatch.undo()
+    assert watching.sweep() == 1
+
+
+def test_answers_that_change_nothing_are_written_together_a_little_later(watching, wait_until):
+    watching.targets(1, 2, 3)
+    watching.name()
+    watching.sweep()
+    watching.watch.gather_ms = 60_000
+    before = Pool.objects.get().looked_up_at
+    watching.again()
+    assert Pool.objects.get().looked_up_at == before
+    watching.targets(1, 2)
+    watching.driver.advance(12_500)
+    (name,) = watching.watch.names.values()
+    wait_until(name.has_news, 20)
+    assert [watching.sweep(), watching.sweep()] == [0, 1]  # the older one first
+
+
+@pytest.mark.parametrize(("ttl", "floor_ms", "step_ms"), [(10, 5_000, 10_000), (1, 12_000, 12_000)])
+def test_a_removed_target_drains_at_the_next_look_up(watching, ttl, floor_ms, step_ms):
+    """Which comes after the larger of TTL and floor, and at most a fifth later."""
+    watching.targets(1, 2, 3, ttl=ttl)
+    watching.name(ttl_floor_ms=floor_ms)
+    watching.sweep()
+    (name,) = watching.watch.names.values()
+    wake, began = name.resolver.next_at()["wake"], name.resolver.pass_began_at
+    answered_at = Pool.objects.get().looked_up_at - Pool.objects.get().began_at
+    slack = answered_at.total_seconds() * 1000 + 1
+    assert step_ms <= wake - began <= 1.2 * (step_ms + slack)
+    watching.targets(1, 2, ttl=ttl)
+    watching.driver.advance(1.2 * (step_ms + slack))
+    assert watching.watch.wait_for([name], 20)
+    assert (watching.sweep(), states()["10.0.0.3:8003"]) == (1, "draining")

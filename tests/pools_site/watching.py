@@ -43,7 +43,7 @@ class Watching:
     def __init__(self, server):
         self.server = server
         self.driver = the_driver()
-        self.watch = Watch(self.driver, LONG_SECONDS)
+        self.watch = Watch(self.driver, LONG_SECONDS, gather_ms=0)
         self.lease = HeldLease.take("curator", "test", 600)
 
     def name(self, name="svc", **settings):

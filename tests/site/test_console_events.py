@@ -102,3 +102,20 @@ def test_secrets_in_facts_stay_hidden(client_as, db):
 
 def test_the_stream_says_poll_where_it_is_not_served(client_as, db):
     assert client_as("viewer").get("/events/stream").status_code == 204
+
+
+def test_events_of_every_room_stand_on_one_axis(story, client_as):
+    page = client_as("viewer").get("/events/").text
+    lanes = re.findall(r'class="axis-name"[^>]*>([^<]+)<', page)
+    assert lanes == ["Allocation", "Site"]
+    dots = {f"#event-{pk}" for pk in Event.objects.values_list("pk", flat=True)}
+    assert set(re.findall(r'href="(#event-\d+)"', page)) == dots
+
+
+def test_from_a_job_id_to_what_happened_in_its_minute(story, client_as):
+    at = Event.objects.earliest("at").at
+    job_id = at.strftime("%y%m%d%H%M%S") + f"{at.microsecond // 1000:03}" + "05"
+    client = client_as("viewer")
+    page = client.get("/job-ids/", {"id": job_id}).text
+    link = re.search(r'href="(/events/\?since=[^"]+)"', page)[1].replace("&amp;", "&")
+    assert "instance.drained" in kinds_on(client.get(link))

@@ -1,6 +1,6 @@
 """One job: attempts, log, data without secrets, and its buttons."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import connection
@@ -13,6 +13,7 @@ from queues.models import QueuedJob
 from tests.site.job_rows import make_job, make_queue, make_run, make_script
 from tests.site.test_console_events import INJECTION, Elements
 
+TOMORROW = datetime(2026, 3, 2, 14, tzinfo=UTC)
 pytestmark = pytest.mark.django_db
 
 
@@ -89,15 +90,15 @@ def test_callbacks_are_listed(queue, client_as):
     ("fields", "said"),
     [
         ({}, ""),
-        ({"repeat_times": 3, "runs": 1}, "Repeats at once, 3 more times: run 2 of 4"),
+        ({"repeat_times": 3, "runs": 1}, "again and again, at once, 1 of 4"),
         (
-            {"repeat_times": -1, "repeat_delay_ms": 5000, "runs": 36},
-            "Repeats every 5.0 s, for ever: run 37 of ∞",
+            {"repeat_times": -1, "repeat_delay_ms": 5000, "runs": 37, "repeat_until": TOMORROW},
+            "every 5 s until tomorrow 14:00, 37 of ∞",
         ),
     ],
 )
 def test_repeats_are_a_sentence(fields, said, queue):
-    assert repeats_said(make_job(queue, **fields)) == said
+    assert repeats_said(make_job(queue, **fields), TOMORROW - timedelta(hours=20)) == said
 
 
 def test_retry_run_now_and_abort(queue, client_as):

@@ -1,10 +1,14 @@
 """The first screen."""
 
+from datetime import timedelta
+
 import pytest
 
 from allocation.events import record
 from allocation.leases import HeldLease
+from allocation.models.clock import database_now
 from atributo_site.console import overview
+from atributo_site.snapshot import snapshot
 
 GONE = "unix:///nowhere/valkey.sock"
 
@@ -43,6 +47,11 @@ def test_it_heals_by_itself(everything_runs, client_as, settings):
     assert "degraded" in client.get("/").text
     settings.REDIS_URL = working
     assert "degraded" not in client.get("/").text
+
+
+def test_clocks_that_differ_need_attention(everything_runs):
+    taken = snapshot(database_now() - timedelta(seconds=9))
+    assert "differ by 9 s" in taken["attention"][0]["title"]
 
 
 def test_restarts_are_shown(everything_runs, client_as):

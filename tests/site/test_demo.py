@@ -5,8 +5,11 @@ from django.core.management import call_command
 
 from allocation.atributo import Atributo
 from allocation.models import Allocation, Event, Instance
+from allocation.models.clock import database_now
 from allocation.transactions import Client
-from allocation.transactions.models import Lock
+from allocation.transactions.models import Lock, Transaction
+from pools.models import BackendChange
+from queues.history import RANGES, history
 
 pytestmark = pytest.mark.django_db
 
@@ -17,6 +20,7 @@ def test_an_empty_site_gets_instances_keys_and_documents():
     assert set(Instance.objects.filter(available=False).values_list("id", flat=True)) == {
         "alan",
         "katherine",
+        "10.20.0.3:8080",
     }
 
 
@@ -30,7 +34,8 @@ def test_one_transfer_happened_and_one_did_not():
 def test_an_order_is_open_until_the_curator_finds_its_client_gone():
     call_command("seed_demo")
     held = Lock.objects.values_list("document__collection", "document__key")
-    assert set(held) == {("orders", "2042"), ("stock", "teapot")}
+    open_ones = {("orders", "2042"), ("stock", "teapot")}
+    assert set(held) == open_ones | {("orders", "2043"), ("stock", "saucer")}
     assert Client().get("stock", "kettle")["count"] == 11
 
 
@@ -42,10 +47,20 @@ def test_a_site_with_content_is_left_alone_unless_told(capsys):
     assert "there is content already (allocation)" in capsys.readouterr().err
     assert list(Instance.objects.values_list("id", flat=True)) == ["mine"]
     call_command("seed_demo", "--force")
-    assert Instance.objects.count() == 7
+    assert Instance.objects.count() == 10
 
 
 def test_the_demo_is_on_the_timeline():
     call_command("seed_demo")
     kinds = set(Event.objects.values_list("kind", flat=True))
     assert {"demo.made", "instance.draining"} <= kinds
+
+
+def test_a_transaction_is_stuck_a_backend_flaps_and_charts_have_a_shape():
+    call_command("seed_demo")
+    assert Transaction.objects.get(status="stuck").attempts == 12
+    kinds = BackendChange.objects.filter(backend__contains="shop-3").values_list("kind", flat=True)
+    assert sorted(kinds) == ["added"] + ["gone"] * 4 + ["returned"] * 3
+    points = history(database_now(), RANGES["24h"])
+    assert all(point["complete"] for point in points[:-1])
+    assert len({point["failed"] for point in points}) > 3

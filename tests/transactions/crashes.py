@@ -18,6 +18,7 @@ from allocation.transactions.curate import expired_transactions, orphaned_locks,
 from allocation.transactions.invariants import INVARIANTS
 from allocation.transactions.models import Document, DocumentVersion, Lock, LockWait
 from allocation.transactions.models import Transaction as Row
+from allocation.transactions.old_versions import OldVersions
 from tests.transactions.poison import poison
 
 BEFORE = {"c/old": {"v": 0}, "c/doomed": {"v": 0}}
@@ -103,6 +104,7 @@ def sweep():
     expired_transactions(now, lease)
     orphaned_locks(now, lease)
     retention(now, lease)
+    OldVersions()(now, lease)
     lease.release()
 
 

@@ -173,7 +173,38 @@ def test_a_search_sorts_and_skips(people):
     ]
 
 
-@pytest.mark.parametrize("query", ["age:", "(a:1", "a:1)", "AND", "lonely", "a:1 OR", "x" * 5000])
+def test_a_search_compares_like_with_like(client):
+    values = [True, False, None, "true", "", 0, 1, [], {}, "50%_", "50x_"]
+    for number, value in enumerate(values):
+        client.put("c", f"{number:02}", {"v": value})
+    found = {
+        query: [values[int(key)] for key in keys(client.search("c", query))]
+        for query in ("v:true", "v:null", "v:0", 'v:""', "v:*", "v:50%_*", "v:TR*", "v:<1")
+    }
+    assert repr(found["v:*"]) == repr(values)
+    assert found | {"v:*": []} == {
+        "v:true": [True],
+        "v:null": [None],
+        "v:0": [0],
+        'v:""': [""],
+        "v:*": [],
+        "v:50%_*": ["50%_"],
+        "v:TR*": ["true"],
+        "v:<1": [0],
+    }
+
+
+def test_what_is_no_scalar_is_sorted_last(client):
+    for key, value in {"a": {"x": 1}, "b": [1], "c": None, "d": 2, "e": 1}.items():
+        client.put("c", key, {"v": value})
+    assert keys(client.search("c", "*", sort="v")) == ["e", "d", "a", "b", "c"]
+    assert keys(client.search("c", "*", sort="v:desc")) == ["d", "e", "a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["v:>true", "v:[null TO 3]", "age:", "(a:1", "a:1)", "AND", "lonely", "a:1 OR", "x" * 5000],
+)
 def test_a_query_that_cannot_be_read_is_refused(people, query):
     with pytest.raises(InvalidDocument):
         people.search("people", query).all()

@@ -34,11 +34,12 @@ def increment(chance):
             continue
 
 
-def count_up(clients, each, naps):
+def count_up(clients, each, naps, piece=0):
     """All clients at once; some of them are stopped for a moment over and over."""
     Client().put("c", "counter", {"n": 0})
     with ExitStack() as running:
-        processes = [running.enter_context(child(increments(n, each))) for n in range(clients)]
+        seeds = range(piece * clients, (piece + 1) * clients)
+        processes = [running.enter_context(child(increments(seed, each))) for seed in seeds]
         for nap in range(naps):
             sleeper = processes[nap % len(processes)]
             sleeper.stop()
@@ -55,5 +56,7 @@ def test_no_increment_is_lost_or_counted_twice():
 
 
 @pytest.mark.soak
-def test_no_increment_of_many_clients_is_lost_or_counted_twice():
-    assert count_up(clients=50, each=200, naps=500) == counter() == 10_000
+@pytest.mark.parametrize("piece", range(5))
+def test_no_increment_of_many_clients_is_lost_or_counted_twice(piece):
+    """Fifty clients, two hundred times each, in five pieces of a few minutes."""
+    assert count_up(clients=50, each=40, naps=100, piece=piece) == counter() == 2000

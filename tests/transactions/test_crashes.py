@@ -83,6 +83,7 @@ CURATING = [
     "orphans.after_guard",
     "orphans.after_delete",
     "retention.after_journal",
+    "versions.after_delete",
 ]
 STUCK = ["stuck.before_update", "stuck.after_update"]
 WAITING = ["wait.after_announce", "wait.after_end"]

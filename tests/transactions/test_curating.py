@@ -8,10 +8,11 @@ from allocation.errors import LeaseLost
 from allocation.leases import HeldLease
 from allocation.models import Event
 from allocation.models.clock import database_now
-from allocation.transactions import JobIsRolledBack, JobIsTimedOut, Transaction
+from allocation.transactions import JobIsRolledBack, JobIsTimedOut, Transaction, old_versions
 from allocation.transactions.curate import expired_transactions, orphaned_locks, retention
-from allocation.transactions.models import JournalEntry, Lock
+from allocation.transactions.models import DocumentVersion, JournalEntry, Lock
 from allocation.transactions.models import Transaction as Row
+from allocation.transactions.old_versions import OldVersions
 from tests.transactions.poison import poisoned
 from tests.transactions.test_scenarios import change_everything
 
@@ -180,6 +181,21 @@ def test_a_key_of_a_dead_holder_stays_locked_for_the_delay(store, let_expire, le
     assert not Lock.objects.exists()
     with pytest.raises(Exception, match="after a dead holder"):
         Transaction(store).put("c", "old", {"v": 2})
+
+
+def test_old_versions_go_and_the_newest_stays(store, lease, now, monkeypatch):
+    monkeypatch.setattr(old_versions, "PIECE", 3)
+    for number in range(4):
+        store.put("c", "old", {"v": number})
+    long_ago = now - timedelta(days=91)
+    recent = DocumentVersion.objects.order_by("pk").last()
+    DocumentVersion.objects.exclude(pk=recent.pk).update(at=long_ago)
+    store.put("c", "new", {"v": 1})
+    sweep = OldVersions()
+    assert [sweep(now, lease) for _ in range(3)] == [2, 2, 0]
+    kept = DocumentVersion.objects.order_by("pk")
+    assert [str(version.document) for version in kept] == ["c/doomed", "c/old", "c/new"]
+    assert sweep.position == 0
 
 
 def replaced(environment, **changes):

@@ -1,18 +1,27 @@
 """Real curators as processes: exactly one is active, and what one leaves another finishes."""
 
+import os
 import signal
+from datetime import UTC, datetime, timedelta
 
+import psutil
 import pytest
+import time_machine
+from django.db import connections
 
 from allocation.models import Event, Lease
 from allocation.models.clock import database_now
 from allocation.transactions import Curator, Transaction
 from allocation.transactions.models import Lock
 from allocation.transactions.models import Transaction as Row
-from tests.transactions.children import child
+from tests.transactions.children import Child, child
 from tests.transactions.crashes import expire_everything
 
 pytestmark = pytest.mark.django_db(transaction=True)
+FAST = {
+    "ATRIBUTO_CURATOR_HEARTBEAT_TIMEOUT_MS": "1500",
+    "ATRIBUTO_CURATOR_HEARTBEAT_INTERVAL_MS": "200",
+}
 
 
 def competes(process):
@@ -55,6 +64,45 @@ def test_of_ten_curators_that_start_at_once_one_is_active_each_time(number):
     assert one_round(10) == 1
 
 
+def runs(process):
+    """A curator with the default settings, until a signal says stop."""
+    curator = Curator(name=str(os.getpid()))
+    signal.signal(signal.SIGTERM, lambda *_: curator.stop())
+    process.tell("ready")
+    curator.run()
+
+
+def taken_over(processes, number, seconds, wait_until):
+    """Send the signal to the active one; who is active that many seconds later."""
+    before = holder()
+    os.kill(before, number)
+    wait_until(lambda: holder() not in (None, before), seconds)
+    os.waitpid(before, 0)
+    return [process for process in processes if process.pid != before]
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("number", range(10))
+def test_a_killed_curator_is_replaced_in_8_5_s_and_a_stopped_one_at_once(number, wait_until):
+    connections.close_all()
+    processes = [Child(runs) for _ in range(10)]
+    try:
+        assert [process.told() for process in processes] == ["ready"] * 10
+        wait_until(holder, 10)
+        processes = taken_over(processes, signal.SIGKILL, 8.5, wait_until)
+        processes = taken_over(processes, signal.SIGTERM, 1, wait_until)
+        assert len(processes) == 8
+    finally:
+        for process in processes:
+            process.kill()
+            os.waitpid(process.pid, 0)
+
+
+def holder():
+    lease = Lease.objects.held().filter(role="curator").first()
+    return lease and int(lease.holder)
+
+
 def test_a_curator_runs_until_it_is_stopped_and_hands_over(store, wait_until):
     txn = Transaction(store)
     txn.put("c", "old", {"v": 1})
@@ -67,14 +115,21 @@ def test_a_curator_runs_until_it_is_stopped_and_hands_over(store, wait_until):
     assert not Lease.objects.held().filter(role="curator").exists()
 
 
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_a_curator_whose_clock_is_wrong_usurps_nobody(hours):
+    right, wrong = Curator(name="right"), Curator(name="wrong")
+    right.step(database_now())
+    with time_machine.travel(datetime.now(UTC) + timedelta(hours=hours)):
+        wrong.step(database_now())
+    right.step(database_now())
+    assert (right.is_active, wrong.is_active) == (True, False)
+    right.resign()
+
+
 def test_a_real_curator_mends_and_a_killed_one_is_replaced(store, spawn, wait_until):
-    fast = {
-        "ATRIBUTO_CURATOR_HEARTBEAT_TIMEOUT_MS": "1500",
-        "ATRIBUTO_CURATOR_HEARTBEAT_INTERVAL_MS": "200",
-    }
-    first = spawn("run_curator", "--name", "first", env=fast)
+    first = spawn("run_curator", "--name", "first", env=FAST)
     wait_until(lambda: active() == "first", 30)
-    spawn("run_curator", "--name", "second", env=fast)
+    spawn("run_curator", "--name", "second", env=FAST)
     one = Transaction(store)
     one.put("c", "old", {"v": 1})
     expire_everything()
@@ -88,23 +143,25 @@ def test_a_real_curator_mends_and_a_killed_one_is_replaced(store, spawn, wait_un
     assert store.get("c", "old").json == {"v": 0}
 
 
-@pytest.mark.only_on("postgresql")  # a process stopped in a write to SQLite stops all others
-def test_the_epochs_of_active_curators_only_rise(spawn, wait_until):
-    fast = {
-        "ATRIBUTO_CURATOR_HEARTBEAT_TIMEOUT_MS": "1000",
-        "ATRIBUTO_CURATOR_HEARTBEAT_INTERVAL_MS": "100",
-    }
-    names = ["a", "b"]
-    processes = {name: spawn("run_curator", "--name", name, env=fast) for name in names}
-    winner = wait_until(active, 30)
-    other = next(name for name in names if name != winner)
-    processes[winner].send_signal(signal.SIGSTOP)
-    wait_until(lambda: active() == other, 30)
-    processes[winner].send_signal(signal.SIGCONT)
-    wait_until(lambda: Event.objects.filter(kind="curator.replaced").exists(), 30)
+def test_a_real_curator_that_slept_beyond_its_lease_writes_nothing(store, spawn, wait_until):
+    """It stops itself with a list of what is overdue in hand, and no database transaction open:
+    one that sleeps inside a write keeps all others from a SQLite until it goes on."""
+    txn = Transaction(store)
+    txn.put("c", "old", {"v": 1})
+    expire_everything()
+    stops = {"ATRIBUTO_FAILPOINT": "curate.after_list:stop", "ATRIBUTO_ENV": "test"}
+    sleeper = spawn("run_curator", "--name", "sleeper", env={**FAST, **stops})
+    wait_until(lambda: psutil.Process(sleeper.pid).status() == psutil.STATUS_STOPPED, 30)
+    assert active() == "sleeper"
+    spawn("run_curator", "--name", "successor", "--only", "orphaned locks", env=FAST)
+    wait_until(lambda: active() == "successor", 30)
+    sleeper.send_signal(signal.SIGCONT)
+    replaced = Event.objects.filter(kind="curator.replaced")
+    wait_until(replaced.exists, 30)
+    assert replaced.get().facts == {"during": "expired transactions"}
+    assert Row.objects.get(pk=txn.id).status == "active"
     taken = Event.objects.filter(kind="curator.active").order_by("id")
-    epochs = [event.facts["epoch"] for event in taken]
-    assert epochs == sorted(set(epochs)) and active() == other
+    assert [event.facts["epoch"] for event in taken] == [1, 2] and active() == "successor"
 
 
 def active():

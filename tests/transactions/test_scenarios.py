@@ -1,7 +1,10 @@
 """The scenarios of the contract, on both databases."""
 
+from datetime import timedelta
+
 import pytest
 
+from allocation.models.clock import database_now
 from allocation.transactions import (
     CollectionKeyIsLocked,
     DocumentNotFound,
@@ -13,6 +16,7 @@ from allocation.transactions import (
     Transaction,
 )
 from allocation.transactions.models import JournalEntry, Lock
+from allocation.transactions.models import Transaction as Row
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -95,6 +99,8 @@ def test_every_touched_key_is_locked_and_every_write_journalled(store):
     assert set(locked) == {new, "old", "doomed"}
     journal = JournalEntry.objects.filter(transaction=txn.id)
     assert [entry.action for entry in journal] == ["put", "put", "delete"]
+    age = database_now() - Row.objects.get(pk=txn.id).started_at  # both know their time zone
+    assert age < timedelta(seconds=60)
 
 
 def test_an_operation_that_fails_undoes_the_earlier_ones(store):

@@ -19,6 +19,7 @@ from allocation.transactions.api.document_shapes import (
     WrittenSerializer,
 )
 from allocation.transactions.api.refs import demand, etag, is_known
+from allocation.transactions.api.secrets import reads_secrets, shown
 from allocation.transactions.client import Client
 from allocation.transactions.keys import Demand, Key
 from allocation.transactions.response import Response as Answer
@@ -43,6 +44,7 @@ class Collection(Endpoint):
     )
     def get(self, request: Request, collection: str) -> Response:
         asked = _asked(ListQuery, request)
+        following: int | str | None
         if "query" in asked or asked["sort"]:
             results, following = listing.found(
                 collection,
@@ -50,10 +52,11 @@ class Collection(Endpoint):
                 asked["sort"],
                 asked["limit"],
                 asked["offset"],
+                secrets=reads_secrets(request),
             )
-            return Response({"results": results, "next": following})
-        results, after = listing.listed(collection, asked["limit"], asked.get("after"))
-        return Response({"results": results, "next": after})
+        else:
+            results, following = listing.listed(collection, asked["limit"], asked.get("after"))
+        return Response({"results": shown(request, results), "next": following})
 
     @extend_schema(
         operation_id="collections_post", request=BODY, responses={201: WrittenSerializer}
@@ -92,7 +95,7 @@ class Document(Endpoint):
         headers = {"ETag": etag(found.ref)}
         if is_known(request, found.ref):
             return HttpResponse(status=304, headers=headers)
-        return JsonResponse(found.json, safe=False, headers=headers)
+        return JsonResponse(shown(request, found.json), safe=False, headers=headers)
 
     @extend_schema(
         operation_id="documents_put",
@@ -145,7 +148,7 @@ class Refs(Endpoint):
         results, before = listing.history(
             Key.of(collection, key), asked["limit"], asked["values"], asked.get("before")
         )
-        return Response({"results": results, "next": before})
+        return Response({"results": shown(request, results), "next": before})
 
 
 def _asked(serializer: type[StrictSerializer], request: Request) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from allocation.transactions.api.secrets import shown
 from allocation.transactions.models import JournalEntry, Lock
 from allocation.transactions.models import Transaction as Row
 from atributo_site.rest.strict_serializer import StrictSerializer
@@ -71,7 +72,7 @@ class DetailSerializer(TransactionSerializer):
     @extend_schema_field(JournalSerializer(many=True))
     def get_journal(self, row: Row) -> Any:
         entries = JournalEntry.objects.filter(transaction=row).select_related("document")
-        return JournalSerializer(entries[:1000], many=True).data
+        return shown(self.context["request"], JournalSerializer(entries[:1000], many=True).data)
 
     @extend_schema_field(HeldSerializer(many=True))
     def get_locks(self, row: Row) -> Any:

@@ -60,7 +60,8 @@ class One(Endpoint):
     @extend_schema(operation_id="transactions_one", responses=DetailSerializer)
     def get(self, request: Request, pk: int) -> Response:
         row = _row(pk)
-        return Response(DetailSerializer(row).data, headers={"ETag": etag(row.epoch)})
+        data = DetailSerializer(row, context={"request": request}).data
+        return Response(data, headers={"ETag": etag(row.epoch)})
 
 
 class Operations(Endpoint):

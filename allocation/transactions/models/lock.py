@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from allocation.logic.waits import Edge, blocked
+from allocation.logic.waits import Edge, blocked, queued
 from allocation.transactions.models.document import Document
 
 
@@ -60,12 +60,22 @@ class Lock(models.Model):
 
 
 class LockWaitQuerySet(models.QuerySet):
+    def live(self) -> "LockWaitQuerySet":
+        """Not of a transaction that is over or out of time: nobody waits behind a dead one."""
+        return self.filter(transaction__status="active", transaction__expires_at__gt=Now())
+
+    def ahead_of(self, wait: "LockWait") -> "LockWaitQuerySet":
+        """Waits for the same key that came earlier and cannot share it with this one."""
+        earlier = self.live().filter(document=wait.document_id, pk__lt=wait.pk)
+        return earlier if wait.mode == Mode.EXCLUSIVE else earlier.filter(mode=Mode.EXCLUSIVE)
+
     def edges(self) -> list[Edge]:
-        """(waiter, holder) for every wait that a held lock causes."""
-        waits = list(self.values_list("transaction_id", "document_id", "mode"))
+        """(waiter, whom it waits for): who holds the key, or asked for it earlier."""
+        line = self.order_by("pk")
+        waits = list(line.values_list("transaction_id", "document_id", "mode"))
         held = Lock.objects.filter(document__in={document for _, document, _ in waits})
         locks = list(held.values_list("transaction_id", "document_id", "mode"))
-        return blocked(waits, locks)
+        return blocked(waits, locks) + queued(waits, locks)
 
 
 class LockWait(models.Model):

@@ -5,9 +5,15 @@ from typing import Any
 from allocation.errors import AtributoError
 from allocation.events import record
 from atributo_site.commands import AtributoCommand
-from atributo_site.demo import allocation, documents, queues
+from atributo_site.demo import allocation, documents, history, pools, queues
 
-CHAPTERS = {"allocation": allocation, "documents": documents, "queues": queues}
+CHAPTERS = {
+    "allocation": allocation,
+    "documents": documents,
+    "queues": queues,
+    "history": history,
+    "pools": pools,
+}
 
 
 class NotEmpty(AtributoError):

@@ -1,27 +1,95 @@
-"""Check the invariants on this installation."""
+"""Check the invariants on this installation, once or again and again."""
 
 import sys
+import time
 from typing import Any
 
-from atributo_site.commands import EXIT_REFUSED, AtributoCommand
+from django.core.management.base import CommandError
+
+from allocation.models.clock import database_now
+from atributo_site.commands import EXIT_REFUSED, EXIT_USAGE, AtributoCommand
 from atributo_site.invariants import Rule, all_rules
+
+Found = dict[str, list[str]]
 
 
 class Command(AtributoCommand):
     help = "Check what must always hold; exit code 1 and the rows when something is broken."
 
-    def perform(self, **options: Any) -> None:
-        found = {rule.name: rule.broken() for rule in all_rules()}
-        if options["json"]:
-            self.show(found)
-        else:
-            self._print(all_rules(), found)
-        if any(found.values()):
-            sys.exit(EXIT_REFUSED)
+    def add_arguments(self, parser: Any) -> None:
+        parser.add_argument("--rule", action="append", help="Only this rule; may be repeated.")
+        parser.add_argument("--list", action="store_true", help="Name the rules and stop.")
+        parser.add_argument("--watch", action="store_true", help="Look again until stopped.")
+        parser.add_argument("--every", type=float, default=2.0, help="Seconds between two looks.")
+        parser.add_argument("--rounds", type=int, help="With --watch: stop after so many looks.")
 
-    def _print(self, rules: list[Rule], found: dict[str, list[str]]) -> None:
+    def perform(self, *, rule: list[str] | None, **options: Any) -> None:
+        rules = _chosen(rule)
+        if options["list"]:
+            return self.table(["rule", "what must hold"], [[r.name, r.sentence] for r in rules])
+        if options["watch"]:
+            return self._watch(rules, options["every"], options["rounds"], options["json"])
+        found = _look(rules)
+        self._print(rules, found, options["json"])
+        _end(any(found.values()))
+
+    def _watch(self, rules: list[Rule], every: float, rounds: int | None, as_json: bool) -> None:
+        """Print the first look and then every change; the exit code remembers a broken rule."""
+        last: Found | None = None
+        ever_broken, looks = False, 0
+        try:
+            while rounds is None or looks < rounds:
+                time.sleep(every if looks else 0)
+                found, looks = _look(rules), looks + 1
+                ever_broken |= any(found.values())
+                if found != last:
+                    self._print_change(rules, found, last or {}, as_json)
+                last = found
+        except KeyboardInterrupt:
+            self.stdout.write(f"Stopped after {looks} looks.")
+        _end(ever_broken)
+
+    def _print_change(self, rules: list[Rule], found: Found, last: Found, as_json: bool) -> None:
+        at = database_now().isoformat(timespec="seconds")
+        if as_json:
+            broken = {name: rows for name, rows in found.items() if rows}
+            return self.show({"at": at, "rules": len(rules), "broken": broken})
+        changed = [r for r in rules if found[r.name] != last.get(r.name, [])]
+        for rule in changed:
+            self._print_rule(rule, found[rule.name], at)
+        self.stdout.write(f"{at} {_summary(rules, found)}")
+
+    def _print(self, rules: list[Rule], found: Found, as_json: bool) -> None:
+        if as_json:
+            return self.show(found)
         for rule in rules:
-            self.stdout.write(f"{'BROKEN' if found[rule.name] else 'ok':7}{rule.sentence}")
-            for row in found[rule.name]:
-                self.stdout.write(f"       {row}")
-        self.stdout.write(f"{len(rules)} rules, {sum(map(len, found.values()))} rows break them.")
+            self._print_rule(rule, found[rule.name])
+        self.stdout.write(_summary(rules, found))
+
+    def _print_rule(self, rule: Rule, rows: list[str], at: str = "") -> None:
+        self.stdout.write(f"{at} {'BROKEN' if rows else 'ok':7}{rule.sentence}".lstrip())
+        for row in rows:
+            self.stdout.write(f"       {row}")
+
+
+def _chosen(names: list[str] | None) -> list[Rule]:
+    rules = {rule.name: rule for rule in all_rules()}
+    unknown = [name for name in names or [] if name not in rules]
+    if unknown:
+        raise CommandError(
+            f"no rule is called «{unknown[0]}»; --list names them.", returncode=EXIT_USAGE
+        )
+    return [rules[name] for name in names] if names else list(rules.values())
+
+
+def _look(rules: list[Rule]) -> Found:
+    return {rule.name: rule.broken() for rule in rules}
+
+
+def _summary(rules: list[Rule], found: Found) -> str:
+    return f"{len(rules)} rules, {sum(map(len, found.values()))} rows break them."
+
+
+def _end(broken: bool) -> None:
+    if broken:
+        sys.exit(EXIT_REFUSED)

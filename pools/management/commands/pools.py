@@ -113,7 +113,9 @@ def _settings(parser: argparse.ArgumentParser, is_new: bool) -> None:
     parser.add_argument("--domain", required=is_new)
     parser.add_argument("--service", help="SRV label, for example _http._tcp")
     parser.add_argument("--default-port", type=int)
-    parser.add_argument("--nameserver", action="append", dest="nameservers", metavar="IP[:PORT]")
+    parser.add_argument(
+        "--nameserver", action="append", dest="nameservers", metavar="IP[:PORT]|NAME"
+    )
     parser.add_argument("--recovery", type=_json, metavar="JSON")
     parser.add_argument("--ttl-floor-ms", type=int)
     parser.add_argument("--ttl-ceiling-ms", type=int)

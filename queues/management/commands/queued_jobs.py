@@ -10,6 +10,7 @@ from queues.api_jobs import found
 from queues.management.subcommands import Subcommands
 from queues.models import QueuedJob
 from queues.models.job import CHOICES
+from queues.repeating import repeating
 from queues.shown import attempts_shown, job_shown
 
 ACTIONS = {
@@ -28,6 +29,7 @@ class Command(AtributoCommand):
         listing = actions.add("list", help="Newest first.")
         listing.add_argument("--queue")
         listing.add_argument("--status", choices=[value for value, _ in CHOICES])
+        listing.add_argument("--repeating", action="store_true", help="Those that run again.")
         listing.add_argument("--limit", type=int, default=20)
         for name in ("show", *ACTIONS):
             actions.add(name).add_argument("ids", nargs="+")
@@ -42,7 +44,8 @@ class Command(AtributoCommand):
                 ACTIONS[options["action"]](found(job_id).pk)
 
     def _list(self, options: dict[str, Any]) -> None:
-        jobs = QueuedJob.objects.visible().select_related("queue").order_by("-id")
+        jobs = repeating() if options["repeating"] else QueuedJob.objects.visible()
+        jobs = jobs.select_related("queue").order_by("-id")
         if options["queue"]:
             jobs = jobs.filter(queue__name=options["queue"])
         if options["status"]:

@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from atributo_site.commands import AtributoCommand
+from queues.effects import dry_run_shown
 from queues.run_now import run_script
 
 
@@ -16,13 +17,19 @@ class Command(AtributoCommand):
         parser.add_argument("mount", help="For example /mailer.")
         parser.add_argument("name", help="For example send-mail.")
         parser.add_argument("arguments", nargs="*", help="Each as JSON; or see --data.")
+        parser.add_argument(
+            "--dry-run",
+            action="store_true",
+            help="Run it, show what it would change and push, and take that back.",
+        )
         parser.add_argument("--data", help="The data as one JSON value; a list is spread.")
 
     def perform(self, **options: Any) -> None:
-        ran = run_script(options["mount"], options["name"], data_of(options))
+        dry_run = options["dry_run"]
+        ran = run_script(options["mount"], options["name"], data_of(options), dry_run=dry_run)
         for line in ran.lines:
             self.stderr.write(f"{line['level']}: {line['text']}")
-        self.show(ran.result)
+        self.show(dry_run_shown(ran) if dry_run else ran.result)
 
 
 def data_of(options: dict[str, Any]) -> Any:

@@ -31,8 +31,14 @@ function isBusy(part) {
     document.activeElement.matches("input, select, textarea");
   const selection = document.getSelection();
   return typing || (!selection.isCollapsed && part.contains(selection.anchorNode)) ||
-    part.querySelector("details[open], dialog[open]") !== null;
+    part.querySelector("details[open][data-touched], dialog[open], [data-chart]:hover") !== null;
 }
+
+// What somebody opened stays as it is; what the server opens does not keep the part from changing.
+document.addEventListener("click", (event) => {
+  const opened = event.target.closest("summary")?.parentElement;
+  if (opened) opened.dataset.touched = "yes";
+});
 
 function refresh() {
   waiting = null;

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('allocation', '0003_transactions'),
+        ('allocation', '0004_fencing'),
     ]
 
     operations = [

@@ -1,0 +1,112 @@
+"""Members of a JSON value in SQL: compared with a value, or to sort by.
+
+Django's own key lookups ask for the type of a member before they read it, each time; of a
+hundred thousand documents that took SQLite twice as long.
+"""
+
+import json
+from typing import Any
+
+from django.db.models import BooleanField, F, Func, JSONField
+
+from allocation.logic.search import Term
+
+Steps = tuple[str, ...]
+Sql = tuple[str, Any]
+OPERATORS = {"is": "=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
+
+
+class Meets(Func):
+    """Whether a member meets a term. Only like is compared with like."""
+
+    output_field = BooleanField()
+    conditional = True
+
+    def __init__(self, column: str, term: Term) -> None:
+        super().__init__(F(column))
+        self.term = term
+
+    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Sql:
+        inner, given = compiler.compile(self.source_expressions[0])
+        parameters = [*given, sqlite_path(self.term.field)]
+        kind, member = f"JSON_TYPE({inner}, %s)", f"JSON_EXTRACT({inner}, %s)"
+        if self.term.test == "exists":
+            return f"{kind} IS NOT NULL", parameters
+        types = _sqlite_types(self.term.value)
+        if self.term.value is None or isinstance(self.term.value, bool):
+            return f"IFNULL({kind} IN ({types}), false)", parameters
+        test, value = _sqlite_test(self.term)
+        sql = f"IFNULL({member} {test} AND {kind} IN ({types}), false)"
+        return sql, [*parameters, value, *parameters]
+
+    def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> Sql:
+        inner, given = compiler.compile(self.source_expressions[0])
+        parameters = [*given, list(self.term.field)]
+        value, member = self.term.value, f"({inner} #> %s)"
+        if self.term.test == "exists":
+            return f"{member} IS NOT NULL", parameters
+        kind = f"jsonb_typeof{member} = '{_postgresql_type(value)}'"
+        if self.term.test == "starts":
+            sql = f"COALESCE({kind} AND upper({inner} #>> %s) LIKE upper(%s), false)"
+            return sql, [*parameters, *parameters, _pattern(value)]
+        sql = f"COALESCE({member} {OPERATORS[self.term.test]} %s::jsonb AND {kind}, false)"
+        return sql, [*parameters, json.dumps(value), *parameters]
+
+
+class Scalar(Func):
+    """A member to sort by; objects, arrays and null count as missing."""
+
+    output_field = JSONField()
+
+    def __init__(self, column: Any, steps: Steps) -> None:
+        super().__init__(column)
+        self.steps = steps
+
+    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Sql:
+        inner, given = compiler.compile(self.source_expressions[0])
+        parameters = [*given, sqlite_path(self.steps)]
+        sql = f"""CASE WHEN JSON_TYPE({inner}, %s) NOT IN ('object', 'array')
+            THEN JSON_EXTRACT({inner}, %s) END"""
+        return sql, [*parameters, *parameters]
+
+    def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> Sql:
+        inner, given = compiler.compile(self.source_expressions[0])
+        parameters = [*given, list(self.steps)]
+        sql = f"""CASE WHEN jsonb_typeof({inner} #> %s) NOT IN ('object', 'array', 'null')
+            THEN {inner} #> %s END"""
+        return sql, [*parameters, *parameters]
+
+
+def sqlite_path(steps: Steps) -> str:
+    return "$" + "".join(
+        f"[{step}]" if step.isdigit() else f".{json.dumps(step, ensure_ascii=False)}"
+        for step in steps
+    )
+
+
+def _sqlite_types(value: Any) -> str:
+    if value is None:
+        return "'null'"
+    if isinstance(value, bool):
+        return "'true'" if value else "'false'"
+    return "'text'" if isinstance(value, str) else "'integer', 'real'"
+
+
+def _sqlite_test(term: Term) -> tuple[str, Any]:
+    if term.test == "starts":
+        return "LIKE %s ESCAPE '\\'", _pattern(term.value)
+    return f"{OPERATORS[term.test]} %s", term.value
+
+
+def _postgresql_type(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    return "string" if isinstance(value, str) else "number"
+
+
+def _pattern(text: str) -> str:
+    for special in ("\\", "%", "_"):
+        text = text.replace(special, f"\\{special}")
+    return f"{text}%"

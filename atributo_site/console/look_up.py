@@ -1,0 +1,65 @@
+"""The look-up tool: once, or followed until the person leaves the page."""
+
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from allocation.errors import AtributoError
+from allocation.models.clock import database_now
+from atributo_site.console.pool_forms import LookUpForm
+from atributo_site.console.pools import PoolScreen
+from pools import follow
+from pools.look_up import look_up
+
+STORY = "followed_name"
+
+
+class LookUp(PoolScreen):
+    actions = {"GET": "dns.look_up", "POST": "dns.look_up"}
+    url_name = "pools-look-up"
+    template_name = "console/pools/look_up.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        first = {"service": "_http._tcp", "host": request.GET.get("host", "")[:300]}
+        return self.show(form=LookUpForm(initial=first))
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = LookUpForm(request.POST)
+        if not form.is_valid():
+            return self.show(400, form=form)
+        try:
+            return self._answered(form)
+        except AtributoError as error:
+            form.add_error(None, str(error))
+            return self.show(error.status_code, form=form)
+
+    def _answered(self, form: LookUpForm) -> HttpResponse:
+        if "follow" not in self.request.POST:
+            return self.show(form=form, found=look_up(**form.wishes()))
+        self.request.session[STORY] = follow.go_on(follow.begin(form.wishes()), database_now())
+        return redirect("pools-follow")
+
+
+class Follow(PoolScreen):
+    """What was asked for with the form is in the session: a link from elsewhere asks nothing."""
+
+    actions = {"GET": "dns.look_up"}
+    url_name = "pools-look-up"
+    template_name = "console/pools/follow.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        story = request.session.get(STORY)
+        if story is None:
+            return redirect("pools-look-up")
+        error = ""
+        try:
+            story = request.session[STORY] = follow.go_on(story, database_now())
+        except AtributoError as refused:
+            error = str(refused)
+        return self.show(story=story, found=story["found"], error=error, changes=_changes(story))
+
+
+def _changes(story: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{**line, "at": datetime.fromisoformat(line["at"])} for line in story["changes"]]

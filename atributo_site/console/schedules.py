@@ -1,0 +1,52 @@
+"""Schedules: the jobs that repeat, as sentences, with their next and last runs."""
+
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+
+from allocation.models.clock import database_now
+from atributo_site.console.job_state import job_state, repeats_said
+from atributo_site.console.ordered_pages import page_in_order
+from atributo_site.console.screen import Screen
+from atributo_site.permissions import may
+from queues.logic.repeats import next_runs
+from queues.models import QueuedJob, Run
+from queues.repeating import last_runs, repeating
+
+PAGE = 50
+
+
+class Schedules(Screen):
+    actions = {"GET": "job.view"}
+    template_name = "console/schedules.html"
+    title = "Schedules"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        now = database_now()
+        keys = {name: request.GET.get(name, "") for name in ("after", "before")}
+        rows = repeating().select_related("queue").defer("data", "result")
+        page = page_in_order(rows, "due_at", **keys, size=PAGE)
+        runs = last_runs([job.pk for job in page.rows])
+        return self.show(
+            now=now,
+            page=page,
+            rows=[line(job, runs[job.pk], now) for job in page.rows],
+            may_operate=may(request.user, "job.operate"),
+        )
+
+
+def line(job: QueuedJob, runs: list[Run], now: datetime) -> dict[str, Any]:
+    return {
+        "job": job,
+        "state": job_state(job, now),
+        "sentence": repeats_said(job, now),
+        "next": ahead(job),
+        "runs": [(run.outcome, run.started_at) for run in runs],
+    }
+
+
+def ahead(job: QueuedJob) -> list[datetime]:
+    """While it runs, the next one is a delay away from its start."""
+    later = next_runs(job.due_at, job.repeat_delay_ms, job.repeat_times, job.runs, job.repeat_until)
+    return later if job.status == "pending" else []

@@ -1,0 +1,61 @@
+"""A week behind the demo: days and nights, a bad hour, so that charts have a shape."""
+
+import math
+from datetime import datetime, timedelta
+
+from allocation.models.clock import database_now
+from queues.minutes import remember
+from queues.models import MinuteCount
+
+WEEK = timedelta(days=7)
+COARSE, FINE = timedelta(minutes=15), timedelta(minutes=1)
+LATELY = timedelta(hours=2, minutes=15)
+BAD_FROM, BAD_UNTIL = timedelta(hours=5), timedelta(hours=4)
+# Queue → jobs per minute at noon, share that fails, milliseconds one runs.
+QUEUES = {"mail": (35, 0.01, 60), "numbers": (80, 0.002, 8), "imports": (12, 0.06, 700)}
+BOUNDS_MS = (10, 100, 1_000, 10_000, 60_000)
+
+
+def is_empty() -> bool:
+    return not MinuteCount.objects.exists()
+
+
+def tell() -> None:
+    now = database_now().replace(second=0, microsecond=0)
+    for queue, (rate, share, run_ms) in QUEUES.items():
+        remember(
+            queue, {at: minute(now - at, at, rate, share, run_ms) for at in minutes_until(now)}
+        )
+
+
+def minutes_until(now: datetime) -> list[datetime]:
+    """Every minute of the last two hours or so, and every quarter of an hour before them."""
+    quarter = now.replace(minute=now.minute // 15 * 15) - timedelta(hours=2)
+    fine = [quarter + FINE * number for number in range(1 + (now - quarter) // FINE)]
+    return fine + [quarter - COARSE * number for number in range(1, (WEEK // COARSE) - 8)]
+
+
+def minute(ago: timedelta, at: datetime, rate: float, share: float, run_ms: int) -> dict[str, int]:
+    """More by day than by night; in the bad hour half of it fails and everything waits."""
+    day = 0.6 + 0.4 * math.sin((at.hour + at.minute / 60 - 7) / 24 * 2 * math.pi)
+    wave = 1 + 0.25 * math.sin(at.minute / 60 * 6 * math.pi + rate)
+    is_bad = BAD_UNTIL < ago < BAD_FROM
+    started = max(1, round(rate * day * wave * (15 if ago > LATELY else 1)))
+    failed = round(started * (0.5 if is_bad else share) + 0.3 * wave * share * 10)
+    failed = min(started, failed)
+    return {
+        "pushed": started,
+        "started": started,
+        "complete": started - failed,
+        "failed": failed,
+        "retried": failed // 2,
+        **spread("wait", started, 4_000 if is_bad else 12),
+        **spread("run", started, run_ms),
+    }
+
+
+def spread(kind: str, count: int, typical_ms: int) -> dict[str, int]:
+    """Most take about as long as is typical, a few one bucket longer."""
+    place = next(number for number, bound in enumerate(BOUNDS_MS) if typical_ms <= bound)
+    longer = count // 12
+    return {f"{kind}_{place}": count - longer, f"{kind}_{place + 1}": longer}

@@ -1,0 +1,34 @@
+"""A name of three backends, one of which comes and goes. It is not watched: there is no DNS."""
+
+from django.db.transaction import atomic
+
+from pools import apply, configure
+from pools.logic.backends import make_backend
+from pools.models import Pool
+
+NAME = "shop"
+FLAPS = 3
+
+
+def is_empty() -> bool:
+    return not Pool.objects.exists()
+
+
+def tell() -> None:
+    if Pool.objects.filter(name=NAME).exists():
+        return
+    pool = configure.watch(NAME, domain="shop.demo.invalid", is_watched=False)
+    found = [make_backend(f"shop-{n}.demo.invalid", f"10.20.0.{n}", 8080) for n in (1, 2, 3)]
+    flapping = found[2]
+    with atomic():
+        apply.add([(pool, backend) for backend in found])
+    for _ in range(FLAPS):
+        _leave(pool, flapping.key)
+        with atomic():
+            apply.add([(pool, flapping)])
+    _leave(pool, flapping.key)
+
+
+def _leave(pool: Pool, key: str) -> None:
+    with atomic():
+        apply.remove(pool, [key])

@@ -1,0 +1,1 @@
+"""A bounded load on this installation: what it can do, measured where it runs."""

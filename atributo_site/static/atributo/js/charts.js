@@ -1,0 +1,110 @@
+// The overview's charts. The points come with the page; a click on a bar opens the jobs behind it.
+const HEIGHT = 190;
+const drawn = new Map(); // figure → its plot
+
+const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const resolved = (name) => {
+  const probe = document.createElement("i"); // light-dark() is not resolved in a variable
+  probe.style.color = `var(${name})`;
+  document.body.append(probe);
+  const found = getComputedStyle(probe).color;
+  probe.remove();
+  return found;
+};
+
+function said(ms) {
+  if (ms == null) return "–";
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  return ms < 60000 ? `${(ms / 1000).toFixed(1)} s` : `${(ms / 60000).toFixed(1)} min`;
+}
+
+function axis(values) {
+  return {
+    stroke: resolved("--muted"),
+    font: `12px ${colour("--sans")}`,
+    grid: { stroke: resolved("--line"), width: 1 },
+    ticks: { show: false },
+    ...values,
+  };
+}
+
+// Times of the day; with days between the ticks, the day too.
+function ticked(plot, ticks) {
+  const days = ticks.length > 1 && ticks[1] - ticks[0] >= 86400;
+  const how = days ? { weekday: "short", day: "numeric" } : { hour: "2-digit", minute: "2-digit", hour12: false };
+  return ticks.map((at) => new Date(at * 1000).toLocaleString("en-GB", how));
+}
+
+const moment = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 16);
+
+function throughput(points) {
+  const bars = window.uPlot.paths.bars({ size: [0.8, 40], align: 1 });
+  const sums = points.complete.map((count, place) => count + points.failed[place]);
+  const series = (label, tone, values) => ({
+    label, paths: bars, points: { show: false }, width: 0, fill: resolved(tone),
+    value: (plot, _, series, place) => (place == null ? "–" : values[place].toLocaleString("en")),
+  });
+  return {
+    data: [points.at, sums, points.complete],
+    series: [series("failed", "--bad", points.failed), series("complete", "--accent", points.complete)],
+    axis: { size: 44 },
+  };
+}
+
+function times(points, kind) {
+  const series = (name, tone, width) => ({
+    label: name, stroke: resolved(tone), width, spanGaps: false,
+    value: (plot, ms) => said(ms),
+  });
+  return {
+    data: [points.at, ...["p50", "p95", "p99"].map((name) => points[`${kind}_${name}`])],
+    series: [series("p50", "--accent", 2), series("p95", "--busy", 1.5), series("p99", "--warn", 1)],
+    axis: { size: 60, values: (plot, ticks) => ticks.map(said) },
+  };
+}
+
+function openJobs(points, place) {
+  if (place == null || !(points.complete[place] + points.failed[place])) return;
+  const from = points.at[place];
+  const query = new URLSearchParams({
+    state: points.failed[place] ? "failed" : "complete",
+    since: moment(from),
+    until: moment(from + points.slice),
+  });
+  window.location.assign(`${points.list}?${query}`);
+}
+
+function draw(figure, points) {
+  const box = figure.querySelector(".chart-draw");
+  const kind = figure.dataset.chart;
+  const made = kind === "throughput" ? throughput(points) : times(points, kind);
+  drawn.get(figure)?.destroy();
+  box.replaceChildren();
+  const plot = new window.uPlot({
+    width: box.clientWidth, height: HEIGHT,
+    cursor: { drag: { setScale: false, x: false, y: false } },
+    scales: { x: { range: (plot, first, last) => [first, last + points.slice] }, y: { range: (plot, low, high) => [0, Math.max(high, 1) * 1.1] } },
+    series: [{ label: "From", value: (plot, at) => (at == null ? "–" : new Date(at * 1000).toLocaleString("en-GB")) }, ...made.series],
+    axes: [axis({ size: 28, values: ticked }), axis(made.axis)],
+  }, made.data, box);
+  if (kind === "throughput") plot.over.addEventListener("click", () => openJobs(points, plot.cursor.idx));
+  drawn.set(figure, plot);
+}
+
+function drawAll() {
+  const source = document.getElementById("chart-points");
+  if (!source || !window.uPlot) return;
+  const points = JSON.parse(source.textContent);
+  for (const figure of drawn.keys()) if (!figure.isConnected) drawn.delete(figure);
+  for (const figure of document.querySelectorAll("[data-chart]")) draw(figure, points);
+}
+
+drawAll();
+document.addEventListener("htmx:afterSettle", drawAll);
+new MutationObserver(drawAll).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+let resized = null;
+window.addEventListener("resize", () => {
+  clearTimeout(resized);
+  resized = setTimeout(drawAll, 150);
+});

@@ -1,0 +1,52 @@
+"""What became of each backend lately, as stretches of one state after the other."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from pools.logic.stretches import Stretch, stretches
+from pools.models import Backend, BackendChange
+
+DAY = timedelta(hours=24)
+MOST_CHANGES = 2000
+BECAME = {
+    BackendChange.Kind.ADDED: Backend.State.PRESENT,
+    BackendChange.Kind.RETURNED: Backend.State.PRESENT,
+    BackendChange.Kind.GONE: Backend.State.GONE,
+    BackendChange.Kind.REFUSED: Backend.State.REFUSED,
+}
+
+
+@dataclass(frozen=True)
+class History:
+    """`stretches` fill the last day from its begin to now."""
+
+    stretches: Sequence[Stretch]
+    changes: int
+
+
+def with_history(backends: Iterable[Any], now: datetime) -> list[Any]:
+    """Each backend with `history`, by one query for all of them."""
+    rows = list(backends)
+    changes = _changes(rows, now - DAY)
+    for row in rows:
+        known = changes[row.pool_id, row.key]
+        row.history = History(
+            stretches(known, row.state, row.first_seen_at, now, DAY), max(0, len(known))
+        )
+    return rows
+
+
+def _changes(rows: list[Any], since: datetime) -> dict[tuple[int, str], list[tuple[Any, str]]]:
+    found: dict[tuple[int, str], list[tuple[Any, str]]] = defaultdict(list)
+    changes = BackendChange.objects.filter(
+        pool__in={row.pool_id for row in rows},
+        key__in=[row.key for row in rows],
+        kind__in=list(BECAME),
+        at__gte=since,
+    ).order_by("-id")
+    for pool, key, at, kind in changes.values_list("pool_id", "key", "at", "kind")[:MOST_CHANGES]:
+        found[pool, key].insert(0, (at, BECAME[BackendChange.Kind(kind)]))
+    return found

@@ -1,0 +1,42 @@
+"""A life in stretches: which state, from where to where of a span of time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """`begin` and `share` are parts of the whole span, from 0 to 1."""
+
+    state: str
+    begin: float
+    share: float
+
+
+def stretches(
+    changes: Sequence[tuple[datetime, str]],
+    state: str,
+    born_at: datetime,
+    now: datetime,
+    span: timedelta,
+) -> list[Stretch]:
+    """What each change made of it, until the next one; `state` is what it is now.
+
+    Before the first change that is known it was something else than what it became, or
+    nothing at all if it was not born yet.
+    """
+    start = now - span
+    moments = [(max(start, born_at), before(changes, state)), *changes]
+    ends = [*(at for at, _ in moments[1:]), now]
+    found = [
+        Stretch(word, (max(at, start) - start) / span, (end - max(at, start)) / span)
+        for (at, word), end in zip(moments, ends, strict=True)
+    ]
+    return [stretch for stretch in found if stretch.share > 0]
+
+
+def before(changes: Sequence[tuple[datetime, str]], state: str) -> str:
+    if not changes:
+        return state
+    return "gone" if changes[0][1] != "gone" else "present"

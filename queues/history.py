@@ -1,0 +1,100 @@
+"""History: what all queues did over an hour, a day or a week, as evenly spaced points.
+
+It reads the counters per minute alone, grouped by the database: never a raw row.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.db.models import BigIntegerField, Func, Sum
+
+from queues.hours import summed_until
+from queues.logic.quantiles import quantile
+from queues.models import HourCount, MinuteCount
+from queues.models.minute import BOUNDS_MS
+
+COUNTS = ("pushed", "complete", "failed", "retried")
+SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
+BUCKETS = range(len(BOUNDS_MS) + 1)
+COLUMNS = [*COUNTS, *(f"{kind}_{n}" for kind in ("wait", "run") for n in BUCKETS)]
+ZEROS = {f"sum_{name}": 0 for name in COLUMNS}
+HOUR_SECONDS = 3600
+
+
+@dataclass(frozen=True)
+class Range:
+    """A span that ends now, cut into slices of `slice_seconds`."""
+
+    name: str
+    span: timedelta
+    slice_seconds: int
+
+    @property
+    def points(self) -> int:
+        return int(self.span.total_seconds()) // self.slice_seconds
+
+
+RANGES = {
+    found.name: found
+    for found in (
+        Range("1h", timedelta(hours=1), 60),
+        Range("24h", timedelta(days=1), 900),
+        Range("7d", timedelta(days=7), 7200),
+    )
+}
+
+
+class Slice(Func):
+    """The number of the slice that a moment lies in, counted from 1970."""
+
+    output_field = BigIntegerField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        template = "(CAST(strftime('%%%%s', %(expressions)s) AS INTEGER) / %(seconds)s)"
+        return super().as_sql(compiler, connection, template=template, **context)
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        template = "(EXTRACT(EPOCH FROM %(expressions)s)::bigint / %(seconds)s)"
+        return super().as_sql(compiler, connection, template=template, **context)
+
+
+def history(now: datetime, wanted: Range) -> list[dict[str, Any]]:
+    """One point for each slice, oldest first, the one under way last."""
+    last = int(now.timestamp()) // wanted.slice_seconds
+    first = last - wanted.points + 1
+    since = datetime.fromtimestamp(first * wanted.slice_seconds, UTC)
+    sums = _sums(since, now, wanted.slice_seconds)
+    return [_point(number, sums.get(number), wanted) for number in range(first, last + 1)]
+
+
+def _sums(since: datetime, now: datetime, seconds: int) -> dict[int, dict[str, Any]]:
+    """Slice → sums. Where slices are hours or more, sums of hours stand in for their minutes."""
+    if seconds % HOUR_SECONDS:
+        return _grouped(MinuteCount.objects.filter(minute__gte=since), "minute", seconds)
+    border = max(since, summed_until(now) or since)
+    hours = HourCount.objects.filter(hour__gte=since, hour__lt=border)
+    minutes = MinuteCount.objects.filter(minute__gte=border)
+    found = _grouped(hours, "hour", seconds)
+    for number, row in _grouped(minutes, "minute", seconds).items():
+        earlier = found.get(number, ZEROS)
+        found[number] = {name: value + earlier[name] for name, value in row.items()}
+    return found
+
+
+def _grouped(rows: Any, column: str, seconds: int) -> dict[int, dict[str, Any]]:
+    slices = rows.order_by().annotate(slice=Slice(column, seconds=seconds)).values("slice")
+    sums = slices.annotate(**{f"sum_{name}": Sum(name) for name in COLUMNS})
+    return {row.pop("slice"): row for row in sums}
+
+
+def _point(number: int, row: dict[str, Any] | None, wanted: Range) -> dict[str, Any]:
+    at = datetime.fromtimestamp(number * wanted.slice_seconds, UTC)
+    counts = {name: row[f"sum_{name}"] if row else 0 for name in COUNTS}
+    return {"at": at, **counts, "wait": _times(row, "wait"), "run": _times(row, "run")}
+
+
+def _times(row: dict[str, Any] | None, kind: str) -> dict[str, float | None]:
+    """Name of the share → milliseconds; None where nothing ran."""
+    counts = [row[f"sum_{kind}_{number}"] for number in BUCKETS] if row else []
+    return {name: quantile(BOUNDS_MS, counts, share) for name, share in SHARES.items()}

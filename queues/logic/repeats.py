@@ -1,0 +1,33 @@
+"""A repetition as a sentence, and the moments of its next runs."""
+
+from datetime import datetime, timedelta
+
+from queues.logic.lifecycle import FOREVER
+
+MOST_AHEAD = 5
+
+
+def runs_said(repeat_times: int, runs: int) -> str:
+    """«37 of ∞»: finished runs of all."""
+    return f"{runs} of {'∞' if repeat_times == FOREVER else repeat_times + 1}"
+
+
+def until_said(until: datetime, now: datetime) -> str:
+    """«today 14:00», «tomorrow 14:00», or the whole date."""
+    days = (until.date() - now.date()).days
+    day = {-1: "yesterday", 0: "today", 1: "tomorrow"}.get(days, f"{until:%Y-%m-%d}")
+    return f"{day} {until:%H:%M}"
+
+
+def next_runs(
+    due_at: datetime, delay_ms: int, repeat_times: int, runs: int, until: datetime | None
+) -> list[datetime]:
+    """The next few, if each run starts when it is due; a last one may begin after `until`."""
+    left = MOST_AHEAD if repeat_times == FOREVER else repeat_times + 1 - runs
+    found: list[datetime] = []
+    for number in range(min(MOST_AHEAD, max(0, left))):
+        moment = due_at + timedelta(milliseconds=delay_ms * number)
+        if found and until is not None and found[-1] > until:
+            break
+        found.append(moment)
+    return found

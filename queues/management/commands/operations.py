@@ -1,0 +1,60 @@
+"""`manage.py operations`: list, show, start and abort actions on many jobs."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from allocation.models.clock import database_now
+from atributo_site.commands import AtributoCommand
+from queues import bulk, operations
+from queues.api_operations import JobOperationSerializer, OneJobOperationSerializer, found
+from queues.management.subcommands import Subcommands
+from queues.models import Operation
+from queues.search import STATES
+
+
+class Command(AtributoCommand):
+    help = "One action on every job that matches, done by the curator: list, show, start, abort."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        actions = Subcommands(parser)
+        actions.add("list", help="Newest first.").add_argument("--limit", type=int, default=20)
+        for name in ("show", "abort"):
+            actions.add(name).add_argument("id", type=int)
+        start = actions.add("start", help="Retry, abort or delete every job that matches.")
+        start.add_argument("verb", choices=sorted(bulk.ACTIONS))
+        start.add_argument("--query", default="", help="As in the search box: queue:mail")
+        start.add_argument("--state", choices=STATES, default="")
+        start.add_argument("--fingerprint", default="", help="Only this group of errors.")
+        start.add_argument("--reason", default="")
+        start.add_argument("--everything", action="store_true", help="Where no query narrows it.")
+
+    def perform(self, **options: Any) -> None:
+        getattr(self, f"_{options['action']}")(options)
+
+    def _list(self, options: dict[str, Any]) -> None:
+        rows = Operation.objects.all()[: max(1, options["limit"])]
+        shown = [JobOperationSerializer(row).data for row in rows]
+        if options["json"]:
+            self.show(shown)
+            return
+        columns = ["id", "action", "said", "state", "changed", "refused", "actor"]
+        self.table(columns, [[str(row[name]) for name in columns] for row in shown])
+
+    def _show(self, options: dict[str, Any]) -> None:
+        self.show(OneJobOperationSerializer(found(options["id"])).data)
+
+    def _start(self, options: dict[str, Any]) -> None:
+        names = {"text": "query", "state": "state", "fingerprint": "fingerprint"}
+        query = {name: options[given] for name, given in names.items() if options[given]}
+        made = operations.start(
+            options["verb"],
+            query,
+            database_now(),
+            reason=options["reason"],
+            everything=options["everything"],
+        )
+        self.show(JobOperationSerializer(found(made.pk)).data)
+
+    def _abort(self, options: dict[str, Any]) -> None:
+        operations.abort(options["id"])

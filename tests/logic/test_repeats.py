@@ -1,0 +1,30 @@
+"""Repetitions as sentences and as moments."""
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from queues.logic.repeats import MOST_AHEAD, next_runs, runs_said, until_said
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@given(st.integers(0, 10**7), st.integers(-1, 50), st.integers(0, 60))
+def test_no_more_moments_than_runs_are_left(delay_ms, times, runs):
+    found = next_runs(NOW, delay_ms, times, runs, None)
+    assert len(found) == (MOST_AHEAD if times == -1 else min(MOST_AHEAD, max(0, times + 1 - runs)))
+    assert found == sorted(found)
+
+
+def test_after_the_end_at_most_one_more_begins():
+    until = NOW + timedelta(seconds=7)
+    seconds = [(at - NOW).seconds for at in next_runs(NOW, 5000, -1, 3, until)]
+    assert seconds == [0, 5, 10]
+
+
+def test_the_words():
+    assert runs_said(-1, 37) == "37 of ∞"
+    assert runs_said(3, 1) == "1 of 4"
+    assert until_said(NOW + timedelta(days=1, hours=2), NOW) == "tomorrow 14:00"
+    assert until_said(NOW + timedelta(days=9), NOW) == "2026-03-10 12:00"

@@ -1,0 +1,39 @@
+"""Saved views: the filters of a list under a name."""
+
+import pytest
+
+from atributo_site.models import SavedView
+
+pytestmark = pytest.mark.django_db
+FAILED = {"screen": "jobs", "name": "Broken mails", "query": "state=failed&q=queue:mail&after=7"}
+
+
+def test_a_view_is_saved_without_the_place_in_the_list(client_as):
+    client = client_as("viewer")
+    page = client.post("/views", FAILED, follow=True)
+    assert page.redirect_chain[0][0] == "/jobs/?state=failed&q=queue%3Amail"
+    assert 'aria-current="true">Broken mails<' in page.text
+    assert "Broken mails" not in client.get("/events/").text
+
+
+def test_the_same_name_replaces_it_and_a_cross_removes_it(client_as):
+    client = client_as("viewer")
+    client.post("/views", FAILED)
+    client.post("/views", {**FAILED, "query": "state=running"})
+    view = SavedView.objects.get()
+    assert view.query == "state=running"
+    assert "is removed" in client.post(f"/views/{view.pk}/remove", follow=True).text
+    assert not SavedView.objects.exists()
+
+
+def test_views_of_others_are_neither_seen_nor_removed(client_as):
+    client_as("viewer").post("/views", FAILED)
+    other = client_as("operator")
+    assert "Broken mails" not in other.get("/jobs/").text
+    assert other.post(f"/views/{SavedView.objects.get().pk}/remove").status_code == 404
+
+
+@pytest.mark.parametrize("wrong", [{"screen": "https://evil.example"}, {"name": ""}])
+def test_only_lists_of_ours_are_saved(wrong, client_as):
+    assert client_as("viewer").post("/views", {**FAILED, **wrong}).url == "/"
+    assert not SavedView.objects.exists()

@@ -1,0 +1,66 @@
+"""The screen of jobs that repeat."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from allocation.models.clock import database_now
+from queues.models import QueuedJob
+from queues.repeating import repeating
+from tests.site.job_rows import make_job, make_queue, make_run
+
+pytestmark = pytest.mark.django_db
+EVERY = {"repeat_times": -1, "repeat_delay_ms": 5000, "runs": 37}
+
+
+@pytest.fixture
+def job():
+    queue = make_queue()
+    make_job(queue)
+    make_job(queue, "complete", **EVERY)
+    job = make_job(queue, attempt=2, **EVERY)
+    make_run(job, 1, "complete")
+    make_run(job, 2, "failed")
+    return job
+
+
+def test_a_repeating_job_is_a_sentence_with_its_next_and_last_runs(job, client_as):
+    page = client_as("viewer").get("/schedules/").text
+    assert page.count('class="job-id"') == 1
+    assert "every 5 s, 37 of ∞" in page
+    assert "1 complete, 1 failed" in page
+    assert "Run now" not in page
+
+
+def test_an_operator_runs_it_now_and_ends_it(job, client_as):
+    QueuedJob.objects.filter(pk=job.pk).update(due_at="2099-01-01T00:00:00Z")
+    client, here = client_as("operator"), {"next": "schedules"}
+    assert "due now" in client.post(f"/jobs/{job.pk}/run", here, follow=True).text
+    assert QueuedJob.objects.get(pk=job.pk).due_at <= database_now()
+    assert "Nothing repeats" in client.post(f"/jobs/{job.pk}/abort", here, follow=True).text
+
+
+def test_it_is_listed_by_rest_and_by_the_command(job, client_as, capsys):
+    from django.core.management import call_command
+
+    call_command("queued_jobs", "list", "--repeating")
+    assert capsys.readouterr().out.count("send-mail") == 1
+    answer = client_as("viewer").get("/api/v1/jobs?repeating=true").json()
+    assert [row["id"] for row in answer["results"]] == [str(job.pk)]
+
+
+def test_an_index_answers_however_many_jobs_there_are(job):
+    plan = repeating().order_by("due_at", "pk").explain()
+    assert "job_repeating" in plan or connection.vendor == "postgresql"
+
+
+def test_more_repeats_need_no_more_queries(job, client_as):
+    client = client_as("viewer")
+    client.get("/schedules/")
+    with CaptureQueriesContext(connection) as few:
+        client.get("/schedules/")
+    for _ in range(20):
+        make_run(make_job(job.queue, attempt=1, **EVERY), 1, "complete")
+    with CaptureQueriesContext(connection) as many:
+        client.get("/schedules/")
+    assert len(many) == len(few)

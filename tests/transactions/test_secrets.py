@@ -1,0 +1,75 @@
+"""What is masked for somebody cannot be found out by searching either."""
+
+import json
+
+import pytest
+from django.apps import apps
+
+from allocation.transactions import Transaction
+from allocation.transactions.errors import SecretField
+from allocation.transactions.listing import found
+
+pytestmark = pytest.mark.django_db(transaction=True)
+PROBES = [
+    {"query": "password:c*"},
+    {"query": "age:>1 AND NOT (login.api_key:*)"},
+    {"query": "tokens.0:x"},
+    {"query": "value.password:>b"},
+    {"query": "*", "sort": "password:desc"},
+    {"query": "*", "sort": "age,credentials.user"},
+]
+
+
+@pytest.fixture
+def secret(client):
+    value = {"age": 36, "password": "canary", "login": {"api_key": "canary"}}
+    client.put("people", "ada", value).raise_for_status()
+    client.put("people", "ada", value).raise_for_status()
+    return value
+
+
+@pytest.mark.parametrize("words", PROBES, ids=str)
+def test_a_search_without_secrets_refuses_to_look(secret, words):
+    with pytest.raises(SecretField):
+        found("people", **{"sort": "", "limit": 5, "offset": 0, **words}, secrets=False)
+
+
+@pytest.mark.parametrize("words", PROBES, ids=str)
+def test_a_viewer_cannot_probe(secret, rest_as, client_as, words):
+    answer = rest_as("viewer").get("/api/v1/collections/people", words)
+    assert (answer.status_code, answer.json()["code"]) == (403, "secret_field")
+    asked = {"q": words["query"], "sort": words.get("sort", "")}
+    page = client_as("viewer").get("/documents/people/", asked)
+    assert page.status_code == 400 and "is masked" in page.text
+
+
+PATHS = ["people", "people?query=age:36", "people/ada", "people/ada/refs"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_viewer_reads_masked_values_and_an_operator_what_is_stored(secret, rest_as, path):
+    address = f"/api/v1/collections/{path}"
+    assert "canary" not in rest_as("viewer").get(address).text
+    assert "canary" in rest_as("operator").get(address).text
+
+
+def test_a_viewer_reads_a_masked_journal(secret, rest_as, client):
+    txn = Transaction(client)
+    txn.put("people", "ada", {"age": 37})
+    address = f"/api/v1/transactions/{txn.id}"
+    assert "canary" not in rest_as("viewer").get(address).text
+    (line,) = rest_as("operator").get(address).json()["journal"]
+    assert line["before_value"] == secret
+
+
+@pytest.mark.parametrize("model", ["document", "documentversion", "journalentry"])
+def test_raw_lists_hide_values(secret, client_as, client, model):
+    Transaction(client).put("people", "ada", {"age": 37})
+    viewer = client_as("viewer")
+    pages = [viewer.get(f"/admin/allocation/{model}/{pk}/change/") for pk in rows_of(model)]
+    assert {page.status_code for page in pages} == {200}
+    assert "canary" not in json.dumps([page.text for page in pages])
+
+
+def rows_of(model):
+    return apps.get_model("allocation", model).objects.values_list("pk", flat=True)
