@@ -5,18 +5,20 @@ from typing import Any
 import django_filters
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers
-from rest_framework.exceptions import ValidationError
+from rest_framework.exceptions import PermissionDenied, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from allocation import doors, plans
+from allocation import doors, plans, rebalances
 from allocation.api_instances import IF_MATCH
+from allocation.busy import patiently
 from allocation.errors import UnknownJob
 from allocation.explain import explain
 from allocation.ids import valid_id
 from allocation.logic.ids import refusal
-from allocation.models import Allocation
+from allocation.models import Allocation, Rebalance
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
+from atributo_site.rest.permission import allowed
 from atributo_site.rest.preconditions import etag, required_epoch
 from atributo_site.rest.strict_serializer import StrictSerializer
 
@@ -142,7 +144,10 @@ class Batch(OneAllocation):
 
 class PlanSerializer(StrictSerializer):
     drain = serializers.CharField(max_length=255, trim_whitespace=False, required=False)
-    rebalance = serializers.BooleanField(required=False)
+    rebalance = serializers.BooleanField(required=False, help_text="False stops it.")
+    moves_per_minute = serializers.IntegerField(
+        min_value=1, max_value=1_000_000, required=False, help_text="Starts the rebalance."
+    )
     job_ids = serializers.ListField(
         child=serializers.CharField(trim_whitespace=False, max_length=255),
         max_length=MOST_JOBS,
@@ -150,9 +155,22 @@ class PlanSerializer(StrictSerializer):
     )
 
     def validate(self, wanted: Any) -> Any:
-        if len(wanted) != 1:
+        if len(wanted.keys() - {"moves_per_minute"}) != 1:
             raise ValidationError("Ask for one of drain, rebalance or job_ids.")
+        if "moves_per_minute" in wanted and not wanted.get("rebalance"):
+            raise ValidationError("moves_per_minute belongs to rebalance: true.")
         return wanted
+
+
+class ProgressSerializer(serializers.Serializer):
+    running = serializers.BooleanField()
+    stopped = serializers.BooleanField()
+    since = serializers.DateTimeField()
+    moves_per_minute = serializers.IntegerField()
+    jobs = serializers.IntegerField()
+    looked_at = serializers.IntegerField()
+    moved = serializers.IntegerField()
+    fraction = serializers.FloatField()
 
 
 class MoveSerializer(serializers.Serializer):
@@ -169,11 +187,14 @@ class PlannedSerializer(serializers.Serializer):
     arrivals = serializers.DictField(child=serializers.IntegerField(), required=False)
     moves = MoveSerializer(many=True, required=False, help_text="The first hundred.")
     instances = serializers.DictField(child=serializers.CharField(), required=False)
+    progress = ProgressSerializer(
+        required=False, allow_null=True, help_text="Of the rebalance that runs, or the last one."
+    )
 
 
 @extend_schema_view(**HIDDEN)
 class PlanMoves(OneAllocation):
-    """What would move; a job that is called «plan» is served here, too."""
+    """What would move, and the rebalance; a job that is called «plan» is served here, too."""
 
     actions = {**OneAllocation.actions, "POST": "allocation.view"}
 
@@ -185,19 +206,24 @@ class PlanMoves(OneAllocation):
         if "job_ids" in facts:
             return Response({"instances": plans.plan_jobs(facts["job_ids"])})
         if "drain" in facts:
-            return Response(_planned(plans.plan_drain(valid_id(facts["drain"]))))
-        return Response(_planned(plans.plan_rebalance()))
+            return Response(plans.plan_drain(valid_id(facts["drain"])).facts)
+        if facts["rebalance"] and "moves_per_minute" not in facts:
+            return Response({**plans.plan_rebalance().facts, **_progress(rebalances.last())})
+        return self._rebalance(request, facts)
+
+    def _rebalance(self, request: Request, facts: dict[str, Any]) -> Response:
+        """Looking is for everybody, moving is not."""
+        if not allowed(request, "allocation.operate"):
+            raise PermissionDenied
+        if not facts["rebalance"]:
+            return Response(_progress(patiently(rebalances.stop)))
+        pace = facts["moves_per_minute"]
+        started = patiently(lambda: rebalances.start(moves_per_minute=pace))
+        return Response(_progress(started))
 
 
-def _planned(plan: plans.Plan) -> dict[str, Any]:
-    return {
-        "jobs": plan.jobs,
-        "looked_at": plan.looked_at,
-        "count": len(plan.moves),
-        "nowhere": plan.nowhere,
-        "arrivals": plan.arrivals,
-        "moves": MoveSerializer(plan.listed, many=True).data,
-    }
+def _progress(found: Rebalance | None) -> dict[str, Any]:
+    return {"progress": None if found is None else found.facts}
 
 
 def _item(job_id: str, answers: dict[str, Any]) -> dict[str, Any]:

@@ -48,9 +48,10 @@ def make_unavailable(
     using: str = "default",
 ) -> bool:
     """True when nothing is allocated to it any more; False when a person has said otherwise."""
-    row = Instance.objects.using(using).filter(pk=instance_id).first()
-    if row is not None and epoch is None and _is_settled(row, False, source, {}):
-        return True
+    if source != MANUAL and epoch is None:  # automation repeats itself, a person waits
+        row = Instance.objects.using(using).filter(pk=instance_id).first()
+        if row is not None and _is_settled(row, False, source, {}):
+            return True
     with availability_alone(using):
         row = _row(instance_id, source, using)
         roster.check_epoch(row, epoch)

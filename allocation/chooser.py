@@ -36,9 +36,9 @@ class Chooser:
         """The load that was seen when choosing, where it mattered."""
         return choice.load / choice.weight if self.counts else None
 
-    def count(self, instance_id: str) -> None:
+    def count(self, instance_id: str, jobs: int = 1) -> None:
         if self.counts:
-            loads(self.using).add(instance_id)
+            loads(self.using).add(instance_id, jobs)
 
     def _ask(
         self, allocator: Allocator, job_id: str, candidates: Candidates

@@ -81,6 +81,20 @@ class InstanceHeld(AtributoError):
     code = "instance_held"
 
 
+class Rebalancing(AtributoError):
+    """A rebalance runs already."""
+
+    status_code = 409
+    code = "rebalancing"
+
+
+class NotRebalancing(AtributoError):
+    """There is no rebalance to stop."""
+
+    status_code = 409
+    code = "not_rebalancing"
+
+
 class BadNumbering(AtributoError):
     """Worker number or cluster size that cannot be used here."""
 

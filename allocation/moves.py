@@ -44,6 +44,13 @@ class Destinations:
             self.room[chosen] -= 1
         return chosen
 
+    def choose_again(self, job_id: str, source: str) -> str | None:
+        """As if the job had left its instance, which may be the best place for it."""
+        self.chooser.count(source, -1)
+        if source in self.room:
+            self.room[source] += 1
+        return self.choose(job_id)
+
 
 def move_jobs(moves: list[Move], reason: str, using: str = "default") -> int:
     """How many moved: those still on their source whose target is available."""

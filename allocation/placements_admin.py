@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 
-from allocation.models import Allocation, Drain, Hold, IdNumber, Instance, PastAllocation
+from allocation.models import Allocation, Drain, Hold, IdNumber, Instance, PastAllocation, Rebalance
 from atributo_site.raw_lists import RawList
 
 
@@ -39,6 +39,14 @@ class DrainList(RawList):
     newest_first = False
     list_display = ["instance_id", "started_at", "deadline_at", "moves_per_minute", "moved"]
     list_display += ["stuck", "done_at"]
+
+
+@admin.register(Rebalance)
+class RebalanceList(RawList):
+    view_action = "allocation.view"
+    newest_first = False
+    list_display = ["id", "started_at", "moves_per_minute", "jobs_at_start", "looked_at", "moved"]
+    list_display += ["done_at", "stopped"]
 
 
 @admin.register(Hold)

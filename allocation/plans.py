@@ -1,15 +1,16 @@
 """What would move, before anything moves: counts for everybody, a list for the first ones."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 
 from allocation.availability import load_of
-from allocation.candidates import fresh, read_loads
+from allocation.candidates import forget_loads, fresh, read_loads
 from allocation.chooser import Chooser
 from allocation.errors import UnknownInstance
 from allocation.ids import valid_ids
-from allocation.logic.drain import Move, arrivals, plan
+from allocation.logic.drain import Move, arrivals, plan, replan
 from allocation.models import Allocation, Instance
 from allocation.moves import Destinations
 
@@ -31,6 +32,21 @@ class Plan:
     def listed(self) -> list[Move]:
         return self.moves[:LISTED]
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """For REST and commands."""
+        return {
+            "jobs": self.jobs,
+            "looked_at": self.looked_at,
+            "count": len(self.moves),
+            "nowhere": self.nowhere,
+            "arrivals": self.arrivals,
+            "moves": [
+                {"job_id": m.job_id, "from_instance": m.source, "to_instance": m.target}
+                for m in self.listed
+            ],
+        }
+
 
 def plan_drain(instance_id: str, using: str = "default") -> Plan:
     """Where the jobs of an instance would go."""
@@ -39,14 +55,16 @@ def plan_drain(instance_id: str, using: str = "default") -> Plan:
     jobs = Allocation.objects.using(using).on(instance_id).order_by("job_id")
     placed = list(jobs.values_list("job_id", "instance_id")[:MOST_PLANNED])
     moves = plan(placed, Destinations.without(instance_id, using).choose)
+    forget_loads(using)  # they count the moves that were only planned
     return _plan(load_of(instance_id, using), placed, moves, len(placed) - len(moves))
 
 
-def plan_rebalance(using: str = "default") -> Plan:
+def plan_rebalance(using: str = "default", most: int = MOST_PLANNED) -> Plan:
     """Which jobs would be elsewhere if all were placed anew today."""
     rows = Allocation.objects.using(using).order_by("job_id")
-    placed = list(rows.values_list("job_id", "instance_id")[:MOST_PLANNED])
-    moves = plan(placed, Destinations.without(None, using).choose)
+    placed = list(rows.values_list("job_id", "instance_id")[:most])
+    moves, _ = replan(placed, Destinations.without(None, using).choose_again, most)
+    forget_loads(using)  # they count the moves that were only planned
     total = sum(read_loads(using).jobs.values())
     return _plan(total, placed, moves, 0)
 

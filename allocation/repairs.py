@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db.models.functions import Now
 from django.db.transaction import atomic
 
-from allocation import drains, roster
+from allocation import drains, rebalances, roster
 from allocation.events import record
 from allocation.leases import HeldLease
 from allocation.locks import availability_alone
@@ -33,6 +33,13 @@ def move_drains_on(now: datetime, lease: HeldLease) -> int:
             lease.guard()
             moved += drains.step(found, now, lease.using)
     return moved
+
+
+def move_rebalance_on(now: datetime, lease: HeldLease) -> int:
+    """Jobs move at the pace of the rebalance to where they would be placed today."""
+    with atomic(using=lease.using):
+        lease.guard()
+        return rebalances.step(now, lease.using)
 
 
 def free_id_numbers(now: datetime, lease: HeldLease) -> int:
@@ -80,6 +87,7 @@ def _bury(instance_id: str, lease: HeldLease) -> bool:
 REPAIRS = [
     Repair("dead instances", bury_dead_instances, budget=BATCH),
     Repair("drains", move_drains_on),
+    Repair("rebalance", move_rebalance_on),
     Repair("id numbers of dead processes", free_id_numbers, every_seconds=10),
     Repair("expired holds", forget_expired_holds, every_seconds=10, budget=OLD_BATCH),
     Repair("old placements", forget_past_allocations, every_seconds=60, budget=OLD_BATCH),

@@ -36,30 +36,36 @@ PG_FIND_MANY = """
 SELECT job_id, instance_id FROM allocation_allocation WHERE job_id = ANY(%s::varchar[])
 """
 
-# Prepared once per connection and run without a pipeline, whose bookkeeping in Python costs as
-# much as the placement. The counter is an UPDATE of a row that exists, which is less work than
-# an upsert; it comes first, so that no placement is without it, and a lost race for the job id is
-# an error that takes the step back.
+# Prepared once per connection and sent together as one text, which is one transaction and one
+# round trip. Small statements, because starting a large plan costs more than running it. The
+# counter goes up if, and only if, this very transaction has written the placement.
+PG_LOCK = f"""
+PREPARE atributo_lock (int) AS
+SELECT pg_advisory_xact_lock_shared({AVAILABILITY_LOCK}),
+    pg_advisory_xact_lock_shared({JOB_LOCKS}, $1)
+"""
 PG_PLACE = f"""
-PREPARE atributo_place (varchar, varchar, bigint, varchar, int, float8, varchar, varchar, int) AS
-WITH old AS (SELECT instance_id FROM allocation_allocation WHERE job_id = $1),
-roster AS (SELECT version FROM allocation_roster WHERE id = 1),
-counted AS (
-    UPDATE allocation_instanceload SET jobs = jobs + 1
-    WHERE instance_id = $2 AND part = $9
-    AND (SELECT version FROM roster) = $3 AND NOT EXISTS (SELECT 1 FROM old)
-    RETURNING instance_id
-), new AS (
-    INSERT INTO allocation_allocation ({_COLUMNS})
-    SELECT $1, instance_id, nextval('allocation_epoch'), clock_timestamp(), $4, $5, $6, $7, $8
-    FROM counted RETURNING instance_id
-)
-SELECT (SELECT instance_id FROM old), (SELECT instance_id FROM new), (SELECT version FROM roster)
+PREPARE atributo_place (varchar, varchar, bigint, varchar, int, float8, varchar, varchar) AS
+INSERT INTO allocation_allocation ({_COLUMNS})
+SELECT $1, $2, nextval('allocation_epoch'), clock_timestamp(), $4, $5, $6, $7, $8
+FROM allocation_roster WHERE id = 1 AND version = $3 ON CONFLICT (job_id) DO NOTHING
+"""
+PG_COUNT_ONE = """
+PREPARE atributo_count (varchar, int) AS
+INSERT INTO allocation_instanceload AS l (instance_id, part, jobs)
+SELECT instance_id, $2, 1 FROM allocation_allocation
+WHERE job_id = $1 AND xmin = pg_current_xact_id_if_assigned()::xid
+ON CONFLICT (instance_id, part) DO UPDATE SET jobs = l.jobs + 1 RETURNING instance_id
+"""
+PG_LOOK = """
+SELECT (SELECT instance_id FROM allocation_allocation WHERE job_id = %s),
+    (SELECT version FROM allocation_roster WHERE id = 1)
 """
 PG_PREPARE_FIND = """
 PREPARE atributo_find (varchar) AS
 SELECT instance_id FROM allocation_allocation WHERE job_id = $1
 """
+PG_PREPARED = [PG_PREPARE_FIND, PG_LOCK, PG_PLACE, PG_COUNT_ONE]
 PG_COUNTERS = f"""
 INSERT INTO allocation_instanceload (instance_id, part, jobs)
 SELECT id, part, 0 FROM allocation_instance, generate_series(0, {PARTS - 1}) AS part
@@ -161,13 +167,30 @@ PG_EPOCHS = "SELECT nextval('allocation_epoch') FROM generate_series(1, %s)"
 # SQLite. One writer at a time, so that plain statements between BEGIN IMMEDIATE and COMMIT do.
 LITE_FIND = "SELECT instance_id FROM allocation_allocation WHERE job_id = ?"
 LITE_NOW = "STRFTIME('%Y-%m-%d %H:%M:%f', 'now')"
-LITE_PLACE = f"""
+LITE_INSERT = f"""
 INSERT INTO allocation_allocation ({_COLUMNS})
 VALUES (?, ?, ?, {LITE_NOW}, ?, ?, ?, ?, ?) ON CONFLICT (job_id) DO NOTHING
 """
-# The version and the epoch in one statement: no row when the list has changed.
-LITE_EPOCH = """
-UPDATE allocation_roster SET epoch = epoch + 1 WHERE id = 1 AND version = ? RETURNING epoch
+# One statement that is a transaction of its own: version, room, epoch, placement and counter.
+# The view belongs to the connection and not to the schema, so that no migration meets it.
+LITE_PLACE = "INSERT INTO temp.atributo_place VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+LITE_VIEW = """
+CREATE TEMP VIEW IF NOT EXISTS atributo_place AS
+SELECT '' AS job_id, '' AS instance_id, 0 AS version, '' AS strategy,
+    0 AS candidates, 0.0 AS score, '' AS actor, '' AS channel, 0 AS capacity
+"""
+LITE_TRIGGER = f"""
+CREATE TEMP TRIGGER IF NOT EXISTS atributo_placing INSTEAD OF INSERT ON atributo_place BEGIN
+    UPDATE allocation_roster SET epoch = epoch + 1 WHERE id = 1 AND version = NEW.version;
+    SELECT RAISE(ABORT, 'another version') WHERE changes() = 0;
+    INSERT INTO allocation_allocation ({_COLUMNS})
+    SELECT NEW.job_id, NEW.instance_id, epoch, {LITE_NOW}, NEW.strategy, NEW.candidates,
+        NEW.score, NEW.actor, NEW.channel FROM allocation_roster WHERE id = 1;
+    INSERT INTO allocation_instanceload (instance_id, part, jobs) VALUES (NEW.instance_id, 0, 1)
+    ON CONFLICT (instance_id, part) DO UPDATE SET jobs = jobs + 1;
+    SELECT RAISE(ABORT, 'no room') FROM allocation_instanceload
+    WHERE instance_id = NEW.instance_id AND part = 0 AND jobs > NEW.capacity;
+END
 """
 LITE_VERSION = "SELECT version FROM allocation_roster WHERE id = 1"
 LITE_EPOCHS = "UPDATE allocation_roster SET epoch = epoch + ? WHERE id = 1 RETURNING epoch"
@@ -175,7 +198,6 @@ LITE_LOAD = """
 INSERT INTO allocation_instanceload (instance_id, part, jobs) VALUES (?, 0, ?)
 ON CONFLICT (instance_id, part) DO UPDATE SET jobs = jobs + excluded.jobs
 """
-LITE_JOBS = "SELECT jobs FROM allocation_instanceload WHERE instance_id = ? AND part = 0"
 LITE_FIND_MANY = """
 SELECT job_id, instance_id FROM allocation_allocation
 WHERE job_id IN (SELECT value FROM json_each(?))

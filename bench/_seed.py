@@ -24,6 +24,7 @@ class SeedOnPostgres:
 
     def __init__(self, url: str) -> None:
         self.connection = psycopg.connect(url, autocommit=True, prepare_threshold=None)
+        self.conflicts = 0
 
     def allocate(self, job: str) -> None:
         while True:
@@ -31,6 +32,7 @@ class SeedOnPostgres:
                 return self._allocate(job)
             except psycopg.errors.SerializationFailure:
                 self.connection.execute("ROLLBACK")
+                self.conflicts += 1
                 time.sleep(BUSY_WAIT_SECONDS)
 
     def _allocate(self, job: str) -> None:
@@ -48,6 +50,7 @@ class SeedOnSqlite:
 
     def __init__(self, path: str) -> None:
         self.connection = sqlite3.connect(path, isolation_level=None, timeout=0)
+        self.conflicts = 0
 
     def allocate(self, job: str) -> None:
         while True:
@@ -56,6 +59,7 @@ class SeedOnSqlite:
             except sqlite3.OperationalError:
                 if self.connection.in_transaction:
                     self.connection.execute("ROLLBACK")
+                self.conflicts += 1
                 time.sleep(BUSY_WAIT_SECONDS)
 
     def _allocate(self, job: str) -> None:
@@ -69,6 +73,9 @@ class SeedOnSqlite:
 
 
 def make_tables(seed: SeedOnPostgres | SeedOnSqlite) -> None:
+    """Empty and new, whatever was there."""
+    for name in ("allocations", "instances"):
+        seed.connection.execute(f"DROP TABLE IF EXISTS {name}")
     for statement in SCHEMA.strip().split(";\n"):
         seed.connection.execute(statement)
 

@@ -1,7 +1,8 @@
 """Allocation beside the original's sequence of statements, on PostgreSQL and SQLite.
 
-BENCH_ROWS=10000000 measures the growth up to ten million rows; BENCH_ROUNDS and BENCH_SECONDS
-make it longer and steadier. The PostgreSQL is a private one that syncs every commit to disk.
+BENCH_ROWS=10000000 measures the growth up to ten million rows, BENCH_ONLY=growth nothing else;
+BENCH_ROUNDS and BENCH_SECONDS make it longer and steadier. The PostgreSQL is a private one that
+syncs every commit to disk. Both start from freshly made, empty tables; conflicts are printed.
 """
 
 import os
@@ -28,18 +29,22 @@ def main() -> int:
 
 
 def measure(database_url: str, seed_database: str, folder: str) -> int:
-    settings = {
+    settings = environment(database_url, folder)
+    migrate = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+    subprocess.run(migrate, cwd=ROOT, env=settings, check=True)
+    command = [sys.executable, "-m", "bench._allocation", seed_database]
+    return subprocess.run(command, cwd=ROOT, env=settings).returncode
+
+
+def environment(database_url: str, folder: str) -> dict[str, str]:
+    return {
+        **os.environ,
         "ATRIBUTO_ENV": "test",
         "ATRIBUTO_VAR_DIR": folder,
         "ATRIBUTO_LOG_LEVEL": "WARNING",
         "DATABASE_URL": database_url,
         "REDIS_URL": "unix:///nowhere",
     }
-    environment = {**os.environ, **settings}
-    migrate = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-    subprocess.run(migrate, cwd=ROOT, env=environment, check=True)
-    command = [sys.executable, "-m", "bench._allocation", seed_database]
-    return subprocess.run(command, cwd=ROOT, env=environment).returncode
 
 
 if __name__ == "__main__":

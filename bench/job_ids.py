@@ -1,19 +1,26 @@
 """Job ids beside other makers of ids: µs for one, by one thread and by four, and in a batch.
 
-python-ulid and snowflake-id are measured when they are installed; uuid4 always.
+python-ulid and snowflake-id run in an environment of their own below var/bench, made on the
+first run; their versions are printed. Every figure is a median of interleaved rounds.
 """
 
 import os
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
 import uuid
+import venv
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 COUNT = 20_000
 ROUNDS = 5
+HERE = Path(__file__).parent
+ENVIRONMENT = HERE.parent / "var" / "bench" / "job_ids"
+PACKAGES = ["python-ulid", "snowflake-id"]
 
 
 def main() -> int:
@@ -31,45 +38,63 @@ def main() -> int:
 
         django.setup()
         call_command("migrate", verbosity=0)
-        measure()
+        measure(python_of_peers())
     return 0
 
 
-def measure() -> None:
-    ways = {"ours": ours(), "uuid.uuid4": lambda: str(uuid.uuid4()), **peers()}
+def python_of_peers() -> str:
+    """The interpreter of the peers' environment, made on first use."""
+    python, stamp = ENVIRONMENT / "bin" / "python", ENVIRONMENT / "installed"
+    if not stamp.exists():
+        venv.create(ENVIRONMENT, with_pip=True)
+        pip = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+        subprocess.run([*pip, *PACKAGES], check=True)
+        stamp.touch()
+    freeze = [str(python), "-m", "pip", "freeze", "--disable-pip-version-check"]
+    versions = subprocess.run(freeze, capture_output=True, text=True, check=True).stdout.split()
+    print(*(line for line in versions if line.split("==")[0] in PACKAGES))
+    return str(python)
+
+
+def measure(python: str) -> None:
+    ways: dict[str, Callable[[], float]] = {
+        "ours": lambda: single(ours()),
+        "uuid.uuid4": lambda: single(lambda: str(uuid.uuid4())),
+        "python-ulid": lambda: peer(python, "ulid"),
+        "snowflake-id": lambda: peer(python, "snowflake"),
+        "ours, 4 threads": lambda: four_threads(ours()),
+        "ours, batch": batch,
+    }
     found: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(ROUNDS):
-        for name, make in ways.items():
-            found[name].append(single(make))
-    for name, values in found.items():
-        print(f"{name:24}{statistics.median(values):8.2f} µs for one id", flush=True)
-    print(f"{'ours, 4 threads':24}{four_threads(ours()):8.2f} µs for one id, no duplicate")
-    print(f"{'ours, batch':24}{batch() * 1000:8.0f} ns for one id of 100,000")
+        for name, way in ways.items():
+            found[name].append(way())
+    figures = {name: statistics.median(values) for name, values in found.items()}
+    for name, value in figures.items():
+        print(f"{name:24}{value:8.3f} µs for one id", flush=True)
+    bar("python-ulid / ours", figures["python-ulid"] / figures["ours"], at_least=2)
+    bar("ours / snowflake-id", figures["ours"] / figures["snowflake-id"], at_most=1.5)
+    bar("ours, batch, ns", figures["ours, batch"] * 1000, at_most=150)
+
+
+def bar(what: str, value: float, *, at_least: float = 0, at_most: float = float("inf")) -> None:
+    limit = f"at least {at_least:g}" if at_least else f"at most {at_most:g}"
+    verdict = "met" if at_least <= value <= at_most else "MISSED"
+    print(f"{what:24}{value:8.2f}    bar {limit}: {verdict}", flush=True)
 
 
 def ours() -> Callable[[], str]:
     """With the longest lead, because one number has one id per millisecond and then waits."""
     from allocation.job_ids import Generator
 
-    return Generator("auto", 1000, 10_000_000).get_job_id
+    made = Generator("auto", 1000, 10_000_000)
+    made.get_job_id()
+    return made.get_job_id
 
 
-def peers() -> dict[str, Callable[[], object]]:
-    found: dict[str, Callable[[], object]] = {}
-    try:
-        from ulid import ULID
-
-        found["python-ulid"] = lambda: str(ULID())
-    except ImportError:
-        print("python-ulid is not installed")
-    try:
-        from snowflake import SnowflakeGenerator
-
-        made = SnowflakeGenerator(1)
-        found["snowflake-id"] = lambda: next(made)
-    except ImportError:
-        print("snowflake-id is not installed")
-    return found
+def peer(python: str, name: str) -> float:
+    command = [python, str(HERE / "parts_of_job_ids" / "peer.py"), name]
+    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
 def single(make: Callable[[], object]) -> float:

@@ -31,6 +31,7 @@ class Score:
 Strategy = Callable[[str, Sequence[Candidate]], Candidate]
 
 
+@lru_cache(maxsize=1024)
 def md5_number(job_id: str) -> int:
     """The first four bytes of the MD5 of the UTF-8 text, most significant byte first."""
     digest = hashlib.md5(job_id.encode(), usedforsecurity=False).digest()

@@ -1,7 +1,7 @@
 """Draining: how many jobs may move now, how far it is, what would move where."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -55,6 +55,20 @@ def plan(placed: Iterable[tuple[str, str]], choose: Callable[[str], str | None])
         if target is not None and target != source:
             moves.append(Move(job_id, source, target))
     return moves
+
+
+def replan(
+    placed: Sequence[tuple[str, str]], choose: Callable[[str, str], str | None], most: int
+) -> tuple[list[Move], int]:
+    """Moves of jobs that are placed anew one after the other, and how many were looked at."""
+    moves: list[Move] = []
+    for looked_at, (job_id, source) in enumerate(placed):
+        if len(moves) >= most:
+            return moves, looked_at
+        target = choose(job_id, source)
+        if target is not None and target != source:
+            moves.append(Move(job_id, source, target))
+    return moves, len(placed)
 
 
 def arrivals(moves: Iterable[Move]) -> dict[str, int]:

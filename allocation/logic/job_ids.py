@@ -62,7 +62,7 @@ def format_range(start_ms: int, count: int, tails: list[str]) -> list[str]:
         second, first = divmod(ms, 1000)
         last = min(1000, first + end - ms)
         prefix = second_digits(second)
-        found += [prefix + tail for tail in tails[first:last]]
+        found.extend(map(prefix.__add__, tails[first:last]))
         ms += last - first
     return found
 

@@ -6,6 +6,7 @@ from allocation.models.hold import Hold
 from allocation.models.id_number import IdNumber
 from allocation.models.instance import Instance, InstanceLoad
 from allocation.models.lease import Lease
+from allocation.models.rebalance import Rebalance
 from allocation.models.roster import Roster
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "InstanceLoad",
     "Lease",
     "PastAllocation",
+    "Rebalance",
     "Roster",
 ]
 

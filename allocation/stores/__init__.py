@@ -10,5 +10,6 @@ __all__ = ["Ending", "Outcome", "Placement", "Placements", "Store", "store"]
 
 
 def store(using: str = "default") -> Store:
-    kind = PostgresStore if connections[using].vendor == "postgresql" else SqliteStore
-    return kind(using)
+    connection = connections[using]
+    kind = PostgresStore if connection.vendor == "postgresql" else SqliteStore
+    return kind(connection)

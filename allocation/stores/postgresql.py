@@ -1,13 +1,14 @@
 """Placing on PostgreSQL: locks and statement in one round trip."""
 
+import select
 from typing import Any
 from weakref import WeakSet
 
 import psycopg
-from django.db import connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.transaction import atomic
-from psycopg.pq import ConnStatus, DiagnosticField, Escaping, ExecStatus
-from psycopg.pq.abc import PGresult
+from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus
+from psycopg.pq.abc import PGconn, PGresult
 
 from allocation import sql
 from allocation.stores.placing import Ending, Outcome, Placement, Placements, bucket, buckets
@@ -15,13 +16,14 @@ from allocation.stores.placing import Ending, Outcome, Placement, Placements, bu
 MOST_SEEN = 20_000
 # Jobs that this process was asked about: looked up first, because they are probably placed.
 _seen: set[str] = set()
-_LOCKS = sql.PG_SHARED.encode()
+GOOD = {ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK}
+Statements = list[tuple[bytes, list[bytes | None]]]
 _prepared: WeakSet[psycopg.Connection] = WeakSet()
 
 
 class PostgresStore:
-    def __init__(self, using: str) -> None:
-        self.connection = connections[using]
+    def __init__(self, connection: BaseDatabaseWrapper) -> None:
+        self.connection = connection
 
     def find(self, job_id: str) -> str | None:
         with self.connection.wrap_database_errors:
@@ -29,7 +31,7 @@ class PostgresStore:
             if not raw.autocommit:  # psycopg opens the transaction itself, if it is not open yet
                 row = raw.cursor().execute(sql.PG_FIND, (job_id,)).fetchone()
                 return row[0] if row else None
-            result = _run(raw, b"EXECUTE atributo_find(%s)" % _quoted(raw, job_id))
+            result = _run(raw, [(b"atributo_find", [job_id.encode()])])
             return _text(result.get_value(0, 0)) if result.ntuples else None
 
     def find_many(self, job_ids: list[str]) -> dict[str, str]:
@@ -49,11 +51,11 @@ class PostgresStore:
                 return Outcome(found, None, placement.version)
         _remember(placement.job_id)
         with self.connection.wrap_database_errors:
-            outcome = _place(raw, placement)
-            if outcome == (None, None, placement.version):  # its counter is not there yet
-                self.make_counters([placement.instance_id])
-                outcome = _place(raw, placement)
-        return outcome
+            if _place(raw, placement):
+                return Outcome(None, placement.instance_id, placement.version)
+            look = raw.cursor().execute(sql.PG_LOOK, (placement.job_id,), prepare=True)
+            found, version = look.fetchone() or (None, 0)
+            return Outcome(found, None, version or 0)
 
     def place_many(self, many: Placements) -> tuple[dict[str, str], dict[str, str], int]:
         chosen = sorted(many.chosen)
@@ -124,49 +126,92 @@ class PostgresStore:
         return self.connection.connection
 
 
-def _place(raw: psycopg.Connection, p: Placement) -> Outcome:
-    """Locks and placement as one text of two statements, which is one transaction."""
-    quoted = Escaping(raw.pgconn).escape_literal
-    query = b"%s; EXECUTE atributo_place(%s, %s, %d, %s, %d, %s, %s, %s, %d)" % (
-        _LOCKS % (b"%d" % bucket(p.job_id)),
-        quoted(p.job_id.encode()),
-        quoted(p.instance_id.encode()),
-        p.version,
-        quoted(p.strategy.encode()),
-        p.candidates,
-        b"NULL" if p.score is None else repr(p.score).encode(),
-        quoted(p.actor.encode()),
-        quoted(p.channel.encode()),
-        raw.pgconn.backend_pid % sql.PARTS,
-    )
-    result = _run(raw, query)
-    old, new, version = (result.get_value(0, column) for column in range(3))
-    return Outcome(_text(old), _text(new), int(version or 0))
+def _place(raw: psycopg.Connection, p: Placement) -> bool:
+    """Lock, placement and counter: three prepared statements, one transaction, one round trip."""
+    job_id = p.job_id.encode()
+    placement = [
+        job_id,
+        p.instance_id.encode(),
+        b"%d" % p.version,
+        p.strategy.encode(),
+        b"%d" % p.candidates,
+        None if p.score is None else repr(p.score).encode(),
+        p.actor.encode(),
+        p.channel.encode(),
+    ]
+    part = b"%d" % (raw.pgconn.backend_pid % sql.PARTS)
+    statements: Statements = [
+        (b"atributo_lock", [b"%d" % bucket(p.job_id)]),
+        (b"atributo_place", placement),
+        (b"atributo_count", [job_id, part]),
+    ]
+    return _run(raw, statements).ntuples == 1
 
 
-def _run(raw: psycopg.Connection, query: bytes) -> PGresult:
+def _run(raw: psycopg.Connection, statements: Statements) -> PGresult:
+    """The last one's result. Not by psycopg's pipeline: its bookkeeping costs as much again."""
     if raw not in _prepared:
-        raw.cursor().execute(sql.PG_PREPARE_FIND.encode())
-        raw.cursor().execute(sql.PG_PLACE.encode())
+        for statement in sql.PG_PREPARED:
+            raw.cursor().execute(statement.encode())
         _prepared.add(raw)
-    result = raw.pgconn.exec_(query)
-    if result.status == ExecStatus.TUPLES_OK:
-        return result
-    if result.error_field(DiagnosticField.SQLSTATE) == b"26000":
+    try:
+        results = _results(raw.pgconn, statements)
+    except BaseException:  # cut off in the middle, it is of no more use
+        raw.close()
+        raise
+    wrong = next((found for found in results if found.status not in GOOD), None)
+    if wrong is None:
+        return results[-1]
+    if wrong.error_field(DiagnosticField.SQLSTATE) == b"26000":
         _prepared.discard(raw)  # a pooler gave us another session
     if raw.pgconn.status != ConnStatus.OK:
         raise psycopg.OperationalError("the connection to the server is lost")
-    raise psycopg.errors.error_from_result(result)
+    raise psycopg.errors.error_from_result(wrong)
+
+
+def _results(pgconn: PGconn, statements: Statements) -> list[PGresult]:
+    pgconn.enter_pipeline_mode()
+    for name, facts in statements:
+        pgconn.send_query_prepared(name, facts)
+    pgconn.pipeline_sync()
+    pgconn.flush()
+    results = []
+    for _ in statements:
+        results.append(_result(pgconn))
+        _end(pgconn)
+    _result(pgconn)
+    pgconn.exit_pipeline_mode()
+    return results
+
+
+def _end(pgconn: PGconn) -> None:
+    """Of one statement: it has no more results."""
+    while pgconn.is_busy():
+        _wait(pgconn)
+    pgconn.get_result()
+
+
+def _wait(pgconn: PGconn) -> None:
+    """In poll, because libpq would wait with Python's lock held: other threads go on."""
+    waiting = select.poll()
+    waiting.register(pgconn.socket, select.POLLIN)
+    waiting.poll()
+    pgconn.consume_input()
+
+
+def _result(pgconn: PGconn) -> PGresult:
+    while pgconn.is_busy():
+        _wait(pgconn)
+    found = pgconn.get_result()
+    if found is None:
+        raise psycopg.OperationalError("the connection to the server is lost")
+    return found
 
 
 def _remember(job_id: str) -> None:
     if len(_seen) >= MOST_SEEN:
         _seen.clear()
     _seen.add(job_id)
-
-
-def _quoted(raw: psycopg.Connection, text: str) -> bytes:
-    return Escaping(raw.pgconn).escape_literal(text.encode())
 
 
 def _text(value: bytes | None) -> str | None:

@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from django.db import connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 from allocation import sql
 from allocation.stores.placing import Ending, Outcome, Placement, Placements
 
 
 class SqliteStore:
-    def __init__(self, using: str) -> None:
-        self.connection = connections[using]
+    def __init__(self, connection: BaseDatabaseWrapper) -> None:
+        self.connection = connection
 
     def find(self, job_id: str) -> str | None:
         with self.connection.wrap_database_errors:
@@ -24,26 +24,18 @@ class SqliteStore:
         with self.connection.wrap_database_errors:
             return dict(self._raw().execute(sql.LITE_FIND_MANY, (json.dumps(job_ids),)).fetchall())
 
-    def place(self, p: Placement) -> Outcome:
-        found = self.find(p.job_id)  # without the writers' lock
-        if found is not None:
-            return Outcome(found, None, p.version)
-        if self.connection.in_atomic_block:
-            return self._place_inside(p)
+    def place(self, placement: Placement) -> Outcome:
         with self.connection.wrap_database_errors:
             raw = self._raw()
-            raw.execute("BEGIN IMMEDIATE")
+            found = _one(raw, sql.LITE_FIND, placement.job_id)  # without the writers' lock
+            if found is not None:
+                return Outcome(found, None, placement.version)
             try:
-                outcome = _place(raw, p)
-            except BaseException:  # whatever it is, the lock must go
-                raw.execute("ROLLBACK")
-                raise
-            raw.execute("ROLLBACK" if outcome.placed is None else "COMMIT")
-            return outcome
-
-    def _place_inside(self, p: Placement) -> Outcome:
-        with self.connection.wrap_database_errors:
-            return _place(self._raw(), p)
+                _place(raw, placement)
+            except sqlite3.IntegrityError:  # placed meanwhile, another version, or no room
+                found = _one(raw, sql.LITE_FIND, placement.job_id)
+                return Outcome(found, None, _one(raw, sql.LITE_VERSION) or 0)
+        return Outcome(None, placement.instance_id, placement.version)
 
     def place_many(self, many: Placements) -> tuple[dict[str, str], dict[str, str], int]:
         job_ids = json.dumps([job_id for job_id, _, _ in many.chosen])
@@ -89,9 +81,12 @@ class SqliteStore:
         last = _one(raw, sql.LITE_EPOCHS, len(fresh))
         rows = [
             (job_id, instance_id, epoch, many.strategy, many.candidates, score, *_who(many))
-            for epoch, (job_id, instance_id, score) in enumerate(fresh, last - len(fresh) + 1)
+            for epoch, (job_id, instance_id, score) in enumerate(
+                sorted(fresh),
+                last - len(fresh) + 1,  # neighbours share pages
+            )
         ]
-        raw.executemany(sql.LITE_PLACE, rows)
+        raw.executemany(sql.LITE_INSERT, rows)
         counts = Counter(instance_id for _, instance_id, _ in fresh)
         raw.executemany(sql.LITE_LOAD, list(counts.items()))
 
@@ -124,19 +119,15 @@ def _one(raw: sqlite3.Connection, statement: str, *facts: object):
     return rows[0][0] if rows else None
 
 
-def _place(raw: sqlite3.Connection, p: Placement) -> Outcome:
-    epoch = _one(raw, sql.LITE_EPOCH, p.version)
-    if epoch is None or not _has_room(raw, p):
-        return Outcome(_one(raw, sql.LITE_FIND, p.job_id), None, _one(raw, sql.LITE_VERSION) or 0)
-    facts = (p.strategy, p.candidates, p.score, p.actor, p.channel)
-    if not raw.execute(sql.LITE_PLACE, (p.job_id, p.instance_id, epoch, *facts)).rowcount:
-        return Outcome(_one(raw, sql.LITE_FIND, p.job_id), None, p.version)
-    raw.execute(sql.LITE_LOAD, (p.instance_id, 1))
-    return Outcome(None, p.instance_id, p.version)
-
-
-def _has_room(raw: sqlite3.Connection, p: Placement) -> bool:
-    return p.capacity is None or (_one(raw, sql.LITE_JOBS, p.instance_id) or 0) < p.capacity
+def _place(raw: sqlite3.Connection, placement: Placement) -> None:
+    try:
+        raw.execute(sql.LITE_PLACE, placement)
+    except sqlite3.OperationalError as error:
+        if "atributo_place" not in str(error):
+            raise
+        raw.execute(sql.LITE_VIEW)  # the first placement by this connection
+        raw.execute(sql.LITE_TRIGGER)
+        raw.execute(sql.LITE_PLACE, placement)
 
 
 def _who(many: Placements) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from atributo_site.console import (
     operations,
     overview,
     pools,
+    rebalance,
     saved_views,
     search,
     system,
@@ -38,6 +39,7 @@ urlpatterns = [
         name="instance-change",
     ),
     path("allocations/", allocations.Allocations.as_view(), name="allocations"),
+    path("allocations/rebalance", rebalance.Rebalance.as_view(), name="rebalance"),
     path("allocations/map/", allocation_map.Map.as_view(), name="allocations-map"),
     path("allocations/<id:job_id>/", allocations.OneAllocation.as_view(), name="allocation"),
     path(

@@ -1,4 +1,4 @@
-"""A process of the storm: allocates own and shared ids, and prints what it was told.
+"""A process of the storm: waits for a line, allocates own and shared ids, prints what it was told.
 
 python -m tests.allocation.allocator NAME ROUNDS
 """
@@ -18,6 +18,8 @@ def main(name: str, rounds: int) -> None:
     from allocation.errors import NoInstances
 
     ao, dice, told = Atributo(), random.Random(name), []
+    print("ready", flush=True)
+    sys.stdin.readline()
     for number in range(rounds):
         shared = f"shared{dice.randrange(rounds)}"
         own = f"{name}-{number}"

@@ -5,7 +5,7 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from allocation import drains, job_ids
+from allocation import job_ids
 from allocation.atributo import Atributo
 from allocation.models import Event, IdNumber, Instance
 from atributo_site.invariants import all_rules
@@ -51,13 +51,6 @@ def test_the_life_of_an_instance(run):
     assert run("instances", "remove", "a", "--json")["removed"]
     assert not Instance.objects.exists()
     assert set(Event.objects.values_list("channel", flat=True)) == {"command"}
-
-
-def test_watching_a_drain_ends_when_it_is_done(run, two):
-    two.unavailable("instance0")
-    drains.drain("instance0")
-    Instance.objects.get(pk="instance0").drain.delete()
-    assert "0 jobs" in run("instances", "unavailable", "instance0")
 
 
 def test_a_refusal_is_a_sentence_and_exit_code_1(run, two, capsys):

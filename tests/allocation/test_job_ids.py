@@ -1,8 +1,11 @@
 """Ids from the database: unique over threads, processes, restarts and clocks that step."""
 
 import os
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from django.db import connection, connections
@@ -18,6 +21,7 @@ from allocation.models.clock import from_now
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HOUR = 3600.0
+ROOT = Path(__file__).resolve().parents[2]
 
 
 class Hands:
@@ -287,3 +291,17 @@ def test_c14_a_year_that_an_id_cannot_hold_is_refused():
 def test_what_is_no_job_id_is_refused(wrong):
     with pytest.raises(InvalidJobId):
         job_ids.parse(wrong)
+
+
+@pytest.mark.soak
+def test_c09_processes_threads_and_forks_while_clocks_step(process_environment, tmp_path):
+    environment = {**process_environment, "ATRIBUTO_IDS": str(tmp_path / "ids")}
+    command = [sys.executable, "-m", "tests.allocation.id_maker", "10000"]
+    started = [subprocess.Popen(command, cwd=ROOT, env=environment) for _ in range(3)]
+    assert [process.wait(400) for process in started] == [0, 0, 0]
+    parts = [path.read_text().split() for path in tmp_path.iterdir()]
+    assert [len(part) for part in parts] == [10_000] * 12
+    assert all(map(is_growing, parts))
+    made = [job_id for part in parts for job_id in part]
+    assert len(set(made)) == 120_000
+    assert all(parse(job_id).exact for job_id in made)

@@ -1,12 +1,8 @@
 """Many at once: one instance per job, one `persisted`, nothing after `unavailable`."""
 
-import json
-import subprocess
-import sys
 import threading
-from collections import Counter, defaultdict
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from django.db import connection, connections
@@ -14,28 +10,10 @@ from django.db.transaction import atomic
 
 from allocation.atributo import Atributo
 from allocation.errors import DatabaseBusy, NoInstances
-from allocation.invariants import INVARIANTS
 from allocation.models import Allocation, PastAllocation
+from tests.allocation.together import broken, is_waiting, threads
 
 pytestmark = pytest.mark.django_db(transaction=True)
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def threads(count, work):
-    """work(0) … work(count - 1) at once, each with its own connection."""
-
-    def run(number):
-        try:
-            return work(number)
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(count) as pool:
-        return list(pool.map(run, range(count)))
-
-
-def broken():
-    return {name: rows for name, _, find in INVARIANTS if (rows := find())}
 
 
 @pytest.fixture
@@ -101,15 +79,6 @@ def test_a17_when_unavailable_returns_the_allocation_in_flight_is_there(ao, wait
     assert has_jobs
 
 
-def is_waiting():
-    """Whether somebody waits for a lock; SQLite cannot tell, its writers simply wait."""
-    if connection.vendor == "sqlite":
-        return True
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
-        return cursor.fetchone()[0] > 0
-
-
 def test_a_capacity_is_never_exceeded(ao):
     for number in range(4):
         ao.available(f"instance{number}", capacity=10)
@@ -129,8 +98,8 @@ def test_a_capacity_is_never_exceeded(ao):
 
 
 def test_fifty_threads_find_sqlite_and_postgresql_never_locked(ao):
-    answers = threads(50, lambda n: [Atributo().allocate(f"{n}-{m}") for m in range(8)])
-    assert sum(answer.persisted for found in answers for answer in found) == 400
+    answers = threads(50, lambda n: [Atributo().allocate(f"{n}-{m}") for m in range(40)])
+    assert sum(answer.persisted for found in answers for answer in found) == 2000
     assert broken() == {}
 
 
@@ -144,57 +113,6 @@ def test_a_new_placement_never_has_a_lower_epoch_than_an_old_one(ao):
     epochs = list(PastAllocation.objects.order_by("id").values_list("epoch", flat=True))
     assert epochs == sorted(epochs)
     assert broken() == {}
-
-
-def storm(environment, processes, rounds, flips):
-    """Allocators in processes of their own while instances flip; what each was told."""
-    command = [sys.executable, "-m", "tests.allocation.allocator"]
-    started = [
-        subprocess.Popen(
-            [*command, f"p{n}", str(rounds)], cwd=ROOT, env=environment, stdout=subprocess.PIPE
-        )
-        for n in range(processes)
-    ]
-    wrong = flip(flips)
-    outputs = [process.communicate(timeout=600)[0] for process in started]
-    assert [process.returncode for process in started] == [0] * processes
-    return wrong, [json.loads(text) for text in outputs]
-
-
-def flip(times):
-    """Make instances unavailable in turn; the jobs that came to one after that."""
-    ao, late = Atributo(), []
-    for number in range(times):
-        instance_id = f"instance{number % 3}"  # the fourth stays
-        destroyed = number % 2 == 0
-        ao.unavailable(instance_id, destroyed)
-        before = set(ao.jobs(instance_id))
-        ao.allocate(f"flip{number}")
-        late += set(ao.jobs(instance_id)) - before
-        ao.available(instance_id)
-    return late
-
-
-def check_storm(wrong, told):
-    stored = defaultdict(list)
-    for job_id, instance_id, persisted in (each for found in told for each in found):
-        stored[job_id] += [instance_id] if persisted else []
-    assert wrong == []
-    assert broken() == {}
-    destroyed = PastAllocation.objects.filter(end_reason="instance removed")
-    again = Counter(destroyed.values_list("job_id", flat=True))
-    twice = [key for key, found in stored.items() if len(found) > 1 + again[key]]
-    assert twice == []
-    assert Allocation.objects.filter(pk__startswith="shared").exists()
-
-
-def test_a15_a_small_storm_of_processes_and_flips(ao, process_environment):
-    check_storm(*storm(process_environment, processes=4, rounds=30, flips=20))
-
-
-@pytest.mark.soak
-def test_a15_fifty_processes_and_a_hundred_flips(ao, process_environment):
-    check_storm(*storm(process_environment, processes=50, rounds=200, flips=150))
 
 
 @pytest.mark.only_on("postgresql")

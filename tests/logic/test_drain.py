@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from allocation.logic.drain import Move, Progress, arrivals, moves_due, plan
+from allocation.logic.drain import Move, Progress, arrivals, moves_due, plan, replan
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -65,3 +65,15 @@ def test_a_plan_leaves_out_who_stays_and_who_has_nowhere_to_go():
     moves = plan(placed, {"a": "y", "b": "x", "c": None}.get)
     assert moves == [Move("a", "x", "y")]
     assert arrivals(moves) == {"y": 1}
+
+
+@given(st.lists(st.sampled_from("xyz"), max_size=30), st.integers(0, 10))
+def test_going_on_where_it_ended_replans_every_job_once(sources, most):
+    placed = [(f"job{n}", source) for n, source in enumerate(sources)]
+    asked, found = [], []
+    while placed and most:
+        moves, looked_at = replan(placed, lambda job_id, source: asked.append(job_id) or "x", most)
+        assert len(moves) <= most and looked_at >= 1
+        found, placed = found + moves, placed[looked_at:]
+    assert asked == [f"job{n}" for n in range(len(asked))]
+    assert all(move.source != move.target == "x" for move in found)

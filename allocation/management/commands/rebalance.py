@@ -1,0 +1,59 @@
+"""Show what a rebalance would move, start one at a pace, watch it, stop it."""
+
+import argparse
+import time
+from typing import Any
+
+from allocation import plans, rebalances
+from allocation.busy import patiently
+from atributo_site.commands import AtributoCommand
+
+PAUSE_SECONDS = 0.5
+
+
+class Command(AtributoCommand):
+    help = "Which jobs would be elsewhere if they were placed today; with --pace, move them there."
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        how = parser.add_mutually_exclusive_group()
+        how.add_argument("--pace", type=int, metavar="MOVES_PER_MINUTE", help="start moving")
+        how.add_argument("--stop", action="store_true", help="stop the one that runs")
+        parser.add_argument("--watch", action="store_true", help="show the progress until done")
+
+    def perform(self, pace: int | None, stop: bool, watch: bool, **options: Any) -> None:
+        if stop:
+            patiently(rebalances.stop)
+        elif pace is not None:
+            patiently(lambda: rebalances.start(moves_per_minute=max(1, pace)))
+        elif not watch:
+            return self._preview(**options)
+        if watch:
+            self._watch()
+        self._say(**options)
+
+    def _preview(self, **options: Any) -> None:
+        plan = plans.plan_rebalance()
+        if options["json"]:
+            return self.show(plan.facts)
+        self.stdout.write(f"{len(plan.moves)} of {plan.looked_at} jobs would move.")
+        for move in plan.listed:
+            self.stdout.write(f"{move.job_id}: {move.source} → {move.target}")
+
+    def _watch(self) -> None:
+        """One line for every change, until it is done or stopped."""
+        seen = None
+        while (found := rebalances.last()) is not None and found.is_running:
+            if found.facts != seen:
+                self.stderr.write(f"{found.progress.fraction:.0%} looked at, {found.moved} moved")
+            seen = found.facts
+            time.sleep(PAUSE_SECONDS)
+
+    def _say(self, **options: Any) -> None:
+        found = rebalances.last()
+        if options["json"]:
+            return self.show(found.facts if found else {"running": False})
+        if found is None:
+            self.stdout.write("Nothing was ever rebalanced.")
+            return
+        state = "running" if found.is_running else "stopped" if found.stopped else "done"
+        self.stdout.write(f"The rebalance is {state}: {found.moved} jobs moved.")

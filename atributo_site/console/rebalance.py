@@ -1,0 +1,57 @@
+"""Rebalance: what would move if jobs were placed today; start it at a pace, watch it, stop it."""
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from allocation import plans, rebalances
+from allocation.busy import patiently
+from allocation.errors import AtributoError
+from allocation.models.clock import database_now
+from atributo_site.console.screen import Screen
+from atributo_site.permissions import may
+
+PREVIEWED = 1_000
+REST = (
+    "curl -X POST -H 'Authorization: Bearer …' -H 'Content-Type: application/json' "
+    """-d '{"rebalance": true, "moves_per_minute": 60}' /api/v1/allocations/plan"""
+)
+
+
+class PaceForm(forms.Form):
+    moves_per_minute = forms.IntegerField(min_value=1, max_value=1_000_000)
+
+
+class Rebalance(Screen):
+    actions = {"GET": "allocation.view", "POST": "allocation.operate"}
+    template_name = "console/rebalance.html"
+    title = "Rebalance"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        found = rebalances.last()
+        return self.show(
+            found=found,
+            percent=round(100 * found.progress.fraction) if found else 0,
+            plan=None if found and found.is_running else plans.plan_rebalance(most=PREVIEWED),
+            rest=REST,
+            now=database_now(),
+            may_operate=may(request.user, "allocation.operate"),
+        )
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        try:
+            messages.success(request, self._change(request))
+        except AtributoError as error:
+            messages.error(request, str(error))
+        return redirect("rebalance")
+
+    def _change(self, request: HttpRequest) -> str:
+        if "stop" in request.POST:
+            patiently(rebalances.stop)
+            return "The rebalance is stopped; what has moved stays."
+        form = PaceForm(request.POST)
+        if not form.is_valid():
+            raise AtributoError(" ".join(str(each) for each in form.errors.values()))
+        patiently(lambda: rebalances.start(**form.cleaned_data))
+        return "The curator moves jobs at this pace until you stop it."

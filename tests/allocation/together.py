@@ -1,0 +1,33 @@
+"""Many at once, and what must hold afterwards."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+from django.db import connection, connections
+
+from allocation.invariants import INVARIANTS
+
+
+def threads(count, work):
+    """work(0) … work(count - 1) at once, each with its own connection."""
+
+    def run(number):
+        try:
+            return work(number)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(run, range(count)))
+
+
+def broken():
+    return {name: rows for name, _, find in INVARIANTS if (rows := find())}
+
+
+def is_waiting():
+    """Whether somebody waits for a lock; SQLite cannot tell, its writers simply wait."""
+    if connection.vendor == "sqlite":
+        return True
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        return cursor.fetchone()[0] > 0
