@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('allocation', '0004_fencing'),
+        ('allocation', '0005_hold_counts'),
     ]
 
     operations = [
