@@ -1,6 +1,7 @@
 """What tests of several rooms share with the tests of one: the bank, stations and their workers."""
 
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -70,8 +71,12 @@ def curate(probe):
 
 
 @pytest.fixture
-def serve(probe, hands):
-    """serve("a") → the post of a worker inside this process; post.work() does what it may do."""
+def serve(probe, hands, settings):
+    """serve("a") → the post of a worker inside this process; post.work() does what it may do.
+
+    Nobody renews its lease, so that it must outlast the test on the slowest machine.
+    """
+    settings.ATRIBUTO = replace(settings.ATRIBUTO, worker_lease_ms=600_000)
     return lambda instance_id, name="": Served(instance_id, name or instance_id, hands)
 
 
