@@ -34,7 +34,7 @@ PATHS = [
     "/instances/",
     "/allocations/",
     "/instances/instance5/",
-    "/allocations/rebalance",
+    "/allocations/-/rebalance/",
     "/admin/allocation/instance/",
     "/admin/allocation/allocation/",
 ]

@@ -22,7 +22,7 @@ PICTURES = [
     ("jobs", "/jobs/", DESKTOP, "light"),
     ("failures", "/jobs/failures/", DESKTOP, "dark"),
     ("schedules", "/schedules/", DESKTOP, "light"),
-    ("map", "/allocations/map/", DESKTOP, "light"),
+    ("map", "/allocations/-/map/", DESKTOP, "light"),
     ("script", "/services/mailer/-/scripts/send-mail/", DESKTOP, "light"),
     ("events", "/events/", DESKTOP, "light"),
     ("transactions", "/transactions/history/", DESKTOP, "light"),

@@ -39,8 +39,8 @@ urlpatterns = [
         name="instance-change",
     ),
     path("allocations/", allocations.Allocations.as_view(), name="allocations"),
-    path("allocations/rebalance", rebalance.Rebalance.as_view(), name="rebalance"),
-    path("allocations/map/", allocation_map.Map.as_view(), name="allocations-map"),
+    path("allocations/-/rebalance/", rebalance.Rebalance.as_view(), name="rebalance"),
+    path("allocations/-/map/", allocation_map.Map.as_view(), name="allocations-map"),
     path("allocations/<id:job_id>/", allocations.OneAllocation.as_view(), name="allocation"),
     path(
         "allocations/<id:job_id>/<slug:verb>",

@@ -111,10 +111,10 @@ def test_the_command_previews_starts_and_stops(ao, capsys):
 
 def test_the_screen_previews_starts_shows_and_stops(client_as, ao):
     client = client_as("operator")
-    assert "What would move" in client.get("/allocations/rebalance").content.decode()
+    assert "What would move" in client.get("/allocations/-/rebalance/").content.decode()
     begun = client.post(
-        "/allocations/rebalance", {"moves_per_minute": "6"}, follow=True
+        "/allocations/-/rebalance/", {"moves_per_minute": "6"}, follow=True
     ).content.decode()
     assert "Under way" in begun and "of 12 looked at" in begun
-    ended = client.post("/allocations/rebalance", {"stop": "1"}, follow=True).content.decode()
+    ended = client.post("/allocations/-/rebalance/", {"stop": "1"}, follow=True).content.decode()
     assert "Stopped" in ended and "What would move" in ended

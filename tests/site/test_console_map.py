@@ -17,17 +17,17 @@ def three():
 
 
 def test_every_instance_is_a_cell_that_says_how_full_it_is(three, client_as):
-    page = client_as("viewer").get("/allocations/map/").text
+    page = client_as("viewer").get("/allocations/-/map/").text
     assert page.count('href="/instances/') >= 3
     assert "of 20 jobs, unavailable" in page
 
 
 def test_what_if_changes_nothing_and_says_what_would_move(three, client_as):
     client, ao = client_as("viewer"), Atributo()
-    page = client.get("/allocations/map/", {"remove": "a"}).text
+    page = client.get("/allocations/-/map/", {"remove": "a"}).text
     assert "jobs would move" in page
-    assert "a rebalance would bring them" in client.get("/allocations/map/", {"add": 2}).text
-    assert "Not among those" in client.get("/allocations/map/", {"remove": "nobody"}).text
+    assert "a rebalance would bring them" in client.get("/allocations/-/map/", {"add": 2}).text
+    assert "Not among those" in client.get("/allocations/-/map/", {"remove": "nobody"}).text
     assert [row["available"] for row in ao.instances()] == [True, True, False]
 
 
