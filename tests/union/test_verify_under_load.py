@@ -1,0 +1,24 @@
+"""Nothing is broken on a healthy installation while it is hard at work."""
+
+import pytest
+
+from atributo_site.invariants import all_rules
+from queues.models import QueuedJob
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_no_rule_breaks_under_load(queue, act, worker, spawn, wait_until):
+    worker("north")
+    spawn("run_curator", "--name", "healer")
+    load = spawn("load_test", "--seconds", "0.7", "--clients", "3")
+    queue.push_many(act, [None] * 300)
+    looks = 0
+    while load.is_running():
+        assert {rule.name: rule.broken() for rule in all_rules() if rule.broken()} == {}
+        looks += 1
+    assert looks > 0
+    assert load.wait() == 0, load.output()
+    done = QueuedJob.objects.filter(queue__name="work", status="complete")
+    wait_until(lambda: done.count() == 300, 40)
+    assert [row for rule in all_rules() for row in rule.broken()] == []
