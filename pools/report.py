@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 from allocation.presence import host_and_pid
 from atributo_site.loops import Loop, Step
 from pools.claims import hold_claimed, let_go
+from pools.drained import avoid_drained
 from pools.models import PoolSnapshot
 from pools.net.monitor import TYPES, PoolMonitor, pool_monitor
 
@@ -56,6 +57,7 @@ class Report:
         values = {"body": body, "at": Now()}
         PoolSnapshot.objects.update_or_create(process=self.process, defaults=values)
         hold_claimed(self.process, body)
+        avoid_drained(self._monitor.pools())
         self._has_reported = True
 
 

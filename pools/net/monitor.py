@@ -64,6 +64,11 @@ class PoolMonitor:
             found = self._of(type)[id]
         return _resolver(found) if type == "dns_res" else _pool(found)
 
+    def pools(self) -> list["PoolShell"]:
+        """Pools and sets of connections that live now."""
+        with self._lock:
+            return [*self._pools.values(), *self._sets.values()]
+
     def snapshot(self, most: int | None = None) -> dict[str, Any]:
         """At most so many of each kind; `stats` counts all of them."""
         with self._lock:

@@ -5,7 +5,7 @@ import math
 import random
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from pools.logic.backends import Backend
@@ -89,6 +89,7 @@ class PoolShell(Emitter):
         self._connector = Connector(self, constructor, checker)
         self._timer: Timer | None = None
         self._wakes_at = math.inf
+        self._avoided: frozenset[str] = frozenset()
         self._owns_resolver = resolver is None
         self.resolver = resolver or DNSResolver(
             domain,
@@ -166,9 +167,21 @@ class PoolShell(Emitter):
         elif self.resolver.state == "failed":
             self._resolver_entered("failed")
 
+    def avoid(self, keys: Collection[str]) -> None:
+        """Leave these backends out, and no others: what is idle closes, what is lent ends first."""
+        with self._lock:
+            before, self._avoided = self._avoided, frozenset(keys)
+            known = self.resolver.list()
+            for key in (self._avoided - before) & known.keys():
+                self.machine.remove_backend(key, self.now())
+            for key in (before - self._avoided) & known.keys():
+                self.machine.add_backend(known[key], self.now())
+        self.go_on()
+
     def _added(self, key: str, backend: Backend) -> None:
         with self._lock:
-            self.machine.add_backend(backend, self.now())
+            if key not in self._avoided:
+                self.machine.add_backend(backend, self.now())
         self.go_on()
 
     def _removed(self, key: str) -> None:
