@@ -4,6 +4,19 @@ from typing import Any
 
 import psycopg
 from django.db import connections
+from psycopg._preparing import PrepareManager
+
+
+class Kept(PrepareManager):
+    """Psycopg forgets all prepared statements of the session at a roll back: ours and others'.
+
+    The server keeps them, and so do we: no statement here depends on a table that is made anew.
+    """
+
+    prepare_threshold = 0  # Django says None, which is «never»
+
+    def clear(self) -> bool:
+        return False
 
 
 class Prepared(psycopg.Cursor[Any]):
@@ -19,7 +32,8 @@ def hot_cursor(using: str = "default") -> Any:
     connection.close_if_health_check_failed()
     connection.ensure_connection()
     raw = connection.connection
-    raw.prepare_threshold = 0  # Django says None, which is «never»; its own cursors cannot
+    if not isinstance(raw._prepared, Kept):
+        raw._prepared = Kept()  # Django's own cursors bind in the client and never prepare
     cursor = Prepared(raw)
     with connection.wrap_database_errors:
         return connection._prepare_cursor(cursor)

@@ -50,7 +50,7 @@ def test_a_watched_drain_shows_its_progress_and_ends_when_it_is_done(curator, ca
     curator(Drain.objects.all())
     call_command("instances", "drain", "old", "--deadline", "1", "--watch")
     said = capsys.readouterr()
-    assert "old: 0% done, 0 moved, 10 left" in said.err
+    assert "old: 0% done, 0 moved; left: 10 sticky keys" in said.err
     assert "old is drained with 0 jobs. " in said.out
     assert (Instance.objects.get(pk="old").drain.moved, len(ao.jobs("new"))) == (10, 10)
 

@@ -16,6 +16,7 @@ from allocation.transactions.models import Lock, LockWait
 from allocation.transactions.models import Transaction as Row
 from pools.models import Backend, BackendChange, Pool, PoolSnapshot
 from queues import operations
+from queues.logic.ranks import STICKY
 from queues.models import MinuteCount, Operation, OperationRefusal, QueuedJob
 from tests.site.every_url import make, walk
 from tests.site.job_rows import make_job, make_queue, make_run, make_script
@@ -56,6 +57,7 @@ def fill(text=MARKUP):
 
 def fill_texts(text=MARKUP):
     """Then every other text column that holds free text."""
+    QueuedJob.objects.update(rank=STICKY, sticky_key=text, routed_to=text, routed_epoch=1)
     for model in (model for app in APPS for model in apps.get_app_config(app).get_models()):
         names = [field for field in model._meta.fields if _is_free(model, field)]
         if model._meta.managed and names:

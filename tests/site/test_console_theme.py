@@ -46,7 +46,7 @@ def test_the_favicon_is_there(client, db):
 
 def test_every_icon_that_a_template_names_is_in_the_sprite():
     sprite = Path(finders.find("atributo/icons.svg")).read_text()
-    named = {name for text in TEMPLATES for name in re.findall(r'(?:icon |art=)"(\w+)"', text)}
+    named = {name for text in TEMPLATES for name in re.findall(r'(?:icon |\bart=)"(\w+)"', text)}
     assert [name for name in named if f'id="{name}"' not in sprite] == []
 
 

@@ -160,7 +160,7 @@ def test_a_process_is_running_silent_or_stopped():
 
 def test_what_needs_attention_comes_with_a_command(no_redis):
     titles = [item["title"] for item in snapshot(database_now())["attention"]]
-    assert titles == ["Redis is degraded", "No curator is active", "No worker runs"]
+    assert titles == ["No curator is active", "No worker runs", "Redis is degraded"]
 
 
 def test_a_healthy_site_needs_no_attention():

@@ -105,16 +105,12 @@ class Served(Post):
 @pytest.fixture
 def away():
     """away("a"): no worker serves it any more, and its lease is over."""
-    from datetime import timedelta
-
-    from django.db.models import F
-
     from allocation.models import Instance
+    from allocation.models.clock import from_now
 
     def make(instance_id, seconds=3600):
-        past = timedelta(seconds=seconds)
-        Station.objects.filter(pk=instance_id).update(served_until=F("served_until") - past)
-        Instance.objects.filter(pk=instance_id).update(lease_until=F("lease_until") - past)
+        Station.objects.filter(pk=instance_id).update(served_until=from_now(-seconds))
+        Instance.objects.filter(pk=instance_id).update(lease_until=from_now(-seconds))
 
     return make
 
