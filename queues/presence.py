@@ -1,6 +1,7 @@
 """Presence: the lease that says «this worker lives»."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
@@ -21,14 +22,14 @@ class Presence(presence.Presence):
         self.facts = facts
         self._due = 0.0
 
-    def arrive(self) -> None:
+    def arrive(self, stopping: Callable[[], bool]) -> None:
         """Wait for the lease of a namesake that was killed a moment ago."""
         give_up = time.monotonic() + 2 * self.seconds
         while True:
             try:
                 return self.take()
             except WorkerNameTaken:
-                if time.monotonic() > give_up:
+                if stopping() or time.monotonic() > give_up:
                     raise
             time.sleep(0.2)
 

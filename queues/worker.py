@@ -70,6 +70,7 @@ class Worker(RQWorker):
 
     def work(self, *args: Any, **options: Any) -> bool:
         self._install_signal_handlers()
+        self._arrive()
         while not self._stop_requested:
             try:
                 self.round()
@@ -235,6 +236,12 @@ class Worker(RQWorker):
     def _quietly(self, step: Callable[[], None]) -> None:
         with suppress(StopRequested):
             step()
+
+    def _arrive(self) -> None:
+        """After the handlers: whoever sees this worker may stop it, and it leaves cleanly."""
+        self.presence.arrive(lambda: self._stop_requested)
+        if self.post is not None:
+            self.post.open()
 
     def _leave(self) -> None:
         self.workhorse.kill()

@@ -230,7 +230,7 @@ def test_forged_messages_change_nothing(queue, act, worker, redis_connection, un
     assert Event.objects.filter(kind="doorbell.forged").count() == 1
 
 
-def test_a_worker_dies_with_its_supervisor(worker, wait_until):
+def test_a_worker_stops_cleanly_from_the_moment_it_is_seen(worker):
     process = worker()
     child = psutil.Process(process.pid)
     assert child.ppid() == os.getpid()

@@ -34,9 +34,6 @@ class Command(AtributoCommand):
         name = options["name"] or default_name()
         presence = Presence(name, _facts(options["instance"]))
         post = Post(options["instance"], presence) if options["instance"] else None
-        presence.arrive()
-        if post is not None:
-            post.open()
         Worker(name, presence, post).work()
 
 
