@@ -51,6 +51,7 @@ class Instances(Screen):
             state=state,
             states=STATES,
             now=now,
+            may_operate=may(request.user, "instance.operate"),
         )
 
     def post(self, request: HttpRequest) -> HttpResponse:

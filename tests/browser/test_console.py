@@ -12,28 +12,6 @@ from allocation.models import Lease
 # What a person sees does not depend on the database; the answers are tested on both.
 pytestmark = pytest.mark.only_on("sqlite")
 
-PASSWORD = "correct horse battery staple"
-SCREENS = [
-    "/",
-    "/events/",
-    "/search/?q=web",
-    "/system/",
-    "/system/processes/",
-    "/system/settings/",
-    "/system/tokens/",
-    "/system/api/",
-    "/admin/",
-    "/admin/allocation/event/",
-    "/admin/allocation/lease/",
-    "/admin/password_change/",
-]
-ADMIN_SCREENS = [
-    "/admin/auth/user/",
-    "/admin/auth/user/1/change/",
-    "/admin/auth/user/add/",
-    "/admin/auth/group/",
-    "/admin/atributo_site/tokenscope/",
-]
 INJECTION = "<img src=x onerror=alert(1)><b id=injected>"
 PHONE = {"viewport": {"width": 390, "height": 844}}
 
@@ -49,48 +27,6 @@ def story(transactional_db):
 
 def theme_of(page):
     return page.evaluate("document.documentElement.dataset.theme")
-
-
-def width_of(page):
-    return page.evaluate("document.documentElement.scrollWidth")
-
-
-def test_log_in_through_the_form(page_as, user_as, transactional_db):
-    user = user_as("operator", "olga")
-    user.set_password(PASSWORD)
-    user.save()
-    page = page_as(None)
-    page.goto("/events/")
-    page.get_by_label("User name").fill("olga")
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Log in").click()
-    expect(page).to_have_url(re.compile(r"/events/$"))
-    page.get_by_text("olga").first.click()
-    page.get_by_role("button", name="Log out").click()
-    expect(page.get_by_role("heading", name="Log in")).to_be_visible()
-
-
-@pytest.mark.parametrize("role", ["viewer", "operator", "admin"])
-def test_every_screen_opens_for_every_role(role, page_as, story):
-    page = page_as(role)
-    for path in SCREENS:
-        assert page.goto(path).status == 200
-        expect(page.locator("h1")).to_be_visible()
-        assert page.locator("#injected").count() == 0
-
-
-def test_every_list_of_the_administrator_opens(page_as, story):
-    page = page_as("admin")
-    for path in ADMIN_SCREENS:
-        assert page.goto(path).status == 200
-        expect(page.locator("h1")).to_be_visible()
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_nothing_is_wider_than_a_phone(theme, page_as, story):
-    page = page_as("admin", **PHONE, color_scheme=theme)
-    widths = {path: page.goto(path) and width_of(page) for path in SCREENS + ADMIN_SCREENS}
-    assert {path: width for path, width in widths.items() if width > 390} == {}
 
 
 def test_the_navigation_is_at_the_bottom_of_a_phone(page_as, transactional_db):
@@ -199,18 +135,6 @@ def test_a_command_is_copied(page_as, transactional_db):
     page.goto("/")
     page.get_by_label("Copy the command").first.click()
     assert "manage.py" in page.evaluate("navigator.clipboard.readText()")
-
-
-def test_a_token_is_made_shown_once_and_revoked(page_as, transactional_db):
-    page = page_as("operator")
-    page.goto("/system/tokens/")
-    page.get_by_label("Name").fill("ci")
-    page.get_by_role("button", name="Make the token").click()
-    expect(page.get_by_text("it is shown this once")).to_be_visible()
-    page.goto("/system/tokens/")
-    expect(page.get_by_text("it is shown this once")).to_have_count(0)
-    page.get_by_role("button", name="Revoke ci").click()
-    expect(page.get_by_text("The token is revoked")).to_be_visible()
 
 
 @pytest.mark.parametrize("path", ["/nothing-here", "/admin/nothing-here/"])

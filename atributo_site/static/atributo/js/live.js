@@ -26,11 +26,17 @@ function enter(state) {
   button.querySelector("[data-live-word]").textContent = SAID[state];
 }
 
+// A tick or a word that nobody has sent yet would be lost.
+const isFilledIn = (field) => field.type === "checkbox" || field.type === "radio"
+  ? field.checked !== field.defaultChecked
+  : field.defaultValue !== undefined && field.value !== field.defaultValue;
+
 function isBusy(part) {
   const typing = part.contains(document.activeElement) &&
     document.activeElement.matches("input, select, textarea");
   const selection = document.getSelection();
-  return typing || (!selection.isCollapsed && part.contains(selection.anchorNode)) ||
+  return typing || [...part.querySelectorAll("input, textarea")].some(isFilledIn) ||
+    (!selection.isCollapsed && part.contains(selection.anchorNode)) ||
     part.querySelector("details[open][data-touched], dialog[open], [data-chart]:hover") !== null;
 }
 

@@ -1,0 +1,92 @@
+from functools import partial
+
+from allocation import rebalances
+from allocation.atributo import Atributo
+from allocation.models import Allocation, Rebalance
+from tests.browser.deeds.deed import Deed, press, typed
+
+PAGE = "/allocations/{id}/"
+
+
+def room():
+    Atributo().available("web-1", capacity=100)
+    return {}
+
+
+def allocated(job_id):
+    room()
+    Atributo().allocate(job_id)
+    return {"id": job_id}
+
+
+def deallocated(job_id):
+    allocated(job_id)
+    Atributo().deallocate(job_id)
+    return {"id": job_id}
+
+
+def uneven():
+    """Jobs that would be placed elsewhere today, and nobody who moves them."""
+    room()
+    Atributo().allocate_many([f"old-{number}" for number in range(20)])
+    Atributo().available("web-2", capacity=100)
+    Rebalance.objects.all().delete()
+    return {}
+
+
+def moving():
+    uneven()
+    rebalances.start(moves_per_minute=60)
+    return {}
+
+
+def is_placed(words):
+    return Allocation.objects.filter(pk=words["id"]).exists()
+
+
+def rebalance_runs(words):
+    return Rebalance.objects.filter(done_at__isnull=True).exists()
+
+
+DEEDS = [
+    Deed(
+        "allocations",
+        given=room,
+        at="/allocations/",
+        steps=(typed("job_id", "job-new"), press("Allocate")),
+        seen="job-new is on",
+        changed=lambda words: is_placed({"id": "job-new"}),
+    ),
+    Deed(
+        "allocation-change:allocate",
+        given=partial(deallocated, "job-1"),
+        at=PAGE,
+        steps=(press("Allocate"),),
+        seen="It is on",
+        changed=is_placed,
+    ),
+    Deed(
+        "allocation-change:deallocate",
+        given=partial(allocated, "job-2"),
+        at=PAGE,
+        steps=(press("Deallocate"),),
+        seen="It is allocated no longer.",
+        changed=lambda words: not is_placed(words),
+    ),
+    Deed(
+        "rebalance",
+        given=uneven,
+        at="/allocations/-/rebalance/",
+        steps=(typed("moves_per_minute", "30"), press("Rebalance")),
+        seen="The curator moves jobs at this pace until you stop it.",
+        changed=rebalance_runs,
+    ),
+    Deed(
+        "rebalance",
+        given=moving,
+        at="/allocations/-/rebalance/",
+        steps=(press("Stop the rebalance"),),
+        seen="The rebalance is stopped; what has moved stays.",
+        changed=lambda words: not rebalance_runs(words),
+    ),
+]

@@ -1,0 +1,102 @@
+"""One deed: which screen has the control, what is clicked and typed, what is there afterwards."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit
+
+from django.urls import resolve
+from playwright.sync_api import expect
+
+
+@dataclass(frozen=True)
+class Step:
+    """`kind` is a role, `css`, `field` (by its name in the form) or `fold`."""
+
+    kind: str
+    name: str
+    value: str | None = None
+
+    def find(self, page, words):
+        name = self.name.format(**words)
+        if self.kind == "css":
+            return page.locator(name)
+        if self.kind == "field":
+            return page.locator(f'main [name="{name}"]')
+        if self.kind == "fold":
+            return page.locator(f'summary[aria-label="{name}"], summary:has-text("{name}")')
+        return page.get_by_role(self.kind, name=name, exact=True)
+
+    def do(self, page, words):
+        found = self.find(page, words)
+        if self.value is None:
+            found.click()
+        else:
+            found.fill(self.value.format(**words))
+
+
+def press(name):
+    return Step("button", name)
+
+
+def follow(name):
+    return Step("link", name)
+
+
+def unfold(name):
+    return Step("fold", name)
+
+
+def tick(name):
+    return Step("checkbox", name)
+
+
+def typed(field, text):
+    return Step("field", field, text)
+
+
+def nothing():
+    return {}
+
+
+@dataclass(frozen=True)
+class Deed:
+    """`changed` looks at the database: false before, true afterwards."""
+
+    url: str  # its name in the resolver, with the verb where the address ends in one
+    at: str
+    steps: tuple[Step, ...]
+    seen: str
+    changed: Callable
+    given: Callable = nothing
+
+    def words(self, ground):
+        return {**ground, **self.given()}
+
+    def perform(self, page, ground):
+        words = self.words(ground)
+        page.goto(self.at.format(**words))
+        assert not self.changed(words), "it is so before anything is done"
+        with page.expect_request(lambda request: request.method == "POST" and self._is(request)):
+            for step in self.steps:
+                step.do(page, words)
+        expect(_shown(page, self.seen.format(**words))).to_be_visible()
+        assert self.changed(words), "the database does not show it"
+
+    def is_offered(self, page, ground):
+        """Whether somebody who may open the screen finds the first control on it."""
+        words = self.words(ground)
+        path = self.at.format(**words)
+        if page.request.get(path).status == 403:
+            return False
+        page.goto(path)
+        return self.steps[0].find(page, words).count() > 0
+
+    def _is(self, request):
+        match = resolve(unquote(urlsplit(request.url).path))
+        verb = match.kwargs.get("verb")
+        return self.url == (f"{match.url_name}:{verb}" if verb else match.url_name)
+
+
+def _shown(page, seen):
+    """A selector, or a text that is on the page."""
+    return page.locator(seen) if seen.startswith("css=") else page.get_by_text(seen).first

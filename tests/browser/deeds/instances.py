@@ -1,0 +1,105 @@
+from functools import partial
+
+from allocation import drains
+from allocation.atributo import Atributo
+from allocation.models import Drain, Instance
+from allocation.models.clock import database_now
+from tests.browser.deeds.deed import Deed, follow, press, typed
+
+PAGE = "/instances/{id}/"
+
+
+def available(name):
+    Atributo().available(name, capacity=4)
+    return {"id": name}
+
+
+def unavailable(name):
+    available(name)
+    Atributo().unavailable(name)
+    return {"id": name}
+
+
+def draining(name):
+    available(name)
+    drains.drain(name, deadline_seconds=3600)
+    return {"id": name}
+
+
+def is_in(state):
+    return lambda words: Instance.objects.get(pk=words["id"]).state == state
+
+
+def is_there(name):
+    return lambda words: Instance.objects.filter(pk=name).exists()
+
+
+def is_forced(words):
+    return Drain.objects.filter(pk=words["id"], deadline_at__lte=database_now()).exists()
+
+
+DEEDS = [
+    Deed(
+        "instances",
+        at="/instances/",
+        steps=(typed("id", "web-new"), press("Make available")),
+        seen="web-new is available.",
+        changed=is_there("web-new"),
+    ),
+    Deed(
+        "instance-change:drain",
+        given=partial(available, "web-1"),
+        at=PAGE,
+        steps=(typed("reason", "kernel"), typed("deadline_minutes", "90"), press("Drain")),
+        seen="It drains: no new jobs, and the old ones leave.",
+        changed=is_in("draining"),
+    ),
+    Deed(
+        "instance-change:unavailable",
+        given=partial(available, "web-2"),
+        at=PAGE,
+        steps=(press("Make unavailable"),),
+        seen="No more jobs are allocated to it",
+        changed=is_in("unavailable"),
+    ),
+    Deed(
+        "instance-change:restore",
+        given=partial(unavailable, "web-3"),
+        at=PAGE,
+        steps=(press("Restore"),),
+        seen="It is available again",
+        changed=is_in("available"),
+    ),
+    Deed(
+        "instance-change:available",
+        given=partial(unavailable, "web-4"),
+        at=PAGE,
+        steps=(press("Make available"),),
+        seen="Jobs may be allocated to it again.",
+        changed=is_in("available"),
+    ),
+    Deed(
+        "instance-change:stop",
+        given=partial(draining, "web-5"),
+        at=PAGE,
+        steps=(press("Stop the drain"),),
+        seen="The drain is stopped",
+        changed=is_in("unavailable"),
+    ),
+    Deed(
+        "instance-change:force",
+        given=partial(draining, "web-6"),
+        at=PAGE,
+        steps=(press("Move all jobs now"),),
+        seen="The curator moves all jobs that are left now.",
+        changed=is_forced,
+    ),
+    Deed(
+        "instance-remove",
+        given=partial(available, "web-7"),
+        at=PAGE,
+        steps=(follow("Remove …"), typed("typed", "{id}"), press("Remove")),
+        seen="{id} is removed; 0 jobs were dropped.",
+        changed=lambda words: not is_there(words["id"])(words),
+    ),
+]

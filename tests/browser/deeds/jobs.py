@@ -1,0 +1,149 @@
+from functools import partial
+
+from allocation.models.clock import database_now
+from queues import operations
+from queues.models import Operation, Queue, QueuedJob, Script
+from tests.browser.deeds.deed import Deed, Step, follow, press, tick, typed
+from tests.site.job_rows import make_job, make_script
+
+PAGE = "/jobs/{id}/"
+FAR = "2099-01-01T00:00:00Z"
+
+
+def job(status="pending", **fields):
+    if not Script.objects.filter(service__mount="/mailer").exists():
+        make_script()
+    made = make_job(Queue.objects.get(name="default"), status, data={"to": "wrong"}, **fields)
+    return {"id": str(made.pk)}
+
+
+failed = partial(job, "failed", error="ValueError: wrong")
+delayed = partial(job, due_at=FAR)
+repeating = partial(job, due_at=FAR, repeat_times=-1, repeat_delay_ms=5000)
+
+
+def failing_group():
+    """Seven jobs with one error; the last is named."""
+    group = [failed(error=f"KeyError: {number}") for number in range(7)]
+    return group[-1]
+
+
+def very_many():
+    """More than are changed at once."""
+    return [failed(script="many", error="TypeError: 1") for _ in range(101)][-1]
+
+
+def operation():
+    made = operations.start("retry", {"text": "queue:nowhere"}, database_now())
+    return {"id": str(made.pk)}
+
+
+def has(**columns):
+    return lambda words: QueuedJob.objects.filter(pk=words["id"], **columns).exists()
+
+
+def is_due(words):
+    return has(due_at__lte=database_now())(words)
+
+
+def is_gone(words):
+    return not has()(words)
+
+
+def ticked(action, sure, seen, changed, given=failed):
+    """Ticked in the list, and named on a page before anything happens."""
+    return Deed(
+        "jobs-bulk",
+        given=given,
+        at="/jobs/",
+        steps=(tick("Choose job {id}"), press(action), typed("reason", "mended"), press(sure)),
+        seen=seen,
+        changed=changed,
+    )
+
+
+DEEDS = [
+    ticked("Retry", "Retry 1 job", "Retry: 1 job of 1 changed.", has(status="pending")),
+    ticked("Abort", "Abort 1 job", "Abort: 1 job of 1 changed.", has(status="failed"), delayed),
+    ticked("Delete", "Delete 1 job", "Delete: 1 job of 1 changed.", is_gone),
+    Deed(
+        "jobs-bulk",
+        given=failing_group,
+        at="/jobs/failures/",
+        steps=(
+            Step("css", "tr:has-text('KeyError') button"),
+            typed("reason", "mended"),
+            press("Retry 7 jobs"),
+        ),
+        seen="Retry: 7 jobs of 7 changed.",
+        changed=has(status="pending"),
+    ),
+    Deed(
+        "jobs-bulk",
+        given=very_many,
+        at="/jobs/?state=failed&q=script:/mailer/many",
+        steps=(tick("All 101 matching"), press("Retry"), press("Retry 101 jobs")),
+        seen="of 101 jobs visited",
+        changed=lambda words: Operation.objects.filter(expected=101).exists(),
+    ),
+    Deed(
+        "job-retry",
+        given=failed,
+        at=PAGE,
+        steps=(press("Retry"),),
+        seen="The job waits to run again.",
+        changed=has(status="pending"),
+    ),
+    Deed(
+        "job-abort",
+        given=delayed,
+        at=PAGE,
+        steps=(press("Abort"),),
+        seen="The job is aborted.",
+        changed=has(aborted_at__isnull=False),
+    ),
+    Deed(
+        "job-run",
+        given=delayed,
+        at=PAGE,
+        steps=(press("Run now"),),
+        seen="The job is due now.",
+        changed=is_due,
+    ),
+    Deed(
+        "job-run",
+        given=repeating,
+        at="/schedules/",
+        steps=(press("Run now: send-mail"),),
+        seen="css=h1:text-is('Schedules')",
+        changed=is_due,
+    ),
+    Deed(
+        "job-delete",
+        given=failed,
+        at=PAGE,
+        steps=(follow("Delete"), press("Delete the job")),
+        seen="Job {id} is deleted.",
+        changed=is_gone,
+    ),
+    Deed(
+        "job-edit",
+        given=failed,
+        at=PAGE,
+        steps=(
+            follow("Edit and push again"),
+            typed("data-to", "right"),
+            press("Push as a new job"),
+        ),
+        seen="Pushed as a new job; {id} stays as it was.",
+        changed=lambda words: QueuedJob.objects.filter(data__to="right").exists(),
+    ),
+    Deed(
+        "operation-abort",
+        given=operation,
+        at="/system/operations/{id}/",
+        steps=(press("Stop it"),),
+        seen="Stopped: what is done stays done, the rest is left alone.",
+        changed=lambda words: Operation.objects.get(pk=words["id"]).ended_at is not None,
+    ),
+]

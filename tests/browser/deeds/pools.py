@@ -1,0 +1,94 @@
+from functools import partial
+
+from allocation.atributo import Atributo
+from allocation.models import Instance
+from pools import configure
+from pools.models import Backend, Pool
+from tests.browser.deeds.deed import Deed, follow, press, typed, unfold
+
+PAGE = "/pools/watched/{name}/"
+BACKEND = "10.0.0.1:80"
+
+
+def watched(name):
+    configure.watch(name, domain="svc.example")
+    return {"name": name}
+
+
+def with_backend(name):
+    words = watched(name)
+    Atributo().available(BACKEND)
+    found = {"key": BACKEND, "instance_id": BACKEND, "address": "10.0.0.1", "port": 80}
+    Backend.objects.create(pool=Pool.objects.get(name=name), name=name, **found)
+    return words
+
+
+def has(**columns):
+    return lambda words: Pool.objects.filter(name=words["name"], **columns).exists()
+
+
+DEEDS = [
+    Deed(
+        "pool-new",
+        at="/pools/",
+        steps=(
+            follow("Watch a name"),
+            typed("name", "web"),
+            typed("domain", "svc.example"),
+            press("Watch it"),
+        ),
+        seen="web is watched as soon as a curator is active.",
+        changed=lambda words: has(domain="svc.example")({"name": "web"}),
+    ),
+    Deed(
+        "pool-change",
+        given=partial(watched, "one"),
+        at=PAGE,
+        steps=(follow("Change"), typed("grace_seconds", "77"), press("Save")),
+        seen="one is changed; the watcher starts anew with it.",
+        changed=has(grace_seconds=77),
+    ),
+    Deed(
+        "pool-pause",
+        given=partial(watched, "two"),
+        at=PAGE,
+        steps=(press("Pause"),),
+        seen="two is paused.",
+        changed=has(is_watched=False),
+    ),
+    Deed(
+        "pool-resolve",
+        given=partial(watched, "three"),
+        at=PAGE,
+        steps=(press("Resolve now"),),
+        seen="three is looked up now.",
+        changed=has(asked_at__isnull=False),
+    ),
+    Deed(
+        "pool-forget",
+        given=partial(watched, "four"),
+        at=PAGE,
+        steps=(unfold("Watch it no longer"), typed("typed", "{name}"), press("Forget {name}")),
+        seen="four is watched no longer; its instances stay as they are.",
+        changed=lambda words: not has()(words),
+    ),
+    Deed(
+        "pool-administer",
+        given=partial(with_backend, "five"),
+        at=PAGE,
+        steps=(press(f"Drain {BACKEND}"),),
+        seen=f"{BACKEND}: drain.",
+        changed=lambda words: Instance.objects.get(pk=BACKEND).state == "draining",
+    ),
+    Deed(
+        "pools-look-up",
+        at="/pools/look-up/",
+        steps=(
+            typed("host", "svc.example"),
+            typed("nameservers", "{nameserver}"),
+            press("Look up"),
+        ),
+        seen="1 backend",
+        changed=lambda words: words["asked"](),
+    ),
+]

@@ -1,0 +1,74 @@
+from functools import partial
+
+import queues
+from queues.models import Queue
+from tests.browser.deeds.deed import Deed, follow, press, typed
+from tests.site.job_rows import make_queue
+
+PAGE = "/queues/{name}/"
+
+
+def made(name):
+    make_queue(name)
+    return {"name": name}
+
+
+def paused(name):
+    made(name)
+    queues.pause(name)
+    return {"name": name}
+
+
+def has(**columns):
+    return lambda words: Queue.objects.existing().filter(name=words["name"], **columns).exists()
+
+
+DEEDS = [
+    Deed(
+        "queues",
+        at="/queues/",
+        steps=(typed("name", "new"), typed("max_workers", "3"), press("Make the queue")),
+        seen="The queue new is made.",
+        changed=lambda words: has(max_workers=3)({"name": "new"}),
+    ),
+    Deed(
+        "queue-pause",
+        given=partial(made, "mail"),
+        at="/queues/",
+        steps=(press("Pause {name}"),),
+        seen="mail is paused: what runs finishes, nothing new starts.",
+        changed=has(paused_at__isnull=False),
+    ),
+    Deed(
+        "queue-resume",
+        given=partial(paused, "slow"),
+        at=PAGE,
+        steps=(press("Resume"),),
+        seen="slow runs again.",
+        changed=has(paused_at=None),
+    ),
+    Deed(
+        "queue-scale",
+        given=partial(made, "wide"),
+        at=PAGE,
+        steps=(typed("max_workers", "7"), press("Scale")),
+        seen="wide runs up to 7 jobs at once.",
+        changed=has(max_workers=7),
+    ),
+    Deed(
+        "queue-away",
+        given=partial(made, "sticky"),
+        at=PAGE,
+        steps=(typed("away_seconds", "77"), press("Change")),
+        seen="sticky: sticky jobs",
+        changed=has(away_seconds=77),
+    ),
+    Deed(
+        "queue-delete",
+        given=partial(made, "old"),
+        at=PAGE,
+        steps=(follow("Delete"), press("Delete the queue")),
+        seen="old is deleted; its jobs wait until it is made again.",
+        changed=lambda words: not has()(words),
+    ),
+]

@@ -1,0 +1,92 @@
+from functools import partial
+
+from allocation.models import Event
+from queues import installation
+from queues.models import QueuedJob, Service
+from tests.browser.deeds.deed import Deed, follow, press, typed, unfold
+
+PAGE = "/services{mount}/"
+SCRIPT = "/services{mount}/-/scripts/{script}/"
+
+
+def installed(mount, folder="multiplier", script="multiply"):
+    installation.install(folder, mount)
+    return {"mount": mount, "script": script}
+
+
+def has(**columns):
+    return lambda words: Service.objects.filter(mount=words["mount"], **columns).exists()
+
+
+def happened(kind):
+    return lambda words: Event.objects.filter(
+        kind=kind, subject=f"service:{words['mount']}"
+    ).exists()
+
+
+DEEDS = [
+    Deed(
+        "services",
+        at="/services/",
+        steps=(typed("mount", "/fresh"), press("Install")),
+        seen="is at /fresh.",
+        changed=lambda words: has()({"mount": "/fresh"}),
+    ),
+    Deed(
+        "service-upgrade",
+        given=partial(installed, "/one"),
+        at=PAGE,
+        steps=(press("Read anew"),),
+        seen="Read anew from its folder: multiplier 1.0.0.",
+        changed=happened("service.upgraded"),
+    ),
+    Deed(
+        "service-development",
+        given=partial(installed, "/two"),
+        at=PAGE,
+        steps=(press("Development on"),),
+        seen="Development mode is on.",
+        changed=has(development=True),
+    ),
+    Deed(
+        "service-configure",
+        given=partial(installed, "/three", "mailer"),
+        at=PAGE,
+        steps=(
+            typed("configuration", '{{"sender": "ada@example.org"}}'),
+            press("Store the configuration"),
+        ),
+        seen="The configuration is stored.",
+        changed=lambda words: has(configuration__sender="ada@example.org")(words),
+    ),
+    Deed(
+        "service-uninstall",
+        given=partial(installed, "/four"),
+        at=PAGE,
+        steps=(follow("Uninstall"), press("Uninstall {mount}")),
+        seen="/four is uninstalled.",
+        changed=lambda words: not has()(words),
+    ),
+    Deed(
+        "script",
+        given=partial(installed, "/five"),
+        at=SCRIPT,
+        steps=(typed("data-0", "6"), typed("data-1", "7"), press("Run now")),
+        seen="css=pre.json:text-is('42')",
+        changed=happened("script.ran"),
+    ),
+    Deed(
+        "script-push",
+        given=partial(installed, "/six"),
+        at=SCRIPT,
+        steps=(
+            typed("data-0", "6"),
+            typed("data-1", "7"),
+            unfold("Queue and options for pushing"),
+            typed("priority", "1"),
+            press("Push into the queue"),
+        ),
+        seen="Pushed into default.",
+        changed=lambda words: QueuedJob.objects.filter(mount=words["mount"]).exists(),
+    ),
+]

@@ -1,0 +1,77 @@
+from functools import partial
+
+from allocation.leases import HeldLease
+from allocation.models import Lease
+from allocation.transactions import Client
+from allocation.transactions.models import Lock, Transaction
+from tests.browser.deeds.deed import Deed, follow, press, typed
+from tests.site.open_transactions import open_transaction
+
+PAGE = "/transactions/{id}/"
+WHY = typed("reason", "checked by hand")
+
+
+def written(key, status="active"):
+    """The key holds 110, and a transaction that is still open has made it 90."""
+    client = Client()
+    client.put("accounts", key, {"balance": 110})
+    txn = open_transaction(client, "vera")
+    txn.put("accounts", key, {"balance": 90})
+    Transaction.objects.filter(pk=txn.id).update(status=status)
+    return {"id": txn.id, "key": key}
+
+
+def active_curator():
+    HeldLease.take("curator", "host:1", 600, name="first")
+    return {}
+
+
+def reads(balance):
+    return lambda words: (
+        not Lock.objects.filter(transaction=words["id"]).exists()
+        and Client().get("accounts", words["key"])["balance"] == balance
+    )
+
+
+DEEDS = [
+    Deed(
+        "transaction-roll-back",
+        given=partial(written, "ada"),
+        at=PAGE,
+        steps=(follow("Roll back"), WHY, press("Roll back transaction {id}")),
+        seen="these changes are undone",
+        changed=reads(110),
+    ),
+    Deed(
+        "transaction-complete",
+        given=partial(written, "grace"),
+        at=PAGE,
+        steps=(follow("Complete"), WHY, press("Complete transaction {id}")),
+        seen="these changes stand",
+        changed=reads(90),
+    ),
+    Deed(
+        "transaction-retry",
+        given=partial(written, "kay", "stuck"),
+        at=PAGE,
+        steps=(follow("Retry"), WHY, press("Retry transaction {id}")),
+        seen="is rolled back at last; keys restored: 1.",
+        changed=reads(110),
+    ),
+    Deed(
+        "lock-release",
+        given=partial(written, "lea"),
+        at="/transactions/locks/?collection=accounts&key={key}",
+        steps=(follow("Release the lock on accounts/{key}"), WHY, press("Release the lock")),
+        seen="is released.",
+        changed=reads(110),
+    ),
+    Deed(
+        "curators-hand-over",
+        given=active_curator,
+        at="/transactions/curators/",
+        steps=(follow("Hand over"), WHY, press("Hand over")),
+        seen="No curator is active",
+        changed=lambda words: not Lease.objects.held().filter(role="curator").exists(),
+    ),
+]

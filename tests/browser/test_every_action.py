@@ -1,0 +1,93 @@
+"""Every deed of the table with the mouse, with and without JavaScript, and by whom it may be done.
+
+The fixture `page_as` adds: no console error, no other host, no violation of the policy.
+"""
+
+from dataclasses import replace
+from functools import cache, partial
+
+import pytest
+from django.contrib.auth.hashers import make_password
+
+from atributo_site.console.instances import VERBS
+from atributo_site.console.look import THEME_COOKIE
+from atributo_site.permissions import ACTIONS, ROLES
+from tests.browser.deeds import ROOMS
+from tests.browser.deeds.people import PASSWORD
+from tests.site.every_url import NEVER, every_url
+
+# What a person sees does not depend on the database; the answers are tested on both.
+pytestmark = pytest.mark.only_on("sqlite")
+
+URLS = {url.name: url for url in every_url() if url.kind != "rest" and "POST" in url.actions}
+BY_VERB = {"instance-change": VERBS, "allocation-change": ("allocate", "deallocate")}
+WITHOUT_A_FORM = {  # Django's own views, which answer a POST like a GET: nothing can be changed
+    "auth_user_changelist",
+    "auth_user_history",
+    "atributo_site_tokenscope_changelist",
+    "atributo_site_tokenscope_history",
+    "atributo_site_tokenscope_change",
+}
+
+
+hashed_once = cache(partial(make_password, PASSWORD))
+
+
+@pytest.fixture
+def ground(dns_server, settings, user_as, migrated_database, monkeypatch):
+    """What every deed may count on: people with a password, and a nameserver."""
+    monkeypatch.setenv("DATABASE_URL", migrated_database.url)  # a script is run by a child
+    settings.ATRIBUTO = replace(settings.ATRIBUTO, dns_server_networks=("127.0.0.0/8:*",))
+    dns_server.set("_http._tcp.svc.example", "SRV", [(0, 0, 80, "t1.example")], 10)
+    dns_server.set("t1.example", "A", ["10.0.0.1"], 10)
+    for role in ROLES:
+        user = user_as(role)
+        user.password = hashed_once()
+        user.save()
+    return {
+        "nameserver": f"{dns_server.address}:{dns_server.port}",
+        "asked": lambda: dns_server.queries,
+    }
+
+
+def names():
+    """Each address that somebody may post to, with its verbs."""
+    for name, url in URLS.items():
+        if url.actions["POST"] != NEVER and name not in WITHOUT_A_FORM:
+            verbs = BY_VERB.get(name)
+            yield from [f"{name}:{verb}" for verb in verbs] if verbs else [name]
+
+
+def roles_of(deed):
+    """Those who may, the least first."""
+    action = URLS[deed.url.partition(":")[0]].actions["POST"]
+    return [role for role in ROLES if action not in ACTIONS or ACTIONS[action] in ROLES[role]]
+
+
+def test_every_address_that_takes_a_post_has_its_row():
+    assert {deed.url for deeds in ROOMS.values() for deed in deeds} == set(names())
+
+
+@pytest.mark.parametrize("javascript", [True, False], ids=["js", "plain"])
+@pytest.mark.parametrize("room", ROOMS)
+def test_it_does_what_it_says(room, javascript, page_as, ground, subtests):
+    pages = {}
+    for deed in ROOMS[room]:
+        role = None if deed.url == "login" else roles_of(deed)[0]
+        if role not in pages:
+            pages[role] = page_as(role, java_script_enabled=javascript)
+        with subtests.test(deed.url):
+            deed.perform(pages[role], {**ground, "theme": theme_of(pages[role])})
+
+
+def theme_of(page):
+    return lambda: {each["name"]: each["value"] for each in page.context.cookies()}.get(
+        THEME_COOKIE
+    )
+
+
+@pytest.mark.parametrize("role", ["viewer", "operator"])
+def test_nobody_is_offered_what_they_may_not_do(role, page_as, ground):
+    page = page_as(role, java_script_enabled=False)
+    deeds = [deed for deeds in ROOMS.values() for deed in deeds if role not in roles_of(deed)]
+    assert [deed.url for deed in deeds if deed.is_offered(page, ground)] == []
