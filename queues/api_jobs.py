@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from allocation.models.clock import database_now
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
 from atributo_site.rest.strict_serializer import StrictSerializer
-from queues import catalogue, outbox, steering
+from queues import catalogue, outbox, pausing, steering
 from queues.errors import JobNotFound
 from queues.handles import parsed_id
 from queues.models import QueuedJob
@@ -98,6 +98,9 @@ class QueuedJobSerializer(serializers.Serializer):
     repeat_times = serializers.IntegerField()
     repeat_delay = serializers.IntegerField()
     repeat_until = serializers.DateTimeField(allow_null=True)
+    paused = serializers.BooleanField()
+    paused_by = serializers.CharField()
+    pause_reason = serializers.CharField()
     back_off = serializers.JSONField()
     timeout = serializers.IntegerField(allow_null=True)
     success = serializers.JSONField()
@@ -245,6 +248,30 @@ class RunNow(Endpoint):
     def post(self, request: Request, job_id: str) -> Response:
         """A waiting job becomes due."""
         steering.run_now(found(job_id).pk)
+        return Response(QueuedJobSerializer(found(job_id)).data)
+
+
+class Why(StrictSerializer):
+    reason = serializers.CharField(required=False, max_length=255, default="", allow_blank=True)
+
+
+class Pause(Endpoint):
+    actions = {"POST": "job.operate"}
+
+    @extend_schema(operation_id="jobs_pause", request=Why, responses=QueuedJobSerializer)
+    def post(self, request: Request, job_id: str) -> Response:
+        """A job that repeats starts no more until it is resumed; a run that is under way ends."""
+        pausing.pause(parsed_id(job_id), **_given(Why, request))
+        return Response(QueuedJobSerializer(found(job_id)).data)
+
+
+class Resume(Endpoint):
+    actions = {"POST": "job.operate"}
+
+    @extend_schema(operation_id="jobs_resume", request=None, responses=QueuedJobSerializer)
+    def post(self, request: Request, job_id: str) -> Response:
+        """It goes on with the next moment of its own rhythm."""
+        pausing.resume(parsed_id(job_id))
         return Response(QueuedJobSerializer(found(job_id)).data)
 
 

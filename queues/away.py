@@ -28,7 +28,7 @@ def _follow(queue: Queue, now: datetime, lease: HeldLease) -> int:
     done = 0
     for instance_id in list(stations.values_list("pk", flat=True)):
         jobs = QueuedJob.objects.using(lease.using).waiting_at(instance_id).filter(queue=queue)
-        overdue = jobs.filter(due_at__lte=grace).order_by("rank", "due_at", "id")
+        overdue = jobs.awake().filter(due_at__lte=grace).order_by("rank", "due_at", "id")
         found = list(overdue[:BATCH])
         if found and queue.when_away == WhenAway.MOVE:
             done += _move(instance_id, found, lease)

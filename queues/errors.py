@@ -49,6 +49,13 @@ class JobIsRunning(AtributoError):
     code = "job_is_running"
 
 
+class JobRepeatsNot(AtributoError):
+    """Only a job that will run again can be paused."""
+
+    status_code = 409
+    code = "job_repeats_not"
+
+
 class JobIsTwice(AtributoError):
     """Another unfinished job has the same unique key."""
 

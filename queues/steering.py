@@ -56,16 +56,16 @@ def reset(job_id: int, *, using: str = "default") -> None:
             record("job.reset", f"job:{job_id}", using=using)
     except IntegrityError as error:
         raise JobIsTwice(f"an unfinished job has the unique key of {job_id}") from error
-    _ring_for(job_id, using)
+    ring_for(job_id, using)
 
 
 def run_now(job_id: int, *, using: str = "default") -> bool:
-    """Make a waiting job due; False when it does not wait."""
+    """Make a waiting job due; False when it does not wait, or is paused."""
     jobs = QueuedJob.objects.using(using).filter(pk=job_id)
-    changed = jobs.waiting().update(due_at=Now()) == 1
+    changed = jobs.waiting().awake().update(due_at=Now()) == 1
     if changed:
         record("job.run_now", f"job:{job_id}", using=using)
-        _ring_for(job_id, using)
+        ring_for(job_id, using)
     elif not jobs.exists():
         raise _missing(job_id)
     return changed
@@ -103,7 +103,7 @@ def _end_run(job_id: int, using: str) -> None:
     running.update(outcome=Outcome.ABORTED, ended_at=Now(), error=ABORTED)
 
 
-def _ring_for(job_id: int, using: str) -> None:
+def ring_for(job_id: int, using: str) -> None:
     job = QueuedJob.objects.using(using).select_related("queue").get(pk=job_id)
     on_commit(lambda: _ring(job, using), using=using, robust=True)
 

@@ -29,5 +29,7 @@ urlpatterns = [
     path(f"{JOB}/attempts", jobs.Attempts.as_view(), name="api-job-attempts"),
     path(f"{JOB}/abort", jobs.Abort.as_view(), name="api-job-abort"),
     path(f"{JOB}/retry", jobs.Retry.as_view(), name="api-job-retry"),
+    path(f"{JOB}/pause", jobs.Pause.as_view(), name="api-job-pause"),
+    path(f"{JOB}/resume", jobs.Resume.as_view(), name="api-job-resume"),
     path(f"{JOB}/run", jobs.RunNow.as_view(), name="api-job-run"),
 ]

@@ -10,6 +10,8 @@ def waiting_said(job: QueuedJob, now: datetime) -> str:
     """One sentence; nothing for a job that is not sticky or does not wait."""
     if job.sticky_key is None or job.status != "pending":
         return ""
+    if job.paused:
+        return "It is paused."
     if job.slot_id is not None:
         return f"A worker of {job.routed_to} is about to start it."
     errand = Errand(

@@ -16,7 +16,7 @@ from atributo_site.console.job_state import job_state, repeats_said
 from atributo_site.console.navigation import address
 from atributo_site.console.screen import Screen
 from atributo_site.permissions import may
-from queues import steering
+from queues import pausing, steering
 from queues.errors import JobNotFound
 from queues.handles import parsed_id
 from queues.models import QueuedJob
@@ -97,6 +97,18 @@ class RunNow(Deed):
     def do(self, job_id: int) -> None:
         done = steering.run_now(job_id)
         self.tell(done, "The job is due now.", "The job does not wait.")
+
+
+class Pause(Deed):
+    def do(self, job_id: int) -> None:
+        done = pausing.pause(job_id, reason=self.request.POST.get("reason", "").strip())
+        self.tell(done, "It is paused: nothing of it starts any more.", "It was paused already.")
+
+
+class Resume(Deed):
+    def do(self, job_id: int) -> None:
+        done = pausing.resume(job_id)
+        self.tell(done, "It goes on, in the rhythm that it had.", "It was not paused.")
 
 
 class Delete(Screen):

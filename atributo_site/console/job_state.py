@@ -1,4 +1,4 @@
-"""The word for how a job is: what the API calls pending is waiting, delayed or retrying."""
+"""The word for how a job is: what the API calls pending is waiting, delayed, retrying or paused."""
 
 from datetime import datetime
 from typing import Any
@@ -16,6 +16,8 @@ def job_state(job: Any, now: datetime) -> str:
 
 
 def _pending(job: Any, now: datetime) -> str:
+    if job.paused:
+        return "paused"
     if job.due_at <= now:
         return "waiting"
     return "retrying" if job.run_failures else "delayed"

@@ -1,7 +1,8 @@
 """Ranks: the order in which waiting jobs start, and which of them are sticky.
 
 Sticky jobs have ranks of their own. So one index of waiting jobs leads to either kind without
-stepping over the other: a thousand jobs that wait for an instance stand in nobody's way.
+stepping over the other: a thousand jobs that wait for an instance stand in nobody's way. Jobs
+that are paused have ranks that no worker asks for.
 """
 
 from queues.logic.options import PRIORITIES
@@ -9,6 +10,7 @@ from queues.logic.options import PRIORITIES
 STICKY = 10  # more than there are priorities
 RANKS = sorted(-priority for priority in PRIORITIES)
 STICKY_RANKS = [rank + STICKY for rank in RANKS]
+PAUSED = 40  # beyond the sticky ones
 
 
 def rank_of(priority: int, sticky: bool) -> int:
@@ -16,5 +18,6 @@ def rank_of(priority: int, sticky: bool) -> int:
 
 
 def shared_rank(rank: int) -> int:
-    """The rank that the job would have if it were not sticky."""
-    return rank - STICKY if rank > RANKS[-1] else rank
+    """The rank that the job would have if it were neither sticky nor paused."""
+    awake = rank - PAUSED if rank > STICKY_RANKS[-1] else rank
+    return awake - STICKY if awake > RANKS[-1] else awake

@@ -19,6 +19,14 @@ def until_said(until: datetime, now: datetime) -> str:
     return f"{day} {until:%H:%M}"
 
 
+def next_in_step(due_at: datetime, delay_ms: int, now: datetime) -> datetime:
+    """The first moment of its own rhythm that is not over."""
+    if due_at >= now or delay_ms <= 0:
+        return max(due_at, now)
+    delay = timedelta(milliseconds=delay_ms)
+    return due_at + delay * -((due_at - now) // delay)
+
+
 def next_runs(
     due_at: datetime, delay_ms: int, repeat_times: int, runs: int, until: datetime | None
 ) -> list[datetime]:

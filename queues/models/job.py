@@ -10,7 +10,7 @@ from django.urls import reverse
 from allocation.models.ids import IdField
 from queues.logic.backoff import DEFAULT_MS
 from queues.logic.lifecycle import Status
-from queues.logic.ranks import RANKS, STICKY_RANKS, shared_rank
+from queues.logic.ranks import PAUSED, RANKS, STICKY_RANKS, shared_rank
 from queues.models.queue import Queue, Slot
 
 WAITING = Q(status="pending", slot__isnull=True)
@@ -21,8 +21,15 @@ STICKY_WAITING = (
     "AND queues_queuedjob.sticky_key IS NOT NULL"
 )
 REPEATING = Q(ended_at__isnull=True) & ~Q(repeat_times=0)
+AWAKE = Q(paused_at__isnull=True)
+SHARED_RANKS = (RANKS[0], RANKS[-1])
+OWN_RANKS = (STICKY_RANKS[0], STICKY_RANKS[-1])  # of sticky jobs
 UNFINISHED = [Status.PENDING, Status.PROGRESS]
 CHOICES = [(status.value, status.value) for status in Status]
+
+
+def _paused(ranks: tuple[int, int]) -> tuple[int, int]:
+    return ranks[0] + PAUSED, ranks[1] + PAUSED
 
 
 def default_back_off() -> int:
@@ -33,6 +40,9 @@ class QueuedJobQuerySet(models.QuerySet):
     def visible(self) -> "QueuedJobQuerySet":
         """Without the callbacks, which are jobs of their own behind the scenes."""
         return self.filter(parent=None)
+
+    def awake(self) -> "QueuedJobQuerySet":
+        return self.filter(AWAKE)
 
     def of_script(self, mount: str, name: str) -> "QueuedJobQuerySet":
         return self.filter(mount=mount, script=name)
@@ -99,6 +109,11 @@ class QueuedJob(models.Model):
     success = models.JSONField(null=True, blank=True)
     failure = models.JSONField(null=True, blank=True)
     unique_key = models.CharField(max_length=255, null=True, blank=True)
+
+    # A repeating job that is paused keeps its moment; its rank is one that no worker asks for.
+    paused_at = models.DateTimeField(null=True, blank=True)
+    paused_by = models.CharField(max_length=255, db_default="", default="", blank=True)
+    pause_reason = models.CharField(max_length=255, db_default="", default="", blank=True)
 
     # A sticky job runs at the instance that its key is allocated to. The route says which that
     # was when somebody last looked; a job whose route is out of date does not start.
@@ -171,8 +186,10 @@ class QueuedJob(models.Model):
                 name="job_status_known",
             ),
             models.CheckConstraint(
-                condition=Q(rank__range=(RANKS[0], RANKS[-1]), sticky_key__isnull=True)
-                | Q(rank__range=(STICKY_RANKS[0], STICKY_RANKS[-1]), sticky_key__isnull=False),
+                condition=Q(AWAKE, rank__range=SHARED_RANKS, sticky_key__isnull=True)
+                | Q(AWAKE, rank__range=OWN_RANKS, sticky_key__isnull=False)
+                | Q(~AWAKE, rank__range=_paused(SHARED_RANKS), sticky_key__isnull=True)
+                | Q(~AWAKE, rank__range=_paused(OWN_RANKS), sticky_key__isnull=False),
                 name="job_rank_in_range",
             ),
             models.CheckConstraint(
@@ -199,6 +216,10 @@ class QueuedJob(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("job", args=[str(self.pk)])
+
+    @property
+    def paused(self) -> bool:
+        return self.paused_at is not None
 
     @property
     def priority(self) -> int:

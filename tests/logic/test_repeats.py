@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queues.logic.repeats import MOST_AHEAD, next_runs, runs_said, until_said
+from queues.logic.repeats import MOST_AHEAD, next_in_step, next_runs, runs_said, until_said
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -28,3 +28,13 @@ def test_the_words():
     assert runs_said(3, 1) == "1 of 4"
     assert until_said(NOW + timedelta(days=1, hours=2), NOW) == "tomorrow 14:00"
     assert until_said(NOW + timedelta(days=9), NOW) == "2026-03-10 12:00"
+
+
+@given(st.integers(-(10**9), 10**9), st.integers(0, 10**7))
+def test_the_next_moment_is_in_step_and_the_first_that_is_not_over(ago_ms, delay_ms):
+    due_at = NOW - timedelta(milliseconds=ago_ms)
+    found = next_in_step(due_at, delay_ms, NOW)
+    assert found >= max(NOW, due_at)
+    if delay_ms and due_at < NOW:
+        delay = timedelta(milliseconds=delay_ms)
+        assert (found - due_at) % delay == timedelta(0) and found - delay < NOW

@@ -1,4 +1,4 @@
-"""`manage.py queued_jobs`: list, show, abort, retry, run now, delete jobs."""
+"""`manage.py queued_jobs`: list, show, abort, retry, run now, pause, resume, delete jobs."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from django.core.management.base import CommandParser
 
 from allocation.models.clock import database_now
 from atributo_site.commands import AtributoCommand
-from queues import steering
+from queues import pausing, steering
 from queues.api_jobs import found
 from queues.management.subcommands import Subcommands
 from queues.models import QueuedJob
@@ -20,11 +20,12 @@ ACTIONS = {
     "retry": steering.reset,
     "run-now": steering.run_now,
     "delete": steering.delete,
+    "resume": pausing.resume,
 }
 
 
 class Command(AtributoCommand):
-    help = "Jobs: list, show, abort, retry, run-now, delete."
+    help = "Jobs: list, show, abort, retry, run-now, pause, resume, delete."
 
     def add_arguments(self, parser: CommandParser) -> None:
         actions = Subcommands(parser)
@@ -35,12 +36,18 @@ class Command(AtributoCommand):
         listing.add_argument("--limit", type=int, default=20)
         for name in ("show", *ACTIONS):
             actions.add(name).add_argument("ids", nargs="+")
+        pause = actions.add("pause", help="One that repeats starts no more until it is resumed.")
+        pause.add_argument("ids", nargs="+")
+        pause.add_argument("--reason", default="")
 
     def perform(self, **options: Any) -> None:
         if options["action"] == "list":
             self._list(options)
         elif options["action"] == "show":
             self._show(options["ids"])
+        elif options["action"] == "pause":
+            for job_id in options["ids"]:
+                pausing.pause(found(job_id).pk, reason=options["reason"])
         else:
             for job_id in options["ids"]:
                 ACTIONS[options["action"]](found(job_id).pk)

@@ -21,7 +21,7 @@ class Step:
         if self.kind == "css":
             return page.locator(name)
         if self.kind == "field":
-            return page.locator(f'main [name="{name}"]')
+            return page.locator(f'main [name="{name}"]').filter(visible=True)
         if self.kind == "fold":
             return page.locator(f'summary[aria-label="{name}"], summary:has-text("{name}")')
         return page.get_by_role(self.kind, name=name, exact=True)

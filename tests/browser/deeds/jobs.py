@@ -1,9 +1,9 @@
 from functools import partial
 
 from allocation.models.clock import database_now
-from queues import operations
+from queues import operations, pausing
 from queues.models import Operation, Queue, QueuedJob, Script
-from tests.browser.deeds.deed import Deed, Step, follow, press, tick, typed
+from tests.browser.deeds.deed import Deed, Step, follow, press, tick, typed, unfold
 from tests.site.job_rows import make_job, make_script
 
 PAGE = "/jobs/{id}/"
@@ -31,6 +31,12 @@ def failing_group():
 def very_many():
     """More than are changed at once."""
     return [failed(script="many", error="TypeError: 1") for _ in range(101)][-1]
+
+
+def paused():
+    words = repeating(script="asleep")
+    pausing.pause(int(words["id"]))
+    return words
 
 
 def operation():
@@ -117,6 +123,22 @@ DEEDS = [
         steps=(press("Run now: send-mail"),),
         seen="css=h1:text-is('Schedules')",
         changed=is_due,
+    ),
+    Deed(
+        "job-pause",
+        given=partial(repeating, script="awake"),
+        at="/schedules/",
+        steps=(unfold("Pause awake"), typed("reason", "month's end"), press("Pause it")),
+        seen="month's end",
+        changed=has(paused_at__isnull=False, pause_reason="month's end"),
+    ),
+    Deed(
+        "job-resume",
+        given=paused,
+        at="/schedules/",
+        steps=(press("Resume asleep"),),
+        seen="It goes on, in the rhythm that it had.",
+        changed=has(paused_at=None),
     ),
     Deed(
         "job-delete",
