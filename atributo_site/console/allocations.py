@@ -11,6 +11,7 @@ from allocation.explain import explain
 from allocation.ids import valid_id
 from allocation.models import Allocation, Event
 from allocation.models.clock import database_now
+from atributo_site.console.saved_views import views_of
 from atributo_site.console.screen import Screen
 from atributo_site.keyset import page_by_key
 from atributo_site.permissions import may
@@ -36,6 +37,7 @@ class Allocations(Screen):
             prefix=prefix,
             instance_id=instance_id,
             now=database_now(),
+            views=views_of(request, "allocations"),
             may_operate=may(request.user, "allocation.operate"),
         )
 

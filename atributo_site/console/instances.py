@@ -15,6 +15,7 @@ from allocation.ids import valid_id
 from allocation.models import Allocation, Event, Instance, Roster
 from allocation.models.clock import database_now
 from allocation.snapshot import described
+from atributo_site.console.saved_views import views_of
 from atributo_site.console.screen import Screen
 from atributo_site.keyset import page_by_key
 from atributo_site.permissions import may
@@ -51,6 +52,7 @@ class Instances(Screen):
             state=state,
             states=STATES,
             now=now,
+            views=views_of(request, "instances"),
             may_operate=may(request.user, "instance.operate"),
         )
 

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from allocation.models.clock import database_now
 from allocation.transactions.models import Lock, LockWait
 from atributo_site.console.life import life
+from atributo_site.console.saved_views import views_of
 from atributo_site.console.transactions import PAGE, TransactionsScreen
 from atributo_site.keyset import page_by_key
 from atributo_site.permissions import may
@@ -39,6 +40,7 @@ class Locks(TransactionsScreen):
             locks=held(page.rows, now),
             wanted=wanted,
             filtered=any(wanted.values()),
+            views=views_of(request, self.url_name),
             may_release=may(request.user, "lock.release"),
             now=now,
         )

@@ -14,6 +14,7 @@ from atributo_site.console.pool_forms import (
     ChangePoolForm,
     PoolForm,
 )
+from atributo_site.console.saved_views import views_of
 from atributo_site.console.screen import Screen
 from atributo_site.keyset import page_by_key
 from atributo_site.permissions import may
@@ -89,7 +90,13 @@ class Backends(PoolScreen):
             rows = rows.filter(state=state)
         page = self.page(rows, descending=False)
         shown = with_history(with_live(page.rows), database_now())
-        return self.show(page=page, backends=shown, states=Backend.State.values, state=state)
+        return self.show(
+            page=page,
+            backends=shown,
+            states=Backend.State.values,
+            state=state,
+            views=views_of(request, self.url_name),
+        )
 
 
 class Timeline(PoolScreen):
@@ -101,7 +108,8 @@ class Timeline(PoolScreen):
         name = request.GET.get("pool", "")[:100]
         if name:
             rows = rows.filter(pool__name=name)
-        return self.show(page=self.page(rows, descending=True), name=name)
+        page = self.page(rows, descending=True)
+        return self.show(page=page, name=name, views=views_of(request, self.url_name))
 
 
 class Live(PoolScreen):

@@ -11,7 +11,17 @@ from django.urls import reverse
 from atributo_site.console.screen import Screen
 from atributo_site.models import SavedView
 
-SCREENS = ("jobs", "events")
+SCREENS = (
+    "allocations",
+    "events",
+    "instances",
+    "jobs",
+    "pools-backends",
+    "pools-timeline",
+    "transactions",
+    "transactions-history",
+    "transactions-locks",
+)
 LEFT_OUT = ("after", "before", "upto")  # where one was in the list
 MOST = 50
 

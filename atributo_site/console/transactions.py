@@ -15,6 +15,7 @@ from atributo_site.console.life import life
 from atributo_site.console.navigation import address
 from atributo_site.console.ordered_pages import page_in_order
 from atributo_site.console.period import PeriodForm
+from atributo_site.console.saved_views import views_of
 from atributo_site.console.screen import Screen
 from atributo_site.keyset import KeysetPage, capped_count, said_count
 
@@ -70,7 +71,8 @@ class Open(TransactionsScreen):
         rows = Transaction.objects.unfinished().exclude(status=STUCK)
         page = self.page(counted(rows.filter(owner=owner) if owner else rows), "expires_at")
         now = database_now()
-        return self.show(page=page, lives=lives(page.rows, now), owner=owner, now=now)
+        views = views_of(request, self.url_name)
+        return self.show(page=page, lives=lives(page.rows, now), owner=owner, views=views, now=now)
 
 
 class Stuck(TransactionsScreen):
@@ -107,7 +109,8 @@ class History(TransactionsScreen):
         rows = form.filtered(Transaction.objects.finished())
         filtered = any(form.cleaned_data.values())
         page = self.page(counted(rows), "-finished_at")
-        return self.show(form=form, page=page, filtered=filtered, now=now)
+        views = views_of(request, self.url_name)
+        return self.show(form=form, page=page, filtered=filtered, views=views, now=now)
 
 
 def lives(rows: list[Transaction], now: datetime) -> list[tuple[Transaction, Any]]:

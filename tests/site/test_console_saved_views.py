@@ -1,7 +1,9 @@
 """Saved views: the filters of a list under a name."""
 
 import pytest
+from django.urls import reverse
 
+from atributo_site.console.saved_views import SCREENS
 from atributo_site.models import SavedView
 
 pytestmark = pytest.mark.django_db
@@ -31,6 +33,14 @@ def test_views_of_others_are_neither_seen_nor_removed(client_as):
     other = client_as("operator")
     assert "Broken mails" not in other.get("/jobs/").text
     assert other.post(f"/views/{SavedView.objects.get().pk}/remove").status_code == 404
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_every_list_with_filters_shows_its_views(screen, client_as):
+    client = client_as("viewer")
+    page = client.post("/views", {"screen": screen, "name": "Mine", "query": ""}, follow=True)
+    assert page.status_code == 200 and page.redirect_chain[0][0] == f"{reverse(screen)}?"
+    assert "Remove the view Mine" in page.text
 
 
 @pytest.mark.parametrize("wrong", [{"screen": "https://evil.example"}, {"name": ""}])
