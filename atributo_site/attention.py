@@ -1,6 +1,9 @@
 """What an operator should look at first: pure, from the snapshot alone."""
 
 from typing import Any
+from urllib.parse import urlencode
+
+from queues.logic.job_query import written
 
 LARGEST_SKEW_SECONDS = 2.0  # between the web server's clock and the database's
 OFTEN = 3  # restarts of one process that are worth a look
@@ -74,18 +77,26 @@ def _workers(snapshot: dict[str, Any]) -> list[dict[str, str]]:
 
 def _stale_queues(snapshot: dict[str, Any]) -> list[dict[str, str]]:
     return [
-        _item(
-            "warning",
-            f"Nobody works at the queue {queue['name']}",
-            f"Its oldest job has been due for {int(queue['oldest_seconds'])} s.",
-            "manage.py worker",
-            "/queues/",
-        )
+        _stale_queue(queue)
         for queue in snapshot.get("queues", {}).get("queues", [])
         if (queue["oldest_seconds"] or 0) > STALE_SECONDS
         and not queue["running"]
         and not queue["paused"]
     ]
+
+
+def _stale_queue(queue: dict[str, Any]) -> dict[str, str]:
+    since = f"Its oldest job has been due for {int(queue['oldest_seconds'])} s"
+    if queue["oldest_is_sticky"]:  # another worker would not help
+        title = f"Sticky jobs of the queue {queue['name']} wait for their instance"
+        detail = f"{since}; its page says what it waits for."
+        return _item("warning", title, detail, "manage.py worker --instance ID", _waiting(queue))
+    title = f"Nobody works at the queue {queue['name']}"
+    return _item("warning", title, f"{since}.", "manage.py worker", _waiting(queue))
+
+
+def _waiting(queue: dict[str, Any]) -> str:
+    return f"/jobs/?{urlencode({'state': 'waiting', 'q': written('queue', queue['name'])})}"
 
 
 def _failing(snapshot: dict[str, Any]) -> list[dict[str, str]]:

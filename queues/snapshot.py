@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from queues.depth import COUNTED, first_due, oldest_seconds, with_depth
+from queues.depth import COUNTED, first_due, oldest_is_sticky, oldest_seconds, with_depth
 from queues.failures import failing
 from queues.minutes import series, sums
 from queues.models import Queue, QueuedJob
@@ -44,6 +44,7 @@ def queue_shown(queue: Any, now: datetime, hour: dict[str, int] | None) -> dict[
         "delayed": queue.delayed,
         "next_due_at": first_due(queue),
         "oldest_seconds": oldest_seconds(queue, now),
+        "oldest_is_sticky": oldest_is_sticky(queue),
         "hour": {name: counts[name] for name in SUMS},
     }
 

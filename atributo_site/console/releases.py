@@ -36,8 +36,9 @@ class Release(Confirmation):
         }
 
     def act(self, reason: str, pk: int) -> str:
+        key = self.about(pk)["lock"].document
         operators.force_release(pk, reason)
-        return f"Lock {pk} is released."
+        return f"The lock on {key} is released."
 
     def back(self, pk: int) -> str:
         return reverse("transactions-locks")

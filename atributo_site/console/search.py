@@ -10,7 +10,9 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from allocation.models import Allocation, Event, Instance
+from allocation.models.clock import database_now
 from allocation.transactions.models import Document, Transaction
+from atributo_site.console.job_state import job_state
 from atributo_site.console.navigation import address, navigation
 from atributo_site.console.screen import Screen
 from atributo_site.console.subjects import NOUNS, subject_url
@@ -80,12 +82,17 @@ def placements(user: Any, text: str) -> list[Hit]:
 def work(user: Any, text: str) -> list[Hit]:
     """A queued job by its id, a queue by its name, a service by its mount."""
     job_id = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
-    found = [Hit("job", text, subject_url(f"job:{text}"))]
-    hits = found * QueuedJob.objects.filter(pk=job_id).exists()
+    jobs = QueuedJob.objects.filter(pk=job_id).defer("data", "result")
+    hits = [Hit("job", _job_said(job), subject_url(f"job:{text}")) for job in jobs]
     if Queue.objects.existing().filter(name=text).exists():
         hits += [Hit("queue", text, subject_url(f"queue:{text}"))]
     services = Service.objects.filter(mount__in=[text, f"/{text}"]).values_list("mount", flat=True)
     return hits + [Hit("service", mount, subject_url(f"service:{mount}")) for mount in services]
+
+
+def _job_said(job: QueuedJob) -> str:
+    where = f" at {job.routed_to}" if job.routed_to else ""
+    return f"{job.pk} {job.mount}/{job.script}, {job_state(job, database_now())}{where}"
 
 
 def watched_names(user: Any, text: str) -> list[Hit]:

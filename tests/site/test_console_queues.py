@@ -130,6 +130,18 @@ def test_a_queue_that_nobody_works_at_needs_attention():
     assert "Nobody works at the queue mail" not in titles
 
 
+def test_sticky_jobs_that_wait_for_their_instance_are_told_apart():
+    sticky = {"sticky_key": "ada", "routed_to": "web-1", "routed_epoch": 1}
+    make_job(make_queue(), due_at=database_now() - timedelta(seconds=90), **sticky)
+    found = [
+        item for item in snapshot(database_now())["attention"] if "queue mail" in item["title"]
+    ]
+    assert [item["title"] for item in found] == [
+        "Sticky jobs of the queue mail wait for their instance"
+    ]
+    assert found[0]["screen"] == "/jobs/?state=waiting&q=queue%3Amail"
+
+
 def test_a_failing_group_needs_attention():
     queue = make_queue()
     for number in range(6):
