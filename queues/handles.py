@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from allocation.transactions.transaction import Transaction
-from queues import outbox, push, steering
+from queues import outbox, pausing, push, steering
 from queues.errors import InvalidJobId, JobNotFound
 from queues.logic.lifecycle import Outcome, Status
 from queues.models import Queue, QueuedJob, Run
@@ -153,6 +153,12 @@ class JobHandle:
 
     def reset(self) -> None:
         steering.reset(self._id, using=self._using)
+
+    def pause(self, reason: str = "") -> bool:
+        return pausing.pause(self._id, reason=reason, using=self._using)
+
+    def resume(self) -> bool:
+        return pausing.resume(self._id, using=self._using)
 
     def _value(self, field: str) -> Any:
         value = self._rows().values_list(field, flat=True).first()
