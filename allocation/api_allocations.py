@@ -186,7 +186,7 @@ class PlannedSerializer(serializers.Serializer):
     nowhere = serializers.IntegerField(required=False)
     arrivals = serializers.DictField(child=serializers.IntegerField(), required=False)
     moves = MoveSerializer(many=True, required=False, help_text="The first hundred.")
-    instances = serializers.DictField(child=serializers.CharField(), required=False)
+    instances = serializers.DictField(child=serializers.CharField(allow_null=True), required=False)
     progress = ProgressSerializer(
         required=False, allow_null=True, help_text="Of the rebalance that runs, or the last one."
     )

@@ -251,17 +251,17 @@ class RunNow(Endpoint):
         return Response(QueuedJobSerializer(found(job_id)).data)
 
 
-class Why(StrictSerializer):
+class PauseReason(StrictSerializer):
     reason = serializers.CharField(required=False, max_length=255, default="", allow_blank=True)
 
 
 class Pause(Endpoint):
     actions = {"POST": "job.operate"}
 
-    @extend_schema(operation_id="jobs_pause", request=Why, responses=QueuedJobSerializer)
+    @extend_schema(operation_id="jobs_pause", request=PauseReason, responses=QueuedJobSerializer)
     def post(self, request: Request, job_id: str) -> Response:
         """A job that repeats starts no more until it is resumed; a run that is under way ends."""
-        pausing.pause(parsed_id(job_id), **_given(Why, request))
+        pausing.pause(parsed_id(job_id), **_given(PauseReason, request))
         return Response(QueuedJobSerializer(found(job_id)).data)
 
 
