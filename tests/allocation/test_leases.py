@@ -76,7 +76,7 @@ def test_a_guard_lets_the_holder_pass_and_stops_whoever_comes_late():
 
 
 def test_a_guard_in_long_work_renews_the_lease():
-    held = HeldLease.take("role", "a", 60)
+    held = HeldLease.take("role", "a", 3600)
     Lease.objects.filter(role="role").update(expires_at=from_now(1))
     held._renewed -= 30
     with atomic():
