@@ -15,8 +15,8 @@ from allocation.transactions import Client
 from allocation.transactions.models import Lock, LockWait
 from allocation.transactions.models import Transaction as Row
 from pools.models import Backend, BackendChange, Pool, PoolSnapshot
-from queues import operations
-from queues.logic.ranks import STICKY
+from queues import operations, pausing
+from queues.logic.ranks import PAUSED, STICKY
 from queues.models import MinuteCount, Operation, OperationRefusal, QueuedJob
 from tests.site.every_url import make, walk
 from tests.site.job_rows import make_job, make_queue, make_run, make_script
@@ -57,7 +57,9 @@ def fill(text=MARKUP):
 
 def fill_texts(text=MARKUP):
     """Then every other text column that holds free text."""
-    QueuedJob.objects.update(rank=STICKY, sticky_key=text, routed_to=text, routed_epoch=1)
+    sticky = {"sticky_key": text, "routed_to": text, "routed_epoch": 1}
+    QueuedJob.objects.awake().update(rank=STICKY, **sticky)
+    QueuedJob.objects.filter(paused_at__isnull=False).update(rank=STICKY + PAUSED, **sticky)
     for model in (model for app in APPS for model in apps.get_app_config(app).get_models()):
         names = [field for field in model._meta.fields if _is_free(model, field)]
         if model._meta.managed and names:
@@ -149,6 +151,7 @@ def _queues(text):
     slots = queue.slots.model.objects  # those of the queue default too
     slots.update(holder=text, leased_until=database_now() + timedelta(hours=1))
     make_job(queue, data={text: text}, repeat_times=-1, repeat_delay_ms=5000, runs=37)
+    pausing.pause(make_job(queue, repeat_times=3, repeat_delay_ms=5000).pk, reason=text)
     running = make_job(queue, "progress", attempt=1, script=text)
     make_run(running, 1, "running", lines=[text], percent=40.0, note=text)
     make_job(queue, "complete", result={text: 12345678901234567890})

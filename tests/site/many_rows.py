@@ -58,7 +58,7 @@ def _jobs(rows):
         ("pending", {"unique_key": "NULL", "due_at": TIMES[connection.vendor]["far"]}, 1),
     ]
     for number, (status, columns, share) in enumerate(kinds):
-        one = QueuedJob.objects.filter(status=status).order_by("repeat_times").last()
+        one = QueuedJob.objects.awake().filter(status=status).order_by("repeat_times").last()
         plain = {"id": f"{10**15} + n", "queue_id": str(queue), "repeat_times": "0"}
         copies(one, rows * share // 10, number * rows, **plain, **columns)
 

@@ -76,7 +76,7 @@ class Deed:
         words = self.words(ground)
         page.goto(self.at.format(**words))
         assert not self.changed(words), "it is so before anything is done"
-        with page.expect_request(lambda request: request.method == "POST" and self._is(request)):
+        with page.expect_response(lambda response: self._is_sent_by(response.request)):
             for step in self.steps:
                 step.do(page, words)
         expect(_shown(page, self.seen.format(**words))).to_be_visible()
@@ -91,7 +91,9 @@ class Deed:
         page.goto(path)
         return self.steps[0].find(page, words).count() > 0
 
-    def _is(self, request):
+    def _is_sent_by(self, request):
+        if request.method != "POST":
+            return False
         match = resolve(unquote(urlsplit(request.url).path))
         verb = match.kwargs.get("verb")
         return self.url == (f"{match.url_name}:{verb}" if verb else match.url_name)

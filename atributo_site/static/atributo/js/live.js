@@ -55,6 +55,12 @@ function refresh() {
   stale.clear();
 }
 
+// Whoever began to type while the answer was under way is not interrupted either.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const part = event.detail.target;
+  if (part?.matches?.("[data-live]") && isBusy(part)) event.detail.shouldSwap = false;
+});
+
 function concerns(part, subject) {
   const topics = part.dataset.live.split(" ").filter(Boolean);
   return subject === null || topics.length === 0 ||
