@@ -51,8 +51,8 @@ def candidates_at(epoch: int, using: str = "default") -> list[Candidate] | None:
     rows = Instance.objects.using(using).values_list("id", "weight", "available", "epoch")
     weights = {key: weight for key, weight, _, _ in rows}
     available = {key for key, _, is_available, _ in rows if is_available}
-    changes = Event.objects.using(using).filter(kind__in=AVAILABILITY_KINDS).order_by("-id")
-    for subject, facts in changes.values_list("subject", "facts")[:MOST_CHANGES]:
+    changes = Event.objects.using(using).of_kinds(AVAILABILITY_KINDS).newest_first()
+    for _, subject, facts in changes.values_list("id", "subject", "facts")[:MOST_CHANGES]:
         key = subject.removeprefix("instance:")
         if facts["epoch"] <= epoch:
             return [Candidate(key, weights.get(key, 1)) for key in sorted(available)]

@@ -53,8 +53,9 @@ def plan_drain(instance_id: str, using: str = "default") -> Plan:
     if not Instance.objects.using(using).filter(pk=instance_id).exists():
         raise UnknownInstance(f"there is no instance {instance_id}", instance_id=instance_id)
     jobs = Allocation.objects.using(using).on(instance_id).order_by("job_id")
-    placed = list(jobs.values_list("job_id", "instance_id")[:MOST_PLANNED])
-    moves = plan(placed, Destinations.without(instance_id, using).choose)
+    destinations = Destinations.without(instance_id, using)
+    placed = list(jobs.values_list("job_id", "instance_id")[: destinations.most(MOST_PLANNED)])
+    moves = plan(placed, destinations.choose)
     forget_loads(using)  # they count the moves that were only planned
     return _plan(load_of(instance_id, using), placed, moves, len(placed) - len(moves))
 
@@ -62,8 +63,9 @@ def plan_drain(instance_id: str, using: str = "default") -> Plan:
 def plan_rebalance(using: str = "default", most: int = MOST_PLANNED) -> Plan:
     """Which jobs would be elsewhere if all were placed anew today."""
     rows = Allocation.objects.using(using).order_by("job_id")
-    placed = list(rows.values_list("job_id", "instance_id")[:most])
-    moves, _ = replan(placed, Destinations.without(None, using).choose_again, most)
+    destinations = Destinations.without(None, using)
+    placed = list(rows.values_list("job_id", "instance_id")[: destinations.most(most)])
+    moves, _ = replan(placed, destinations.choose_again, most)
     forget_loads(using)  # they count the moves that were only planned
     total = sum(read_loads(using).jobs.values())
     return _plan(total, placed, moves, 0)

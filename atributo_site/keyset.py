@@ -1,5 +1,6 @@
 """Pages by key: the last page of a million rows costs as much as the first."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,16 +21,26 @@ class KeysetPage:
 
 
 def page_by_key(
-    rows: QuerySet, *, after: str = "", before: str = "", size: int = 50, descending: bool = True
+    rows: QuerySet,
+    narrowed: Callable[[Any], QuerySet] = lambda rows: rows,
+    /,
+    *,
+    after: str = "",
+    before: str = "",
+    size: int = 50,
+    descending: bool = True,
 ) -> KeysetPage:
-    """The rows that follow the key `after`, or the ones in front of `before`, else the first."""
+    """The rows that follow the key `after`, or the ones in front of `before`, else the first.
+
+    `narrowed` is the last condition, for what makes a union of them.
+    """
     after_key, before_key = _key(rows, after), _key(rows, before)
     backwards = after_key is None and before_key is not None
     if after_key is not None:
         rows = rows.filter(**{f"pk__{'lt' if descending else 'gt'}": after_key})
     elif before_key is not None:
         rows = rows.filter(**{f"pk__{'gt' if descending else 'lt'}": before_key})
-    found = list(rows.order_by("-pk" if descending != backwards else "pk")[: size + 1])
+    found = list(narrowed(rows).order_by("-pk" if descending != backwards else "pk")[: size + 1])
     shown = found[:size][::-1] if backwards else found[:size]
     more = len(found) > size
     return KeysetPage(

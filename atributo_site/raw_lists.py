@@ -24,7 +24,7 @@ class CappedPaginator(Paginator):
 
     @cached_property
     def count(self) -> int:
-        return capped_count(self.object_list)  # type: ignore[arg-type]
+        return capped_count(self.object_list, by_key=True)  # type: ignore[arg-type]
 
 
 class KeysetChangeList(ChangeList):

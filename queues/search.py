@@ -10,7 +10,9 @@ from django.db.models import Q, TextField
 from django.db.models.functions import Cast
 
 from queues.logic.job_query import Term, parsed
-from queues.models import Queue, QueuedJob, Script
+from queues.logic.lifecycle import Status
+from queues.models import QueuedJob, Script
+from queues.models.job import WAITING
 from queues.shown import hidden
 
 LOOKED_THROUGH = 10_000  # jobs, newest first, for what no index answers
@@ -20,7 +22,6 @@ STATES = ("waiting", "delayed", "running", "complete", "failed")
 # SQLite takes a partial index only where its condition stands in the query as it was defined,
 # with no parameter in it; with ORM filters each count would read the whole table.
 FREE = "queues_queuedjob.status = 'pending' AND queues_queuedjob.slot_id IS NULL"
-ENDED = "queues_queuedjob.status IN ('complete', 'failed')"
 BEGUN = "queues_queuedjob.status IN ('progress', 'complete', 'failed')"
 INDEXED = {
     "waiting": FREE,
@@ -29,7 +30,13 @@ INDEXED = {
     "complete": f"{BEGUN} AND queues_queuedjob.status = 'complete'",
     "failed": f"{BEGUN} AND queues_queuedjob.status = 'failed'",
 }
-
+PLAIN = {
+    "waiting": WAITING,
+    "delayed": WAITING,
+    "running": Q(status=Status.PROGRESS),
+    "complete": Q(status=Status.COMPLETE),
+    "failed": Q(status=Status.FAILED),
+}
 
 Period = tuple[datetime | None, datetime | None]  # from the first up to the second
 
@@ -42,11 +49,14 @@ class Found:
     floor: int | None
 
 
-def in_state(jobs: Any, state: str, now: datetime) -> Any:
-    """Jobs that wait, wait for a later moment, run, or ended in one of the two ways."""
+def in_state(jobs: Any, state: str, now: datetime, *, by_index: bool = True) -> Any:
+    """Jobs that wait, wait for a later moment, run, or ended in one of the two ways.
+
+    Not `by_index` is for what another index answers better than that of states.
+    """
     if state not in STATES:
         return jobs
-    jobs = jobs.extra(where=[INDEXED[state]])
+    jobs = jobs.extra(where=[INDEXED[state]]) if by_index else jobs.filter(PLAIN[state])
     if state == "waiting":
         return jobs.filter(due_at__lte=now)
     return jobs.filter(due_at__gt=now) if state == "delayed" else jobs
@@ -62,14 +72,15 @@ def search(
     now: datetime,
 ) -> Found:
     """Jobs in any order; `newest` leaves out what came later."""
-    jobs = in_state(QueuedJob.objects.visible(), state, now)
+    terms = parsed(text)
+    by_script = any(_names_script(term) for term in terms)
+    jobs = in_state(QueuedJob.objects.visible(), state, now, by_index=not by_script)
     if ended is not None:
         jobs = jobs.filter(pk__in=_ended_in(ended, newest))
     if newest is not None:
         jobs = jobs.filter(pk__lte=newest)
     if fingerprint:
         jobs = jobs.filter(fingerprint=fingerprint).extra(where=[INDEXED["failed"]])
-    terms = parsed(text)
     floor = None if answered_by_index(text) else _floor(state, newest, now)
     if floor is not None:
         jobs = jobs.filter(pk__gte=floor)
@@ -85,9 +96,9 @@ def answered_by_index(text: str) -> bool:
 
 
 def _ended_in(period: Period, newest: int | None) -> Any:
-    """The newest jobs that ended in it, queue by queue through the index of ended ones."""
+    """The newest jobs that ended in it."""
     since, until = period
-    jobs = QueuedJob.objects.extra(where=[ENDED]).filter(queue__in=Queue.objects.values("pk"))
+    jobs = QueuedJob.objects.filter(ended_at__isnull=False)
     if newest is not None:
         jobs = jobs.filter(pk__lte=newest)
     if since is not None:
@@ -106,7 +117,11 @@ def _floor(state: str, newest: int | None, now: datetime) -> int | None:
 
 
 def _indexed(term: Term) -> bool:
-    return term.name == "id" or (term.name == "script" and "/" in term.value)
+    return term.name == "id" or _names_script(term)
+
+
+def _names_script(term: Term) -> bool:
+    return term.name == "script" and "/" in term.value
 
 
 def _condition(term: Term) -> Q:

@@ -62,9 +62,13 @@ class Names(PoolScreen):
     template_name = "console/pools/names.html"
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        present = Count("backends", filter=Q(backends__state=Backend.State.PRESENT))
-        rows = Pool.objects.annotate(present=present, known=Count("backends"))
-        return self.show(page=self.page(rows, descending=False))
+        page = self.page(Pool.objects.all(), descending=False)
+        present = Count("pk", filter=Q(state=Backend.State.PRESENT))
+        counted = Backend.objects.filter(pool__in=page.rows).order_by().values_list("pool")
+        found = {pool: counts for pool, *counts in counted.annotate(p=present, k=Count("pk"))}
+        for pool in page.rows:
+            pool.present, pool.known = found.get(pool.pk, (0, 0))
+        return self.show(page=page)
 
 
 class OneName(PoolScreen):

@@ -125,9 +125,7 @@ class QueuedJob(models.Model):
                 fields=["queue", "rank", "due_at", "id"], condition=WAITING, name="job_waiting"
             ),
             models.Index(
-                fields=["id", "due_at"],
-                condition=WAITING & Q(parent__isnull=True),
-                name="job_shown_waiting",
+                fields=["id", "due_at", "parent"], condition=WAITING, name="job_waiting_by_id"
             ),
             models.Index(
                 fields=["routed_to", "queue", "rank", "due_at", "id"],
@@ -137,9 +135,9 @@ class QueuedJob(models.Model):
             models.Index(fields=["sticky_key", "slot"], condition=STICKY, name="job_by_sticky_key"),
             models.Index(fields=["slot"], condition=Q(slot__isnull=False), name="job_held_by_slot"),
             models.Index(
-                fields=["status", "id"],
-                condition=Q(status__in=["progress", "complete", "failed"], parent__isnull=True),
-                name="job_shown_by_status",
+                fields=["status", "id", "parent"],
+                condition=Q(status__in=["progress", "complete", "failed"]),
+                name="job_begun_by_status",
             ),
             models.Index(
                 fields=["queue", "ended_at"],
@@ -147,11 +145,17 @@ class QueuedJob(models.Model):
                 name="job_ended",
             ),
             models.Index(
+                fields=["ended_at", "id"], condition=Q(ended_at__isnull=False), name="job_by_end"
+            ),
+            models.Index(
                 fields=["fingerprint", "id"],
                 condition=Q(status="failed"),
                 name="job_by_fingerprint",
             ),
-            models.Index(fields=["mount", "script", "id"], name="job_by_script"),
+            # What follows the id is there to be compared without a look at the row.
+            models.Index(
+                fields=["mount", "script", "id", "status", "parent"], name="job_by_script"
+            ),
             models.Index(fields=["created_at"], name="job_by_push"),
             models.Index(fields=["due_at", "id"], condition=REPEATING, name="job_repeating"),
         ]

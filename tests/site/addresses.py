@@ -3,6 +3,8 @@
 from django.contrib import admin
 from django.urls import reverse
 
+from allocation.models import Instance
+from queues.models import Run
 from tests.site.full_site import screens
 from tests.site.many_rows import FIRST_JOB, FULLEST
 
@@ -46,7 +48,7 @@ VARIANTS = [
     f"/jobs/?upto={LATER_JOB}",
     "/schedules/?after=1",
     "/queues/default/",
-    "/queues/?after=queue-1",
+    "/queues/?after=a",
     "/instances/?state=available",
     "/instances/?state=available&prefix=many",
     "/instances/?state=unavailable",
@@ -64,10 +66,6 @@ VARIANTS = [
     "/allocations/?before=many-5",
     "/allocations/-/map/?add=10",
     "/allocations/-/map/?remove=many-7",
-    "/instances/web-2/",
-    "/instances/web-2/?plan=",
-    "/instances/web-2/remove",
-    "/allocations/job1/",
     "/job-ids/?id=26111603463755600",
     "/events/?kind=many.happened",
     "/events/?kind=nothing.happened",
@@ -105,7 +103,7 @@ VARIANTS = [
     "/transactions/history/?since=20d&status=rolled_back",
     "/transactions/history/?after=900",
     "/transactions/curators/?after=900",
-    "/pools/?after=1",
+    "/pools/?after=0",
     "/pools/backends/?state=gone",
     "/pools/backends/?after=900",
     "/pools/timeline/?pool=bench",
@@ -123,11 +121,11 @@ SEARCHES = {  # of a raw list, and what its filters offer
     "queues_queuedjob": [
         f"?q={FIRST_JOB}",
         "?q=nothing",
-        "?status__exact=pending",
-        "?status__exact=progress",
-        "?status__exact=complete",
-        "?status__exact=failed",
-        f"?status__exact=failed&after={FIRST_JOB + 2_000}",
+        "?state=waiting",
+        "?state=running",
+        "?state=complete",
+        "?state=failed",
+        f"?state=failed&after={FIRST_JOB + 2_000}",
         f"?after={LATER_JOB}",
         f"?before={LATER_JOB}",
     ],
@@ -146,7 +144,24 @@ SEARCHES = {  # of a raw list, and what its filters offer
 
 def addresses(text):
     """What it is → where it is; the same for few and for many rows."""
-    return {**screens(text), **{path: path for path in VARIANTS}, **raw_lists()}
+    shown = {**screens(text), **{path: path for path in VARIANTS}}
+    return {**shown, **largest(), **raw_lists()}
+
+
+def largest():
+    """The pages of what has the most rows below it, as far as there is such a thing."""
+    full = Instance.objects.filter(pk=FULLEST).exists()
+    instance, key = (FULLEST, "many-2") if full else ("web-2", "job1")
+    often = Run.objects.order_by("-attempt").first().job_id
+    return {
+        "fullest instance": f"/instances/{instance}/",
+        "fullest instance, plan": f"/instances/{instance}/?plan=",
+        "fullest instance, remove": f"/instances/{instance}/remove",
+        "one of its jobs": f"/allocations/{key}/",
+        "job of many attempts": f"/jobs/{often}/",
+        "job of many attempts, delete": f"/jobs/{often}/delete",
+        "job of many attempts, edit": f"/jobs/{often}/edit/",
+    }
 
 
 def raw_lists():

@@ -79,18 +79,18 @@ def _half(one, count, prefix="'"):
     return f"CASE WHEN n %% 2 = 0 THEN {one} ELSE {prefix}many-' || (n %% {count}) END"
 
 
-def _older_first(count):
-    """A month's moments for the numbers from 0 on, the newest last."""
-    return ago(f"({count} - n %% {count}) * {MONTH_SECONDS / count}")
+def _older_first(count, first=0):
+    """A month's moments for the numbers from the first on, the newest last."""
+    return ago(f"({count} - (n - {first})) * {MONTH_SECONDS / count}")
 
 
 def _jobs(rows):
     """Half of them complete, a fifth failed with a hundred errors, the rest wait or are delayed."""
     queue = Queue.objects.get(name="default").pk
-    ended = {"ended_at": _older_first(rows)}
+    failed = {"ended_at": _older_first(rows // 5, rows), "fingerprint": "'error-' || (n %% 100)"}
     kinds = [
-        ("complete", ended, 5),
-        ("failed", {**ended, "fingerprint": "'error-' || (n %% 100)"}, 2),
+        ("complete", {"ended_at": _older_first(rows // 2)}, 5),
+        ("failed", failed, 2),
         ("pending", {"unique_key": "NULL"}, 2),
         ("pending", {"unique_key": "NULL", "due_at": TIMES[connection.vendor]["far"]}, 1),
     ]
