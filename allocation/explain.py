@@ -85,7 +85,7 @@ def _why(row: Allocation, using: str) -> dict[str, Any]:
             "who they were has been forgotten."
         )
         return {"sentence": sentence, "scores": []}
-    found = scores(row.strategy, row.pk, then)
+    found = scores(row.strategy, row.pk, then, LISTED)
     return {"sentence": _sentence(row, found), "scores": _listed(found)}
 
 
@@ -103,13 +103,12 @@ def _today(job_id: str, using: str) -> dict[str, Any]:
     strategy = settings.ATRIBUTO.strategy
     now: Candidates = fresh(using)
     choices = loads(using).counted(now.all) if strategy in COUNTS_LOAD else now.all
-    found = scores(strategy, job_id, choices)
+    found = scores(strategy, job_id, choices, LISTED)
     chosen = found[0].instance_id if found else None
     return {"strategy": strategy, "instance_id": chosen, "scores": _listed(found)}
 
 
 def _listed(found: list[Score]) -> list[dict[str, Any]]:
     return [
-        {"instance_id": s.instance_id, "score": round(s.score, 6), "note": s.note}
-        for s in found[:LISTED]
+        {"instance_id": s.instance_id, "score": round(s.score, 6), "note": s.note} for s in found
     ]

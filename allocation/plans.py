@@ -1,6 +1,7 @@
 """What would move, before anything moves: counts for everybody, a list for the first ones."""
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from django.conf import settings
@@ -31,6 +32,10 @@ class Plan:
     @property
     def listed(self) -> list[Move]:
         return self.moves[:LISTED]
+
+    @property
+    def busiest(self) -> dict[str, int]:
+        return dict(islice(self.arrivals.items(), LISTED))
 
     @property
     def facts(self) -> dict[str, Any]:

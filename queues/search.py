@@ -1,7 +1,7 @@
 """Search: jobs by state and by what was typed, never through more rows than are said."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,9 +10,7 @@ from django.db.models import Q, TextField
 from django.db.models.functions import Cast
 
 from queues.logic.job_query import Term, parsed
-from queues.logic.lifecycle import Status
 from queues.models import QueuedJob, Script
-from queues.models.job import WAITING
 from queues.shown import hidden
 
 LOOKED_THROUGH = 10_000  # jobs, newest first, for what no index answers
@@ -30,12 +28,15 @@ INDEXED = {
     "complete": f"{BEGUN} AND queues_queuedjob.status = 'complete'",
     "failed": f"{BEGUN} AND queues_queuedjob.status = 'failed'",
 }
-PLAIN = {
-    "waiting": WAITING,
-    "delayed": WAITING,
-    "running": Q(status=Status.PROGRESS),
-    "complete": Q(status=Status.COMPLETE),
-    "failed": Q(status=Status.FAILED),
+OPEN = "queues_queuedjob.status IN ('pending', 'progress', 'failed')"
+# Where the script is named its own indexes are better; the plus keeps SQLite from the others.
+FREE_OF_SCRIPT = "queues_queuedjob.status = 'pending' AND +queues_queuedjob.slot_id IS NULL"
+OF_SCRIPT = {
+    "waiting": f"{OPEN} AND {FREE_OF_SCRIPT}",
+    "delayed": f"{OPEN} AND {FREE_OF_SCRIPT}",
+    "running": f"{OPEN} AND queues_queuedjob.status = 'progress'",
+    "complete": "queues_queuedjob.status = 'complete'",
+    "failed": f"{OPEN} AND queues_queuedjob.status = 'failed'",
 }
 
 Period = tuple[datetime | None, datetime | None]  # from the first up to the second
@@ -49,14 +50,11 @@ class Found:
     floor: int | None
 
 
-def in_state(jobs: Any, state: str, now: datetime, *, by_index: bool = True) -> Any:
-    """Jobs that wait, wait for a later moment, run, or ended in one of the two ways.
-
-    Not `by_index` is for what another index answers better than that of states.
-    """
+def in_state(jobs: Any, state: str, now: datetime, conditions: Mapping[str, str] = INDEXED) -> Any:
+    """Jobs that wait, wait for a later moment, run, or ended in one of the two ways."""
     if state not in STATES:
         return jobs
-    jobs = jobs.extra(where=[INDEXED[state]]) if by_index else jobs.filter(PLAIN[state])
+    jobs = jobs.extra(where=[conditions[state]])
     if state == "waiting":
         return jobs.filter(due_at__lte=now)
     return jobs.filter(due_at__gt=now) if state == "delayed" else jobs
@@ -73,8 +71,8 @@ def search(
 ) -> Found:
     """Jobs in any order; `newest` leaves out what came later."""
     terms = parsed(text)
-    by_script = any(_names_script(term) for term in terms)
-    jobs = in_state(QueuedJob.objects.visible(), state, now, by_index=not by_script)
+    conditions = OF_SCRIPT if any(_names_script(term) for term in terms) else INDEXED
+    jobs = in_state(QueuedJob.objects.visible(), state, now, conditions)
     if ended is not None:
         jobs = jobs.filter(pk__in=_ended_in(ended, newest))
     if newest is not None:

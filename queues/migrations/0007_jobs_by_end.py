@@ -7,11 +7,17 @@ in the index, so that lists with and without callbacks use the same one.
 from django.db import migrations, models
 
 BEGUN = models.Q(("status__in", ["progress", "complete", "failed"]))
+OPEN = models.Q(("status__in", ["pending", "progress", "failed"]))
 WAITING = models.Q(("slot__isnull", True), ("status", "pending"))
 INDEXES = [
     models.Index(fields=["status", "id", "parent"], condition=BEGUN, name="job_begun_by_status"),
     models.Index(fields=["id", "due_at", "parent"], condition=WAITING, name="job_waiting_by_id"),
     models.Index(fields=["mount", "script", "id", "status", "parent"], name="job_by_script"),
+    models.Index(
+        fields=["mount", "script", "status", "id", "due_at", "parent"],
+        condition=OPEN,
+        name="job_by_script_and_status",
+    ),
     models.Index(
         fields=["ended_at", "id"],
         condition=models.Q(("ended_at__isnull", False)),

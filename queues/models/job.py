@@ -152,9 +152,15 @@ class QueuedJob(models.Model):
                 condition=Q(status="failed"),
                 name="job_by_fingerprint",
             ),
-            # What follows the id is there to be compared without a look at the row.
+            # What follows the id is there to be compared without a look at the row. Complete
+            # jobs are the most of any script, and the newest of them are found without an index.
             models.Index(
                 fields=["mount", "script", "id", "status", "parent"], name="job_by_script"
+            ),
+            models.Index(
+                fields=["mount", "script", "status", "id", "due_at", "parent"],
+                condition=Q(status__in=["pending", "progress", "failed"]),
+                name="job_by_script_and_status",
             ),
             models.Index(fields=["created_at"], name="job_by_push"),
             models.Index(fields=["due_at", "id"], condition=REPEATING, name="job_repeating"),
