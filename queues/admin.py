@@ -68,6 +68,7 @@ class StateFilter(admin.SimpleListFilter):
 @admin.register(QueuedJob)
 class QueuedJobList(RawList):
     view_action = "job.view"
+    keys_first = True
     list_display = ["id", "queue", "mount", "script", "status", "attempt", "due_at", "error"]
     list_display += ["sticky_key", "routed_to"]
     list_filter = [StateFilter]

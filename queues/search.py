@@ -10,6 +10,7 @@ from django.db.models import Q, TextField
 from django.db.models.functions import Cast
 
 from queues.logic.job_query import Term, parsed
+from queues.logic.lifecycle import Status
 from queues.models import QueuedJob, Script
 from queues.shown import hidden
 
@@ -29,11 +30,12 @@ INDEXED = {
     "failed": f"{BEGUN} AND queues_queuedjob.status = 'failed'",
 }
 OPEN = "queues_queuedjob.status IN ('pending', 'progress', 'failed')"
-# Where the script is named its own indexes are better; the plus keeps SQLite from the others.
-FREE_OF_SCRIPT = "queues_queuedjob.status = 'pending' AND +queues_queuedjob.slot_id IS NULL"
+# Where the script is named its own indexes are better. That a job waits is said with a parameter
+# then, which keeps SQLite from the indexes of waiting jobs.
+FREE_OF_SCRIPT = f"{OPEN} AND queues_queuedjob.slot_id IS NULL"
 OF_SCRIPT = {
-    "waiting": f"{OPEN} AND {FREE_OF_SCRIPT}",
-    "delayed": f"{OPEN} AND {FREE_OF_SCRIPT}",
+    "waiting": FREE_OF_SCRIPT,
+    "delayed": FREE_OF_SCRIPT,
     "running": f"{OPEN} AND queues_queuedjob.status = 'progress'",
     "complete": "queues_queuedjob.status = 'complete'",
     "failed": f"{OPEN} AND queues_queuedjob.status = 'failed'",
@@ -56,8 +58,8 @@ def in_state(jobs: Any, state: str, now: datetime, conditions: Mapping[str, str]
         return jobs
     jobs = jobs.extra(where=[conditions[state]])
     if state == "waiting":
-        return jobs.filter(due_at__lte=now)
-    return jobs.filter(due_at__gt=now) if state == "delayed" else jobs
+        return jobs.filter(status=Status.PENDING, due_at__lte=now)
+    return jobs.filter(status=Status.PENDING, due_at__gt=now) if state == "delayed" else jobs
 
 
 def search(
@@ -74,14 +76,15 @@ def search(
     conditions = OF_SCRIPT if any(_names_script(term) for term in terms) else INDEXED
     jobs = in_state(QueuedJob.objects.visible(), state, now, conditions)
     if ended is not None:
-        jobs = jobs.filter(pk__in=_ended_in(ended, newest))
+        jobs = _among(jobs, _ended_in(ended, newest))
     if newest is not None:
         jobs = jobs.filter(pk__lte=newest)
     if fingerprint:
         jobs = jobs.filter(fingerprint=fingerprint).extra(where=[INDEXED["failed"]])
-    floor = None if answered_by_index(text) else _floor(state, newest, now)
-    if floor is not None:
-        jobs = jobs.filter(pk__gte=floor)
+    floor = None
+    if not answered_by_index(text):
+        floor, top = _window(state, newest, now)
+        jobs = jobs.filter(pk__range=(floor or 0, top))
     for term in terms:
         jobs = jobs.filter(_condition(term))
     looked_into = [term for term in terms if term.name == "data"]
@@ -93,8 +96,8 @@ def answered_by_index(text: str) -> bool:
     return all(_indexed(term) for term in parsed(text))
 
 
-def _ended_in(period: Period, newest: int | None) -> Any:
-    """The newest jobs that ended in it."""
+def _ended_in(period: Period, newest: int | None) -> list[int]:
+    """The newest jobs that ended in it. As a subquery every job would be compared with them."""
     since, until = period
     jobs = QueuedJob.objects.filter(ended_at__isnull=False)
     if newest is not None:
@@ -103,15 +106,22 @@ def _ended_in(period: Period, newest: int | None) -> Any:
         jobs = jobs.filter(ended_at__gte=since)
     if until is not None:
         jobs = jobs.filter(ended_at__lt=until)
-    return jobs.order_by("-ended_at").values("pk")[:LOOKED_THROUGH]
+    return list(jobs.order_by("-ended_at").values_list("pk", flat=True)[:LOOKED_THROUGH])
 
 
-def _floor(state: str, newest: int | None, now: datetime) -> int | None:
+def _among(jobs: Any, ids: list[int]) -> Any:
+    """The range keeps PostgreSQL from walking to them along the key."""
+    return jobs.filter(pk__in=ids, pk__range=(min(ids, default=0), max(ids, default=0)))
+
+
+def _window(state: str, newest: int | None, now: datetime) -> tuple[int | None, int]:
+    """The oldest job that is looked at, unless all are, and the newest of that state."""
     jobs = in_state(QueuedJob.objects.visible(), state, now)
     if newest is not None:
         jobs = jobs.filter(pk__lte=newest)
-    beyond = jobs.order_by("-pk").values_list("pk", flat=True)
-    return next(iter(beyond[LOOKED_THROUGH : LOOKED_THROUGH + 1]), None)
+    ids = jobs.order_by("-pk").values_list("pk", flat=True)
+    beyond = next(iter(ids[LOOKED_THROUGH : LOOKED_THROUGH + 1]), None)
+    return beyond, next(iter(ids[:1]), 0)
 
 
 def _indexed(term: Term) -> bool:

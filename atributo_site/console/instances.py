@@ -40,7 +40,7 @@ class Instances(Screen):
     def get(self, request: HttpRequest) -> HttpResponse:
         prefix, state = request.GET.get("prefix", "")[:255], request.GET.get("state", "")
         rows = in_state(state).starting_with(prefix).select_related("drain").with_load()
-        keys = {name: request.GET.get(name, "") for name in ("after", "before")}
+        keys: dict[str, Any] = {name: request.GET.get(name, "") for name in ("after", "before")}
         page = page_by_key(rows, **keys, size=PAGE, descending=False)
         now = database_now()
         return self.show(

@@ -53,7 +53,9 @@ class PoolScreen(Screen):
         return super().show(status, **common, **context)
 
     def page(self, rows: Any, descending: bool) -> Any:
-        keys = {name: self.request.GET.get(name, "") for name in ("after", "before")}
+        keys: dict[str, Any] = {
+            name: self.request.GET.get(name, "") for name in ("after", "before")
+        }
         return page_by_key(rows, **keys, size=PAGE, descending=descending)
 
 
