@@ -53,13 +53,13 @@ class Plan:
         }
 
 
-def plan_drain(instance_id: str, using: str = "default") -> Plan:
+def plan_drain(instance_id: str, using: str = "default", most: int = MOST_PLANNED) -> Plan:
     """Where the jobs of an instance would go."""
     if not Instance.objects.using(using).filter(pk=instance_id).exists():
         raise UnknownInstance(f"there is no instance {instance_id}", instance_id=instance_id)
     jobs = Allocation.objects.using(using).on(instance_id).order_by("job_id")
     destinations = Destinations.without(instance_id, using)
-    placed = list(jobs.values_list("job_id", "instance_id")[: destinations.most(MOST_PLANNED)])
+    placed = list(jobs.values_list("job_id", "instance_id")[: destinations.most(most)])
     moves = plan(placed, destinations.choose)
     forget_loads(using)  # they count the moves that were only planned
     return _plan(load_of(instance_id, using), placed, moves, len(placed) - len(moves))

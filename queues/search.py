@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Q, TextField
+from django.db.models import Max, Min, Q, TextField
 from django.db.models.functions import Cast
 
 from queues.logic.job_query import Term, parsed
@@ -76,7 +76,7 @@ def search(
     conditions = OF_SCRIPT if any(_names_script(term) for term in terms) else INDEXED
     jobs = in_state(QueuedJob.objects.visible(), state, now, conditions)
     if ended is not None:
-        jobs = _among(jobs, _ended_in(ended, newest))
+        jobs = _ended_in(jobs, ended, newest)
     if newest is not None:
         jobs = jobs.filter(pk__lte=newest)
     if fingerprint:
@@ -96,22 +96,19 @@ def answered_by_index(text: str) -> bool:
     return all(_indexed(term) for term in parsed(text))
 
 
-def _ended_in(period: Period, newest: int | None) -> list[int]:
-    """The newest jobs that ended in it. As a subquery every job would be compared with them."""
+def _ended_in(jobs: Any, period: Period, newest: int | None) -> Any:
+    """Those that ended last in it; the range keeps PostgreSQL from a walk along the key."""
     since, until = period
-    jobs = QueuedJob.objects.filter(ended_at__isnull=False)
+    ended = QueuedJob.objects.filter(ended_at__isnull=False)
     if newest is not None:
-        jobs = jobs.filter(pk__lte=newest)
+        ended = ended.filter(pk__lte=newest)
     if since is not None:
-        jobs = jobs.filter(ended_at__gte=since)
+        ended = ended.filter(ended_at__gte=since)
     if until is not None:
-        jobs = jobs.filter(ended_at__lt=until)
-    return list(jobs.order_by("-ended_at").values_list("pk", flat=True)[:LOOKED_THROUGH])
-
-
-def _among(jobs: Any, ids: list[int]) -> Any:
-    """The range keeps PostgreSQL from walking to them along the key."""
-    return jobs.filter(pk__in=ids, pk__range=(min(ids, default=0), max(ids, default=0)))
+        ended = ended.filter(ended_at__lt=until)
+    last = ended.order_by("-ended_at").values("pk")[:LOOKED_THROUGH]
+    ends = last.aggregate(first=Min("pk"), last=Max("pk"))
+    return jobs.filter(pk__in=last, pk__range=(ends["first"] or 0, ends["last"] or 0))
 
 
 def _window(state: str, newest: int | None, now: datetime) -> tuple[int | None, int]:

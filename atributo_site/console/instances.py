@@ -22,6 +22,7 @@ from atributo_site.permissions import may
 PAGE = 50
 JOBS_SHOWN = 20
 EVENTS_SHOWN = 15
+PREVIEWED = 5_000
 VERBS = ("available", "unavailable", "restore", "drain", "stop", "force")
 STATES = ("available", "unavailable", "draining")
 
@@ -76,7 +77,7 @@ class OneInstance(Screen):
             facts=bar(described([row], now)[0]),
             removal=may_remove(row.pk),
             left=left_on(row.pk),
-            plan=plans.plan_drain(row.pk) if "plan" in request.GET else None,
+            plan=plans.plan_drain(row.pk, most=PREVIEWED) if "plan" in request.GET else None,
             jobs=jobs,
             events=events,
             now=now,

@@ -20,6 +20,7 @@ VARIANTS = [
     "/jobs/?state=failed&since=1h",
     "/jobs/?since=7d",
     "/jobs/?since=30d&until=1h",
+    "/jobs/?state=complete&since=20d&until=19d",
     "/jobs/?state=complete&since=2000-01-01&until=2000-01-02",
     "/jobs/?fingerprint=error-7",
     "/jobs/?fingerprint=error-7&state=complete",
