@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db import connections
 from django.db.models import Max, Min, Q, TextField
 from django.db.models.functions import Cast
 
@@ -30,12 +31,12 @@ INDEXED = {
     "failed": f"{BEGUN} AND queues_queuedjob.status = 'failed'",
 }
 OPEN = "queues_queuedjob.status IN ('pending', 'progress', 'failed')"
-# Where the script is named its own indexes are better. That a job waits is said with a parameter
-# then, which keeps SQLite from the indexes of waiting jobs.
-FREE_OF_SCRIPT = f"{OPEN} AND queues_queuedjob.slot_id IS NULL"
-OF_SCRIPT = {
-    "waiting": FREE_OF_SCRIPT,
-    "delayed": FREE_OF_SCRIPT,
+# Where a script or an error is named their own indexes are better. That a job waits is said with a
+# parameter then, which keeps SQLite from the indexes of waiting jobs.
+NARROW_FREE = f"{OPEN} AND queues_queuedjob.slot_id IS NULL"
+NARROW = {
+    "waiting": NARROW_FREE,
+    "delayed": NARROW_FREE,
     "running": f"{OPEN} AND queues_queuedjob.status = 'progress'",
     "complete": "queues_queuedjob.status = 'complete'",
     "failed": f"{OPEN} AND queues_queuedjob.status = 'failed'",
@@ -73,14 +74,15 @@ def search(
 ) -> Found:
     """Jobs in any order; `newest` leaves out what came later."""
     terms = parsed(text)
-    conditions = OF_SCRIPT if any(_names_script(term) for term in terms) else INDEXED
+    narrow = bool(fingerprint) or any(_names_script(term) for term in terms)
+    conditions = NARROW if narrow else INDEXED
     jobs = in_state(QueuedJob.objects.visible(), state, now, conditions)
     if ended is not None:
         jobs = _ended_in(jobs, ended, newest)
     if newest is not None:
         jobs = jobs.filter(pk__lte=newest)
     if fingerprint:
-        jobs = jobs.filter(fingerprint=fingerprint).extra(where=[INDEXED["failed"]])
+        jobs = jobs.filter(fingerprint=fingerprint).extra(where=[NARROW["failed"]])
     floor = None
     if not answered_by_index(text):
         floor, top = _window(state, newest, now)
@@ -107,8 +109,10 @@ def _ended_in(jobs: Any, period: Period, newest: int | None) -> Any:
     if until is not None:
         ended = ended.filter(ended_at__lt=until)
     last = ended.order_by("-ended_at").values("pk")[:LOOKED_THROUGH]
-    ends = last.aggregate(first=Min("pk"), last=Max("pk"))
-    return jobs.filter(pk__in=last, pk__range=(ends["first"] or 0, ends["last"] or 0))
+    if connections[jobs.db].vendor == "postgresql":
+        ends = last.aggregate(first=Min("pk"), last=Max("pk"))
+        jobs = jobs.filter(pk__range=(ends["first"] or 0, ends["last"] or 0))
+    return jobs.filter(pk__in=last)
 
 
 def _window(state: str, newest: int | None, now: datetime) -> tuple[int | None, int]:

@@ -35,21 +35,22 @@ class EventQuerySet(models.QuerySet["Event"]):
 
     def near(self, since: datetime | None, until: datetime | None) -> "EventQuerySet":
         """The part of the key where a time is: ids grow with it, but for a clock that steps."""
-        rows = self
+        rows, every = self, self.model._default_manager.using(self.db)
         if since is not None:
-            rows = rows.filter(pk__gte=self._first_at(since - STEP))
+            before = every.filter(at__lt=since - STEP).order_by("-at", "-pk")
+            rows = rows.filter(pk__gt=_first_key(before, 0))
         if until is not None:
-            rows = rows.filter(pk__lte=self._first_at(until + STEP))
+            later = every.filter(at__gte=until + STEP).order_by("at", "pk")
+            rows = rows.filter(pk__lt=_first_key(later, LARGEST_KEY))
         return rows
-
-    def _first_at(self, moment: datetime) -> int:
-        """The first event since then, or more than any."""
-        rows = self.model._default_manager.using(self.db).filter(at__gte=moment)
-        found = rows.order_by("at", "pk").values_list("pk", flat=True).first()
-        return LARGEST_KEY if found is None else found
 
     def newest_first(self) -> "EventQuerySet":
         return self.order_by("-id")
+
+
+def _first_key(rows: models.QuerySet, otherwise: int) -> int:
+    found = rows.values_list("pk", flat=True).first()
+    return otherwise if found is None else found
 
 
 class Event(models.Model):
