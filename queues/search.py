@@ -58,9 +58,11 @@ def in_state(jobs: Any, state: str, now: datetime, conditions: Mapping[str, str]
     if state not in STATES:
         return jobs
     jobs = jobs.extra(where=[conditions[state]])
-    if state == "waiting":
-        return jobs.filter(status=Status.PENDING, due_at__lte=now)
-    return jobs.filter(status=Status.PENDING, due_at__gt=now) if state == "delayed" else jobs
+    if state not in ("waiting", "delayed"):
+        return jobs
+    if conditions is NARROW:
+        jobs = jobs.filter(status=Status.PENDING)
+    return jobs.filter(**{"due_at__lte" if state == "waiting" else "due_at__gt": now})
 
 
 def search(
