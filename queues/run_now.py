@@ -75,7 +75,7 @@ def execute(work: dict[str, Any], timeout_ms: float) -> Ran:
     ran = Ran()
     try:
         _follow(ran, workhorse, work, timeout_ms / 1000)
-    except BaseException:
+    except BaseException:  # nothing of it may go on or stay half done
         workhorse.close()
         left_behind.roll_back(ran.transactions)
         raise

@@ -47,7 +47,7 @@ class Broadcast:
             self._reading = asyncio.create_task(self._read())
         try:
             await asyncio.wait_for(self._ready.wait(), SLOW_SECONDS)
-        except BaseException:
+        except BaseException:  # also when its page was closed meanwhile
             self.leave(listener)
             raise
         return listener

@@ -212,7 +212,7 @@ def _exchange(
         connection.timeout = None if timeout_ms is None else timeout_ms / 1000.0
         connection.request(method, path, body=body, headers=headers, **options)
         response = connection.getresponse()
-    except BaseException as error:
+    except BaseException as error:  # an interrupt leaves it half read, too
         lease.break_off(False if isinstance(error, Exception) else None)
         raise
     if options["preload_content"]:

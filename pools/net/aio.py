@@ -58,7 +58,7 @@ async def _run(call: Callable[[], Any]) -> tuple[Any, Exception | None]:
     try:
         result = call()
         return (await result if inspect.isawaitable(result) else result), None
-    except Exception as error:
+    except Exception as error:  # handed to whoever asked
         return None, error
 
 

@@ -45,7 +45,7 @@ class Emitter:
         for listener in list(self._listeners[event]):
             try:
                 listener(*values)
-            except Exception:
+            except Exception:  # one listener must not silence the others
                 log.exception("a listener of %s failed", event)
         with self._changed:
             self._changed.notify_all()

@@ -60,7 +60,7 @@ def connection_maker(
         connection.backend = backend
         try:
             connection.connect()
-        except BaseException:
+        except BaseException:  # whatever it was, the socket must go
             connection.close()
             raise
         return connection

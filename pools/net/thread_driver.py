@@ -155,14 +155,14 @@ class ThreadDriver:
     def _run(self, call: Call) -> None:
         try:
             call()
-        except Exception:
+        except Exception:  # the driver has more calls to make
             log.exception("a call on the driver failed")
 
 
 def _call(call: Callable[[], Any], done: Done) -> None:
     try:
         result = call()
-    except Exception as error:
+    except Exception as error:  # handed to whoever asked
         done(None, error)
     else:
         done(result, None)

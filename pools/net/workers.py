@@ -36,7 +36,7 @@ class Workers:
         while (call := self._next()) is not None:
             try:
                 call()
-            except Exception:
+            except Exception:  # the thread has more calls to make
                 log.exception("a call in the background failed")
             with self._lock:
                 if self._backlog:

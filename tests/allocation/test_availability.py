@@ -20,7 +20,7 @@ def ao():
 
 @pytest.fixture
 def lease(db):
-    return HeldLease.take("curator", "test", 60)
+    return HeldLease.take("curator", "test", 3600)
 
 
 def kinds():

@@ -29,7 +29,7 @@ def ao(db):
 
 @pytest.fixture
 def sweep(db):
-    lease = HeldLease.take("curator", "test", 60)
+    lease = HeldLease.take("curator", "test", 3600)
     return lambda seconds=0: move_drains_on(database_now() + timedelta(seconds=seconds), lease)
 
 
@@ -183,7 +183,7 @@ def test_a_hold_that_ran_out_holds_no_longer(ao):
     assert holds.holds_of("new1") == {"running job": 1}
     Hold.objects.update(until=from_now(-1))
     assert holds.holds_of("new1") == {}
-    assert forget_expired_holds(database_now(), HeldLease.take("curator", "t", 60)) == 1
+    assert forget_expired_holds(database_now(), HeldLease.take("curator", "t", 3600)) == 1
 
 
 def test_explain_says_where_since_when_and_why(ao):

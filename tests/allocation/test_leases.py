@@ -76,14 +76,14 @@ def test_a_guard_lets_the_holder_pass_and_stops_whoever_comes_late():
 
 
 def test_a_guard_in_long_work_renews_the_lease():
-    held = HeldLease.take("role", "a", 60)
-    Lease.objects.filter(role="role").update(expires_at=from_now(1))
-    held._renewed -= 30
+    held = HeldLease.take("role", "a", 3600)
+    Lease.objects.filter(role="role").update(expires_at=from_now(600))
+    held._renewed -= 1800
     with atomic():
         held.guard()
-    assert Lease.objects.filter(role="role", expires_at__gt=from_now(50)).exists()
+    assert Lease.objects.filter(role="role", expires_at__gt=from_now(3000)).exists()
     Lease.objects.filter(role="role").update(expires_at=from_now(-1))
-    held._renewed -= 30
+    held._renewed -= 1800
     with pytest.raises(LeaseLost), atomic():
         held.guard()
 

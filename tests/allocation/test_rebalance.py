@@ -32,7 +32,7 @@ def ao(db):
 
 @pytest.fixture
 def sweep(db):
-    lease = HeldLease.take("curator", "test", 60)
+    lease = HeldLease.take("curator", "test", 3600)
     return lambda seconds=0: move_rebalance_on(database_now() + timedelta(seconds=seconds), lease)
 
 

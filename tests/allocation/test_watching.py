@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def curator(wait_until):
     """Sweeps until there is nothing to drain or to rebalance any more."""
-    lease = HeldLease.take("curator", "test", 60)
+    lease = HeldLease.take("curator", "test", 3600)
 
     def has_ended(rows):
         move_drains_on(database_now(), lease)

@@ -44,7 +44,7 @@ def story(transactional_db):
         record(INJECTION[:64], f"instance:{INJECTION}", **{INJECTION: [INJECTION]})
     for number in range(60):
         record("instance.drained", f"instance:web-{number}", reason="kernel update", load=number)
-    Lease.objects.acquire(f"worker/{INJECTION}", INJECTION, 60, note=INJECTION)
+    Lease.objects.acquire(f"worker/{INJECTION}", INJECTION, 3600, note=INJECTION)
 
 
 def theme_of(page):

@@ -1,11 +1,9 @@
-"""The scenarios R1 to R30 and R33 of the specification, in their improved form."""
-
-import math
+"""The scenarios R1 to R29 of the specification, in their improved form."""
 
 import pytest
 
 from pools.logic.reply import Record, Reply
-from pools.logic.resolver import StateChanged, Updated
+from pools.logic.resolver import Updated
 from pools.logic.stale import StalePolicy
 from pools.logic.ttl import TtlLimits
 from tests.pools.resolver_run import (
@@ -19,26 +17,8 @@ from tests.pools.resolver_run import (
     soa,
     srv,
 )
+from tests.pools.zones import PLAIN, SRV_AND_PLAIN, TWO_TARGETS
 
-TWO_TARGETS = {
-    (SRV, "SRV"): srv(("a.x", 1), ("b.x", 2)),
-    ("a.x", "A"): a("a.x", "1.0.0.1"),
-    ("a.x", "AAAA"): NODATA,
-    ("b.x", "AAAA"): aaaa("b.x", "::2"),
-    ("b.x", "A"): NODATA,
-}
-PLAIN = {
-    (SRV, "SRV"): NXDOMAIN,
-    ("svc.x", "AAAA"): NODATA,
-    ("svc.x", "A"): a("svc.x", "1.0.0.9", ttl=60),
-}
-SRV_AND_PLAIN = {
-    (SRV, "SRV"): srv(("a.x", 1), ttl=30),
-    ("a.x", "A"): a("a.x", "1.0.0.1"),
-    ("a.x", "AAAA"): NODATA,
-    ("svc.x", "A"): a("svc.x", "1.0.0.9"),
-    ("svc.x", "AAAA"): NODATA,
-}
 ERRORS = [Reply("SERVFAIL"), Reply("FORMERR"), TIMEOUT, Reply("REFUSED")]
 
 
@@ -355,97 +335,3 @@ def test_r29_a_slow_good_answer_beats_fast_bad_ones(bad):
     run = ResolverRun(zone, ["ns1", "ns2", "ns3"]).start().advance(50)
     assert run.backends == ["1.0.0.1:99"]
     assert len([1 for _, _, rdtype, _ in run.asked if rdtype == "A"]) == 3
-
-
-@pytest.mark.parametrize("ms", [0, 30, 150, 70_000])
-def test_r33_after_stop_nothing_happens(ms):
-    run = ResolverRun({**PLAIN, (SRV, "SRV"): TIMEOUT}).start().advance(ms)
-    run.do(run.machine.stop())
-    assert run.events[-2:] == [StateChanged("stopping"), StateChanged("stopped")]
-    run.events.clear()
-    run.questions()
-    run.advance(10_000_000)
-    assert (run.events, run.questions(), run.state) == ([], [], "stopped")
-
-
-def test_a_restart_announces_everything_again():
-    run = ResolverRun(PLAIN).start()
-    run.do(run.machine.stop())
-    run.changes()
-    run.start()
-    assert run.changes() == [("added", "1.0.0.9:99")]
-
-
-def test_a_restart_without_answers_is_failed_and_not_the_old_truth():
-    run = ResolverRun(PLAIN).start()
-    run.do(run.machine.stop())
-    run.default, run.zone = Reply("REFUSED"), {}
-    run.start()
-    assert run.state == "failed"
-
-
-def test_start_twice_and_stop_twice_change_nothing():
-    run = ResolverRun(PLAIN).start()
-    assert run.machine.start(run.now) == []
-    run.do(run.machine.stop())
-    assert run.machine.stop() == []
-
-
-def test_no_such_service_is_believed_at_once():
-    run = ResolverRun(SRV_AND_PLAIN).start()
-    run.questions()
-    run.zone[SRV, "SRV"] = srv((".", 0), ttl=30)
-    run.advance(31_000)
-    assert run.questions() == [(SRV, "SRV")]
-    assert (run.backends, run.state) == ([], "running")
-
-
-def test_resolve_now_waits_for_the_floor():
-    run = ResolverRun(PLAIN, ttl=TtlLimits(floor_ms=5000)).start()
-    run.questions()
-    run.do(run.machine.resolve_now(run.now)).advance(0)
-    assert run.questions() == []
-    run.advance(5000)
-    assert run.questions() == [(SRV, "SRV"), ("svc.x", "AAAA"), ("svc.x", "A")]
-    run.advance(5000)
-    run.do(run.machine.resolve_now(run.now)).advance(0)
-    assert len(run.questions()) == 3
-
-
-def test_many_targets_are_looked_up_in_parallel_up_to_the_limit():
-    targets = [(f"t{i}.x", 1) for i in range(20)]
-    zone = {(SRV, "SRV"): srv(*targets)}
-    zone |= {(name, "A"): {"ns1": (10, a(name, "1.0.0.1"))} for name, _ in targets}
-    run = ResolverRun(zone, has_ipv6=False).start()
-    assert len(run.questions()) == 1 + 5
-    run.advance(50)
-    assert len(run.backends) == 20
-
-
-def test_priority_and_weight_reach_the_backends():
-    run = ResolverRun({**TWO_TARGETS, (SRV, "SRV"): srv(("a.x", 1, 5, 70))}).start()
-    (backend,) = run.machine.backends.values()
-    assert (backend.priority, backend.weight) == (5, 70)
-
-
-def test_every_step_is_on_record():
-    run = ResolverRun({**PLAIN, ("svc.x", "A"): {"ns1": (7, a("svc.x", "1.0.0.9"))}}).start()
-    run.advance(10)
-    step = run.machine.trace[-1]
-    assert (step.server, step.rdtype, step.took_ms, step.attempt) == ("ns1", "A", 7, 1)
-    assert (step.result, step.ttl_ms) == ("1 records", 3600_000)
-
-
-def test_a_resolver_without_nameservers_waits_and_says_so():
-    run = ResolverRun(PLAIN, servers=()).start()
-    assert (run.state, run.machine.wake_at) == ("starting", math.inf)
-    run.do(run.machine.no_nameservers("nobody knows ns.x"))
-    assert run.state == "failed"
-    run.do(run.machine.set_nameservers(["ns1"], run.now)).advance(1)
-    assert run.state == "running"
-
-
-def test_the_last_nameserver_is_never_taken_away():
-    run = ResolverRun(PLAIN).start()
-    run.do(run.machine.set_nameservers([], run.now))
-    assert run.machine.nameservers == ["ns1"]

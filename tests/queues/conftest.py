@@ -88,7 +88,7 @@ def sweep(probe):
     """Do what the active curator does, once."""
 
     def run():
-        lease = HeldLease.take("curator", "test", 60) or held["lease"]
+        lease = HeldLease.take("curator", "test", 3600) or held["lease"]
         held["lease"] = lease
         now = database_now()
         return {repair.name: repair.run(now, lease) for repair in REPAIRS}

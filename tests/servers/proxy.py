@@ -46,6 +46,13 @@ class TCPProxy:
         for link in links:
             link.mode_changed(mode)
 
+    def cut(self):
+        """Reset what is open; whoever connects from now on is served by the mode."""
+        with self._changed:
+            links = list(self._links)
+        for link in links:
+            link.mode_changed("cut")
+
     @property
     def open_connections(self):
         with self._changed:

@@ -51,8 +51,8 @@ def fill(text=MARKUP):
         _queues(text)
         _pools(text)
         record(text[:64], f"instance:{text}", **{text: [text]})
-    Lease.objects.acquire(f"worker/{text}", text, 60, note=text)
-    Lease.objects.acquire("curator", text, 60, name=text)
+    Lease.objects.acquire(f"worker/{text}", text, 3600, note=text)
+    Lease.objects.acquire("curator", text, 3600, name=text)
 
 
 def fill_texts(text=MARKUP):

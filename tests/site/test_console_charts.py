@@ -36,10 +36,10 @@ def test_sums_of_hours_say_the_same_as_their_minutes():
             count(at.replace(second=0), mail, complete=hours, failed=1, wait_2=hours)
     count(NOW.replace(second=0), news, complete=7)
     plain = history(NOW, RANGES["7d"])
-    assert sum_hours(NOW, HeldLease.take("curator", "test", 60)) > 25
+    assert sum_hours(NOW, HeldLease.take("curator", "test", 3600)) > 25
     assert not HourCount.objects.filter(hour__gte=NOW.replace(minute=0, second=0)).exists()
     assert history(NOW, RANGES["7d"]) == plain
-    assert sum_hours(NOW, HeldLease.take("other", "test", 60)) == 0
+    assert sum_hours(NOW, HeldLease.take("other", "test", 3600)) == 0
 
 
 @pytest.mark.parametrize(("name", "points"), [("1h", 60), ("24h", 96), ("7d", 84)])

@@ -16,8 +16,8 @@ GONE = "unix:///nowhere/valkey.sock"
 @pytest.fixture
 def everything_runs(db):
     for role in ("web/web", "worker/worker-1", "curator/curator-1"):
-        HeldLease.take(role, f"node:{role}", 60)
-    HeldLease.take("curator", "node:curator", 60, name="curator-1")
+        HeldLease.take(role, f"node:{role}", 3600)
+    HeldLease.take("curator", "node:curator", 3600, name="curator-1")
 
 
 def test_what_needs_attention_is_hidden_when_nothing_does(everything_runs, client_as):
@@ -56,7 +56,7 @@ def test_clocks_that_differ_need_attention(everything_runs):
 
 def test_restarts_are_shown(everything_runs, client_as):
     child = {"name": "worker-1", "restarts": 5, "last_exit": "signal 9"}
-    HeldLease.take("supervisor/up", "node:up", 60, children=[child])
+    HeldLease.take("supervisor/up", "node:up", 3600, children=[child])
     page = client_as("viewer").get("/").text
     assert "worker-1 was restarted 5 times" in page
     assert "Last end: signal 9." in page
@@ -69,7 +69,7 @@ def test_more_rows_need_no_more_queries(client_as, db, django_assert_max_num_que
         client.get("/")
     for number in range(60):
         record("thing.happened", f"thing:{number}")
-        HeldLease.take(f"worker/worker-{number}", f"node:{number}", 60)
+        HeldLease.take(f"worker/worker-{number}", f"node:{number}", 3600)
     with django_assert_max_num_queries(40) as many:
         client.get("/")
     assert len(many) == len(few)

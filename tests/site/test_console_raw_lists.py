@@ -123,13 +123,13 @@ def test_no_form_makes_a_superuser(client_as, user_as):
 
 
 def test_the_list_of_leases_shows_the_holder(client_as, db):
-    Lease.objects.acquire("curator", "node-1:77:abc", 60)
+    Lease.objects.acquire("curator", "node-1:77:abc", 3600)
     assert "node-1:77:abc" in client_as("viewer").get("/admin/allocation/lease/").text
 
 
 def test_a_row_links_to_its_screen(client_as, db, monkeypatch):
     monkeypatch.setattr(Lease, "get_absolute_url", lambda lease: "/its/screen", raising=False)
-    Lease.objects.acquire("curator", "node-1:77:abc", 60)
+    Lease.objects.acquire("curator", "node-1:77:abc", 3600)
     client = client_as("viewer")
     row = f"/admin/allocation/lease/{Lease.objects.get().pk}/change/"
     assert 'href="/its/screen"' in client.get("/admin/allocation/lease/").text

@@ -139,9 +139,9 @@ def test_history_is_filtered_by_outcome_and_time(accounts, client_as):
 
 
 def test_the_active_curator_is_shown_with_what_it_mended(client_as):
-    HeldLease.take("curator", "host:1", 60, name="first")
-    HeldLease.take("curator/first", "host:1", 60, repaired={"old events": 3})
-    HeldLease.take("curator/second", "host:2", 60)
+    HeldLease.take("curator", "host:1", 3600, name="first")
+    HeldLease.take("curator/first", "host:1", 3600, repaired={"old events": 3})
+    HeldLease.take("curator/second", "host:2", 3600)
     record("curator.repaired", "curator:first", repair="orphaned locks", count=2)
     page = client_as("viewer").get("/transactions/curators/").text
     assert "old events <strong>3</strong>" in page
@@ -211,7 +211,7 @@ def test_releasing_a_lock_names_the_transaction_that_ends(txn, accounts, client_
 
 
 def test_the_role_of_the_curator_is_handed_over(client_as):
-    HeldLease.take("curator", "host:1", 60, name="first")
+    HeldLease.take("curator", "host:1", 3600, name="first")
     client, url = client_as("operator"), "/transactions/curators/hand_over"
     assert "Hand over from first?" in client.get(url).text
     client.post(url, {"reason": "upgrade"})

@@ -112,7 +112,7 @@ def test_after_a_day_the_key_is_free_again(rest_as):
 
 
 def test_the_curator_removes_what_has_expired(rest_as):
-    lease = HeldLease.take("curator", "me", 60)
+    lease = HeldLease.take("curator", "me", 3600)
     client = rest_as("viewer")
     send(client, "old")
     IdempotencyKey.objects.update(created_at=from_now(-86_500))

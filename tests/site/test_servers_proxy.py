@@ -156,6 +156,16 @@ def test_after_a_cut_new_connections_can_pass(proxy):
         assert say(client) == b"hello"
 
 
+def test_a_single_cut_resets_what_is_open_and_nothing_later(proxy):
+    with connected(proxy) as client:
+        say(client)
+        proxy.cut()
+        with pytest.raises(ConnectionResetError):
+            client.recv(1)
+    with connected(proxy) as later:
+        assert say(later) == b"hello"
+
+
 def test_cut_reply_lets_the_request_through_and_loses_one_reply(proxy, echo):
     with connected(proxy) as client:
         say(client)

@@ -19,7 +19,7 @@ def client():
 
 @pytest.fixture
 def lease():
-    return HeldLease.take("curator", "test", 60)
+    return HeldLease.take("curator", "test", 3600)
 
 
 @pytest.fixture

@@ -99,7 +99,7 @@ def writing_plainly():
 
 def sweep():
     """What a curator does, with a lease that nobody disputes."""
-    lease = HeldLease.take("curator", "sweeper", 60)
+    lease = HeldLease.take("curator", "sweeper", 3600)
     now = database_now()
     expired_transactions(now, lease)
     orphaned_locks(now, lease)

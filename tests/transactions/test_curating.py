@@ -134,7 +134,7 @@ def test_a_curator_that_lost_its_lease_changes_nothing(store, let_expire, lease)
     txn.put("c", "old", {"v": 1})
     let_expire(txn)
     lease.release()
-    assert HeldLease.take("curator", "successor", 60) is not None
+    assert HeldLease.take("curator", "successor", 3600) is not None
     for repair in (expired_transactions, orphaned_locks, retention):
         with pytest.raises(LeaseLost):
             repair(database_now(), lease)

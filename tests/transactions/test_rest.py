@@ -201,13 +201,13 @@ def test_locks_are_listed_and_released(operator, store):
 def test_curators_are_shown_and_hand_over(operator):
     assert operator("GET", "/curators").json() == []
     assert operator("POST", "/curators/hand_over", {"reason": "x"}).status_code == 409
-    lease = HeldLease.take("curator", "host:1:x", 60, name="first")
-    HeldLease.take("curator/first", "host:1:x", 60)
-    HeldLease.take("curator/second", "host:2:x", 60)
+    lease = HeldLease.take("curator", "host:1:x", 3600, name="first")
+    HeldLease.take("curator/first", "host:1:x", 3600)
+    HeldLease.take("curator/second", "host:2:x", 3600)
     shown = operator("GET", "/curators").json()
     assert [(row["name"], row["active"]) for row in shown] == [("first", True), ("second", False)]
     operator("POST", "/curators/hand_over", {"reason": "upgrade"})
-    assert HeldLease.take("curator", "host:2:x", 60).token == lease.token + 1
+    assert HeldLease.take("curator", "host:2:x", 3600).token == lease.token + 1
 
 
 @pytest.mark.parametrize(

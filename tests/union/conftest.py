@@ -61,7 +61,7 @@ def curate(probe):
     held = {}
 
     def run():
-        held["lease"] = HeldLease.take("curator", "test", 60) or held["lease"]
+        held["lease"] = HeldLease.take("curator", "test", 3600) or held["lease"]
         now = database_now()
         for repair in [*ALLOCATION_REPAIRS, *REPAIRS]:
             repair.run(now, held["lease"])

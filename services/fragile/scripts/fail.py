@@ -30,7 +30,7 @@ def hang():
     while True:
         try:
             time.sleep(60)
-        except BaseException as error:
+        except BaseException as error:  # it is what this script shows
             print(f"swallowed {error!r}")
 
 
