@@ -10,7 +10,7 @@ FIELDS = {
 
 
 class Migration(migrations.Migration):
-    dependencies = [("allocation", "0006_rebalance")]
+    dependencies = [("allocation", "0007_placing")]
 
     operations = [
         operation
