@@ -4,7 +4,7 @@ from typing import Any
 
 from django.conf import settings
 
-from allocation.candidates import Candidates, fresh, loads
+from allocation.candidates import Candidates, current, loads
 from allocation.errors import UnknownJob
 from allocation.logic.choose import COUNTS_LOAD, STRATEGIES, Candidate, Score, scores
 from allocation.models import Allocation, Event, Instance, PastAllocation
@@ -101,7 +101,7 @@ def _sentence(row: Allocation, found: list[Score]) -> str:
 def _today(job_id: str, using: str) -> dict[str, Any]:
     """What a new placement would choose."""
     strategy = settings.ATRIBUTO.strategy
-    now: Candidates = fresh(using)
+    now: Candidates = current(using)
     choices = loads(using).counted(now.all) if strategy in COUNTS_LOAD else now.all
     found = scores(strategy, job_id, choices, LISTED)
     chosen = found[0].instance_id if found else None

@@ -32,7 +32,7 @@ TABS = [
     ("Look-up", "pools-look-up"),
 ]
 PAGE = 50
-MOST_ON_A_PAGE = 200
+MOST_ON_A_PAGE = 100
 
 
 class PoolScreen(Screen):
