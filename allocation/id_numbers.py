@@ -27,14 +27,16 @@ class Number:
     token: int
 
     def reserve(
-        self, now_ms: int, count: int, lead_ms: int | None, back_ms: int, using: str
+        self, clock: Callable[[], int], count: int, lead_ms: int | None, using: str
     ) -> Block | int:
-        """A block that nobody else gets, stored before it is used; or milliseconds to wait."""
+        """A block that nobody else gets, stored before it is used; or milliseconds to wait.
+
+        The clock is read with the row locked: those who share a number see it in their order.
+        """
         with atomic(using=using):
             row = self._row(using)
-            row.ahead_ms += back_ms
             found = block(
-                now_ms=now_ms,
+                now_ms=clock(),
                 high_water_ms=row.high_water_ms,
                 ahead_ms=row.ahead_ms,
                 count=count,

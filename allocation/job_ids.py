@@ -18,7 +18,6 @@ from allocation.logic import job_ids as digits
 from allocation.logic.job_ids import Block, ParsedId
 
 CHILDS_BLOCK = 20  # a forked child shares its parent's number and needs few
-LEAST_STEP_MS = 50  # smaller differences of the two clocks are no step
 
 
 class Generator:
@@ -36,19 +35,17 @@ class Generator:
         *,
         using: str = "default",
         time_ns: Callable[[], int] = time.time_ns,
-        monotonic: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.worker_id, self.cluster_size, self.lead_ms = worker_id, cluster_size, lead_ms
         self.using = using
         self.number: Number | None = None
-        self._time_ns, self._monotonic, self._sleep = time_ns, monotonic, sleep
+        self._time_ns, self._sleep = time_ns, sleep
         self._lock, self._refilling = threading.Lock(), threading.Lock()
         self._block_size = max(1, lead_ms // 2)
         self._last_ms = self._end_ms = -1
         self._second, self._digits = -1, ""
         self._tails: list[str] = []
-        self._seen_ms, self._seen_at = self._now_ms(), monotonic()
 
     def get_job_id(self) -> str:
         while True:
@@ -124,16 +121,16 @@ class Generator:
     def _reserve_in(
         self, using: str, count: int, lead_ms: int | None
     ) -> tuple[Number, Block | int]:
-        now_ms, back_ms = self._look_at_clock()
         for _ in range(2):
-            number = self.number or self._take(using, now_ms)
+            number = self.number or self._take(using)
             try:
-                return number, number.reserve(now_ms, count, lead_ms, back_ms, using)
+                return number, number.reserve(self._checked_ms, count, lead_ms, using)
             except LeaseLost:
                 self.number = None
         raise BadNumbering("the worker number is lost as soon as it is taken")
 
-    def _take(self, using: str, now_ms: int) -> Number:
+    def _take(self, using: str) -> Number:
+        now_ms = self._checked_ms()
         number = take(self.worker_id, self.cluster_size, this_process(), using, now_ms=now_ms)
         with self._lock:
             self.number = number
@@ -154,17 +151,14 @@ class Generator:
             if self.number == number and self._last_ms < found.end_ms:
                 self._end_ms = max(self._end_ms, found.end_ms)
 
-    def _look_at_clock(self) -> tuple[int, int]:
-        """The clock, and by how much somebody has set it back since we looked last."""
-        now_ms, at = self._now_ms(), self._monotonic()
+    def _checked_ms(self) -> int:
+        """The clock, if an id can hold it."""
+        now_ms = self._now_ms()
         try:
             digits.second_digits(now_ms // 1000)
         except ValueError as error:
             raise BadNumbering(str(error)) from error
-        elapsed_ms = int((at - self._seen_at) * 1000)
-        step_ms = self._seen_ms + elapsed_ms - now_ms
-        self._seen_ms, self._seen_at = now_ms, at
-        return now_ms, step_ms if step_ms > LEAST_STEP_MS else 0
+        return now_ms
 
     def _formatted(self, ms: int) -> str:
         second, rest = divmod(ms, 1000)

@@ -15,8 +15,12 @@ PARTS = 8  # of the counter of an instance, so that parallel allocators do not q
 
 _COLUMNS = "job_id, instance_id, epoch, allocated_at, strategy, candidates, score, actor, channel"
 
-# PostgreSQL. Locks are a statement of their own, also inside the function: a statement that waits
-# for a lock still sees the database as it was before it waited.
+# PostgreSQL. The locks are a statement of their own: a statement that waits for a lock still
+# sees the database as it was before it waited.
+PG_SHARED = (
+    f"SELECT pg_advisory_xact_lock_shared({AVAILABILITY_LOCK}), "
+    f"pg_advisory_xact_lock_shared({JOB_LOCKS}, %s)"
+)
 PG_SHARED_MANY = (
     f"SELECT pg_advisory_xact_lock_shared({AVAILABILITY_LOCK}), "
     f"(SELECT count(pg_advisory_xact_lock_shared({JOB_LOCKS}, b)) FROM unnest(%s::int[]) AS b)"
@@ -27,30 +31,82 @@ PG_ENDING = (
 )
 PG_EXCLUSIVE = f"SELECT pg_advisory_xact_lock({AVAILABILITY_LOCK})"
 
+PG_FIND = "SELECT instance_id FROM allocation_allocation WHERE job_id = %s"
 PG_FIND_MANY = """
 SELECT job_id, instance_id FROM allocation_allocation WHERE job_id = ANY(%s::varchar[])
 """
 
-# The function is in the migrations: locks, version, room, placement and counter in one call,
-# whose statements cost the server less than as many of ours.
-PG_FIND = "SELECT instance_id FROM allocation_allocation WHERE job_id = %s"
-PG_PLACE = "SELECT * FROM atributo_place(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
-# Prepared once per connection.
-PG_PREPARED = [
-    """
+# Prepared once per connection and sent together as one text, which is one transaction and one
+# round trip. Small statements, because starting a large plan costs more than running it. The
+# counter goes up if, and only if, this very transaction has written the placement.
+PG_LOCK = f"""
+PREPARE atributo_lock (int) AS
+SELECT pg_advisory_xact_lock_shared({AVAILABILITY_LOCK}),
+    pg_advisory_xact_lock_shared({JOB_LOCKS}, $1)
+"""
+PG_PLACE = f"""
+PREPARE atributo_place (varchar, varchar, bigint, varchar, int, float8, varchar, varchar) AS
+INSERT INTO allocation_allocation ({_COLUMNS})
+SELECT $1, $2, nextval('allocation_epoch'), clock_timestamp(), $4, $5, $6, $7, $8
+FROM allocation_roster WHERE id = 1 AND version = $3 ON CONFLICT (job_id) DO NOTHING
+"""
+PG_COUNT_ONE = """
+PREPARE atributo_count (varchar, int) AS
+INSERT INTO allocation_instanceload AS l (instance_id, part, jobs)
+SELECT instance_id, $2, 1 FROM allocation_allocation
+WHERE job_id = $1 AND xmin = pg_current_xact_id_if_assigned()::xid
+ON CONFLICT (instance_id, part) DO UPDATE SET jobs = l.jobs + 1 RETURNING instance_id
+"""
+PG_LOOK = """
+SELECT (SELECT instance_id FROM allocation_allocation WHERE job_id = %s),
+    (SELECT version FROM allocation_roster WHERE id = 1)
+"""
+PG_PREPARE_FIND = """
 PREPARE atributo_find (varchar) AS
 SELECT instance_id FROM allocation_allocation WHERE job_id = $1
-""",
-    """
-PREPARE atributo_place
-    (varchar, varchar, bigint, varchar, int, float8, varchar, varchar, int, int) AS
-SELECT * FROM atributo_place($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-""",
-]
+"""
+PG_PREPARED = [PG_PREPARE_FIND, PG_LOCK, PG_PLACE, PG_COUNT_ONE]
 PG_COUNTERS = f"""
 INSERT INTO allocation_instanceload (instance_id, part, jobs)
 SELECT id, part, 0 FROM allocation_instance, generate_series(0, {PARTS - 1}) AS part
 WHERE id = ANY(%s::varchar[]) ORDER BY id, part ON CONFLICT DO NOTHING
+"""
+
+# The same inside a caller's transaction, which an error would end.
+PG_PLACE_INSIDE = f"""
+WITH old AS (SELECT instance_id FROM allocation_allocation WHERE job_id = %(job_id)s),
+roster AS (SELECT version FROM allocation_roster WHERE id = 1),
+new AS (
+    INSERT INTO allocation_allocation ({_COLUMNS})
+    SELECT %(job_id)s, %(instance_id)s, nextval('allocation_epoch'), clock_timestamp(),
+        %(strategy)s, %(candidates)s, %(score)s, %(actor)s, %(channel)s
+    FROM roster WHERE version = %(version)s AND NOT EXISTS (SELECT 1 FROM old)
+    ON CONFLICT (job_id) DO NOTHING RETURNING instance_id
+), load AS (
+    INSERT INTO allocation_instanceload AS l (instance_id, part, jobs)
+    SELECT instance_id, pg_backend_pid() % {PARTS}, 1 FROM new
+    ON CONFLICT (instance_id, part) DO UPDATE SET jobs = l.jobs + 1
+)
+SELECT (SELECT instance_id FROM old), (SELECT instance_id FROM new), (SELECT version FROM roster)
+""".replace("pid() % ", "pid() %% ")
+
+# With a capacity the counter grows only while there is room.
+PG_PLACE_WITHIN = f"""
+WITH old AS (SELECT instance_id FROM allocation_allocation WHERE job_id = %(job_id)s),
+roster AS (SELECT version FROM allocation_roster WHERE id = 1),
+room AS (
+    INSERT INTO allocation_instanceload AS l (instance_id, part, jobs)
+    SELECT %(instance_id)s, 0, 1 FROM roster
+    WHERE version = %(version)s AND %(capacity)s > 0 AND NOT EXISTS (SELECT 1 FROM old)
+    ON CONFLICT (instance_id, part) DO UPDATE SET jobs = l.jobs + 1
+    WHERE l.jobs < %(capacity)s RETURNING instance_id
+), new AS (
+    INSERT INTO allocation_allocation ({_COLUMNS})
+    SELECT %(job_id)s, instance_id, nextval('allocation_epoch'), clock_timestamp(),
+        %(strategy)s, %(candidates)s, %(score)s, %(actor)s, %(channel)s
+    FROM room RETURNING instance_id
+)
+SELECT (SELECT instance_id FROM old), (SELECT instance_id FROM new), (SELECT version FROM roster)
 """
 
 PG_PLACE_MANY = f"""

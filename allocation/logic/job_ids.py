@@ -88,9 +88,11 @@ def block(
 
     With a lead, for single ids, it ends at most that far before the clock, counted from where
     batches or a clock that went back have left the mark. Without one, for a batch, it takes
-    all it needs.
+    all it needs. Only a clock that went back leaves the mark further ahead than that.
     """
-    ahead_ms = max(0, min(ahead_ms, high_water_ms - now_ms))
+    over_ms = high_water_ms - now_ms
+    went_back = lead_ms is not None and over_ms > max(0, ahead_ms) + lead_ms
+    ahead_ms = over_ms if went_back else max(0, min(ahead_ms, over_ms))
     start_ms = max(now_ms, high_water_ms + 1)
     end_ms = start_ms + count - 1
     if lead_ms is None:

@@ -1,4 +1,4 @@
-"""Placing on PostgreSQL: one call, one round trip."""
+"""Placing on PostgreSQL: locks and statement in one round trip."""
 
 import select
 from typing import Any
@@ -6,12 +6,18 @@ from weakref import WeakSet
 
 import psycopg
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.transaction import atomic
 from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus
 from psycopg.pq.abc import PGconn, PGresult
 
 from allocation import sql
 from allocation.stores.placing import Ending, Outcome, Placement, Placements, bucket, buckets
 
+MOST_SEEN = 20_000
+# Jobs that this process was asked about: looked up first, because they are probably placed.
+_seen: set[str] = set()
+GOOD = {ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK}
+Statements = list[tuple[bytes, list[bytes | None]]]
 _prepared: WeakSet[psycopg.Connection] = WeakSet()
 
 
@@ -20,17 +26,36 @@ class PostgresStore:
         self.connection = connection
 
     def find(self, job_id: str) -> str | None:
-        rows = self._call("find", sql.PG_FIND, (job_id,))
-        return rows[0][0] if rows else None
+        with self.connection.wrap_database_errors:
+            raw = self._raw()
+            if not raw.autocommit:  # psycopg opens the transaction itself, if it is not open yet
+                row = raw.cursor().execute(sql.PG_FIND, (job_id,)).fetchone()
+                return row[0] if row else None
+            result = _run(raw, [(b"atributo_find", [job_id.encode()])])
+            return _text(result.get_value(0, 0)) if result.ntuples else None
 
     def find_many(self, job_ids: list[str]) -> dict[str, str]:
         with self.connection.wrap_database_errors:
-            return dict(self._raw().cursor().execute(sql.PG_FIND_MANY, (job_ids,)).fetchall())
+            cursor = self._raw().cursor().execute(sql.PG_FIND_MANY, (job_ids,))
+            return dict(cursor.fetchall())
 
     def place(self, placement: Placement) -> Outcome:
-        facts = (*placement, bucket(placement.job_id))
-        ((existing, placed, version),) = self._call("place", sql.PG_PLACE, facts)
-        return Outcome(existing, placed, int(version or 0))
+        raw = self._raw()
+        if not raw.autocommit:
+            return self._place_inside(placement)
+        if placement.capacity is not None:
+            return self._place_by(sql.PG_PLACE_WITHIN, placement)
+        if placement.job_id in _seen:
+            found = self.find(placement.job_id)
+            if found is not None:
+                return Outcome(found, None, placement.version)
+        _remember(placement.job_id)
+        with self.connection.wrap_database_errors:
+            if _place(raw, placement):
+                return Outcome(None, placement.instance_id, placement.version)
+            look = raw.cursor().execute(sql.PG_LOOK, (placement.job_id,))
+            found, version = look.fetchone() or (None, 0)
+            return Outcome(found, None, version or 0)
 
     def place_many(self, many: Placements) -> tuple[dict[str, str], dict[str, str], int]:
         chosen = sorted(many.chosen)
@@ -73,13 +98,18 @@ class PostgresStore:
         with self.connection.cursor() as cursor:
             cursor.execute(sql.PG_COUNT, facts)
 
-    def _call(self, name: str, statement: str, facts: tuple[Any, ...]) -> list[Any]:
-        """Prepared, but not in a caller's transaction, which a missing one would break."""
-        with self.connection.wrap_database_errors:
-            raw = self._raw()
-            if raw.autocommit:
-                return _rows(_run(raw, name, facts))
-            return raw.cursor().execute(statement, facts).fetchall()
+    def _place_inside(self, placement: Placement) -> Outcome:
+        """In the caller's transaction; a lost race is an error that a savepoint takes back."""
+        if placement.capacity is None:
+            return self._place_by(sql.PG_PLACE_INSIDE, placement)
+        with atomic(using=self.connection.alias):
+            return self._place_by(sql.PG_PLACE_WITHIN, placement)
+
+    def _place_by(self, statement: str, placement: Placement) -> Outcome:
+        ((old, new, version),) = self._both(
+            sql.PG_SHARED, (bucket(placement.job_id),), statement, placement._asdict()
+        )
+        return Outcome(old, new, version or 0)
 
     def _both(self, lock: str, lock_facts: Any, statement: str, facts: Any) -> list[Any]:
         """The lock and the statement in one transaction and one round trip."""
@@ -96,56 +126,92 @@ class PostgresStore:
         return self.connection.connection
 
 
-def _run(raw: psycopg.Connection, name: str, facts: tuple[Any, ...]) -> PGresult:
-    """Not by psycopg's cursor: its bookkeeping costs as much as the statement."""
+def _place(raw: psycopg.Connection, p: Placement) -> bool:
+    """Lock, placement and counter: three prepared statements, one transaction, one round trip."""
+    job_id = p.job_id.encode()
+    placement = [
+        job_id,
+        p.instance_id.encode(),
+        b"%d" % p.version,
+        p.strategy.encode(),
+        b"%d" % p.candidates,
+        None if p.score is None else repr(p.score).encode(),
+        p.actor.encode(),
+        p.channel.encode(),
+    ]
+    part = b"%d" % (raw.pgconn.backend_pid % sql.PARTS)
+    statements: Statements = [
+        (b"atributo_lock", [b"%d" % bucket(p.job_id)]),
+        (b"atributo_place", placement),
+        (b"atributo_count", [job_id, part]),
+    ]
+    return _run(raw, statements).ntuples == 1
+
+
+def _run(raw: psycopg.Connection, statements: Statements) -> PGresult:
+    """The last one's result. Not by psycopg's pipeline: its bookkeeping costs as much again."""
     if raw not in _prepared:
         for statement in sql.PG_PREPARED:
-            raw.execute(statement.encode())
+            raw.cursor().execute(statement.encode())
         _prepared.add(raw)
-    encoded = [None if fact is None else str(fact).encode() for fact in facts]
     try:
-        result = _result(raw.pgconn, f"atributo_{name}".encode(), encoded)
+        results = _results(raw.pgconn, statements)
     except BaseException:  # cut off in the middle, it is of no more use
         raw.close()
         raise
-    if result.status == ExecStatus.TUPLES_OK:
-        return result
-    if result.error_field(DiagnosticField.SQLSTATE) == b"26000":
+    wrong = next((found for found in results if found.status not in GOOD), None)
+    if wrong is None:
+        return results[-1]
+    if wrong.error_field(DiagnosticField.SQLSTATE) == b"26000":
         _prepared.discard(raw)  # a pooler gave us another session
     if raw.pgconn.status != ConnStatus.OK:
         raise psycopg.OperationalError("the connection to the server is lost")
-    raise psycopg.errors.error_from_result(result)
+    raise psycopg.errors.error_from_result(wrong)
 
 
-def _result(pgconn: PGconn, name: bytes, facts: list[bytes | None]) -> PGresult:
-    pgconn.send_query_prepared(name, facts)
-    while pgconn.flush():
-        _wait(pgconn, select.POLLOUT | select.POLLIN)
+def _results(pgconn: PGconn, statements: Statements) -> list[PGresult]:
+    pgconn.enter_pipeline_mode()
+    for name, facts in statements:
+        pgconn.send_query_prepared(name, facts)
+    pgconn.pipeline_sync()
+    pgconn.flush()
+    results = []
+    for _ in statements:
+        results.append(_result(pgconn))
+        _end(pgconn)
+    _result(pgconn)
+    pgconn.exit_pipeline_mode()
+    return results
+
+
+def _end(pgconn: PGconn) -> None:
+    """Of one statement: it has no more results."""
     while pgconn.is_busy():
-        _wait(pgconn, select.POLLIN)
-    found = pgconn.get_result()
-    if found is None:
-        raise psycopg.OperationalError("the connection to the server is lost")
-    while pgconn.get_result():  # it has no more; libpq wants to be asked
-        pass
-    return found
+        _wait(pgconn)
+    pgconn.get_result()
 
 
-def _wait(pgconn: PGconn, events: int) -> None:
+def _wait(pgconn: PGconn) -> None:
     """In poll, because libpq would wait with Python's lock held: other threads go on."""
     waiting = select.poll()
-    waiting.register(pgconn.socket, events)
+    waiting.register(pgconn.socket, select.POLLIN)
     waiting.poll()
     pgconn.consume_input()
 
 
-def _rows(result: PGresult) -> list[Any]:
-    """As texts."""
-    columns = range(result.nfields)
-    return [
-        tuple(_text(result.get_value(row, column)) for column in columns)
-        for row in range(result.ntuples)
-    ]
+def _result(pgconn: PGconn) -> PGresult:
+    while pgconn.is_busy():
+        _wait(pgconn)
+    found = pgconn.get_result()
+    if found is None:
+        raise psycopg.OperationalError("the connection to the server is lost")
+    return found
+
+
+def _remember(job_id: str) -> None:
+    if len(_seen) >= MOST_SEEN:
+        _seen.clear()
+    _seen.add(job_id)
 
 
 def _text(value: bytes | None) -> str | None:

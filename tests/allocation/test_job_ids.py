@@ -47,7 +47,6 @@ def generator(hands, worker_id="auto", size=100, lead_ms=1000):
         size,
         lead_ms,
         time_ns=hands.time_ns,
-        monotonic=hands.monotonic,
         sleep=hands.sleep,
     )
 
@@ -83,6 +82,20 @@ def test_c05_a_clock_that_goes_back_an_hour_neither_repeats_nor_stops_ids():
     after = [made.get_job_id() for _ in range(3000)]
     assert is_growing(before + after)
     assert hands.steady < 10
+
+
+def test_those_who_share_a_number_need_not_have_seen_the_clock_go_back():
+    hands = Hands()
+    parent, child = generator(hands, "7"), generator(hands, "7")
+    first = parent.get_job_id()
+    child.number, child._tails = parent.number, parent._tails
+    ids = [first, child.get_job_id()]
+    hands.wall += HOUR
+    ids += [parent.get_job_id() for _ in range(600)]
+    hands.wall -= HOUR
+    ids += [child.get_job_id() for _ in range(600)]
+    assert len(set(ids)) == len(ids)
+    assert hands.steady < 3
 
 
 def test_a_clock_that_goes_forward_and_back_again_repeats_nothing():

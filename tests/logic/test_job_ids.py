@@ -154,6 +154,12 @@ def test_whoever_waits_as_told_gets_a_block(mark, ahead, count, lead):
     assert isinstance(again, Block) or count // 2 > lead
 
 
+@given(st.integers(3001, 10**9), st.integers(0, 1000), st.integers(1, 2000))
+def test_a_mark_further_ahead_than_ids_can_be_is_where_a_clock_went_back(mark, ahead, lead):
+    found = block(now_ms=0, high_water_ms=mark, ahead_ms=ahead, count=lead, lead_ms=lead)
+    assert (found.start_ms, found.end_ms, found.ahead_ms) == (mark + 1, mark + lead, mark)
+
+
 @given(MARKS, st.integers(0, 5000), COUNTS)
 def test_a_batch_gets_all_it_needs_at_once(mark, ahead, count):
     found = block(now_ms=0, high_water_ms=mark, ahead_ms=ahead, count=count, lead_ms=None)
