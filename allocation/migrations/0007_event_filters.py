@@ -10,7 +10,7 @@ FIELDS = {
 
 
 class Migration(migrations.Migration):
-    dependencies = [("allocation", "0007_placing")]
+    dependencies = [("allocation", "0006_rebalance")]
 
     operations = [
         operation
