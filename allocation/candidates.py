@@ -55,6 +55,13 @@ def cached(using: str) -> Candidates:
     return _candidates.get(using) or fresh(using)
 
 
+def current(using: str) -> Candidates:
+    """What is in memory if it is of today's version, else read anew."""
+    known = _candidates.get(using)
+    version = Roster.objects.using(using).values_list("version", flat=True).first() or 0
+    return known if known is not None and known.version == version else fresh(using)
+
+
 def fresh(using: str) -> Candidates:
     # The version first: a list that is newer than its version is refused, an older one is not.
     version = Roster.objects.using(using).values_list("version", flat=True).first() or 0

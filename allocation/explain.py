@@ -4,7 +4,7 @@ from typing import Any
 
 from django.conf import settings
 
-from allocation.candidates import Candidates, fresh, loads
+from allocation.candidates import Candidates, current, loads
 from allocation.errors import UnknownJob
 from allocation.logic.choose import COUNTS_LOAD, STRATEGIES, Candidate, Score, scores
 from allocation.models import Allocation, Event, Instance, PastAllocation
@@ -51,8 +51,8 @@ def candidates_at(epoch: int, using: str = "default") -> list[Candidate] | None:
     rows = Instance.objects.using(using).values_list("id", "weight", "available", "epoch")
     weights = {key: weight for key, weight, _, _ in rows}
     available = {key for key, _, is_available, _ in rows if is_available}
-    changes = Event.objects.using(using).filter(kind__in=AVAILABILITY_KINDS).order_by("-id")
-    for subject, facts in changes.values_list("subject", "facts")[:MOST_CHANGES]:
+    changes = Event.objects.using(using).of_kinds(AVAILABILITY_KINDS).newest_first()
+    for _, subject, facts in changes.values_list("id", "subject", "facts")[:MOST_CHANGES]:
         key = subject.removeprefix("instance:")
         if facts["epoch"] <= epoch:
             return [Candidate(key, weights.get(key, 1)) for key in sorted(available)]
@@ -85,7 +85,7 @@ def _why(row: Allocation, using: str) -> dict[str, Any]:
             "who they were has been forgotten."
         )
         return {"sentence": sentence, "scores": []}
-    found = scores(row.strategy, row.pk, then)
+    found = scores(row.strategy, row.pk, then, LISTED)
     return {"sentence": _sentence(row, found), "scores": _listed(found)}
 
 
@@ -101,15 +101,14 @@ def _sentence(row: Allocation, found: list[Score]) -> str:
 def _today(job_id: str, using: str) -> dict[str, Any]:
     """What a new placement would choose."""
     strategy = settings.ATRIBUTO.strategy
-    now: Candidates = fresh(using)
+    now: Candidates = current(using)
     choices = loads(using).counted(now.all) if strategy in COUNTS_LOAD else now.all
-    found = scores(strategy, job_id, choices)
+    found = scores(strategy, job_id, choices, LISTED)
     chosen = found[0].instance_id if found else None
     return {"strategy": strategy, "instance_id": chosen, "scores": _listed(found)}
 
 
 def _listed(found: list[Score]) -> list[dict[str, Any]]:
     return [
-        {"instance_id": s.instance_id, "score": round(s.score, 6), "note": s.note}
-        for s in found[:LISTED]
+        {"instance_id": s.instance_id, "score": round(s.score, 6), "note": s.note} for s in found
     ]

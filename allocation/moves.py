@@ -6,18 +6,21 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.db.models.functions import Now
 
-from allocation.candidates import Candidates, forget_loads, fresh
+from allocation.candidates import forget_loads, fresh
 from allocation.chooser import Chooser
 from allocation.events import current_actor
 from allocation.locks import availability_alone, ending_placements
 from allocation.logic.drain import Move
 from allocation.models import Allocation, Instance, PastAllocation
+from allocation.open_ones import OpenOnes
 from allocation.place_many import room_of
 from allocation.stores import store
 from allocation.stores.placing import buckets
 
 KEPT = ["job_id", "instance_id", "epoch", "allocated_at", "strategy", "candidates", "score"]
 KEPT += ["actor", "channel"]
+FEWEST = 5  # jobs of any preview
+MOST_SCORED = 100_000  # candidates that one preview compares
 
 
 @dataclass
@@ -25,30 +28,36 @@ class Destinations:
     """Where jobs would go: by the strategy, never to a full instance nor to a named one."""
 
     chooser: Chooser
-    candidates: Candidates
-    room: dict[str, int]
+    open_ones: OpenOnes
 
     @classmethod
-    def without(cls, instance_id: str | None, using: str) -> "Destinations":
-        candidates = fresh(using).without({instance_id} if instance_id else set())
+    def without(
+        cls, instance_id: str | None, using: str, *, among: set[str] | None = None
+    ) -> "Destinations":
+        known = fresh(using)
+        others = set() if among is None else set(known.ids()) - among
+        candidates = known.without(others | ({instance_id} if instance_id else set()))
         chooser = Chooser(using, settings.ATRIBUTO.strategy)
-        return cls(chooser, candidates, room_of(candidates, using))
+        return cls(chooser, OpenOnes(candidates, room_of(candidates, using)))
+
+    def most(self, wanted: int) -> int:
+        """How many jobs a preview may look at: some strategies look at every instance for each."""
+        scored = max(1, len(self.open_ones.candidates.all))
+        return min(wanted, max(FEWEST, MOST_SCORED // scored)) if self.chooser.counts else wanted
 
     def choose(self, job_id: str) -> str | None:
-        open_ones = self.candidates.without({key for key, left in self.room.items() if left <= 0})
-        if not open_ones.all:
+        candidates = self.open_ones.candidates
+        if not candidates.all:
             return None
-        chosen = self.chooser.choose(job_id, open_ones)[0].id
+        chosen = self.chooser.choose(job_id, candidates)[0].id
         self.chooser.count(chosen)
-        if chosen in self.room:
-            self.room[chosen] -= 1
+        self.open_ones.add(chosen)
         return chosen
 
     def choose_again(self, job_id: str, source: str) -> str | None:
         """As if the job had left its instance, which may be the best place for it."""
         self.chooser.count(source, -1)
-        if source in self.room:
-            self.room[source] += 1
+        self.open_ones.add(source, -1)
         return self.choose(job_id)
 
 

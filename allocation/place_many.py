@@ -5,6 +5,7 @@ from allocation.chooser import Chooser
 from allocation.errors import NoInstances
 from allocation.events import current_actor
 from allocation.locks import availability_alone
+from allocation.open_ones import OpenOnes
 from allocation.place import OPTIMISTIC_TRIES, Answer
 from allocation.stores import Placements, store
 
@@ -56,8 +57,9 @@ def _choose(
     chosen: Chosen = []
     passing: dict[str, str] = {}
     room = room_of(candidates, chooser.using)
+    open_ones = OpenOnes(candidates, room)
     for job_id in job_ids:
-        with_room = candidates.without({key for key, left in room.items() if left <= 0})
+        with_room = open_ones.candidates
         if not with_room.all:
             raise NoInstances("no instances", job_id=job_id, full=len(room))
         choice, persist = chooser.choose(job_id, with_room)
@@ -66,8 +68,7 @@ def _choose(
             continue
         chosen.append((job_id, choice.id, chooser.score(choice)))
         chooser.count(choice.id)
-        if choice.id in room:
-            room[choice.id] -= 1
+        open_ones.add(choice.id)
     return chosen, passing
 
 

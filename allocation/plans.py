@@ -1,6 +1,7 @@
 """What would move, before anything moves: counts for everybody, a list for the first ones."""
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from django.conf import settings
@@ -33,6 +34,10 @@ class Plan:
         return self.moves[:LISTED]
 
     @property
+    def busiest(self) -> dict[str, int]:
+        return dict(islice(self.arrivals.items(), LISTED))
+
+    @property
     def facts(self) -> dict[str, Any]:
         """For REST and commands."""
         return {
@@ -48,13 +53,14 @@ class Plan:
         }
 
 
-def plan_drain(instance_id: str, using: str = "default") -> Plan:
+def plan_drain(instance_id: str, using: str = "default", most: int = MOST_PLANNED) -> Plan:
     """Where the jobs of an instance would go."""
     if not Instance.objects.using(using).filter(pk=instance_id).exists():
         raise UnknownInstance(f"there is no instance {instance_id}", instance_id=instance_id)
     jobs = Allocation.objects.using(using).on(instance_id).order_by("job_id")
-    placed = list(jobs.values_list("job_id", "instance_id")[:MOST_PLANNED])
-    moves = plan(placed, Destinations.without(instance_id, using).choose)
+    destinations = Destinations.without(instance_id, using)
+    placed = list(jobs.values_list("job_id", "instance_id")[: destinations.most(most)])
+    moves = plan(placed, destinations.choose)
     forget_loads(using)  # they count the moves that were only planned
     return _plan(load_of(instance_id, using), placed, moves, len(placed) - len(moves))
 
@@ -62,8 +68,9 @@ def plan_drain(instance_id: str, using: str = "default") -> Plan:
 def plan_rebalance(using: str = "default", most: int = MOST_PLANNED) -> Plan:
     """Which jobs would be elsewhere if all were placed anew today."""
     rows = Allocation.objects.using(using).order_by("job_id")
-    placed = list(rows.values_list("job_id", "instance_id")[:most])
-    moves, _ = replan(placed, Destinations.without(None, using).choose_again, most)
+    destinations = Destinations.without(None, using)
+    placed = list(rows.values_list("job_id", "instance_id")[: destinations.most(most)])
+    moves, _ = replan(placed, destinations.choose_again, most)
     forget_loads(using)  # they count the moves that were only planned
     total = sum(read_loads(using).jobs.values())
     return _plan(total, placed, moves, 0)

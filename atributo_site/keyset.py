@@ -1,5 +1,6 @@
 """Pages by key: the last page of a million rows costs as much as the first."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +9,7 @@ from django.db import connections
 from django.db.models import QuerySet
 
 MOST_COUNTED = 10_000
+NO_KEY = -1
 
 
 @dataclass(frozen=True)
@@ -20,16 +22,29 @@ class KeysetPage:
 
 
 def page_by_key(
-    rows: QuerySet, *, after: str = "", before: str = "", size: int = 50, descending: bool = True
+    rows: QuerySet,
+    narrowed: Callable[[Any], QuerySet] = lambda rows: rows,
+    /,
+    *,
+    after: str = "",
+    before: str = "",
+    size: int = 50,
+    descending: bool = True,
+    keys_first: bool = False,
 ) -> KeysetPage:
-    """The rows that follow the key `after`, or the ones in front of `before`, else the first."""
+    """The rows that follow the key `after`, or the ones in front of `before`, else the first.
+
+    `narrowed` is the last condition, for what makes a union of them. `keys_first` asks for the
+    keys by an index alone: PostgreSQL would rather read all rows along the key until some match.
+    """
     after_key, before_key = _key(rows, after), _key(rows, before)
     backwards = after_key is None and before_key is not None
     if after_key is not None:
         rows = rows.filter(**{f"pk__{'lt' if descending else 'gt'}": after_key})
     elif before_key is not None:
         rows = rows.filter(**{f"pk__{'gt' if descending else 'lt'}": before_key})
-    found = list(rows.order_by("-pk" if descending != backwards else "pk")[: size + 1])
+    ordered = narrowed(rows).order_by("-pk" if descending != backwards else "pk")[: size + 1]
+    found = _by_their_keys(rows, ordered) if keys_first else list(ordered)
     shown = found[:size][::-1] if backwards else found[:size]
     more = len(found) > size
     return KeysetPage(
@@ -37,6 +52,18 @@ def page_by_key(
         before=_end(shown, 0) if (more if backwards else after_key is not None) else None,
         after=_end(shown, -1) if (more or backwards) else None,
     )
+
+
+def newest_by_key(rows: QuerySet, most: int) -> list[Any]:
+    """A few rows of many, the keys first."""
+    return _by_their_keys(rows, rows.order_by("-pk")[:most])
+
+
+def _by_their_keys(rows: QuerySet, ordered: QuerySet) -> list[Any]:
+    """Asks for no rows, too, so that a page is always as many queries."""
+    keys = list(ordered.values_list("pk", flat=True))
+    known = rows.in_bulk(keys or [NO_KEY])
+    return [known[key] for key in keys if key in known]
 
 
 def capped_count(rows: QuerySet, *, by_key: bool = False) -> int:

@@ -1,9 +1,11 @@
 """One database's figures: run by bench.screens."""
 
+import json
 import os
 import statistics
 import sys
 import time
+from pathlib import Path
 
 import django
 
@@ -16,46 +18,60 @@ from django.db import connection  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.test.utils import CaptureQueriesContext  # noqa: E402
 
+from allocation.models import Lease  # noqa: E402
+from allocation.models.clock import from_now  # noqa: E402
 from bench._live_pages import beside_streams  # noqa: E402
-from tests.site.full_site import fill, screens  # noqa: E402
+from tests.site.addresses import addresses  # noqa: E402
+from tests.site.full_site import fill  # noqa: E402
 from tests.site.many_rows import instances_for, many  # noqa: E402
 
 ROWS = int(os.environ.get("BENCH_ROWS", "1000000"))
+PART = os.environ.get("BENCH_PART", "")
 ROUNDS = 5
 LIMIT_MS = 300
-MORE = [
-    "/?range=24h",
-    "/?range=7d",
-    "/jobs/?state=waiting",
-    "/jobs/?state=complete",
-    "/jobs/?state=failed",
-    "/jobs/?state=failed&since=1h",
-    "/jobs/?q=queue:default",
-    "/jobs/?q=error:nowhere",
-    "/jobs/?q=script:/mailer/send-mail",
-    "/jobs/?q=data.to:nobody",
-    "/instances/?state=available&prefix=many",
-    "/allocations/?instance=many-7",
-    "/events/?kind=many.happened",
-    "/search/?q=many-7",
-]
+NAME = "bench"
 
 
-def main() -> int:
+def main(verb: str) -> int:
     settings.ALLOWED_HOSTS = ["*"]
-    fill("bench")
+    return {"fill": fill_once, "count": count, "measure": measure}[verb]()
+
+
+def fill_once() -> int:
+    if User.objects.filter(username=NAME).exists():
+        return 0
+    fill(NAME)
+    logged_in()
+    if ROWS:
+        began = time.perf_counter()
+        many(ROWS)
+        settle()
+        print(f"  {ROWS:,} jobs and allocations, {instances_for(ROWS):,} instances"
+              f" in {time.perf_counter() - began:.0f} s", flush=True)  # fmt: skip
+    return 0
+
+
+def count() -> int:
+    """How many queries each screen asks on a small database."""
     client = logged_in()
-    paths = {**screens("bench"), **{path: path for path in MORE}}
-    before = {name: queries(client, path) for name, path in paths.items()}
-    began = time.perf_counter()
-    many(ROWS)
-    settle()
-    print(f"  {ROWS:,} jobs and allocations, {instances_for(ROWS):,} instances"
-          f" in {time.perf_counter() - began:.0f} s")  # fmt: skip
-    slow = [name for name, path in paths.items() if not line(client, name, path, before[name])]
-    print(f"  over the limit or with more queries: {', '.join(slow) or 'none'}")
-    p95 = beside_streams(session_of(client))
+    found = {name: queries(client, path) for name, path in addresses(NAME).items()}
+    Path(os.environ["BENCH_COUNTS"]).write_text(json.dumps(found))
+    return 0
+
+
+def measure() -> int:
+    client = logged_in()
+    slow = [] if PART == "live" else every_screen(client)
+    p95 = 0.0 if PART == "screens" else beside_streams(session_of(client))
     return 0 if not slow and p95 <= 200 else 1
+
+
+def every_screen(client: Client) -> list[str]:
+    paths = addresses(NAME)
+    few = json.loads(Path(os.environ["BENCH_COUNTS"]).read_text())
+    slow = [name for name, path in paths.items() if not line(client, name, path, few.get(name, 0))]
+    print(f"  {len(paths)} addresses; over the limit or with more queries: {len(slow)}")
+    return slow
 
 
 def settle() -> None:
@@ -66,7 +82,8 @@ def settle() -> None:
 
 
 def logged_in() -> Client:
-    user = User.objects.create(username="bench")
+    Lease.objects.filter(role="curator").update(expires_at=from_now(3600))  # it may be a kept one
+    user, _ = User.objects.get_or_create(username=NAME)
     user.groups.set(Group.objects.filter(name="admin"))
     client = Client()
     client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
@@ -87,14 +104,15 @@ def queries(client: Client, path: str) -> int:
     return len(captured)
 
 
-def line(client: Client, name: str, path: str, before: int) -> bool:
+def line(client: Client, name: str, path: str, few: int) -> bool:
     """One line of the table; True when it keeps to the limit."""
-    count = queries(client, path)
+    found = queries(client, path)
     times = sorted(milliseconds(client, path) for _ in range(ROUNDS))
     middle, worst = statistics.median(times), times[-1]
-    good = middle <= LIMIT_MS and count <= before
+    good = worst <= LIMIT_MS and found <= few
     mark = "" if good else "  <<<"
-    print(f"  {name[:44]:45}{middle:7.0f} ms {worst:7.0f} ms {count:4} queries ({before}){mark}")
+    print(f"  {name[:64]:65}{middle:7.0f} ms {worst:7.0f} ms {found:4} queries ({few}){mark}",
+          flush=True)  # fmt: skip
     return good
 
 
@@ -108,4 +126,4 @@ def milliseconds(client: Client, path: str) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1]))

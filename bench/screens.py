@@ -1,9 +1,10 @@
 """Every screen on a full database, on SQLite and PostgreSQL; and beside 300 open live pages.
 
-1,000,000 jobs, 1,000,000 allocations, 10,000 instances (BENCH_ROWS makes it smaller or larger).
-Goal: the first byte of every screen within 300 ms, with as many queries as on a small database;
-plain pages beside 300 streams on one web process within 200 ms p95. BENCH_DATABASES=sqlite
-measures one of the two.
+1,000,000 jobs, 1,000,000 allocations, 1,000,000 events, 10,000 instances (BENCH_ROWS makes it
+smaller or larger). Goal: the first byte of every screen, raw list, filter and later page within
+300 ms, with as many queries as on a small database; plain pages beside 300 streams on one web
+process within 200 ms p95. BENCH_DATABASES=sqlite measures one of the two; BENCH_KEEP=FOLDER keeps
+the filled databases there and uses them again, BENCH_PART=screens or live measures one half.
 """
 
 import os
@@ -13,6 +14,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from bench._kept import KeptCluster
 from tests.servers import postgres
 from tests.servers.ports import free_port
 from tests.servers.valkey import ValkeyServer
@@ -21,44 +23,70 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def main() -> int:
-    with tempfile.TemporaryDirectory() as folder, ValkeyServer() as valkey:
-        return max(on(folder, valkey.url) for on in wanted())
+    with tempfile.TemporaryDirectory() as scratch, ValkeyServer() as valkey:
+        folder = Path(os.environ.get("BENCH_KEEP", scratch))
+        folder.mkdir(exist_ok=True)
+        return max(on(folder, scratch, valkey.url) for on in wanted())
 
 
-def wanted() -> list[Callable[[str, str], int]]:
+def wanted() -> list[Callable[[Path, str, str], int]]:
     names = os.environ.get("BENCH_DATABASES", "sqlite,postgresql").split(",")
     return [{"sqlite": on_sqlite, "postgresql": on_postgresql}[name] for name in names]
 
 
-def on_sqlite(folder: str, redis_url: str) -> int:
-    print("SQLite")
-    return measure(f"sqlite:///{folder}/screens.sqlite3", folder, redis_url)
+def on_sqlite(folder: Path, scratch: str, redis_url: str) -> int:
+    print("SQLite", flush=True)
+    few, full = f"sqlite:///{scratch}/few.sqlite3", f"sqlite:///{folder}/full.sqlite3"
+    prepare(few, full, scratch)
+    return measure(few, full, scratch, redis_url)
 
 
-def on_postgresql(folder: str, redis_url: str) -> int:
-    print("PostgreSQL")
+def on_postgresql(folder: Path, scratch: str, redis_url: str) -> int:
+    print("PostgreSQL", flush=True)
     postgres.SETTINGS.update({"shared_buffers": "512MB", "max_wal_size": "4GB"})
-    with postgres.PostgresCluster() as cluster:
-        return measure(cluster.create_database("screens"), folder, redis_url)
+    with KeptCluster(folder / "postgresql") as cluster:
+        few, full = cluster.database("few"), cluster.database("full")
+        prepare(few, full, scratch)
+        cluster.keep()
+        return measure(few, full, scratch, redis_url)
 
 
-def measure(database_url: str, folder: str, redis_url: str) -> int:
-    settings = {
+def prepare(few: str, full: str, scratch: str) -> None:
+    """Both with today's tables; what is filled already stays."""
+    for url, rows in ((few, "0"), (full, os.environ.get("BENCH_ROWS", "1000000"))):
+        _manage(url, scratch, "migrate")
+        _bench("fill", url, scratch, BENCH_ROWS=rows)
+
+
+def measure(few: str, full: str, scratch: str, redis_url: str) -> int:
+    _manage(full, scratch, "collectstatic", "--no-input")
+    counts = f"{scratch}/counts.json"
+    server = {"REDIS_URL": redis_url, "BENCH_COUNTS": counts, "ATRIBUTO_PORT": str(free_port())}
+    _bench("count", few, scratch, **server)
+    return _bench("measure", full, scratch, **server)
+
+
+def _manage(url: str, scratch: str, *arguments: str) -> None:
+    command = [sys.executable, "manage.py", *arguments, "--verbosity", "0"]
+    subprocess.run(command, cwd=ROOT, env=_environment(url, scratch), check=True)
+
+
+def _bench(verb: str, url: str, scratch: str, **more: str) -> int:
+    command = [sys.executable, "-m", "bench._screens", verb]
+    environment = {**_environment(url, scratch), **more}
+    return subprocess.run(command, cwd=ROOT, env=environment).returncode
+
+
+def _environment(url: str, scratch: str) -> dict[str, str]:
+    return {
+        **os.environ,
         "ATRIBUTO_ENV": "local",
-        "ATRIBUTO_VAR_DIR": folder,
+        "ATRIBUTO_VAR_DIR": scratch,
         "ATRIBUTO_LOG_LEVEL": "ERROR",
-        "ATRIBUTO_PORT": str(free_port()),
         "ATRIBUTO_STREAMS_PER_USER": "400",
         "ATRIBUTO_STATEMENT_TIMEOUT_MS": "300000",
-        "DATABASE_URL": database_url,
-        "REDIS_URL": redis_url,
+        "DATABASE_URL": url,
     }
-    environment = {**os.environ, **settings}
-    for arguments in (["migrate"], ["collectstatic", "--no-input"]):
-        command = [sys.executable, "manage.py", *arguments, "--verbosity", "0"]
-        subprocess.run(command, cwd=ROOT, env=environment, check=True)
-    command = [sys.executable, "-m", "bench._screens"]
-    return subprocess.run(command, cwd=ROOT, env=environment).returncode
 
 
 if __name__ == "__main__":

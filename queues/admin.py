@@ -1,6 +1,9 @@
 """Raw lists of queues, jobs, attempts and services at /admin/."""
 
+from typing import Any
+
 from django.contrib import admin
+from django.http import HttpRequest
 
 from atributo_site.raw_lists import RawList
 from queues.models import (
@@ -14,6 +17,7 @@ from queues.models import (
     Slot,
     Station,
 )
+from queues.search import INDEXED
 
 
 @admin.register(Queue)
@@ -40,15 +44,47 @@ class StationList(RawList):
     newest_first = False
 
 
+class StateFilter(admin.SimpleListFilter):
+    """The states as the indexes know them."""
+
+    title = "state"
+    parameter_name = "state"
+    STATES = {
+        "waiting": INDEXED["waiting"],
+        "reserved": "queues_queuedjob.status = 'pending' AND queues_queuedjob.slot_id IS NOT NULL",
+        "running": INDEXED["running"],
+        "complete": INDEXED["complete"],
+        "failed": INDEXED["failed"],
+    }
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(state, state) for state in self.STATES]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        state = self.STATES.get(self.value() or "")
+        return queryset.extra(where=[state]) if state else queryset
+
+
 @admin.register(QueuedJob)
 class QueuedJobList(RawList):
     view_action = "job.view"
+    keys_first = True
     list_display = ["id", "queue", "mount", "script", "status", "attempt", "due_at", "error"]
     list_display += ["sticky_key", "routed_to"]
-    list_filter = ["status"]
+    list_filter = [StateFilter]
     list_select_related = ["queue"]
-    search_fields = ["=id"]
+    search_fields = ["id"]
+    search_help_text = "The whole id."
     exclude = ["data", "result"]  # the job's page shows them without secrets
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: Any, search_term: str
+    ) -> tuple[Any, bool]:
+        """By the number itself: a comparison of texts would read every job."""
+        if not search_term:
+            return queryset, False
+        is_id = search_term.isascii() and search_term.isdigit() and len(search_term) < 19
+        return queryset.filter(pk=int(search_term) if is_id else None), False
 
 
 @admin.register(Run)

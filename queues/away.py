@@ -57,8 +57,5 @@ def _move(instance_id: str, jobs: list[QueuedJob], lease: HeldLease) -> int:
 
 def _served(instance_id: str, using: str) -> Destinations:
     """Where a key may go: not where nobody would run its jobs either."""
-    destinations = Destinations.without(instance_id, using)
     served = set(Station.objects.using(using).served().values_list("pk", flat=True))
-    others = {each for each in destinations.candidates.ids() if each not in served}
-    destinations.candidates = destinations.candidates.without(others)
-    return destinations
+    return Destinations.without(instance_id, using, among=served)

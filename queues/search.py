@@ -1,16 +1,18 @@
 """Search: jobs by state and by what was typed, never through more rows than are said."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Q, TextField
+from django.db import connections
+from django.db.models import Max, Min, Q, TextField
 from django.db.models.functions import Cast
 
 from queues.logic.job_query import Term, parsed
-from queues.models import Queue, QueuedJob, Script
+from queues.logic.lifecycle import Status
+from queues.models import QueuedJob, Script
 from queues.shown import hidden
 
 LOOKED_THROUGH = 10_000  # jobs, newest first, for what no index answers
@@ -20,7 +22,6 @@ STATES = ("waiting", "delayed", "running", "complete", "failed")
 # SQLite takes a partial index only where its condition stands in the query as it was defined,
 # with no parameter in it; with ORM filters each count would read the whole table.
 FREE = "queues_queuedjob.status = 'pending' AND queues_queuedjob.slot_id IS NULL"
-ENDED = "queues_queuedjob.status IN ('complete', 'failed')"
 BEGUN = "queues_queuedjob.status IN ('progress', 'complete', 'failed')"
 INDEXED = {
     "waiting": FREE,
@@ -29,7 +30,17 @@ INDEXED = {
     "complete": f"{BEGUN} AND queues_queuedjob.status = 'complete'",
     "failed": f"{BEGUN} AND queues_queuedjob.status = 'failed'",
 }
-
+OPEN = "queues_queuedjob.status IN ('pending', 'progress', 'failed')"
+# Where a script or an error is named their own indexes are better. That a job waits is said with a
+# parameter then, which keeps SQLite from the indexes of waiting jobs.
+NARROW_FREE = f"{OPEN} AND queues_queuedjob.slot_id IS NULL"
+NARROW = {
+    "waiting": NARROW_FREE,
+    "delayed": NARROW_FREE,
+    "running": f"{OPEN} AND queues_queuedjob.status = 'progress'",
+    "complete": "queues_queuedjob.status = 'complete'",
+    "failed": f"{OPEN} AND queues_queuedjob.status = 'failed'",
+}
 
 Period = tuple[datetime | None, datetime | None]  # from the first up to the second
 
@@ -42,14 +53,16 @@ class Found:
     floor: int | None
 
 
-def in_state(jobs: Any, state: str, now: datetime) -> Any:
+def in_state(jobs: Any, state: str, now: datetime, conditions: Mapping[str, str] = INDEXED) -> Any:
     """Jobs that wait, wait for a later moment, run, or ended in one of the two ways."""
     if state not in STATES:
         return jobs
-    jobs = jobs.extra(where=[INDEXED[state]])
-    if state == "waiting":
-        return jobs.filter(due_at__lte=now)
-    return jobs.filter(due_at__gt=now) if state == "delayed" else jobs
+    jobs = jobs.extra(where=[conditions[state]])
+    if state not in ("waiting", "delayed"):
+        return jobs
+    if conditions is NARROW:
+        jobs = jobs.filter(status=Status.PENDING)
+    return jobs.filter(**{"due_at__lte" if state == "waiting" else "due_at__gt": now})
 
 
 def search(
@@ -62,17 +75,20 @@ def search(
     now: datetime,
 ) -> Found:
     """Jobs in any order; `newest` leaves out what came later."""
-    jobs = in_state(QueuedJob.objects.visible(), state, now)
+    terms = parsed(text)
+    narrow = bool(fingerprint) or any(_names_script(term) for term in terms)
+    conditions = NARROW if narrow else INDEXED
+    jobs = in_state(QueuedJob.objects.visible(), state, now, conditions)
     if ended is not None:
-        jobs = jobs.filter(pk__in=_ended_in(ended, newest))
+        jobs = _ended_in(jobs, ended, newest)
     if newest is not None:
         jobs = jobs.filter(pk__lte=newest)
     if fingerprint:
-        jobs = jobs.filter(fingerprint=fingerprint).extra(where=[INDEXED["failed"]])
-    terms = parsed(text)
-    floor = None if answered_by_index(text) else _floor(state, newest, now)
-    if floor is not None:
-        jobs = jobs.filter(pk__gte=floor)
+        jobs = jobs.filter(fingerprint=fingerprint).extra(where=[NARROW["failed"]])
+    floor = None
+    if not answered_by_index(text):
+        floor, top = _window(state, newest, now)
+        jobs = jobs.filter(pk__range=(floor or 0, top))
     for term in terms:
         jobs = jobs.filter(_condition(term))
     looked_into = [term for term in terms if term.name == "data"]
@@ -84,29 +100,39 @@ def answered_by_index(text: str) -> bool:
     return all(_indexed(term) for term in parsed(text))
 
 
-def _ended_in(period: Period, newest: int | None) -> Any:
-    """The newest jobs that ended in it, queue by queue through the index of ended ones."""
+def _ended_in(jobs: Any, period: Period, newest: int | None) -> Any:
+    """Those that ended last in it; the range keeps PostgreSQL from a walk along the key."""
     since, until = period
-    jobs = QueuedJob.objects.extra(where=[ENDED]).filter(queue__in=Queue.objects.values("pk"))
+    ended = QueuedJob.objects.filter(ended_at__isnull=False)
     if newest is not None:
-        jobs = jobs.filter(pk__lte=newest)
+        ended = ended.filter(pk__lte=newest)
     if since is not None:
-        jobs = jobs.filter(ended_at__gte=since)
+        ended = ended.filter(ended_at__gte=since)
     if until is not None:
-        jobs = jobs.filter(ended_at__lt=until)
-    return jobs.order_by("-ended_at").values("pk")[:LOOKED_THROUGH]
+        ended = ended.filter(ended_at__lt=until)
+    last = ended.order_by("-ended_at").values("pk")[:LOOKED_THROUGH]
+    if connections[jobs.db].vendor == "postgresql":
+        ends = last.aggregate(first=Min("pk"), last=Max("pk"))
+        jobs = jobs.filter(pk__range=(ends["first"] or 0, ends["last"] or 0))
+    return jobs.filter(pk__in=last)
 
 
-def _floor(state: str, newest: int | None, now: datetime) -> int | None:
+def _window(state: str, newest: int | None, now: datetime) -> tuple[int | None, int]:
+    """The oldest job that is looked at, unless all are, and the newest of that state."""
     jobs = in_state(QueuedJob.objects.visible(), state, now)
     if newest is not None:
         jobs = jobs.filter(pk__lte=newest)
-    beyond = jobs.order_by("-pk").values_list("pk", flat=True)
-    return next(iter(beyond[LOOKED_THROUGH : LOOKED_THROUGH + 1]), None)
+    ids = jobs.order_by("-pk").values_list("pk", flat=True)
+    beyond = next(iter(ids[LOOKED_THROUGH : LOOKED_THROUGH + 1]), None)
+    return beyond, next(iter(ids[:1]), 0)
 
 
 def _indexed(term: Term) -> bool:
-    return term.name == "id" or (term.name == "script" and "/" in term.value)
+    return term.name == "id" or _names_script(term)
+
+
+def _names_script(term: Term) -> bool:
+    return term.name == "script" and "/" in term.value
 
 
 def _condition(term: Term) -> Q:

@@ -106,12 +106,12 @@ def attempts_shown(job: QueuedJob, newest: int = 100) -> list[dict[str, Any]]:
     runs = list(Run.objects.filter(job=job).order_by("-attempt")[:newest])[::-1]
     lines: dict[int, list[RunLog]] = {}
     first = runs[0].attempt if runs else 0
-    for line in RunLog.objects.filter(job=job, attempt__gte=first).order_by("id")[:5000]:
+    of_these = {"job": job, "attempt__gte": first}
+    for line in RunLog.objects.filter(**of_these).order_by("attempt", "id")[:5000]:
         lines.setdefault(line.attempt, []).append(line)
     begun: dict[int, list[int]] = {}
-    for noted in AttemptTransaction.objects.filter(job=job, attempt__gte=first).order_by("id")[
-        :500
-    ]:
+    noted_ones = AttemptTransaction.objects.filter(**of_these).order_by("attempt", "id")
+    for noted in noted_ones[:500]:
         begun.setdefault(noted.attempt, []).append(noted.transaction)
     return [
         attempt_shown(run, lines.get(run.attempt, []), begun.get(run.attempt, [])) for run in runs

@@ -2,9 +2,10 @@
 
 import hashlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain, islice
 
 LOAD_BOUND = 1.25  # no instance gets more than this many times its fair share
 MASK = (1 << 64) - 1
@@ -64,34 +65,31 @@ STRATEGIES: dict[str, Strategy] = {
 COUNTS_LOAD = frozenset({"rendezvous", "least-loaded"})
 
 
-def scores(strategy: str, job_id: str, candidates: Sequence[Candidate]) -> list[Score]:
-    """Every candidate's score, the winner first: what the explain view shows."""
+def scores(
+    strategy: str, job_id: str, candidates: Sequence[Candidate], most: int | None = None
+) -> list[Score]:
+    """The candidates' scores, the winner first: what the explain view shows."""
     if not candidates:
         return []
-    return _EXPLAINERS[strategy](job_id, candidates)
+    return list(islice(_EXPLAINERS[strategy](job_id, candidates), most))
 
 
-def _md5_scores(job_id: str, candidates: Sequence[Candidate]) -> list[Score]:
+def _md5_scores(job_id: str, candidates: Sequence[Candidate]) -> Iterator[Score]:
     number, count = md5_number(job_id), len(candidates)
     index = number % count
-    found = [
-        Score(c.id, 1.0 if i == index else 0.0, f"place {i} of {count}")
-        for i, c in enumerate(candidates)
-    ]
-    won = Score(
-        candidates[index].id, 1.0, f"{number} modulo {count} is {index}: place {index} of {count}"
-    )
-    return [won, *(s for s in found if s.instance_id != won.instance_id)]
+    note = f"{number} modulo {count} is {index}: place {index} of {count}"
+    yield Score(candidates[index].id, 1.0, note)
+    for place, candidate in enumerate(candidates):
+        if place != index:
+            yield Score(candidate.id, 0.0, f"place {place} of {count}")
 
 
-def _rendezvous_scores(job_id: str, candidates: Sequence[Candidate]) -> list[Score]:
+def _rendezvous_scores(job_id: str, candidates: Sequence[Candidate]) -> Iterator[Score]:
     number, limit = _number(job_id), _limits(candidates)
-    winner = rendezvous(job_id, candidates).id
-    found = [
-        Score(c.id, _pull(number, c), _room(c, limit * c.weight))
-        for c in sorted(candidates, key=lambda c: -_pull(number, c))
-    ]
-    return sorted(found, key=lambda s: s.instance_id != winner)
+    winner = rendezvous(job_id, candidates)
+    ranked = sorted(candidates, key=lambda c: -_pull(number, c))
+    for c in chain([winner], (each for each in ranked if each.id != winner.id)):
+        yield Score(c.id, _pull(number, c), _room(c, limit * c.weight))
 
 
 def _room(candidate: Candidate, limit: float) -> str:
@@ -99,15 +97,13 @@ def _room(candidate: Candidate, limit: float) -> str:
     return f"{candidate.load} jobs, weight {candidate.weight:g}, {state}"
 
 
-def _least_loaded_scores(job_id: str, candidates: Sequence[Candidate]) -> list[Score]:
-    ranked = sorted(candidates, key=lambda c: (c.load / c.weight, c.id))
-    return [
-        Score(c.id, c.load / c.weight, f"{c.load} jobs, weight {c.weight:g}: lowest wins")
-        for c in ranked
-    ]
+def _least_loaded_scores(job_id: str, candidates: Sequence[Candidate]) -> Iterator[Score]:
+    for c in sorted(candidates, key=lambda c: (c.load / c.weight, c.id)):
+        note = f"{c.load} jobs, weight {c.weight:g}: lowest wins"
+        yield Score(c.id, c.load / c.weight, note)
 
 
-_EXPLAINERS: dict[str, Callable[[str, Sequence[Candidate]], list[Score]]] = {
+_EXPLAINERS: dict[str, Callable[[str, Sequence[Candidate]], Iterator[Score]]] = {
     "md5-modulo": _md5_scores,
     "rendezvous": _rendezvous_scores,
     "least-loaded": _least_loaded_scores,

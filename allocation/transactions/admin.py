@@ -20,7 +20,7 @@ class DocumentList(RawList):
     view_action = "document.view"
     exclude = ["value"]  # the document's page shows it without secrets
     list_display = ["collection", "key", "ref", "present", "updated_at"]
-    search_fields = ["=collection", "=key"]
+    search_fields = ["collection__exact", "key__exact"]
     search_help_text = "The whole collection or the whole key"
 
 

@@ -28,7 +28,8 @@ class Curators(TransactionsScreen):
         now = database_now()
         running = curators(now)
         page = page_by_key(
-            Event.objects.filter(kind__in=KINDS),
+            Event.objects.all(),
+            lambda events: events.of_kinds(KINDS),
             after=request.GET.get("after", ""),
             before=request.GET.get("before", ""),
             size=LOG,

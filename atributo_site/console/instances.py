@@ -23,6 +23,7 @@ from atributo_site.permissions import may
 PAGE = 50
 JOBS_SHOWN = 20
 EVENTS_SHOWN = 15
+PREVIEWED = 5_000
 VERBS = ("available", "unavailable", "restore", "drain", "stop", "force")
 STATES = ("available", "unavailable", "draining")
 
@@ -41,7 +42,7 @@ class Instances(Screen):
     def get(self, request: HttpRequest) -> HttpResponse:
         prefix, state = request.GET.get("prefix", "")[:255], request.GET.get("state", "")
         rows = in_state(state).starting_with(prefix).select_related("drain").with_load()
-        keys = {name: request.GET.get(name, "") for name in ("after", "before")}
+        keys: dict[str, Any] = {name: request.GET.get(name, "") for name in ("after", "before")}
         page = page_by_key(rows, **keys, size=PAGE, descending=False)
         now = database_now()
         return self.show(
@@ -79,7 +80,7 @@ class OneInstance(Screen):
             facts=bar(described([row], now)[0]),
             removal=may_remove(row.pk),
             left=left_on(row.pk),
-            plan=plans.plan_drain(row.pk) if "plan" in request.GET else None,
+            plan=plans.plan_drain(row.pk, most=PREVIEWED) if "plan" in request.GET else None,
             jobs=jobs,
             events=events,
             now=now,

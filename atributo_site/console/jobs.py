@@ -37,6 +37,7 @@ class Jobs(Screen):
             after=request.GET.get("after", ""),
             before=request.GET.get("before", ""),
             size=PAGE,
+            keys_first=True,
         )
         counts = tab_counts(query)
         here = next(tab for tab in counts if tab["current"])

@@ -33,7 +33,7 @@ TABS = [
     ("Look-up", "pools-look-up"),
 ]
 PAGE = 50
-MOST_ON_A_PAGE = 200
+MOST_ON_A_PAGE = 100
 
 
 class PoolScreen(Screen):
@@ -54,7 +54,9 @@ class PoolScreen(Screen):
         return super().show(status, **common, **context)
 
     def page(self, rows: Any, descending: bool) -> Any:
-        keys = {name: self.request.GET.get(name, "") for name in ("after", "before")}
+        keys: dict[str, Any] = {
+            name: self.request.GET.get(name, "") for name in ("after", "before")
+        }
         return page_by_key(rows, **keys, size=PAGE, descending=descending)
 
 
@@ -63,9 +65,13 @@ class Names(PoolScreen):
     template_name = "console/pools/names.html"
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        present = Count("backends", filter=Q(backends__state=Backend.State.PRESENT))
-        rows = Pool.objects.annotate(present=present, known=Count("backends"))
-        return self.show(page=self.page(rows, descending=False))
+        page = self.page(Pool.objects.all(), descending=False)
+        present = Count("pk", filter=Q(state=Backend.State.PRESENT))
+        counted = Backend.objects.filter(pool__in=page.rows).order_by().values_list("pool")
+        found = {pool: counts for pool, *counts in counted.annotate(p=present, k=Count("pk"))}
+        for pool in page.rows:
+            pool.present, pool.known = found.get(pool.pk, (0, 0))
+        return self.show(page=page)
 
 
 class OneName(PoolScreen):

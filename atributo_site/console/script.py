@@ -18,6 +18,7 @@ from atributo_site.console.job_state import job_state
 from atributo_site.console.push_form import PushForm, queue_names
 from atributo_site.console.schema_form import SchemaForm, pretty
 from atributo_site.console.screen import Screen
+from atributo_site.keyset import newest_by_key
 from atributo_site.permissions import may
 from queues.errors import BadPush, DataRefused, QueueNotFound, ScriptFailed, ScriptNotFound
 from queues.models import QueuedJob, Script
@@ -71,7 +72,7 @@ class OneScript(Screen):
         mount = script.service.mount
         self.title = f"{mount}/{script.name}"
         jobs = QueuedJob.objects.visible().of_script(mount, script.name)
-        last = jobs.select_related("queue").defer("data", "result").order_by("-pk")[:LAST_RUNS]
+        last = newest_by_key(jobs.select_related("queue").defer("data", "result"), LAST_RUNS)
         return self.show(
             status,
             now=now,

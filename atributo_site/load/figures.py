@@ -11,9 +11,15 @@ class Sample:
     ended: list[float] = field(default_factory=list)
     took: list[float] = field(default_factory=list)
     errors: Counter[str] = field(default_factory=Counter)
+    refused: int = 0  # because another client held a key
 
     def __add__(self, other: "Sample") -> "Sample":
-        return Sample(self.ended + other.ended, self.took + other.took, self.errors + other.errors)
+        return Sample(
+            self.ended + other.ended,
+            self.took + other.took,
+            self.errors + other.errors,
+            self.refused + other.refused,
+        )
 
 
 @dataclass(frozen=True)
@@ -21,6 +27,7 @@ class Figures:
     """One kind of operation in numbers."""
 
     operations: int
+    refused: int
     errors: dict[str, int]
     per_second: float
     p50_ms: float
@@ -33,6 +40,7 @@ def figures(sample: Sample, seconds: float) -> Figures:
     took = sorted(sample.took)
     return Figures(
         operations=len(took),
+        refused=sample.refused,
         errors=dict(sample.errors),
         per_second=round(len(took) / seconds, 1),
         p50_ms=_milliseconds(took, 0.50),

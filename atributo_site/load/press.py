@@ -7,6 +7,7 @@ from functools import partial
 from django.db import DatabaseError, connections
 
 from allocation.errors import AtributoError
+from allocation.transactions import CollectionKeyIsLocked
 from atributo_site.load.deeds import DEEDS, Deed
 from atributo_site.load.figures import Sample
 from atributo_site.load.ground import Ground
@@ -42,8 +43,16 @@ def _do(deed: Deed, sample: Sample, begun: float) -> None:
     try:
         deed()
     except (AtributoError, DatabaseError) as error:
-        sample.errors[type(error).__name__] += 1
+        _count(error, sample)
         return
     ended = time.monotonic()
     sample.ended.append(ended - begun)
     sample.took.append(ended - started)
+
+
+def _count(error: Exception, sample: Sample) -> None:
+    """A key that another client holds is refused as it should be: that is no error."""
+    if getattr(error, "status_code", None) == CollectionKeyIsLocked.status_code:
+        sample.refused += 1
+    else:
+        sample.errors[type(error).__name__] += 1

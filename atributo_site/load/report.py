@@ -34,6 +34,7 @@ class Report:
                 found["per_second"],
                 found["p50_ms"],
                 found["p99_ms"],
+                found["refused"],
                 sum(found["errors"].values()),
             ]
             for kind, found in self.as_dict()["kinds"].items()

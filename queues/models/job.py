@@ -140,9 +140,7 @@ class QueuedJob(models.Model):
                 fields=["queue", "rank", "due_at", "id"], condition=WAITING, name="job_waiting"
             ),
             models.Index(
-                fields=["id", "due_at"],
-                condition=WAITING & Q(parent__isnull=True),
-                name="job_shown_waiting",
+                fields=["id", "due_at", "parent"], condition=WAITING, name="job_waiting_by_id"
             ),
             models.Index(
                 fields=["routed_to", "queue", "rank", "due_at", "id"],
@@ -152,9 +150,9 @@ class QueuedJob(models.Model):
             models.Index(fields=["sticky_key", "slot"], condition=STICKY, name="job_by_sticky_key"),
             models.Index(fields=["slot"], condition=Q(slot__isnull=False), name="job_held_by_slot"),
             models.Index(
-                fields=["status", "id"],
-                condition=Q(status__in=["progress", "complete", "failed"], parent__isnull=True),
-                name="job_shown_by_status",
+                fields=["status", "id", "parent"],
+                condition=Q(status__in=["progress", "complete", "failed"]),
+                name="job_begun_by_status",
             ),
             models.Index(
                 fields=["queue", "ended_at"],
@@ -162,11 +160,23 @@ class QueuedJob(models.Model):
                 name="job_ended",
             ),
             models.Index(
+                fields=["ended_at", "id"], condition=Q(ended_at__isnull=False), name="job_by_end"
+            ),
+            models.Index(
                 fields=["fingerprint", "id"],
                 condition=Q(status="failed"),
                 name="job_by_fingerprint",
             ),
-            models.Index(fields=["mount", "script", "id"], name="job_by_script"),
+            # What follows the id is there to be compared without a look at the row. Complete
+            # jobs are the most of any script, and the newest of them are found without an index.
+            models.Index(
+                fields=["mount", "script", "id", "status", "parent"], name="job_by_script"
+            ),
+            models.Index(
+                fields=["mount", "script", "status", "id", "due_at", "parent"],
+                condition=Q(status__in=["pending", "progress", "failed"]),
+                name="job_by_script_and_status",
+            ),
             models.Index(fields=["created_at"], name="job_by_push"),
             models.Index(fields=["due_at", "id"], condition=REPEATING, name="job_repeating"),
         ]

@@ -1,12 +1,14 @@
 """The timeline: filters in the address, pages by key, nothing injected."""
 
 import re
+from datetime import timedelta
 from html.parser import HTMLParser
 
 import pytest
 
 from allocation.events import Actor, acting, record
 from allocation.models import Event
+from allocation.models.clock import database_now
 
 INJECTION = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'><b id=injected>"
 
@@ -56,6 +58,16 @@ def test_newest_comes_first(story, client_as):
 )
 def test_the_address_filters(name, value, found, story, client_as):
     assert kinds_on(client_as("viewer").get("/events/", {name: value})) == found
+
+
+def test_a_time_long_ago_is_found_though_a_clock_stepped_back(client_as, db):
+    now = database_now()
+    ages = [30, 20.5, 21, 10, 0]  # hours; the third was recorded after the second
+    for number, hours in enumerate(ages):
+        event = record(f"thing.{number}", "thing:1")
+        Event.objects.filter(pk=event.pk).update(at=now - timedelta(hours=hours))
+    page = client_as("viewer").get("/events/", {"since": "22h", "until": "20h"})
+    assert kinds_on(page) == ["thing.2", "thing.1"]
 
 
 @pytest.mark.parametrize("text", ["yesterday", "5x", "2026-99-99", "99999999w", "-3h"])

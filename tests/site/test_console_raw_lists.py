@@ -9,6 +9,7 @@ from allocation.events import record
 from allocation.models import Event, Lease
 from atributo_site import keyset
 from atributo_site.keyset import page_by_key
+from tests.site.job_rows import make_job, make_queue
 
 LIST = "/admin/allocation/event/"
 QUERIES_OF_A_LIST = 6  # session, user, two for permissions, the count, the rows
@@ -147,3 +148,21 @@ def test_an_administrator_adds_a_user(client_as, db):
 def test_a_short_password_is_refused(client_as, db):
     form = {"username": "new", "usable_password": "true", "password1": "abc", "password2": "abc"}
     assert "12 characters" in client_as("admin").post("/admin/auth/user/add/", form).text
+
+
+def test_queued_jobs_are_found_by_state_and_by_whole_id(client_as, db):
+    queue = make_queue()
+    kinds = ("pending", "progress", "complete", "failed")
+    jobs = {kind: make_job(queue, kind).pk for kind in kinds}
+    reserved = make_job(queue, slot=queue.slots.first()).pk
+    client = client_as("viewer")
+
+    def found(**asked):
+        page = client.get("/admin/queues/queuedjob/", asked).text
+        return {int(pk) for pk in re.findall(r'href="/admin/queues/queuedjob/(\d+)/change', page)}
+
+    states = ("waiting", "running", "complete", "failed")
+    assert [found(state=state) for state in states] == [{pk} for pk in jobs.values()]
+    assert (found(state="reserved"), found(q=str(reserved))) == ({reserved}, {reserved})
+    assert found(q="nothing") == found(q=str(reserved)[:-1]) == set()
+    assert found() == found(state="unknown") == {*jobs.values(), reserved}

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from allocation.models import Allocation, Instance, PastAllocation
 from allocation.transactions.models import Document, JournalEntry, Transaction
+from atributo_site.load import deeds
 from atributo_site.load.figures import percentile
 from atributo_site.load.ground import Ground, ground, left_over
 from atributo_site.load.svg import Chart, drawn, nice
@@ -42,10 +43,17 @@ def test_a_load_test_measures_each_kind_and_cleans_up(tmp_path):
     assert all(
         kind["operations"] > 0 and kind["p50_ms"] <= kind["p99_ms"] for kind in kinds.values()
     )
-    assert kinds["pushes"]["errors"] == kinds["allocations"]["errors"] == {}
+    assert [kind["errors"] for kind in kinds.values()] == [{}, {}, {}]
     assert what_is_left() == set()
     for name in ("rates.svg", "latencies.svg"):
         assert ElementTree.parse(tmp_path / name).getroot().tag.endswith("svg")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_key_that_another_client_holds_is_refused_and_no_error(monkeypatch):
+    monkeypatch.setattr(deeds, "KEYS", deeds.WRITES)
+    found = report("--kinds", "transactions", "--clients", "4")["kinds"]["transactions"]
+    assert found["refused"] > 0 and found["errors"] == {}
 
 
 @pytest.mark.django_db(transaction=True)

@@ -17,7 +17,7 @@ from atributo_site.load.report import Report
 
 LONGEST_SECONDS = 600
 MOST_CLIENTS = 64
-COLUMNS = ["kind", "operations", "per second", "p50 ms", "p99 ms", "errors"]
+COLUMNS = ["kind", "operations", "per second", "p50 ms", "p99 ms", "refused", "errors"]
 
 
 class NotOnProduction(AtributoError):

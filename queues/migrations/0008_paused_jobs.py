@@ -8,7 +8,7 @@ AWAKE = Q(paused_at__isnull=True)
 
 
 class Migration(migrations.Migration):
-    dependencies = [("queues", "0006_shown_jobs")]
+    dependencies = [("queues", "0007_jobs_by_end")]
 
     operations = [
         migrations.RemoveConstraint(model_name="queuedjob", name="job_rank_in_range"),
