@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
+from django.db.transaction import atomic
 
 from allocation.errors import LeaseLost
 from allocation.events import record
@@ -44,9 +45,10 @@ class Curation:
     def resign(self) -> None:
         """Hand over on a clean stop."""
         if self.lease:
-            self.lease.release()
+            with atomic():
+                self.lease.release()
+                record("curator.resigned", self._subject)
             self.lease = None
-            record("curator.resigned", self._subject)
 
     def sweep(self, now: datetime, repair: Repair) -> int:
         """Run one repair under the held lease, and say so when it found something."""
@@ -62,9 +64,11 @@ class Curation:
         if self.lease:
             self.lease.renew()
             return
-        self.lease = HeldLease.take(ROLE, self._holder, seconds, name=self.name)
-        if self.lease:
-            record("curator.active", self._subject, epoch=self.lease.token)
+        with atomic():  # whoever sees that it is active sees it told
+            lease = HeldLease.take(ROLE, self._holder, seconds, name=self.name)
+            if lease:
+                record("curator.active", self._subject, epoch=lease.token)
+        self.lease = lease
 
     def _lose(self, now: datetime, **facts: Any) -> None:
         """Rest for a while: whoever was told to hand over must not be the first to ask again."""

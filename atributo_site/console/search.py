@@ -6,11 +6,11 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.db.models import Q
+from django.db.models.functions import Now
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from allocation.models import Allocation, Event, Instance
-from allocation.models.clock import database_now
 from allocation.transactions.models import Document, Transaction
 from atributo_site.console.job_state import job_state
 from atributo_site.console.navigation import address, navigation
@@ -82,7 +82,7 @@ def placements(user: Any, text: str) -> list[Hit]:
 def work(user: Any, text: str) -> list[Hit]:
     """A queued job by its id, a queue by its name, a service by its mount."""
     job_id = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
-    jobs = QueuedJob.objects.filter(pk=job_id).defer("data", "result")
+    jobs = QueuedJob.objects.filter(pk=job_id).defer("data", "result").annotate(now=Now())
     hits = [Hit("job", _job_said(job), subject_url(f"job:{text}")) for job in jobs]
     if Queue.objects.existing().filter(name=text).exists():
         hits += [Hit("queue", text, subject_url(f"queue:{text}"))]
@@ -90,9 +90,9 @@ def work(user: Any, text: str) -> list[Hit]:
     return hits + [Hit("service", mount, subject_url(f"service:{mount}")) for mount in services]
 
 
-def _job_said(job: QueuedJob) -> str:
+def _job_said(job: Any) -> str:
     where = f" at {job.routed_to}" if job.routed_to else ""
-    return f"{job.pk} {job.mount}/{job.script}, {job_state(job, database_now())}{where}"
+    return f"{job.pk} {job.mount}/{job.script}, {job_state(job, job.now)}{where}"
 
 
 def watched_names(user: Any, text: str) -> list[Hit]:

@@ -161,5 +161,6 @@ def test_a_killed_curator_is_replaced_and_a_stopped_one_hands_over(spawn, wait_u
         before = active()
         curators.pop(before).send_signal(number)
         wait_until(lambda before=before: active() not in (None, before), 20)
-    told = Event.objects.filter(kind="curator.active").order_by("id")
-    wait_until(lambda: [event.facts["epoch"] for event in told.all()] == [1, 2, 3], 10)
+    told = [event.facts["epoch"] for event in Event.objects.filter(kind="curator.active")]
+    assert len(told) >= 3  # one that was slow may have been replaced besides
+    assert sorted(told) == list(range(1, len(told) + 1))

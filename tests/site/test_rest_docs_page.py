@@ -1,5 +1,10 @@
 """The docs page in a real browser, offline and under the strict policy."""
 
+import pytest
+
+# What a person sees does not depend on the database; the answers are tested on both.
+pytestmark = pytest.mark.only_on("sqlite")
+
 
 def test_the_docs_page_shows_the_endpoints_and_tries_one(page_as):
     page = page_as("viewer")
