@@ -91,11 +91,11 @@ def test_a_held_instance_cannot_be_removed(page, two):
 
 
 def test_allocations_are_found_by_prefix_and_instance(page, two):
-    two.allocate_many(["x1", "x2", "y1"])
-    assert "x1" in page("/allocations/?prefix=x")[1]
-    assert "y1" not in page("/allocations/?prefix=x")[1]
-    where = quote(two.instance("y1"), safe="")
-    assert "y1" in page(f"/allocations/?instance={where}")[1]
+    two.allocate_many(["x-first", "x-second", "y-other"])
+    assert "x-first" in page("/allocations/?prefix=x-")[1]
+    assert "y-other" not in page("/allocations/?prefix=x-")[1]
+    where = quote(two.instance("y-other"), safe="")
+    assert "y-other" in page(f"/allocations/?instance={where}")[1]
     assert "No allocation matches" in page("/allocations/?prefix=z")[1]
 
 
