@@ -1,0 +1,110 @@
+"""REST: the shapes of instances, in and out."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from allocation.holds import left_on
+from allocation.models import Allocation, Instance
+from atributo_site.rest.strict_serializer import StrictSerializer
+
+DAY_SECONDS = 86_400
+
+
+class LeftSerializer(serializers.Serializer):
+    keys = serializers.IntegerField(help_text="Sticky keys that are allocated to it.")
+    running_jobs = serializers.IntegerField()
+    open_claims = serializers.IntegerField(help_text="Connections of pools that are in use.")
+
+
+class DrainSerializer(serializers.Serializer):
+    reason = serializers.CharField()
+    started_at = serializers.DateTimeField()
+    deadline_at = serializers.DateTimeField(allow_null=True)
+    moves_per_minute = serializers.IntegerField(allow_null=True)
+    jobs_at_start = serializers.IntegerField()
+    moved = serializers.IntegerField()
+    stuck = serializers.BooleanField(help_text="Jobs have nowhere to go.")
+    done_at = serializers.DateTimeField(allow_null=True)
+    left = LeftSerializer()
+
+
+class InstanceSerializer(serializers.ModelSerializer):
+    state = serializers.ChoiceField(["available", "draining", "drained", "dead", "unavailable"])
+    load = serializers.IntegerField(help_text="How many jobs are allocated to it.")
+    labels = serializers.DictField(child=serializers.CharField())
+    drain = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Instance
+        fields = ["id", "available", "state", "load", "source", "weight", "capacity", "labels"]
+        fields += ["lease_until", "reason", "epoch", "created_at", "changed_at", "drain"]
+
+    @extend_schema_field(DrainSerializer(allow_null=True))
+    def get_drain(self, row: Instance) -> Any:
+        found: Any = getattr(row, "drain", None)
+        if found is None:
+            return None
+        found.left = left_on(row.pk)
+        return DrainSerializer(found).data
+
+
+class SettingsSerializer(StrictSerializer):
+    weight = serializers.IntegerField(min_value=1, max_value=1_000_000, required=False)
+    capacity = serializers.IntegerField(
+        min_value=0, max_value=2_000_000_000, required=False, allow_null=True
+    )
+    labels = serializers.DictField(
+        child=serializers.CharField(max_length=255, allow_blank=True), required=False
+    )
+
+
+class AvailableSerializer(SettingsSerializer):
+    reason = serializers.CharField(max_length=255, required=False, allow_blank=True)
+    lease_seconds = serializers.FloatField(
+        min_value=0.1,
+        max_value=DAY_SECONDS,
+        required=False,
+        help_text="Without a heartbeat in this time it becomes unavailable by itself.",
+    )
+
+
+class NewInstanceSerializer(AvailableSerializer):
+    id = serializers.CharField(max_length=255, trim_whitespace=False)
+
+
+class WhySerializer(StrictSerializer):
+    reason = serializers.CharField(max_length=255, required=False, allow_blank=True)
+
+
+class DrainWishSerializer(WhySerializer):
+    deadline_seconds = serializers.FloatField(
+        min_value=0,
+        max_value=365 * DAY_SECONDS,
+        required=False,
+        allow_null=True,
+        help_text="After it the jobs that are left move elsewhere.",
+    )
+    moves_per_minute = serializers.IntegerField(
+        min_value=1, max_value=1_000_000, required=False, allow_null=True
+    )
+    force = serializers.BooleanField(default=False, help_text="Move all that is left now.")
+
+
+class HeartbeatSerializer(StrictSerializer):
+    seconds = serializers.FloatField(min_value=0.1, max_value=DAY_SECONDS)
+
+
+class RemovalSerializer(serializers.Serializer):
+    may = serializers.BooleanField()
+    available = serializers.BooleanField()
+    jobs = serializers.IntegerField()
+    holds = serializers.DictField(child=serializers.IntegerField())
+    sentence = serializers.CharField()
+
+
+class JobSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Allocation
+        fields = ["job_id", "epoch", "allocated_at", "strategy", "actor"]
