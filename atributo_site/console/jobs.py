@@ -7,6 +7,7 @@ from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
 
 from allocation.models.clock import database_now
+from atributo_site.console.job_columns import columns
 from atributo_site.console.job_state import job_state
 from atributo_site.console.moments import BadMoment, moment
 from atributo_site.console.saved_views import views_of
@@ -49,6 +50,7 @@ class Jobs(Screen):
             floor=found.floor,
             page=page,
             rows=[{"job": job, "state": job_state(job, now)} for job in page.rows],
+            columns=columns(request.GET),
             suggestions=suggestions(),
             views=views_of(request, "jobs"),
             may_operate=may(request.user, "job.operate"),

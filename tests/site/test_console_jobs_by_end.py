@@ -1,0 +1,43 @@
+"""Jobs by the moment at which they ended, as a click on a chart asks for them."""
+
+from datetime import timedelta
+
+import pytest
+
+from allocation.models.clock import database_now
+from tests.site.job_rows import make_job, make_queue
+from tests.site.test_console_jobs import ids_on
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def ended():
+    """Hours since the end → the job; one has not ended."""
+    queue, now = make_queue(), database_now()
+    make_job(queue)
+    return {
+        hours: make_job(queue, word, ended_at=now - timedelta(hours=hours)).pk
+        for hours, word in ((1, "failed"), (3, "complete"), (50, "complete"))
+    }
+
+
+@pytest.mark.parametrize(
+    ("query", "hours"),
+    [
+        ("since=2h", [1]),
+        ("since=1d", [1, 3]),
+        ("until=2h", [3, 50]),
+        ("since=3d&until=2h", [3, 50]),
+        ("since=1d&state=complete", [3]),
+        ("since=3d&q=mail", [1, 3, 50]),
+        ("since=30m", []),
+    ],
+)
+def test_only_what_ended_then_is_listed(query, hours, ended, client_as):
+    assert ids_on(client_as("viewer").get(f"/jobs/?{query}")) == {ended[each] for each in hours}
+
+
+def test_only_so_many_of_the_last_are_looked_at(ended, client_as, monkeypatch):
+    monkeypatch.setattr("queues.search.LOOKED_THROUGH", 2)
+    assert ids_on(client_as("viewer").get("/jobs/?since=30d")) == {ended[1], ended[3]}
