@@ -41,12 +41,14 @@ def line(job: QueuedJob, runs: list[Run], now: datetime) -> dict[str, Any]:
         "job": job,
         "state": job_state(job, now),
         "sentence": repeats_said(job, now),
-        "next": ahead(job),
+        "next": ahead(job, now),
         "runs": [(run.outcome, run.started_at) for run in runs],
     }
 
 
-def ahead(job: QueuedJob) -> list[datetime]:
-    """While it runs, the next one is a delay away from its start."""
-    later = next_runs(job.due_at, job.repeat_delay_ms, job.repeat_times, job.runs, job.repeat_until)
-    return later if job.status == "pending" else []
+def ahead(job: QueuedJob, now: datetime) -> list[datetime]:
+    """While it runs, the next one is a delay away from its start; what is late may start now."""
+    if job.status != "pending":
+        return []
+    first = max(job.due_at, now)
+    return next_runs(first, job.repeat_delay_ms, job.repeat_times, job.runs, job.repeat_until)

@@ -38,6 +38,15 @@ def test_the_navigation_is_at_the_bottom_of_a_phone(page_as, transactional_db):
     expect(page.get_by_role("heading", name="Events")).to_be_visible()
 
 
+def test_the_current_tab_and_screen_are_in_sight_on_a_phone(page_as, transactional_db):
+    page = page_as("viewer", **PHONE)
+    page.goto("/transactions/curators/")
+    for bar, name in (("Screens", "Transactions"), ("Transactions", "Curators")):
+        link = page.get_by_role("navigation", name=bar, exact=True).get_by_role("link", name=name)
+        box = link.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 390, name
+
+
 def test_what_a_finger_presses_is_44_pixels_high(page_as, story):
     page = page_as("admin", **PHONE)
     page.goto("/events/")

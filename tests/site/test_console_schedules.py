@@ -1,5 +1,8 @@
 """The screen of jobs that repeat."""
 
+import re
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -30,6 +33,13 @@ def test_a_repeating_job_is_a_sentence_with_its_next_and_last_runs(job, client_a
     assert "every 5 s, 37 of ∞" in page
     assert "1 complete, 1 failed" in page
     assert "Run now" not in page
+
+
+def test_what_is_late_says_since_when_and_goes_on_from_now(job, client_as):
+    QueuedJob.objects.filter(pk=job.pk).update(due_at=database_now() - timedelta(minutes=5))
+    page = client_as("viewer").get("/schedules/").text
+    cell = re.sub("<[^>]+>", "", page.partition('data-label="Next runs">')[2].partition("</td>")[0])
+    assert cell == "due 5 min agothen in 5 s, in 10 s, in 15 s"
 
 
 def test_an_operator_runs_it_now_and_ends_it(job, client_as):
