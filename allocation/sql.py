@@ -65,6 +65,7 @@ PG_PREPARE_FIND = """
 PREPARE atributo_find (varchar) AS
 SELECT instance_id FROM allocation_allocation WHERE job_id = $1
 """
+PG_PART = f"SELECT nextval('allocation_part') % {PARTS}"
 PG_PREPARED = [PG_PREPARE_FIND, PG_LOCK, PG_PLACE, PG_COUNT_ONE]
 PG_COUNTERS = f"""
 INSERT INTO allocation_instanceload (instance_id, part, jobs)

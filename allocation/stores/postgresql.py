@@ -2,7 +2,7 @@
 
 import select
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 import psycopg
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -18,7 +18,8 @@ MOST_SEEN = 20_000
 _seen: set[str] = set()
 GOOD = {ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK}
 Statements = list[tuple[bytes, list[bytes | None]]]
-_prepared: WeakSet[psycopg.Connection] = WeakSet()
+# Connections that know the statements, each with its part of the counters.
+_parts: WeakKeyDictionary[psycopg.Connection, bytes] = WeakKeyDictionary()
 
 
 class PostgresStore:
@@ -139,21 +140,17 @@ def _place(raw: psycopg.Connection, p: Placement) -> bool:
         p.actor.encode(),
         p.channel.encode(),
     ]
-    part = b"%d" % (raw.pgconn.backend_pid % sql.PARTS)
     statements: Statements = [
         (b"atributo_lock", [b"%d" % bucket(p.job_id)]),
         (b"atributo_place", placement),
-        (b"atributo_count", [job_id, part]),
+        (b"atributo_count", [job_id, _part(raw)]),
     ]
     return _run(raw, statements).ntuples == 1
 
 
 def _run(raw: psycopg.Connection, statements: Statements) -> PGresult:
     """The last one's result. Not by psycopg's pipeline: its bookkeeping costs as much again."""
-    if raw not in _prepared:
-        for statement in sql.PG_PREPARED:
-            raw.cursor().execute(statement.encode())
-        _prepared.add(raw)
+    _part(raw)
     try:
         results = _results(raw.pgconn, statements)
     except BaseException:  # cut off in the middle, it is of no more use
@@ -163,10 +160,21 @@ def _run(raw: psycopg.Connection, statements: Statements) -> PGresult:
     if wrong is None:
         return results[-1]
     if wrong.error_field(DiagnosticField.SQLSTATE) == b"26000":
-        _prepared.discard(raw)  # a pooler gave us another session
+        _parts.pop(raw, None)  # a pooler gave us another session
     if raw.pgconn.status != ConnStatus.OK:
         raise psycopg.OperationalError("the connection to the server is lost")
     raise psycopg.errors.error_from_result(wrong)
+
+
+def _part(raw: psycopg.Connection) -> bytes:
+    """Of a prepared connection. Numbered in turn, so that neighbours wait for no row."""
+    found = _parts.get(raw)
+    if found is None:
+        for statement in sql.PG_PREPARED:
+            raw.cursor().execute(statement.encode())
+        (number,) = raw.cursor().execute(sql.PG_PART).fetchone() or (0,)
+        found = _parts[raw] = b"%d" % number
+    return found
 
 
 def _results(pgconn: PGconn, statements: Statements) -> list[PGresult]:
