@@ -30,7 +30,7 @@ def test_a14_one_of_many_parties_stores_and_all_get_the_same(ao):
     def party(_):
         found = []
         for number in range(10):
-            barrier.wait(30)
+            barrier.wait(60)
             found.append(Atributo().allocate(f"job{number}"))
         return found
 
@@ -61,17 +61,17 @@ def test_a17_when_unavailable_returns_the_allocation_in_flight_is_there(ao, wait
         with atomic():
             Atributo().allocate("job0")  # on instance1, not committed yet
             placed.set()
-            may_commit.wait(30)
+            may_commit.wait(60)
 
     def operator():
-        placed.wait(30)
+        placed.wait(60)
         Atributo().unavailable("instance1")
         answered.set()
         return Atributo().has_jobs("instance1")
 
     def usher():
-        placed.wait(30)
-        wait_until(lambda: is_waiting() or answered.is_set(), timeout=20)
+        placed.wait(60)
+        wait_until(lambda: is_waiting() or answered.is_set())
         may_commit.set()
 
     answered = threading.Event()
@@ -130,7 +130,7 @@ def test_a_lock_that_never_comes_free_is_a_busy_database(ao):
 
     with ThreadPoolExecutor(1) as pool:
         pool.submit(threads, 1, holder)
-        held.wait(30)
+        held.wait(60)
         with pytest.raises(DatabaseBusy, match="gave up after 6 tries"):
             ao.allocate("job")
         done.set()
@@ -165,7 +165,7 @@ def test_a_file_that_stays_locked_is_a_busy_database(ao):
 
     with ThreadPoolExecutor(1) as pool:
         pool.submit(threads, 1, holder)
-        held.wait(30)
+        held.wait(60)
         with pytest.raises(DatabaseBusy, match="gave up after 6 tries"):
             ao.allocate("job")
         done.set()

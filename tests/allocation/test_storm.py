@@ -152,11 +152,11 @@ def test_a_deadlock_is_tried_again(ao, wait_until, errors):
             cursor.execute("SET LOCAL deadlock_timeout = '60s'")  # the allocator is told first
             Allocation.objects.create(job_id="job", instance_id="instance0", epoch=1, candidates=1)
             held.set()
-            wait_until(is_waiting, timeout=20)
+            wait_until(is_waiting)
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [0x61747269])
 
     done = beside(holder)
-    held.wait(30)
+    held.wait(60)
     assert ao.allocate("job") == ("instance0", False)
     done.result(60)
     assert errors == ["40P01"]
@@ -172,11 +172,11 @@ def test_a_serialization_failure_is_tried_again(ao, wait_until, errors):
     def holder():
         with availability_alone():
             held.set()
-            wait_until(is_waiting, timeout=20)
+            wait_until(is_waiting)
             InstanceLoad.objects.update(jobs=F("jobs"))
 
     done = beside(holder)
-    held.wait(30)
+    held.wait(60)
     assert ao.allocate("job").persisted
     done.result(60)
     assert errors == ["40001"]

@@ -19,7 +19,7 @@ def live_page(browser, spawn, free_port, client_as, wait_until):
     """A page of a viewer on a web process of this test's own."""
     url = f"http://127.0.0.1:{free_port}"
     spawn("web", env={"ATRIBUTO_PORT": str(free_port)})
-    wait_until(lambda: answers(url), timeout=30)
+    wait_until(lambda: answers(url))
     context = browser.new_context(base_url=url)
     context.add_cookies([session_cookie(client_as("viewer"), url)])
     watched = WatchedPage(context.new_page(), urlsplit(url).netloc)

@@ -44,27 +44,27 @@ def of(word):
 
 def test_a_target_that_leaves_the_zone_drains(curator, dns_server, wait_until):
     curator(1, 2, 3)
-    wait_until(lambda: len(of("available")) == 3, 30)
+    wait_until(lambda: len(of("available")) == 3)
     targets(dns_server, 1, 2)
-    wait_until(lambda: of("draining") == ["10.0.0.3:80"], 20)
+    wait_until(lambda: of("draining") == ["10.0.0.3:80"])
     assert of("available") == ["10.0.0.1:80", "10.0.0.2:80"]
-    wait_until(lambda: PoolSnapshot.objects.filter(process="curator/c").exists(), 20)
+    wait_until(lambda: PoolSnapshot.objects.filter(process="curator/c").exists())
 
 
 def test_dead_nameservers_drain_nothing(curator, dns_server, wait_until):
     curator(1, 2)
-    wait_until(lambda: len(of("available")) == 2, 30)
+    wait_until(lambda: len(of("available")) == 2)
     dns_server.fault("*", "*", "drop")
-    wait_until(lambda: Pool.objects.get().stale_since is not None, 20)
+    wait_until(lambda: Pool.objects.get().stale_since is not None)
     seen = len(dns_server.queries)
-    dns_server.wait_for_queries(seen + 4, 20)
+    dns_server.wait_for_queries(seen + 4)
     assert len(of("available")) == 2
 
 
 def test_half_of_the_targets_wait_for_a_confirmation(curator, dns_server, wait_until):
     curator(1, 2, 3, 4)
-    wait_until(lambda: len(of("available")) == 4, 30)
+    wait_until(lambda: len(of("available")) == 4)
     targets(dns_server, 1, 2)
-    wait_until(lambda: len(of("draining")) == 2, 20)
+    wait_until(lambda: len(of("draining")) == 2)
     kinds = list(BackendChange.objects.order_by("id").values_list("kind", flat=True))
     assert kinds[-4:] == ["waiting", "settled", "gone", "gone"]

@@ -44,5 +44,5 @@ def test_a_process_with_a_pool_reports_it_again_and_again_in_one_row(pool):
 @pytest.mark.django_db(transaction=True)
 def test_a_program_with_its_own_loop_reports_from_a_thread(pool, wait_until):
     with reporting("mailer"):
-        wait_until(lambda: PoolSnapshot.objects.filter(process="mailer").exists(), 10)
+        wait_until(lambda: PoolSnapshot.objects.filter(process="mailer").exists())
     assert not PoolSnapshot.objects.exists()

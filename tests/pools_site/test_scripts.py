@@ -57,7 +57,7 @@ def test_a_pool_of_a_script_is_reported_by_the_process_that_runs_it(mailer, wait
     assert report.process in page
     assert QueuedJob.objects.get().status == "complete"
     first, again = report.at, PoolSnapshot.objects.filter(at__gt=report.at)
-    wait_until(again.exists, 20)
+    wait_until(again.exists)
     assert PoolSnapshot.objects.get().at > first
 
 

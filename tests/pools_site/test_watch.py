@@ -184,7 +184,7 @@ def test_a_watcher_that_sweeps_no_longer_stops_asking(watching, wait_until):
     watching.sweep()
     (name,) = watching.watch.names.values()
     watching.driver.advance(21_000)
-    wait_until(lambda: name.resolver.state == "stopped", 10)
+    wait_until(lambda: name.resolver.state == "stopped")
     watching.targets(1, 2, 3)
     assert watching.sweep() == 2
 
@@ -266,7 +266,7 @@ def test_answers_that_change_nothing_are_written_together_a_little_later(watchin
     watching.targets(1, 2)
     watching.driver.advance(12_500)
     (name,) = watching.watch.names.values()
-    wait_until(name.has_news, 20)
+    wait_until(name.has_news)
     assert [watching.sweep(), watching.sweep()] == [0, 1]  # the older one first
 
 

@@ -70,7 +70,7 @@ def worker(probe, process_environment, worker_process, monkeypatch, wait_until):
     def start(name="a"):
         process = worker_process("--name", name, env=environment(monkeypatch))
         present = Lease.objects.held().filter(role=f"worker/{name}")
-        wait_until(present.exists, 20)
+        wait_until(present.exists)
         return process
 
     return start

@@ -76,7 +76,7 @@ class DNSServer:
         with self._changed:
             return list(self._queries)
 
-    def wait_for_queries(self, n, timeout=5):
+    def wait_for_queries(self, n, timeout=60):
         """The first n or more questions, once they came; AssertionError when they do not."""
         with self._changed:
             if not self._changed.wait_for(lambda: len(self._queries) >= n, timeout):

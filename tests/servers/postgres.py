@@ -87,7 +87,7 @@ class PostgresCluster:
         """Stop by PostgreSQL's own words: smart waits for clients, immediate is a crash."""
         if self.is_running():
             self._process.send_signal(STOP_SIGNALS[mode])
-            self._process.wait(30)
+            self._process.wait(60)
         self._guard.forget()
 
     def restart(self, mode="immediate"):

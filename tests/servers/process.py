@@ -50,7 +50,7 @@ class ManagedProcess:
     def output(self):
         return (self._directory / "output").read_text(errors="replace")
 
-    def wait_for_line(self, text, timeout=20):
+    def wait_for_line(self, text, timeout=60):
         """The first line with this text; AssertionError with all output when it does not come."""
         wait_until(lambda: self._line_with(text) or not self.is_running(), timeout, self._story())
         line = self._line_with(text)
@@ -58,7 +58,7 @@ class ManagedProcess:
             raise AssertionError(f"it ended without a line with {text!r}: {self._story()}")
         return line
 
-    def wait(self, timeout=20):
+    def wait(self, timeout=60):
         """Its exit code, once it has ended by itself."""
         wait_until(lambda: not self.is_running(), timeout, self._story())
         return self.returncode

@@ -58,7 +58,7 @@ class TCPProxy:
         with self._changed:
             return len(self._links)
 
-    def wait_for_connections(self, n, timeout=5):
+    def wait_for_connections(self, n, timeout=60):
         """Wait until n connections were accepted since the start."""
         with self._changed:
             if not self._changed.wait_for(lambda: self.connections >= n, timeout):

@@ -93,7 +93,7 @@ class Site:
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGINT)
-        return self.process.wait(timeout=20)
+        return self.process.wait(timeout=60)
 
     def close(self) -> None:
         if self.process.poll() is None:

@@ -106,7 +106,7 @@ class ValkeyServer:
     def _end(self, number):
         if self.is_running():
             self._process.send_signal(number)
-            self._process.wait(20)
+            self._process.wait(60)
         self._guard.forget()
 
 

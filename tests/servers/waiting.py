@@ -6,7 +6,7 @@ FIRST_PAUSE_SECONDS = 0.002
 LONGEST_PAUSE_SECONDS = 0.05
 
 
-def wait_until(predicate, timeout=10, message="the condition did not come true"):
+def wait_until(predicate, timeout=60, message="the condition did not come true"):
     """The first true value of predicate(); AssertionError when the time is over."""
     deadline = time.monotonic() + timeout
     pause = FIRST_PAUSE_SECONDS

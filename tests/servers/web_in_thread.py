@@ -36,7 +36,7 @@ class WebInThread:
         together = threading.Barrier(settings.ATRIBUTO.web_threads)
 
         def close():
-            together.wait(10)
+            together.wait(60)
             connections.close_all()
 
         wait([executor.submit(close) for _ in range(settings.ATRIBUTO.web_threads)])

@@ -59,7 +59,7 @@ class Doing(Endpoint):
     def post(self, request, name="x"):
         if "fail" in request.data:
             raise ERRORS[request.data["fail"]]()
-        self.gate.wait(20)
+        self.gate.wait(60)
         event = record("thing.done", "thing:1")
         headers = {"Location": f"/things/{event.pk}", "ETag": '"1"'}
         return Response({"event": event.pk}, status=201, headers=headers)

@@ -22,7 +22,7 @@ class Listening:
 
     def __enter__(self):
         self._thread.start()
-        assert self._opened.wait(20), "the stream did not open"
+        assert self._opened.wait(60), "the stream did not open"
         return self
 
     def __exit__(self, *exception):

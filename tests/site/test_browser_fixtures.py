@@ -59,7 +59,7 @@ def test_a_good_page_has_no_trouble(page_as):
 def test_every_fault_is_noticed(page_as, wait_until, path, trouble):
     page = page_as("viewer")
     page.goto(f"/{path}")
-    wait_until(lambda: page.evaluate("1") and trouble in "\n".join(page.troubles), 5)
+    wait_until(lambda: page.evaluate("1") and trouble in "\n".join(page.troubles))
     page.troubles.clear()
 
 

@@ -156,11 +156,11 @@ def test_a_killed_curator_is_replaced_and_a_stopped_one_hands_over(spawn, wait_u
         row = Lease.objects.held().filter(role="curator").first()
         return row and row.facts["name"]
 
-    wait_until(active, 20)
+    wait_until(active)
     for number in (signal.SIGKILL, signal.SIGTERM):
         before = active()
         curators.pop(before).send_signal(number)
-        wait_until(lambda before=before: active() not in (None, before), 20)
+        wait_until(lambda before=before: active() not in (None, before))
     told = [event.facts["epoch"] for event in Event.objects.filter(kind="curator.active")]
     assert len(told) >= 3  # one that was slow may have been replaced besides
     assert sorted(told) == list(range(1, len(told) + 1))

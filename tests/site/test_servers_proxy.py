@@ -56,7 +56,7 @@ def proxy(echo):
 
 
 @contextlib.contextmanager
-def connected(proxy, timeout=5):
+def connected(proxy, timeout=60):
     with socket.create_connection((proxy.address, proxy.port), timeout) as client:
         yield client
 
@@ -84,7 +84,7 @@ def test_the_end_of_the_request_is_passed_on(proxy, echo):
         client.shutdown(socket.SHUT_WR)
         assert client.recv(100) == b"last words"
         assert client.recv(100) == b""
-    assert echo.ended.wait(5)
+    assert echo.ended.wait(60)
 
 
 def test_large_transfers_arrive_whole(proxy):
@@ -183,7 +183,7 @@ def test_cut_after_some_bytes(proxy, echo):
     proxy.mode = "cut_after"
     with connected(proxy) as client, pytest.raises(ConnectionResetError):
         say(client)
-    assert echo.ended.wait(5)
+    assert echo.ended.wait(60)
     assert echo.received == b"hel"
 
 
@@ -223,7 +223,7 @@ def test_half_open_leaves_the_target_and_keeps_the_client(proxy, echo):
     with connected(proxy) as client:
         say(client)
         proxy.mode = "half_open"
-        assert echo.ended.wait(5)
+        assert echo.ended.wait(60)
         client.sendall(b"still there?")
         assert_silent(client)
         assert proxy.open_connections == 1

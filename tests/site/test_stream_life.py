@@ -70,7 +70,7 @@ def test_a_user_who_lost_the_role_is_cut_off(web, bearer, user_as, wait_until, m
     monkeypatch.setattr(open_stream, "CHECK_SECONDS", 0.1)
     with Listening(f"{web()}/events/stream", bearer("viewer")) as stream:
         user_as("viewer").groups.clear()
-        wait_until(stream.ended.is_set, 20)
+        wait_until(stream.ended.is_set)
         assert stream.said() == ["bye"]
 
 
@@ -87,10 +87,10 @@ def test_a_stream_survives_the_database(
     wait_until(lambda: answers(url), 30, process.output())
     with Listening(f"{url}/events/stream", bearer("viewer")) as stream:
         proxy.mode = "cut"
-        wait_until(lambda: stream.said() == ["degraded"], 20)
+        wait_until(lambda: stream.said() == ["degraded"])
         record("a.made", "a:1")
         proxy.mode = "pass"
-        wait_until(lambda: stream.said() == ["degraded", "healed"], 20)
+        wait_until(lambda: stream.said() == ["degraded", "healed"])
         wait_until(lambda: stream.subjects() == ["a:1"])
 
 

@@ -30,7 +30,7 @@ def test_stopping_the_server_ends_the_streams_at_once(web_process, token_of, wai
         record("a.made", "a:1")
         wait_until(stream.data)
         web_process.send_signal(signal.SIGTERM)
-        wait_until(stream.ended.is_set, 10)
+        wait_until(stream.ended.is_set)
         assert stream.said() == ["stopping"]
     assert web_process.wait() in (0, -signal.SIGTERM)  # uvicorn hands the signal on at its end
     assert "Cancel" not in web_process.output()

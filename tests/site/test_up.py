@@ -36,24 +36,24 @@ def alive(site: Site, name: str, other_than: int) -> bool:
 
 @pytest.mark.parametrize("name", ["web", "worker", "curator", "valkey"])
 def test_a_killed_child_comes_back_and_nothing_else_dies(site: Site, name: str):
-    wait_until(lambda: len(site.children()) == 4, 20)
+    wait_until(lambda: len(site.children()) == 4)
     before = {each: process.pid for each, process in site.children().items()}
     os.kill(before[name], signal.SIGKILL)
-    wait_until(lambda: alive(site, name, before[name]), 20)
-    wait_until(lambda: site.ready() == {"database": "ok", "redis": "ok"}, 20)
+    wait_until(lambda: alive(site, name, before[name]))
+    wait_until(lambda: site.ready() == {"database": "ok", "redis": "ok"})
     after = {each: process.pid for each, process in site.children().items()}
     assert {each for each in before if after[each] != before[each]} == {name}
     label = "worker-1" if name == "worker" else name
-    wait_until(lambda: f'atributo_restarts{{process="{label}"}} 1.0' in site.metrics(), 20)
+    wait_until(lambda: f'atributo_restarts{{process="{label}"}} 1.0' in site.metrics())
 
 
 def test_it_heals_by_itself_when_redis_is_away_for_a_while(site: Site):
     valkey = site.children()["valkey"]
     valkey.suspend()
-    wait_until(lambda: site.ready()["redis"] == "degraded", 20)
+    wait_until(lambda: site.ready()["redis"] == "degraded")
     assert site.get("/admin/login/")[0] == 200
     valkey.resume()
-    wait_until(lambda: site.ready()["redis"] == "ok", 20)
+    wait_until(lambda: site.ready()["redis"] == "ok")
 
 
 def test_a_second_start_on_the_same_folder_says_who_runs(site: Site):
@@ -77,7 +77,7 @@ def test_a_killed_supervisor_leaves_nothing_behind(site: Site):
     children = list(site.children().values())
     site.process.kill()
     site.process.wait()
-    wait_until(lambda: not any(child.is_running() for child in children), 10)
+    wait_until(lambda: not any(child.is_running() for child in children))
 
 
 def test_the_first_administrator_gets_a_random_password_once(tmp_path: Path):

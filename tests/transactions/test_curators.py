@@ -88,7 +88,7 @@ def test_a_killed_curator_is_replaced_in_8_5_s_and_a_stopped_one_at_once(number,
     processes = [Child(runs) for _ in range(10)]
     try:
         assert [process.told() for process in processes] == ["ready"] * 10
-        wait_until(holder, 10)
+        wait_until(holder)
         processes = taken_over(processes, signal.SIGKILL, 8.5, wait_until)
         processes = taken_over(processes, signal.SIGTERM, 1, wait_until)
         assert len(processes) == 8
@@ -128,17 +128,17 @@ def test_a_curator_whose_clock_is_wrong_usurps_nobody(hours):
 
 def test_a_real_curator_mends_and_a_killed_one_is_replaced(store, spawn, wait_until):
     first = spawn("run_curator", "--name", "first", env=FAST)
-    wait_until(lambda: active() == "first", 30)
+    wait_until(lambda: active() == "first")
     spawn("run_curator", "--name", "second", env=FAST)
     one = Transaction(store)
     one.put("c", "old", {"v": 1})
     expire_everything()
-    wait_until(lambda: Row.objects.get(pk=one.id).status == "rolled_back", 30)
+    wait_until(lambda: Row.objects.get(pk=one.id).status == "rolled_back")
     first.kill()
     two = Transaction(store)
     two.put("c", "old", {"v": 2})
     expire_everything()
-    wait_until(lambda: Row.objects.get(pk=two.id).status == "rolled_back", 30)
+    wait_until(lambda: Row.objects.get(pk=two.id).status == "rolled_back")
     assert active() == "second" and not Lock.objects.exists()
     assert store.get("c", "old").json == {"v": 0}
 
@@ -151,13 +151,13 @@ def test_a_real_curator_that_slept_beyond_its_lease_writes_nothing(store, spawn,
     expire_everything()
     stops = {"ATRIBUTO_FAILPOINT": "curate.after_list:stop", "ATRIBUTO_ENV": "test"}
     sleeper = spawn("run_curator", "--name", "sleeper", env={**FAST, **stops})
-    wait_until(lambda: psutil.Process(sleeper.pid).status() == psutil.STATUS_STOPPED, 30)
+    wait_until(lambda: psutil.Process(sleeper.pid).status() == psutil.STATUS_STOPPED)
     assert active() == "sleeper"
     spawn("run_curator", "--name", "successor", "--only", "orphaned locks", env=FAST)
-    wait_until(lambda: active() == "successor", 30)
+    wait_until(lambda: active() == "successor")
     sleeper.send_signal(signal.SIGCONT)
     replaced = Event.objects.filter(kind="curator.replaced")
-    wait_until(replaced.exists, 30)
+    wait_until(replaced.exists)
     assert replaced.get().facts == {"during": "expired transactions"}
     assert Row.objects.get(pk=txn.id).status == "active"
     taken = Event.objects.filter(kind="curator.active").order_by("id")

@@ -91,7 +91,7 @@ def test_a_wait_ends_when_the_holder_does(store, threads, wait_until):
     wait_until(lambda: LockWait.objects.exists())
     assert LockWait.objects.get().mode == "exclusive"
     holder.complete()
-    assert waiter.result(10) == {"v": 1}
+    assert waiter.result(60) == {"v": 1}
     assert not LockWait.objects.exists()
 
 
@@ -108,7 +108,7 @@ def test_those_who_wait_get_the_key_in_the_order_of_their_coming(store, threads,
         waiters.append(threads(appends, number))
         wait_until(lambda number=number: LockWait.objects.count() == number + 1)
     holder.complete()
-    assert [waiter.result(20) for waiter in waiters] == [None] * 5
+    assert [waiter.result(60) for waiter in waiters] == [None] * 5
     assert store.get("c", "line").json == [0, 1, 2, 3, 4]
 
 
@@ -132,7 +132,7 @@ def test_a_reader_who_wants_to_write_does_not_queue_behind_whom_it_blocks(
     wait_until(lambda: LockWait.objects.exists())
     reader.put("c", "old", {"v": "reader"})
     reader.complete()
-    writer.result(10)
+    writer.result(60)
 
 
 def test_a_wait_ends_at_its_limit(store):
@@ -154,7 +154,7 @@ def test_of_two_that_wait_for_each_other_the_younger_gives_way(store, threads, w
     with pytest.raises(RollbackCausedByException) as met:
         younger.put("c", "old", {"v": "younger"})
     assert isinstance(met.value.exception_causing_rollback, DeadlockDetected)
-    waiting.result(10)
+    waiting.result(60)
     older.complete()
     assert [store.get("c", key).json["v"] for key in ("old", "doomed")] == ["older", "older"]
 
@@ -168,7 +168,7 @@ def test_two_readers_that_both_want_to_write_are_a_circle(store, threads, wait_u
     with pytest.raises(RollbackCausedByException) as met:
         younger.put("c", "old", {"v": "younger"})
     assert isinstance(met.value.exception_causing_rollback, DeadlockDetected)
-    waiting.result(10)
+    waiting.result(60)
 
 
 @pytest.mark.parametrize("often", [10, pytest.param(1000, marks=pytest.mark.soak)])

@@ -129,7 +129,7 @@ def station_worker(probe, process_environment, spawn, wait_until):
         for each in instance_ids:
             role = f"worker/{each}"
             fresh = Lease.objects.held().filter(role=role, token__gt=tokens.get(role, 0))
-            wait_until(lambda fresh=fresh, each=each: fresh.exists() and is_served(each), 30)
+            wait_until(lambda fresh=fresh, each=each: fresh.exists() and is_served(each))
         return processes if len(processes) > 1 else processes[0]
 
     return start

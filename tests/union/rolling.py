@@ -32,7 +32,7 @@ class Rolling:
             before = self._moves()
             self.workers[name].send_signal(signal.SIGTERM)
             self._push(jobs_before_each)
-            assert self.workers[name].wait(30) == 0
+            assert self.workers[name].wait(60) == 0
             self._push(jobs_before_each)
             self.workers[name] = self.start(name)
             self.most_moves = max([self.most_moves, *(self._moves() - before).values()])

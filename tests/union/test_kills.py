@@ -26,7 +26,7 @@ def settled(kills, wait_until):
 def test_a_killed_script_leaves_documents_whole_and_is_done_once(kills, wait_until):
     for how in ("child", "worker", "stop", "child"):
         kills.strike(how)
-    wait_until(lambda: settled(kills, wait_until) and len(kills.bank.receipts()) == 4, 30)
+    wait_until(lambda: settled(kills, wait_until) and len(kills.bank.receipts()) == 4)
     ada, grace = kills.images()
     assert kills.broken == []
     assert (ada["transfers"], grace["transfers"]) == (4, 4)

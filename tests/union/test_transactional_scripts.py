@@ -66,7 +66,7 @@ def test_a_locked_key_is_a_failure_that_names_the_holder_and_is_tried_again(bank
 def test_an_abort_rolls_back_at_once(bank, worker, wait_until):
     worker()
     job = bank.push(order=bank.order(pause_ms=60_000))
-    wait_until(lambda: Lock.objects.exists(), 20)
+    wait_until(lambda: Lock.objects.exists())
     job.abort()
     assert bank.balances() == [1000, 1000]
     assert job.status == "failed"
@@ -75,9 +75,9 @@ def test_an_abort_rolls_back_at_once(bank, worker, wait_until):
 def test_what_a_dead_worker_left_is_rolled_back_before_the_retry(bank, worker, wait_until, sweep):
     process = worker()
     job = bank.push(order=bank.order(pause_ms=60_000))
-    wait_until(lambda: Lock.objects.exists(), 20)
+    wait_until(lambda: Lock.objects.exists())
     process.send_signal(signal.SIGKILL)
-    wait_until(lambda: [sweep(), job.status == "pending"][1], 20)
+    wait_until(lambda: [sweep(), job.status == "pending"][1])
     assert bank.balances() == [1000, 1000]
     assert Run.objects.get().outcome == "lost"
 

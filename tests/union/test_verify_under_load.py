@@ -20,5 +20,5 @@ def test_no_rule_breaks_under_load(queue, act, worker, spawn, wait_until):
     assert looks > 0
     assert load.wait() == 0, load.output()
     done = QueuedJob.objects.filter(queue__name="work", status="complete")
-    wait_until(lambda: done.count() == 300, 40)
+    wait_until(lambda: done.count() == 300)
     assert [row for rule in all_rules() for row in rule.broken()] == []

@@ -44,15 +44,15 @@ def states(*numbers):
 
 def test_the_zone_decides_where_new_keys_go(zone, dns_server, page_as, wait_until):
     ao = Atributo()
-    wait_until(lambda: states(1, 2) == ["available", "available"], 40)
+    wait_until(lambda: states(1, 2) == ["available", "available"])
     zone(1, 2, 3)
-    wait_until(lambda: states(3) == ["available"], 40)
+    wait_until(lambda: states(3) == ["available"])
     keys = ao.allocate_many([f"key{n}" for n in range(30)])
     held = sorted(key for key, found in keys.items() if found.instance_id == "10.0.0.3:80")
     assert held
 
     zone(1, 2)
-    wait_until(lambda: states(3) == ["draining"], 40)
+    wait_until(lambda: states(3) == ["draining"])
     page = page_as("viewer")
     page.goto("/instances/10.0.0.3%3A80/")
     expect(page.get_by_text("draining").first).to_be_visible()
@@ -62,6 +62,6 @@ def test_the_zone_decides_where_new_keys_go(zone, dns_server, page_as, wait_unti
     assert {found.instance_id for found in fresh.values()} == {"10.0.0.1:80", "10.0.0.2:80"}
 
     dns_server.fault("*", "*", "drop")
-    wait_until(lambda: Pool.objects.get().stale_since is not None, 40)
-    dns_server.wait_for_queries(len(dns_server.queries) + 4, 40)
+    wait_until(lambda: Pool.objects.get().stale_since is not None)
+    dns_server.wait_for_queries(len(dns_server.queries) + 4)
     assert states(1, 2, 3) == ["available", "available", "draining"]

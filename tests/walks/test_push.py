@@ -24,7 +24,7 @@ def test_push_run_retry_repeat(queue, worker, rest_as, page_as, spawn, wait_unti
     )
     assert answer.status_code == 201
     job = queue.get(answer.json()["id"])
-    wait_until(lambda: job.status == "complete", 40)
+    wait_until(lambda: job.status == "complete")
     runs = list(Run.objects.order_by("attempt").values_list("number", "outcome"))
     assert runs == [(1, "failed"), (1, "complete"), (2, "complete")]
 

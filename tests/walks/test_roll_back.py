@@ -43,7 +43,7 @@ def test_a_dead_transfer_is_undone(short_lives, page_as, spawn, wait_until):
     late.put("accounts", "cas", {"balance": 1})
     spawn("run_curator", "--name", "healer")
     undone = Row.objects.filter(pk__in=[number, late.id], status="rolled_back")
-    wait_until(lambda: undone.count() == 2, 40)
+    wait_until(lambda: undone.count() == 2)
     assert (balance("ann"), balance("bob"), Lock.objects.count()) == (100, 100, 0)
     with pytest.raises(JobIsTimedOut):
         late.put("accounts", "cas", {"balance": 2})
