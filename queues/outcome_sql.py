@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from queues import sql
+from queues import slot_sql
 from queues.dialect import Dialect
 from queues.models.minute import BOUNDS_MS
 
@@ -124,7 +124,7 @@ def finish_postgresql(d: Dialect) -> str:
     """Parameters: lease seconds, slot, epoch, outcomes, epoch, worker, queue."""
     accepted = "SELECT id FROM done"
     return f"""
-        WITH slot AS ({sql.renew(d)} RETURNING id),
+        WITH slot AS ({slot_sql.renew(d)} RETURNING id),
         o AS MATERIALIZED ({outcome_source(d)}),
         done AS ({finish_jobs(d, "(SELECT id FROM slot)", "%s")} RETURNING queues_queuedjob.id),
         runs AS ({RECORD_RUNS.format(worker="%s", accepted=accepted)}),
@@ -138,7 +138,7 @@ def finish_sqlite(d: Dialect) -> tuple[str, str, str, str]:
     rows = f"WITH o AS MATERIALIZED ({outcome_source(d)})"
     accepted = "SELECT value FROM json_each(%s)"
     return (
-        sql.renew(d),
+        slot_sql.renew(d),
         f"{rows} {finish_jobs(d, '%s', '%s')} RETURNING id",
         f"{rows} {RECORD_RUNS.format(worker='%s', accepted=accepted)}",
         f"{rows} {count_minute(d, '%s', accepted)}",

@@ -8,7 +8,7 @@ from redis.exceptions import RedisError
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
-from queues import sql, station_sql
+from queues import slot_sql, station_sql
 from queues.dialect import dialect
 from queues.doorbell import CHANNEL, ENTRY, DoorbellJob, channel_of, connection, doorbell_queue
 from queues.slots import HeldSlot
@@ -48,9 +48,9 @@ def _chosen(queue_id: int, jobs: int, station: str, using: str) -> list[tuple[in
     with hot_cursor(using) as cursor:
         if station:  # a bell that nobody hears would keep the slot from others
             parameters = [ago, queue_id, station, max(1, jobs)]
-            cursor.execute(sql.choose_slots(d, station_sql.is_served(d)), parameters)
+            cursor.execute(slot_sql.choose_slots(d, station_sql.is_served(d)), parameters)
         else:
-            cursor.execute(sql.choose_slots(d), [ago, queue_id, max(1, jobs)])
+            cursor.execute(slot_sql.choose_slots(d), [ago, queue_id, max(1, jobs)])
         return cursor.fetchall()
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from allocation.errors import LeaseLost
-from queues import sql
+from queues import slot_sql, sql
 from queues.dialect import dialect
 from queues.statements import hot_cursor
 
@@ -26,13 +26,13 @@ class HeldSlot:
         """Raise LeaseLost once somebody else may have it."""
         d = dialect(self.using)
         with hot_cursor(self.using) as cursor:
-            cursor.execute(sql.renew(d), [d.seconds(lease_seconds()), self.id, self.epoch])
+            cursor.execute(slot_sql.renew(d), [d.seconds(lease_seconds()), self.id, self.epoch])
             if cursor.rowcount != 1:
                 raise self.lost()
 
     def release(self) -> None:
         with hot_cursor(self.using) as cursor:
-            cursor.execute(sql.release(dialect(self.using)), [self.id, self.epoch])
+            cursor.execute(slot_sql.release(dialect(self.using)), [self.id, self.epoch])
 
     def give_back(self) -> int:
         """Free every job that is reserved and not started."""
@@ -48,7 +48,7 @@ def acquire(queue: str, number: int, holder: str, *, using: str = "default") -> 
     """None when the slot is taken, too many, or its queue is paused or gone."""
     d = dialect(using)
     with hot_cursor(using) as cursor:
-        cursor.execute(sql.acquire(d), [queue, holder, d.seconds(lease_seconds()), number])
+        cursor.execute(slot_sql.acquire(d), [queue, holder, d.seconds(lease_seconds()), number])
         row = cursor.fetchone()
     return None if row is None else HeldSlot(row[0], row[1], row[2], queue, number, holder, using)
 

@@ -1,0 +1,57 @@
+"""The statements of slots: ring, take, renew, release."""
+
+from functools import cache
+
+from queues.dialect import Dialect
+
+
+@cache
+def choose_slots(d: Dialect, condition: str = "TRUE") -> str:
+    """Mark free slots of a queue as rung. Parameters: re-ring seconds, queue, limit."""
+    return f"""
+        UPDATE queues_slot SET rung_at = {d.now} WHERE id IN (
+            SELECT s.id FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
+            WHERE s.holder = '' AND (s.rung_at IS NULL OR s.rung_at < {d.later})
+            AND s.queue_id = %s AND s.number < q.max_workers
+            AND q.paused_at IS NULL AND q.deleted_at IS NULL AND {condition}
+            ORDER BY s.number LIMIT %s {d.lock and "FOR UPDATE OF s SKIP LOCKED"}
+        ) RETURNING id, number"""
+
+
+@cache
+def acquire(d: Dialect) -> str:
+    """Take a free slot. While slots above a lowered limit still run, none below it is taken.
+
+    The share lock orders this against a change of the limit: without it, a slot taken under
+    the old limit might not be seen yet. Parameters: queue name, holder, lease seconds, number.
+    """
+    share = "FOR SHARE" if d.vendor == "postgresql" else ""
+    return f"""
+        WITH q AS (
+            SELECT id, max_workers FROM queues_queue
+            WHERE paused_at IS NULL AND deleted_at IS NULL AND name = %s {share}
+        )
+        UPDATE queues_slot SET holder = %s, epoch = epoch + 1, rung_at = NULL,
+            leased_until = {d.later}
+        WHERE queue_id = (SELECT id FROM q) AND number = %s AND holder = ''
+        AND number < (SELECT max_workers FROM q)
+        AND NOT EXISTS (
+            SELECT 1 FROM queues_slot above WHERE above.queue_id = (SELECT id FROM q)
+            AND above.number >= (SELECT max_workers FROM q) AND above.holder <> ''
+        )
+        RETURNING id, epoch, queue_id"""
+
+
+@cache
+def renew(d: Dialect) -> str:
+    """Parameters: lease seconds, slot, epoch."""
+    return f"""
+        UPDATE queues_slot SET leased_until = {d.later}
+        WHERE id = %s AND epoch = %s AND leased_until > {d.now}"""
+
+
+@cache
+def release(d: Dialect) -> str:
+    return """
+        UPDATE queues_slot SET holder = '', leased_until = NULL, rung_at = NULL
+        WHERE id = %s AND epoch = %s AND holder <> ''"""
