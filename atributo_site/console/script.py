@@ -27,6 +27,7 @@ from queues.schema import check
 from queues.shown import hidden
 
 LAST_RUNS = 10
+NEVER_PUSHED = "A dry run runs now and is never pushed: choose one of the two."
 EXAMPLES = {"string": "text", "integer": 1, "number": 1.5, "boolean": True}
 
 
@@ -107,7 +108,9 @@ class Push(OneScript):
         try:
             data = form.read(request.POST)
             check(script.schema, data)
-            if push.is_valid():
+            if self._is_dry():
+                form.error = NEVER_PUSHED
+            elif push.is_valid():
                 return self._pushed(script, data, push)
         except DataRefused as error:
             form.refuse(error)

@@ -118,6 +118,18 @@ def test_what_the_schema_refuses_is_told_at_its_field(client_as):
     assert not QueuedJob.objects.exists()
 
 
+def test_a_dry_run_is_a_button_of_its_own_and_never_pushed(client_as):
+    make_script()
+    make_queue()
+    client, url = client_as("operator"), "/services/mailer/-/scripts/send-mail/"
+    assert 'type="submit" name="dry_run" value="yes"' in client.get(url).text
+    answer = client.post(f"{url}push", {"data-to": "ada", "queue": "mail", "dry_run": "yes"})
+    assert answer.status_code == 400
+    assert "is never pushed" in answer.text
+    assert 'value="ada"' in answer.text
+    assert not QueuedJob.objects.exists()
+
+
 def test_viewers_look_but_do_not_run(client_as):
     make_script()
     client = client_as("viewer")

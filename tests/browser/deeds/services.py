@@ -76,6 +76,14 @@ DEEDS = [
         changed=happened("script.ran"),
     ),
     Deed(
+        "script",
+        given=partial(installed, "/seven"),
+        at=SCRIPT,
+        steps=(typed("data-0", "6"), typed("data-1", "7"), press("Dry run")),
+        seen="what follows was taken back",
+        changed=happened("script.dry_ran"),
+    ),
+    Deed(
         "script-push",
         given=partial(installed, "/six"),
         at=SCRIPT,
