@@ -19,7 +19,7 @@ ABORTED = "Job aborted."
 FINISHED = [Status.COMPLETE, Status.FAILED]
 
 
-def abort(job_id: int, *, using: str = "default") -> bool:
+def abort(job_id: int, *, reason: str = "", using: str = "default") -> bool:
     """Unfinished jobs end as failed at once, without callback; a late result finds no row."""
     jobs = QueuedJob.objects.using(using)
     with atomic(using=using):
@@ -37,7 +37,8 @@ def abort(job_id: int, *, using: str = "default") -> bool:
         )
         if aborted:
             _end_run(job_id, using)
-            record("job.aborted", f"job:{job_id}", using=using)
+            facts = {"reason": reason} if reason else {}
+            record("job.aborted", f"job:{job_id}", using=using, **facts)
             on_commit(partial(call_off, [job_id]), using=using, robust=True)
         left = left_behind.of_jobs([job_id]) if aborted else []
     left_behind.roll_back(left)

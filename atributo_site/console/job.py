@@ -1,10 +1,8 @@
-"""One job: its attempts, log, data and result, and what can be done to it."""
+"""One job: its attempts, log, data and result."""
 
 from typing import Any
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django_htmx.http import HttpResponseClientRefresh
 
 from allocation.errors import InvalidJobId as NotDecodable
@@ -16,7 +14,6 @@ from atributo_site.console.job_state import job_state, repeats_said
 from atributo_site.console.navigation import address
 from atributo_site.console.screen import Screen
 from atributo_site.permissions import may
-from queues import pausing, steering
 from queues.errors import JobNotFound
 from queues.handles import parsed_id
 from queues.models import QueuedJob
@@ -59,71 +56,6 @@ class Job(Screen):
             may_operate=may(request.user, "job.operate"),
             waits_for=waiting_said(job, now),
         )
-
-
-class Deed(Screen):
-    """A button of the job's page."""
-
-    actions = {"POST": "job.operate"}
-
-    def post(self, request: HttpRequest, job_id: str) -> HttpResponse:
-        job = found(job_id)
-        self.do(job.pk)
-        if request.POST.get("next") == "schedules":  # where the button was pressed
-            return redirect("schedules")
-        return redirect("job", str(job.pk))
-
-    def do(self, job_id: int) -> None:
-        raise NotImplementedError
-
-    def tell(self, done: bool, said: str, otherwise: str) -> None:
-        tell = messages.success if done else messages.warning
-        tell(self.request, said if done else otherwise)
-
-
-class Retry(Deed):
-    def do(self, job_id: int) -> None:
-        steering.reset(job_id)
-        self.tell(True, "The job waits to run again.", "")
-
-
-class Abort(Deed):
-    def do(self, job_id: int) -> None:
-        done = steering.abort(job_id)
-        self.tell(done, "The job is aborted.", "The job had ended already.")
-
-
-class RunNow(Deed):
-    def do(self, job_id: int) -> None:
-        done = steering.run_now(job_id)
-        self.tell(done, "The job is due now.", "The job does not wait.")
-
-
-class Pause(Deed):
-    def do(self, job_id: int) -> None:
-        done = pausing.pause(job_id, reason=self.request.POST.get("reason", "").strip())
-        self.tell(done, "It is paused: nothing of it starts any more.", "It was paused already.")
-
-
-class Resume(Deed):
-    def do(self, job_id: int) -> None:
-        done = pausing.resume(job_id)
-        self.tell(done, "It goes on, in the rhythm that it had.", "It was not paused.")
-
-
-class Delete(Screen):
-    actions = {"GET": "job.operate", "POST": "job.operate"}
-    template_name = "console/job_delete.html"
-    title = "Delete"
-
-    def get(self, request: HttpRequest, job_id: str) -> HttpResponse:
-        return self.show(job=found(job_id))
-
-    def post(self, request: HttpRequest, job_id: str) -> HttpResponse:
-        job = found(job_id)
-        steering.delete(job.pk)
-        messages.success(request, f"Job {job.pk} is deleted.")
-        return redirect("jobs")
 
 
 def found(job_id: str) -> QueuedJob:

@@ -102,11 +102,16 @@ def _address(url, pattern, text):
 
 def _samples(text):
     """(name or first part of the address, name of its parameter) → what is there."""
-    failed = QueuedJob.objects.filter(status="failed").first()
+    failed, pending, complete = (
+        str(QueuedJob.objects.filter(status=status).first().pk)
+        for status in ("failed", "pending", "complete")
+    )
     return {
         ("instances", "instance_id"): text,
         ("allocations", "job_id"): text,
-        ("jobs", "job_id"): str(failed.pk),
+        ("jobs", "job_id"): failed,
+        ("job-abort", "job_id"): pending,
+        ("job-retry", "job_id"): complete,
         ("queues", "name"): text,
         ("pools", "name"): text,
         ("pools", "key"): "10.0.0.1:80",

@@ -1,5 +1,6 @@
 """One job: attempts, log, data without secrets, and its buttons."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -117,6 +118,20 @@ def test_retry_run_now_and_abort(queue, client_as):
     assert kinds >= {"job.reset", "job.run_now", "job.aborted"}
 
 
+def test_a_failed_job_is_retried_with_one_click_and_a_complete_one_asks(queue, client_as):
+    failed, complete = make_job(queue, "failed", error="E: 1"), make_job(queue, "complete")
+    client = client_as("operator")
+    assert re.search(r"<button [^>]*data-retry .*Retry<", page_of(client, failed))
+    assert f'data-retry class="button quiet" href="/jobs/{complete.pk}/retry"' in page_of(
+        client, complete
+    )
+    assert "Run send-mail again?" in client.get(f"/jobs/{complete.pk}/retry").text
+    assert QueuedJob.objects.get(pk=complete.pk).status == "complete"
+    said = client.post(f"/jobs/{complete.pk}/retry", follow=True).text
+    assert f'<a href="/jobs/{complete.pk}/">send-mail {complete.pk}</a> waits to run again.' in said
+    assert "has not ended yet" in client.get(f"/jobs/{complete.pk}/retry", follow=True).text
+
+
 def test_deleting_asks_first(queue, client_as):
     job = make_job(queue, "complete")
     client = client_as("operator")
@@ -124,6 +139,9 @@ def test_deleting_asks_first(queue, client_as):
     assert QueuedJob.objects.filter(pk=job.pk).exists()
     client.post(f"/jobs/{job.pk}/delete")
     assert not QueuedJob.objects.filter(pk=job.pk).exists()
+    back = client.get(f"/jobs/{job.pk}/delete", follow=True)
+    assert back.redirect_chain == [("/jobs/", 302)]
+    assert f"There is no job {job.pk}." in back.text
 
 
 def test_edited_data_is_pushed_as_a_new_job_and_keeps_its_secrets(queue, client_as):

@@ -7,6 +7,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from allocation.models import Event
 from allocation.models.clock import database_now
 from queues.models import QueuedJob
 from queues.repeating import repeating
@@ -42,12 +43,21 @@ def test_what_is_late_says_since_when_and_goes_on_from_now(job, client_as):
     assert cell == "due 5 min agothen in 5 s, in 10 s, in 15 s"
 
 
-def test_an_operator_runs_it_now_and_ends_it(job, client_as):
+def test_an_operator_runs_it_now_and_ends_it_after_a_question(job, client_as):
     QueuedJob.objects.filter(pk=job.pk).update(due_at="2099-01-01T00:00:00Z")
     client, here = client_as("operator"), {"next": "schedules"}
     assert "due now" in client.post(f"/jobs/{job.pk}/run", here, follow=True).text
     assert QueuedJob.objects.get(pk=job.pk).due_at <= database_now()
-    assert "Nothing repeats" in client.post(f"/jobs/{job.pk}/abort", here, follow=True).text
+    url = f"/jobs/{job.pk}/abort"
+    assert (
+        f'href="{url}?next=schedules" aria-label="End send-mail"' in client.get("/schedules/").text
+    )
+    assert "End send-mail?" in client.get(url, here).text
+    page = client.post(url, {**here, "reason": "month's end"}, follow=True).text
+    assert "Nothing repeats" in page
+    assert f'<a href="/jobs/{job.pk}/">send-mail {job.pk}</a> is aborted.' in page
+    assert Event.objects.get(kind="job.aborted").facts == {"reason": "month's end"}
+    assert "had ended already" in client.get(url, here, follow=True).text
 
 
 def test_it_is_listed_by_rest_and_by_the_command(job, client_as, capsys):

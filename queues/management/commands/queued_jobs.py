@@ -16,12 +16,16 @@ from queues.shown import attempts_shown, job_shown
 from queues.waiting import waiting_said
 
 ACTIONS = {
-    "abort": steering.abort,
     "retry": steering.reset,
     "run-now": steering.run_now,
     "delete": steering.delete,
     "resume": pausing.resume,
 }
+HELP = {
+    "abort": "It ends as failed, without callback.",
+    "pause": "One that repeats starts no more until it is resumed.",
+}
+REASONED = {"abort": steering.abort, "pause": pausing.pause}
 
 
 class Command(AtributoCommand):
@@ -36,18 +40,19 @@ class Command(AtributoCommand):
         listing.add_argument("--limit", type=int, default=20)
         for name in ("show", *ACTIONS):
             actions.add(name).add_argument("ids", nargs="+")
-        pause = actions.add("pause", help="One that repeats starts no more until it is resumed.")
-        pause.add_argument("ids", nargs="+")
-        pause.add_argument("--reason", default="")
+        for name, said in HELP.items():
+            reasoned = actions.add(name, help=said)
+            reasoned.add_argument("ids", nargs="+")
+            reasoned.add_argument("--reason", default="")
 
     def perform(self, **options: Any) -> None:
         if options["action"] == "list":
             self._list(options)
         elif options["action"] == "show":
             self._show(options["ids"])
-        elif options["action"] == "pause":
+        elif options["action"] in REASONED:
             for job_id in options["ids"]:
-                pausing.pause(found(job_id).pk, reason=options["reason"])
+                REASONED[options["action"]](found(job_id).pk, reason=options["reason"])
         else:
             for job_id in options["ids"]:
                 ACTIONS[options["action"]](found(job_id).pk)

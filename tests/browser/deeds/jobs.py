@@ -97,7 +97,15 @@ DEEDS = [
         given=failed,
         at=PAGE,
         steps=(press("Retry"),),
-        seen="The job waits to run again.",
+        seen="send-mail {id} waits to run again.",
+        changed=has(status="pending"),
+    ),
+    Deed(
+        "job-retry",
+        given=partial(job, "complete"),
+        at=PAGE,
+        steps=(follow("Run again"), press("Run it again")),
+        seen="send-mail {id} waits to run again.",
         changed=has(status="pending"),
     ),
     Deed(
@@ -105,7 +113,15 @@ DEEDS = [
         given=delayed,
         at=PAGE,
         steps=(press("Abort"),),
-        seen="The job is aborted.",
+        seen="send-mail {id} is aborted.",
+        changed=has(aborted_at__isnull=False),
+    ),
+    Deed(
+        "job-abort",
+        given=partial(repeating, script="endless"),
+        at="/schedules/",
+        steps=(follow("End endless"), typed("reason", "not needed"), press("End it")),
+        seen="endless {id} is aborted.",
         changed=has(aborted_at__isnull=False),
     ),
     Deed(
@@ -113,7 +129,7 @@ DEEDS = [
         given=delayed,
         at=PAGE,
         steps=(press("Run now"),),
-        seen="The job is due now.",
+        seen="send-mail {id} is due now.",
         changed=is_due,
     ),
     Deed(
@@ -137,7 +153,7 @@ DEEDS = [
         given=paused,
         at="/schedules/",
         steps=(press("Resume asleep"),),
-        seen="It goes on, in the rhythm that it had.",
+        seen="asleep {id} goes on, in the rhythm that it had.",
         changed=has(paused_at=None),
     ),
     Deed(

@@ -1,0 +1,174 @@
+"""The buttons of a job's page; what runs again, ends for good or goes away asks first."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.html import format_html
+
+from atributo_site.console.confirmation import LONGEST_REASON
+from atributo_site.console.job import found
+from atributo_site.console.screen import Screen
+from queues import pausing, steering
+from queues.errors import JobNotFound
+from queues.models import QueuedJob
+
+ENDED = ("complete", "failed")
+
+
+class Deed(Screen):
+    actions = {"POST": "job.operate"}
+
+    def post(self, request: HttpRequest, job_id: str) -> HttpResponse:
+        job = found(job_id)
+        self.do(job)
+        return redirect(self.back(job))
+
+    def do(self, job: QueuedJob) -> None:
+        raise NotImplementedError
+
+    def back(self, job: QueuedJob) -> str:
+        """Where the button was pressed."""
+        given = self.request.POST if self.request.method == "POST" else self.request.GET
+        from_schedules = given.get("next") == "schedules"
+        return reverse("schedules") if from_schedules else job.get_absolute_url()
+
+    def tell(self, job: QueuedJob, done: bool, said: str, otherwise: str) -> None:
+        """The sentences begin with the job, which leads to its page."""
+        tell = messages.success if done else messages.warning
+        name = format_html('<a href="{}">{} {}</a>', job.get_absolute_url(), job.script, job.pk)
+        tell(self.request, format_html(said if done else otherwise, name))
+
+    def reason(self) -> str:
+        return self.request.POST.get("reason", "").strip()[:LONGEST_REASON]
+
+
+class Asking(Deed):
+    """A page that says what will happen, then the deed."""
+
+    actions = {"GET": "job.operate", "POST": "job.operate"}
+    template_name = "console/job_ask.html"
+    verb = ""
+    too_late = ""
+
+    def get(self, request: HttpRequest, job_id: str) -> HttpResponse:
+        try:
+            job = found(job_id)
+        except JobNotFound as error:  # it was deleted, and somebody went back
+            messages.warning(request, str(error))
+            return redirect("jobs")
+        if not self.is_possible(job):
+            self.tell(job, False, "", self.too_late)
+            return redirect(self.back(job))
+        shown = {**self.question(job), **self.equivalents(job)}
+        self.title = shown["heading"]
+        return self.show(job=job, back=self.back(job), next=request.GET.get("next"), **shown)
+
+    def is_possible(self, job: QueuedJob) -> bool:
+        return True
+
+    def question(self, job: QueuedJob) -> dict[str, Any]:
+        """The heading, what happens, and the words of both buttons."""
+        raise NotImplementedError
+
+    def equivalents(self, job: QueuedJob) -> dict[str, str]:
+        path = f"/api/v1/jobs/{job.pk}/{self.verb}"
+        return {
+            "command": f"manage.py queued_jobs {self.verb} {job.pk}",
+            "rest": f"curl -X POST -H 'Authorization: Bearer …' {path}",
+        }
+
+
+class Retry(Asking):
+    """What failed is retried at once; what is complete asks, since it does everything twice."""
+
+    verb = "retry"
+    too_late = "{} has not ended yet."
+
+    def is_possible(self, job: QueuedJob) -> bool:
+        return job.status in ENDED
+
+    def question(self, job: QueuedJob) -> dict[str, Any]:
+        return {
+            "heading": f"Run {job.script} again",
+            "lead": f"The job is {job.status}. It runs again with the same data,"
+            " and what it does is done once more.",
+            "button": "Run it again",
+            "leave": "Leave it",
+        }
+
+    def do(self, job: QueuedJob) -> None:
+        steering.reset(job.pk)
+        self.tell(job, True, "{} waits to run again.", "")
+
+
+class Abort(Asking):
+    """What repeats asks, since none of its runs is left."""
+
+    verb = "abort"
+    too_late = "{} had ended already."
+
+    def is_possible(self, job: QueuedJob) -> bool:
+        return job.status not in ENDED
+
+    def question(self, job: QueuedJob) -> dict[str, Any]:
+        word = "End" if job.repeat_times else "Abort"
+        rest = " No further run follows; «Retry» on its page begins anew."
+        return {
+            "heading": f"{word} {job.script}",
+            "lead": "It ends as failed, without callback; what runs is stopped."
+            f"{rest if job.repeat_times else ''}",
+            "button": f"{word} it",
+            "leave": "Let it go on",
+            "takes_reason": True,
+            "is_danger": True,
+        }
+
+    def do(self, job: QueuedJob) -> None:
+        done = steering.abort(job.pk, reason=self.reason())
+        self.tell(job, done, "{} is aborted.", self.too_late)
+
+
+class Delete(Asking):
+    verb = "delete"
+
+    def question(self, job: QueuedJob) -> dict[str, Any]:
+        return {
+            "heading": f"Delete job {job.pk}",
+            "lead": "Its attempts and log lines go with it; this cannot be undone.",
+            "button": "Delete the job",
+            "leave": "Keep it",
+            "is_danger": True,
+        }
+
+    def do(self, job: QueuedJob) -> None:
+        steering.delete(job.pk)
+        messages.success(self.request, f"Job {job.pk} is deleted.")
+
+    def back(self, job: QueuedJob) -> str:
+        return reverse("jobs") if self.request.method == "POST" else super().back(job)
+
+    def equivalents(self, job: QueuedJob) -> dict[str, str]:
+        rest = f"curl -X DELETE -H 'Authorization: Bearer …' /api/v1/jobs/{job.pk}"
+        return {**super().equivalents(job), "rest": rest}
+
+
+class RunNow(Deed):
+    def do(self, job: QueuedJob) -> None:
+        done = steering.run_now(job.pk)
+        self.tell(job, done, "{} is due now.", "{} does not wait.")
+
+
+class Pause(Deed):
+    def do(self, job: QueuedJob) -> None:
+        done = pausing.pause(job.pk, reason=self.reason())
+        paused = "{} is paused: nothing of it starts any more."
+        self.tell(job, done, paused, "{} was paused already.")
+
+
+class Resume(Deed):
+    def do(self, job: QueuedJob) -> None:
+        done = pausing.resume(job.pk)
+        self.tell(job, done, "{} goes on, in the rhythm that it had.", "{} was not paused.")
