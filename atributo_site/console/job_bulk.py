@@ -20,6 +20,7 @@ from queues.models import QueuedJob
 
 AT_ONCE = 100  # more than these are an operation that the curator does
 WORD = "all jobs"
+NOTHING_CHOSEN = "Tick at least one job, or choose all matching."
 
 
 class Bulk(Screen):
@@ -34,6 +35,9 @@ class Bulk(Screen):
         if action not in bulk.ACTIONS:
             raise BadRequest("the action must be retry, abort or delete")
         chosen = Chosen(request)
+        if chosen.nothing:
+            messages.warning(request, NOTHING_CHOSEN)
+            return redirect(chosen.back())
         if not request.POST.get("sure"):
             return self._ask(action, chosen)
         if chosen.wide and request.POST.get("word") != WORD:
@@ -97,8 +101,9 @@ class Chosen:
 
     def __init__(self, request: HttpRequest) -> None:
         self.query = Query(request.POST, database_now())
-        self.ids = [] if "all" in request.POST.getlist("scope") else _ids(request)
-        self.all = not self.ids
+        self.all = "all" in request.POST.getlist("scope")
+        self.ids = [] if self.all else _ids(request)
+        self.nothing = not self.all and not self.ids
 
     def jobs(self) -> Any:
         if self.all:
@@ -138,6 +143,6 @@ def equivalents(action: str, chosen: Chosen) -> dict[str, str]:
 def _ids(request: HttpRequest) -> list[int]:
     given = request.POST.getlist("job")[:1000]
     wrong = [text for text in given if not (text.isascii() and text.isdigit() and len(text) < 19)]
-    if wrong or not given:
-        raise BadRequest("choose at least one job, or all that match")
+    if wrong:
+        raise BadRequest("the id of a job is a number")
     return [int(text) for text in given]

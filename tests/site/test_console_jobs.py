@@ -227,10 +227,18 @@ def test_a_taken_unique_key_refuses_one_and_not_the_others(client_as):
 
 @pytest.mark.parametrize(
     "given",
-    [{}, {"action": "explode"}, {"action": "retry"}, {"action": "retry", "job": ["x"]}],
+    [{}, {"action": "explode"}, {"action": "retry", "job": ["x"]}],
 )
 def test_a_nonsensical_bulk_is_refused(given, client_as):
     assert client_as("operator").post("/jobs/bulk/", given).status_code == 400
+
+
+def test_nothing_ticked_leads_back_to_the_same_list(jobs, client_as):
+    given = {"action": "delete", "sure": "yes", "state": "failed", "q": "queue:mail"}
+    answer = client_as("operator").post("/jobs/bulk/", given, follow=True)
+    assert answer.redirect_chain == [("/jobs/?q=queue%3Amail&state=failed", 302)]
+    assert "Tick at least one job, or choose all matching." in answer.text
+    assert QueuedJob.objects.count() == len(jobs)
 
 
 def test_a_viewer_sees_no_button_and_may_do_nothing(jobs, client_as):
