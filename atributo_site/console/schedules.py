@@ -37,9 +37,10 @@ class Schedules(Screen):
 
 
 def line(job: QueuedJob, runs: list[Run], now: datetime) -> dict[str, Any]:
+    state = job_state(job, now)
     return {
         "job": job,
-        "state": job_state(job, now),
+        "state": "waiting" if state == "delayed" else state,  # what repeats always waits
         "sentence": repeats_said(job, now),
         "next": ahead(job, now),
         "runs": [(run.outcome, run.started_at) for run in runs],

@@ -5,10 +5,11 @@ TONES = {
     " fresh settled completed",
     "busy": "progress starting connecting working draining restarting aborting drain maintenance"
     " administered rolling_back",
-    "warn": "warning degraded silent late stale retrying delayed kept gone aborted released",
+    "warn": "warning degraded silent late stale retrying kept gone aborted released",
     "bad": "error failed dead down lost missing expired critical refused stuck orphaned overdue",
     "info": "info notice",
-    "idle": "pending waiting standby idle stopped paused free unavailable unknown removed none",
+    "idle": "pending waiting delayed standby idle stopped paused free unavailable unknown removed"
+    " none",
 }
 TONE_OF = {word: tone for tone, words in TONES.items() for word in words.split()}
 

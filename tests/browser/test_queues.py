@@ -54,6 +54,29 @@ def test_a_running_job_shows_new_lines_and_its_end(page_as, story):
     expect(page.get_by_text("Running now")).to_have_count(0, timeout=20_000)
 
 
+def test_the_buttons_of_a_job_follow_its_state(page_as, story):
+    job = QueuedJob.objects.get(status="pending")
+    page = page_as("operator")
+    page.goto(f"/jobs/{job.pk}/")
+    page.get_by_role("button", name="Abort").focus()
+    QueuedJob.objects.filter(pk=job.pk).update(status="complete", ended_at=job.due_at)
+    page.evaluate(COME_BACK)
+    expect(page.get_by_role("link", name="Run again")).to_be_visible()
+    expect(page.get_by_role("button", name="Abort")).to_have_count(0)
+    page.keyboard.press("r")
+    expect(page.get_by_role("heading", name="Run send-mail again?")).to_be_visible()
+
+
+def test_what_was_ahead_is_due_while_somebody_types(page_as, story):
+    soon = database_now() + timedelta(seconds=3)
+    make_job(story.queue, due_at=soon, repeat_times=-1, repeat_delay_ms=1000)
+    page = page_as("operator")
+    page.goto("/schedules/")
+    page.locator("summary", has_text="Pause").click()
+    page.locator("[name=reason]").fill("month's end")
+    expect(page.locator('[data-label="Next runs"]')).to_have_text("due now")
+
+
 def test_a_viewer_finds_the_failing_job_by_its_error(page_as, story):
     page = page_as("viewer")
     page.goto("/jobs/")

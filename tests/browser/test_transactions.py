@@ -60,3 +60,4 @@ def test_what_is_stuck_appears_by_itself(page_as, story):
     expect(page.locator("#stuck tbody tr")).to_have_count(1)
     Row.objects.filter(pk=story).update(status="stuck", error="the disk is full")
     expect(page.locator("#stuck tbody tr")).to_have_count(2, timeout=15_000)
+    expect(page.locator("#tab-stuck")).to_have_text("Stuck2")

@@ -43,6 +43,14 @@ def test_what_is_late_says_since_when_and_goes_on_from_now(job, client_as):
     assert cell == "due 5 min agothen in 5 s, in 10 s, in 15 s"
 
 
+def test_what_is_not_due_yet_waits_without_a_warning(job, client_as):
+    QueuedJob.objects.filter(pk=job.pk).update(due_at="2099-01-01T00:00:00Z")
+    page = client_as("viewer").get("/schedules/").text
+    state = page.partition('data-label="State">')[2].partition("</td>")[0]
+    assert 'class="state is-idle"' in state
+    assert "waiting" in state
+
+
 def test_an_operator_runs_it_now_and_ends_it_after_a_question(job, client_as):
     QueuedJob.objects.filter(pk=job.pk).update(due_at="2099-01-01T00:00:00Z")
     client, here = client_as("operator"), {"next": "schedules"}

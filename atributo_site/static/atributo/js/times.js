@@ -11,7 +11,16 @@ function ago(seconds) {
   return seconds > 0 ? `${said} ago` : `in ${said}`;
 }
 
+// What was ahead is due, not past, while somebody who types keeps the list from changing.
+function arrive(root) {
+  for (const ahead of root.querySelectorAll("[data-upcoming]")) {
+    const first = ahead.querySelector("time");
+    if (first && Date.parse(first.dateTime) <= Date.now() + offset) ahead.textContent = "due now";
+  }
+}
+
 function update(root = document) {
+  arrive(root);
   for (const time of root.querySelectorAll("time[data-relative]")) {
     const at = new Date(time.dateTime);
     time.textContent = ago((Date.now() + offset - at) / 1000);
