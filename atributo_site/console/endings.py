@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse
 
 from allocation.models.clock import database_now
@@ -16,6 +19,13 @@ from atributo_site.console.transaction import found
 class Ending(Confirmation):
     actions = {"GET": "transaction.operate", "POST": "transaction.operate"}
     command = ""
+
+    def get(self, request: HttpRequest, **names: Any) -> HttpResponse:
+        try:
+            return super().get(request, **names)
+        except operators.NotPossibleNow as error:
+            messages.warning(request, str(error))
+            return redirect(self.back(**names))
 
     def about(self, pk: int) -> dict[str, Any]:
         row = found(pk)

@@ -142,6 +142,7 @@ class RemoveInstance(Screen):
 
     actions = {"GET": "instance.remove", "POST": "instance.remove"}
     template_name = "console/instance_remove.html"
+    gone_to = "instances"
     title = "Remove an instance"
 
     def get(self, request: HttpRequest, instance_id: str) -> HttpResponse:

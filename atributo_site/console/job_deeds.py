@@ -12,7 +12,6 @@ from atributo_site.console.confirmation import LONGEST_REASON
 from atributo_site.console.job import found
 from atributo_site.console.screen import Screen
 from queues import pausing, steering
-from queues.errors import JobNotFound
 from queues.models import QueuedJob
 
 ENDED = ("complete", "failed")
@@ -50,15 +49,12 @@ class Asking(Deed):
 
     actions = {"GET": "job.operate", "POST": "job.operate"}
     template_name = "console/job_ask.html"
+    gone_to = "jobs"
     verb = ""
     too_late = ""
 
     def get(self, request: HttpRequest, job_id: str) -> HttpResponse:
-        try:
-            job = found(job_id)
-        except JobNotFound as error:  # it was deleted, and somebody went back
-            messages.warning(request, str(error))
-            return redirect("jobs")
+        job = found(job_id)
         if not self.is_possible(job):
             self.tell(job, False, "", self.too_late)
             return redirect(self.back(job))

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 
 from allocation.models.clock import database_now
 from allocation.transactions.models import Lock, LockWait
+from atributo_site.console.holders import jobs_of
 from atributo_site.console.life import life
 from atributo_site.console.saved_views import views_of
 from atributo_site.console.transactions import PAGE, TransactionsScreen
@@ -47,12 +48,14 @@ class Locks(TransactionsScreen):
 
 
 def held(locks: list[Lock], now: datetime) -> list[dict[str, Any]]:
-    """Each lock with its holder's time and those who wait, by one more query for all."""
+    """Each lock with its holder's time and job and those who wait, by two more queries for all."""
     waiting = waiters([lock.document_id for lock in locks])
+    jobs = jobs_of(lock.transaction_id for lock in locks)
     return [
         {
             "lock": lock,
             "life": life(lock.transaction, now),
+            "job": jobs.get(lock.transaction_id),
             "waiters": waiting.get(lock.document_id, []),
         }
         for lock in locks

@@ -151,6 +151,7 @@ class Away(Screen):
 class Delete(Screen):
     actions = {"GET": "queue.administer", "POST": "queue.administer"}
     template_name = "console/queue_delete.html"
+    gone_to = "queues"
     title = "Delete"
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:

@@ -9,6 +9,7 @@ from allocation.transactions import operators
 from allocation.transactions.curators import NobodyIsActive, curators, hand_over
 from allocation.transactions.errors import LockNotFound
 from allocation.transactions.models import Lock, Transaction
+from atributo_site.console import holders
 from atributo_site.console.confirmation import Confirmation
 from atributo_site.console.journal import undo_preview
 
@@ -16,17 +17,18 @@ from atributo_site.console.journal import undo_preview
 class Release(Confirmation):
     actions = {"GET": "lock.release", "POST": "lock.release"}
     button = "Release the lock"
+    gone_to = "transactions-locks"
 
     def about(self, pk: int) -> dict[str, Any]:
         lock = Lock.objects.with_names().filter(pk=pk).first()
         if lock is None:
-            raise LockNotFound(f"There is no lock {pk} any more.")
+            raise LockNotFound("That lock is free already.")
         active = lock.transaction.status == Transaction.Status.ACTIVE
         return {
             "row": lock.transaction,
             "lock": lock,
             "heading": f"Release the lock on {lock.document}",
-            "sentences": _consequences(lock),
+            "sentences": [*_consequences(lock), *holders.consequences(lock.transaction_id)],
             "preview": undo_preview(lock.transaction_id) if active else [],
             "previews": active,
             "held": Lock.objects.filter(transaction=lock.transaction_id).count(),
@@ -63,6 +65,7 @@ def _consequences(lock: Lock) -> list[str]:
 class HandOver(Confirmation):
     actions = {"GET": "curator.hand_over", "POST": "curator.hand_over"}
     button = "Hand over"
+    gone_to = "transactions-curators"
 
     def about(self) -> dict[str, Any]:
         running = curators(database_now())

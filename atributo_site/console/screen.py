@@ -2,17 +2,20 @@
 
 from typing import Any, ClassVar
 
+from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views import View
 from django_htmx.http import HttpResponseClientRefresh
 
 from allocation.errors import AtributoError
 from atributo_site.failures import failure
 from atributo_site.permissions import NO_ROLE, may
+
+GONE = (404, 409)
 
 
 class Screen(View):
@@ -21,6 +24,7 @@ class Screen(View):
     actions: ClassVar[dict[str, str]] = {}
     template_name = ""
     title = ""
+    gone_to = ""  # for pages that ask: the list that they lead to when it is done already
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not request.user.is_authenticated:
@@ -31,6 +35,9 @@ class Screen(View):
         try:
             return super().dispatch(request, *args, **kwargs)
         except AtributoError as error:
+            if self.gone_to and request.method == "GET" and error.status_code in GONE:
+                messages.warning(request, str(error))
+                return redirect(self.gone_to)
             return failure(request, error.status_code, str(error))
 
     def show(self, status: int = 200, **context: Any) -> HttpResponse:

@@ -86,7 +86,10 @@ class Uninstall(Screen):
 
     def get(self, request: HttpRequest, mount: str) -> HttpResponse:
         service = found(mount)
-        return missing(request, mount) if service is None else self.show(service=service)
+        if service is not None:
+            return self.show(service=service)
+        messages.warning(request, f"No service is installed at {mount}.")
+        return redirect("services")
 
     def post(self, request: HttpRequest, mount: str) -> HttpResponse:
         service = found(mount)

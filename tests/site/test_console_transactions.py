@@ -14,6 +14,8 @@ from allocation.transactions import Client
 from allocation.transactions.curate import expired_transactions
 from allocation.transactions.models import Document, Lock, LockWait
 from allocation.transactions.models import Transaction as Row
+from queues.models import AttemptTransaction, QueuedJob
+from tests.site.job_rows import make_job, make_queue
 from tests.site.open_transactions import open_transaction
 from tests.transactions.poison import poisoned
 
@@ -193,9 +195,12 @@ def test_a_retry_that_fails_again_says_why(stuck, client_as):
 
 def test_what_is_over_cannot_be_ended_again(txn, client_as):
     txn.complete()
-    answer = client_as("operator").get(f"/transactions/{txn.id}/roll_back")
-    assert answer.status_code == 409
-    assert "is over already" in answer.text
+    url = f"/transactions/{txn.id}/"
+    client = client_as("operator")
+    back = client.get(f"{url}roll_back", follow=True)
+    assert back.redirect_chain == [(url, 302)]
+    assert "is over already" in back.text
+    assert client.post(f"{url}roll_back", {"reason": "again"}).status_code == 409
 
 
 def test_releasing_a_lock_names_the_transaction_that_ends(txn, accounts, client_as):
@@ -208,6 +213,25 @@ def test_releasing_a_lock_names_the_transaction_that_ends(txn, accounts, client_
     assert balance(accounts) == 120
     assert Event.objects.about("document:accounts/ada").get().facts["reason"] == "it hangs"
     assert client.post(url, {"reason": "again"}).status_code == 404
+    back = client.get(url, follow=True)
+    assert back.redirect_chain == [("/transactions/locks/", 302)]
+    assert "That lock is free already." in back.text
+
+
+def test_a_lock_of_a_queued_job_leads_to_the_job(txn, client_as):
+    job = make_job(make_queue(), "progress", max_failures=3)
+    noted = {"transaction": txn.id, "slot": 1, "slot_epoch": 1}
+    AttemptTransaction.objects.create(job=job, attempt=1, **noted)
+    client, link = client_as("operator"), f'<a href="/jobs/{job.pk}/">'
+    url = f"/transactions/locks/{Lock.objects.first().pk}/release"
+    assert f"{link}job {job.pk}</a> send-mail" in client.get("/transactions/locks/").text
+    said = f"abort the job instead: {link}send-mail {job.pk}</a>."
+    assert said in client.get(url).text
+    QueuedJob.objects.update(run_failures=3)
+    assert f"Its job fails with that: {link}" in client.get(url).text
+    QueuedJob.objects.update(status="failed", slot=None, ended_at=database_now())
+    assert "is rolled back as a whole" in client.get(url).text
+    assert link not in client.get(url).text
 
 
 def test_the_role_of_the_curator_is_handed_over(client_as):
@@ -216,7 +240,9 @@ def test_the_role_of_the_curator_is_handed_over(client_as):
     assert "Hand over from first?" in client.get(url).text
     client.post(url, {"reason": "upgrade"})
     assert Event.objects.get(kind="curator.handed_over").facts["reason"] == "upgrade"
-    assert client.get(url).status_code == 409
+    back = client.get(url, follow=True)
+    assert back.redirect_chain == [("/transactions/curators/", 302)]
+    assert "nothing to hand over" in back.text
 
 
 @pytest.mark.parametrize("pk", [1, 10**30])
@@ -224,7 +250,7 @@ def test_what_is_not_there_is_404(pk, client_as):
     client = client_as("operator")
     for path in ("", "roll_back", "complete", "retry"):
         assert client.get(f"/transactions/{pk}/{path}").status_code == 404
-    assert client.get(f"/transactions/locks/{pk}/release").status_code == 404
+    assert client.get(f"/transactions/locks/{pk}/release").url == "/transactions/locks/"
 
 
 def test_the_search_box_knows_transactions_and_documents(txn, client_as):
