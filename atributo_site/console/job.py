@@ -1,5 +1,6 @@
 """One job: its attempts, log, data and result."""
 
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -9,6 +10,7 @@ from allocation.errors import InvalidJobId as NotDecodable
 from allocation.job_ids import parse
 from allocation.models import Event
 from allocation.models.clock import database_now
+from atributo_site.console.durations import duration
 from atributo_site.console.job_journal import add_journals
 from atributo_site.console.job_state import job_state, repeats_said
 from atributo_site.console.navigation import address
@@ -22,6 +24,7 @@ from queues.waiting import waiting_said
 
 NEWEST_ATTEMPTS = 30
 NEWEST_LINES = 200
+PUSHED_AGAIN = "job.pushed_again"
 
 
 class Job(Screen):
@@ -35,6 +38,7 @@ class Job(Screen):
         now = database_now()
         self.title = f"Job {job.pk}"
         attempts = timeline(job)
+        events = list(Event.objects.newest_first().filter(subject=f"job:{job.pk}")[:10])
         add_journals(attempts)
         return self.show(
             now=now,
@@ -52,7 +56,8 @@ class Job(Screen):
             limit_seconds=job.timeout_ms and job.timeout_ms / 1000,
             script_url=address("script", job.mount, job.script),
             decoded=decoded(job.pk),
-            events=Event.objects.newest_first().filter(subject=f"job:{job.pk}")[:10],
+            events=events,
+            pushed_again=pushed_again(events),
             may_operate=may(request.user, "job.operate"),
             waits_for=waiting_said(job, now),
         )
@@ -66,15 +71,33 @@ def found(job_id: str) -> QueuedJob:
 
 
 def timeline(job: QueuedJob) -> list[dict[str, Any]]:
-    """Attempts oldest first, each with how long the job waited before it, and its last lines."""
+    """Attempts oldest first, each with when it began, and its last lines."""
     attempts = attempts_shown(job, NEWEST_ATTEMPTS)
-    before = job.created_at
-    for attempt in attempts:
-        attempt["waited"] = max(0.0, (attempt["started_at"] - before).total_seconds())
+    for earlier, attempt in zip([None, *attempts], attempts, strict=False):
+        attempt["began"] = began(job, attempt, earlier)
         attempt["left_out"] = max(0, len(attempt["log"]) - NEWEST_LINES)
         attempt["log"] = attempt["log"][-NEWEST_LINES:]
-        before = attempt["ended_at"] or attempt["started_at"]
     return attempts
+
+
+def began(job: QueuedJob, attempt: dict[str, Any], earlier: dict[str, Any] | None) -> str:
+    """How long it waited once it was due; of past attempts only what they followed is known."""
+    begin = attempt["started_at"]
+    if attempt["attempt"] == job.attempt and job.status != "pending" and job.due_at <= begin:
+        return f"waited {_between(job.due_at, begin)}"
+    if earlier is not None:
+        end = earlier["ended_at"] or earlier["started_at"]
+        return f"{_between(end, begin)} after attempt {earlier['attempt']}"
+    return f"{_between(job.created_at, begin)} after the push" if attempt["attempt"] == 1 else ""
+
+
+def _between(begin: datetime, end: datetime) -> str:
+    return duration(max(0.0, (end - begin).total_seconds()))
+
+
+def pushed_again(events: list[Event]) -> list[str]:
+    """The jobs that were made of this one by an edit, as far as events tell."""
+    return [event.facts["job"] for event in events if event.kind == PUSHED_AGAIN]
 
 
 def decoded(job_id: int) -> dict[str, Any] | None:

@@ -5,9 +5,12 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.html import format_html
 
 import queues
-from atributo_site.console.job import found
+from allocation.events import record
+from atributo_site.console.job import PUSHED_AGAIN, found
 from atributo_site.console.push_form import PushForm, queue_names
 from atributo_site.console.schema_form import SchemaForm, unmasked
 from atributo_site.console.screen import Screen
@@ -56,7 +59,10 @@ class Edit(Screen):
         queue = queues.get(push.cleaned_data["queue"])
         script = {"mount": job.mount, "name": job.script}
         new = queue.push(script, data, **{**given, **push.options()})
-        messages.success(self.request, f"Pushed as a new job; {job.pk} stays as it was.")
+        record(PUSHED_AGAIN, f"job:{job.pk}", job=new)
+        said = 'Pushed again as <a href="{}">{}</a>; <a href="{}">{}</a> stays as it was.'
+        links = (reverse("job", args=[new]), new, job.get_absolute_url(), job.pk)
+        messages.success(self.request, format_html(said, *links))
         return redirect("job", new)
 
     def _shown(

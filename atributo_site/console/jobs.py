@@ -55,6 +55,7 @@ class Jobs(Screen):
             suggestions=suggestions(),
             views=views_of(request, "jobs"),
             may_operate=may(request.user, "job.operate"),
+            may_push=may(request.user, "job.push"),
         )
 
 

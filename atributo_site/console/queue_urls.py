@@ -6,6 +6,7 @@ import atributo_site.console.mounts
 import atributo_site.rest.ids  # noqa: F401  registers <id:…>
 from atributo_site.console import (
     job,
+    job_asking,
     job_bulk,
     job_deeds,
     job_edit,
@@ -34,12 +35,12 @@ urlpatterns = [
     path("jobs/failures/", job_failures.Failures.as_view(), name="jobs-failures"),
     path("jobs/bulk/", job_bulk.Bulk.as_view(), name="jobs-bulk"),
     path(JOB, job.Job.as_view(), name="job"),
-    path(f"{JOB}retry", job_deeds.Retry.as_view(), name="job-retry"),
-    path(f"{JOB}abort", job_deeds.Abort.as_view(), name="job-abort"),
+    path(f"{JOB}retry", job_asking.Retry.as_view(), name="job-retry"),
+    path(f"{JOB}abort", job_asking.Abort.as_view(), name="job-abort"),
     path(f"{JOB}pause", job_deeds.Pause.as_view(), name="job-pause"),
     path(f"{JOB}resume", job_deeds.Resume.as_view(), name="job-resume"),
     path(f"{JOB}run", job_deeds.RunNow.as_view(), name="job-run"),
-    path(f"{JOB}delete", job_deeds.Delete.as_view(), name="job-delete"),
+    path(f"{JOB}delete", job_asking.Delete.as_view(), name="job-delete"),
     path(f"{JOB}edit/", job_edit.Edit.as_view(), name="job-edit"),
     path("schedules/", schedules.Schedules.as_view(), name="schedules"),
     path("services/", service_list.Services.as_view(), name="services"),

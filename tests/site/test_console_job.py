@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from allocation.models import Event
 from allocation.models.clock import database_now
 from atributo_site.console.job_state import repeats_said
-from queues.models import QueuedJob
+from queues.models import QueuedJob, Run
 from tests.site.job_rows import make_job, make_queue, make_run, make_script
 from tests.site.test_console_events import INJECTION, Elements
 
@@ -53,6 +53,20 @@ def test_the_page_tells_the_whole_story(queue, client_as):
     ):
         assert text in page
     assert page.index("Attempt 2") < page.index("Attempt 1")
+
+
+def test_an_attempt_waited_since_it_was_due(queue, client_as):
+    now = database_now()
+    pushed, due = now - timedelta(minutes=12), now - timedelta(seconds=5)
+    job = make_job(queue, "complete", attempt=2, due_at=due)
+    QueuedJob.objects.update(created_at=pushed)
+    first, second = make_run(job, 1), make_run(job, 2, "complete")
+    for run, at in ((first, pushed + timedelta(seconds=3)), (second, due + timedelta(seconds=1))):
+        Run.objects.filter(pk=run.pk).update(started_at=at, ended_at=at)
+    page = page_of(client_as("viewer"), job)
+    assert "waited 1.0 s" in page
+    assert "3.0 s after the push" in page
+    assert "waited 11 min" not in page
 
 
 def test_progress_and_log_refresh_while_it_runs(queue, client_as):
@@ -156,7 +170,8 @@ def test_edited_data_is_pushed_as_a_new_job_and_keeps_its_secrets(queue, client_
         "queue": "mail",
         "max_failures": "4",
     }
-    answer = client_as("operator").post(f"/jobs/{job.pk}/edit/", given)
+    client = client_as("operator")
+    answer = client.post(f"/jobs/{job.pk}/edit/", given)
     new = QueuedJob.objects.exclude(pk=job.pk).get()
     assert answer.headers["Location"] == f"/jobs/{new.pk}/"
     assert new.data == {
@@ -169,6 +184,9 @@ def test_edited_data_is_pushed_as_a_new_job_and_keeps_its_secrets(queue, client_
     }
     assert (new.max_failures, new.sticky_key, new.status) == (4, "s", "pending")
     assert QueuedJob.objects.get(pk=job.pk).data == data
+    link = f'href="/jobs/{new.pk}/">{new.pk}</a>'
+    assert f"Pushed again as <a {link}" in page_of(client, new)
+    assert f'Pushed again as</dt><dd><a class="job-id" {link}' in page_of(client, job)
 
 
 @pytest.mark.parametrize(

@@ -243,5 +243,8 @@ def test_nothing_ticked_leads_back_to_the_same_list(jobs, client_as):
 
 def test_a_viewer_sees_no_button_and_may_do_nothing(jobs, client_as):
     client = client_as("viewer")
-    assert 'name="action"' not in client.get("/jobs/").text
+    page = client.get("/jobs/").text
+    assert 'name="action"' not in page
+    assert "New job" not in page
+    assert 'href="/services/">New job<' in client_as("operator").get("/jobs/").text
     assert client.post("/jobs/bulk/", {"action": "retry"}).status_code == 403

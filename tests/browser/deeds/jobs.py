@@ -173,7 +173,7 @@ DEEDS = [
             typed("data-to", "right"),
             press("Push as a new job"),
         ),
-        seen="Pushed as a new job; {id} stays as it was.",
+        seen="{id} stays as it was.",
         changed=lambda words: QueuedJob.objects.filter(data__to="right").exists(),
     ),
     Deed(
