@@ -26,7 +26,7 @@ register.filter("minute_url", minute_url)
 @register.filter
 def first_name(row: str) -> str:
     """Of a row that breaks a rule: what the search finds it by."""
-    return re.split(r":?\s", row, maxsplit=1)[0]
+    return re.split(r":?\s", row.removeprefix("transaction "), maxsplit=1)[0]
 
 
 @register.simple_tag
