@@ -84,6 +84,15 @@ def test_a_drain_can_be_changed_while_it_runs(ao, sweep):
     assert Drain.objects.get().jobs_at_start == 12
 
 
+def test_a_new_pace_counts_from_now_and_catches_up_with_nothing(ao, sweep):
+    drains.drain("old", reason="too hot")
+    Drain.objects.update(started_at=from_now(-3600), moved=2)
+    drains.drain("old", moves_per_minute=6)
+    drains.drain("old", moves_per_minute=6)
+    assert [sweep(seconds) for seconds in (0, 11, 11, 31)] == [0, 1, 0, 2]
+    assert drains.progress("old").moved == 5
+
+
 def test_jobs_that_have_nowhere_to_go_stay_and_it_is_said_once(ao, sweep):
     ao.unavailable("new1")
     ao.unavailable("new2")
