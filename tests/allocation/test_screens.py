@@ -1,12 +1,13 @@
 """The browser's door: instances, allocations, why here, the id decoder, raw lists."""
 
+from datetime import timedelta
 from urllib.parse import quote
 
 import pytest
 
-from allocation import holds
+from allocation import drains, holds
 from allocation.atributo import Atributo
-from allocation.models import Event, Instance
+from allocation.models import Drain, Event, Instance
 from allocation.models.clock import database_now
 from allocation.snapshot import snapshot
 
@@ -52,8 +53,8 @@ def test_an_instance_is_made_available_drained_stopped_and_restored(page):
     assert "is available" in page("/instances/", {"id": "new one"})[1]
     base = "/instances/new%20one/"
     form = {"reason": "heat", "deadline_minutes": "5", "moves_per_minute": "60"}
-    assert "It drains" in page(f"{base}drain", form)[1]
-    assert "moves all jobs" in page(f"{base}force", {})[1]
+    assert "The drain has begun." in page(f"{base}drain", form)[1]
+    assert "was told to move all jobs" in page(f"{base}force", {})[1]
     assert "stays unavailable" in page(f"{base}stop", {})[1]
     assert "available again" in page(f"{base}restore", {})[1]
     assert "those it has stay" in page(f"{base}unavailable", {"reason": "x"})[1]
@@ -67,11 +68,54 @@ def test_a_wrong_drain_is_refused_with_a_sentence(page, two):
     assert Instance.objects.get(pk="instance0").available
 
 
-def test_the_preview_of_a_drain_is_on_the_instances_page(page, two):
+def test_the_preview_of_a_drain_keeps_and_respects_what_was_typed(page, two):
     two.allocate_many(f"job{n}" for n in range(8))
     jobs = len(two.jobs("instance0"))
-    text = page("/instances/instance0/?plan")[1]
+    form = {"reason": "heat & dust", "moves_per_minute": "60", "preview": "yes"}
+    text = page("/instances/instance0/drain", form)[1]
     assert f"{jobs} of {jobs} jobs" in text and "Would get" in text
+    assert f"60 moves a minute, about {jobs} s to go" in text
+    assert 'value="heat &amp; dust"' in text and 'value="60"' in text
+    assert Instance.objects.get(pk="instance0").available
+
+
+def test_the_preview_promises_no_move_where_nothing_would_be_moved(page, two):
+    two.allocate_many(f"job{n}" for n in range(8))
+    text = page("/instances/instance0/drain", {"preview": "yes"})[1]
+    assert "Nothing is moved: jobs leave when they are deallocated." in text
+    assert "Would get" not in text and '<span class="muted">nothing</span>' in text
+    later = page("/instances/instance0/?plan&deadline_minutes=5")[1]
+    assert "Nothing is moved for 5 min; then all that are left." in later and "Would get" in later
+
+
+def test_a_preview_of_what_cannot_be_is_refused(page, two):
+    status, text = page("/instances/instance0/?plan&moves_per_minute=0")
+    assert status == 400 and "greater than or equal to 1" in text and 'value="0"' in text
+
+
+def test_the_page_says_how_jobs_leave_and_sets_the_pace_of_a_drain_that_runs(page, two):
+    two.allocate_many(f"job{n}" for n in range(8))
+    form = {"reason": "heat", "deadline_minutes": "90"}
+    assert "Nothing is moved for 1 h" in page("/instances/instance0/drain", form)[1]
+    deadline = Drain.objects.get().deadline_at
+    paced = page("/instances/instance0/drain", {"running": "yes", "moves_per_minute": "2"})[1]
+    assert "The pace is set." in paced and "2 moves a minute, about" in paced
+    found = Drain.objects.get()
+    assert (found.reason, found.moves_per_minute) == ("heat", 2)
+    assert abs(found.deadline_at - deadline) < timedelta(minutes=1)
+
+
+def test_the_pace_of_a_drain_that_is_over_begins_no_other(page, two):
+    text = page("/instances/instance0/drain", {"running": "yes", "moves_per_minute": "2"})[1]
+    assert "instance0 drains no longer." in text
+    assert Instance.objects.get(pk="instance0").available
+
+
+def test_setting_the_pace_leaves_the_decision_with_dns(page, two):
+    two.available("leaving", source="dns")
+    drains.drain("leaving", source="dns")
+    assert "The pace is set." in page("/instances/leaving/drain", {"running": "yes"})[1]
+    assert Instance.objects.get(pk="leaving").source == "dns"
 
 
 def test_removing_asks_for_the_id_and_says_how_many_jobs_are_dropped(page, two):

@@ -38,6 +38,10 @@ def is_forced(words):
     return Drain.objects.filter(pk=words["id"], deadline_at__lte=database_now()).exists()
 
 
+def has_pace(words):
+    return Drain.objects.filter(pk=words["id"], moves_per_minute=30).exists()
+
+
 DEEDS = [
     Deed(
         "instances",
@@ -51,8 +55,16 @@ DEEDS = [
         given=partial(available, "web-1"),
         at=PAGE,
         steps=(typed("reason", "kernel"), typed("deadline_minutes", "90"), press("Drain")),
-        seen="It drains: no new jobs, and the old ones leave.",
+        seen="The drain has begun.",
         changed=is_in("draining"),
+    ),
+    Deed(
+        "instance-change:drain",
+        given=partial(draining, "web-8"),
+        at=PAGE,
+        steps=(typed("moves_per_minute", "30"), press("Set the pace")),
+        seen="30 moves a minute",
+        changed=has_pace,
     ),
     Deed(
         "instance-change:unavailable",
@@ -91,7 +103,7 @@ DEEDS = [
         given=partial(draining, "web-6"),
         at=PAGE,
         steps=(press("Move all jobs now"),),
-        seen="The curator moves all jobs that are left now.",
+        seen="The curator was told to move all jobs that are left.",
         changed=is_forced,
     ),
     Deed(
