@@ -12,10 +12,11 @@ from allocation.busy import patiently
 from allocation.errors import AtributoError, UnknownInstance
 from allocation.holds import left_on, may_remove
 from allocation.ids import valid_id
-from allocation.models import Allocation, Event, Instance, Roster
+from allocation.models import Allocation, Instance, Roster
 from allocation.models.clock import database_now
 from allocation.snapshot import described
 from atributo_site.console import instance_drain
+from atributo_site.console.happenings import what_happened
 from atributo_site.console.instance_drain import DrainForm
 from atributo_site.console.saved_views import views_of
 from atributo_site.console.screen import Screen
@@ -68,7 +69,6 @@ class OneInstance(Screen):
         row = known(instance_id)
         now = database_now()
         jobs = Allocation.objects.on(row.pk).order_by("job_id")[:JOBS_SHOWN]
-        events = Event.objects.about(f"instance:{row.pk}").newest_first()[:EVENTS_SHOWN]
         typed = DrainForm(request.GET)
         self.title = row.pk
         return self.show(
@@ -81,7 +81,7 @@ class OneInstance(Screen):
             left=left_on(row.pk),
             preview=instance_drain.preview(row, typed) if "plan" in request.GET else None,
             jobs=jobs,
-            events=events,
+            events=what_happened(f"instance:{row.pk}", EVENTS_SHOWN),
             now=now,
             may_operate=may(request.user, "instance.operate"),
         )
