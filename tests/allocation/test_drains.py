@@ -204,6 +204,14 @@ def test_explain_says_where_since_when_and_why(ao):
     assert found["history"] == []
 
 
+def test_explain_says_from_where_a_drain_moved_the_job(ao, sweep):
+    drains.drain("old", deadline_seconds=0)
+    sweep()
+    assert explain("job00")["why"]["sentence"] == "Moved here from old by its drain."
+    PastAllocation.objects.all().delete()
+    assert "from an instance that has been forgotten" in explain("job00")["why"]["sentence"]
+
+
 def test_explain_finds_the_list_of_then_behind_many_changes(ao):
     ao.allocate("later")
     chosen_from = {"new1", "new2", "old"}

@@ -7,9 +7,13 @@ import pytest
 
 from allocation import drains, holds
 from allocation.atributo import Atributo
+from allocation.events import record
+from allocation.logic.drain import Move
 from allocation.models import Drain, Event, Instance
 from allocation.models.clock import database_now
+from allocation.moves import move_jobs
 from allocation.snapshot import snapshot
+from atributo_site.console.happenings import what_happened
 
 pytestmark = pytest.mark.django_db
 
@@ -118,6 +122,26 @@ def test_setting_the_pace_leaves_the_decision_with_dns(page, two):
     assert Instance.objects.get(pk="leaving").source == "dns"
 
 
+def test_the_moves_of_a_drain_are_one_row_and_its_cause_stays_in_sight(page, two):
+    drains.drain("instance0", reason="new kernel")
+    for _ in range(30):
+        record("instance.jobs_moved", "instance:instance0", count=2)
+    record("instance.drained", "instance:instance0", moved=60)
+    text = page("/instances/instance0/")[1]
+    assert "60 jobs moved in 30 steps" in text and text.count(">instance.jobs_moved<") == 1
+    assert "reason new kernel" in text and "/events/?subject=instance:instance0" in text
+
+
+def test_more_steps_take_no_more_queries(two, django_assert_num_queries):
+    for _ in range(3):
+        record("instance.drain_forced", "instance:a")
+        record("instance.jobs_moved", "instance:a", count=1)
+        record("instance.jobs_moved", "instance:a", count=1)
+    with django_assert_num_queries(2):
+        rows = what_happened("instance:a", 4)
+    assert [getattr(row, "jobs", row.kind) for row in rows] == [2, "instance.drain_forced"] * 2
+
+
 def test_removing_asks_for_the_id_and_says_how_many_jobs_are_dropped(page, two):
     two.allocate_many(f"job{n}" for n in range(4))
     jobs = len(two.jobs("instance0"))
@@ -150,6 +174,23 @@ def test_a_job_is_allocated_explained_and_deallocated(page, two):
     assert "allocated no longer" in page(f"{path}deallocate", {})[1]
     assert "Where it was before" in page(path)[1] and "deallocated" in page(path)[1]
     assert "It is on" in page(f"{path}allocate", {})[1]
+
+
+def test_the_page_of_a_job_says_from_where_it_was_moved_and_why(page, two):
+    two.allocate("job")
+    left, reached = two.instance("job"), ({"instance0", "a/b <i>"} - {two.instance("job")}).pop()
+    move_jobs([Move("job", left, reached)], "drain")
+    text = page("/allocations/job/")[1]
+    assert "Moved here from <a" in text and "by its drain." in text and "<th>Epoch</th>" in text
+    assert "Its instance is" not in text
+
+
+@pytest.mark.parametrize("state", ["unavailable", "draining"])
+def test_the_page_of_a_job_says_that_its_instance_is_not_available(page, two, state):
+    two.allocate("job")
+    where = two.instance("job")
+    {"unavailable": two.unavailable, "draining": drains.drain}[state](where)
+    assert f"Its instance is {state}." in page("/allocations/job/")[1]
 
 
 def test_a_job_that_was_never_seen_has_a_page_too(page, two):
