@@ -51,6 +51,12 @@ def preview(row: Any, form: DrainForm) -> Preview | None:
     return Preview(sentence, plans.plan_drain(row.pk, most=PREVIEWED) if is_moving else None)
 
 
+def forced(row: Any) -> Plan | None:
+    """What moving all jobs at once would do; None where there is nothing to move."""
+    is_possible = row.state == "draining" and row.load
+    return plans.plan_drain(row.pk, most=PREVIEWED) if is_possible else None
+
+
 def begin(instance_id: str, form: DrainForm) -> None:
     patiently(
         lambda: drains.drain(

@@ -20,6 +20,7 @@ from atributo_site.console.happenings import what_happened
 from atributo_site.console.instance_drain import DrainForm
 from atributo_site.console.saved_views import views_of
 from atributo_site.console.screen import Screen
+from atributo_site.console.ways_back import ways_back
 from atributo_site.keyset import page_by_key
 from atributo_site.permissions import may
 
@@ -80,6 +81,8 @@ class OneInstance(Screen):
             removal=may_remove(row.pk),
             left=left_on(row.pk),
             preview=instance_drain.preview(row, typed) if "plan" in request.GET else None,
+            force=instance_drain.forced(row) if "force" in request.GET else None,
+            ways_back=ways_back(row),
             jobs=jobs,
             events=what_happened(f"instance:{row.pk}", EVENTS_SHOWN),
             now=now,

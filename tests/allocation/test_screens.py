@@ -142,6 +142,35 @@ def test_more_steps_take_no_more_queries(two, django_assert_num_queries):
     assert [getattr(row, "jobs", row.kind) for row in rows] == [2, "instance.drain_forced"] * 2
 
 
+def test_moving_all_jobs_at_once_asks_with_their_number(page, client_as, two):
+    two.allocate_many(f"job{n}" for n in range(8))
+    jobs = len(two.jobs("instance0"))
+    assert "Move all jobs now" not in page("/instances/instance0/?force")[1]
+    drains.drain("instance0")
+    assert f"Move {jobs} jobs now" not in page("/instances/instance0/")[1]
+    assert f"Move {jobs} jobs now" in page("/instances/instance0/?force")[1]
+    assert f"Move {jobs} jobs" not in client_as("viewer").get("/instances/instance0/?force").text
+
+
+def test_each_way_back_says_what_it_does_and_only_one_is_offered_where_they_are_equal(page, two):
+    two.available("leaving", source="dns")
+    for name in ("instance0", "leaving"):
+        drains.drain(name)
+    mine, theirs = page("/instances/instance0/")[1], page("/instances/leaving/")[1]
+    assert "The drain ends." in mine and "Make available" not in mine
+    assert "From then on DNS decides." in theirs and "DNS cannot undo it." in theirs
+    assert "it stays unavailable" in mine
+
+
+def test_what_changes_an_instance_stands_before_its_jobs_which_are_counted(page, two):
+    two.unavailable("a/b <i>")
+    Instance.objects.filter(pk="instance0").update(capacity=None)
+    two.allocate_many(f"job{n}" for n in range(30))
+    text = page("/instances/instance0/")[1]
+    assert text.index('id="do-title"') < text.index('id="jobs-title"')
+    assert "20 of 30" in text and "<th>Placed by</th>" in text
+
+
 def test_removing_asks_for_the_id_and_says_how_many_jobs_are_dropped(page, two):
     two.allocate_many(f"job{n}" for n in range(4))
     jobs = len(two.jobs("instance0"))

@@ -2,6 +2,7 @@ from functools import partial
 
 from allocation import drains
 from allocation.atributo import Atributo
+from allocation.availability import load_of
 from allocation.models import Drain, Instance
 from allocation.models.clock import database_now
 from tests.browser.deeds.deed import Deed, follow, press, typed
@@ -9,13 +10,13 @@ from tests.browser.deeds.deed import Deed, follow, press, typed
 PAGE = "/instances/{id}/"
 
 
-def available(name):
-    Atributo().available(name, capacity=4)
+def available(name, **settings):
+    Atributo().available(name, **{"capacity": 4, **settings})
     return {"id": name}
 
 
-def unavailable(name):
-    available(name)
+def unavailable(name, **settings):
+    available(name, **settings)
     Atributo().unavailable(name)
     return {"id": name}
 
@@ -24,6 +25,13 @@ def draining(name):
     available(name)
     drains.drain(name, deadline_seconds=3600)
     return {"id": name}
+
+
+def draining_with_jobs(name):
+    available(name, capacity=None)
+    Atributo().allocate_many([f"{name}-{number}" for number in range(100)])
+    drains.drain(name, deadline_seconds=3600)
+    return {"id": name, "jobs": load_of(name)}
 
 
 def is_in(state):
@@ -84,7 +92,7 @@ DEEDS = [
     ),
     Deed(
         "instance-change:available",
-        given=partial(unavailable, "web-4"),
+        given=partial(unavailable, "web-4", source="dns"),
         at=PAGE,
         steps=(press("Make available"),),
         seen="Jobs may be allocated to it again.",
@@ -100,9 +108,9 @@ DEEDS = [
     ),
     Deed(
         "instance-change:force",
-        given=partial(draining, "web-6"),
+        given=partial(draining_with_jobs, "web-6"),
         at=PAGE,
-        steps=(press("Move all jobs now"),),
+        steps=(follow("Move all jobs now …"), press("Move {jobs} jobs now")),
         seen="The curator was told to move all jobs that are left.",
         changed=is_forced,
     ),
