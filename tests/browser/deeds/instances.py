@@ -71,7 +71,7 @@ DEEDS = [
         given=partial(draining, "web-8"),
         at=PAGE,
         steps=(typed("moves_per_minute", "30"), press("Set the pace")),
-        seen="30 moves a minute",
+        seen="The pace is set.",
         changed=has_pace,
     ),
     Deed(
