@@ -89,14 +89,16 @@ def _stale_queue(queue: dict[str, Any]) -> dict[str, str]:
     since = f"Its oldest job has been due for {int(queue['oldest_seconds'])} s"
     if queue["oldest_is_sticky"]:  # another worker would not help
         title = f"Sticky jobs of the queue {queue['name']} wait for their instance"
-        detail = f"{since}; its page says what it waits for."
-        return _item("warning", title, detail, "manage.py worker --instance ID", _waiting(queue))
+        detail = f"{since}; open it to see what it waits for."
+        link = _waiting(queue, columns=["state", "script", "sticky", "instance", "when"])
+        return _item("warning", title, detail, "manage.py worker --instance ID", link)
     title = f"Nobody works at the queue {queue['name']}"
     return _item("warning", title, f"{since}.", "manage.py worker", _waiting(queue))
 
 
-def _waiting(queue: dict[str, Any]) -> str:
-    return f"/jobs/?{urlencode({'state': 'waiting', 'q': written('queue', queue['name'])})}"
+def _waiting(queue: dict[str, Any], **shown: list[str]) -> str:
+    asked = {"state": "waiting", "q": written("queue", queue["name"]), **shown}
+    return f"/jobs/?{urlencode(asked, doseq=True)}"
 
 
 def _failing(snapshot: dict[str, Any]) -> list[dict[str, str]]:

@@ -57,13 +57,10 @@ def _retry(ids: list[int], done: Done) -> None:
 
 
 def _wait_again(ids: list[int]) -> int:
-    again = {"due_at": Now(), "run_failures": 0, "lost": 0}
     jobs = QueuedJob.objects.filter(pk__in=ids)
-    waiting = jobs.waiting().update(**again)
+    waiting = jobs.waiting().update(**steering.FORGIVEN)
     finished = jobs.filter(status__in=steering.FINISHED)
-    return waiting + finished.update(
-        status=Status.PENDING, ended_at=None, aborted_at=None, error="", fingerprint="", **again
-    )
+    return waiting + finished.update(**steering.WAITING_AGAIN)
 
 
 def _retry_one(job_id: int, done: Done) -> None:

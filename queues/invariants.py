@@ -55,7 +55,9 @@ def failed_too_often() -> list[str]:
 
 
 def repeated_too_often() -> list[str]:
-    rows = _newest_jobs().exclude(repeat_times=FOREVER).filter(runs__gt=F("repeat_times") + 1)
+    """Whoever resets a finished job allows one more run."""
+    told = F("repeat_times") + 1 + F("resets")
+    rows = _newest_jobs().exclude(repeat_times=FOREVER).filter(runs__gt=told)
     return [f"{row.pk}: {row.runs} runs" for row in rows[:MOST]]
 
 

@@ -4,10 +4,13 @@ import json
 from functools import lru_cache
 from typing import Any
 
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import SchemaError, best_match
 
 from queues.errors import DataRefused
+
+# Named, because which others the library knows depends on what else is installed.
+FORMATS = FormatChecker(("date", "email", "ipv4", "ipv6", "uuid"))
 
 
 def schema_error(schema: dict[str, Any]) -> str | None:
@@ -44,4 +47,4 @@ def with_defaults(schema: dict[str, Any], data: Any) -> Any:
 
 @lru_cache(maxsize=256)
 def _validator(text: str) -> Draft202012Validator:
-    return Draft202012Validator(json.loads(text))
+    return Draft202012Validator(json.loads(text), format_checker=FORMATS)

@@ -73,9 +73,9 @@ def job_shown(job: QueuedJob, schema: dict[str, Any] | None = None) -> dict[str,
 
 def run_of_runs(job: QueuedJob) -> str:
     """«2 of 4»: which run is waiting, running or was the last."""
-    total = "∞" if job.repeat_times == FOREVER else str(job.repeat_times + 1)
     ended = job.status in {"complete", "failed"}
     current = max(1, job.runs) if ended else job.runs + 1
+    total = "∞" if job.repeat_times == FOREVER else max(current, job.repeat_times + 1)
     return f"{current} of {total}"
 
 

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 from django.db import IntegrityError
+from django.db.models import F
 from django.db.models.functions import Now
 from django.db.transaction import atomic, on_commit
 
@@ -17,6 +18,16 @@ from queues.ring import ring
 
 ABORTED = "Job aborted."
 FINISHED = [Status.COMPLETE, Status.FAILED]
+FORGIVEN: dict[str, Any] = {"due_at": Now(), "run_failures": 0, "lost": 0}
+WAITING_AGAIN: dict[str, Any] = {
+    **FORGIVEN,
+    "status": Status.PENDING,
+    "ended_at": None,
+    "aborted_at": None,
+    "error": "",
+    "fingerprint": "",
+    "resets": F("resets") + 1,
+}
 
 
 def abort(job_id: int, *, using: str = "default") -> bool:
@@ -88,11 +99,8 @@ def delete(job_id: int, *, using: str = "default") -> bool:
 
 
 def _wait_again(jobs: Any, using: str) -> bool:
-    again = {"due_at": Now(), "run_failures": 0, "lost": 0}
-    finished = jobs.filter(status__in=FINISHED).update(
-        status=Status.PENDING, ended_at=None, aborted_at=None, error="", fingerprint="", **again
-    )
-    waiting = 0 if finished else jobs.waiting().update(**again)
+    finished = jobs.filter(status__in=FINISHED).update(**WAITING_AGAIN)
+    waiting = 0 if finished else jobs.waiting().update(**FORGIVEN)
     if not finished and not waiting and not jobs.exists():
         raise JobNotFound("Job does not exist")
     return finished + waiting == 1

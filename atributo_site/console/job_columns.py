@@ -14,6 +14,7 @@ TITLES = {
     "by": "Pushed by",
     "runs": "Runs",
     "sticky": "Sticky key",
+    "instance": "Instance",
     "unique": "Unique key",
 }
 USUAL = {"state", "script", "queue", "attempt", "when"}

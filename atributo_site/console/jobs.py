@@ -49,6 +49,7 @@ class Jobs(Screen):
             here=here,
             floor=found.floor,
             page=page,
+            is_part=bool(request.GET.keys() - {"columns"}),
             rows=[{"job": job, "state": job_state(job, now)} for job in page.rows],
             columns=columns(request.GET),
             suggestions=suggestions(),

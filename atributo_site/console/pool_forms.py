@@ -74,11 +74,15 @@ class AdministerForm(forms.Form):
 
 
 class LookUpForm(forms.Form):
-    host = forms.CharField(max_length=300)
-    service = forms.CharField(max_length=100, required=False)
-    port = forms.IntegerField(min_value=1, max_value=65535, required=False)
+    host = forms.CharField(label="Name or address", max_length=300)
+    service = forms.CharField(label="SRV label", max_length=100, required=False)
+    port = forms.IntegerField(
+        label="Port without SRV", min_value=1, max_value=65535, required=False
+    )
     nameservers = ServersField(required=False, validators=[nameserver_list])
-    timeout_ms = forms.IntegerField(min_value=10, max_value=LONGEST_MS, required=False)
+    timeout_ms = forms.IntegerField(
+        label="Time for each step, ms", min_value=10, max_value=LONGEST_MS, required=False
+    )
 
     def wishes(self) -> dict[str, Any]:
         given = {key: value for key, value in self.cleaned_data.items() if value}

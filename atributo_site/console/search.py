@@ -36,20 +36,30 @@ def screens(user: Any, text: str) -> list[Hit]:
 
 
 def subjects(user: Any, text: str) -> list[Hit]:
-    """Objects of any kind that have this id and at least one event."""
+    """Objects of any kind that have this id and at least one event, and those events."""
     wanted = [text, *(f"{noun}:{text}" for noun in NOUNS)]
     known = Event.objects.filter(subject__in=wanted).order_by("subject").values_list("subject")
+    return [hit for (subject,) in known.distinct() for hit in _subject(subject)]
+
+
+def _subject(subject: str) -> list[Hit]:
+    noun, _, name = subject.partition(":")
+    happened = Hit("events", f"What happened to {noun} {name}", _events(subject=subject))
+    return [Hit(noun, name, subject_url(subject)), happened]
+
+
+def kinds_and_actors(user: Any, text: str) -> list[Hit]:
+    """Events of this kind, and events by whoever is called so."""
+    said = {"kind": f"Every {text}", "actor": f"What {text} did"}
     return [
-        Hit(s.partition(":")[0], s.partition(":")[2], subject_url(s)) for (s,) in known.distinct()
+        Hit("events", words, _events(**{name: text}))
+        for name, words in said.items()
+        if Event.objects.filter(**{name: text}).exists()
     ]
 
 
-def everything_else(user: Any, text: str) -> list[Hit]:
-    """The timeline takes whatever was typed, as it stands."""
-    return [
-        Hit("events", f"{name} is «{text}»", f"{address('events')}?{urlencode({name: text})}")
-        for name in ("subject", "kind", "actor")
-    ]
+def _events(**filters: str) -> str:
+    return f"{address('events')}?{urlencode(filters)}"
 
 
 def transactions(user: Any, text: str) -> list[Hit]:
@@ -110,7 +120,7 @@ FINDERS: list[Callable[[Any, str], list[Hit]]] = [
     work,
     watched_names,
     subjects,
-    everything_else,
+    kinds_and_actors,
 ]
 
 

@@ -1,6 +1,7 @@
 """Small pieces of every screen: icons, states, times, subjects, JSON."""
 
 import json
+import re
 from datetime import datetime
 from typing import Any
 
@@ -20,6 +21,12 @@ register = template.Library()
 register.filter("tone", tone)
 register.filter("duration", duration)
 register.filter("minute_url", minute_url)
+
+
+@register.filter
+def first_name(row: str) -> str:
+    """Of a row that breaks a rule: what the search finds it by."""
+    return re.split(r":?\s", row.removeprefix("transaction "), maxsplit=1)[0]
 
 
 @register.simple_tag

@@ -28,15 +28,16 @@ def json_tree(value: Any, label: str = "JSON") -> SafeString:
 
 def _node(value: Any, level: int) -> SafeString:
     if isinstance(value, dict) and value and level < DEEPEST:
-        return _folded([(f"{key}: ", each) for key, each in value.items()], "{}", level)
+        return _folded([(f"{key}: ", each) for key, each in value.items()], "{} key", level)
     if isinstance(value, list) and value and level < DEEPEST:
-        return _folded([("", each) for each in value], "[]", level)
+        return _folded([("", each) for each in value], "[] item", level)
     if isinstance(value, str):
         return format_html('<span class="text">{}</span>', _written(value))
     return format_html('<span class="plain">{}</span>', _written(value))
 
 
-def _folded(parts: list[tuple[str, Any]], brackets: str, level: int) -> SafeString:
+def _folded(parts: list[tuple[str, Any]], kind: str, level: int) -> SafeString:
+    brackets, noun = kind.split()
     rows = format_html_join(
         "",
         '<li><span class="key">{}</span>{}</li>',
@@ -44,10 +45,12 @@ def _folded(parts: list[tuple[str, Any]], brackets: str, level: int) -> SafeStri
     )
     left_out = len(parts) - MOST_PARTS
     return format_html(
-        "<details{}><summary>{} {} {}</summary><ul>{}{}</ul></details>",
+        "<details{}><summary>{} {} {}{} {}</summary><ul>{}{}</ul></details>",
         SafeString(" open") if level < OPEN_LEVELS else "",
         brackets[0],
         len(parts),
+        noun,
+        "s" if len(parts) > 1 else "",
         brackets[1],
         rows,
         format_html("<li>… and {} more</li>", left_out) if left_out > 0 else "",

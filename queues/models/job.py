@@ -99,6 +99,7 @@ class QueuedJob(models.Model):
     runs = models.PositiveIntegerField(default=0)
     run_failures = models.PositiveIntegerField(default=0)
     lost = models.PositiveSmallIntegerField(default=0)
+    resets = models.PositiveIntegerField(default=0, db_default=0)  # each allows one more run
 
     max_failures = models.IntegerField(default=0)
     repeat_times = models.IntegerField(default=0)

@@ -5,13 +5,15 @@ import pytest
 import queues
 from allocation.errors import LeaseLost
 from allocation.models import Event
-from queues import steering
+from queues import bulk, steering
 from queues.errors import JobIsRunning, JobNotFound
+from queues.invariants import repeated_too_often
 from queues.ledger import finish, start
 from queues.logic.lifecycle import Outcome
 from queues.models import QueuedJob, Run, Slot
 from queues.reserved import reserve
 from queues.settle import Ending
+from queues.shown import run_of_runs
 from queues.slots import acquire
 
 
@@ -72,6 +74,21 @@ def test_a_reset_job_runs_again(queue, act, hands, tmp_path, executions):
     job.reset()
     hands.drain()
     assert (job.status, executions(), job.runs) == ("complete", 2, 2)
+
+
+RESET = {"one": steering.reset, "many": lambda job_id: bulk.do("retry", [job_id])}
+
+
+@pytest.mark.parametrize("ways", RESET)
+def test_a_job_that_was_reset_did_not_run_too_often(ways, queue, act, hands):
+    job_id = int(queue.push(act))
+    for _ in range(2):
+        hands.drain()
+        RESET[ways](job_id)
+    hands.drain()
+    assert QueuedJob.objects.get(pk=job_id).runs == 3
+    assert repeated_too_often() == []
+    assert run_of_runs(QueuedJob.objects.get(pk=job_id)) == "3 of 3"
 
 
 def test_a_running_job_is_not_reset(queue, act):

@@ -1,5 +1,7 @@
 """Log-in through the real form: throttled, recorded, and honest about it."""
 
+import re
+
 import pytest
 from django.conf import settings
 from django.test import Client
@@ -41,6 +43,17 @@ def test_a_wrong_password_is_recorded_and_explained(person):
     assert response.status_code == 200
     assert "do not match" in response.text
     assert kinds() == [("user.login_failed", "user:vera", "vera")]
+
+
+@pytest.mark.parametrize("tries", [0, 1, 2])
+def test_the_form_leads_in_also_after_wrong_passwords(person, tries):
+    client = Client()
+    page = client.get("/admin/login/?next=/events/")
+    for password in ["wrong"] * tries + [PASSWORD]:
+        action = re.search(r'class="form" method="post" action="([^"]*)"', page.text)[1]
+        onward = re.search(r'name="next" value="([^"]*)"', page.text)[1]
+        page = client.post(action, {"username": "vera", "password": password, "next": onward})
+    assert page.headers["Location"] == "/events/"
 
 
 def test_an_inactive_user_does_not_get_in(person):

@@ -20,3 +20,4 @@ def test_outer_levels_are_open_and_long_lists_are_counted():
     shown = json_tree({"a": {"b": {"c": list(range(500))}}})
     assert shown.count("<details open>") == 2
     assert "… and 300 more" in shown
+    assert "{ 1 key }" in shown and "[ 500 items ]" in shown

@@ -71,13 +71,14 @@ def test_the_curator_looks_at_every_rule_in_turn():
     assert RuleCheck.objects.get(pk=oldest.pk).checked_at > oldest.checked_at
 
 
-def test_a_broken_rule_needs_attention_until_it_holds_again():
+def test_a_broken_rule_needs_attention_until_it_holds_again(client_as):
     lease = HeldLease.take("curator", "host:1", 600)
     rule = next(each for each in all_rules() if each.name == "forgotten")
     txn = TransactionRow.objects.create(status="active", expires_at=LONG_AGO, limit_at=LONG_AGO)
     integrity.check(rule, database_now(), lease)
     titles = [item["title"] for item in snapshot(database_now())["attention"]]
     assert "Broken: No transaction is overdue for a minute." in titles
+    assert f'href="/search/?q={txn.pk}"' in client_as("viewer").get("/system/integrity/").text
     txn.delete()
     integrity.check(rule, database_now(), lease)
     assert snapshot(database_now())["integrity"]["broken"] == []

@@ -35,6 +35,10 @@ function ticked(plot, ticks) {
   return ticks.map((at) => new Date(at * 1000).toLocaleString("en-GB", how));
 }
 
+// What the legend says while the pointer is elsewhere.
+const total = (values) => values.reduce((sum, each) => sum + each, 0);
+const newest = (values) => values.findLast((each) => each != null);
+
 const moment = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 16);
 
 function throughput(points) {
@@ -42,24 +46,26 @@ function throughput(points) {
   const sums = points.complete.map((count, place) => count + points.failed[place]);
   const series = (label, tone, values) => ({
     label, paths: bars, points: { show: false }, width: 0, fill: resolved(tone),
-    value: (plot, _, series, place) => (place == null ? "–" : values[place].toLocaleString("en")),
+    value: (plot, _, series, place) => (place == null ? total(values) : values[place]).toLocaleString("en"),
   });
   return {
     data: [points.at, sums, points.complete],
     series: [series("failed", "--bad", points.failed), series("complete", "--accent", points.complete)],
     axis: { size: 44 },
+    nowhere: "all",
   };
 }
 
 function times(points, kind) {
   const series = (name, tone, width) => ({
     label: name, stroke: resolved(tone), width, spanGaps: false,
-    value: (plot, ms) => said(ms),
+    value: (plot, ms, place, at) => said(at == null ? newest(plot.data[place]) : ms),
   });
   return {
     data: [points.at, ...["p50", "p95", "p99"].map((name) => points[`${kind}_${name}`])],
-    series: [series("p50", "--accent", 2), series("p95", "--busy", 1.5), series("p99", "--warn", 1)],
+    series: [series("p50", "--accent", 2), series("p95", "--warn", 1.5), series("p99", "--bad", 1)],
     axis: { size: 60, values: (plot, ticks) => ticks.map(said) },
+    nowhere: "newest",
   };
 }
 
@@ -84,7 +90,7 @@ function draw(figure, points) {
     width: box.clientWidth, height: HEIGHT,
     cursor: { drag: { setScale: false, x: false, y: false } },
     scales: { x: { range: (plot, first, last) => [first, last + points.slice] }, y: { range: (plot, low, high) => [0, Math.max(high, 1) * 1.1] } },
-    series: [{ label: "From", value: (plot, at) => (at == null ? "–" : new Date(at * 1000).toLocaleString("en-GB")) }, ...made.series],
+    series: [{ label: "From", value: (plot, at) => (at == null ? made.nowhere : new Date(at * 1000).toLocaleString("en-GB")) }, ...made.series],
     axes: [axis({ size: 28, values: ticked }), axis(made.axis)],
   }, made.data, box);
   if (kind === "throughput") plot.over.addEventListener("click", () => openJobs(points, plot.cursor.idx));
