@@ -87,7 +87,11 @@ class DrainWishSerializer(WhySerializer):
         help_text="After it the jobs that are left move elsewhere.",
     )
     moves_per_minute = serializers.IntegerField(
-        min_value=1, max_value=1_000_000, required=False, allow_null=True
+        min_value=1,
+        max_value=1_000_000,
+        required=False,
+        allow_null=True,
+        help_text="Without it nothing is moved before the deadline.",
     )
     force = serializers.BooleanField(default=False, help_text="Move all that is left now.")
 

@@ -46,6 +46,8 @@ def drain(
         }
         drains = Drain.objects.using(using)
         jobs = load_of(instance_id, using)
+        other_pace = drains.filter(pk=instance_id).exclude(moves_per_minute=moves_per_minute)
+        other_pace.update(paced_at=Now(), moved_before_pace=F("moved"))
         if not drains.filter(pk=instance_id).update(**plan_):
             drains.create(pk=instance_id, jobs_at_start=jobs, **plan_)
         switch_off(row, source, reason, using, "instance.draining")
@@ -77,7 +79,8 @@ def progress(instance_id: str, using: str = "default") -> Progress:
 def step(found: Drain, now: datetime, using: str = "default") -> int:
     """Move what is due; mark the drain as done when nothing holds the instance any more."""
     remaining = load_of(found.pk, using)
-    due = moves_due(found.progress(remaining), found.moves_per_minute, now, MOST_MOVES)
+    paced = found.progress_at_pace(remaining)
+    due = moves_due(paced, found.moves_per_minute, now, MOST_MOVES)
     moved = _move_some(found, due, using) if due else 0
     if moved == remaining and left_on(found.pk, using).is_nothing:
         _finish(found, moved, using)

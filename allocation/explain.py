@@ -11,6 +11,11 @@ from allocation.models import Allocation, Event, Instance, PastAllocation
 
 LISTED = 50
 MOST_CHANGES = 2_000  # that are undone to find the list of then
+MOVED_BECAUSE = {
+    "drain": "by its drain",
+    "rebalance": "by a rebalance",
+    "instance away": "because nobody worked there",
+}
 AVAILABILITY_KINDS = [
     "instance.available",
     "instance.unavailable",
@@ -30,7 +35,7 @@ def explain(job_id: str, using: str = "default") -> dict[str, Any]:
     return {
         "job_id": job_id,
         "placement": None if row is None else _placement(row),
-        "why": None if row is None else _why(row, using),
+        "why": None if row is None else _why(row, past, using),
         "today": _today(job_id, using),
         "history": past,
     }
@@ -74,10 +79,9 @@ def _placement(row: Allocation | PastAllocation) -> dict[str, Any]:
     }
 
 
-def _why(row: Allocation, using: str) -> dict[str, Any]:
+def _why(row: Allocation, past: list[dict[str, Any]], using: str) -> dict[str, Any]:
     if row.strategy not in STRATEGIES:
-        sentence = f"Placed by «{row.strategy}», not by a strategy that can be computed again."
-        return {"sentence": sentence, "scores": []}
+        return _moved(row, past)
     then = candidates_at(row.epoch, using)
     if then is None or len(then) != row.candidates:
         sentence = (
@@ -87,6 +91,15 @@ def _why(row: Allocation, using: str) -> dict[str, Any]:
         return {"sentence": sentence, "scores": []}
     found = scores(row.strategy, row.pk, then, LISTED)
     return {"sentence": _sentence(row, found), "scores": _listed(found)}
+
+
+def _moved(row: Allocation, past: list[dict[str, Any]]) -> dict[str, Any]:
+    """The placement before knows from where, as long as it is kept."""
+    because = MOVED_BECAUSE.get(row.strategy, f"by «{row.strategy}»")
+    source = past[0]["instance_id"] if past else None
+    origin = f"from {source}" if past else "from an instance that has been forgotten,"
+    sentence = f"Moved here {origin} {because}."
+    return {"sentence": sentence, "moved_from": source, "because": because, "scores": []}
 
 
 def _sentence(row: Allocation, found: list[Score]) -> str:

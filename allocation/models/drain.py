@@ -21,6 +21,8 @@ class Drain(models.Model):
     started_at = models.DateTimeField(db_default=Now(), editable=False)
     deadline_at = models.DateTimeField(null=True, blank=True)
     moves_per_minute = models.PositiveIntegerField(null=True, blank=True)
+    paced_at = models.DateTimeField(null=True, blank=True)  # when the pace was changed
+    moved_before_pace = models.PositiveBigIntegerField(default=0)
     jobs_at_start = models.PositiveBigIntegerField(default=0)
     moved = models.PositiveBigIntegerField(default=0)
     stuck = models.BooleanField(default=False)
@@ -43,3 +45,8 @@ class Drain(models.Model):
         return Progress(
             self.jobs_at_start, self.moved, remaining, self.started_at, self.deadline_at, holding
         )
+
+    def progress_at_pace(self, remaining: int) -> Progress:
+        """Since the pace was set: what was not moved before is not caught up with."""
+        moved, since = self.moved - self.moved_before_pace, self.paced_at or self.started_at
+        return Progress(self.jobs_at_start, moved, remaining, since, self.deadline_at)

@@ -11,7 +11,7 @@ from allocation.atributo import Atributo
 from allocation.errors import AtributoError, UnknownJob
 from allocation.explain import explain
 from allocation.ids import valid_id
-from allocation.models import Allocation, Event
+from allocation.models import Allocation, Event, Instance
 from allocation.models.clock import database_now
 from atributo_site.console.saved_views import views_of
 from atributo_site.console.screen import Screen
@@ -67,10 +67,18 @@ class OneAllocation(Screen):
             found = {"job_id": job_id, "placement": None, "history": [], "why": None}
         return self.show(
             found=found,
+            instance=_instance_of(found),
             events=Event.objects.about(f"allocation:{job_id}").newest_first()[:PAGE],
             now=database_now(),
             may_operate=may(request.user, "allocation.operate"),
         )
+
+
+def _instance_of(found: dict[str, Any]) -> Any:
+    if found["placement"] is None:
+        return None
+    rows = Instance.objects.select_related("drain")
+    return rows.filter(pk=found["placement"]["instance_id"]).first()
 
 
 class ChangeAllocation(Screen):

@@ -1,5 +1,7 @@
 """Durations in one format everywhere: the two largest units that matter."""
 
+from math import ceil
+
 UNITS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
 
 
@@ -14,6 +16,11 @@ def duration(seconds: float | None) -> str:
     if seconds < 10:
         return f"{seconds:.1f} s"
     return _two_units(int(seconds))
+
+
+def roughly(seconds: float) -> str:
+    """For what is still to come: whole seconds, at least one."""
+    return _two_units(max(1, ceil(seconds)))
 
 
 def ago(seconds: float) -> str:

@@ -2,36 +2,33 @@
 
 from typing import Any
 
-from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 
-from allocation import availability, doors, drains, plans
+from allocation import availability, doors, drains
 from allocation.busy import patiently
 from allocation.errors import AtributoError, UnknownInstance
 from allocation.holds import left_on, may_remove
 from allocation.ids import valid_id
-from allocation.models import Allocation, Event, Instance, Roster
+from allocation.models import Allocation, Instance, Roster
 from allocation.models.clock import database_now
 from allocation.snapshot import described
+from atributo_site.console import instance_drain
+from atributo_site.console.happenings import what_happened
+from atributo_site.console.instance_drain import DrainForm
 from atributo_site.console.saved_views import views_of
 from atributo_site.console.screen import Screen
+from atributo_site.console.ways_back import ways_back
 from atributo_site.keyset import page_by_key
 from atributo_site.permissions import may
 
 PAGE = 50
 JOBS_SHOWN = 20
 EVENTS_SHOWN = 15
-PREVIEWED = 5_000
 VERBS = ("available", "unavailable", "restore", "drain", "stop", "force")
 STATES = ("available", "unavailable", "draining")
-
-
-class DrainForm(forms.Form):
-    reason = forms.CharField(required=False, max_length=255)
-    deadline_minutes = forms.FloatField(required=False, min_value=0, max_value=525_600)
-    moves_per_minute = forms.IntegerField(required=False, min_value=1, max_value=1_000_000)
 
 
 class Instances(Screen):
@@ -73,16 +70,21 @@ class OneInstance(Screen):
         row = known(instance_id)
         now = database_now()
         jobs = Allocation.objects.on(row.pk).order_by("job_id")[:JOBS_SHOWN]
-        events = Event.objects.about(f"instance:{row.pk}").newest_first()[:EVENTS_SHOWN]
+        typed = DrainForm(request.GET)
         self.title = row.pk
         return self.show(
+            200 if typed.is_valid() else 400,
             row=row,
+            typed=typed,
+            doing=instance_drain.doing(row.drain, row.load, now) if is_draining(row) else "",
             facts=bar(described([row], now)[0]),
             removal=may_remove(row.pk),
             left=left_on(row.pk),
-            plan=plans.plan_drain(row.pk, most=PREVIEWED) if "plan" in request.GET else None,
+            preview=instance_drain.preview(row, typed) if "plan" in request.GET else None,
+            force=instance_drain.forced(row) if "force" in request.GET else None,
+            ways_back=ways_back(row),
             jobs=jobs,
-            events=events,
+            events=what_happened(f"instance:{row.pk}", EVENTS_SHOWN),
             now=now,
             may_operate=may(request.user, "instance.operate"),
         )
@@ -97,6 +99,8 @@ class ChangeInstance(Screen):
         known(instance_id)
         if verb not in VERBS:
             raise Http404
+        if verb == "drain" and "preview" in request.POST:
+            return redirect(reverse("instance", args=[instance_id], query=_typed(request, plan="")))
         try:
             said = getattr(self, f"_{verb}")(request, instance_id)
         except AtributoError as error:
@@ -119,14 +123,12 @@ class ChangeInstance(Screen):
         return "It is available again, as whoever brought it here wants it."
 
     def _drain(self, request: HttpRequest, instance_id: str) -> str:
-        form = DrainForm(request.POST)
-        if not form.is_valid():
-            raise AtributoError(" ".join(str(each) for each in form.errors.values()))
-        minutes = form.cleaned_data.pop("deadline_minutes")
-        seconds = None if minutes is None else minutes * 60
-        wishes = form.cleaned_data
-        patiently(lambda: drains.drain(instance_id, deadline_seconds=seconds, **wishes))
-        return "It drains: no new jobs, and the old ones leave."
+        form = instance_drain.valid(request.POST)
+        if "running" in request.POST:
+            instance_drain.set_pace(known(instance_id), form.pace)
+            return "The pace is set."
+        instance_drain.begin(instance_id, form)
+        return "The drain has begun."
 
     def _stop(self, request: HttpRequest, instance_id: str) -> str:
         patiently(lambda: drains.stop(instance_id))
@@ -134,7 +136,7 @@ class ChangeInstance(Screen):
 
     def _force(self, request: HttpRequest, instance_id: str) -> str:
         drains.force(instance_id)
-        return "The curator moves all jobs that are left now."
+        return "The curator was told to move all jobs that are left."
 
 
 class RemoveInstance(Screen):
@@ -178,6 +180,16 @@ def known(instance_id: str) -> Any:
     if row is None:
         raise UnknownInstance(f"There is no instance {instance_id}.")
     return row
+
+
+def is_draining(row: Any) -> bool:
+    return row.state == "draining"
+
+
+def _typed(request: HttpRequest, **more: str) -> dict[str, str]:
+    """The fields of the drain that are filled in, for the address of the page."""
+    given = {name: request.POST.get(name, "") for name in DrainForm.base_fields}
+    return {**more, **{name: text[:256] for name, text in given.items() if text}}
 
 
 def bar(facts: dict[str, Any]) -> dict[str, Any]:

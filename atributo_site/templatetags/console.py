@@ -81,8 +81,10 @@ def pretty(value: Any) -> str:
 
 @register.filter
 def brief(facts: dict[str, Any]) -> str:
-    """The facts of an event on one line."""
-    return " · ".join(f"{key} {_word(value)}" for key, value in masked(facts).items())[:160]
+    """The facts of an event on one line, the reason first; what is empty is left out."""
+    given = [(key, value) for key, value in masked(facts).items() if value != ""]
+    given.sort(key=lambda fact: fact[0] != "reason")
+    return " · ".join(f"{key} {_word(value)}" for key, value in given)[:160]
 
 
 def _word(value: Any) -> str:

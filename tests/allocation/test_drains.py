@@ -84,6 +84,15 @@ def test_a_drain_can_be_changed_while_it_runs(ao, sweep):
     assert Drain.objects.get().jobs_at_start == 12
 
 
+def test_a_new_pace_counts_from_now_and_catches_up_with_nothing(ao, sweep):
+    drains.drain("old", reason="too hot")
+    Drain.objects.update(started_at=from_now(-3600), moved=2)
+    drains.drain("old", moves_per_minute=6)
+    drains.drain("old", moves_per_minute=6)
+    assert [sweep(seconds) for seconds in (0, 11, 11, 31)] == [0, 1, 0, 2]
+    assert drains.progress("old").moved == 5
+
+
 def test_jobs_that_have_nowhere_to_go_stay_and_it_is_said_once(ao, sweep):
     ao.unavailable("new1")
     ao.unavailable("new2")
@@ -193,6 +202,14 @@ def test_explain_says_where_since_when_and_why(ao):
     assert [score["instance_id"] for score in found["why"]["scores"]] == ["old"]
     assert len(found["today"]["scores"]) == 3
     assert found["history"] == []
+
+
+def test_explain_says_from_where_a_drain_moved_the_job(ao, sweep):
+    drains.drain("old", deadline_seconds=0)
+    sweep()
+    assert explain("job00")["why"]["sentence"] == "Moved here from old by its drain."
+    PastAllocation.objects.all().delete()
+    assert "from an instance that has been forgotten" in explain("job00")["why"]["sentence"]
 
 
 def test_explain_finds_the_list_of_then_behind_many_changes(ao):

@@ -1,14 +1,19 @@
 """The browser's door: instances, allocations, why here, the id decoder, raw lists."""
 
+from datetime import timedelta
 from urllib.parse import quote
 
 import pytest
 
-from allocation import holds
+from allocation import drains, holds
 from allocation.atributo import Atributo
-from allocation.models import Event, Instance
+from allocation.events import record
+from allocation.logic.drain import Move
+from allocation.models import Drain, Event, Instance
 from allocation.models.clock import database_now
+from allocation.moves import move_jobs
 from allocation.snapshot import snapshot
+from atributo_site.console.happenings import what_happened
 
 pytestmark = pytest.mark.django_db
 
@@ -52,8 +57,8 @@ def test_an_instance_is_made_available_drained_stopped_and_restored(page):
     assert "is available" in page("/instances/", {"id": "new one"})[1]
     base = "/instances/new%20one/"
     form = {"reason": "heat", "deadline_minutes": "5", "moves_per_minute": "60"}
-    assert "It drains" in page(f"{base}drain", form)[1]
-    assert "moves all jobs" in page(f"{base}force", {})[1]
+    assert "The drain has begun." in page(f"{base}drain", form)[1]
+    assert "was told to move all jobs" in page(f"{base}force", {})[1]
     assert "stays unavailable" in page(f"{base}stop", {})[1]
     assert "available again" in page(f"{base}restore", {})[1]
     assert "those it has stay" in page(f"{base}unavailable", {"reason": "x"})[1]
@@ -67,11 +72,103 @@ def test_a_wrong_drain_is_refused_with_a_sentence(page, two):
     assert Instance.objects.get(pk="instance0").available
 
 
-def test_the_preview_of_a_drain_is_on_the_instances_page(page, two):
+def test_the_preview_of_a_drain_keeps_and_respects_what_was_typed(page, two):
     two.allocate_many(f"job{n}" for n in range(8))
     jobs = len(two.jobs("instance0"))
-    text = page("/instances/instance0/?plan")[1]
+    form = {"reason": "heat & dust", "moves_per_minute": "60", "preview": "yes"}
+    text = page("/instances/instance0/drain", form)[1]
     assert f"{jobs} of {jobs} jobs" in text and "Would get" in text
+    assert f"60 moves a minute, about {jobs} s to go" in text
+    assert 'value="heat &amp; dust"' in text and 'value="60"' in text
+    assert Instance.objects.get(pk="instance0").available
+
+
+def test_the_preview_promises_no_move_where_nothing_would_be_moved(page, two):
+    two.allocate_many(f"job{n}" for n in range(8))
+    text = page("/instances/instance0/drain", {"preview": "yes"})[1]
+    assert "Nothing is moved: jobs leave when they are deallocated." in text
+    assert "Would get" not in text and '<span class="muted">nothing</span>' in text
+    later = page("/instances/instance0/?plan&deadline_minutes=5")[1]
+    assert "Nothing is moved for 5 min; then all that are left." in later and "Would get" in later
+
+
+def test_a_preview_of_what_cannot_be_is_refused(page, two):
+    status, text = page("/instances/instance0/?plan&moves_per_minute=0")
+    assert status == 400 and "greater than or equal to 1" in text and 'value="0"' in text
+
+
+def test_the_page_says_how_jobs_leave_and_sets_the_pace_of_a_drain_that_runs(page, two):
+    two.allocate_many(f"job{n}" for n in range(8))
+    form = {"reason": "heat", "deadline_minutes": "90"}
+    assert "Nothing is moved for 1 h" in page("/instances/instance0/drain", form)[1]
+    deadline = Drain.objects.get().deadline_at
+    paced = page("/instances/instance0/drain", {"running": "yes", "moves_per_minute": "2"})[1]
+    assert "The pace is set." in paced and "2 moves a minute, about" in paced
+    found = Drain.objects.get()
+    assert (found.reason, found.moves_per_minute) == ("heat", 2)
+    assert abs(found.deadline_at - deadline) < timedelta(minutes=1)
+
+
+def test_the_pace_of_a_drain_that_is_over_begins_no_other(page, two):
+    text = page("/instances/instance0/drain", {"running": "yes", "moves_per_minute": "2"})[1]
+    assert "instance0 drains no longer." in text
+    assert Instance.objects.get(pk="instance0").available
+
+
+def test_setting_the_pace_leaves_the_decision_with_dns(page, two):
+    two.available("leaving", source="dns")
+    drains.drain("leaving", source="dns")
+    assert "The pace is set." in page("/instances/leaving/drain", {"running": "yes"})[1]
+    assert Instance.objects.get(pk="leaving").source == "dns"
+
+
+def test_the_moves_of_a_drain_are_one_row_and_its_cause_stays_in_sight(page, two):
+    drains.drain("instance0", reason="new kernel")
+    for _ in range(30):
+        record("instance.jobs_moved", "instance:instance0", count=2)
+    record("instance.drained", "instance:instance0", moved=60)
+    text = page("/instances/instance0/")[1]
+    assert "60 jobs moved in 30 steps" in text and text.count(">instance.jobs_moved<") == 1
+    assert "reason new kernel" in text and "/events/?subject=instance:instance0" in text
+
+
+def test_more_steps_take_no_more_queries(two, django_assert_num_queries):
+    for _ in range(3):
+        record("instance.drain_forced", "instance:a")
+        record("instance.jobs_moved", "instance:a", count=1)
+        record("instance.jobs_moved", "instance:a", count=1)
+    with django_assert_num_queries(2):
+        rows = what_happened("instance:a", 4)
+    assert [getattr(row, "jobs", row.kind) for row in rows] == [2, "instance.drain_forced"] * 2
+
+
+def test_moving_all_jobs_at_once_asks_with_their_number(page, client_as, two):
+    two.allocate_many(f"job{n}" for n in range(8))
+    jobs = len(two.jobs("instance0"))
+    assert "Move all jobs now" not in page("/instances/instance0/?force")[1]
+    drains.drain("instance0")
+    assert f"Move {jobs} jobs now" not in page("/instances/instance0/")[1]
+    assert f"Move {jobs} jobs now" in page("/instances/instance0/?force")[1]
+    assert f"Move {jobs} jobs" not in client_as("viewer").get("/instances/instance0/?force").text
+
+
+def test_each_way_back_says_what_it_does_and_only_one_is_offered_where_they_are_equal(page, two):
+    two.available("leaving", source="dns")
+    for name in ("instance0", "leaving"):
+        drains.drain(name)
+    mine, theirs = page("/instances/instance0/")[1], page("/instances/leaving/")[1]
+    assert "The drain ends." in mine and "Make available" not in mine
+    assert "From then on DNS decides." in theirs and "DNS cannot undo it." in theirs
+    assert "it stays unavailable" in mine
+
+
+def test_what_changes_an_instance_stands_before_its_jobs_which_are_counted(page, two):
+    two.unavailable("a/b <i>")
+    Instance.objects.filter(pk="instance0").update(capacity=None)
+    two.allocate_many(f"job{n}" for n in range(30))
+    text = page("/instances/instance0/")[1]
+    assert text.index('id="do-title"') < text.index('id="jobs-title"')
+    assert "20 of 30" in text and "<th>Placed by</th>" in text
 
 
 def test_removing_asks_for_the_id_and_says_how_many_jobs_are_dropped(page, two):
@@ -106,6 +203,23 @@ def test_a_job_is_allocated_explained_and_deallocated(page, two):
     assert "allocated no longer" in page(f"{path}deallocate", {})[1]
     assert "Where it was before" in page(path)[1] and "deallocated" in page(path)[1]
     assert "It is on" in page(f"{path}allocate", {})[1]
+
+
+def test_the_page_of_a_job_says_from_where_it_was_moved_and_why(page, two):
+    two.allocate("job")
+    left, reached = two.instance("job"), ({"instance0", "a/b <i>"} - {two.instance("job")}).pop()
+    move_jobs([Move("job", left, reached)], "drain")
+    text = page("/allocations/job/")[1]
+    assert "Moved here from <a" in text and "by its drain." in text and "<th>Epoch</th>" in text
+    assert "Its instance is" not in text
+
+
+@pytest.mark.parametrize("state", ["unavailable", "draining"])
+def test_the_page_of_a_job_says_that_its_instance_is_not_available(page, two, state):
+    two.allocate("job")
+    where = two.instance("job")
+    {"unavailable": two.unavailable, "draining": drains.drain}[state](where)
+    assert f"Its instance is {state}." in page("/allocations/job/")[1]
 
 
 def test_a_job_that_was_never_seen_has_a_page_too(page, two):

@@ -1,5 +1,6 @@
 """Live pages against the real web server, which serves the stream."""
 
+import re
 from urllib.parse import urlsplit
 
 import pytest
@@ -56,3 +57,14 @@ def test_the_overview_is_live_too(live_page):
     expect(live_page.locator("[data-live-switch]")).to_contain_text("Live")
     record("instance.restored", "instance:web-2")
     expect(live_page.locator("#overview")).to_contain_text("instance.restored", timeout=4_000)
+
+
+def test_nothing_is_swapped_under_a_finger_that_presses(live_page):
+    record("instance.restored", "instance:web-3")
+    live_page.goto("/events/")
+    live_page.locator("#timeline a.kind").first.hover()
+    live_page.mouse.down()
+    with live_page.expect_response("**/events/"):
+        live_page.evaluate("htmx.trigger('#timeline', 'refresh')")
+    live_page.mouse.up()
+    expect(live_page).to_have_url(re.compile("kind=instance.restored"))

@@ -156,7 +156,7 @@ def largest():
     often = Run.objects.order_by("-attempt").first().job_id
     return {
         "fullest instance": f"/instances/{instance}/",
-        "fullest instance, plan": f"/instances/{instance}/?plan=",
+        "fullest instance, plan": f"/instances/{instance}/?plan=&moves_per_minute=60",
         "fullest instance, remove": f"/instances/{instance}/remove",
         "one of its jobs": f"/allocations/{key}/",
         "job of many attempts": f"/jobs/{often}/",

@@ -30,7 +30,12 @@ class Command(AtributoCommand):
         for each in (available, unavailable, drain):
             each.add_argument("--reason", default="")
         drain.add_argument("--deadline", type=float, metavar="SECONDS")
-        drain.add_argument("--pace", type=int, metavar="MOVES_PER_MINUTE")
+        drain.add_argument(
+            "--pace",
+            type=int,
+            metavar="MOVES_PER_MINUTE",
+            help="without it nothing is moved before the deadline",
+        )
         drain.add_argument("--force", action="store_true", help="move all jobs now")
         drain.add_argument("--stop", action="store_true", help="stop the drain that runs")
         drain.add_argument("--watch", action="store_true", help="show the progress until done")

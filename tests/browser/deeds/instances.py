@@ -2,6 +2,7 @@ from functools import partial
 
 from allocation import drains
 from allocation.atributo import Atributo
+from allocation.availability import load_of
 from allocation.models import Drain, Instance
 from allocation.models.clock import database_now
 from tests.browser.deeds.deed import Deed, follow, press, typed
@@ -9,13 +10,13 @@ from tests.browser.deeds.deed import Deed, follow, press, typed
 PAGE = "/instances/{id}/"
 
 
-def available(name):
-    Atributo().available(name, capacity=4)
+def available(name, **settings):
+    Atributo().available(name, **{"capacity": 4, **settings})
     return {"id": name}
 
 
-def unavailable(name):
-    available(name)
+def unavailable(name, **settings):
+    available(name, **settings)
     Atributo().unavailable(name)
     return {"id": name}
 
@@ -24,6 +25,13 @@ def draining(name):
     available(name)
     drains.drain(name, deadline_seconds=3600)
     return {"id": name}
+
+
+def draining_with_jobs(name):
+    available(name, capacity=None)
+    Atributo().allocate_many([f"{name}-{number}" for number in range(100)])
+    drains.drain(name, deadline_seconds=3600)
+    return {"id": name, "jobs": load_of(name)}
 
 
 def is_in(state):
@@ -36,6 +44,10 @@ def is_there(name):
 
 def is_forced(words):
     return Drain.objects.filter(pk=words["id"], deadline_at__lte=database_now()).exists()
+
+
+def has_pace(words):
+    return Drain.objects.filter(pk=words["id"], moves_per_minute=30).exists()
 
 
 DEEDS = [
@@ -51,8 +63,16 @@ DEEDS = [
         given=partial(available, "web-1"),
         at=PAGE,
         steps=(typed("reason", "kernel"), typed("deadline_minutes", "90"), press("Drain")),
-        seen="It drains: no new jobs, and the old ones leave.",
+        seen="The drain has begun.",
         changed=is_in("draining"),
+    ),
+    Deed(
+        "instance-change:drain",
+        given=partial(draining, "web-8"),
+        at=PAGE,
+        steps=(typed("moves_per_minute", "30"), press("Set the pace")),
+        seen="The pace is set.",
+        changed=has_pace,
     ),
     Deed(
         "instance-change:unavailable",
@@ -72,7 +92,7 @@ DEEDS = [
     ),
     Deed(
         "instance-change:available",
-        given=partial(unavailable, "web-4"),
+        given=partial(unavailable, "web-4", source="dns"),
         at=PAGE,
         steps=(press("Make available"),),
         seen="Jobs may be allocated to it again.",
@@ -88,10 +108,10 @@ DEEDS = [
     ),
     Deed(
         "instance-change:force",
-        given=partial(draining, "web-6"),
+        given=partial(draining_with_jobs, "web-6"),
         at=PAGE,
-        steps=(press("Move all jobs now"),),
-        seen="The curator moves all jobs that are left now.",
+        steps=(follow("Move all jobs now …"), press("Move {jobs} jobs now")),
+        seen="The curator was told to move all jobs that are left.",
         changed=is_forced,
     ),
     Deed(

@@ -37,7 +37,7 @@ function isBusy(part) {
   const selection = document.getSelection();
   return typing || [...part.querySelectorAll("input, textarea")].some(isFilledIn) ||
     (!selection.isCollapsed && part.contains(selection.anchorNode)) ||
-    part.querySelector("details[open][data-touched], dialog[open], [data-chart]:hover") !== null;
+    part.querySelector(":active, details[open][data-touched], dialog[open], [data-chart]:hover") !== null;
 }
 
 // What somebody opened stays as it is; what the server opens does not keep the part from changing.

@@ -1,0 +1,117 @@
+"""The drain on an instance's page: what was typed, and what it does with the jobs, in words."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+
+from allocation import drains, plans
+from allocation.busy import patiently
+from allocation.errors import AtributoError
+from allocation.models import Drain
+from allocation.models.clock import database_now
+from allocation.plans import Plan
+from atributo_site.console.durations import roughly
+
+PREVIEWED = 5_000
+NOTHING_MOVES = "nothing is moved: jobs leave when they are deallocated"
+
+
+class DrainForm(forms.Form):
+    reason = forms.CharField(required=False, max_length=255)
+    deadline_minutes = forms.FloatField(required=False, min_value=0, max_value=525_600)
+    moves_per_minute = forms.IntegerField(required=False, min_value=1, max_value=1_000_000)
+
+    @property
+    def pace(self) -> int | None:
+        return self.cleaned_data["moves_per_minute"]
+
+    @property
+    def deadline_seconds(self) -> float | None:
+        minutes = self.cleaned_data["deadline_minutes"]
+        return None if minutes is None else minutes * 60
+
+
+@dataclass(frozen=True)
+class Preview:
+    """Without a plan nothing would be moved."""
+
+    sentence: str
+    plan: Plan | None
+
+
+def preview(row: Any, form: DrainForm) -> Preview | None:
+    """What a drain as it was typed would do; None when it could not be begun."""
+    if not form.is_valid():
+        return None
+    sentence = how_jobs_leave(row.load, form.pace, form.deadline_seconds)
+    is_moving = form.pace is not None or form.deadline_seconds is not None
+    return Preview(sentence, plans.plan_drain(row.pk, most=PREVIEWED) if is_moving else None)
+
+
+def forced(row: Any) -> Plan | None:
+    """What moving all jobs at once would do; None where there is nothing to move."""
+    is_possible = row.state == "draining" and row.load
+    return plans.plan_drain(row.pk, most=PREVIEWED) if is_possible else None
+
+
+def begin(instance_id: str, form: DrainForm) -> None:
+    patiently(
+        lambda: drains.drain(
+            instance_id,
+            reason=form.cleaned_data["reason"],
+            deadline_seconds=form.deadline_seconds,
+            moves_per_minute=form.pace,
+        )
+    )
+
+
+def set_pace(row: Any, moves_per_minute: int | None) -> None:
+    """The drain that runs, otherwise as it is; who decided about the instance stays, too."""
+    if row.state != "draining":
+        raise AtributoError(f"{row.pk} drains no longer.")
+    patiently(
+        lambda: drains.drain(
+            row.pk,
+            reason=row.drain.reason,
+            deadline_seconds=_seconds_left(row.drain, database_now()),
+            moves_per_minute=moves_per_minute,
+            source=row.source,
+            epoch=row.epoch,
+        )
+    )
+
+
+def valid(typed: QueryDict) -> DrainForm:
+    form = DrainForm(typed)
+    if not form.is_valid():
+        raise AtributoError(" ".join(str(each) for each in form.errors.values()))
+    return form
+
+
+def doing(found: Drain, jobs: int, now: datetime) -> str:
+    """What a drain that runs does with the jobs that are left."""
+    if not jobs:
+        return "no job is left"
+    if found.stuck:
+        return "jobs have nowhere to go: no other instance has room for them"
+    return how_jobs_leave(jobs, found.moves_per_minute, _seconds_left(found, now))
+
+
+def how_jobs_leave(jobs: int, pace: int | None, deadline_seconds: float | None) -> str:
+    if deadline_seconds == 0:
+        return "all jobs are moved now"
+    if pace is None and deadline_seconds is None:
+        return NOTHING_MOVES
+    if pace is None:
+        return f"nothing is moved for {roughly(deadline_seconds or 0)}; then all that are left"
+    seconds = min(jobs * 60 / pace, deadline_seconds or float("inf"))
+    return f"{pace} move{'' if pace == 1 else 's'} a minute, about {roughly(seconds)} to go"
+
+
+def _seconds_left(found: Drain, now: datetime) -> float | None:
+    if found.deadline_at is None:
+        return None
+    return max(0.0, (found.deadline_at - now).total_seconds())
