@@ -31,6 +31,11 @@ INDEXED = {
     "complete": f"{BEGUN} AND queues_queuedjob.status = 'complete'",
     "failed": f"{BEGUN} AND queues_queuedjob.status = 'failed'",
 }
+BEGUN_AS = {
+    "running": Status.PROGRESS,
+    "complete": Status.COMPLETE,
+    "failed": Status.FAILED,
+}
 OPEN = "queues_queuedjob.status IN ('pending', 'progress', 'failed')"
 # Where a script or an error is named their own indexes are better. That a job waits is said with a
 # parameter then, which keeps SQLite from the indexes of waiting jobs.
@@ -90,6 +95,8 @@ def search(
     if not answered_by_index(text):
         floor, top = _window(state, newest, now)
         jobs = jobs.filter(pk__range=(floor or 0, top))
+        if state in BEGUN_AS and ended is None and connections[jobs.db].vendor == "postgresql":
+            jobs = jobs.filter(_OneOf("pk", ArraySubquery(_newest_of(state, top))))
     for term in terms:
         jobs = jobs.filter(_condition(term))
     looked_into = [term for term in terms if term.name == "data"]
@@ -133,6 +140,12 @@ def _window(state: str, newest: int | None, now: datetime) -> tuple[int | None, 
     ids = jobs.order_by("-pk").values_list("pk", flat=True)
     beyond = next(iter(ids[LOOKED_THROUGH : LOOKED_THROUGH + 1]), None)
     return beyond, next(iter(ids[:1]), 0)
+
+
+def _newest_of(state: str, top: int) -> Any:
+    """Their keys: between the jobs of one state may stand any number of others."""
+    jobs = QueuedJob.objects.visible().filter(status=BEGUN_AS[state], pk__lte=top)
+    return jobs.order_by("-pk").values("pk")[:LOOKED_THROUGH]
 
 
 def _indexed(term: Term) -> bool:

@@ -5,13 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 
-from django.db.models import Value
-from django.db.models.functions import Coalesce
-
 from allocation.models import Event
 
 IN_STEPS = "instance.jobs_moved"
-MOST_STEPS = 1_000  # that are read; there may be one for every second of a long drain
+MOST_READ = 500  # there may be a step for every second of a long drain
 
 
 @dataclass(frozen=True)
@@ -52,25 +49,28 @@ class Steps:
 
 
 def what_happened(subject: str, most: int) -> list[Event | Steps]:
-    """The newest first, with two queries: the last others, and the steps between them."""
+    """The newest first, with two queries: the last of all, and the last that are no steps."""
     about = Event.objects.about(subject).newest_first()
-    # One subject is narrower than one kind, which SQLite has no statistics to know.
-    steps = list(about.alias(its=Coalesce("kind", Value(""))).filter(its=IN_STEPS)[:MOST_STEPS])
+    last = list(about[:MOST_READ])
     others = list(about.exclude(kind=IN_STEPS)[:most])
-    return folded(steps, others)[:most]
+    beyond = last[-1].pk if len(last) == MOST_READ else None
+    return folded([event for event in last if event.kind == IN_STEPS], others, beyond)[:most]
 
 
-def folded(steps: Sequence[Event], others: Sequence[Event]) -> list[Event | Steps]:
+def folded(
+    steps: Sequence[Event], others: Sequence[Event], beyond: int | None = None
+) -> list[Event | Steps]:
     """All in their order; steps with nothing between them become one row."""
     rows = sorted([*steps, *others], key=lambda event: -event.pk)
     found: list[Event | Steps] = []
     for is_step, group in groupby(rows, key=lambda event: event.kind == IN_STEPS):
         events = list(group)
-        found += [_fold(events, steps)] if is_step else events
+        found += [_fold(events, beyond)] if is_step else events
     return found
 
 
-def _fold(events: Sequence[Event], steps: Sequence[Event]) -> Steps:
+def _fold(events: Sequence[Event], beyond: int | None) -> Steps:
+    """There may be more of them if the oldest is the last that was read."""
     jobs = sum(event.facts.get("count", 0) for event in events)
-    is_cut = len(steps) == MOST_STEPS and events[-1].pk == steps[-1].pk
+    is_cut = events[-1].pk == beyond
     return Steps(events[0], len(events), jobs, events[-1].at, is_cut)

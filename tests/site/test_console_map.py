@@ -1,5 +1,7 @@
 """The map of allocations and its what-if."""
 
+import re
+
 import pytest
 
 from allocation.atributo import Atributo
@@ -20,6 +22,15 @@ def test_every_instance_is_a_cell_that_says_how_full_it_is(three, client_as):
     page = client_as("viewer").get("/allocations/-/map/").text
     assert page.count('href="/instances/') >= 3
     assert "of 20 jobs, unavailable" in page
+
+
+def test_a_cell_leads_to_its_instance_however_that_is_called(three, client_as):
+    Atributo().available("a/b <i>&?#%2F")
+    client = client_as("viewer")
+    page = client.get("/allocations/-/map/").text
+    paths = re.findall(r'class="heat-[^"]*" href="([^"]+)"', page)
+    assert paths[1] == "/instances/a%1Fb%20%3Ci%3E%26%3F%23%252F/"
+    assert [client.get(path).status_code for path in paths] == [200] * 4
 
 
 def test_what_if_changes_nothing_and_says_what_would_move(three, client_as):
