@@ -56,7 +56,7 @@ class Supervision:
             try:
                 message = self.workhorse.receive(TICK_SECONDS)
             except ChildGone:
-                return self._failed(f"the process was {self.workhorse.bury()}")
+                return self._gone(self.workhorse.bury())
             if message is not None and message["t"] == "done":
                 return self._done(message)
             if message is not None:
@@ -73,7 +73,7 @@ class Supervision:
             return (None,)
         if self._is_overdue():
             self.workhorse.kill()
-            return (self._failed(f"timed out after {self.job.timeout_ms} ms"),)
+            return (self._timed_out(),)
         if self.workhorse.is_fat():
             self.workhorse.kill()
             return (self._failed(f"used more than {self.workhorse.memory_mb} MB of memory"),)
@@ -154,6 +154,15 @@ class Supervision:
         ending.transaction = message.get("transaction")
         ending.abandoned = message.get("abandoned", False)
         return ending
+
+    def _gone(self, how: str) -> Ending:
+        """A process that is told that its time is up before it can listen ends by that."""
+        if self._interrupted_at is not None:
+            return self._timed_out()
+        return self._failed(f"the process was {how}")
+
+    def _timed_out(self) -> Ending:
+        return self._failed(f"timed out after {self.job.timeout_ms} ms")
 
     def _failed(self, error: str) -> Ending:
         return self._ended(Outcome.FAILED, error)

@@ -187,6 +187,13 @@ def test_a_time_out_cannot_be_swallowed(queue, probe, hands, tmp_path, stubborn)
     assert "timed out after 100 ms" in job.failures[0]
 
 
+def test_a_time_out_before_the_process_can_listen_is_one(queue, probe, hands, tmp_path):
+    data = {"started": file_of(tmp_path, "s"), "go": file_of(tmp_path, "go"), "deaf": True}
+    job = queue.get(queue.push({"mount": probe, "name": "wait"}, data, timeout=100))
+    hands.drain()
+    assert job.failures == ["timed out after 100 ms"]
+
+
 @pytest.mark.parametrize("script", ["nan", "huge", "circular", "object", "nul", "exits", "no_run"])
 def test_a_result_that_cannot_be_stored_is_a_failure(queue, odd_service, hands, script, act):
     job = queue.get(queue.push({"mount": odd_service, "name": script}))
