@@ -15,7 +15,7 @@ from allocation.models.clock import database_now
 from allocation.plans import Plan
 from atributo_site.console.durations import roughly
 
-PREVIEWED = 2_000
+PREVIEWED = 1_000
 NOTHING_MOVES = "nothing is moved: jobs leave when they are deallocated"
 
 

@@ -12,7 +12,7 @@ from allocation.models.clock import database_now
 from atributo_site.console.screen import Screen
 from atributo_site.permissions import may
 
-PREVIEWED = 1_000
+PREVIEWED = 500
 REST = (
     "curl -X POST -H 'Authorization: Bearer …' -H 'Content-Type: application/json' "
     """-d '{"rebalance": true, "moves_per_minute": 60}' /api/v1/allocations/plan"""
