@@ -80,8 +80,11 @@ def _placement(row: Allocation | PastAllocation) -> dict[str, Any]:
 
 
 def _why(row: Allocation, past: list[dict[str, Any]], using: str) -> dict[str, Any]:
-    if row.strategy not in STRATEGIES:
+    if row.strategy in MOVED_BECAUSE:
         return _moved(row, past)
+    if row.strategy not in STRATEGIES:
+        sentence = f"Placed by «{row.strategy}», not by a strategy that can be computed again."
+        return {"sentence": sentence, "scores": []}
     then = candidates_at(row.epoch, using)
     if then is None or len(then) != row.candidates:
         sentence = (
@@ -95,7 +98,7 @@ def _why(row: Allocation, past: list[dict[str, Any]], using: str) -> dict[str, A
 
 def _moved(row: Allocation, past: list[dict[str, Any]]) -> dict[str, Any]:
     """The placement before knows from where, as long as it is kept."""
-    because = MOVED_BECAUSE.get(row.strategy, f"by «{row.strategy}»")
+    because = MOVED_BECAUSE[row.strategy]
     source = past[0]["instance_id"] if past else None
     origin = f"from {source}" if past else "from an instance that has been forgotten,"
     sentence = f"Moved here {origin} {because}."

@@ -85,11 +85,11 @@ new AS (
     ON CONFLICT (job_id) DO NOTHING RETURNING instance_id
 ), load AS (
     INSERT INTO allocation_instanceload AS l (instance_id, part, jobs)
-    SELECT instance_id, pg_backend_pid() % {PARTS}, 1 FROM new
+    SELECT instance_id, %(part)s, 1 FROM new
     ON CONFLICT (instance_id, part) DO UPDATE SET jobs = l.jobs + 1
 )
 SELECT (SELECT instance_id FROM old), (SELECT instance_id FROM new), (SELECT version FROM roster)
-""".replace("pid() % ", "pid() %% ")
+"""
 
 # With a capacity the counter grows only while there is room.
 PG_PLACE_WITHIN = f"""
@@ -128,14 +128,14 @@ old AS (
     ON CONFLICT (job_id) DO NOTHING RETURNING job_id, instance_id
 ), load AS (
     INSERT INTO allocation_instanceload AS l (instance_id, part, jobs)
-    SELECT i.id, CASE WHEN i.capacity IS NULL THEN pg_backend_pid() % {PARTS} ELSE 0 END, count(*)
+    SELECT i.id, CASE WHEN i.capacity IS NULL THEN %(part)s ELSE 0 END, count(*)
     FROM new JOIN allocation_instance i ON i.id = new.instance_id GROUP BY i.id ORDER BY i.id
     ON CONFLICT (instance_id, part) DO UPDATE SET jobs = l.jobs + excluded.jobs
 )
 SELECT NULL, NULL, NULL, version FROM roster
 UNION ALL SELECT job_id, instance_id, false, NULL FROM old
 UNION ALL SELECT job_id, instance_id, true, NULL FROM new
-""".replace("pid() % ", "pid() %% ")
+"""
 
 PG_END = f"""
 WITH gone AS (
@@ -148,20 +148,20 @@ WITH gone AS (
     SELECT {_COLUMNS}, clock_timestamp(), %(actor)s, %(reason)s FROM gone
 ), load AS (
     INSERT INTO allocation_instanceload AS l (instance_id, part, jobs)
-    SELECT i.id, CASE WHEN i.capacity IS NULL THEN pg_backend_pid() % {PARTS} ELSE 0 END, -count(*)
+    SELECT i.id, CASE WHEN i.capacity IS NULL THEN %(part)s ELSE 0 END, -count(*)
     FROM gone JOIN allocation_instance i ON i.id = gone.instance_id GROUP BY i.id ORDER BY i.id
     ON CONFLICT (instance_id, part) DO UPDATE SET jobs = l.jobs + excluded.jobs
 )
 SELECT job_id, instance_id FROM gone
-""".replace("pid() % ", "pid() %% ")
+"""
 
-PG_COUNT = f"""
+PG_COUNT = """
 INSERT INTO allocation_instanceload AS l (instance_id, part, jobs)
-SELECT i.id, CASE WHEN i.capacity IS NULL THEN pg_backend_pid() % {PARTS} ELSE 0 END, d.jobs
+SELECT i.id, CASE WHEN i.capacity IS NULL THEN %(part)s ELSE 0 END, d.jobs
 FROM unnest(%(instance_ids)s::varchar[], %(jobs)s::bigint[]) AS d (instance_id, jobs)
 JOIN allocation_instance i ON i.id = d.instance_id ORDER BY i.id
 ON CONFLICT (instance_id, part) DO UPDATE SET jobs = l.jobs + excluded.jobs
-""".replace("pid() % ", "pid() %% ")
+"""
 
 PG_EPOCHS = "SELECT nextval('allocation_epoch') FROM generate_series(1, %s)"
 

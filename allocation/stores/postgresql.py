@@ -19,7 +19,7 @@ _seen: set[str] = set()
 GOOD = {ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK}
 Statements = list[tuple[bytes, list[bytes | None]]]
 # Connections that know the statements, each with its part of the counters.
-_parts: WeakKeyDictionary[psycopg.Connection, bytes] = WeakKeyDictionary()
+_parts: WeakKeyDictionary[psycopg.Connection, int] = WeakKeyDictionary()
 
 
 class PostgresStore:
@@ -96,6 +96,7 @@ class PostgresStore:
 
     def count(self, jobs: dict[str, int]) -> None:
         facts: Any = {"instance_ids": list(jobs), "jobs": list(jobs.values())}
+        facts["part"] = _part(self._raw())
         with self.connection.cursor() as cursor:
             cursor.execute(sql.PG_COUNT, facts)
 
@@ -116,9 +117,10 @@ class PostgresStore:
         """The lock and the statement in one transaction and one round trip."""
         with self.connection.wrap_database_errors:
             raw = self._raw()
+            known = {**facts, "part": _part(raw)}
             with raw.pipeline():
                 raw.cursor().execute(lock, lock_facts)
-                cursor = raw.cursor().execute(statement, facts)
+                cursor = raw.cursor().execute(statement, known)
             return cursor.fetchall()
 
     def _raw(self) -> psycopg.Connection:
@@ -143,7 +145,7 @@ def _place(raw: psycopg.Connection, p: Placement) -> bool:
     statements: Statements = [
         (b"atributo_lock", [b"%d" % bucket(p.job_id)]),
         (b"atributo_place", placement),
-        (b"atributo_count", [job_id, _part(raw)]),
+        (b"atributo_count", [job_id, b"%d" % _part(raw)]),
     ]
     return _run(raw, statements).ntuples == 1
 
@@ -166,14 +168,14 @@ def _run(raw: psycopg.Connection, statements: Statements) -> PGresult:
     raise psycopg.errors.error_from_result(wrong)
 
 
-def _part(raw: psycopg.Connection) -> bytes:
+def _part(raw: psycopg.Connection) -> int:
     """Of a prepared connection. Numbered in turn, so that neighbours wait for no row."""
     found = _parts.get(raw)
     if found is None:
         for statement in sql.PG_PREPARED:
             raw.cursor().execute(statement.encode())
         (number,) = raw.cursor().execute(sql.PG_PART).fetchone() or (0,)
-        found = _parts[raw] = b"%d" % number
+        found = _parts[raw] = number
     return found
 
 

@@ -76,7 +76,7 @@ class OneInstance(Screen):
             200 if typed.is_valid() else 400,
             row=row,
             typed=typed,
-            doing=instance_drain.doing(row.drain, row.load, now) if is_draining(row) else "",
+            doing=instance_drain.doing(row.drain, row.load, now) if row.state == "draining" else "",
             facts=bar(described([row], now)[0]),
             removal=may_remove(row.pk),
             left=left_on(row.pk),
@@ -180,10 +180,6 @@ def known(instance_id: str) -> Any:
     if row is None:
         raise UnknownInstance(f"There is no instance {instance_id}.")
     return row
-
-
-def is_draining(row: Any) -> bool:
-    return row.state == "draining"
 
 
 def _typed(request: HttpRequest, **more: str) -> dict[str, str]:

@@ -66,7 +66,7 @@ def minute_bars(minutes: Sequence[tuple[int, int]], label: str = "") -> SafeStri
         complete_sum,
         failed_sum,
         _base(len(minutes)),
-        mark_safe("".join(_bar(number, pair, scale) for number, pair in enumerate(minutes))),
+        format_html_join("", "{}", ((_bar(n, pair, scale),) for n, pair in enumerate(minutes))),
     )
 
 

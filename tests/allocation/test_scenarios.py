@@ -6,6 +6,7 @@ import pytest
 
 from allocation.atributo import Allocated, Atributo
 from allocation.errors import AllocatorError, Closed, InvalidId, NoInstances
+from allocation.explain import explain
 from allocation.models import Allocation, Instance
 
 pytestmark = pytest.mark.django_db
@@ -170,6 +171,15 @@ def test_an_allocator_is_asked_only_about_jobs_that_are_nowhere():
     ao.answer = ("nobody", True)
     assert ao.allocate("job") == ("on", False)
     assert ao.allocate_many(["job"]) == {"job": ("on", False)}
+
+
+def test_a_job_that_an_allocator_placed_was_not_moved():
+    ao = Stubborn()
+    ao.available("on")
+    ao.answer = ("on", True)
+    ao.allocate("job")
+    why = explain("job")["why"]
+    assert why["sentence"].startswith("Placed by «custom»")
 
 
 def test_an_error_of_the_allocator_reaches_the_caller_and_the_object_stays_usable():

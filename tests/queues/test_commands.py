@@ -34,6 +34,25 @@ def test_push_and_jobs(run, queue):
     assert queue.all() == []
 
 
+def test_what_was_done_to_a_job_is_said(run, queue):
+    job_id = run("push", "work", "/probe", "act").strip()
+    assert run("queued_jobs", "run-now", job_id) == f"{job_id} due now\n"
+    assert run("queued_jobs", "abort", job_id, "--reason", "late") == f"{job_id} aborted\n"
+    assert run("queued_jobs", "abort", job_id) == f"{job_id} had ended already\n"
+    assert json.loads(run("queued_jobs", "abort", job_id, "--json")) == [
+        {"id": job_id, "changed": False}
+    ]
+    assert run("queued_jobs", "retry", job_id) == f"{job_id} waits to run again\n"
+    assert run("queued_jobs", "delete", job_id) == f"{job_id} deleted\n"
+
+
+def test_nothing_is_done_when_one_of_the_jobs_does_not_exist(run, queue):
+    job_id = run("push", "work", "/probe", "act").strip()
+    with pytest.raises(SystemExit):
+        run("queued_jobs", "abort", job_id, "1")
+    assert queue.pending() == [job_id]
+
+
 def test_queue(run):
     run("queue", "create", "mail", "--max-workers", "3")
     run("queue", "pause", "mail")

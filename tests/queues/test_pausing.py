@@ -112,6 +112,7 @@ def test_a_viewer_pauses_nothing(job, rest_as):
 
 def test_the_command_pauses_and_resumes(job, capsys):
     call_command("queued_jobs", "pause", job.id, "--reason", "month's end")
+    assert capsys.readouterr().out == f"{job.id} paused\n"
     call_command("queued_jobs", "show", job.id, "--json")
     assert json.loads(capsys.readouterr().out)[0]["pause_reason"] == "month's end"
     call_command("queued_jobs", "resume", job.id)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from allocation.models import Event
 from queues import installation
 
 JSON = "application/json"
@@ -63,6 +64,12 @@ def test_abort_and_retry(operator, queue, act):
     assert bare(operator, "post", f"/api/v1/jobs/{job_id}/retry").json()["status"] == "pending"
     assert operator.delete(f"/api/v1/jobs/{job_id}").status_code == 204
     assert operator.get(f"/api/v1/jobs/{job_id}").status_code == 404
+
+
+def test_the_reason_of_an_abort_is_on_the_timeline(operator, queue, act):
+    job_id = queue.push(act)
+    operator.post(f"/api/v1/jobs/{job_id}/abort", {"reason": "late"}, "application/json")
+    assert Event.objects.get(kind="job.aborted").facts["reason"] == "late"
 
 
 @pytest.mark.parametrize("action", ["abort", "retry", "run", "attempts"])

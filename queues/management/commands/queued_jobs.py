@@ -1,6 +1,7 @@
 """`manage.py queued_jobs`: list, show, abort, retry, run now, pause, resume, delete jobs."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from django.core.management.base import CommandParser
 
@@ -15,17 +16,37 @@ from queues.repeating import repeating
 from queues.shown import attempts_shown, job_shown
 from queues.waiting import waiting_said
 
+
+class Action(NamedTuple):
+    """What is done to one job (False: nothing), what to say then, and whether it takes a reason."""
+
+    do: Callable[..., bool | None]
+    said: str
+    otherwise: str = ""
+    help: str = ""
+    takes_reason: bool = False
+
+
 ACTIONS = {
-    "retry": steering.reset,
-    "run-now": steering.run_now,
-    "delete": steering.delete,
-    "resume": pausing.resume,
+    "abort": Action(
+        steering.abort,
+        "aborted",
+        "had ended already",
+        "It ends as failed, without callback.",
+        takes_reason=True,
+    ),
+    "retry": Action(steering.reset, "waits to run again"),
+    "run-now": Action(steering.run_now, "due now", "does not wait"),
+    "pause": Action(
+        pausing.pause,
+        "paused",
+        "was paused already",
+        "One that repeats starts no more until it is resumed.",
+        takes_reason=True,
+    ),
+    "resume": Action(pausing.resume, "goes on", "was not paused"),
+    "delete": Action(steering.delete, "deleted"),
 }
-HELP = {
-    "abort": "It ends as failed, without callback.",
-    "pause": "One that repeats starts no more until it is resumed.",
-}
-REASONED = {"abort": steering.abort, "pause": pausing.pause}
 
 
 class Command(AtributoCommand):
@@ -38,24 +59,30 @@ class Command(AtributoCommand):
         listing.add_argument("--status", choices=[value for value, _ in CHOICES])
         listing.add_argument("--repeating", action="store_true", help="Those that run again.")
         listing.add_argument("--limit", type=int, default=20)
-        for name in ("show", *ACTIONS):
-            actions.add(name).add_argument("ids", nargs="+")
-        for name, said in HELP.items():
-            reasoned = actions.add(name, help=said)
-            reasoned.add_argument("ids", nargs="+")
-            reasoned.add_argument("--reason", default="")
+        actions.add("show", help="With its attempts.").add_argument("ids", nargs="+")
+        for name, action in ACTIONS.items():
+            deed = actions.add(name, help=action.help)
+            deed.add_argument("ids", nargs="+")
+            if action.takes_reason:
+                deed.add_argument("--reason", default="")
 
     def perform(self, **options: Any) -> None:
         if options["action"] == "list":
             self._list(options)
         elif options["action"] == "show":
             self._show(options["ids"])
-        elif options["action"] in REASONED:
-            for job_id in options["ids"]:
-                REASONED[options["action"]](found(job_id).pk, reason=options["reason"])
         else:
-            for job_id in options["ids"]:
-                ACTIONS[options["action"]](found(job_id).pk)
+            self._do(ACTIONS[options["action"]], options)
+
+    def _do(self, action: Action, options: dict[str, Any]) -> None:
+        why = {"reason": options["reason"]} if action.takes_reason else {}
+        jobs = [found(job_id).pk for job_id in options["ids"]]
+        changed = {job_id: action.do(job_id, **why) is not False for job_id in jobs}
+        if options["json"]:
+            self.show([{"id": str(job_id), "changed": done} for job_id, done in changed.items()])
+            return
+        for job_id, done in changed.items():
+            self.stdout.write(f"{job_id} {action.said if done else action.otherwise}")
 
     def _list(self, options: dict[str, Any]) -> None:
         jobs = repeating() if options["repeating"] else QueuedJob.objects.visible()
