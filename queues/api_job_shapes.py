@@ -126,5 +126,5 @@ class AttemptSerializer(serializers.Serializer):
     log = serializers.ListField(child=serializers.DictField())
 
 
-class Reason(StrictSerializer):
+class JobReason(StrictSerializer):
     reason = serializers.CharField(required=False, max_length=255, default="", allow_blank=True)

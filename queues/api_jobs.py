@@ -15,10 +15,10 @@ from queues.api_job_shapes import (
     AttemptSerializer,
     JobId,
     JobIds,
+    JobReason,
     NewJob,
     NewJobs,
     QueuedJobSerializer,
-    Reason,
 )
 from queues.errors import JobNotFound
 from queues.handles import parsed_id
@@ -115,10 +115,10 @@ class Attempts(Endpoint):
 class Abort(Endpoint):
     actions = {"POST": "job.operate"}
 
-    @extend_schema(operation_id="jobs_abort", request=Reason, responses=QueuedJobSerializer)
+    @extend_schema(operation_id="jobs_abort", request=JobReason, responses=QueuedJobSerializer)
     def post(self, request: Request, job_id: str) -> Response:
         """An unfinished job ends as failed, without callback; a finished one stays as it is."""
-        steering.abort(parsed_id(job_id), **_given(Reason, request))
+        steering.abort(parsed_id(job_id), **_given(JobReason, request))
         return Response(QueuedJobSerializer(found(job_id)).data)
 
 
@@ -145,10 +145,10 @@ class RunNow(Endpoint):
 class Pause(Endpoint):
     actions = {"POST": "job.operate"}
 
-    @extend_schema(operation_id="jobs_pause", request=Reason, responses=QueuedJobSerializer)
+    @extend_schema(operation_id="jobs_pause", request=JobReason, responses=QueuedJobSerializer)
     def post(self, request: Request, job_id: str) -> Response:
         """A job that repeats starts no more until it is resumed; a run that is under way ends."""
-        pausing.pause(parsed_id(job_id), **_given(Reason, request))
+        pausing.pause(parsed_id(job_id), **_given(JobReason, request))
         return Response(QueuedJobSerializer(found(job_id)).data)
 
 
