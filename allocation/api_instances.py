@@ -47,7 +47,7 @@ class InstanceFilters(django_filters.FilterSet):
 
     def labelled(self, rows: Any, name: str, value: str) -> Any:
         label, equals, wanted = value.partition("=")
-        if not equals or not label or "__" in label:
+        if not equals or not label:
             raise ValidationError({"label": ["Write name=value."]})
         return rows.with_label(label, wanted)
 
@@ -95,6 +95,7 @@ class OneInstance(Endpoint):
         parameters=[
             IF_MATCH,
             OpenApiParameter("drop_jobs", int, description="How many jobs it has, to drop them."),
+            OpenApiParameter("reason", str, description="Why, for its event."),
         ],
         responses={204: None},
     )
@@ -103,9 +104,12 @@ class OneInstance(Endpoint):
         text = request.query_params.get("drop_jobs")
         if text is not None and not (text.isascii() and text.isdigit() and len(text) < 19):
             raise ValidationError({"drop_jobs": ["Must be a whole number."]})
-        shown(instance_id)  # 404 for an unknown one
-        jobs = None if text is None else int(text)
-        doors.remove_instance(instance_id, drop_jobs=jobs, epoch=required_epoch(request))
+        doors.remove_instance(
+            instance_id,
+            drop_jobs=None if text is None else int(text),
+            reason=request.query_params.get("reason", ""),
+            epoch=required_epoch(request),
+        )
         return Response(status=204)
 
 
@@ -160,11 +164,13 @@ class DrainInstance(Endpoint):
 class Restore(Endpoint):
     actions = {"POST": "instance.operate"}
 
-    @extend_schema(request=None, responses=InstanceSerializer, parameters=[IF_MATCH])
+    @extend_schema(request=WhySerializer, responses=InstanceSerializer, parameters=[IF_MATCH])
     def post(self, request: Request, instance_id: str) -> Response:
         """Available again; whoever brought it here decides from now on."""
-        epoch = required_epoch(request)
-        patiently(lambda: availability.restore(valid_id(instance_id), epoch=epoch))
+        wanted = WhySerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        facts = {**wanted.validated_data, "epoch": required_epoch(request)}
+        patiently(lambda: availability.restore(valid_id(instance_id), **facts))
         return shown(instance_id)
 
 

@@ -6,6 +6,12 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from allocation.holds import left_on
+from allocation.logic.wishes import (
+    MOST_CAPACITY,
+    MOST_MOVES_PER_MINUTE,
+    MOST_SECONDS,
+    MOST_WEIGHT,
+)
 from allocation.models import Allocation, Instance
 from atributo_site.rest.strict_serializer import StrictSerializer
 
@@ -51,9 +57,9 @@ class InstanceSerializer(serializers.ModelSerializer):
 
 
 class SettingsSerializer(StrictSerializer):
-    weight = serializers.IntegerField(min_value=1, max_value=1_000_000, required=False)
+    weight = serializers.IntegerField(min_value=1, max_value=MOST_WEIGHT, required=False)
     capacity = serializers.IntegerField(
-        min_value=0, max_value=2_000_000_000, required=False, allow_null=True
+        min_value=0, max_value=MOST_CAPACITY, required=False, allow_null=True
     )
     labels = serializers.DictField(
         child=serializers.CharField(max_length=255, allow_blank=True), required=False
@@ -81,14 +87,14 @@ class WhySerializer(StrictSerializer):
 class DrainWishSerializer(WhySerializer):
     deadline_seconds = serializers.FloatField(
         min_value=0,
-        max_value=365 * DAY_SECONDS,
+        max_value=MOST_SECONDS,
         required=False,
         allow_null=True,
         help_text="After it the jobs that are left move elsewhere.",
     )
     moves_per_minute = serializers.IntegerField(
         min_value=1,
-        max_value=1_000_000,
+        max_value=MOST_MOVES_PER_MINUTE,
         required=False,
         allow_null=True,
         help_text="Without it nothing is moved before the deadline.",

@@ -52,7 +52,7 @@ class Atributo:
         """No job is allocated to it any more; destroyed, it loses the jobs it has."""
         self._check(instance_id)
         if destroyed:
-            self._patiently(availability.remove, instance_id)
+            self._patiently(availability.remove, instance_id, **wishes)
             forget_loads(self.using)
             return True
         return self._patiently(availability.make_unavailable, instance_id, **wishes)
@@ -81,7 +81,11 @@ class Atributo:
 
     def deallocate_many(self, job_ids: Iterable[str]) -> int:
         """How many of them were allocated."""
-        return len(self._end(list(job_ids), None))
+        return len(self.end_many(job_ids))
+
+    def end_many(self, job_ids: Iterable[str]) -> dict[str, str]:
+        """Forget the instances of these jobs; job → the instance it had."""
+        return self._end(job_ids, None)
 
     def has_jobs(self, instance_id: str) -> bool:
         self._check(instance_id)
@@ -123,7 +127,7 @@ class Atributo:
         choice, persist = default.choose(job_id, listed)
         return choice.id, persist
 
-    def _end(self, job_ids: list[str], epoch: int | None) -> dict[str, str]:
+    def _end(self, job_ids: Iterable[str], epoch: int | None) -> dict[str, str]:
         self._check()
         wanted = valid_ids(job_ids)
         ending = Ending(wanted, current_actor().name, "deallocated", epoch)

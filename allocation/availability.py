@@ -9,6 +9,7 @@ from allocation.locks import availability_alone
 from allocation.models import Allocation, Drain, Instance, InstanceLoad
 from allocation.models.clock import from_now
 from allocation.stores import Ending, store
+from allocation.wishes import check_wishes
 
 MANUAL = Instance.Source.MANUAL
 RANK = {Instance.Source.MANUAL: 1, Instance.Source.DNS: 0, Instance.Source.WORKER: 0}
@@ -27,6 +28,7 @@ def make_available(
     **settings: Any,
 ) -> bool:
     """True when it is available now; False when a person has said otherwise."""
+    check_wishes(reason=reason, lease_seconds=lease_seconds, **settings)
     row = Instance.objects.using(using).filter(pk=instance_id).first()
     if row is None or epoch is not None or not _is_settled(row, True, source, settings):
         with availability_alone(using):
@@ -48,6 +50,7 @@ def make_unavailable(
     using: str = "default",
 ) -> bool:
     """True when nothing is allocated to it any more; False when a person has said otherwise."""
+    check_wishes(reason=reason)
     if source != MANUAL and epoch is None:  # automation repeats itself, a person waits
         row = Instance.objects.using(using).filter(pk=instance_id).first()
         if row is not None and _is_settled(row, False, source, {}):
@@ -62,8 +65,11 @@ def make_unavailable(
     return True
 
 
-def remove(instance_id: str, *, epoch: int | None = None, using: str = "default") -> int:
+def remove(
+    instance_id: str, *, reason: str = "", epoch: int | None = None, using: str = "default"
+) -> int:
     """Drop its jobs and the instance itself; how many jobs that were. Unknown is fine."""
+    check_wishes(reason=reason)
     dropped = 0
     rows = Instance.objects.using(using).filter(pk=instance_id)
     if load_of(instance_id, using) > CHUNK:
@@ -85,6 +91,7 @@ def remove(instance_id: str, *, epoch: int | None = None, using: str = "default"
             f"instance:{instance_id}",
             using=using,
             epoch=number,
+            reason=reason,
             jobs_dropped=dropped,
             was_available=row.available,
             weight=row.weight,
@@ -92,8 +99,11 @@ def remove(instance_id: str, *, epoch: int | None = None, using: str = "default"
     return dropped
 
 
-def restore(instance_id: str, *, epoch: int | None = None, using: str = "default") -> None:
+def restore(
+    instance_id: str, *, reason: str = "", epoch: int | None = None, using: str = "default"
+) -> None:
     """Available again, and whoever brought it here decides from now on."""
+    check_wishes(reason=reason)
     with availability_alone(using):
         row = roster.locked(instance_id, using, epoch)
         Drain.objects.using(using).filter(pk=instance_id).delete()
@@ -103,17 +113,18 @@ def restore(instance_id: str, *, epoch: int | None = None, using: str = "default
             row,
             "instance.restored",
             using,
-            facts={"source": row.origin, "was_available": row.available},
+            facts={"source": row.origin, "reason": reason, "was_available": row.available},
             available=True,
             is_dead=False,
             source=row.origin,
-            reason="",
+            reason=reason,
             lease_until=_new_lease(row),
         )
 
 
 def heartbeat(instance_id: str, seconds: float, using: str = "default") -> bool:
     """Keep an available instance alive; False when it is not available (any more)."""
+    check_wishes(lease_seconds=seconds)
     rows = Instance.objects.using(using).filter(pk=instance_id, available=True)
     return rows.update(lease_until=from_now(seconds)) == 1
 
@@ -122,6 +133,7 @@ def configure(
     instance_id: str, *, epoch: int | None = None, using: str = "default", **settings: Any
 ) -> None:
     """Change weight, capacity or labels."""
+    check_wishes(**settings)
     with availability_alone(using):
         row = roster.locked(instance_id, using, epoch)
         if not _differs(row, settings):

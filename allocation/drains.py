@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 
 from allocation import roster
 from allocation.availability import MANUAL, is_outranked, load_of, switch_off
-from allocation.errors import UnknownInstance
+from allocation.errors import NotDraining
 from allocation.events import record
 from allocation.holds import left_on
 from allocation.ids import valid_id
@@ -17,6 +17,7 @@ from allocation.logic.drain import Progress, moves_due, plan
 from allocation.models import Allocation, Drain
 from allocation.models.clock import from_now
 from allocation.moves import Destinations, move_jobs
+from allocation.wishes import check_wishes
 
 MOST_MOVES = 200  # per sweep and instance
 
@@ -33,6 +34,8 @@ def drain(
 ) -> bool:
     """Start, or change one that runs. False when a person wants the instance available."""
     valid_id(instance_id)
+    wishes = {"deadline_seconds": deadline_seconds, "moves_per_minute": moves_per_minute}
+    check_wishes(reason=reason, **wishes)
     with availability_alone(using):
         row = roster.locked(instance_id, using, epoch)
         if is_outranked(row, False, source):
@@ -111,5 +114,5 @@ def _finish(found: Drain, moved: int, using: str) -> None:
 def _running(instance_id: str, using: str) -> Drain:
     found = Drain.objects.using(using).filter(pk=instance_id).first()
     if found is None:
-        raise UnknownInstance(f"{instance_id} is not draining", instance_id=instance_id)
+        raise NotDraining(f"{instance_id} is not draining", instance_id=instance_id)
     return found

@@ -26,6 +26,13 @@ class InvalidId(AtributoError):
     code = "invalid_id"
 
 
+class InvalidWish(AtributoError):
+    """A setting, a reason or a pace that no instance can have."""
+
+    status_code = 400
+    code = "invalid_wish"
+
+
 class NoInstances(AtributoError):
     """No instance is available, or none has room; nothing was stored."""
 
@@ -79,6 +86,13 @@ class InstanceHeld(AtributoError):
 
     status_code = 409
     code = "instance_held"
+
+
+class NotDraining(AtributoError):
+    """There is no drain of this instance to stop, to force or to watch."""
+
+    status_code = 409
+    code = "not_draining"
 
 
 class Rebalancing(AtributoError):

@@ -13,6 +13,7 @@ from allocation.logic.drain import moves_due, replan
 from allocation.models import Allocation, Rebalance
 from allocation.models.rebalance import ONLY_ROW
 from allocation.moves import Destinations, move_jobs
+from allocation.wishes import check_wishes
 
 MOST_MOVES = 200  # per sweep
 MOST_LOOKED_AT = 2_000  # per sweep
@@ -21,6 +22,7 @@ SUBJECT = "allocations"
 
 def start(*, moves_per_minute: int, using: str = "default") -> Rebalance:
     """From the first job on; refused while one runs."""
+    check_wishes(moves_per_minute=moves_per_minute)
     rows = Rebalance.objects.using(using)
     jobs = sum(read_loads(using).jobs.values())
     fresh = {

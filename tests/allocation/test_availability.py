@@ -4,7 +4,7 @@ import pytest
 
 from allocation import availability
 from allocation.atributo import Atributo
-from allocation.errors import EpochChanged, NoInstances, UnknownInstance
+from allocation.errors import EpochChanged, InvalidWish, NoInstances, UnknownInstance
 from allocation.leases import HeldLease
 from allocation.models import Event, Instance, InstanceLoad, PastAllocation
 from allocation.models.clock import database_now, from_now
@@ -200,3 +200,27 @@ def test_the_history_is_forgotten_with_the_events(ao, lease):
     PastAllocation.objects.filter(job_id="old").update(ended_at=from_now(-100 * 86400))
     assert forget_past_allocations(database_now(), lease) == 1
     assert PastAllocation.objects.get().job_id == "new"
+
+
+@pytest.mark.parametrize(
+    "wish", [{"weight": 0}, {"lease_seconds": float("nan")}, {"id": "b"}, {"reason": "x" * 256}]
+)
+def test_a_wrong_wish_is_refused_before_anything_changes(ao, wish):
+    with pytest.raises(InvalidWish, match=next(iter(wish))):
+        ao.available("a", **wish)
+    assert ao.instances() == [] and kinds() == []
+
+
+def test_restoring_and_removing_say_why(ao):
+    ao.unavailable("a")
+    availability.restore("a", reason="mended")
+    ao.unavailable("a", destroyed=True, reason="sold")
+    reasons = Event.objects.filter(kind__in=["instance.restored", "instance.removed"])
+    assert [each.facts["reason"] for each in reasons.order_by("id")] == ["mended", "sold"]
+
+
+def test_labels_are_found_by_any_name_and_as_text(ao):
+    for name in ("zone", "contains", "isnull", "0", "a__b", "a.b", "ü"):
+        ao.available(f"i-{name}", labels={name: "x", "port": 80})
+        assert list(Instance.objects.with_label(name, "x")) == [Instance(pk=f"i-{name}")]
+    assert Instance.objects.with_label("port", "80").count() == 7

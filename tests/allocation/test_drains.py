@@ -6,7 +6,7 @@ import pytest
 
 from allocation import availability, drains, holds, plans
 from allocation.atributo import Atributo
-from allocation.errors import UnknownInstance, UnknownJob
+from allocation.errors import NotDraining, UnknownInstance, UnknownJob
 from allocation.explain import explain
 from allocation.leases import HeldLease
 from allocation.models import Allocation, Drain, Event, Hold, Instance, PastAllocation
@@ -146,7 +146,7 @@ def test_automation_does_not_drain_what_a_person_made_available(ao):
 
 def test_only_a_draining_instance_can_be_stopped_or_forced(ao):
     for call in (drains.stop, drains.force, drains.progress):
-        with pytest.raises(UnknownInstance, match="not draining"):
+        with pytest.raises(NotDraining, match="not draining"):
             call("old")
     with pytest.raises(UnknownInstance):
         drains.drain("nobody")
