@@ -11,8 +11,9 @@ from rest_framework.response import Response
 
 from allocation import doors, plans, rebalances
 from allocation.api_instances import IF_MATCH
+from allocation.atributo import Allocated
 from allocation.busy import patiently
-from allocation.errors import UnknownJob
+from allocation.errors import AtributoError, EpochChanged, InvalidId, NoInstances, UnknownJob
 from allocation.explain import explain
 from allocation.ids import valid_id
 from allocation.logic.ids import refusal
@@ -20,7 +21,7 @@ from allocation.models import Allocation, Rebalance
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
 from atributo_site.rest.permission import allowed
 from atributo_site.rest.preconditions import etag, required_epoch
-from atributo_site.rest.strict_serializer import StrictSerializer
+from atributo_site.rest.strict_serializer import StrictSerializer, refuse_members
 
 MOST_JOBS = 1000
 
@@ -75,9 +76,15 @@ class OneAllocation(Endpoint):
             raise UnknownJob(f"{job_id} is not allocated", job_id=job_id)
         return Response(AllocationSerializer(row).data, headers={"ETag": etag(row.epoch)})
 
-    @extend_schema(request=None, responses={200: AllocatedSerializer, 201: AllocatedSerializer})
+    @extend_schema(
+        request=None,
+        responses={200: AllocatedSerializer, 201: AllocatedSerializer},
+        parameters=[IF_MATCH],
+    )
     def put(self, request: Request, job_id: str) -> Response:
         """The job's instance: 201 when it was placed now, 200 when it had one."""
+        refuse_members(request)
+        _check_epoch(valid_id(job_id), required_epoch(request))
         allocated = doors.allocate(job_id)
         facts = {"job_id": job_id, **allocated._asdict()}
         return Response(AllocatedSerializer(facts).data, 201 if allocated.persisted else 200)
@@ -110,6 +117,7 @@ class BatchItemSerializer(serializers.Serializer):
     job_id = serializers.CharField()
     instance_id = serializers.CharField(required=False)
     persisted = serializers.BooleanField(required=False)
+    deallocated = serializers.BooleanField(required=False)
     code = serializers.CharField(required=False, help_text="Set when this item failed.")
     detail = serializers.CharField(required=False)
 
@@ -133,13 +141,13 @@ class Batch(OneAllocation):
         wanted = BatchSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
         job_ids = wanted.validated_data["job_ids"]
-        good = [each for each in job_ids if refusal(each) is None]
+        good = list(dict.fromkeys(each for each in job_ids if refusal(each) is None))
         if wanted.validated_data["operation"] == "deallocate":
-            count = doors.deallocate_many(good)
-            bad = [_item(each, {}) for each in job_ids if refusal(each)]
-            return Response({"results": bad, "deallocated": count})
-        answers = doors.allocate_many(good)
-        return Response({"results": [_item(each, answers) for each in job_ids]})
+            ended = doors.deallocate_many(good)
+            results = [_ended(each, ended) for each in job_ids]
+            return Response({"results": results, "deallocated": len(ended)})
+        answers = doors.allocate_those_that_fit(good)
+        return Response({"results": _allocated(job_ids, answers)})
 
 
 class PlanSerializer(StrictSerializer):
@@ -222,12 +230,44 @@ class PlanMoves(OneAllocation):
         return Response(_progress(started))
 
 
+def _check_epoch(job_id: str, epoch: int | None) -> None:
+    """Who names an epoch wants that placement and no other."""
+    if epoch is None:
+        return
+    found = Allocation.objects.filter(pk=job_id).values_list("epoch", flat=True).first()
+    if found != epoch:
+        now = "not allocated" if found is None else f"at epoch {found}"
+        raise EpochChanged(f"{job_id} is {now}, not at epoch {epoch}", epoch=found)
+
+
 def _progress(found: Rebalance | None) -> dict[str, Any]:
     return {"progress": None if found is None else found.facts}
 
 
-def _item(job_id: str, answers: dict[str, Any]) -> dict[str, Any]:
-    why = refusal(job_id)
-    if why is not None:
-        return {"job_id": job_id, "code": "invalid_id", "detail": why}
-    return {"job_id": job_id, **answers[job_id]._asdict()}
+def _allocated(job_ids: list[str], answers: dict[str, Allocated]) -> list[dict[str, Any]]:
+    """One item for each; of a job that was named twice only the first may be persisted."""
+    items, seen = [], set()
+    for job_id in job_ids:
+        items.append(_placed(job_id, answers, job_id in seen))
+        seen.add(job_id)
+    return items
+
+
+def _placed(job_id: str, answers: dict[str, Allocated], is_again: bool) -> dict[str, Any]:
+    if (why := refusal(job_id)) is not None:
+        return _failed(job_id, InvalidId(why))
+    if job_id not in answers:
+        return _failed(job_id, NoInstances("no instances"))
+    instance_id, persisted = answers[job_id]
+    return {"job_id": job_id, "instance_id": instance_id, "persisted": persisted and not is_again}
+
+
+def _ended(job_id: str, ended: dict[str, str]) -> dict[str, Any]:
+    if (why := refusal(job_id)) is not None:
+        return _failed(job_id, InvalidId(why))
+    was = {"instance_id": ended[job_id]} if job_id in ended else {}
+    return {"job_id": job_id, **was, "deallocated": job_id in ended}
+
+
+def _failed(job_id: str, error: AtributoError) -> dict[str, Any]:
+    return {"job_id": job_id, "code": error.code, "detail": str(error)}

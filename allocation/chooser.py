@@ -43,7 +43,13 @@ class Chooser:
     def _ask(
         self, allocator: Allocator, job_id: str, candidates: Candidates
     ) -> tuple[Candidate, bool]:
-        instance_id, persist = allocator(job_id, candidates.ids())
+        answer = allocator(job_id, candidates.ids())
+        if not isinstance(answer, tuple | list) or len(answer) != 2:
+            raise AllocatorError(
+                f"the allocator answered {answer!r}, not an instance and whether to store it",
+                job_id=job_id,
+            )
+        instance_id, persist = answer
         known = next((c for c in candidates.all if c.id == instance_id), None)
         if known is None:
             raise AllocatorError(

@@ -8,17 +8,21 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from django.db import DEFAULT_DB_ALIAS
 from django.db.transaction import atomic
 
+from allocation import roster
 from allocation.atributo import Allocated, Atributo
-from allocation.availability import load_of, remove
+from allocation.availability import CHUNK, load_of, make_unavailable, remove
 from allocation.busy import patiently
-from allocation.errors import EpochChanged, InstanceHeld, UnknownJob
+from allocation.errors import EpochChanged, InstanceHeld, NoInstances, UnknownJob
 from allocation.events import record
 from allocation.fencing import count_fenced
 from allocation.holds import holds_of
 from allocation.ids import valid_id
+from allocation.locks import availability_alone
 from allocation.models import Allocation
+from allocation.stores import store
 
 T = TypeVar("T")
 NAMED = 20  # job ids that a batch's event lists
@@ -37,21 +41,36 @@ def allocate(job_id: str) -> Allocated:
 
 
 def allocate_many(job_ids: list[str]) -> dict[str, Allocated]:
-    def place() -> dict[str, Allocated]:
-        answers = Atributo().allocate_many(job_ids)
-        new = [job_id for job_id, answer in answers.items() if answer.persisted]
-        counts = Counter(answers[job_id].instance_id for job_id in new)
-        if new:
-            record(
-                "allocations.made",
-                "allocations",
-                count=len(new),
-                to=dict(counts),
-                first=new[:NAMED],
-            )
-        return answers
+    return _together(lambda: _told(Atributo().allocate_many(job_ids)))
 
-    return _together(place)
+
+def allocate_those_that_fit(job_ids: list[str]) -> dict[str, Allocated]:
+    """Jobs that no instance has room for are missing in the answer."""
+    try:
+        return allocate_many(job_ids)
+    except NoInstances:
+        return _together(lambda: _told(_one_by_one(job_ids)))
+
+
+def _one_by_one(job_ids: list[str]) -> dict[str, Allocated]:
+    """Until there is no room; those that are left may have an instance from before."""
+    ao, answers = Atributo(), {}
+    for position, job_id in enumerate(job_ids):
+        try:
+            answers[job_id] = ao.allocate(job_id)
+        except NoInstances:
+            old = store(ao.using).find_many(job_ids[position:])
+            return {**answers, **{key: Allocated(where, False) for key, where in old.items()}}
+    return answers
+
+
+def _told(answers: dict[str, Allocated]) -> dict[str, Allocated]:
+    """With one event for all that are new."""
+    new = [job_id for job_id, answer in answers.items() if answer.persisted]
+    to = dict(Counter(answers[job_id].instance_id for job_id in new))
+    if new:
+        record("allocations.made", "allocations", count=len(new), to=to, first=new[:NAMED])
+    return answers
 
 
 def deallocate(job_id: str, epoch: int | None = None) -> None:
@@ -74,30 +93,50 @@ def deallocate(job_id: str, epoch: int | None = None) -> None:
         raise
 
 
-def deallocate_many(job_ids: list[str]) -> int:
-    def end() -> int:
-        count = Atributo().deallocate_many(job_ids)
-        if count:
-            record("allocations.ended", "allocations", count=count, first=job_ids[:NAMED])
-        return count
+def deallocate_many(job_ids: list[str]) -> dict[str, str]:
+    """Job → the instance it had, for those that had one."""
+
+    def end() -> dict[str, str]:
+        ended = Atributo().end_many(job_ids)
+        if ended:
+            first = [job_id for job_id in job_ids if job_id in ended][:NAMED]
+            record("allocations.ended", "allocations", count=len(ended), first=first)
+        return ended
 
     return _together(end)
 
 
 def remove_instance(
-    instance_id: str, *, drop_jobs: int | None = None, epoch: int | None = None
+    instance_id: str, *, drop_jobs: int | None = None, reason: str = "", epoch: int | None = None
 ) -> int:
     """Only who says how many jobs will be dropped may drop them; holds are never overruled."""
     valid_id(instance_id)
-    jobs, holds = load_of(instance_id), holds_of(instance_id)
-    if holds or (jobs and drop_jobs != jobs):
-        said = ", ".join([f"{jobs} jobs", *(f"{count} × {kind}" for kind, count in holds.items())])
-        raise InstanceHeld(
-            f"{instance_id} is held by {said}; say drop_jobs={jobs} to drop its jobs",
-            jobs=jobs,
-            holds=holds,
-        )
-    return patiently(lambda: remove(instance_id, epoch=epoch))
+    dropped = patiently(lambda: _remove_now(instance_id, drop_jobs, reason, epoch))
+    return patiently(lambda: remove(instance_id, reason=reason)) if dropped is None else dropped
+
+
+def _remove_now(
+    instance_id: str, drop_jobs: int | None, reason: str, epoch: int | None
+) -> int | None:
+    """Counted and dropped while nobody places anything; very many are only closed in, for later."""
+    with availability_alone():
+        roster.locked(instance_id, DEFAULT_DB_ALIAS, epoch)
+        jobs, holds = load_of(instance_id), holds_of(instance_id)
+        if holds or (jobs and drop_jobs != jobs):
+            raise _held(instance_id, jobs, holds)
+        if jobs <= CHUNK:
+            return remove(instance_id, reason=reason)
+        make_unavailable(instance_id, reason=reason or "to be removed")
+        return None
+
+
+def _held(instance_id: str, jobs: int, holds: dict[str, int]) -> InstanceHeld:
+    said = ", ".join([f"{jobs} jobs", *(f"{count} × {kind}" for kind, count in holds.items())])
+    return InstanceHeld(
+        f"{instance_id} is held by {said}; say drop_jobs={jobs} to drop its jobs",
+        jobs=jobs,
+        holds=holds,
+    )
 
 
 def _together(operation: Callable[[], T]) -> T:

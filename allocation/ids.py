@@ -15,4 +15,6 @@ def valid_id(value: str) -> str:
 
 def valid_ids(values: Iterable[str]) -> list[str]:
     """Each once, in the order they came."""
+    if isinstance(values, str):
+        raise InvalidId("a list of ids is wanted, not one text")
     return list(dict.fromkeys(valid_id(value) for value in values))

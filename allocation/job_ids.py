@@ -17,6 +17,7 @@ from allocation.leases import this_process
 from allocation.logic import job_ids as digits
 from allocation.logic.job_ids import Block, ParsedId
 
+MOST_IDS = 1_000_000  # in one batch: each moves the mark of the number by a millisecond
 CHILDS_BLOCK = 20  # a forked child shares its parent's number and needs few
 
 
@@ -64,6 +65,8 @@ class Generator:
         """Many at once: they may run ahead of the clock by their own length."""
         if count < 1:
             return []
+        if count > MOST_IDS:
+            raise BadNumbering(f"one batch has at most {MOST_IDS} ids, not {count}")
         while True:
             number, found = self._reserve(count, None)
             if isinstance(found, Block) and self._may_use(found):

@@ -4,11 +4,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from django.conf import settings
-
 from allocation.availability import load_of
-from allocation.candidates import forget_loads, fresh, read_loads
-from allocation.chooser import Chooser
+from allocation.candidates import forget_loads, read_loads
 from allocation.errors import UnknownInstance
 from allocation.ids import valid_ids
 from allocation.logic.drain import Move, arrivals, plan, replan
@@ -81,12 +78,11 @@ def plan_jobs(job_ids: list[str], using: str = "default") -> dict[str, str | Non
     wanted = valid_ids(job_ids)
     rows = Allocation.objects.using(using).filter(pk__in=wanted)
     found: dict[str, str | None] = dict(rows.values_list("job_id", "instance_id"))
-    candidates = fresh(using)
-    chooser = Chooser(using, settings.ATRIBUTO.strategy)
+    destinations = Destinations.without(None, using)
     for job_id in wanted:
         if job_id not in found:
-            has_any = bool(candidates.all)
-            found[job_id] = chooser.choose(job_id, candidates)[0].id if has_any else None
+            found[job_id] = destinations.choose(job_id)
+    forget_loads(using)  # they count what was only planned
     return {job_id: found[job_id] for job_id in wanted}
 
 

@@ -1,5 +1,6 @@
 """The base of every command: an actor for events, --json, exit codes for scripts."""
 
+import argparse
 import getpass
 import json
 import sys
@@ -17,6 +18,33 @@ from allocation.events import Actor, acting
 
 EXIT_REFUSED = 1  # the request was understood and refused
 EXIT_USAGE = 2  # the command line itself is wrong
+
+
+MOST_LISTED = 100_000
+
+
+def whole_number(least: int, most: int) -> Callable[[str], int]:
+    """The type of an argument; whatever else is typed is a usage error that names the range."""
+
+    def parse(text: str) -> int:
+        try:
+            number = int(text) if len(text) < 20 else None
+        except ValueError:
+            number = None
+        if number is None or not least <= number <= most:
+            raise argparse.ArgumentTypeError(f"must be a whole number from {least} to {most}")
+        return number
+
+    return parse
+
+
+listed_number = whole_number(1, MOST_LISTED)
+
+
+def with_json(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """A verb that knows --json as the command before it does."""
+    parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS)
+    return parser
 
 
 class AtributoCommand(BaseCommand):

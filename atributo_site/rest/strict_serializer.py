@@ -3,12 +3,19 @@
 from typing import Any
 
 from rest_framework import serializers
+from rest_framework.request import Request
 
 
 class StrictSerializer(serializers.Serializer):
     def to_internal_value(self, data: Any) -> Any:
         unknown = set(data) - set(self.fields) if isinstance(data, dict) else set()
         if unknown:
-            message = f"Unknown; there are {', '.join(self.fields)}."
+            known = f"there are {', '.join(self.fields)}" if self.fields else "there are none"
+            message = f"Unknown; {known}."
             raise serializers.ValidationError({name: [message] for name in sorted(unknown)})
         return super().to_internal_value(data)
+
+
+def refuse_members(request: Request) -> None:
+    """Where a body says nothing, one that says something is a mistake."""
+    StrictSerializer(data=request.data).is_valid(raise_exception=True)

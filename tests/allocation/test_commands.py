@@ -73,6 +73,39 @@ def test_a_wrong_command_line_is_a_usage_error(run):
         run("instances", "explode")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["instances", "list", "--limit", "-1"],
+        ["jobs", "a", "--limit", "0"],
+        ["instances", "available", "a", "--label", "zone"],
+        ["instances", "drain", "a", "--stop", "--force"],
+        ["job_id", "make", "0"],
+        ["job_id", "make", "9" * 30],
+    ],
+)
+def test_a_number_or_label_that_cannot_be_meant_is_a_usage_error(run, words):
+    with pytest.raises(CommandError):
+        run(*words)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["instances", "available", "a", "--weight", "0"],
+        ["instances", "drain", "instance0", "--deadline", "nan"],
+        ["instances", "drain", "instance0", "--pace", "0"],
+        ["rebalance", "--pace", "0"],
+        ["instances", "remove", "nobody"],
+    ],
+)
+def test_what_no_instance_can_have_is_refused_and_changes_nothing(run, two, words):
+    before = Event.objects.count()
+    with pytest.raises(SystemExit) as refused:
+        run(*words)
+    assert (refused.value.code, Event.objects.count()) == (1, before)
+
+
 def test_allocate_plan_explain_jobs_and_deallocate(run, two):
     assert run("allocate", "job0", "--plan") == "job0: instance1\n"
     assert run("allocate", "job0") == "job0: instance1 (new)\n"

@@ -318,3 +318,10 @@ def test_c09_processes_threads_and_forks_while_clocks_step(process_environment, 
     made = [job_id for part in parts for job_id in part]
     assert len(set(made)) == 120_000
     assert all(parse(job_id).exact for job_id in made)
+
+
+def test_a_batch_that_is_too_large_moves_no_mark():
+    generator = Generator("auto", 100, 1000)
+    with pytest.raises(BadNumbering, match="at most 1000000"):
+        generator.get_job_ids(10**13)
+    assert generator.number is None

@@ -2,12 +2,13 @@
 
 import threading
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import pytest
 from django.db import connection, connections
 from django.db.transaction import atomic
 
+from allocation import doors
 from allocation.atributo import Atributo
 from allocation.errors import DatabaseBusy, NoInstances
 from allocation.models import Allocation, PastAllocation
@@ -182,3 +183,27 @@ def test_a5_a_process_killed_inside_allocate_leaves_all_or_nothing(ao):
         raise Killed
     assert Allocation.objects.count() == 0
     assert broken() == {}
+
+
+def test_no_job_slips_in_between_counting_and_removing(monkeypatch):
+    """Who said «nothing is dropped» drops nothing, however late a job comes."""
+    Atributo().available("a")
+    with ThreadPoolExecutor(1) as pool:
+        late = []
+
+        def holds_of(instance_id):
+            late.append(pool.submit(allocate))
+            wait(late, timeout=0.5)
+            return {}
+
+        monkeypatch.setattr(doors, "holds_of", holds_of)
+        assert doors.remove_instance("a") == 0
+        assert isinstance(late[0].exception(), NoInstances)
+    assert not PastAllocation.objects.exists()
+
+
+def allocate():
+    try:
+        return Atributo().allocate("late")
+    finally:
+        connections.close_all()

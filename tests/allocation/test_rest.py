@@ -96,6 +96,65 @@ def test_a_batch_deallocates_too(rest, two):
     assert Allocation.objects.count() == 0
 
 
+def test_a_batch_tells_of_each_whether_it_was_allocated(rest, two):
+    two.allocate("a")
+    body = {"job_ids": ["a", "b", ""], "operation": "deallocate"}
+    ended, unknown, wrong = rest("post", "/allocations/batch", body).json()["results"]
+    assert (ended["deallocated"], ended["instance_id"][:-1]) == (True, "instance")
+    assert unknown == {"job_id": "b", "deallocated": False}
+    assert wrong["code"] == "invalid_id"
+
+
+def test_a_batch_places_those_that_fit_and_names_the_others(rest, db):
+    ao = Atributo()
+    ao.available("small", capacity=2)
+    ao.allocate("old")
+    body = {"job_ids": ["new", "late", "old"]}
+    new, late, old = rest("post", "/allocations/batch", body).json()["results"]
+    assert (new["persisted"], old["persisted"]) == (True, False)
+    assert late == {"job_id": "late", "code": "no_instances", "detail": "no instances"}
+    assert ao.jobs("small") == ["new", "old"]
+
+
+def test_of_a_job_that_a_batch_names_twice_one_item_is_persisted(rest, two):
+    results = rest("post", "/allocations/batch", {"job_ids": ["a", "a"]}).json()["results"]
+    assert [item["persisted"] for item in results] == [True, False]
+
+
+def test_the_plan_for_jobs_knows_who_is_full(rest, db):
+    Atributo().available("small", capacity=1)
+    answer = rest("post", "/allocations/plan", {"job_ids": ["a", "b"]}).json()
+    assert answer["instances"] == {"a": "small", "b": None}
+
+
+def test_who_names_an_epoch_allocates_nothing_anew(rest, two):
+    answer = rest("put", "/allocations/job0", **{"If-Match": '"1"'})
+    assert (answer.status_code, answer.json()["code"]) == (412, "epoch_changed")
+    rest("put", "/allocations/job0")
+    tag = rest("get", "/allocations/job0").headers["ETag"]
+    assert rest("put", "/allocations/job0", **{"If-Match": tag}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("put", "/allocations/a"), ("post", "/instances/instance0/restore")]
+)
+def test_members_that_nobody_knows_are_refused_where_none_is_needed(rest, two, method, path):
+    answer = rest(method, path, {"typo": 1})
+    assert (answer.status_code, list(answer.json()["errors"])) == (400, ["typo"])
+
+
+def test_stopping_what_does_not_drain_is_a_conflict(rest, two):
+    answer = rest("delete", "/instances/instance0/drain")
+    assert (answer.status_code, answer.json()["code"]) == (409, "not_draining")
+
+
+@pytest.mark.parametrize("name", ["contains", "isnull", "0", "a__b"])
+def test_a_label_may_have_any_name(rest, two, name):
+    two.available("labelled", labels={name: "x"})
+    found = rest("get", f"/instances?label={name}=x").json()["results"]
+    assert [row["id"] for row in found] == ["labelled"]
+
+
 def test_plans_of_a_drain_a_rebalance_and_jobs(rest, two):
     two.allocate_many([f"job{n}" for n in range(6)])
     jobs = len(two.jobs("instance0"))

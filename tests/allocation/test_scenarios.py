@@ -163,6 +163,23 @@ def test_a18_an_allocator_that_chooses_nobody_stores_nothing(answer):
     assert ao.instance("job") is None
 
 
+@pytest.mark.parametrize("answer", ["on", None, ("on",), ("on", True, 1), 5])
+def test_a18_an_answer_of_another_shape_is_the_allocators_error(answer):
+    ao = Stubborn()
+    ao.available("on")
+    ao.answer = answer
+    with pytest.raises(AllocatorError, match="an instance and whether to store it"):
+        ao.allocate("job")
+
+
+def test_a18_one_text_is_no_list_of_ids(ao):
+    ao.available("foo")
+    for call in (ao.allocate_many, ao.deallocate_many):
+        with pytest.raises(InvalidId, match="a list of ids"):
+            call("bar")
+    assert ao.jobs("foo") == []
+
+
 def test_an_allocator_is_asked_only_about_jobs_that_are_nowhere():
     ao = Stubborn()
     ao.available("on")

@@ -33,6 +33,27 @@ def test_a_document_is_put_shown_listed_and_deleted(run):
     assert "(deleted)" in run("documents", "history", "c", "k")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [["documents", "list", "c"], ["transactions", "list"], ["locks", "list"]],
+)
+def test_json_may_stand_behind_the_verb_as_well(run, words):
+    assert json.loads(run(*words, "--json")) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["transactions", "list", "--limit", "-1"],
+        ["locks", "list", "--limit", "0"],
+        ["documents", "put", "c", "k", "1", "--ref", "x", "--create-only"],
+    ],
+)
+def test_what_cannot_be_meant_is_a_usage_error(run, words):
+    with pytest.raises(CommandError):
+        run(*words)
+
+
 def test_a_refusal_is_a_sentence_and_exit_code_1(run, capsys):
     with pytest.raises(SystemExit) as ended:
         run("documents", "get", "c", "none")

@@ -14,7 +14,7 @@ class Command(AtributoCommand):
         parser.add_argument("job_ids", nargs="+", metavar="job_id")
 
     def perform(self, job_ids: list[str], **options: Any) -> None:
-        count = doors.deallocate_many(job_ids)
+        count = len(doors.deallocate_many(job_ids))
         if options["json"]:
             return self.show({"deallocated": count})
         self.stdout.write(f"{count} of {len(job_ids)} jobs were allocated and are no longer.")

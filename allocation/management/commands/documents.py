@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 
 from allocation.transactions.client import Client
 from allocation.transactions.response import Response
-from atributo_site.commands import AtributoCommand
+from atributo_site.commands import AtributoCommand, with_json
 
 
 class Command(AtributoCommand):
@@ -17,22 +17,23 @@ class Command(AtributoCommand):
     def add_arguments(self, parser: Any) -> None:
         does = parser.add_subparsers(dest="does", required=True)
         for name in ("get", "put", "delete", "history"):
-            one = does.add_parser(name)
+            one = with_json(does.add_parser(name))
             one.add_argument("collection")
             one.add_argument("key")
-            one.add_argument("--ref", help="The version that is meant or must match.")
+            which = one.add_mutually_exclusive_group()
+            which.add_argument("--ref", help="The version that is meant or must match.")
             one.add_argument("--ignore-lock", action="store_true", help="Ignore transactions.")
             if name == "put":
                 one.add_argument("value", help="JSON, or - for standard input.")
-                one.add_argument("--create-only", action="store_true")
+                which.add_argument("--create-only", action="store_true")
         for name in ("list", "search"):
-            many = does.add_parser(name)
+            many = with_json(does.add_parser(name))
             many.add_argument("collection")
             many.add_argument("--limit", type=int, default=100)
             if name == "search":
                 many.add_argument("query", help="For example: age:>30 AND city:Paris")
                 many.add_argument("--sort", default="", help="For example: age:desc")
-        drop = does.add_parser("drop", help="Forget a whole collection.")
+        drop = with_json(does.add_parser("drop", help="Forget a whole collection."))
         drop.add_argument("collection")
         drop.add_argument("--yes", action="store_true", help="Really.")
 

@@ -8,7 +8,7 @@ from allocation import availability, doors, drains, holds
 from allocation.busy import patiently
 from allocation.ids import valid_id
 from allocation.models import Instance
-from atributo_site.commands import AtributoCommand
+from atributo_site.commands import AtributoCommand, listed_number, with_json
 
 PAUSE_SECONDS = 0.5
 
@@ -20,14 +20,18 @@ class Command(AtributoCommand):
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="verb")
         listing = _verb(verbs, "list", "show instances with state, load and labels")
         listing.add_argument("--prefix", default="", help="only ids that start like this")
-        listing.add_argument("--limit", type=int, default=100)
+        listing.add_argument("--limit", type=listed_number, default=100)
         available = _verb(verbs, "available", "let jobs be allocated to it", "instance_id")
         available.add_argument("--weight", type=int)
         available.add_argument("--capacity", type=int)
-        available.add_argument("--label", action="append", default=[], metavar="NAME=VALUE")
+        available.add_argument(
+            "--label", action="append", type=_label, default=[], metavar="NAME=VALUE"
+        )
         unavailable = _verb(verbs, "unavailable", "allocate no more jobs to it", "instance_id")
         drain = _verb(verbs, "drain", "unavailable, and its jobs leave", "instance_id")
-        for each in (available, unavailable, drain):
+        restore = _verb(verbs, "restore", "make it available again", "instance_id")
+        remove = _verb(verbs, "remove", "remove it", "instance_id")
+        for each in (available, unavailable, drain, restore, remove):
             each.add_argument("--reason", default="")
         drain.add_argument("--deadline", type=float, metavar="SECONDS")
         drain.add_argument(
@@ -36,11 +40,10 @@ class Command(AtributoCommand):
             metavar="MOVES_PER_MINUTE",
             help="without it nothing is moved before the deadline",
         )
-        drain.add_argument("--force", action="store_true", help="move all jobs now")
-        drain.add_argument("--stop", action="store_true", help="stop the drain that runs")
+        how = drain.add_mutually_exclusive_group()
+        how.add_argument("--force", action="store_true", help="move all jobs now")
+        how.add_argument("--stop", action="store_true", help="stop the drain that runs")
         drain.add_argument("--watch", action="store_true", help="show the progress until done")
-        _verb(verbs, "restore", "make it available again", "instance_id")
-        remove = _verb(verbs, "remove", "remove it", "instance_id")
         remove.add_argument("--drop-jobs", type=int, metavar="N", help="how many jobs it has")
 
     def perform(self, verb: str, **options: Any) -> None:
@@ -54,12 +57,14 @@ class Command(AtributoCommand):
         columns = ["id", "state", "load", "capacity", "weight", "source", "labels", "reason"]
         self.table(columns, [[_cell(facts[name]) for name in columns] for facts in found])
 
-    def _available(self, instance_id: str, reason: str, label: list[str], **options: Any) -> None:
+    def _available(
+        self, instance_id: str, reason: str, label: list[tuple[str, str]], **options: Any
+    ) -> None:
         settings: dict[str, Any] = {
             name: options[name] for name in ("weight", "capacity") if options[name] is not None
         }
         if label:
-            settings["labels"] = dict(each.partition("=")[::2] for each in label)
+            settings["labels"] = dict(label)
         valid_id(instance_id)
         patiently(lambda: availability.make_available(instance_id, reason=reason, **settings))
         self._say(instance_id, **options)
@@ -69,12 +74,12 @@ class Command(AtributoCommand):
         patiently(lambda: availability.make_unavailable(instance_id, reason=reason))
         self._say(instance_id, **options)
 
-    def _restore(self, instance_id: str, **options: Any) -> None:
-        patiently(lambda: availability.restore(valid_id(instance_id)))
+    def _restore(self, instance_id: str, reason: str, **options: Any) -> None:
+        patiently(lambda: availability.restore(valid_id(instance_id), reason=reason))
         self._say(instance_id, **options)
 
-    def _remove(self, instance_id: str, drop_jobs: int | None, **options: Any) -> None:
-        dropped = doors.remove_instance(instance_id, drop_jobs=drop_jobs)
+    def _remove(self, instance_id: str, drop_jobs: int | None, reason: str, **options: Any) -> None:
+        dropped = doors.remove_instance(instance_id, drop_jobs=drop_jobs, reason=reason)
         if options["json"]:
             return self.show({"id": instance_id, "removed": True, "jobs_dropped": dropped})
         self.stdout.write(f"{instance_id} is removed; {dropped} jobs were dropped.")
@@ -114,16 +119,22 @@ class Command(AtributoCommand):
         row = Instance.objects.select_related("drain").with_load().get(pk=instance_id)
         if options["json"]:
             return self.show(_facts(row))
-        said = holds.may_remove(instance_id).sentence
-        self.stdout.write(f"{instance_id} is {row.state} with {row.load} jobs. {said}")
+        said = "" if row.available else f" {holds.may_remove(instance_id).sentence}"
+        self.stdout.write(f"{instance_id} is {row.state} with {row.load} jobs.{said}")
 
 
 def _verb(verbs: Any, name: str, text: str, *arguments: str) -> Any:
-    parser = verbs.add_parser(name, help=text)
-    parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS)
+    parser = with_json(verbs.add_parser(name, help=text))
     for argument in arguments:
         parser.add_argument(argument)
     return parser
+
+
+def _label(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise argparse.ArgumentTypeError(f"write NAME=VALUE, not {text!r}")
+    return name, value
 
 
 def _facts(row: Any) -> dict[str, Any]:

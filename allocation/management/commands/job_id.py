@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from allocation import job_ids
-from atributo_site.commands import AtributoCommand
+from atributo_site.commands import AtributoCommand, whole_number, with_json
 
 
 class Command(AtributoCommand):
@@ -13,11 +13,11 @@ class Command(AtributoCommand):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="verb")
         make = verbs.add_parser("make", help="print new ids")
-        make.add_argument("count", type=int, nargs="?", default=1)
+        make.add_argument("count", type=whole_number(1, job_ids.MOST_IDS), nargs="?", default=1)
         decode = verbs.add_parser("decode", help="time, worker number and cluster size")
         decode.add_argument("job_id")
         for each in (make, decode):
-            each.add_argument("--json", action="store_true", default=argparse.SUPPRESS)
+            with_json(each)
 
     def perform(self, verb: str, **options: Any) -> None:
         getattr(self, f"_{verb}")(**options)

@@ -5,7 +5,7 @@ from typing import Any
 
 from allocation.ids import valid_id
 from allocation.models import Allocation
-from atributo_site.commands import AtributoCommand
+from atributo_site.commands import AtributoCommand, listed_number
 
 
 class Command(AtributoCommand):
@@ -13,7 +13,7 @@ class Command(AtributoCommand):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("instance_id")
-        parser.add_argument("--limit", type=int, default=1000)
+        parser.add_argument("--limit", type=listed_number, default=1000)
         parser.add_argument("--after", default="", help="only ids behind this one")
 
     def perform(self, instance_id: str, limit: int, after: str, **options: Any) -> None:

@@ -6,7 +6,7 @@ from django.db.models import Count
 
 from allocation.transactions import operators
 from allocation.transactions.models import Lock
-from atributo_site.commands import AtributoCommand
+from atributo_site.commands import AtributoCommand, listed_number, with_json
 
 
 class Command(AtributoCommand):
@@ -14,10 +14,10 @@ class Command(AtributoCommand):
 
     def add_arguments(self, parser: Any) -> None:
         does = parser.add_subparsers(dest="does", required=True)
-        listed = does.add_parser("list")
+        listed = with_json(does.add_parser("list"))
         listed.add_argument("--collection")
-        listed.add_argument("--limit", type=int, default=100)
-        release = does.add_parser("release", help="A running holder is rolled back.")
+        listed.add_argument("--limit", type=listed_number, default=100)
+        release = with_json(does.add_parser("release", help="A running holder is rolled back."))
         release.add_argument("id", type=int)
         release.add_argument("--reason", required=True)
 

@@ -24,7 +24,7 @@ class Command(AtributoCommand):
         if stop:
             patiently(rebalances.stop)
         elif pace is not None:
-            patiently(lambda: rebalances.start(moves_per_minute=max(1, pace)))
+            patiently(lambda: rebalances.start(moves_per_minute=pace))
         elif not watch:
             return self._preview(**options)
         if watch:

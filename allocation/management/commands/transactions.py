@@ -5,7 +5,7 @@ from typing import Any
 from allocation.transactions import operators
 from allocation.transactions.errors import TransactionNotFound
 from allocation.transactions.models import JournalEntry, Transaction
-from atributo_site.commands import AtributoCommand
+from atributo_site.commands import AtributoCommand, listed_number, with_json
 
 KINDS = {
     "open": lambda rows: rows.unfinished(),
@@ -19,12 +19,13 @@ class Command(AtributoCommand):
 
     def add_arguments(self, parser: Any) -> None:
         does = parser.add_subparsers(dest="does", required=True)
-        listed = does.add_parser("list")
+        listed = with_json(does.add_parser("list"))
         listed.add_argument("--kind", choices=KINDS, default="open")
-        listed.add_argument("--limit", type=int, default=50)
-        does.add_parser("show", help="One with its journal.").add_argument("id", type=int)
+        listed.add_argument("--limit", type=listed_number, default=50)
+        shown = with_json(does.add_parser("show", help="One with its journal."))
+        shown.add_argument("id", type=int)
         for name in ("roll-back", "complete", "retry"):
-            act = does.add_parser(name)
+            act = with_json(does.add_parser(name))
             act.add_argument("id", type=int)
             act.add_argument("--reason", required=True)
 
