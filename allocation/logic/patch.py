@@ -4,6 +4,9 @@ from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from typing import Any
 
+MOST_COPIED = 100_000  # a few copies of copies would fill any memory
+DEEPEST = 32
+
 
 class BadPatch(ValueError):
     """A patch that is malformed or does not fit the value."""
@@ -17,8 +20,13 @@ class TestFailed(BadPatch):
 
 def patched(value: Any, operations: Iterable[Mapping[str, Any]]) -> Any:
     """The value after all operations; the one given is not changed."""
-    result = deepcopy(value)
+    if isinstance(operations, str | Mapping) or not isinstance(operations, Iterable):
+        raise BadPatch("a patch is a list of operations")
+    result, room = deepcopy(value), MOST_COPIED
     for operation in operations:
+        room -= _copied(result, operation)
+        if room < 0:
+            raise BadPatch(f"it copies more than {MOST_COPIED} values")
         result = _applied(result, operation)
     return result
 
@@ -44,6 +52,22 @@ def _applied(value: Any, operation: Mapping[str, Any]) -> Any:
         return apply(value, _steps(operation["path"]), operation)
     except KeyError as error:
         raise BadPatch(f"the operation {dict(operation)} lacks or does not know {error}") from error
+
+
+def _copied(value: Any, operation: Any) -> int:
+    """How many values this operation would copy."""
+    if not isinstance(operation, Mapping) or operation.get("op") != "copy":
+        return 0
+    return _size(_found(value, _steps(operation.get("from"))))
+
+
+def _size(value: Any, depth: int = 0) -> int:
+    if depth > DEEPEST:
+        raise BadPatch(f"a value is deeper than {DEEPEST} levels")
+    if isinstance(value, dict):
+        value = list(value.values())
+    inner = value if isinstance(value, list) else []
+    return 1 + sum(_size(member, depth + 1) for member in inner)
 
 
 def _steps(path: Any) -> list[str]:
@@ -151,7 +175,7 @@ def _parent(value: Any, steps: list[str]) -> tuple[Any, str]:
 
 def _index(items: list[Any], name: str, most: int | None = None) -> int:
     most = len(items) - 1 if most is None else most
-    if not (name.isascii() and name.isdigit()) or int(name) > most:
+    if not (name.isascii() and name.isdigit() and len(name) < 10) or int(name) > most:
         raise BadPatch(f"there is no position {name!r}")
     return int(name)
 

@@ -11,6 +11,9 @@ from typing import Any
 
 MAX_LENGTH = 4000
 MAX_DEPTH = 20
+MAX_TERMS = 200  # some more are an expression that SQLite refuses
+MAX_SORT_FIELDS = 20
+UNREADABLE = re.compile("[\x00\ud800-\udfff]")
 TOKEN = re.compile(
     r"""\s*(?:
       (?P<open>\() | (?P<close>\)) | (?P<all>\*(?=\s|\)|$))
@@ -57,9 +60,9 @@ class Any_:
 
 def parsed(query: str) -> Any:
     """The tree of a query."""
-    if len(query) > MAX_LENGTH:
-        raise BadQuery(f"a query has at most {MAX_LENGTH} characters")
-    tokens = _tokens(query)
+    tokens = _tokens(_readable(query))
+    if sum(kind == "term" for kind, _ in tokens) > MAX_TERMS:
+        raise BadQuery(f"a query has at most {MAX_TERMS} conditions")
     if not tokens:
         return Everything()
     tree = _or(tokens, 0)
@@ -70,13 +73,25 @@ def parsed(query: str) -> Any:
 
 def sort_fields(text: str) -> list[tuple[tuple[str, ...], bool]]:
     """`age:desc, key` → [(("age",), True), (("key",), False)]."""
-    fields = []
-    for part in filter(None, (part.strip() for part in text.split(","))):
+    fields: list[tuple[tuple[str, ...], bool]] = []
+    for part in filter(None, (part.strip() for part in _readable(text).split(","))):
         name, _, direction = part.partition(":")
         if direction not in ("", "asc", "desc"):
             raise BadQuery(f"a sort order is asc or desc, not {direction!r}")
         fields.append((_field(name), direction == "desc"))
+    if len(fields) > MAX_SORT_FIELDS:
+        raise BadQuery(f"at most {MAX_SORT_FIELDS} fields are sorted by")
     return fields
+
+
+def _readable(text: object) -> str:
+    if not isinstance(text, str):
+        raise BadQuery(f"it is a text, not {type(text).__name__}")
+    if len(text) > MAX_LENGTH:
+        raise BadQuery(f"a query has at most {MAX_LENGTH} characters")
+    if UNREADABLE.search(text):
+        raise BadQuery("no document contains NUL or half of a surrogate pair")
+    return text
 
 
 def _tokens(query: str) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ from typing import Any
 from allocation.models.clock import database_now
 from allocation.transactions import document_events, documents, listing, relations, sql
 from allocation.transactions.document_events import Moment
-from allocation.transactions.keys import Demand, Key, new_key
+from allocation.transactions.keys import Demand, Key, checked_ref, new_key
 from allocation.transactions.pages import Pages
 from allocation.transactions.patch import Patch, merge, patch
 from allocation.transactions.response import Response
@@ -31,9 +31,9 @@ class Client:
     def get(
         self, collection: str, key: str, ref: str | None = None, raise_if_locked: bool = True
     ) -> Response:
-        place = Key.of(collection, key)
-        if ref:
-            return documents.get_version(place, ref)
+        place, version = Key.of(collection, key), checked_ref(ref)
+        if version is not None:
+            return documents.get_version(place, version)
         return documents.get(place, raise_if_locked)
 
     def head(self, collection: str, key: str, ref: str | None = None) -> Response:
@@ -60,7 +60,7 @@ class Client:
         self, collection: str, key: str, ref: str | None = None, raise_if_locked: bool = True
     ) -> Response:
         """With a ref the history stays; without one it goes too."""
-        demand = Demand.of(ref, otherwise=sql.PRESENT)
+        demand = Demand.of(checked_ref(ref), otherwise=sql.PRESENT)
         return documents.delete(Key.of(collection, key), demand, raise_if_locked, purge=not ref)
 
     def patch(

@@ -8,13 +8,13 @@ from django.db import IntegrityError
 from django.db.models import Max
 from django.db.transaction import atomic
 
-from allocation.logic.names import BadName, checked_name
 from allocation.transactions.errors import (
     DocumentNotFound,
     InvalidDocument,
     PreconditionFailed,
 )
-from allocation.transactions.keys import Key, checked_json
+from allocation.transactions.keys import Key, checked_json, checked_ref, checked_text
+from allocation.transactions.listing import checked_limit
 from allocation.transactions.models import DocumentEvent
 from allocation.transactions.models.document import new_ref
 from allocation.transactions.response import Response
@@ -40,7 +40,7 @@ def post(place: Key, kind: str, body: Any, moment: Moment) -> Response:
 
 
 def get(place: Key, kind: str, moment: Moment, ordinal: int) -> Response:
-    row = _rows(place, kind).filter(timestamp_ms=_ms(moment), ordinal=ordinal).first()
+    row = _rows(place, kind).filter(timestamp_ms=_ms(moment), ordinal=_ordinal(ordinal)).first()
     return _missing(place) if row is None else _response(200, row)
 
 
@@ -48,7 +48,7 @@ def put(
     place: Key, kind: str, moment: Moment, ordinal: int, body: Any, ref: str | None
 ) -> Response:
     checked_json(body)
-    rows = _rows(place, kind).filter(timestamp_ms=_ms(moment), ordinal=ordinal)
+    rows = _rows(place, kind).filter(timestamp_ms=_ms(moment), ordinal=_ordinal(ordinal))
     if not rows.exists():
         return _missing(place)
     new = new_ref()
@@ -58,7 +58,7 @@ def put(
 
 
 def delete(place: Key, kind: str, moment: Moment, ordinal: int, ref: str | None) -> Response:
-    rows = _rows(place, kind).filter(timestamp_ms=_ms(moment), ordinal=ordinal)
+    rows = _rows(place, kind).filter(timestamp_ms=_ms(moment), ordinal=_ordinal(ordinal))
     if not rows.exists():
         return _missing(place)
     if not _matching(rows, ref).delete()[0]:
@@ -70,6 +70,7 @@ def listed(
     place: Key, kind: str, limit: int, after: tuple[int, int] | None
 ) -> tuple[list[dict[str, Any]], tuple[int, int] | None]:
     """Newest first."""
+    checked_limit(limit)
     rows = _rows(place, kind)
     if after is not None:
         stamp, ordinal = after
@@ -87,7 +88,8 @@ def _rows(place: Key, kind: str) -> Any:
 
 
 def _matching(rows: Any, ref: str | None) -> Any:
-    return rows.filter(ref=ref) if ref else rows
+    known = checked_ref(ref)
+    return rows if known is None else rows.filter(ref=known)
 
 
 def _next_ordinal(row: DocumentEvent) -> int:
@@ -98,18 +100,23 @@ def _next_ordinal(row: DocumentEvent) -> int:
 def _ms(moment: Moment) -> int:
     if moment is None:
         return time.time_ns() // 1_000_000
-    if isinstance(moment, datetime):
-        return round(moment.timestamp() * 1000)
-    if isinstance(moment, bool) or not isinstance(moment, int) or not 0 <= moment < 2**53:
+    try:
+        ms = round(moment.timestamp() * 1000) if isinstance(moment, datetime) else moment
+    except (ValueError, OverflowError) as error:  # a year that has no time stamp
+        raise InvalidDocument(f"{moment} cannot be stored") from error
+    if type(ms) is not int or not (isinstance(moment, datetime) or 0 <= ms < 2**53):
         raise InvalidDocument("a time is a datetime or milliseconds since 1970")
-    return moment
+    return ms
+
+
+def _ordinal(ordinal: Any) -> int:
+    if type(ordinal) is not int:
+        raise InvalidDocument(f"an ordinal is a whole number, not {ordinal!r}")
+    return ordinal
 
 
 def _kind(kind: Any) -> str:
-    try:
-        return checked_name(kind, "type")
-    except BadName as error:
-        raise InvalidDocument(str(error)) from error
+    return checked_text(kind, "type")
 
 
 def _response(status: int, row: DocumentEvent) -> Response:

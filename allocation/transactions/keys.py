@@ -15,10 +15,7 @@ class Key(NamedTuple):
 
     @classmethod
     def of(cls, collection: Any, key: Any) -> "Key":
-        try:
-            return cls(checked_name(collection, "collection"), checked_name(key, "key"))
-        except BadName as error:
-            raise InvalidDocument(str(error)) from error
+        return cls(checked_text(collection, "collection"), checked_text(key, "key"))
 
 
 class Demand(NamedTuple):
@@ -32,11 +29,17 @@ class Demand(NamedTuple):
         """A text is a ref that must match, False means «create only», None means anything."""
         if ref is False:
             return cls(sql.ABSENT)
-        if not ref:
-            return cls(otherwise)
-        if not isinstance(ref, str):
-            raise InvalidDocument(f"a ref is a text, False or None, not {ref!r}")
-        return cls(sql.SAME_REF, ref)
+        known = checked_ref(ref)
+        return cls(otherwise) if known is None else cls(sql.SAME_REF, known)
+
+
+def checked_ref(ref: Any) -> str | None:
+    """The ref that is meant; None for no ref in particular. Only a put can be «create only»."""
+    if ref is None or ref == "":
+        return None
+    if not isinstance(ref, str):
+        raise InvalidDocument(f"a ref is a text or None, not {ref!r}")
+    return checked_text(ref, "ref")
 
 
 def new_key() -> str:
@@ -44,8 +47,12 @@ def new_key() -> str:
 
 
 def checked_collection(collection: Any) -> str:
+    return checked_text(collection, "collection")
+
+
+def checked_text(name: Any, what: str) -> str:
     try:
-        return checked_name(collection, "collection")
+        return checked_name(name, what)
     except BadName as error:
         raise InvalidDocument(str(error)) from error
 

@@ -4,9 +4,8 @@ from typing import Any
 
 from django.db.transaction import atomic
 
-from allocation.logic.names import MAX_LENGTH
 from allocation.transactions.errors import CollectionKeyIsLocked, InvalidDocument
-from allocation.transactions.keys import Key, checked_collection
+from allocation.transactions.keys import Key, checked_collection, checked_text
 from allocation.transactions.models import Document, DocumentVersion, Lock
 from allocation.transactions.models.document import new_ref
 from allocation.transactions.search import searched
@@ -21,8 +20,8 @@ def listed(
     """Committed documents in the order of their keys, and the key to go on after."""
     checked_collection(collection)
     documents = Document.objects.filter(collection=collection).committed().order_by("key")
-    if after is not None:
-        documents = documents.filter(key__gt=str(after)[:MAX_LENGTH])
+    if after:
+        documents = documents.filter(key__gt=checked_text(after, "key to go on after"))
     page = list(documents[: checked_limit(limit) + 1])
     return _cut([_result(row) for row in page], limit, lambda last: last["path"]["key"])
 
@@ -31,7 +30,7 @@ def found(
     collection: str, query: str, sort: str, limit: int, offset: int, *, secrets: bool = True
 ) -> tuple[list[dict[str, Any]], int | None]:
     checked_collection(collection)
-    if not 0 <= offset <= MOST_SKIPPED:
+    if type(offset) is not int or not 0 <= offset <= MOST_SKIPPED:
         raise InvalidDocument(f"the offset must be from 0 to {MOST_SKIPPED}")
     documents = Document.objects.filter(collection=collection)
     rows = searched(documents, query, sort, secrets=secrets)
@@ -70,7 +69,7 @@ def drop(collection: str) -> int:
 
 
 def checked_limit(limit: int) -> int:
-    if not isinstance(limit, int) or not 1 <= limit <= MOST:
+    if type(limit) is not int or not 1 <= limit <= MOST:
         raise InvalidDocument(f"the limit must be from 1 to {MOST}")
     return limit
 

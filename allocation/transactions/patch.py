@@ -6,7 +6,7 @@ from typing import Any
 from allocation.logic.patch import BadPatch, TestFailed, merged, patched
 from allocation.transactions import documents
 from allocation.transactions.errors import InvalidDocument, PreconditionFailed
-from allocation.transactions.keys import Demand, Key
+from allocation.transactions.keys import Demand, Key, checked_ref
 from allocation.transactions.response import Response
 
 TRIES = 20
@@ -60,6 +60,7 @@ def _changed(
     place: Key, change: Callable[[Any], Any], ref: str | None, raise_if_locked: bool
 ) -> Response:
     """Read, change, write if nobody wrote meanwhile; again unless the caller named a ref."""
+    ref = checked_ref(ref)
     for _ in range(TRIES):
         current = documents.get(place, raise_if_locked)
         if not current.ok:

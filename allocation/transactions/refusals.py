@@ -56,7 +56,7 @@ def why_unmet(place: Key, demand: Demand) -> AtributoError | None:
     document = Document.objects.at(*place).present().first()
     name = "/".join(place)
     if demand.condition in (sql.PRESENT, sql.SAME_REF) and document is None:
-        if demand.condition == sql.PRESENT:
+        if demand == Demand(sql.PRESENT):
             return DocumentNotFound(f"{name} does not exist", collection=place[0], key=place[1])
         return PreconditionFailed(f"{name} does not exist", ref=None)
     if demand.condition == sql.ABSENT and document is not None:

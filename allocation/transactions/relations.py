@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from allocation.logic.names import BadName, checked_name
 from allocation.transactions.errors import DocumentNotFound, InvalidDocument
-from allocation.transactions.keys import Key
+from allocation.transactions.keys import Key, checked_text
 from allocation.transactions.models import Document, Relation
 from allocation.transactions.response import Response
 
@@ -52,10 +51,7 @@ def _columns(place: Key, kind: str, to: Key) -> dict[str, Any]:
 
 
 def _kind(kind: Any) -> str:
-    try:
-        return checked_name(kind, "kind")
-    except BadName as error:
-        raise InvalidDocument(str(error)) from error
+    return checked_text(kind, "kind")
 
 
 def _result(end: Key) -> dict[str, Any]:

@@ -41,7 +41,7 @@ class Response(MutableMapping[str, Any]):
             raise self._error
 
     def __getitem__(self, name: str) -> Any:
-        return self.json.get(name)
+        return self._members.get(name)
 
     def __setitem__(self, name: str, value: Any) -> None:
         self.json[name] = value
@@ -50,10 +50,15 @@ class Response(MutableMapping[str, Any]):
         del self.json[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.json)
+        return iter(self._members)
 
     def __len__(self) -> int:
-        return len(self.json)
+        return len(self._members)
+
+    @property
+    def _members(self) -> dict[str, Any]:
+        """Only an object has any: a list, a number or null is read by `.json`."""
+        return self.json if isinstance(self.json, dict) else {}
 
     def __repr__(self) -> str:
         return f"<Response {self.status_code} {self.collection}/{self.key} {self.ref}>"

@@ -1,5 +1,6 @@
 """Roll one transaction back by its journal: idempotent, resumable after a crash at any line."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +28,13 @@ from allocation.transactions.models.document import new_ref
 
 Guard = Callable[[], None]
 FAILURES = (DatabaseError, AtributoError, ValueError, TypeError)
+
+
+class AsWritten(json.JSONEncoder):
+    """Text as it is, the way every other write stores it: a search on SQLite compares names so."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{**options, "ensure_ascii": False})
 
 
 class TakenOver(TransactionIsOver):
@@ -132,7 +140,7 @@ def _restore(pk: int, restore: Restore) -> bool:
 
 def _column(image: Image) -> Any:
     """A stored null is a value; only a key that is not there has none."""
-    return Value(image.value, JSONField()) if image.present else None
+    return Value(image.value, JSONField(encoder=AsWritten)) if image.present else None
 
 
 def _finish(pk: int, epoch: int, guard: Guard, delay_ms: int) -> None:

@@ -72,7 +72,8 @@ def transactional_lock(vendor: str) -> Script:
 
 @lru_cache(maxsize=128)
 def plain_put(vendor: str, demand: str, unless_locked: str) -> Script:
-    inserts = () if demand == sql.SAME_REF else (Statement("plain_put.insert", sql.INSERT),)
+    needs_one = demand in (sql.SAME_REF, sql.PRESENT)
+    inserts = () if needs_one else (Statement("plain_put.insert", sql.INSERT),)
     return _script(
         vendor,
         *inserts,

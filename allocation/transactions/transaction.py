@@ -21,7 +21,7 @@ from allocation.transactions.errors import (
     RollbackCausedByException,
     TransactionIsOver,
 )
-from allocation.transactions.keys import Demand, Key, new_key
+from allocation.transactions.keys import Demand, Key, checked_ref, new_key
 from allocation.transactions.locking import waiting
 from allocation.transactions.refusals import why_over
 from allocation.transactions.response import Response
@@ -101,7 +101,8 @@ class Transaction:
         self, collection: str, key: str, ref: str | None = None, *, wait: float | None = None
     ) -> Response:
         def act(place: Key) -> Response:
-            return operations.delete(self._fence, place, Demand.of(ref, otherwise=sql.PRESENT))
+            demand = Demand.of(checked_ref(ref), otherwise=sql.PRESENT)
+            return operations.delete(self._fence, place, demand)
 
         return self._operate(act, collection, key, "exclusive", wait)
 

@@ -41,6 +41,7 @@ BAD = [
     ({"a": 1}, {"path": "/b"}),
     ({"a": 1}, {"op": "add", "path": 7, "value": 1}),
     ({"a": 1}, "add"),
+    ({"a": [1]}, {"op": "remove", "path": "/a/" + "9" * 5000}),
 ]
 
 
@@ -78,3 +79,21 @@ def test_a_merge_patch_is_idempotent(value, changes):
 @given(objects)
 def test_a_merge_patch_of_nulls_empties(value):
     assert merged(value, dict.fromkeys(value)) == {}
+
+
+@pytest.mark.parametrize("operations", [None, 5, "add", {"op": "add"}])
+def test_a_patch_is_a_list(operations):
+    with pytest.raises(BadPatch, match="a list of operations"):
+        patched({}, operations)
+
+
+def test_copies_of_copies_end_before_the_memory_does():
+    both = [{"op": "copy", "from": "", "path": path} for path in ("/a", "/b")]
+    with pytest.raises(BadPatch, match="deeper than 32 levels"):
+        patched({}, both[:1] * 5000)
+    wide = {"l": [0] * 1000}
+    grow = [{"op": "copy", "from": "/l", "path": "/l/-"}, {"op": "copy", "from": "", "path": "/m"}]
+    with pytest.raises(BadPatch, match="more than 100000 values"):
+        patched(wide, grow * 60)
+    with pytest.raises(BadPatch, match="more than 100000 values|deeper"):
+        patched({}, both * 40)

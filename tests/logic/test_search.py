@@ -59,3 +59,17 @@ def test_sort_fields_have_a_direction():
     assert sort_fields("age:desc, name.first") == [(("age",), True), (("name", "first"), False)]
     with pytest.raises(BadQuery):
         sort_fields("age:sideways")
+
+
+@pytest.mark.parametrize(
+    "text", [None, 5, b"a:1", "a:\x00", "a:\ud800", " OR ".join(["a:1"] * 201)]
+)
+def test_a_query_that_no_database_could_answer_is_refused(text):
+    with pytest.raises(BadQuery):
+        parsed(text)
+
+
+@pytest.mark.parametrize("text", [None, "\x00", ",".join(["a"] * 21)])
+def test_an_order_that_no_database_could_keep_is_refused(text):
+    with pytest.raises(BadQuery):
+        sort_fields(text)

@@ -1,5 +1,7 @@
 """The document store by itself."""
 
+from datetime import datetime
+
 import pytest
 
 from allocation.transactions import (
@@ -208,6 +210,48 @@ def test_what_is_no_scalar_is_sorted_last(client):
 def test_a_query_that_cannot_be_read_is_refused(people, query):
     with pytest.raises(InvalidDocument):
         people.search("people", query).all()
+
+
+def test_a_query_may_have_very_many_conditions(people):
+    query = " OR ".join(f"age:[{n} TO {n}]" for n in range(200))
+    assert len(people.search("people", query, sort=",".join(["age"] * 20)).all()) > 1
+
+
+def test_a_name_beyond_ascii_is_found_after_a_roll_back(people):
+    people.put("people", "jürgen", {"straße": "Gänsemarkt"})
+    with Transaction(people) as txn:
+        txn.put("people", "jürgen", {})
+        txn.roll_back()
+    assert keys(people.search("people", "straße:Gänsemarkt")) == ["jürgen"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda client: client.get("people", "ada", "\x00"),
+        lambda client: client.get("people", "ada", 5),
+        lambda client: client.put("people", "ada", {}, "\ud800"),
+        lambda client: client.delete("people", "none", False),
+        lambda client: client.patch_merge("people", "ada", {}, False),
+        lambda client: client.list("people", after="\x00").next(),
+        lambda client: client.search("people", None).next(),
+        lambda client: client.search("people", sort="\x00").next(),
+        lambda client: client.search("people", offset="1").next(),
+        lambda client: client.list_events("people", "ada", "visit", limit=-1).next(),
+        lambda client: client.get_event("people", "ada", "visit", 1, "first"),
+        lambda client: client.post_event("people", "ada", "visit", {}, datetime.min),  # noqa: DTZ901
+    ],
+)
+def test_what_cannot_be_meant_is_refused_by_name_on_both_databases(people, call):
+    with pytest.raises(InvalidDocument):
+        call(people)
+
+
+@pytest.mark.parametrize("value", [None, 5, [1, 2], "text"])
+def test_only_an_object_has_members(client, value):
+    client.put("c", "k", value)
+    item = client.get("c", "k")
+    assert (item.json, item["x"], list(item), bool(item)) == (value, None, [], False)
 
 
 def test_lists_and_searches_show_what_is_committed(people):

@@ -68,6 +68,35 @@ def test_a_stale_etag_is_412_and_a_known_one_304(operator):
     assert (known.status_code, known.content) == (304, b"")
 
 
+@pytest.mark.parametrize(("method", "body"), [("PUT", {}), ("DELETE", NOTHING)])
+def test_if_match_any_needs_a_document(operator, method, body):
+    answer = operator(method, "/collections/c/none", body, **{"If-Match": "*"})
+    assert (answer.status_code, answer.json()["code"]) == (412, "precondition_failed")
+    assert operator("GET", "/collections/c/none").status_code == 404
+
+
+@pytest.mark.parametrize(("method", "body"), [("PATCH", {"n": 2}), ("DELETE", NOTHING)])
+@pytest.mark.parametrize("key", ["k", "none"])
+def test_only_a_put_can_ask_for_a_new_document(operator, method, body, key):
+    operator("PUT", "/collections/c/k", {"n": 1})
+    answer = operator(method, f"/collections/c/{key}", body, **{"If-None-Match": "*"})
+    assert (answer.status_code, answer.json()["code"]) == (400, "malformed")
+    assert operator("GET", "/collections/c/k").json() == {"n": 1}
+
+
+@pytest.mark.parametrize(("method", "body"), [("PUT", {}), ("PATCH", {}), ("DELETE", NOTHING)])
+def test_a_ref_in_the_address_of_a_write_is_not_ignored(operator, method, body):
+    operator("PUT", "/collections/c/k", {"n": 1})
+    answer = operator(method, "/collections/c/k?ref=stale", body)
+    assert (answer.status_code, list(answer.json()["errors"])) == (400, ["ref"])
+    assert operator("GET", "/collections/c/k").json() == {"n": 1}
+
+
+@pytest.mark.parametrize("query", ["offset=5", "query=*&after=k", "sort=n&after=k"])
+def test_a_list_goes_on_after_a_key_and_a_search_at_an_offset(operator, query):
+    assert operator("GET", f"/collections/c?{query}").json()["code"] == "invalid"
+
+
 def test_a_locked_document_is_423_with_its_holder(operator, store):
     txn = Transaction(store)
     txn.put("c", "old", {"v": 1})
@@ -152,10 +181,36 @@ def test_a_busy_key_rolls_back_and_says_who_has_it(operator, store, begun):
     assert Row.objects.get(pk=begun).status == "rolled_back"
 
 
-def test_a_malformed_operation_leaves_the_transaction_alone(operator, begun):
-    for body in ({"op": "put", "collection": "c"}, {"op": "x"}, {"op": "get", "y": 1}):
-        assert operator("POST", f"/transactions/{begun}/operations", body).status_code == 400
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"op": "put"},
+        {"op": "x"},
+        {"op": "get", "y": 1},
+        {"op": "get", "key": "k", "value": 1},
+        {"op": "post", "key": "mine", "value": 1},
+        {"op": "delete", "key": "k", "create_only": True},
+        {"op": "put", "key": "k", "value": 1, "ref": "r", "create_only": True},
+        {"op": "put", "key": "k\x07", "value": 1},
+        {"op": "put", "key": "k", "value": 1, "ref": "\x07"},
+    ],
+    ids=str,
+)
+def test_a_malformed_operation_leaves_the_transaction_alone(operator, begun, body):
+    assert operate(operator, begun, collection="c", **body).status_code == 400
     assert Row.objects.get(pk=begun).status == "active"
+
+
+def test_null_is_a_value_in_a_transaction_too(operator, begun):
+    assert (
+        operate(operator, begun, op="put", collection="c", key="k", value=None).status_code == 200
+    )
+    operator("POST", f"/transactions/{begun}/complete")
+    assert operator("GET", "/collections/c/k").json() is None
+
+
+def test_renewing_takes_no_members(operator, begun):
+    assert operator("POST", f"/transactions/{begun}/renew", {"seconds": 5}).status_code == 400
 
 
 def test_an_old_epoch_is_refused(operator, begun):
@@ -165,7 +220,12 @@ def test_an_old_epoch_is_refused(operator, begun):
         {"op": "lock", "collection": "c", "key": "k"},
         **{"If-Match": '"7"'},
     )
-    assert wrong.status_code == 409
+    assert (wrong.status_code, wrong.json()["code"]) == (412, "epoch_changed")
+    for verb in ("complete", "roll_back"):
+        path = f"/transactions/{begun}/{verb}"
+        wrong = operator("POST", path, {"reason": "late"}, **{"If-Match": '"7"'})
+        assert wrong.status_code == 412
+    assert Row.objects.get(pk=begun).status == "active"
 
 
 def test_an_operator_ends_a_transaction_with_a_reason(operator, store):

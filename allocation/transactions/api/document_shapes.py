@@ -1,5 +1,7 @@
 """What documents look like in JSON, asked for and answered."""
 
+from typing import Any
+
 from rest_framework import serializers
 
 from allocation.transactions import listing
@@ -53,6 +55,15 @@ class ListQuery(StrictSerializer):
     sort = TEXT(max_length=400, default="", help_text="For example age:desc.")
     offset = NUMBER(min_value=0, max_value=listing.MOST_SKIPPED, default=0)
 
+    def validate(self, asked: Any) -> Any:
+        """A list goes on after a key, a search at an offset; the other one would be ignored."""
+        is_search = "query" in asked or bool(asked["sort"])
+        if is_search and "after" in asked:
+            raise serializers.ValidationError({"after": ["A search goes on at an offset."]})
+        if asked["offset"] and not is_search:
+            raise serializers.ValidationError({"offset": ["A list goes on after a key."]})
+        return asked
+
 
 class HistoryQuery(StrictSerializer):
     limit = NUMBER(min_value=1, max_value=MOST, default=50)
@@ -60,6 +71,9 @@ class HistoryQuery(StrictSerializer):
     values = FLAG(default=True)
 
 
-class OneQuery(StrictSerializer):
-    ref = TEXT(max_length=32, required=False, help_text="A version of its history.")
+class WriteQuery(StrictSerializer):
     raise_if_locked = FLAG(default=True, help_text="False ignores locks of transactions.")
+
+
+class OneQuery(WriteQuery):
+    ref = TEXT(max_length=32, required=False, help_text="A version of its history.")

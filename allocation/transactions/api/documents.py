@@ -16,6 +16,7 @@ from allocation.transactions.api.document_shapes import (
     ListQuery,
     OneQuery,
     PageSerializer,
+    WriteQuery,
     WrittenSerializer,
 )
 from allocation.transactions.api.refs import demand, etag, is_known
@@ -99,39 +100,41 @@ class Document(Endpoint):
 
     @extend_schema(
         operation_id="documents_put",
-        parameters=[OneQuery, IF_MATCH, IF_NONE_MATCH],
+        parameters=[WriteQuery, IF_MATCH, IF_NONE_MATCH],
         request=BODY,
         responses={201: WrittenSerializer},
     )
     def put(self, request: Request, collection: str, key: str) -> HttpResponse:
         place = Key.of(collection, key)
-        free = _asked(OneQuery, request)["raise_if_locked"]
-        return _written(documents.put(place, _body(request), demand(request), free))
+        free = _asked(WriteQuery, request)["raise_if_locked"]
+        wanted = demand(request, creates=True)
+        return _written(documents.put(place, _body(request), wanted, free))
 
     @extend_schema(
         operation_id="documents_patch",
-        parameters=[OneQuery, IF_MATCH],
+        parameters=[WriteQuery, IF_MATCH],
         request=BODY,
         responses={201: WrittenSerializer},
     )
     def patch(self, request: Request, collection: str, key: str) -> HttpResponse:
         """An array is a JSON Patch, an object a merge patch."""
         place = Key.of(collection, key)
-        free = _asked(OneQuery, request)["raise_if_locked"]
+        free = _asked(WriteQuery, request)["raise_if_locked"]
         change, wanted = _body(request), demand(request)
         apply = patch.patch if isinstance(change, list) else patch.merge
-        return _written(apply(place, change, wanted.if_ref or None, free))
+        ref = wanted.if_ref if wanted.condition == sql.SAME_REF else None
+        return _written(apply(place, change, ref, free))
 
     @extend_schema(
         operation_id="documents_delete",
-        parameters=[OneQuery, IF_MATCH],
+        parameters=[WriteQuery, IF_MATCH],
         request=None,
         responses={204: None},
     )
     def delete(self, request: Request, collection: str, key: str) -> HttpResponse:
         """With If-Match the history stays; without it the history goes too."""
         wanted = demand(request, otherwise=sql.PRESENT)
-        free = _asked(OneQuery, request)["raise_if_locked"]
+        free = _asked(WriteQuery, request)["raise_if_locked"]
         purge = wanted == Demand(sql.PRESENT)
         documents.delete(Key.of(collection, key), wanted, free, purge).raise_for_status()
         return HttpResponse(status=204)

@@ -16,13 +16,15 @@ def etag(ref: str) -> str:
     return f'"{ref}"'
 
 
-def demand(request: Request, *, otherwise: str = sql.ANYTHING) -> Demand:
+def demand(request: Request, *, otherwise: str = sql.ANYTHING, creates: bool = False) -> Demand:
     """What must be true of the key before it is written."""
     if must_be_new(request):
+        if not creates:
+            raise ParseError("The header If-None-Match: * is for PUT: what is new has no value.")
         return Demand.of(False)
     header = request.headers.get("If-Match", "").strip()
     if header == "*":
-        return Demand(sql.PRESENT)
+        return Demand(sql.PRESENT, "*")
     return Demand.of(_ref(header) if header else None, otherwise=otherwise)
 
 

@@ -88,7 +88,7 @@ class OperationSerializer(StrictSerializer):
     op = serializers.ChoiceField(["get", "put", "post", "delete", "lock"])
     collection = serializers.CharField(max_length=255, trim_whitespace=False)
     key = serializers.CharField(max_length=255, required=False, trim_whitespace=False)
-    value = serializers.JSONField(required=False)
+    value = serializers.JSONField(required=False, allow_null=True)
     ref = serializers.CharField(max_length=32, required=False, help_text="It must match.")
     create_only = serializers.BooleanField(default=False)
     shared = serializers.BooleanField(default=False)

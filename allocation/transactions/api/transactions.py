@@ -8,6 +8,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from allocation.errors import EpochChanged
 from allocation.transactions import operators
 from allocation.transactions.api.transaction_shapes import (
     BeginSerializer,
@@ -19,10 +20,21 @@ from allocation.transactions.api.transaction_shapes import (
     TransactionSerializer,
 )
 from allocation.transactions.errors import InvalidDocument, TransactionNotFound
+from allocation.transactions.keys import Key, checked_ref
 from allocation.transactions.models import Transaction as Row
 from allocation.transactions.transaction import Transaction
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
 from atributo_site.rest.preconditions import etag, required_epoch
+from atributo_site.rest.strict_serializer import refuse_members
+
+DEFAULTS = {"create_only": False, "shared": False, "wait": 0}
+MAY_HAVE = {
+    "get": {"shared", "wait"},
+    "lock": {"shared", "wait"},
+    "put": {"ref", "create_only", "wait"},
+    "delete": {"ref", "wait"},
+    "post": set(),
+}
 
 
 class TransactionFilters(django_filters.FilterSet):
@@ -84,6 +96,7 @@ class Complete(Endpoint):
     @extend_schema(request=ReasonSerializer, responses=TransactionSerializer)
     def post(self, request: Request, pk: int) -> Response:
         if reason := _reason(request):
+            _check_epoch(request, _row(pk))
             operators.complete(pk, reason)
         else:
             _held(request, pk).complete()
@@ -98,6 +111,7 @@ class RollBack(Endpoint):
     @extend_schema(request=ReasonSerializer, responses=TransactionSerializer)
     def post(self, request: Request, pk: int) -> Response:
         if reason := _reason(request):
+            _check_epoch(request, _row(pk))
             operators.roll_back(pk, reason)
         else:
             _held(request, pk).roll_back()
@@ -111,6 +125,7 @@ class Renew(Endpoint):
 
     @extend_schema(request=None, responses=TransactionSerializer)
     def post(self, request: Request, pk: int) -> Response:
+        refuse_members(request)
         _held(request, pk).renew()
         return _shown(pk)
 
@@ -150,9 +165,21 @@ def _perform(txn: Transaction, wanted: dict[str, Any]) -> dict[str, Any]:
 
 def _check_members(wanted: dict[str, Any]) -> None:
     """A malformed request is refused before it could roll the transaction back."""
-    needed = {"post": {"value"}, "put": {"key", "value"}}.get(wanted["op"], {"key"})
+    op, given = wanted["op"], {name for name, value in wanted.items() if _is_said(name, value)}
+    needed = {"post": {"value"}, "put": {"key", "value"}}.get(op, {"key"})
     if missing := needed - set(wanted):
-        raise InvalidDocument(f"{wanted['op']} needs {', '.join(sorted(missing))}")
+        raise InvalidDocument(f"{op} needs {', '.join(sorted(missing))}")
+    if strange := given - needed - MAY_HAVE[op]:
+        raise InvalidDocument(f"{op} has no {', '.join(sorted(strange))}")
+    if {"ref", "create_only"} <= given:
+        raise InvalidDocument("a put demands a ref or that the key is new, not both")
+    Key.of(wanted["collection"], wanted.get("key", "new"))
+    checked_ref(wanted.get("ref"))
+
+
+def _is_said(name: str, value: Any) -> bool:
+    """Not what a member is when it is left out."""
+    return name not in ("op", "collection") and (name not in DEFAULTS or value != DEFAULTS[name])
 
 
 def _done(
@@ -170,8 +197,18 @@ def _done(
 
 def _held(request: Request, pk: int) -> Transaction:
     """The transaction at the epoch that If-Match names; without it, at the first one."""
-    _row(pk)
+    row = _row(pk)
+    if row.status == Row.Status.ACTIVE:
+        _check_epoch(request, row)
     return Transaction.attach(pk, required_epoch(request) or 1)
+
+
+def _check_epoch(request: Request, row: Row) -> None:
+    epoch = required_epoch(request)
+    if epoch is not None and epoch != row.epoch:
+        raise EpochChanged(
+            f"transaction {row.pk} is at epoch {row.epoch}, not {epoch}", epoch=row.epoch
+        )
 
 
 def _reason(request: Request) -> str:
