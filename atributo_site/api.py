@@ -87,6 +87,7 @@ class Tokens(ListEndpoint):
     queryset = TokenScope.objects.none()
     serializer_class = TokenSerializer
     ordering = "-id"
+    more_filters = ("user",)
     remembers_answers = False
 
     def get_queryset(self) -> QuerySet[TokenScope]:

@@ -191,7 +191,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["atributo_site.rest.strict_json.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PAGINATION_CLASS": "atributo_site.rest.pages.CursorPages",
-    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_FILTER_BACKENDS": ["atributo_site.rest.known_filters.KnownFilters"],
     "DEFAULT_THROTTLE_CLASSES": ["atributo_site.rest.throttling.PerMinute"],
     "DEFAULT_SCHEMA_CLASS": "atributo_site.rest.operation.Operation",
     "EXCEPTION_HANDLER": "atributo_site.rest.problems.handle",

@@ -103,3 +103,23 @@ def test_a_form_sent_by_a_session_is_415(client, user_as):
 def test_an_unknown_address_is_a_problem_document(db):
     answer = Client().get("/api/v1/nothing")
     assert (answer.status_code, json.loads(answer.content)["code"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize(
+    ("address", "wrong"),
+    [
+        ("instances?availble=true", "availble"),
+        ("instances?available=maybe", "available"),
+        ("transactions?open=perhaps", "open"),
+        ("tokens?usr=ada", "usr"),
+        ("locks?kind=shared&limit=5", "kind"),
+    ],
+)
+def test_a_filter_that_a_list_does_not_have_is_refused_by_name(rest_as, address, wrong):
+    answer = rest_as("admin").get(f"/api/v1/{address}")
+    assert (answer.status_code, list(answer.json()["errors"])) == (400, [wrong])
+
+
+def test_filters_that_a_list_has_are_read(rest_as):
+    for address in ("instances?available=TRUE&limit=1", "tokens?user=admin", "transactions?open=0"):
+        assert rest_as("admin").get(f"/api/v1/{address}").status_code == 200
