@@ -26,20 +26,21 @@ def patiently(
     monotonic: Callable[[], float] = time.monotonic,
 ) -> T:
     """The operation's answer, or DatabaseBusy. Inside a caller's transaction it is tried once."""
+    deadline = monotonic() + settings.ATRIBUTO.busy_timeout_ms / 1000
     try:
         return operation()
     except Error as error:
-        return _again(operation, using, error, sleep, monotonic)
+        return _again(operation, using, error, deadline, sleep, monotonic)
 
 
 def _again(
     operation: Callable[[], T],
     using: str,
     error: Error,
+    deadline: float,
     sleep: Callable[[float], None],
     monotonic: Callable[[], float],
 ) -> T:
-    deadline = monotonic() + settings.ATRIBUTO.busy_timeout_ms / 1000
     tries = 1 if connections[using].in_atomic_block else TRIES
     for attempt in range(1, tries + 1):
         _reconnect_if_lost(error, using)

@@ -5,11 +5,12 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor, wait
 
 import pytest
-from django.db import connection, connections
+from django.db import OperationalError, connection, connections
 from django.db.transaction import atomic
 
 from allocation import doors
 from allocation.atributo import Atributo
+from allocation.busy import patiently
 from allocation.errors import DatabaseBusy, NoInstances
 from allocation.models import Allocation, PastAllocation
 from tests.allocation.together import broken, is_waiting, threads
@@ -172,6 +173,17 @@ def test_a_file_that_stays_locked_is_a_busy_database(ao):
         done.set()
     connection.connection.execute("PRAGMA busy_timeout = 20000")
     assert ao.allocate("job").persisted
+
+
+def test_the_deadline_counts_from_the_first_try():
+    """A first try that waited for the whole of it is the last."""
+    clock = iter([0.0, 10.0, 10.0])
+
+    def wait_in_vain():
+        raise OperationalError("database is locked")
+
+    with pytest.raises(DatabaseBusy, match="gave up after 1 tries"):
+        patiently(wait_in_vain, monotonic=lambda: next(clock))
 
 
 def test_a5_a_process_killed_inside_allocate_leaves_all_or_nothing(ao):
