@@ -1,5 +1,7 @@
 """What an operator may do to a transaction or a lock; each has a reason and leaves an event."""
 
+import traceback
+
 from django.conf import settings
 from django.db.models import F, Q
 from django.db.models.functions import Now
@@ -8,12 +10,13 @@ from django.db.transaction import atomic
 from allocation.errors import AtributoError
 from allocation.events import record
 from allocation.models.clock import from_now
-from allocation.transactions.errors import LockNotFound, TransactionNotFound
+from allocation.transactions.errors import FailedToRollBack, LockNotFound, TransactionNotFound
 from allocation.transactions.models import Document, Lock, Transaction
 from allocation.transactions.models.document import DocumentQuerySet
 from allocation.transactions.models.transaction import TransactionQuerySet
 from allocation.transactions.roll_back import (
     FAILURES,
+    TakenOver,
     claim_seconds,
     mark_stuck,
     release_locks,
@@ -37,13 +40,16 @@ class NotPossibleNow(AtributoError):
 
 def roll_back(pk: int, reason: str) -> int:
     """Undo a transaction whoever owns it; how many keys were restored."""
-    row = _unfinished(pk)
-    _claim(row, checked_reason(reason))
+    row, reason = _unfinished(pk), checked_reason(reason)
+    _claim(row, reason)
     try:
         restored = undo(pk, row.epoch + 1, delay_ms=settings.ATRIBUTO.lock_delay_ms)
+    except TakenOver:
+        raise
     except FAILURES as error:
         mark_stuck(pk, row.epoch + 1, error)
-        raise
+        record("transaction.stuck", f"transaction:{pk}", reason=reason, error=str(error))
+        raise FailedToRollBack(error, traceback.format_exc()) from error
     record("transaction.rolled_back", f"transaction:{pk}", reason=reason, restored=restored)
     return restored
 
@@ -57,13 +63,13 @@ def retry(pk: int, reason: str) -> int:
 
 def complete(pk: int, reason: str) -> None:
     """Let everything stand that a transaction wrote so far, and free its locks."""
-    row = _unfinished(pk)
+    row, reason = _unfinished(pk), checked_reason(reason)
     with atomic():
         finished = _claimable(row).update(
             status=Status.COMPLETED,
             epoch=F("epoch") + 1,
             cause=Transaction.Cause.OPERATOR,
-            reason=checked_reason(reason),
+            reason=reason,
             finished_at=Now(),
         )
         if not finished:
@@ -74,14 +80,14 @@ def complete(pk: int, reason: str) -> None:
 
 def force_release(pk: int, reason: str) -> None:
     """Free one key; a transaction that still runs would be half a transaction, so it ends."""
-    lock = Lock.objects.with_names().filter(pk=pk).first()
+    lock, reason = Lock.objects.with_names().filter(pk=pk).first(), checked_reason(reason)
     if lock is None:
         raise LockNotFound(f"there is no lock {pk}")
     if lock.transaction.status == Status.ACTIVE:
         roll_back(lock.transaction_id, reason)
     facts = {"token": lock.token, "transaction": lock.transaction_id}
     with atomic():
-        record("lock.released", f"document:{lock.document}", reason=checked_reason(reason), **facts)
+        record("lock.released", f"document:{lock.document}", reason=reason, **facts)
         _delay(Document.objects.filter(pk=lock.document_id))
         Lock.objects.filter(pk=pk).delete()
 
@@ -117,6 +123,7 @@ def _claimable(row: Transaction) -> TransactionQuerySet:
 
 
 def checked_reason(reason: str) -> str:
-    if not reason.strip():
+    said = reason.replace("\x00", "").strip()  # PostgreSQL stores no NUL
+    if not said:
         raise ReasonMissing("say why: a reason is missing")
-    return reason.strip()[:2000]
+    return said[:2000]

@@ -14,6 +14,7 @@ from allocation.models import Drain
 from allocation.models.clock import database_now
 from allocation.plans import Plan
 from atributo_site.console.durations import roughly
+from atributo_site.console.form_errors import said
 
 PREVIEWED = 1_000
 NOTHING_MOVES = "nothing is moved: jobs leave when they are deallocated"
@@ -87,7 +88,7 @@ def set_pace(row: Any, moves_per_minute: int | None) -> None:
 def valid(typed: QueryDict) -> DrainForm:
     form = DrainForm(typed)
     if not form.is_valid():
-        raise AtributoError(" ".join(str(each) for each in form.errors.values()))
+        raise AtributoError(said(form))
     return form
 
 

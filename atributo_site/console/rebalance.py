@@ -9,6 +9,7 @@ from allocation import plans, rebalances
 from allocation.busy import patiently
 from allocation.errors import AtributoError
 from allocation.models.clock import database_now
+from atributo_site.console.form_errors import said
 from atributo_site.console.screen import Screen
 from atributo_site.permissions import may
 
@@ -52,6 +53,6 @@ class Rebalance(Screen):
             return "The rebalance is stopped; what has moved stays."
         form = PaceForm(request.POST)
         if not form.is_valid():
-            raise AtributoError(" ".join(str(each) for each in form.errors.values()))
+            raise AtributoError(said(form))
         patiently(lambda: rebalances.start(**form.cleaned_data))
         return "The curator moves jobs at this pace until you stop it."

@@ -97,6 +97,13 @@ def test_a_preview_of_what_cannot_be_is_refused(page, two):
     assert status == 400 and "greater than or equal to 1" in text and 'value="0"' in text
 
 
+@pytest.mark.parametrize("path", ["/instances/instance0/drain", "/allocations/-/rebalance/"])
+def test_a_pace_that_cannot_be_is_refused_in_words_without_tags(page, two, path):
+    text = page(path, {"moves_per_minute": "0"})[1]
+    assert "Moves per minute: Ensure this value is greater than or equal to 1." in text
+    assert "errorlist" not in text
+
+
 def test_the_page_says_how_jobs_leave_and_sets_the_pace_of_a_drain_that_runs(page, two):
     two.allocate_many(f"job{n}" for n in range(8))
     form = {"reason": "heat", "deadline_minutes": "90"}

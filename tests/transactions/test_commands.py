@@ -8,6 +8,7 @@ from django.core.management import CommandError, call_command
 from allocation.models import Event
 from allocation.transactions import Transaction
 from allocation.transactions.models import Lock
+from tests.transactions.poison import poisoned
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -84,6 +85,15 @@ def test_transactions_are_listed_shown_and_ended(run, store):
     event = Event.objects.about(f"transaction:{txn.id}").get()
     assert (event.channel, event.facts["reason"]) == ("command", "wrong")
     assert str(txn.id) in run("transactions", "list", "--kind", "finished")
+
+
+def test_a_roll_back_that_fails_is_a_sentence_and_exit_code_1(run, store, capsys):
+    txn = Transaction(store)
+    txn.put("c", "old", {"v": 1})
+    with poisoned("allocation_document", "NEW.key = 'old'"), pytest.raises(SystemExit) as ended:
+        run("transactions", "roll-back", txn.id, "--reason", "wrong")
+    assert ended.value.code == 1
+    assert "the roll back failed: poisoned" in capsys.readouterr().err
 
 
 def test_locks_are_listed_and_released(run, store):

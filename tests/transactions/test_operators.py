@@ -3,7 +3,13 @@
 import pytest
 
 from allocation.models import Event
-from allocation.transactions import JobIsCompleted, JobIsRolledBack, Transaction, operators
+from allocation.transactions import (
+    FailedToRollBack,
+    JobIsCompleted,
+    JobIsRolledBack,
+    Transaction,
+    operators,
+)
 from allocation.transactions.curate import expired_transactions
 from allocation.transactions.models import Lock
 from allocation.transactions.models import Transaction as Row
@@ -88,8 +94,9 @@ def test_a_stuck_transaction_can_be_tried_again_at_once(store, txn, let_expire, 
     let_expire(txn)
     with poisoned("allocation_document", "NEW.key = 'old'"):
         expired_transactions(now, lease)
-        with pytest.raises(Exception, match="poisoned"):
-            operators.retry(txn.id, "maybe now")
+        with pytest.raises(FailedToRollBack, match="poisoned"):
+            operators.retry(txn.id, "maybe now\x00")
+    assert reasons(f"transaction:{txn.id}") == [None, "maybe now"]
     assert Row.objects.get(pk=txn.id).attempts == 2
     assert operators.retry(txn.id, "mended") == 1
     assert store.get("c", "old").json == {"v": 0}
