@@ -8,6 +8,7 @@ from typing import Any
 
 from allocation.logic.secrets import masked
 from allocation.models import Event
+from allocation.models.event import stored_subject
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def _event(kind: str, subject: str, facts: dict[str, Any]) -> Event:
     actor = current_actor()
     return Event(
         kind=kind,
-        subject=subject,
+        subject=stored_subject(subject),
         actor=actor.name,
         channel=actor.channel,
         request_id=actor.request_id,

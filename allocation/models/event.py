@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from hashlib import md5
 
 from django.db import models
 from django.db.models import Func
@@ -9,6 +10,17 @@ from django.db.models.functions import Now
 
 LARGEST_KEY = 2**63 - 1
 STEP = timedelta(hours=1)  # that the database's clock may go back without hiding an event
+
+
+LONGEST_SUBJECT = 320
+
+
+def stored_subject(subject: str) -> str:
+    """A document's two names may be longer together: the end becomes a digest of all."""
+    if len(subject) <= LONGEST_SUBJECT:
+        return subject
+    digest = md5(subject.encode(), usedforsecurity=False).hexdigest()
+    return f"{subject[: LONGEST_SUBJECT - len(digest) - 1]}…{digest}"
 
 
 class WritersTransaction(Func):
@@ -26,7 +38,7 @@ class WritersTransaction(Func):
 class EventQuerySet(models.QuerySet["Event"]):
     def about(self, subject: str) -> "EventQuerySet":
         """The events of one object, for example `instance:worker-7`."""
-        return self.filter(subject=subject)
+        return self.filter(subject=stored_subject(subject))
 
     def of_kinds(self, kinds: Iterable[str]) -> "EventQuerySet":
         """As a union, which takes no more filters: an IN would be looked for along the key."""
@@ -64,7 +76,7 @@ class Event(models.Model):
     actor = models.CharField(max_length=255)
     channel = models.CharField(max_length=16, choices=Channel.choices)
     kind = models.CharField(max_length=64)
-    subject = models.CharField(max_length=320)
+    subject = models.CharField(max_length=LONGEST_SUBJECT)
     facts = models.JSONField(default=dict, blank=True)
     request_id = models.CharField(max_length=64, default="", blank=True)
     writer = models.BigIntegerField(db_default=WritersTransaction(), editable=False)

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.db.transaction import atomic
 
+from allocation.events import record
 from allocation.transactions.errors import CollectionKeyIsLocked, InvalidDocument
 from allocation.transactions.keys import Key, checked_collection, checked_text
 from allocation.transactions.models import Document, DocumentVersion, Lock
@@ -65,7 +66,9 @@ def drop(collection: str) -> int:
             )
         DocumentVersion.objects.filter(document__collection=collection).delete()
         gone = documents.filter(pk__in=keys).present()
-        return gone.update(present=False, value=None, ref=new_ref())
+        dropped = gone.update(present=False, value=None, ref=new_ref())
+        record("collection.dropped", f"collection:{collection}", documents=dropped)
+    return dropped
 
 
 def checked_limit(limit: int) -> int:

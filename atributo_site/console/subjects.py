@@ -15,6 +15,7 @@ NOUNS = {
     "service": "service",
     "transaction": "transaction",
     "document": "document",
+    "collection": "collection",
     "pool": "pool",
     "backend": "backend",
     "lease": "",

@@ -83,6 +83,14 @@ def test_releasing_a_lock_of_a_running_transaction_ends_it(store, txn):
         txn.complete()
 
 
+def test_a_key_with_the_longest_names_is_released_and_told_of(store):
+    names = ["c" * 255, "k" * 255]
+    Transaction(store).lock(*names)
+    operators.force_release(Lock.objects.get().pk, "holder hangs")
+    assert reasons(f"document:{'/'.join(names)}") == ["holder hangs"]
+    assert reasons(f"document:{'/'.join(names)[:-1]}x") == []
+
+
 def test_a_stuck_transaction_keeps_its_locks_until_an_operator_decides(store, stuck):
     lock = Lock.objects.get()
     operators.force_release(lock.pk, "we need the key")

@@ -55,6 +55,20 @@ def test_a_document_is_put_read_patched_and_deleted(operator):
     assert operator("GET", "/collections/c/k").json()["code"] == "document_not_found"
 
 
+def test_every_change_of_a_document_is_an_event_and_a_refusal_is_none(operator, rest_as):
+    operator("PUT", "/collections/c/k", {"n": 1})
+    operator("PUT", "/collections/c/k", {}, **{"If-None-Match": "*"})
+    operator("PATCH", "/collections/c/k", {"n": 2})
+    operator("DELETE", "/collections/c/k")
+    operator("DELETE", "/collections/c/k")
+    happened = Event.objects.about("document:c/k").values_list("kind", "actor", "channel")
+    assert list(happened) == [
+        (f"document.{verb}", "operator", "rest") for verb in ("put", "patched", "deleted")
+    ]
+    Rest(rest_as("admin"))("DELETE", "/collections/c")
+    assert Event.objects.about("collection:c").get().kind == "collection.dropped"
+
+
 def test_a_stale_etag_is_412_and_a_known_one_304(operator):
     old = operator("PUT", "/collections/c/k", {"n": 1})["ETag"]
     new = operator("PUT", "/collections/c/k", {"n": 2}, **{"If-Match": old})

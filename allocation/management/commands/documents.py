@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from allocation.transactions.client import Client
+from allocation.transactions.doors import told
 from allocation.transactions.response import Response
 from atributo_site.commands import AtributoCommand, with_json
 
@@ -47,11 +48,13 @@ class Command(AtributoCommand):
     def _put(self, client: Client, collection: str, key: str, **options: Any) -> None:
         ref = False if options["create_only"] else options["ref"]
         body, free = _parsed(options["value"]), not options["ignore_lock"]
-        self._show_ref(client.put(collection, key, body, ref, free), options["json"])
+        answer = told("document.put", lambda: client.put(collection, key, body, ref, free))
+        self._show_ref(answer, options["json"])
 
     def _delete(self, client: Client, collection: str, key: str, **options: Any) -> None:
-        free = not options["ignore_lock"]
-        self._show_ref(client.delete(collection, key, options["ref"], free), options["json"])
+        ref, free = options["ref"], not options["ignore_lock"]
+        answer = told("document.deleted", lambda: client.delete(collection, key, ref, free))
+        self._show_ref(answer, options["json"])
 
     def _history(self, client: Client, collection: str, key: str, **options: Any) -> None:
         self._show_many(client.refs(collection, key).next()["results"], options["json"])

@@ -22,6 +22,7 @@ from allocation.transactions.api.document_shapes import (
 from allocation.transactions.api.refs import demand, etag, is_known
 from allocation.transactions.api.secrets import reads_secrets, shown
 from allocation.transactions.client import Client
+from allocation.transactions.doors import told
 from allocation.transactions.keys import Demand, Key
 from allocation.transactions.response import Response as Answer
 from atributo_site.rest.endpoint import Endpoint
@@ -63,7 +64,8 @@ class Collection(Endpoint):
         operation_id="collections_post", request=BODY, responses={201: WrittenSerializer}
     )
     def post(self, request: Request, collection: str) -> HttpResponse:
-        return _written(Client().post(collection, _body(request)))
+        body = _body(request)
+        return _written(told("document.put", lambda: Client().post(collection, body)))
 
     @extend_schema(
         operation_id="collections_drop", request=None, responses={200: {"type": "object"}}
@@ -107,8 +109,8 @@ class Document(Endpoint):
     def put(self, request: Request, collection: str, key: str) -> HttpResponse:
         place = Key.of(collection, key)
         free = _asked(WriteQuery, request)["raise_if_locked"]
-        wanted = demand(request, creates=True)
-        return _written(documents.put(place, _body(request), wanted, free))
+        body, wanted = _body(request), demand(request, creates=True)
+        return _written(told("document.put", lambda: documents.put(place, body, wanted, free)))
 
     @extend_schema(
         operation_id="documents_patch",
@@ -123,7 +125,7 @@ class Document(Endpoint):
         change, wanted = _body(request), demand(request)
         apply = patch.patch if isinstance(change, list) else patch.merge
         ref = wanted.if_ref if wanted.condition == sql.SAME_REF else None
-        return _written(apply(place, change, ref, free))
+        return _written(told("document.patched", lambda: apply(place, change, ref, free)))
 
     @extend_schema(
         operation_id="documents_delete",
@@ -136,7 +138,9 @@ class Document(Endpoint):
         wanted = demand(request, otherwise=sql.PRESENT)
         free = _asked(WriteQuery, request)["raise_if_locked"]
         purge = wanted == Demand(sql.PRESENT)
-        documents.delete(Key.of(collection, key), wanted, free, purge).raise_for_status()
+        place = Key.of(collection, key)
+        answer = told("document.deleted", lambda: documents.delete(place, wanted, free, purge))
+        answer.raise_for_status()
         return HttpResponse(status=204)
 
 
