@@ -33,7 +33,7 @@ class Client:
     ) -> Response:
         place, version = Key.of(collection, key), checked_ref(ref)
         if version is not None:
-            return documents.get_version(place, version)
+            return documents.get_version(place, version, raise_if_locked)
         return documents.get(place, raise_if_locked)
 
     def head(self, collection: str, key: str, ref: str | None = None) -> Response:

@@ -32,11 +32,10 @@ def get(place: Key, raise_if_locked: bool) -> Response:
     return Response(200, document.value, **place._asdict(), ref=document.ref)
 
 
-def get_version(place: Key, ref: str) -> Response:
-    versions = DocumentVersion.objects.filter(
-        document__collection=place.collection, document__key=place.key, ref=ref, present=True
-    )
-    version = versions.first()
+def get_version(place: Key, ref: str, raise_if_locked: bool) -> Response:
+    """Only who ignores locks reads what an open transaction wrote."""
+    versions = DocumentVersion.objects.of(*place).filter(ref=ref, present=True)
+    version = (versions.committed() if raise_if_locked else versions).first()
     if version is None:
         return _missing(place)
     return Response(200, version.value, **place._asdict(), ref=ref)

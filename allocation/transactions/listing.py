@@ -42,10 +42,8 @@ def found(
 def history(
     place: Key, limit: int, values: bool, before: int | None = None
 ) -> tuple[list[dict[str, Any]], int | None]:
-    """The refs of a key, newest first."""
-    versions = DocumentVersion.objects.filter(
-        document__collection=place.collection, document__key=place.key
-    )
+    """The committed refs of a key, newest first."""
+    versions = DocumentVersion.objects.of(*place).committed()
     if before is not None:
         versions = versions.filter(pk__lt=before)
     rows = versions.order_by("-pk")[: checked_limit(limit) + 1]

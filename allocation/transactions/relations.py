@@ -55,6 +55,6 @@ def _kind(kind: Any) -> str:
 
 
 def _result(end: Key) -> dict[str, Any]:
-    document = Document.objects.at(*end).present().first()
-    path = {**end._asdict(), "ref": document.ref if document else None}
-    return {"path": path, "value": document.value if document else None}
+    document: Any = Document.objects.at(*end).committed().first()
+    path = {**end._asdict(), "ref": document.committed_ref if document else None}
+    return {"path": path, "value": document.committed_value if document else None}

@@ -267,6 +267,21 @@ def test_lists_and_searches_show_what_is_committed(people):
     assert keys(people.list("people")) == ["ada", "eve", "new", "zoe"]
 
 
+def test_histories_and_relations_show_what_is_committed(people):
+    people.put_relation("people", "bob", "knows", "people", "ada").raise_for_status()
+    old = people.get("people", "ada").ref
+    txn = Transaction(people)
+    new = txn.put("people", "ada", {"age": 99}).ref
+    assert [row["path"]["ref"] for row in people.refs("people", "ada").all()] == [old]
+    assert people.get("people", "ada", new).status_code == 404
+    assert people.get("people", "ada", new, raise_if_locked=False).json == {"age": 99}
+    (known,) = people.get_relations("people", "bob", "knows")["results"]
+    assert (known["path"]["ref"], known["value"]["age"]) == (old, 36)
+    txn.complete()
+    assert people.get("people", "ada", new).json == {"age": 99}
+    assert len(people.refs("people", "ada").all()) == 2
+
+
 def test_a_collection_is_dropped_by_that_name_alone_and_never_while_locked(people):
     txn = Transaction(people)
     txn.get("people", "ada", shared=True)

@@ -102,6 +102,16 @@ class Document(models.Model):
         return reverse("document", args=[self.collection, self.key])
 
 
+class DocumentVersionQuerySet(models.QuerySet):
+    def of(self, collection: str, key: str) -> "DocumentVersionQuerySet":
+        return self.filter(document__collection=collection, document__key=key)
+
+    def committed(self) -> "DocumentVersionQuerySet":
+        """Without what open transactions wrote."""
+        unfinished = apps.get_model("allocation", "Transaction").objects.unfinished()
+        return self.exclude(transaction__in=unfinished.values("pk"))
+
+
 class DocumentVersion(models.Model):
     """What one ref stood for; a deletion is a version without a value."""
 
@@ -119,6 +129,8 @@ class DocumentVersion(models.Model):
         db_index=False,
     )
     at = models.DateTimeField(db_default=Now(), editable=False)
+
+    objects = DocumentVersionQuerySet.as_manager()
 
     class Meta:
         ordering = ["-id"]
