@@ -46,6 +46,13 @@ def test_a_wrong_setting_stops_the_start_with_one_sentence(tmp_path, environ, se
     assert not (tmp_path / "var" / "up.lock").exists()
 
 
+def test_a_number_for_one_process_does_not_start_several(tmp_path):
+    ended = manage(tmp_path / "var", "up", ATRIBUTO_WORKER_ID="5")
+    assert ended.returncode == 2
+    assert "ATRIBUTO_WORKER_ID=5 numbers one process" in ended.stderr
+    assert not (tmp_path / "var" / "up.lock").exists()
+
+
 def test_production_mode_has_no_deployment_warning(tmp_path):
     ended = manage(tmp_path, "check", "--deploy", "--fail-level", "WARNING", **PRODUCTION)
     assert (ended.returncode, ended.stderr) == (0, "")

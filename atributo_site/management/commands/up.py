@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import connection
 
 from atributo_site import first_start
 from atributo_site.beating import beating
-from atributo_site.commands import AtributoCommand
+from atributo_site.commands import EXIT_USAGE, AtributoCommand
 from atributo_site.redis_health import redis_health
 from atributo_site.supervisor import crew
 from atributo_site.supervisor.claim import Claim
@@ -32,6 +32,11 @@ class Command(AtributoCommand):
 
     def perform(self, *, no_demo: bool, check: bool, **options: Any) -> None:
         env = settings.ATRIBUTO
+        if env.worker_id != "auto":  # the second of its processes to make an id would be refused
+            said = (
+                f"ATRIBUTO_WORKER_ID={env.worker_id} numbers one process, and this starts several"
+            )
+            raise CommandError(f"{said}: leave it at auto.", returncode=EXIT_USAGE)
         claim = Claim(settings.VAR_DIR)
         listener, remark = listen_or_offer(env.host, env.port, insist="ATRIBUTO_PORT" in os.environ)
         port = listener.getsockname()[1]
