@@ -96,6 +96,16 @@ def holding(instance_ids: Iterable[str], using: str = "default") -> dict[str, in
     return dict(rows.order_by().values_list("instance_id").annotate(Sum("count")))
 
 
+def kinds_held(instance_ids: Iterable[str], using: str = "default") -> dict[str, dict[str, int]]:
+    """Instance → kind → how many, for many at once."""
+    rows = Hold.objects.using(using).filter(instance_id__in=list(instance_ids)).live()
+    found: dict[str, dict[str, int]] = {}
+    counted = rows.order_by().values_list("instance_id", "kind").annotate(Sum("count"))
+    for instance_id, kind, count in counted:
+        found.setdefault(instance_id, {})[kind] = count
+    return found
+
+
 def left_on(instance_id: str, using: str = "default") -> Left:
     return Left(load_of(instance_id, using), holds_of(instance_id, using))
 

@@ -4,7 +4,10 @@ import json
 from urllib.parse import quote
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
+from allocation import drains, holds
 from allocation.atributo import Atributo
 from allocation.models import Allocation, Event, Instance
 
@@ -141,6 +144,21 @@ def test_who_names_an_epoch_allocates_nothing_anew(rest, two):
 def test_members_that_nobody_knows_are_refused_where_none_is_needed(rest, two, method, path):
     answer = rest(method, path, {"typo": 1})
     assert (answer.status_code, list(answer.json()["errors"])) == (400, ["typo"])
+
+
+def test_a_list_asks_as_often_when_all_drain_as_when_one_does(rest, db, django_assert_num_queries):
+    for number in range(6):
+        Atributo().available(f"i{number}")
+    drains.drain("i0")
+    rest("get", "/instances")
+    with CaptureQueriesContext(connection) as one:
+        rest("get", "/instances")
+    for number in range(1, 6):
+        drains.drain(f"i{number}")
+    holds.hold("i3", "open claim", "mine", count=4)
+    with django_assert_num_queries(len(one)):
+        listed = rest("get", "/instances").json()["results"]
+    assert [row["drain"]["left"]["open_claims"] for row in listed] == [0, 0, 0, 4, 0, 0]
 
 
 def test_stopping_what_does_not_drain_is_a_conflict(rest, two):
