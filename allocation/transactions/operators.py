@@ -85,7 +85,7 @@ def force_release(pk: int, reason: str) -> None:
         raise LockNotFound(f"there is no lock {pk}")
     if lock.transaction.status == Status.ACTIVE:
         roll_back(lock.transaction_id, reason)
-    facts = {"token": lock.token, "transaction": lock.transaction_id}
+    facts = {"fence": lock.token, "transaction": lock.transaction_id}
     with atomic():
         record("lock.released", f"document:{lock.document}", reason=reason, **facts)
         _delay(Document.objects.filter(pk=lock.document_id))

@@ -79,6 +79,7 @@ def test_releasing_a_lock_of_a_running_transaction_ends_it(store, txn):
     operators.force_release(Lock.objects.get().pk, "holder hangs")
     assert store.get("c", "old").json == {"v": 0}
     assert reasons("document:c/old") == ["holder hangs"]
+    assert Event.objects.about("document:c/old").get().facts["fence"] == 1
     with pytest.raises(JobIsRolledBack):
         txn.complete()
 
