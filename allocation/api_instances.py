@@ -146,11 +146,13 @@ class DrainInstance(Endpoint):
         wanted = DrainWishSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
         facts = dict(wanted.validated_data)
-        force = facts.pop("force")
-        facts["epoch"] = required_epoch(request)
-        patiently(lambda: drains.drain(valid_id(instance_id), **facts))
+        force, epoch = facts.pop("force"), required_epoch(request)
+        if force and not facts and drains.is_running(valid_id(instance_id)):
+            patiently(lambda: drains.force(instance_id, epoch=epoch))  # as it is, only at once
+            return shown(instance_id)
+        patiently(lambda: drains.drain(valid_id(instance_id), **facts, epoch=epoch))
         if force:
-            drains.force(instance_id)
+            patiently(lambda: drains.force(instance_id))
         return shown(instance_id)
 
     @extend_schema(responses={200: InstanceSerializer}, parameters=[IF_MATCH])

@@ -67,11 +67,17 @@ def stop(instance_id: str, *, epoch: int | None = None, using: str = "default") 
         roster.change(row, "instance.drain_stopped", using, facts=facts)
 
 
-def force(instance_id: str, *, using: str = "default") -> None:
+def force(instance_id: str, *, epoch: int | None = None, using: str = "default") -> None:
     """The deadline is now: the curator moves all that is left."""
-    _running(instance_id, using)
-    Drain.objects.using(using).filter(pk=instance_id).update(deadline_at=Now(), stuck=False)
-    record("instance.drain_forced", f"instance:{instance_id}", using=using)
+    with availability_alone(using):
+        roster.locked(instance_id, using, epoch)
+        _running(instance_id, using)
+        Drain.objects.using(using).filter(pk=instance_id).update(deadline_at=Now(), stuck=False)
+        record("instance.drain_forced", f"instance:{instance_id}", using=using)
+
+
+def is_running(instance_id: str, using: str = "default") -> bool:
+    return Drain.objects.using(using).running().filter(pk=instance_id).exists()
 
 
 def progress(instance_id: str, using: str = "default") -> Progress:

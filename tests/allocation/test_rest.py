@@ -4,6 +4,7 @@ import json
 from urllib.parse import quote
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -159,6 +160,17 @@ def test_a_list_asks_as_often_when_all_drain_as_when_one_does(rest, db, django_a
     with django_assert_num_queries(len(one)):
         listed = rest("get", "/instances").json()["results"]
     assert [row["drain"]["left"]["open_claims"] for row in listed] == [0, 0, 0, 4, 0, 0]
+
+
+def test_forcing_a_drain_that_runs_keeps_its_reason_and_its_pace(rest, two):
+    rest("post", "/instances/instance0/drain", {"reason": "heat", "moves_per_minute": 5})
+    wrong = rest("post", "/instances/instance0/drain", {"force": True}, **{"If-Match": '"1"'})
+    assert wrong.status_code == 412
+    forced = rest("post", "/instances/instance0/drain", {"force": True}).json()["drain"]
+    assert (forced["reason"], forced["moves_per_minute"]) == ("heat", 5)
+    assert forced["deadline_at"] is not None
+    call_command("instances", "drain", "instance0", "--force")
+    assert Instance.objects.get(pk="instance0").drain.reason == "heat"
 
 
 def test_stopping_what_does_not_drain_is_a_conflict(rest, two):

@@ -88,6 +88,17 @@ class Command(AtributoCommand):
         if options["stop"]:
             drains.stop(instance_id)
             return self._say(instance_id, **options)
+        wishes = [options["reason"] or None, options["deadline"], options["pace"]]
+        is_only_forced = options["force"] and wishes == [None] * 3
+        if not (is_only_forced and drains.is_running(instance_id)):
+            self._begin(instance_id, **options)
+        if options["force"]:
+            patiently(lambda: drains.force(instance_id))
+        if options["watch"]:
+            self._watch(instance_id)
+        self._say(instance_id, **options)
+
+    def _begin(self, instance_id: str, **options: Any) -> None:
         patiently(
             lambda: drains.drain(
                 instance_id,
@@ -96,11 +107,6 @@ class Command(AtributoCommand):
                 moves_per_minute=options["pace"],
             )
         )
-        if options["force"]:
-            drains.force(instance_id)
-        if options["watch"]:
-            self._watch(instance_id)
-        self._say(instance_id, **options)
 
     def _watch(self, instance_id: str) -> None:
         """One line for every change, until nothing is left or the drain was stopped."""
