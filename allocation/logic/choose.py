@@ -59,8 +59,8 @@ def rendezvous(job_id: str, candidates: Sequence[Candidate], loads: Loads = NO_L
 def least_loaded(
     job_id: str, candidates: Sequence[Candidate], loads: Loads = NO_LOADS
 ) -> Candidate:
-    """The fewest jobs for its weight; the id decides between equals."""
-    return min(candidates, key=lambda c: (loads.get(c.id, 0) / c.weight, c.id))
+    """The fewest jobs for its weight; the first of equals, in the order of the ids."""
+    return min(candidates, key=lambda c: loads.get(c.id, 0) / c.weight)
 
 
 STRATEGIES: dict[str, Strategy] = {
@@ -112,7 +112,7 @@ def _room(candidate: Candidate, jobs: int, limit: float) -> str:
 def _least_loaded_scores(
     job_id: str, candidates: Sequence[Candidate], loads: Loads
 ) -> Iterator[Score]:
-    for c in sorted(candidates, key=lambda c: (loads.get(c.id, 0) / c.weight, c.id)):
+    for c in sorted(candidates, key=lambda c: loads.get(c.id, 0) / c.weight):
         jobs = loads.get(c.id, 0)
         note = f"{jobs} jobs, weight {c.weight:g}: lowest wins"
         yield Score(c.id, jobs / c.weight, note)
