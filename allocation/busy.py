@@ -29,14 +29,14 @@ def patiently(
     deadline = monotonic() + settings.ATRIBUTO.busy_timeout_ms / 1000
     try:
         return operation()
-    except Error as error:
-        return _again(operation, using, error, deadline, sleep, monotonic)
+    except (Error, DatabaseBusy) as error:
+        return _again(operation, using, _root(error), deadline, sleep, monotonic)
 
 
 def _again(
     operation: Callable[[], T],
     using: str,
-    error: Error,
+    error: Error | DatabaseBusy,
     deadline: float,
     sleep: Callable[[float], None],
     monotonic: Callable[[], float],
@@ -52,11 +52,18 @@ def _again(
         sleep(wait)
         try:
             return operation()
-        except Error as next_error:
-            error = next_error
-    raise DatabaseBusy(
-        f"the database is busy; gave up after {attempt} tries", tries=attempt
-    ) from error
+        except (Error, DatabaseBusy) as next_error:
+            error = _root(next_error)
+    busy = DatabaseBusy(f"the database is busy; gave up after {attempt} tries", tries=attempt)
+    busy.inside_transaction = connections[using].in_atomic_block
+    raise busy from error
+
+
+def _root(error: Error | DatabaseBusy) -> Error | DatabaseBusy:
+    """What was given up inside a transaction may be tried again from outside of it."""
+    cause = error.__cause__
+    given_up = isinstance(error, DatabaseBusy) and error.inside_transaction
+    return cause if given_up and isinstance(cause, Error) else error
 
 
 def is_busy(error: BaseException) -> bool:
@@ -67,7 +74,7 @@ def is_busy(error: BaseException) -> bool:
     return isinstance(error, OperationalError) and ("locked" in str(error) or "busy" in str(error))
 
 
-def _reconnect_if_lost(error: Error, using: str) -> None:
+def _reconnect_if_lost(error: Error | DatabaseBusy, using: str) -> None:
     connection = connections[using]
     cause = error.__cause__ or error
     if isinstance(cause, psycopg.Error) and _is_lost(cause) and not connection.in_atomic_block:

@@ -60,6 +60,7 @@ class DatabaseBusy(AtributoError):
     status_code = 503
     code = "database_busy"
     retry_after_seconds = 1
+    inside_transaction = False  # it was tried once: only who began the transaction can repeat it
 
 
 class UnknownInstance(AtributoError):

@@ -206,6 +206,35 @@ def test_the_deadline_counts_from_the_first_try():
         patiently(wait_in_vain, monotonic=lambda: next(clock))
 
 
+def test_what_fails_inside_a_transaction_is_tried_again_from_outside_of_it():
+    tries = []
+
+    def place():
+        tries.append(None)
+        if len(tries) == 1:
+            raise OperationalError("database is locked")
+        return "placed"
+
+    def together():
+        with atomic():
+            return patiently(place)
+
+    assert patiently(together, sleep=lambda seconds: None) == "placed"
+    assert len(tries) == 2
+
+
+def test_what_was_given_up_outside_of_any_transaction_is_not_tried_again():
+    tries = []
+
+    def give_up():
+        tries.append(None)
+        raise DatabaseBusy("six times is enough")
+
+    with pytest.raises(DatabaseBusy, match="six times"):
+        patiently(give_up, sleep=lambda seconds: None)
+    assert len(tries) == 1
+
+
 def test_a5_a_process_killed_inside_allocate_leaves_all_or_nothing(ao):
     class Killed(BaseException):
         pass
