@@ -5,6 +5,7 @@ import pytest
 from allocation import availability
 from allocation.atributo import Atributo
 from allocation.errors import EpochChanged, InvalidWish, NoInstances, UnknownInstance
+from allocation.invariants import over_capacity
 from allocation.leases import HeldLease
 from allocation.models import Event, Instance, InstanceLoad, PastAllocation
 from allocation.models.clock import database_now, from_now
@@ -224,3 +225,13 @@ def test_labels_are_found_by_any_name_and_as_text(ao):
         ao.available(f"i-{name}", labels={name: "x", "port": 80})
         assert list(Instance.objects.with_label(name, "x")) == [Instance(pk=f"i-{name}")]
     assert Instance.objects.with_label("port", "80").count() == 7
+
+
+def test_a_capacity_below_the_load_breaks_no_promise(ao):
+    ao.available("a")
+    ao.allocate_many(["job0", "job1", "job2"])
+    availability.configure("a", capacity=1)
+    assert over_capacity() == []
+    with pytest.raises(NoInstances):
+        ao.allocate("job3")
+    assert over_capacity() == []
