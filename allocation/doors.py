@@ -15,6 +15,7 @@ from allocation import roster
 from allocation.atributo import Allocated, Atributo
 from allocation.availability import CHUNK, load_of, make_unavailable, remove
 from allocation.busy import patiently
+from allocation.candidates import fresh
 from allocation.errors import EpochChanged, InstanceHeld, NoInstances, UnknownJob
 from allocation.events import record
 from allocation.fencing import count_fenced
@@ -22,6 +23,7 @@ from allocation.holds import holds_of
 from allocation.ids import valid_id
 from allocation.locks import availability_alone
 from allocation.models import Allocation
+from allocation.place_many import room_of
 from allocation.stores import store
 
 T = TypeVar("T")
@@ -49,19 +51,23 @@ def allocate_those_that_fit(job_ids: list[str]) -> dict[str, Allocated]:
     try:
         return allocate_many(job_ids)
     except NoInstances:
-        return _together(lambda: _told(_one_by_one(job_ids)))
+        return _together(lambda: _told(_as_many_as_fit(job_ids)))
 
 
-def _one_by_one(job_ids: list[str]) -> dict[str, Allocated]:
-    """Until there is no room; those that are left may have an instance from before."""
-    ao, answers = Atributo(), {}
-    for position, job_id in enumerate(job_ids):
-        try:
-            answers[job_id] = ao.allocate(job_id)
-        except NoInstances:
-            old = store(ao.using).find_many(job_ids[position:])
-            return {**answers, **{key: Allocated(where, False) for key, where in old.items()}}
-    return answers
+def _as_many_as_fit(job_ids: list[str]) -> dict[str, Allocated]:
+    """Alone, so that the room that is counted is still there."""
+    ao = Atributo()
+    with availability_alone(ao.using):
+        old = store(ao.using).find_many(job_ids)
+        new = [job_id for job_id in job_ids if job_id not in old]
+        return ao.allocate_many([*old, *new[: _room(ao.using, len(new))]])
+
+
+def _room(using: str, wanted: int) -> int:
+    candidates = fresh(using)
+    if len(candidates.capacities) < len(candidates.all):  # one of them has room for any number
+        return wanted
+    return sum(max(0, room) for room in room_of(candidates, using).values())
 
 
 def _told(answers: dict[str, Allocated]) -> dict[str, Allocated]:
