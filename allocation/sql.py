@@ -31,6 +31,10 @@ PG_ENDING = (
 )
 PG_EXCLUSIVE = f"SELECT pg_advisory_xact_lock({AVAILABILITY_LOCK})"
 
+PG_SAVEPOINT = "SAVEPOINT atributo_placing"
+PG_KEEP = "RELEASE SAVEPOINT atributo_placing"
+PG_TAKE_BACK = f"ROLLBACK TO SAVEPOINT atributo_placing; {PG_KEEP}"
+
 PG_FIND = "SELECT instance_id FROM allocation_allocation WHERE job_id = %s"
 PG_FIND_MANY = """
 SELECT job_id, instance_id FROM allocation_allocation WHERE job_id = ANY(%s::varchar[])

@@ -2,12 +2,14 @@
 
 import json
 import select
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import psycopg
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.transaction import atomic
+from django.db.transaction import atomic, set_rollback
 from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus
 from psycopg.pq.abc import PGconn, PGresult
 
@@ -71,7 +73,7 @@ class PostgresStore:
             "channel": many.channel,
         }
         locked = buckets(job_id for job_id, _, _ in chosen)
-        rows = self._both(sql.PG_SHARED_MANY, (locked,), sql.PG_PLACE_MANY, facts)
+        rows = self._place_these(locked, facts)
         old = {job_id: instance_id for job_id, instance_id, is_new in rows if is_new is False}
         if (None, None, True) in rows:  # all others are new, and where they were chosen to be
             return old, {key: instance_id for key, instance_id, _ in chosen if key not in old}
@@ -104,9 +106,35 @@ class PostgresStore:
     def _place_inside(self, placement: Placement) -> Outcome:
         """In the caller's transaction; a lost race is an error that a savepoint takes back."""
         if placement.capacity is None:
-            return self._place_by(sql.PG_PLACE_INSIDE, placement)
+            with self._kept_if_stored() as kept:
+                outcome = self._place_by(sql.PG_PLACE_INSIDE, placement)
+                kept.append(outcome.placed is not None)
+            return outcome
         with atomic(using=self.connection.alias):
-            return self._place_by(sql.PG_PLACE_WITHIN, placement)
+            outcome = self._place_by(sql.PG_PLACE_WITHIN, placement)
+            if outcome.placed is None:
+                set_rollback(True, using=self.connection.alias)
+        return outcome
+
+    def _place_these(self, locked: list[int], facts: Any) -> list[Any]:
+        if self._raw().autocommit:
+            return self._both(sql.PG_SHARED_MANY, (locked,), sql.PG_PLACE_MANY, facts)
+        with self._kept_if_stored() as kept:
+            rows = self._both(sql.PG_SHARED_MANY, (locked,), sql.PG_PLACE_MANY, facts)
+            kept.append(any(is_new for _, _, is_new in rows))
+        return rows
+
+    @contextmanager
+    def _kept_if_stored(self) -> Iterator[list[bool]]:
+        """The locks of a caller's transaction go again where nothing was stored.
+
+        Who kept them and then wanted the list alone would wait for another who does the same.
+        """
+        with self.connection.wrap_database_errors:
+            raw, stored = self._raw(), list[bool]()
+            raw.execute(sql.PG_SAVEPOINT)
+            yield stored
+            raw.execute(sql.PG_KEEP if all(stored) else sql.PG_TAKE_BACK)
 
     def _place_by(self, statement: str, placement: Placement) -> Outcome:
         ((old, new, version),) = self._both(

@@ -13,6 +13,7 @@ from allocation.atributo import Atributo
 from allocation.busy import patiently
 from allocation.errors import DatabaseBusy, NoInstances
 from allocation.models import Allocation, PastAllocation
+from allocation.stores import Placement, Placements, store
 from tests.allocation.together import broken, is_waiting, threads
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -268,3 +269,19 @@ def allocate():
         return Atributo().allocate("late")
     finally:
         connections.close_all()
+
+
+@pytest.mark.only_on("postgresql")
+def test_a_placement_that_was_not_stored_keeps_no_lock(ao):
+    """Or two of them that want the list alone afterwards wait for each other."""
+    facts = {"version": 0, "strategy": "md5-modulo", "candidates": 1, "actor": "", "channel": ""}
+    with atomic(), connection.cursor() as cursor:
+        assert (
+            store("default").place(Placement("a", "instance0", score=None, **facts)).placed is None
+        )
+        assert store("default").place_many(Placements([("a", "instance0", None)], **facts))[1] == {}
+        cursor.execute(
+            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
+        )
+        assert cursor.fetchone() == (0,)
+        assert ao.allocate("a").persisted
