@@ -75,13 +75,16 @@ def test_a_collection_is_dropped_only_when_asked_twice(run, store):
 def test_transactions_are_listed_shown_and_ended(run, store):
     txn = Transaction(store)
     txn.put("c", "old", {"v": 1})
+    txn.put("c", "new", 1)
     (listed,) = json.loads(run("transactions", "--json", "list"))
     assert (listed["id"], listed["status"]) == (txn.id, "active")
     shown = json.loads(run("transactions", "--json", "show", txn.id))
-    assert shown["journal"] == [
-        {"action": "put", "document": "c/old", "before": {"v": 0}, "undo": ""}
+    assert [(entry["before_present"], entry["before"]) for entry in shown["journal"]] == [
+        (True, {"v": 0}),
+        (False, None),
     ]
-    assert "1 restored" in run("transactions", "roll-back", txn.id, "--reason", "wrong")
+    assert "(nothing)" in run("transactions", "show", txn.id)
+    assert "2 restored" in run("transactions", "roll-back", txn.id, "--reason", "wrong")
     event = Event.objects.about(f"transaction:{txn.id}").get()
     assert (event.channel, event.facts["reason"]) == ("command", "wrong")
     assert str(txn.id) in run("transactions", "list", "--kind", "finished")

@@ -49,7 +49,7 @@ class Command(AtributoCommand):
         if json:
             return self.show({**_facts(row), "journal": journal})
         self.table(["", ""], [[name, value] for name, value in _facts(row).items()])
-        self.table(["action", "document", "before", "undo"], [[*e.values()] for e in journal])
+        self.table(["action", "document", "before", "undo"], [_line(each) for each in journal])
 
     def _roll_back(self, *, id: int, reason: str, **options: Any) -> None:
         restored = operators.roll_back(id, reason)
@@ -76,10 +76,15 @@ def _facts(row: Transaction) -> dict[str, Any]:
 
 
 def _entry(entry: JournalEntry) -> dict[str, Any]:
-    before = entry.before_value if entry.before_present else "(nothing)"
     return {
         "action": entry.action,
         "document": str(entry.document),
-        "before": before,
+        "before_present": entry.before_present,
+        "before": entry.before_value,
         "undo": entry.undo,
     }
+
+
+def _line(facts: dict[str, Any]) -> list[Any]:
+    before = facts["before"] if facts["before_present"] else "(nothing)"
+    return [facts["action"], facts["document"], before, facts["undo"]]
