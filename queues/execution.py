@@ -13,6 +13,7 @@ from queues.context import Context, Emit, ServiceFacts
 from queues.logic import scrub
 from queues.logic.arguments import argv
 from queues.logic.backoff import checked
+from queues.logic.storable import has_nul
 from queues.run_scope import RunScope
 from queues.scripts import LoadedService, Services, candidate, imported
 
@@ -91,7 +92,7 @@ class Execution:
     def _ended(self, result: Any) -> dict[str, Any]:
         text = json.dumps(result, allow_nan=False, ensure_ascii=False)
         text.encode()  # lone surrogates cannot be stored
-        if "\\u0000" in text:
+        if has_nul(text):
             raise ValueError("the result contains the NUL character")
         if len(text) > LARGEST_RESULT:
             raise ValueError(f"the result is larger than {LARGEST_RESULT} characters of JSON")

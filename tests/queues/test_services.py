@@ -97,12 +97,14 @@ def test_every_error_of_a_folder_is_told_at_once(transactional_db):
     with pytest.raises(BadService) as refusal:
         installation.install("bad_paths", "/bad")
     errors = "\n".join(refusal.value.facts["errors"])
-    for word in ("name", "version", "inside the service", "max_failures"):
+    for word in ("name", "version", "inside the service", "max_failures", "gone.py is no file"):
         assert word in errors
     assert not Service.objects.exists()
 
 
-@pytest.mark.parametrize("folder", ["../queues", "/etc", "nowhere", "not_json", ".", "a\x00b"])
+@pytest.mark.parametrize(
+    "folder", ["../queues", "/etc", "nowhere", "not_json", ".", "a\x00b", "a" * 300]
+)
 def test_a_folder_that_is_no_service_is_refused(transactional_db, folder):
     with pytest.raises(BadService):
         installation.install(folder, "/bad")
