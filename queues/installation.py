@@ -20,6 +20,7 @@ from queues.errors import (
 )
 from queues.logic.manifest import configuration_errors
 from queues.logic.mounts import mount_error
+from queues.logic.scrub import unmasked
 from queues.models import Catalogue, Script, Service
 from queues.run_now import run_candidate
 
@@ -60,8 +61,10 @@ def upgrade(
     force: bool = False,
 ) -> Service:
     """Keep configuration and development mode; failing scripts are only warned of."""
-    service = _existing(mount, folder, force)
-    merged = {**service.configuration, **(configuration or {})}
+    service = _existing(mount, force)
+    if service is None:
+        return install(folder, mount, configuration=configuration, setup=setup, force=True)
+    merged = {**service.configuration, **unmasked(configuration or {}, service.settings())}
     return _exchange(service, opened(folder), merged, setup, teardown, "service.upgraded")
 
 
@@ -75,9 +78,11 @@ def replace(
     force: bool = False,
 ) -> Service:
     """As uninstall and install: nothing of the old configuration stays."""
-    service = _existing(mount, folder, force)
+    service = _existing(mount, force)
+    if service is None:
+        return install(folder, mount, configuration=configuration, setup=setup, force=True)
     service.development = False
-    given = configuration or {}
+    given = unmasked(configuration or {}, service.settings())
     return _exchange(service, opened(folder), given, setup, teardown, "service.replaced")
 
 
@@ -98,8 +103,9 @@ def uninstall(mount: str, *, teardown: bool = True, force: bool = False) -> bool
 
 
 def configure(mount: str, values: dict[str, Any], *, whole: bool = False) -> Service:
-    """Change some options, or with `whole` all of them."""
+    """Change some options, or with `whole` all of them; a secret given as its mask stays."""
     service = found(mount)
+    values = unmasked(values, service.settings())
     service.configuration = values if whole else {**service.configuration, **values}
     _check_configuration(service)
     with atomic():
@@ -138,13 +144,12 @@ def warnings_of(service: Service) -> dict[str, str]:
     return configuration_errors(service.definitions, service.configuration)
 
 
-def _existing(mount: str, folder: str, force: bool) -> Service:
+def _existing(mount: str, force: bool) -> Service | None:
+    """None only where it may be missing."""
     service = Service.objects.filter(mount=mount).first()
-    if service is not None:
-        return service
-    if not force:
+    if service is None and not force:
         raise missing(mount)
-    return install(folder, mount, setup=False)
+    return service
 
 
 def _exchange(

@@ -86,8 +86,11 @@ def test_uninstall_runs_teardown_and_stops_on_its_failure(story):
 def test_what_is_not_installed_cannot_be_changed_unless_forced(story, change):
     with pytest.raises(ServiceNotFound):
         change("lifecycle", "/life")
-    options = {"force": True, "setup": False, "teardown": False}
-    assert change("lifecycle", "/life", configuration=story.configuration, **options).pk
+    with pytest.raises(BadService):
+        change("lifecycle", "/life", configuration={"size": 3}, force=True)
+    assert not Service.objects.exists()
+    assert change("lifecycle", "/life", configuration=story.configuration, force=True).pk
+    assert story.lines() == ["setup red life_texts"]  # there was nothing to tear down
     with pytest.raises(ServiceNotFound):
         installation.uninstall("/nowhere")
     assert installation.uninstall("/nowhere", force=True) is False
