@@ -18,6 +18,7 @@ from queues.ring import ring
 DEFAULT = "default"
 LONGEST_NAME = 255
 MOST_AWAY_SECONDS = 365 * 86_400
+MOST_DAYS = 36_500
 
 
 def create(name: str, max_workers: int | None = None, *, using: str = "default") -> QueueHandle:
@@ -76,6 +77,8 @@ def resume(name: str, *, using: str = "default") -> bool:
 def set_retention(name: str, days: int, *, using: str = "default") -> None:
     """How long finished jobs of this queue are kept."""
     queue = row(name, using=using)
+    if isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= MOST_DAYS:
+        raise BadQueue(f"retention_days must be a whole number from 1 to {MOST_DAYS}")
     with atomic(using=using):
         Queue.objects.using(using).filter(pk=queue.pk).update(retention_days=days)
         record("queue.changed", f"queue:{name}", using=using, retention_days=days)
@@ -141,8 +144,10 @@ def _check(name: Any, max_workers: Any) -> None:
 def _check_away(policy: Any, seconds: Any) -> None:
     if policy is not None and policy not in list(WhenAway):
         raise BadQueue(f"when_away must be one of {', '.join(WhenAway)}")
-    if seconds is not None and not 0 <= seconds <= MOST_AWAY_SECONDS:
-        raise BadQueue(f"away_seconds must be from 0 to {MOST_AWAY_SECONDS}")
+    if seconds is None:
+        return
+    if not isinstance(seconds, int) or not 0 <= seconds <= MOST_AWAY_SECONDS:
+        raise BadQueue(f"away_seconds must be a whole number from 0 to {MOST_AWAY_SECONDS}")
 
 
 def _ring(queue: Queue, using: str) -> None:

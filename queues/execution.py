@@ -13,7 +13,7 @@ from queues.context import Context, Emit, ServiceFacts
 from queues.logic import scrub
 from queues.logic.arguments import argv
 from queues.logic.backoff import checked
-from queues.logic.storable import has_nul
+from queues.logic.storable import DEEPEST, has_nul, is_too_deep
 from queues.run_scope import RunScope
 from queues.scripts import LoadedService, Services, candidate, imported
 
@@ -94,6 +94,8 @@ class Execution:
         text.encode()  # lone surrogates cannot be stored
         if has_nul(text):
             raise ValueError("the result contains the NUL character")
+        if is_too_deep(result, text):
+            raise ValueError(f"the result is nested deeper than {DEEPEST} levels")
         if len(text) > LARGEST_RESULT:
             raise ValueError(f"the result is larger than {LARGEST_RESULT} characters of JSON")
         return {"t": "done", "ok": True, "result": result}

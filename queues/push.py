@@ -19,7 +19,7 @@ from queues.errors import BadPush, QueueNotFound
 from queues.ids import get_job_ids
 from queues.logic.options import BadOption, Options, resolve, script_error
 from queues.logic.ranks import rank_of
-from queues.logic.storable import has_nul, json_refusal
+from queues.logic.storable import DEEPEST, has_nul, is_too_deep, json_refusal
 from queues.models import QueuedJob
 from queues.ring import ring
 from queues.routes import send_one_key
@@ -246,6 +246,8 @@ def json_text(value: Any) -> str:
         raise BadPush(f"data must be JSON: {error}") from error
     if has_nul(text):
         raise BadPush("data must not contain the NUL character")
+    if is_too_deep(value, text):
+        raise BadPush(f"data must be nested at most {DEEPEST} levels deep")
     if len(text) > LARGEST_DATA:
         raise BadPush(f"data must be at most {LARGEST_DATA} characters of JSON")
     return text

@@ -131,5 +131,15 @@ class Pool(models.Model):
             raise ValidationError({"ttl_floor_ms": "The floor is above the ceiling."})
         try:
             target_name(f"{self.service}.example")
+            if _is_target(self.domain):  # together they may be too long
+                target_name(self.service_name)
         except ValidationError as error:
             raise ValidationError({"service": error.messages}) from error
+
+
+def _is_target(domain: str) -> bool:
+    try:
+        target_name(domain)
+    except ValidationError:
+        return False
+    return True

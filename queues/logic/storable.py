@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+DEEPEST = 100  # pages and REST walk a value level by level
+
 
 def is_storable(text: str) -> bool:
     """No NUL character and no half of a surrogate pair."""
@@ -26,3 +28,21 @@ def json_refusal(value: Any) -> str | None:
 def has_nul(json_text: str) -> bool:
     """Whether a text of JSON holds the character; a backslash followed by u0000 is none."""
     return "\\u0000" in json_text.replace("\\\\", "")
+
+
+def is_too_deep(value: Any, json_text: str) -> bool:
+    """Whether lists and objects stand within each other beyond what can be shown."""
+    return json_text.count("[") + json_text.count("{") > DEEPEST and _nests(value)
+
+
+def _nests(value: Any) -> bool:
+    layer = [value]
+    for _ in range(DEEPEST + 1):
+        layer = [member for each in layer for member in _members(each)]
+    return bool(layer)
+
+
+def _members(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return list(value) if isinstance(value, list | tuple) else []

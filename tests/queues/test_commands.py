@@ -6,6 +6,7 @@ import pytest
 from django.core.management import call_command
 
 import queues
+from queues.models import Queue
 
 pytestmark = pytest.mark.usefixtures("probe", "scripts_see_this_database")
 
@@ -58,8 +59,16 @@ def test_queue(run):
     run("queue", "pause", "mail")
     listed = {gauge["name"]: gauge for gauge in json.loads(run("queue", "list", "--json"))}
     assert (listed["mail"]["max_workers"], listed["mail"]["paused"]) == (3, True)
+    run("queue", "create", "mail", "--retention-days", "7")
+    assert Queue.objects.get(name="mail").retention_days == 7
     run("queue", "delete", "mail")
     assert "mail" not in run("queue", "list")
+
+
+def test_a_refused_setting_makes_no_queue(run):
+    with pytest.raises(SystemExit):
+        run("queue", "create", "mail", "--max-workers", "3", "--retention-days", "0")
+    assert not Queue.objects.filter(name="mail").exists()
 
 
 def test_service(run):
@@ -80,6 +89,7 @@ def test_script(run):
     "arguments",
     [
         ("queue", "pause", "nowhere"),
+        ("queue", "delete", "default"),
         ("queued_jobs", "abort", "1"),
         ("script", "/nowhere", "x"),
         ("push", "nowhere", "/probe", "act"),

@@ -2,6 +2,7 @@
 
 import math
 from datetime import UTC, datetime, timedelta
+from functools import reduce
 
 import pytest
 from django.db import connection
@@ -63,7 +64,11 @@ def test_any_endless_number_is_stored_alike(queue, act, value):
     assert queue.get(queue.push(act, max_failures=value)).max_failures == -1
 
 
-@pytest.mark.parametrize("data", [math.nan, {1, 2}, "\x00", "\ud800", object(), 2_000_000 * "x"])
+DEEP = reduce(lambda inner, _: {"a": [inner]}, range(50), [1])
+NO_DATA = [math.nan, {1, 2}, "\x00", "\ud800", object(), 2_000_000 * "x", DEEP]
+
+
+@pytest.mark.parametrize("data", NO_DATA, ids=range(7))
 def test_data_that_is_not_json_is_refused(queue, act, data):
     with pytest.raises(BadPush):
         queue.push(act, data)

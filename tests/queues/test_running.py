@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import queues
+from queues.context import Log
 from queues.models import MinuteCount, QueuedJob, Run, RunLog
 
 
@@ -194,7 +195,9 @@ def test_a_time_out_before_the_process_can_listen_is_one(queue, probe, hands, tm
     assert job.failures == ["timed out after 100 ms"]
 
 
-@pytest.mark.parametrize("script", ["nan", "huge", "circular", "object", "nul", "exits", "no_run"])
+@pytest.mark.parametrize(
+    "script", ["nan", "huge", "circular", "object", "nul", "deep", "exits", "no_run"]
+)
 def test_a_result_that_cannot_be_stored_is_a_failure(queue, odd_service, hands, script, act):
     job = queue.get(queue.push({"mount": odd_service, "name": script}))
     other = queue.get(queue.push(act))
@@ -209,6 +212,7 @@ ODD = {
     "circular": "a = []; a.append(a); return a",
     "object": "return object()",
     "nul": "return '\\x00'",
+    "deep": "r = []; [r := [r] for _ in range(101)]; return r",
     "exits": "raise SystemExit(3)",
 }
 
@@ -247,6 +251,12 @@ def test_every_attempt_is_kept(queue, act, hands, tmp_path):
         (2, "one"),
         (2, "two"),
     ]
+
+
+def test_a_level_that_nobody_knows_is_info():
+    said = []
+    Log(said.append)("the house is on fire", "catastrophe")
+    assert said == [{"t": "log", "level": "info", "text": "the house is on fire"}]
 
 
 def test_counters_are_written_with_the_outcomes(queue, act, hands, tmp_path, sweep):
