@@ -5,10 +5,13 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from urllib3.exceptions import LocationParseError
 from urllib3.response import HTTPResponse
 from urllib3.util.url import Url, parse_url
 
 from pools.logic.errors import AgentStoppedError, InvalidInput, PoolExistsError
+from pools.logic.pool_config import PoolConfig
+from pools.logic.recovery import RecoverySpec
 from pools.net.http_connection import connection_maker
 from pools.net.http_lease import FAILING, Lease, take_lease
 from pools.net.http_ping import ping_checker
@@ -46,6 +49,9 @@ class HttpAgent:
         resolver_options: Mapping[str, Any] | None = None,
         **limits: Any,
     ) -> None:
+        if isinstance(resolvers, str):
+            raise TypeError("resolvers must be a list of strings")
+        PoolConfig(recovery=RecoverySpec(recovery), spares=spares, maximum=maximum)  # refuses early
         self._recovery = recovery
         self._tls = tls or Tls()
         self._default_port = default_port or self.port
@@ -89,7 +95,7 @@ class HttpAgent:
 
         With `preload_content=False` the caller reads the response to its end, or closes it.
         """
-        target = parse_url(url)
+        target = _parsed(url)
         pool = self._pool_for(target, tls or self._tls)
         path = target.request_uri
         options = {"preload_content": preload_content, "decode_content": decode_content}
@@ -196,6 +202,13 @@ class HttpsAgent(HttpAgent):
 
     scheme = "https"
     port = 443
+
+
+def _parsed(url: str) -> Url:
+    try:
+        return parse_url(url)
+    except LocationParseError as error:
+        raise InvalidInput(str(error)) from error
 
 
 def _exchange(

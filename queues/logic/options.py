@@ -16,6 +16,8 @@ PRIORITIES = range(-2, 3)
 MOST_TIMES = 2**31 - 1
 LONGEST_KEY = 255
 LONGEST_SCRIPT = 128
+FIRST_MOMENT = datetime.fromtimestamp(0, tz=UTC)
+LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
 PUSH_ONLY = frozenset({"delay_until", "delay", "success", "failure", "priority"}) | {
     "unique_key",
     "sticky_key",
@@ -87,7 +89,10 @@ def timeout(name: str, value: Any) -> int:
 
 def moment(name: str, value: Any) -> datetime:
     if isinstance(value, datetime):
-        return value if value.tzinfo else value.replace(tzinfo=UTC)
+        given = value if value.tzinfo else value.replace(tzinfo=UTC)
+        if not FIRST_MOMENT <= given <= LAST_MOMENT:
+            raise BadOption(f"{name} must be a moment from 1970 to 9999, not {value}")
+        return given
     number = _number(name, value)
     if not 0 <= number <= 4 * CENTURY_MS:
         raise BadOption(f"{name} must be a moment in ms since 1970, not {value}")

@@ -190,10 +190,19 @@ def test_an_unknown_host_is_an_error(make_agent):
             agent.request("GET", "http://svc.example/")
 
 
-@pytest.mark.parametrize("url", ["https://h/", "ftp://h/", "h", "/path", "http:///x"])
+URLS = ["https://h/", "ftp://h/", "h", "/path", "http:///x", "http://h:x/", "http://[::1/"]
+
+
+@pytest.mark.parametrize("url", URLS)
 def test_other_schemes_and_missing_hosts_are_refused(make_agent, url):
     with pytest.raises(InvalidInput):
         make_agent().request("GET", url)
+
+
+@pytest.mark.parametrize("wrong", [{"spares": 9}, {"recovery": {}}, {"resolvers": "10.0.0.53"}])
+def test_an_agent_that_cannot_work_is_not_made(make_agent, wrong):
+    with pytest.raises((InvalidInput, TypeError)):
+        make_agent(**{"maximum": 4, **wrong})
 
 
 def test_ipv6_literals(make_agent):

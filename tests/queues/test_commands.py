@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 import queues
 from queues.models import Queue
@@ -100,6 +100,12 @@ def test_a_refusal_is_exit_code_1(run, arguments):
     with pytest.raises(SystemExit) as ended:
         run(*arguments)
     assert ended.value.code == 1
+
+
+def test_a_worker_has_a_name_that_can_be_stored(run):
+    with pytest.raises(CommandError, match="at most 128 characters") as refused:
+        run("worker", "--name", "x" * 129)
+    assert refused.value.returncode == 2
 
 
 def test_an_unknown_queue_is_named(run, capsys):
