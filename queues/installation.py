@@ -21,9 +21,11 @@ from queues.errors import (
 from queues.logic.manifest import configuration_errors
 from queues.logic.mounts import mount_error
 from queues.logic.scrub import unmasked
+from queues.logic.storable import json_refusal
 from queues.models import Catalogue, Script, Service
 from queues.run_now import run_candidate
 
+MOST_WARNINGS = 20
 log = structlog.get_logger(__name__)
 
 
@@ -177,6 +179,8 @@ def _fill(service: Service, bundle: Bundle, configuration: dict[str, Any]) -> No
 
 def _check_configuration(service: Service) -> None:
     wrong = {k: v for k, v in warnings_of(service).items() if v != "is required"}
+    if reason := json_refusal(service.configuration):
+        raise BadService(f"the configuration cannot be stored: {reason}", errors=[reason])
     if wrong:
         reasons = [f"configuration {name} {reason}" for name, reason in wrong.items()]
         raise BadService("; ".join(reasons), errors=reasons)
@@ -190,9 +194,19 @@ def _store(service: Service, bundle: Bundle, kind: str) -> Service:
         Script.objects.bulk_create(bundle.scripts(service))
         Service.objects.filter(pk=service.pk).update(revision=F("revision") + 1)
         Catalogue.objects.changed()
-        record(kind, f"service:{service.mount}", version=service.version, folder=service.folder)
+        facts: dict[str, Any] = {"version": service.version, "folder": service.folder}
+        facts |= _remarks(bundle)
+        record(kind, f"service:{service.mount}", **facts)
     service.refresh_from_db()
     return service
+
+
+def _remarks(bundle: Bundle) -> dict[str, list[str]]:
+    """What is odd about the manifest, but no error."""
+    warnings = bundle.manifest.warnings[:MOST_WARNINGS]
+    if warnings:
+        log.warning("manifest_is_odd", folder=str(bundle.folder), warnings=warnings)
+    return {"warnings": warnings} if warnings else {}
 
 
 def _touch(service: Service, **changes: Any) -> None:

@@ -1,7 +1,10 @@
 """Install, upgrade, replace, uninstall; what each runs and keeps."""
 
+import json
+
 import pytest
 
+from allocation.models import Event
 from queues import installation
 from queues.errors import BadMount, BadService, LifecycleScriptFailed, MountTaken, ServiceNotFound
 from queues.models import Service
@@ -138,6 +141,14 @@ def test_a_script_with_a_syntax_error_is_refused(transactional_db, folder):
         installation.install("made", "/made")
 
 
+def test_what_is_odd_about_a_manifest_is_told_with_the_event(transactional_db, folder):
+    odd = {"name": "made", "version": "one", "scripts": {"a": "a.py"}, "colour": 1}
+    folder(**{"a.py": "def run(context): pass", "manifest.json": json.dumps(odd)})
+    installation.install("made", "/made")
+    facts = Event.objects.get(kind="service.installed").facts
+    assert facts["warnings"] == ["unknown field colour", "version is not semantic: one"]
+
+
 def test_a_missing_script_is_refused(transactional_db, folder):
     folder()
     with pytest.raises(BadService, match="is no file of the service"):
@@ -165,6 +176,8 @@ def test_a_bad_mount_is_refused(transactional_db, mount):
 
 def test_configuration_is_checked(story):
     install(story, setup=False)
+    with pytest.raises(BadService, match="cannot be stored"):
+        installation.configure("/life", {"colour": "a\x00b"})
     with pytest.raises(BadService, match="colour must be of type string"):
         installation.configure("/life", {"colour": 3})
     with pytest.raises(BadService, match="size is not allowed"):
