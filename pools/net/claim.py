@@ -72,6 +72,14 @@ class BaseClaim:
         if self.state == CLAIMED:
             self.release(ok=None)
 
+    def _answer(self) -> Any:
+        """The connection while it is held; what was given back may be another's by now."""
+        if self.state == CLAIMED:
+            return self.connection
+        if self.error is not None:
+            raise self.error
+        raise ClaimHandleMisusedError(f"a claim that is {self.state} has no connection")
+
     def _misused(self, deed: str) -> None:
         if self.state == REVOKED:
             return
@@ -161,9 +169,7 @@ class Claim(BaseClaim):
                     self._event = threading.Event()
             if self._event is not None:
                 self._event.wait()
-        if self.error is not None:
-            raise self.error
-        return self.connection
+        return self._answer()
 
     def _wake(self) -> None:
         if self._event is not None:
