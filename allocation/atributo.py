@@ -72,8 +72,8 @@ class Atributo:
         wanted = valid_ids(job_ids)
         if not wanted:
             return {}
-        answers = patiently(lambda: place_many(wanted, self._chooser), self.using)
-        return {job_id: Allocated(*answer) for job_id, answer in answers.items()}
+        answers = place_many(wanted, self._chooser)
+        return {job_id: Allocated(*answers[job_id]) for job_id in wanted}
 
     def deallocate(self, job_id: str, *, epoch: int | None = None) -> bool:
         """Forget the job's instance; False when it had none (or not of this epoch)."""

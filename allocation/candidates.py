@@ -38,9 +38,6 @@ class Loads:
     version: int
     read_at: float
 
-    def counted(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        return [replace(c, load=self.jobs.get(c.id, 0)) for c in candidates]
-
     def add(self, instance_id: str, jobs: int = 1) -> None:
         self.jobs[instance_id] = self.jobs.get(instance_id, 0) + jobs
 

@@ -1,11 +1,11 @@
 """Choose an instance from the list: by a named strategy or by the caller's own allocator."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from allocation.candidates import Candidates, loads
 from allocation.errors import AllocatorError
-from allocation.logic.choose import COUNTS_LOAD, STRATEGIES, Candidate
+from allocation.logic.choose import COUNTS_LOAD, NO_LOADS, STRATEGIES, Candidate
 
 Allocator = Callable[[str, list[str]], tuple[str, bool]]
 
@@ -29,16 +29,18 @@ class Chooser:
         """The candidate, and whether to store it."""
         if self.allocator is not None:
             return self._ask(self.allocator, job_id, candidates)
-        choices = loads(self.using).counted(candidates.all) if self.counts else candidates.all
-        return STRATEGIES[self.strategy](job_id, choices), True
+        return STRATEGIES[self.strategy](job_id, candidates.all, self._loads()), True
 
     def score(self, choice: Candidate) -> float | None:
         """The load that was seen when choosing, where it mattered."""
-        return choice.load / choice.weight if self.counts else None
+        return self._loads().get(choice.id, 0) / choice.weight if self.counts else None
 
     def count(self, instance_id: str, jobs: int = 1) -> None:
         if self.counts:
             loads(self.using).add(instance_id, jobs)
+
+    def _loads(self) -> Mapping[str, int]:
+        return loads(self.using).jobs if self.counts else NO_LOADS
 
     def _ask(
         self, allocator: Allocator, job_id: str, candidates: Candidates

@@ -6,7 +6,7 @@ from django.conf import settings
 
 from allocation.candidates import Candidates, current, loads
 from allocation.errors import UnknownJob
-from allocation.logic.choose import COUNTS_LOAD, STRATEGIES, Candidate, Score, scores
+from allocation.logic.choose import COUNTS_LOAD, NO_LOADS, STRATEGIES, Candidate, Score, scores
 from allocation.models import Allocation, Event, Instance, PastAllocation
 
 LISTED = 50
@@ -118,8 +118,8 @@ def _today(job_id: str, using: str) -> dict[str, Any]:
     """What a new placement would choose."""
     strategy = settings.ATRIBUTO.strategy
     now: Candidates = current(using)
-    choices = loads(using).counted(now.all) if strategy in COUNTS_LOAD else now.all
-    found = scores(strategy, job_id, choices, LISTED)
+    jobs = loads(using).jobs if strategy in COUNTS_LOAD else NO_LOADS
+    found = scores(strategy, job_id, now.all, LISTED, jobs)
     chosen = found[0].instance_id if found else None
     return {"strategy": strategy, "instance_id": chosen, "scores": _listed(found)}
 

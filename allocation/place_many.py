@@ -1,5 +1,8 @@
 """Place many jobs in one transaction and a constant number of statements."""
 
+from functools import partial
+
+from allocation.busy import patiently
 from allocation.candidates import Candidates, cached, fresh, read_loads
 from allocation.chooser import Chooser
 from allocation.errors import NoInstances
@@ -13,41 +16,53 @@ Chosen = list[tuple[str, str, float | None]]
 
 
 def place_many(job_ids: list[str], chooser: Chooser) -> dict[str, Answer]:
-    """Every job's instance, and whether this call stored it."""
-    for attempt in range(OPTIMISTIC_TRIES):
-        candidates = cached(chooser.using) if attempt == 0 else fresh(chooser.using)
-        if candidates.capacities:  # only who is alone can count the room for many
-            break
-        answer = _attempt(job_ids, chooser, candidates)
-        if answer is not None:
-            return answer
-    with availability_alone(chooser.using):
-        answer = _attempt(job_ids, chooser, fresh(chooser.using))
-    assert answer is not None, "nobody else places anything meanwhile"
-    return answer
+    """Every job's instance, and whether this call stored it, in whichever of its attempts."""
+    answers: dict[str, Answer] = {}
+    for way in (_from_memory, *[_anew] * (OPTIMISTIC_TRIES - 1), _alone):
+        rest = [job_id for job_id in job_ids if job_id not in answers]
+        answers |= patiently(partial(way, rest, chooser), chooser.using)
+        if len(answers) == len(job_ids):
+            return answers
+    raise AssertionError("who is alone meets nobody who places jobs meanwhile")
 
 
-def _attempt(
+def _from_memory(job_ids: list[str], chooser: Chooser) -> dict[str, Answer]:
+    return _beside_others(job_ids, chooser, cached(chooser.using))
+
+
+def _anew(job_ids: list[str], chooser: Chooser) -> dict[str, Answer]:
+    return _beside_others(job_ids, chooser, fresh(chooser.using))
+
+
+def _beside_others(
     job_ids: list[str], chooser: Chooser, candidates: Candidates
-) -> dict[str, Answer] | None:
-    """None when the list has changed, or other processes placed some of the jobs meanwhile."""
+) -> dict[str, Answer]:
+    if candidates.capacities:  # only who is alone can count the room for many
+        return _alone(job_ids, chooser)
+    return _attempt(job_ids, chooser, candidates)
+
+
+def _alone(job_ids: list[str], chooser: Chooser) -> dict[str, Answer]:
+    with availability_alone(chooser.using):
+        return _attempt(job_ids, chooser, fresh(chooser.using))
+
+
+def _attempt(job_ids: list[str], chooser: Chooser, candidates: Candidates) -> dict[str, Answer]:
+    """Without those that other parties placed meanwhile; without any when the list has changed."""
     rows = store(chooser.using)
     by_hand = chooser.allocator is not None or candidates.capacities or not candidates.all
     found = rows.find_many(job_ids) if by_hand else {}
     wanted = [job_id for job_id in job_ids if job_id not in found]
     if not candidates.all and wanted:
         if fresh(chooser.using).version != candidates.version:
-            return None
+            return {}
         raise NoInstances("no instances", job_id=wanted[0], full=0)
     chosen, passing = _choose(wanted, chooser, candidates)
-    old, new, _ = rows.place_many(_placements(chosen, chooser, candidates))
-    if len(old) + len(new) < len(chosen):
-        return None
-    known = {**found, **passing, **old}
-    return {
-        job_id: (new[job_id], True) if job_id in new else (known[job_id], False)
-        for job_id in job_ids
-    }
+    old, new = rows.place_many(_placements(chosen, chooser, candidates))
+    not_stored = {**found, **passing, **old}
+    answers = {job_id: (instance_id, False) for job_id, instance_id in not_stored.items()}
+    answers.update((job_id, (instance_id, True)) for job_id, instance_id in new.items())
+    return answers
 
 
 def _choose(

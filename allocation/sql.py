@@ -132,9 +132,8 @@ old AS (
     FROM new JOIN allocation_instance i ON i.id = new.instance_id GROUP BY i.id ORDER BY i.id
     ON CONFLICT (instance_id, part) DO UPDATE SET jobs = l.jobs + excluded.jobs
 )
-SELECT NULL, NULL, NULL, version FROM roster
-UNION ALL SELECT job_id, instance_id, false, NULL FROM old
-UNION ALL SELECT job_id, instance_id, true, NULL FROM new
+SELECT job_id, instance_id, false FROM old
+UNION ALL SELECT job_id, instance_id, true FROM new
 """
 
 PG_END = f"""

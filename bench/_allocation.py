@@ -21,6 +21,7 @@ from django.db import connection, connections  # noqa: E402
 from allocation import roster  # noqa: E402
 from allocation.atributo import Atributo  # noqa: E402
 from allocation.locks import availability_alone  # noqa: E402
+from allocation.logic.choose import COUNTS_LOAD  # noqa: E402
 from allocation.models import Allocation, Instance, InstanceLoad  # noqa: E402
 from allocation.stores import store  # noqa: E402
 from bench._seed import SeedOnPostgres, SeedOnSqlite, make_tables, set_instances  # noqa: E402
@@ -275,6 +276,10 @@ def growth(ao: Atributo) -> None:
         set_our_instances(instances)
         found = statistics.median(rate(ao.allocate) for _ in range(ROUNDS))
         print(f"{instances:>12,} instances{1e6 / found:>30,.0f}", flush=True)
+    for strategy in sorted(COUNTS_LOAD):  # they look at every instance
+        ao = Atributo(strategy=strategy)
+        found = statistics.median(rate(ao.allocate) for _ in range(ROUNDS))
+        print(f"{'':>12} the same by {strategy:20}{1e6 / found:>15,.0f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
 import hashlib
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain, islice
 
 LOAD_BOUND = 1.25  # no instance gets more than this many times its fair share
@@ -17,7 +17,6 @@ class Candidate:
 
     id: str
     weight: float = 1.0
-    load: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,9 @@ class Score:
     note: str
 
 
-Strategy = Callable[[str, Sequence[Candidate]], Candidate]
+Loads = Mapping[str, int]  # jobs per instance; who is not in it has none
+Strategy = Callable[[str, Sequence[Candidate], Loads], Candidate]
+NO_LOADS: Loads = {}
 
 
 @lru_cache(maxsize=1024)
@@ -39,22 +40,27 @@ def md5_number(job_id: str) -> int:
     return int.from_bytes(digest[:4], "big")
 
 
-def md5_modulo(job_id: str, candidates: Sequence[Candidate]) -> Candidate:
+def md5_modulo(job_id: str, candidates: Sequence[Candidate], loads: Loads = NO_LOADS) -> Candidate:
     """The seed's way: the hash counts through the list, which is ordered by id."""
     return candidates[md5_number(job_id) % len(candidates)]
 
 
-def rendezvous(job_id: str, candidates: Sequence[Candidate]) -> Candidate:
+def rendezvous(job_id: str, candidates: Sequence[Candidate], loads: Loads = NO_LOADS) -> Candidate:
     """The highest weighted score that is not overloaded: a new instance moves only its share."""
-    number = _number(job_id)
-    limit = _limits(candidates)
-    with_room = [c for c in candidates if c.load < limit * c.weight] or candidates
-    return max(with_room, key=lambda c: (_pull(number, c), c.id))
+    pull = partial(_pull, _number(job_id))
+    limit = _limit(candidates, loads)
+    best = max(candidates, key=pull)
+    if loads.get(best.id, 0) < limit * best.weight:
+        return best
+    with_room = [c for c in candidates if loads.get(c.id, 0) < limit * c.weight]
+    return max(with_room, key=pull)
 
 
-def least_loaded(job_id: str, candidates: Sequence[Candidate]) -> Candidate:
-    """The fewest jobs for its weight; the id decides between equals."""
-    return min(candidates, key=lambda c: (c.load / c.weight, c.id))
+def least_loaded(
+    job_id: str, candidates: Sequence[Candidate], loads: Loads = NO_LOADS
+) -> Candidate:
+    """The fewest jobs for its weight; the first of equals, in the order of the ids."""
+    return min(candidates, key=lambda c: loads.get(c.id, 0) / c.weight)
 
 
 STRATEGIES: dict[str, Strategy] = {
@@ -66,15 +72,19 @@ COUNTS_LOAD = frozenset({"rendezvous", "least-loaded"})
 
 
 def scores(
-    strategy: str, job_id: str, candidates: Sequence[Candidate], most: int | None = None
+    strategy: str,
+    job_id: str,
+    candidates: Sequence[Candidate],
+    most: int | None = None,
+    loads: Loads = NO_LOADS,
 ) -> list[Score]:
     """The candidates' scores, the winner first: what the explain view shows."""
     if not candidates:
         return []
-    return list(islice(_EXPLAINERS[strategy](job_id, candidates), most))
+    return list(islice(_EXPLAINERS[strategy](job_id, candidates, loads), most))
 
 
-def _md5_scores(job_id: str, candidates: Sequence[Candidate]) -> Iterator[Score]:
+def _md5_scores(job_id: str, candidates: Sequence[Candidate], loads: Loads) -> Iterator[Score]:
     number, count = md5_number(job_id), len(candidates)
     index = number % count
     note = f"{number} modulo {count} is {index}: place {index} of {count}"
@@ -84,51 +94,54 @@ def _md5_scores(job_id: str, candidates: Sequence[Candidate]) -> Iterator[Score]
             yield Score(candidate.id, 0.0, f"place {place} of {count}")
 
 
-def _rendezvous_scores(job_id: str, candidates: Sequence[Candidate]) -> Iterator[Score]:
-    number, limit = _number(job_id), _limits(candidates)
-    winner = rendezvous(job_id, candidates)
-    ranked = sorted(candidates, key=lambda c: -_pull(number, c))
+def _rendezvous_scores(
+    job_id: str, candidates: Sequence[Candidate], loads: Loads
+) -> Iterator[Score]:
+    pull, limit = partial(_pull, _number(job_id)), _limit(candidates, loads)
+    winner = rendezvous(job_id, candidates, loads)
+    ranked = sorted(candidates, key=pull, reverse=True)
     for c in chain([winner], (each for each in ranked if each.id != winner.id)):
-        yield Score(c.id, _pull(number, c), _room(c, limit * c.weight))
+        yield Score(c.id, pull(c), _room(c, loads.get(c.id, 0), limit * c.weight))
 
 
-def _room(candidate: Candidate, limit: float) -> str:
-    state = "has room" if candidate.load < limit else "has its fair share already"
-    return f"{candidate.load} jobs, weight {candidate.weight:g}, {state}"
+def _room(candidate: Candidate, jobs: int, limit: float) -> str:
+    state = "has room" if jobs < limit else "has its fair share already"
+    return f"{jobs} jobs, weight {candidate.weight:g}, {state}"
 
 
-def _least_loaded_scores(job_id: str, candidates: Sequence[Candidate]) -> Iterator[Score]:
-    for c in sorted(candidates, key=lambda c: (c.load / c.weight, c.id)):
-        note = f"{c.load} jobs, weight {c.weight:g}: lowest wins"
-        yield Score(c.id, c.load / c.weight, note)
+def _least_loaded_scores(
+    job_id: str, candidates: Sequence[Candidate], loads: Loads
+) -> Iterator[Score]:
+    for c in sorted(candidates, key=lambda c: loads.get(c.id, 0) / c.weight):
+        jobs = loads.get(c.id, 0)
+        note = f"{jobs} jobs, weight {c.weight:g}: lowest wins"
+        yield Score(c.id, jobs / c.weight, note)
 
 
-_EXPLAINERS: dict[str, Callable[[str, Sequence[Candidate]], Iterator[Score]]] = {
+_EXPLAINERS: dict[str, Callable[[str, Sequence[Candidate], Loads], Iterator[Score]]] = {
     "md5-modulo": _md5_scores,
     "rendezvous": _rendezvous_scores,
     "least-loaded": _least_loaded_scores,
 }
 
 
-def _limits(candidates: Sequence[Candidate]) -> float:
+def _limit(candidates: Sequence[Candidate], loads: Loads) -> float:
     """Jobs per unit of weight that nobody may exceed; there is always one below it."""
-    jobs = sum(c.load for c in candidates) + 1
+    jobs = sum(loads.get(c.id, 0) for c in candidates) + 1
     return LOAD_BOUND * jobs / sum(c.weight for c in candidates)
 
 
 def _pull(number: int, candidate: Candidate) -> float:
-    """Weighted rendezvous: -weight / ln(u) with u even in (0, 1)."""
-    mixed = _mix(number ^ _number(candidate.id))
-    return -candidate.weight / math.log((mixed + 0.5) / 2.0**64)
+    """Weighted rendezvous: -weight / ln(u) with u even in (0, 1).
+
+    Mixed by the finaliser of splitmix64: one changed bit changes half of the answer.
+    """
+    mixed = number ^ _number(candidate.id)
+    mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & MASK
+    return -candidate.weight / math.log(((mixed ^ (mixed >> 31)) + 0.5) / 2.0**64)
 
 
 @lru_cache(maxsize=65_536)
 def _number(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
-
-
-def _mix(value: int) -> int:
-    """The finaliser of splitmix64: one changed bit changes half of the answer."""
-    value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-    value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & MASK
-    return value ^ (value >> 31)

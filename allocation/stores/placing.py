@@ -59,8 +59,8 @@ class Store(Protocol):
 
     def place(self, placement: Placement) -> Outcome: ...
 
-    def place_many(self, placements: Placements) -> tuple[dict[str, str], dict[str, str], int]:
-        """Those that existed, those that are new, and the version of the roster."""
+    def place_many(self, placements: Placements) -> tuple[dict[str, str], dict[str, str]]:
+        """Those that existed and those that are new; no new ones if the roster has changed."""
         ...
 
     def end(self, ending: Ending) -> dict[str, str]:

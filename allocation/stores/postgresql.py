@@ -58,7 +58,7 @@ class PostgresStore:
             found, version = look.fetchone() or (None, 0)
             return Outcome(found, None, version or 0)
 
-    def place_many(self, many: Placements) -> tuple[dict[str, str], dict[str, str], int]:
+    def place_many(self, many: Placements) -> tuple[dict[str, str], dict[str, str]]:
         chosen = sorted(many.chosen)
         job_ids = [job_id for job_id, _, _ in chosen]
         facts = {
@@ -72,9 +72,8 @@ class PostgresStore:
             "channel": many.channel,
         }
         rows = self._both(sql.PG_SHARED_MANY, (buckets(job_ids),), sql.PG_PLACE_MANY, facts)
-        version = next((row[3] for row in rows if row[3] is not None), 0)
-        old = {job_id: instance_id for job_id, instance_id, new, _ in rows if new is False}
-        return old, {job_id: instance_id for job_id, instance_id, new, _ in rows if new}, version
+        old = {job_id: instance_id for job_id, instance_id, is_new in rows if not is_new}
+        return old, {job_id: instance_id for job_id, instance_id, is_new in rows if is_new}
 
     def end(self, ending: Ending) -> dict[str, str]:
         facts = {

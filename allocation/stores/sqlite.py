@@ -37,16 +37,15 @@ class SqliteStore:
                 return Outcome(found, None, _one(raw, sql.LITE_VERSION) or 0)
         return Outcome(None, placement.instance_id, placement.version)
 
-    def place_many(self, many: Placements) -> tuple[dict[str, str], dict[str, str], int]:
+    def place_many(self, many: Placements) -> tuple[dict[str, str], dict[str, str]]:
         job_ids = json.dumps([job_id for job_id, _, _ in many.chosen])
         with self._writing() as raw:
-            version = _one(raw, sql.LITE_VERSION) or 0
             old = dict(raw.execute(sql.LITE_FIND_MANY, (job_ids,)).fetchall())
-            if version != many.version:
-                return old, {}, version
+            if _one(raw, sql.LITE_VERSION) != many.version:
+                return old, {}
             fresh = [item for item in many.chosen if item[0] not in old]
             self._insert(raw, many, fresh)
-        return old, {job_id: instance_id for job_id, instance_id, _ in fresh}, version
+        return old, {job_id: instance_id for job_id, instance_id, _ in fresh}
 
     def end(self, ending: Ending) -> dict[str, str]:
         job_ids = json.dumps(ending.job_ids)

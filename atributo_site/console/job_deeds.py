@@ -6,11 +6,14 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.html import format_html
 
+from allocation.errors import AtributoError
 from atributo_site.console.confirmation import LONGEST_REASON
 from atributo_site.console.job import found
 from atributo_site.console.screen import Screen
 from queues import pausing, steering
 from queues.models import QueuedJob
+
+CONFLICT = 409
 
 
 class Deed(Screen):
@@ -18,7 +21,12 @@ class Deed(Screen):
 
     def post(self, request: HttpRequest, job_id: str) -> HttpResponse:
         job = found(job_id)
-        self.do(job)
+        try:
+            self.do(job)
+        except AtributoError as error:
+            if error.status_code != CONFLICT:
+                raise
+            messages.warning(request, f"{error}.")  # the page of the job shows what came first
         return redirect(self.back(job))
 
     def do(self, job: QueuedJob) -> None:

@@ -54,6 +54,26 @@ def test_batches_that_overlap_store_each_job_once(ao):
     assert broken() == {}
 
 
+def test_a_batch_that_waits_for_another_party_still_says_what_it_stored(ao, wait_until):
+    placed, may_commit = threading.Event(), threading.Event()
+
+    def party(_):
+        with atomic():
+            Atributo().allocate("b")
+            placed.set()
+            may_commit.wait(60)
+
+    with ThreadPoolExecutor(2) as pool:
+        pool.submit(threads, 1, party)
+        placed.wait(60)
+        batch = pool.submit(threads, 1, lambda _: Atributo().allocate_many(["a", "b", "c"]))
+        wait_until(is_waiting)
+        may_commit.set()
+    (answers,) = batch.result()
+    stored = {job_id: answer.persisted for job_id, answer in answers.items()}
+    assert stored == {"a": True, "b": False, "c": True}
+
+
 def test_a17_when_unavailable_returns_the_allocation_in_flight_is_there(ao, wait_until):
     placed, may_commit = threading.Event(), threading.Event()
 

@@ -72,6 +72,17 @@ def test_a_wrong_drain_is_refused_with_a_sentence(page, two):
     assert Instance.objects.get(pk="instance0").available
 
 
+def test_what_is_unavailable_and_still_has_jobs_can_be_drained(page, two):
+    two.unavailable("a/b <i>")
+    assert ">Drain<" not in page("/instances/a%2Fb%20%3Ci%3E/")[1]
+    two.allocate("job")
+    two.unavailable("instance0")
+    _, text = page("/instances/instance0/")
+    assert ">Drain<" in text and "Make unavailable" not in text
+    assert page("/instances/instance0/drain", {"moves_per_minute": "5"})[0] == 200
+    assert Drain.objects.get(pk="instance0").moves_per_minute == 5
+
+
 def test_the_preview_of_a_drain_keeps_and_respects_what_was_typed(page, two):
     two.allocate_many(f"job{n}" for n in range(8))
     jobs = len(two.jobs("instance0"))

@@ -7,7 +7,7 @@ from pools import DNSResolver
 
 RECOVERY = {"default": {"timeout": 10_000, "retries": 1, "delay": 5}}
 IMPATIENT = {"default": {"timeout": 200, "retries": 2, "delay": 5}}  # for servers that are silent
-LONG = 20_000
+LONG = 60_000
 SRV = "_http._tcp.svc.example"
 
 
@@ -47,7 +47,11 @@ def resolving(*servers, **options):
 
 
 def started(resolver):
+    """The state after the first pass, when all of its events have come, too."""
+    passed = threading.Event()
+    resolver.on("updated", lambda error: passed.set())
     resolver.start()
+    assert passed.wait(LONG / 1000)
     return resolver.wait_for_state("running", "failed", timeout=LONG)
 
 

@@ -146,6 +146,15 @@ def test_a_failed_job_is_retried_with_one_click_and_a_complete_one_asks(queue, c
     assert "has not ended yet" in client.get(f"/jobs/{complete.pk}/retry", follow=True).text
 
 
+def test_a_second_retry_leads_to_the_job_that_runs_already(queue, client_as):
+    job = make_job(queue, "progress")
+    back = client_as("operator").post(f"/jobs/{job.pk}/retry", follow=True)
+    assert back.redirect_chain == [(f"/jobs/{job.pk}/", 302)]
+    assert f"job {job.pk} is running." in back.text
+    job.refresh_from_db()
+    assert job.status == "progress"
+
+
 def test_deleting_asks_first(queue, client_as):
     job = make_job(queue, "complete")
     client = client_as("operator")
