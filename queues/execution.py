@@ -101,7 +101,7 @@ class Execution:
         return {"t": "done", "ok": True, "result": result}
 
     def _failed(self, error: BaseException) -> dict[str, Any]:
-        text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        text = _said(error)
         lines = traceback.format_exception(error)
         back_off = self._back_off()
         rolled_back = self._rolled_back()
@@ -158,6 +158,13 @@ def _checked(value: Any) -> int:
     if milliseconds is None:
         raise ValueError(f"{value!r} is no duration")
     return milliseconds
+
+
+def _said(error: BaseException) -> str:
+    try:
+        return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    except Exception:  # it is the script's own, and so is its __str__
+        return type(error).__name__
 
 
 def _status_code(error: BaseException) -> int | None:

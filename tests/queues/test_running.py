@@ -214,6 +214,9 @@ ODD = {
     "nul": "return '\\x00'",
     "deep": "r = []; [r := [r] for _ in range(101)]; return r",
     "exits": "raise SystemExit(3)",
+    "half_a_line": "print('one', end='')",
+    "whole_line": "print('two')",
+    "mute": "raise type('Mute', (Exception,), {'__str__': lambda self: 1 / 0})()",
 }
 
 
@@ -251,6 +254,18 @@ def test_every_attempt_is_kept(queue, act, hands, tmp_path):
         (2, "one"),
         (2, "two"),
     ]
+
+
+def test_a_line_without_its_end_belongs_to_its_own_job(queue, odd_service, hands, act):
+    for script in ("half_a_line", "whole_line", "mute"):
+        queue.push({"mount": odd_service, "name": script})
+    hands.drain()
+    first, second, third = queue.all()
+    assert list(RunLog.objects.order_by("id").values_list("job_id", "text")) == [
+        (int(first), "one"),
+        (int(second), "two"),
+    ]
+    assert queue.get(third).failures == ["Mute"]
 
 
 def test_a_level_that_nobody_knows_is_info():
