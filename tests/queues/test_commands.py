@@ -54,6 +54,15 @@ def test_nothing_is_done_when_one_of_the_jobs_does_not_exist(run, queue):
     assert queue.pending() == [job_id]
 
 
+def test_a_job_that_refuses_does_not_stop_the_others(run, queue, act, capsys):
+    plain, repeating = queue.push(act, delay=60_000), queue.push(act, repeat_times=1, delay=60_000)
+    with pytest.raises(SystemExit) as ended:
+        run("queued_jobs", "pause", plain, repeating)
+    told = capsys.readouterr()
+    assert (ended.value.code, told.out) == (1, f"{repeating} paused\n")
+    assert f"job {plain} does not repeat" in told.err
+
+
 def test_queue(run):
     run("queue", "create", "mail", "--max-workers", "3")
     run("queue", "pause", "mail")
