@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from urllib3.exceptions import LocationParseError
+from urllib3.exceptions import HTTPError, LocationParseError
 from urllib3.response import HTTPResponse
 from urllib3.util.url import Url, parse_url
 
@@ -21,6 +21,7 @@ from pools.net.resolver import Resolver
 from pools.net.tls import Tls
 
 IDEMPOTENT = {"GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"}
+FAULTS = (OSError, EOFError, http.client.HTTPException, HTTPError)
 Key = tuple[str, int, Tls]
 
 
@@ -95,6 +96,8 @@ class HttpAgent:
 
         With `preload_content=False` the caller reads the response to its end, or closes it.
         """
+        if timeout is not None and not timeout > 0:
+            raise InvalidInput(f"timeout must be positive: {timeout}")
         target = _parsed(url)
         pool = self._pool_for(target, tls or self._tls)
         path = target.request_uri
@@ -204,6 +207,12 @@ class HttpsAgent(HttpAgent):
     port = 443
 
 
+def _verdict(error: BaseException) -> bool | None:
+    """Only what the network or the server did counts against a backend."""
+    is_request = isinstance(error, http.client.InvalidURL)  # it could not even be sent
+    return False if isinstance(error, FAULTS) and not is_request else None
+
+
 def _parsed(url: str) -> Url:
     try:
         return parse_url(url)
@@ -226,7 +235,7 @@ def _exchange(
         connection.request(method, path, body=body, headers=headers, **options)
         response = connection.getresponse()
     except BaseException as error:  # an interrupt leaves it half read, too
-        lease.break_off(False if isinstance(error, Exception) else None)
+        lease.break_off(_verdict(error))
         raise
     if options["preload_content"]:
         lease.end(response.status < FAILING)

@@ -64,6 +64,19 @@ def test_a_body_is_sent(web, make_agent):
     assert make_agent().request("POST", web.url(), body=b"abc").data == b"abc"
 
 
+UNSENDABLE = [{"headers": {"X": "a\r\nb"}}, {"body": object()}, {"method": "GE T"}, {"timeout": 0}]
+
+
+@pytest.mark.parametrize("wrong", UNSENDABLE)
+def test_a_request_that_cannot_be_sent_says_nothing_about_the_backend(web, make_agent, wrong):
+    agent = make_agent(maximum=1, outliers=None)
+    for _ in range(6):
+        with pytest.raises((ValueError, TypeError)):
+            agent.request(**{"method": "POST", "url": web.url(), **wrong})
+    assert agent.request("GET", web.url()).status == 200
+    assert not agent.get_pool("127.0.0.1", web.port).get_stats()["counters"].get("failed-state")
+
+
 def test_connections_are_used_again(web, make_agent):
     agent = make_agent(maximum=1)
     for _ in range(10):
