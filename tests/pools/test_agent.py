@@ -361,6 +361,11 @@ def test_errors_are_those_of_requests(web, make_agent):
     agent = make_agent()
     with requests.Session() as session:
         session.mount("http://", agent_adapter(agent))
+        web.status = 99999  # no status line of HTTP
+        with pytest.raises(requests.exceptions.ConnectionError):
+            session.get(web.url())
+        with pytest.raises(ValueError, match="timeout must be positive"):
+            session.get(web.url(), timeout=0)
         web.hang = True
         with pytest.raises(requests.exceptions.Timeout):
             session.get(web.url(), timeout=(5, 0.05))
