@@ -5,7 +5,12 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from pools.logic.errors import ClaimCancelledError, ClaimError, ClaimHandleMisusedError
+from pools.logic.errors import (
+    ClaimCancelledError,
+    ClaimError,
+    ClaimHandleMisusedError,
+    PoolError,
+)
 from pools.logic.pool_actions import Grant
 
 if TYPE_CHECKING:
@@ -133,7 +138,9 @@ class BaseClaim:
         if error is None:
             self.release()
         elif self._slot is not None:
-            self.close(ok=False if isinstance(error, OSError | EOFError) else None)
+            # a claim that timed out inside, of this pool or another, is an OSError, too
+            is_network = isinstance(error, OSError | EOFError) and not isinstance(error, PoolError)
+            self.close(ok=False if is_network else None)
 
     def __getattr__(self, name: str) -> Any:
         if name in SOCKET_WORDS:

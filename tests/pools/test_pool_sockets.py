@@ -93,6 +93,14 @@ def test_an_error_names_the_pool_that_people_know():
             assert caught.value.pool is pool
 
 
+def test_a_claim_that_times_out_inside_another_is_no_fault_of_the_backend(echo):
+    with pooling(echo.port, spares=1, maximum=1, outliers=None) as pool:
+        for _ in range(6):
+            with pytest.raises(ClaimTimeoutError), pool.claim(timeout=LONG):
+                pool.claim(timeout=1).wait()
+        assert "failed-state" not in pool.get_stats()["counters"]
+
+
 @pytest.mark.parametrize("end", ["release", "close"])
 def test_a_claim_that_is_over_has_no_connection(echo, end):
     with pooling(echo.port) as pool:
