@@ -25,6 +25,11 @@ class Chooser:
     def counts(self) -> bool:
         return self.allocator is None and self.strategy in COUNTS_LOAD
 
+    @property
+    def by_id_alone(self) -> bool:
+        """Whether neither loads nor the caller's own allocator have a say."""
+        return self.allocator is None and not self.counts
+
     def choose(self, job_id: str, candidates: Candidates) -> tuple[Candidate, bool]:
         """The candidate, and whether to store it."""
         if self.allocator is not None:

@@ -8,6 +8,7 @@ from allocation.chooser import Chooser
 from allocation.errors import NoInstances
 from allocation.events import current_actor
 from allocation.locks import availability_alone
+from allocation.logic.choose import NO_LOADS, STRATEGIES
 from allocation.open_ones import OpenOnes
 from allocation.place import OPTIMISTIC_TRIES, Answer
 from allocation.stores import Placements, store
@@ -69,6 +70,11 @@ def _choose(
     job_ids: list[str], chooser: Chooser, candidates: Candidates
 ) -> tuple[Chosen, dict[str, str]]:
     """What to store, and the answers that are not to be stored."""
+    if chooser.by_id_alone and not candidates.capacities:
+        choose = STRATEGIES[chooser.strategy]
+        return [
+            (job_id, choose(job_id, candidates.all, NO_LOADS).id, None) for job_id in job_ids
+        ], {}
     chosen: Chosen = []
     passing: dict[str, str] = {}
     room = room_of(candidates, chooser.using)

@@ -112,13 +112,13 @@ SELECT (SELECT instance_id FROM old), (SELECT instance_id FROM new), (SELECT ver
 
 PG_PLACE_MANY = f"""
 WITH wanted AS (
-    SELECT * FROM unnest(%(job_ids)s::varchar[], %(instance_ids)s::varchar[], %(scores)s::float8[])
-    AS w (job_id, instance_id, score)
+    SELECT w ->> 0 AS job_id, w ->> 1 AS instance_id, (w ->> 2)::float8 AS score
+    FROM json_array_elements(%(wanted)s::json) AS w
 ),
 roster AS (SELECT version FROM allocation_roster WHERE id = 1),
 old AS (
     SELECT job_id, instance_id FROM allocation_allocation
-    WHERE job_id = ANY(%(job_ids)s::varchar[])
+    WHERE job_id = ANY(ARRAY(SELECT job_id FROM wanted))
 ), new AS (
     INSERT INTO allocation_allocation ({_COLUMNS})
     SELECT w.job_id, w.instance_id, nextval('allocation_epoch'), clock_timestamp(),
@@ -131,9 +131,12 @@ old AS (
     SELECT i.id, CASE WHEN i.capacity IS NULL THEN %(part)s ELSE 0 END, count(*)
     FROM new JOIN allocation_instance i ON i.id = new.instance_id GROUP BY i.id ORDER BY i.id
     ON CONFLICT (instance_id, part) DO UPDATE SET jobs = l.jobs + excluded.jobs
+), told AS (
+    SELECT (SELECT count(*) FROM old) + (SELECT count(*) FROM new) = %(count)s AS all_told
 )
 SELECT job_id, instance_id, false FROM old
-UNION ALL SELECT job_id, instance_id, true FROM new
+UNION ALL SELECT job_id, instance_id, true FROM new WHERE NOT (SELECT all_told FROM told)
+UNION ALL SELECT NULL, NULL, true FROM told WHERE all_told
 """
 
 PG_END = f"""

@@ -1,5 +1,6 @@
 """Placing on PostgreSQL: locks and statement in one round trip."""
 
+import json
 import select
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -60,19 +61,20 @@ class PostgresStore:
 
     def place_many(self, many: Placements) -> tuple[dict[str, str], dict[str, str]]:
         chosen = sorted(many.chosen)
-        job_ids = [job_id for job_id, _, _ in chosen]
         facts = {
-            "job_ids": job_ids,
-            "instance_ids": [instance_id for _, instance_id, _ in chosen],
-            "scores": [score for _, _, score in chosen],
+            "wanted": json.dumps(chosen),  # psycopg would look at each member of an array
+            "count": len(chosen),
             "version": many.version,
             "strategy": many.strategy,
             "candidates": many.candidates,
             "actor": many.actor,
             "channel": many.channel,
         }
-        rows = self._both(sql.PG_SHARED_MANY, (buckets(job_ids),), sql.PG_PLACE_MANY, facts)
-        old = {job_id: instance_id for job_id, instance_id, is_new in rows if not is_new}
+        locked = buckets(job_id for job_id, _, _ in chosen)
+        rows = self._both(sql.PG_SHARED_MANY, (locked,), sql.PG_PLACE_MANY, facts)
+        old = {job_id: instance_id for job_id, instance_id, is_new in rows if is_new is False}
+        if (None, None, True) in rows:  # all others are new, and where they were chosen to be
+            return old, {key: instance_id for key, instance_id, _ in chosen if key not in old}
         return old, {job_id: instance_id for job_id, instance_id, is_new in rows if is_new}
 
     def end(self, ending: Ending) -> dict[str, str]:
