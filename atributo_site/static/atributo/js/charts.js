@@ -52,7 +52,7 @@ function throughput(points) {
     data: [points.at, sums, points.complete],
     series: [series("failed", "--bad", points.failed), series("complete", "--accent", points.complete)],
     axis: { size: 44 },
-    nowhere: "all",
+    nowhere: "whole period",
   };
 }
 
@@ -90,7 +90,7 @@ function draw(figure, points) {
     width: box.clientWidth, height: HEIGHT,
     cursor: { drag: { setScale: false, x: false, y: false } },
     scales: { x: { range: (plot, first, last) => [first, last + points.slice] }, y: { range: (plot, low, high) => [0, Math.max(high, 1) * 1.1] } },
-    series: [{ label: "From", value: (plot, at) => (at == null ? made.nowhere : new Date(at * 1000).toLocaleString("en-GB")) }, ...made.series],
+    series: [{ label: "Time", value: (plot, at) => (at == null ? made.nowhere : new Date(at * 1000).toLocaleString("en-GB")) }, ...made.series],
     axes: [axis({ size: 28, values: ticked }), axis(made.axis)],
   }, made.data, box);
   if (kind === "throughput") plot.over.addEventListener("click", () => openJobs(points, plot.cursor.idx));
