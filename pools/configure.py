@@ -9,7 +9,7 @@ from django.db.transaction import atomic
 
 from allocation.events import record
 from allocation.models.clock import database_now, from_now
-from pools.errors import AskedTooOften, PoolChanged, PoolExists, UnknownPool
+from pools.errors import AskedTooOften, PoolChanged, PoolExists, PoolPaused, UnknownPool
 from pools.models import Pool
 
 SETTINGS = (
@@ -77,6 +77,8 @@ def forget(name: str, epoch: int | None = None) -> None:
 def ask_now(name: str) -> Pool:
     """Let the watcher look again at once; no more often than the name's TTL floor."""
     pool = pool_named(name)
+    if not pool.is_watched:
+        raise PoolPaused(f"{name} is paused: resume it to have it looked up", pool=name)
     since = from_now(-pool.ttl_floor_ms / 1000)
     with atomic():
         free = Q(asked_at__isnull=True) | Q(asked_at__lte=since)

@@ -25,6 +25,13 @@ class PoolChanged(AtributoError):
     code = "epoch_changed"
 
 
+class PoolPaused(AtributoError):
+    """Nobody looks up a name that is paused."""
+
+    status_code = 409
+    code = "pool_paused"
+
+
 class AskedTooOften(AtributoError):
     """The name was looked up, or is being looked up, within its TTL floor."""
 

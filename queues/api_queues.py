@@ -18,8 +18,6 @@ from queues.models import Queue
 from queues.models.queue import MOST_WORKERS
 from queues.shown import queue_shown
 
-CENTURY_DAYS = 36500
-
 
 class QueueSerializer(serializers.Serializer):
     name = serializers.CharField()
@@ -41,7 +39,9 @@ class QueueSerializer(serializers.Serializer):
 
 class QueueChanges(StrictSerializer):
     max_workers = serializers.IntegerField(min_value=1, max_value=MOST_WORKERS, required=False)
-    retention_days = serializers.IntegerField(min_value=1, max_value=CENTURY_DAYS, required=False)
+    retention_days = serializers.IntegerField(
+        min_value=1, max_value=catalogue.MOST_DAYS, required=False
+    )
     when_away = serializers.ChoiceField(
         list(WhenAway),
         required=False,

@@ -133,8 +133,8 @@ class Services(Endpoint):
     def delete(self, request: Request) -> Response:
         installation.uninstall(
             _mount(request),
-            teardown=request.query_params.get("teardown", "true") != "false",
-            force=request.query_params.get("force", "false") == "true",
+            teardown=_yes_or_no(request, "teardown", otherwise="true"),
+            force=_yes_or_no(request, "force"),
         )
         return Response(status=204)
 
@@ -238,8 +238,8 @@ def mounted(request: Request) -> Service:
     return installation.found(_mount(request))
 
 
-def _yes_or_no(request: Request, name: str) -> bool:
-    given = request.query_params.get(name, "false")
+def _yes_or_no(request: Request, name: str, otherwise: str = "false") -> bool:
+    given = request.query_params.get(name, otherwise)
     if given not in {"true", "false"}:
         raise ParseError(f"{name} is true or false.")
     return given == "true"

@@ -8,7 +8,7 @@ from pathlib import Path
 from django.conf import settings
 
 from queues.errors import BadService, ScriptNotFound
-from queues.logic.manifest import Manifest, ScriptEntry, read
+from queues.logic.manifest import Manifest, ScriptEntry, read, well_formed_scripts
 from queues.models import Script, Service
 from queues.schema import schema_error
 from queues.scripts import inside
@@ -45,11 +45,9 @@ class Bundle:
 def opened(folder: str) -> Bundle:
     """A folder below a service root, or BadService with every reason."""
     path = located(folder)
-    manifest, errors = read(_json(path / "manifest.json"))
-    if manifest is not None:
-        errors = [
-            error for entry in manifest.scripts.values() for error in _file_errors(path, entry)
-        ]
+    given = _json(path / "manifest.json")
+    manifest, errors = read(given)
+    errors += [error for entry in well_formed_scripts(given) for error in _file_errors(path, entry)]
     if manifest is None or errors:
         raise BadService(f"{folder} cannot be installed: {'; '.join(errors)}", errors=errors)
     return Bundle(path, manifest)
@@ -60,10 +58,18 @@ def located(folder: str) -> Path:
     if "\x00" in folder or ".." in Path(folder).parts:
         raise _refused(folder, "the folder must not contain ..")
     for root in (Path(root).resolve() for root in settings.ATRIBUTO.service_roots):
-        path = (root / folder).resolve()
-        if path != root and path.is_relative_to(root) and path.is_dir():
+        path = _folder(root / folder)
+        if path is not None and path != root and path.is_relative_to(root):
             return path
     raise _refused(folder, "there is no such folder below the service roots")
+
+
+def _folder(path: Path) -> Path | None:
+    """Where it really is, or None when it is no folder, or no path at all."""
+    try:
+        return path.resolve() if path.is_dir() else None
+    except (OSError, ValueError):
+        return None
 
 
 def available() -> list[str]:
@@ -90,8 +96,10 @@ def _file_errors(folder: Path, entry: ScriptEntry) -> list[str]:
         return [f"script {entry.name}: {error}"]
     except (SyntaxError, ValueError) as error:
         return [f"script {entry.name}: {entry.path} has a syntax error: {error}"]
+    except OSError as error:
+        return [f"script {entry.name}: {entry.path[:100]} cannot be read: {error.strerror}"]
     wrong = schema_error(entry.schema) if entry.schema else None
-    return [f"script {entry.name}: {wrong}"] if wrong else []
+    return [f"script {entry.name}: schema: {wrong}"] if wrong else []
 
 
 def _refused(folder: str, reason: str) -> BadService:

@@ -10,12 +10,15 @@ from queues.due import has_due
 from queues.errors import BadQueue, QueueNotFound
 from queues.handles import QueueHandle
 from queues.logic.away import WhenAway
+from queues.logic.storable import is_storable
 from queues.models import Queue
 from queues.models.queue import MOST_WORKERS
 from queues.ring import ring
 
+DEFAULT = "default"
 LONGEST_NAME = 255
 MOST_AWAY_SECONDS = 365 * 86_400
+MOST_DAYS = 36_500
 
 
 def create(name: str, max_workers: int | None = None, *, using: str = "default") -> QueueHandle:
@@ -24,6 +27,8 @@ def create(name: str, max_workers: int | None = None, *, using: str = "default")
     queues = Queue.objects.using(using)
     with atomic(using=using):
         queue, made = queues.get_or_create(name=name, defaults={"max_workers": max_workers or 1})
+        made = made or queues.filter(pk=queue.pk).revive(max_workers or 1)
+        queue.refresh_from_db()
         changes = {} if made else _changes(queue, max_workers)
         if changes:
             queues.filter(pk=queue.pk).update(**changes)
@@ -43,6 +48,10 @@ def get(name: str, *, using: str = "default") -> QueueHandle:
 
 def delete(name: str, *, using: str = "default") -> bool:
     """Its jobs stay and wait; create it again and they run."""
+    if name == DEFAULT:
+        raise BadQueue(f"the queue {DEFAULT} always exists; pause it to stop it")
+    if not _may_exist(name):
+        return False
     with atomic(using=using):
         queues = Queue.objects.using(using).existing().filter(name=name)
         deleted = queues.update(deleted_at=Now()) == 1
@@ -68,6 +77,8 @@ def resume(name: str, *, using: str = "default") -> bool:
 def set_retention(name: str, days: int, *, using: str = "default") -> None:
     """How long finished jobs of this queue are kept."""
     queue = row(name, using=using)
+    if isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= MOST_DAYS:
+        raise BadQueue(f"retention_days must be a whole number from 1 to {MOST_DAYS}")
     with atomic(using=using):
         Queue.objects.using(using).filter(pk=queue.pk).update(retention_days=days)
         record("queue.changed", f"queue:{name}", using=using, retention_days=days)
@@ -88,8 +99,9 @@ def set_when_away(
 
 def row(name: str, *, using: str = "default") -> Queue:
     """The queue called `default` always exists."""
-    found = Queue.objects.using(using).existing().filter(name=name).first()
-    if found is None and name == "default":
+    rows = Queue.objects.using(using).existing()
+    found = rows.filter(name=name).first() if _may_exist(name) else None
+    if found is None and name == DEFAULT:
         create(name, using=using)
         return Queue.objects.using(using).get(name=name)
     if found is None:
@@ -109,14 +121,17 @@ def _switch(
 
 
 def _changes(queue: Queue, max_workers: int | None) -> dict[str, Any]:
-    changes: dict[str, Any] = {"deleted_at": None} if queue.deleted_at else {}
-    if max_workers is not None and max_workers != queue.max_workers:
-        changes["max_workers"] = max_workers
-    return changes
+    if max_workers is None or max_workers == queue.max_workers:
+        return {}
+    return {"max_workers": max_workers}
+
+
+def _may_exist(name: Any) -> bool:
+    return isinstance(name, str) and 0 < len(name) <= LONGEST_NAME and is_storable(name)
 
 
 def _check(name: Any, max_workers: Any) -> None:
-    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or "\x00" in name:
+    if not _may_exist(name):
         raise BadQueue(f"a queue's name has 1 to {LONGEST_NAME} characters")
     if max_workers is None:
         return
@@ -129,8 +144,10 @@ def _check(name: Any, max_workers: Any) -> None:
 def _check_away(policy: Any, seconds: Any) -> None:
     if policy is not None and policy not in list(WhenAway):
         raise BadQueue(f"when_away must be one of {', '.join(WhenAway)}")
-    if seconds is not None and not 0 <= seconds <= MOST_AWAY_SECONDS:
-        raise BadQueue(f"away_seconds must be from 0 to {MOST_AWAY_SECONDS}")
+    if seconds is None:
+        return
+    if not isinstance(seconds, int) or not 0 <= seconds <= MOST_AWAY_SECONDS:
+        raise BadQueue(f"away_seconds must be a whole number from 0 to {MOST_AWAY_SECONDS}")
 
 
 def _ring(queue: Queue, using: str) -> None:

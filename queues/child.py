@@ -29,11 +29,11 @@ class Child:
         self.services = Services()
         self._batch = 0
         self._running: Execution | None = None
+        self._printed = Printed(self)
 
     def serve(self) -> None:
         """Until the parent closes the wire."""
         signal.signal(STOP_SIGNAL, self._stop)
-        sys.stdout = Printed(self)
         while True:
             try:
                 message = self.wire.receive()
@@ -52,7 +52,9 @@ class Child:
                 self._send({"t": "stopped"})
                 return
             self._running = Execution(work, self.services, self._send)
+            sys.stdout = self._printed  # whatever the job before did to it
             ended = self._running.run()
+            self._printed.end()
             self._running = None
             self._send(ended)
 
@@ -90,6 +92,12 @@ class Printed(io.TextIOBase):
         for line in lines:
             self._child.print(line)
         return len(text)
+
+    def end(self) -> None:
+        """A last line without its end belongs to this job, not to the next one."""
+        if self._rest:
+            self._child.print(self._rest)
+            self._rest = ""
 
 
 def become_child(sock: socket.socket, tokens: int, memory_bytes: int) -> None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from queues.run_transaction import RunTransaction
 
 Emit = Callable[[dict[str, Any]], None]
+LEVELS = ("debug", "info", "warning", "error")
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,8 @@ class Log:
         self._emit = emit
 
     def __call__(self, text: object, level: str = "info") -> None:
-        self._emit({"t": "log", "level": level, "text": str(text)})
+        known = level if level in LEVELS else "info"
+        self._emit({"t": "log", "level": known, "text": str(text)})
 
     def debug(self, text: object) -> None:
         self(text, "debug")

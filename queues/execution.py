@@ -13,6 +13,7 @@ from queues.context import Context, Emit, ServiceFacts
 from queues.logic import scrub
 from queues.logic.arguments import argv
 from queues.logic.backoff import checked
+from queues.logic.storable import DEEPEST, has_nul, is_too_deep
 from queues.run_scope import RunScope
 from queues.scripts import LoadedService, Services, candidate, imported
 
@@ -91,14 +92,16 @@ class Execution:
     def _ended(self, result: Any) -> dict[str, Any]:
         text = json.dumps(result, allow_nan=False, ensure_ascii=False)
         text.encode()  # lone surrogates cannot be stored
-        if "\\u0000" in text:
+        if has_nul(text):
             raise ValueError("the result contains the NUL character")
+        if is_too_deep(result, text):
+            raise ValueError(f"the result is nested deeper than {DEEPEST} levels")
         if len(text) > LARGEST_RESULT:
             raise ValueError(f"the result is larger than {LARGEST_RESULT} characters of JSON")
         return {"t": "done", "ok": True, "result": result}
 
     def _failed(self, error: BaseException) -> dict[str, Any]:
-        text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        text = _said(error)
         lines = traceback.format_exception(error)
         back_off = self._back_off()
         rolled_back = self._rolled_back()
@@ -155,6 +158,13 @@ def _checked(value: Any) -> int:
     if milliseconds is None:
         raise ValueError(f"{value!r} is no duration")
     return milliseconds
+
+
+def _said(error: BaseException) -> str:
+    try:
+        return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    except Exception:  # it is the script's own, and so is its __str__
+        return type(error).__name__
 
 
 def _status_code(error: BaseException) -> int | None:

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from allocation.transactions.transaction import Transaction
 from queues import outbox, pausing, push, steering
-from queues.errors import InvalidJobId, JobNotFound
+from queues.errors import BadPush, InvalidJobId, JobNotFound, QueueNotFound
 from queues.logic.lifecycle import Outcome, Status
 from queues.models import Queue, QueuedJob, Run
 
@@ -30,7 +30,10 @@ class QueueHandle:
 
     @property
     def max_workers(self) -> int:
-        return Queue.objects.using(self._using).existing().get(name=self.name).max_workers
+        row = Queue.objects.using(self._using).existing().filter(name=self.name).first()
+        if row is None:
+            raise QueueNotFound(f"Queue does not exist: {self.name}", queue=self.name)
+        return row.max_workers
 
     def push(
         self,
@@ -56,10 +59,11 @@ class QueueHandle:
             return push.push_many(self.name, script, datas, options, using=self._using)
 
     def get(self, job_id: str) -> "JobHandle":
-        return JobHandle(parsed_id(job_id), using=self._using)
+        return JobHandle(parsed_id(job_id), self.name, using=self._using)
 
     def delete(self, job_id: str) -> bool:
-        return steering.delete(parsed_id(job_id), using=self._using)
+        job = self.get(job_id)
+        return job.exists() and steering.delete(int(job.id), using=self._using)
 
     def pending(self, script: Mapping[str, str] | None = None) -> list[str]:
         return self._ids(script, status=Status.PENDING)
@@ -79,21 +83,28 @@ class QueueHandle:
     def _ids(self, script: Mapping[str, str] | None, **conditions: Any) -> list[str]:
         jobs = QueuedJob.objects.using(self._using).visible().filter(queue__name=self.name)
         if script is not None:
-            jobs = jobs.of_script(script["mount"], script["name"])
+            jobs = jobs.of_script(*_mount_and_name(script))
         ids = jobs.filter(**conditions).by_due_time().values_list("id", flat=True)
         return [str(job_id) for job_id in ids]
 
 
 class JobHandle:
-    """Every property is read when it is asked for."""
+    """A job of this queue; every property is read when it is asked for."""
 
-    def __init__(self, job_id: int, *, using: str = "default") -> None:
-        self.id = str(job_id)
+    def __init__(self, job_id: int, queue: str, *, using: str = "default") -> None:
         self._id = job_id
+        self._queue = queue
         self._using = using
 
     def __repr__(self) -> str:
         return f"<job {self.id}>"
+
+    @property
+    def id(self) -> str:
+        return str(self._id)
+
+    def exists(self) -> bool:
+        return self._rows().exists()
 
     @property
     def status(self) -> str:
@@ -149,20 +160,25 @@ class JobHandle:
         return [*errors, steering.ABORTED] if row.aborted_at else errors
 
     def abort(self) -> None:
-        steering.abort(self._id, using=self._using)
+        steering.abort(self._found(), using=self._using)
 
     def reset(self) -> None:
-        steering.reset(self._id, using=self._using)
+        steering.reset(self._found(), using=self._using)
 
     def pause(self, reason: str = "") -> bool:
-        return pausing.pause(self._id, reason=reason, using=self._using)
+        return pausing.pause(self._found(), reason=reason, using=self._using)
 
     def resume(self) -> bool:
-        return pausing.resume(self._id, using=self._using)
+        return pausing.resume(self._found(), using=self._using)
+
+    def _found(self) -> int:
+        if not self.exists():
+            raise self._missing()
+        return self._id
 
     def _value(self, field: str) -> Any:
         value = self._rows().values_list(field, flat=True).first()
-        if value is None and not self._rows().exists():
+        if value is None and not self.exists():
             raise self._missing()
         return value
 
@@ -173,10 +189,16 @@ class JobHandle:
         return row
 
     def _rows(self) -> "QuerySet[QueuedJob]":
-        return QueuedJob.objects.using(self._using).filter(pk=self._id)
+        return QueuedJob.objects.using(self._using).filter(pk=self._id, queue__name=self._queue)
 
     def _missing(self) -> JobNotFound:
         return JobNotFound(f"Job does not exist: {self.id}", job=self.id)
+
+
+def _mount_and_name(script: Any) -> tuple[str, str]:
+    if not isinstance(script, Mapping) or not {"mount", "name"} <= set(script):
+        raise BadPush("a script is named by its mount and name")
+    return script["mount"], script["name"]
 
 
 def parsed_id(job_id: Any) -> int:

@@ -20,9 +20,12 @@ from queues.errors import (
 )
 from queues.logic.manifest import configuration_errors
 from queues.logic.mounts import mount_error
+from queues.logic.scrub import unmasked
+from queues.logic.storable import json_refusal
 from queues.models import Catalogue, Script, Service
 from queues.run_now import run_candidate
 
+MOST_WARNINGS = 20
 log = structlog.get_logger(__name__)
 
 
@@ -60,8 +63,10 @@ def upgrade(
     force: bool = False,
 ) -> Service:
     """Keep configuration and development mode; failing scripts are only warned of."""
-    service = _existing(mount, folder, force)
-    merged = {**service.configuration, **(configuration or {})}
+    service = _existing(mount, force)
+    if service is None:
+        return install(folder, mount, configuration=configuration, setup=setup, force=True)
+    merged = {**service.configuration, **unmasked(configuration or {}, service.settings())}
     return _exchange(service, opened(folder), merged, setup, teardown, "service.upgraded")
 
 
@@ -75,9 +80,11 @@ def replace(
     force: bool = False,
 ) -> Service:
     """As uninstall and install: nothing of the old configuration stays."""
-    service = _existing(mount, folder, force)
+    service = _existing(mount, force)
+    if service is None:
+        return install(folder, mount, configuration=configuration, setup=setup, force=True)
     service.development = False
-    given = configuration or {}
+    given = unmasked(configuration or {}, service.settings())
     return _exchange(service, opened(folder), given, setup, teardown, "service.replaced")
 
 
@@ -98,8 +105,9 @@ def uninstall(mount: str, *, teardown: bool = True, force: bool = False) -> bool
 
 
 def configure(mount: str, values: dict[str, Any], *, whole: bool = False) -> Service:
-    """Change some options, or with `whole` all of them."""
+    """Change some options, or with `whole` all of them; a secret given as its mask stays."""
     service = found(mount)
+    values = unmasked(values, service.settings())
     service.configuration = values if whole else {**service.configuration, **values}
     _check_configuration(service)
     with atomic():
@@ -138,13 +146,12 @@ def warnings_of(service: Service) -> dict[str, str]:
     return configuration_errors(service.definitions, service.configuration)
 
 
-def _existing(mount: str, folder: str, force: bool) -> Service:
+def _existing(mount: str, force: bool) -> Service | None:
+    """None only where it may be missing."""
     service = Service.objects.filter(mount=mount).first()
-    if service is not None:
-        return service
-    if not force:
+    if service is None and not force:
         raise missing(mount)
-    return install(folder, mount, setup=False)
+    return service
 
 
 def _exchange(
@@ -172,6 +179,8 @@ def _fill(service: Service, bundle: Bundle, configuration: dict[str, Any]) -> No
 
 def _check_configuration(service: Service) -> None:
     wrong = {k: v for k, v in warnings_of(service).items() if v != "is required"}
+    if reason := json_refusal(service.configuration):
+        raise BadService(f"the configuration cannot be stored: {reason}", errors=[reason])
     if wrong:
         reasons = [f"configuration {name} {reason}" for name, reason in wrong.items()]
         raise BadService("; ".join(reasons), errors=reasons)
@@ -185,9 +194,19 @@ def _store(service: Service, bundle: Bundle, kind: str) -> Service:
         Script.objects.bulk_create(bundle.scripts(service))
         Service.objects.filter(pk=service.pk).update(revision=F("revision") + 1)
         Catalogue.objects.changed()
-        record(kind, f"service:{service.mount}", version=service.version, folder=service.folder)
+        facts: dict[str, Any] = {"version": service.version, "folder": service.folder}
+        facts |= _remarks(bundle)
+        record(kind, f"service:{service.mount}", **facts)
     service.refresh_from_db()
     return service
+
+
+def _remarks(bundle: Bundle) -> dict[str, list[str]]:
+    """What is odd about the manifest, but no error."""
+    warnings = bundle.manifest.warnings[:MOST_WARNINGS]
+    if warnings:
+        log.warning("manifest_is_odd", folder=str(bundle.folder), warnings=warnings)
+    return {"warnings": warnings} if warnings else {}
 
 
 def _touch(service: Service, **changes: Any) -> None:

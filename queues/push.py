@@ -17,16 +17,15 @@ from queues import outbox, sql
 from queues.dialect import dialect
 from queues.errors import BadPush, QueueNotFound
 from queues.ids import get_job_ids
-from queues.logic.mounts import mount_error
-from queues.logic.options import BadOption, Options, resolve
+from queues.logic.options import BadOption, Options, resolve, script_error
 from queues.logic.ranks import rank_of
+from queues.logic.storable import DEEPEST, has_nul, is_too_deep, json_refusal
 from queues.models import QueuedJob
 from queues.ring import ring
 from queues.routes import send_one_key
-from queues.schema import check
+from queues.schema import check, schema_error
 from queues.statements import hot_cursor
 
-LONGEST_NAME = 128
 LARGEST_DATA = 1024 * 1024
 CHUNK = 5000
 EPOCH = datetime.fromtimestamp(0, tz=UTC)
@@ -131,7 +130,9 @@ def prepare(queue: str, script: Any, given: Mapping[str, Any], *, using: str) ->
     if not isinstance(script, Mapping) or not {"mount", "name"} <= set(script):
         raise BadPush("a script is named by its mount and name")
     mount, name = script["mount"], script["name"]
-    _check_names(mount, name)
+    if reason := script_error(mount, name):
+        raise BadPush(reason)
+    own_schema = _checked_schema(script)
     queue_id, schema, defaults = _found(queue, mount, name, using)
     own = {k: v for k, v in script.items() if k not in {"mount", "name", "schema", "preprocess"}}
     options = _options(given, own, defaults)
@@ -140,7 +141,7 @@ def prepare(queue: str, script: Any, given: Mapping[str, Any], *, using: str) ->
         queue,
         mount,
         name,
-        script.get("schema") or schema,
+        own_schema or schema,
         script.get("preprocess"),
         options,
         using,
@@ -158,13 +159,18 @@ def _options(*layers: Mapping[str, Any]) -> Options:
     return options
 
 
-def _check_names(mount: Any, name: Any) -> None:
-    if not isinstance(mount, str) or not isinstance(name, str):
-        raise BadPush("a script's mount and name are texts")
-    if not 0 < len(name) <= LONGEST_NAME or "\x00" in name:
-        raise BadPush(f"a script's name has 1 to {LONGEST_NAME} characters")
-    if reason := mount_error(mount):
-        raise BadPush(reason)
+def _checked_schema(script: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The schema that the script's dict carries; what it carries must work."""
+    preprocess, schema = script.get("preprocess"), script.get("schema")
+    if preprocess is not None and not callable(preprocess):
+        raise BadPush("preprocess must be a function")
+    if schema is None:
+        return None
+    if not isinstance(schema, dict):
+        raise BadPush("schema must be an object")
+    if reason := json_refusal(schema) or schema_error(schema):
+        raise BadPush(f"schema: {reason}")
+    return schema
 
 
 def _found(queue: str, mount: str, name: str, using: str) -> tuple[int, Any, dict[str, Any]]:
@@ -238,8 +244,10 @@ def json_text(value: Any) -> str:
         text.encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise BadPush(f"data must be JSON: {error}") from error
-    if "\\u0000" in text:
+    if has_nul(text):
         raise BadPush("data must not contain the NUL character")
+    if is_too_deep(value, text):
+        raise BadPush(f"data must be nested at most {DEEPEST} levels deep")
     if len(text) > LARGEST_DATA:
         raise BadPush(f"data must be at most {LARGEST_DATA} characters of JSON")
     return text

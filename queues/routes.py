@@ -87,7 +87,7 @@ def _allocate(keys: set[str], using: str) -> None:
     try:
         Atributo(using=using).allocate_many(sorted(keys))
     except NoInstances:  # those that are allocated already are routed nevertheless
-        log.info("jobs_wait_for_instance", keys=len(keys))
+        log.debug("jobs_wait_for_instance", keys=len(keys))  # twice a second while none is there
 
 
 def _send_guarded(job_ids: list[int], lease: HeldLease) -> dict[int, str]:

@@ -6,6 +6,10 @@ from typing import Any
 
 from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import SchemaError, best_match
+from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
+from referencing import Resource
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import DRAFT202012
 
 from queues.errors import DataRefused
 
@@ -17,8 +21,11 @@ def schema_error(schema: dict[str, Any]) -> str | None:
     """Why a schema is none, or None."""
     try:
         Draft202012Validator.check_schema(schema)
+        _look_up_references(schema)
     except SchemaError as error:
-        return f"schema: {error.message}"
+        return error.message
+    except Unresolvable as error:
+        return f"$ref {error.ref} leads nowhere"
     return None
 
 
@@ -27,7 +34,12 @@ def check(schema: dict[str, Any] | None, data: Any) -> Any:
     if not schema:
         return data
     filled = with_defaults(schema, data)
-    error = best_match(_validator(json.dumps(schema, sort_keys=True)).iter_errors(filled))
+    try:
+        error = best_match(_validator(json.dumps(schema, sort_keys=True)).iter_errors(filled))
+    except Unresolvable as missing:  # installed before such a schema was refused
+        raise DataRefused(f"schema: $ref {missing.ref} leads nowhere") from missing
+    except RecursionError as deep:
+        raise DataRefused("data: nested too deep, or the schema refers to itself") from deep
     if error is not None:
         where = "/".join(str(part) for part in error.absolute_path)
         raise DataRefused(f"{where or 'data'}: {error.message}", path=where)
@@ -47,4 +59,19 @@ def with_defaults(schema: dict[str, Any], data: Any) -> Any:
 
 @lru_cache(maxsize=256)
 def _validator(text: str) -> Draft202012Validator:
-    return Draft202012Validator(json.loads(text), format_checker=FORMATS)
+    """With the registry of known schemas only: the library's own would fetch others."""
+    return Draft202012Validator(json.loads(text), format_checker=FORMATS, registry=REGISTRY)
+
+
+def _look_up_references(schema: dict[str, Any]) -> None:
+    """Unresolvable for the first one that leads nowhere."""
+    root: Resource[Any] = Resource.from_contents(schema, default_specification=DRAFT202012)
+    _look_up(root, REGISTRY.resolver_with_root(root))
+
+
+def _look_up(resource: Any, resolver: Any) -> None:
+    if isinstance(resource.contents, dict):
+        for keyword in {"$ref", "$dynamicRef"} & resource.contents.keys():
+            resolver.lookup(resource.contents[keyword])
+    for inner in resource.subresources():
+        _look_up(inner, resolver.in_subresource(inner))

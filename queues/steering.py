@@ -63,7 +63,9 @@ def reset(job_id: int, *, using: str = "default") -> None:
     jobs = QueuedJob.objects.using(using).filter(pk=job_id)
     try:
         with atomic(using=using):
-            if not _wait_again(jobs, using):
+            if not _wait_again(jobs):
+                if not jobs.exists():
+                    raise _missing(job_id)
                 raise JobIsRunning(f"job {job_id} is running")
             record("job.reset", f"job:{job_id}", using=using)
     except IntegrityError as error:
@@ -99,11 +101,9 @@ def delete(job_id: int, *, using: str = "default") -> bool:
     return deleted > 0
 
 
-def _wait_again(jobs: Any, using: str) -> bool:
+def _wait_again(jobs: Any) -> bool:
     finished = jobs.filter(status__in=FINISHED).update(**WAITING_AGAIN)
     waiting = 0 if finished else jobs.waiting().update(**FORGIVEN)
-    if not finished and not waiting and not jobs.exists():
-        raise JobNotFound("Job does not exist")
     return finished + waiting == 1
 
 

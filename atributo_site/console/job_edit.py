@@ -12,9 +12,10 @@ import queues
 from allocation.events import record
 from atributo_site.console.job import PUSHED_AGAIN, found
 from atributo_site.console.push_form import PushForm, queue_names
-from atributo_site.console.schema_form import SchemaForm, unmasked
+from atributo_site.console.schema_form import SchemaForm
 from atributo_site.console.screen import Screen
 from queues.errors import BadPush, DataRefused, QueueNotFound
+from queues.logic.scrub import unmasked
 from queues.models import QueuedJob
 from queues.shown import hidden
 

@@ -183,6 +183,8 @@ class AskNow(Screen):
         except configure.AskedTooOften as error:
             wait = error.retry_after_seconds
             messages.warning(request, f"{name} was looked up a moment ago: try again in {wait} s.")
+        except configure.PoolPaused as error:
+            messages.warning(request, f"{error}.")
         else:
             messages.success(request, f"{name} is looked up now.")
         return redirect("pool", name)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from queues.errors import DataRefused
-from queues.logic.scrub import MASK
 
 PREFIX = "data-"
 WHOLE = "data"
@@ -107,17 +106,6 @@ LIMITS = {
 
 def pretty(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2)
-
-
-def unmasked(given: Any, original: Any) -> Any:
-    """What was masked on the page and left so is what it was."""
-    if given == MASK:
-        return original
-    if isinstance(given, dict) and isinstance(original, dict):
-        return {key: unmasked(value, original.get(key, value)) for key, value in given.items()}
-    if isinstance(given, list) and isinstance(original, list) and len(given) == len(original):
-        return [unmasked(one, other) for one, other in zip(given, original, strict=True)]
-    return given
 
 
 def _parts(schema: dict[str, Any]) -> dict[Any, dict[str, Any]]:

@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 
 from allocation.models import Event
 from allocation.models.clock import database_now
-from atributo_site.console.schema_form import pretty, unmasked
+from atributo_site.console.schema_form import pretty
 from atributo_site.console.screen import Screen
 from atributo_site.console.service_list import REFUSALS
 from atributo_site.failures import failure
@@ -75,7 +75,7 @@ class Development(Change):
 class Configure(Change):
     def change(self, service: Service) -> str:
         given = _object(self.request.POST.get("configuration", ""))
-        installation.configure(service.mount, unmasked(given, service.settings()), whole=True)
+        installation.configure(service.mount, given, whole=True)
         return "The configuration is stored."
 
 

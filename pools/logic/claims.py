@@ -40,6 +40,8 @@ class ClaimQueue:
             raise ClaimQueueFullError(f"{len(self._since)} claims are waiting already")
         if self.codel:
             timeout_ms = self.codel.limit_ms(now)
+        if timeout_ms is not None and math.isnan(timeout_ms):
+            raise InvalidInput(f"timeout must be a number of milliseconds: {timeout_ms}")
         if timeout_ms is not None and timeout_ms < math.inf:
             self._timers.set(("claim", holder), now + timeout_ms)
         self._since[holder] = now

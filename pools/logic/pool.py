@@ -11,6 +11,7 @@ from pools.logic.claims import ClaimQueue
 from pools.logic.errors import (
     ClaimTimeoutError,
     NoBackendsError,
+    PoolError,
     PoolFailedError,
     PoolStoppingError,
 )
@@ -57,6 +58,10 @@ class PoolMachine:
         self._spares, self._maximum = config.spares, config.maximum
         self._chance = chance
         self._choose_balancer()
+
+    @property
+    def name(self) -> str:
+        return f"pool {self.config.domain}" if self.config.domain else "the pool"
 
     # -- claims ------------------------------------------------------------------------------
 
@@ -142,17 +147,17 @@ class PoolMachine:
 
     def _check_open(self, error_on_empty: bool) -> None:
         if self.state in ("stopping", "stopped"):
-            raise PoolStoppingError(f"pool {self.config.domain} is {self.state}", pool=self)
+            raise PoolStoppingError(f"{self.name} is {self.state}", pool=self)
         if self.state == "failed":
             raise self.failure()
         if error_on_empty and not self.roster.backends:
-            error = NoBackendsError(f"pool {self.config.domain} knows no backend", pool=self)
+            error = NoBackendsError(f"{self.name} knows no backend", pool=self)
             raise error from self.last_error
 
     def failure(self) -> PoolFailedError:
         dead, known = len(self.roster.dead), len(self.roster.backends)
         error = PoolFailedError(
-            f"connections to the backends of {self.config.domain or 'the pool'} keep failing "
+            f"connections to the backends of {self.name} keep failing "
             f'({dead} of {known} declared dead, in state "{self.state}")',
             pool=self,
         )
@@ -161,10 +166,10 @@ class PoolMachine:
 
     def _time_out(self, holder: Any) -> None:
         self.counters["claim-timeout"] += 1
-        error = ClaimTimeoutError(f"no connection of {self.config.domain} became free", pool=self)
+        error = ClaimTimeoutError(f"no connection of {self.name} became free", pool=self)
         self.actions.append(Refuse(holder, error))
 
-    def refuse_all(self, error: Callable[[], Exception]) -> None:
+    def refuse_all(self, error: Callable[[], PoolError]) -> None:
         for holder in self.queue.pop_all():
             self.actions.append(Refuse(holder, error()))
 
@@ -307,7 +312,7 @@ class PoolMachine:
             self._enter("stopped")
 
     def _stopping_error(self) -> PoolStoppingError:
-        return PoolStoppingError(f"pool {self.config.domain} is stopping", pool=self)
+        return PoolStoppingError(f"{self.name} is stopping", pool=self)
 
     def _enter(self, state: str) -> None:
         self.state = state

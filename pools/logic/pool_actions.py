@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from pools.logic.backends import Backend
+from pools.logic.errors import PoolError
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Grant(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Refuse:
     holder: Any
-    error: Exception
+    error: PoolError
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,5 +47,9 @@ class PoolConfig:
             raise InvalidInput(f"target_claim_delay must be positive: {delay}")
         if not self.max_churn_rate > 0:
             raise InvalidInput(f"max_churn_rate must be positive: {self.max_churn_rate}")
-        if self.decoherence_interval < 60:
+        for name in ("max_waiting", "max_lease", "check_timeout", "check_limit"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:  # a timer that is due at once never ends
+                raise InvalidInput(f"{name} must be positive: {value}")
+        if not self.decoherence_interval >= 60:
             raise InvalidInput("decoherence_interval must be 60 seconds or more")

@@ -39,8 +39,9 @@ class Recovery:
 
     def monitoring(self) -> "Recovery":
         """The same operation against a dead backend: for ever, and always at its slowest."""
-        timeout = min(self.timeout * 2.0**self.retries, self.max_timeout)
-        delay = min(self.delay * 2.0**self.retries, self.max_delay)
+        growth = 2.0 ** min(self.retries, MOST_DOUBLINGS)
+        timeout = min(self.timeout * growth, self.max_timeout)
+        delay = min(self.delay * growth, self.max_delay)
         return Recovery(math.inf, timeout, delay, timeout, delay, self.delay_spread)
 
 
@@ -99,7 +100,7 @@ def _number(
     value = fields.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidInput(f"{where}.{name} must be a number")
-    if not math.isfinite(value) or not least <= value <= most:
+    if not least <= value <= most or value == math.inf:
         raise InvalidInput(f"{where}.{name} is out of range: {value}")
     return value
 

@@ -25,6 +25,10 @@ class ResolverConfig:
         dns_name(self.service_name)
         if not 1 <= self.default_port <= 65535:
             raise InvalidInput(f"default_port is out of range: {self.default_port}")
+        if not 0 < self.ttl.floor_ms <= self.ttl.ceiling_ms:
+            raise InvalidInput(
+                f"need 0 < ttl_floor <= ttl_ceiling: {self.ttl.floor_ms}, {self.ttl.ceiling_ms}"
+            )
         if self.max_dns_concurrency < 1:
             raise InvalidInput(f"max_dns_concurrency must be positive: {self.max_dns_concurrency}")
 

@@ -1,5 +1,6 @@
 """Pool: a name that is watched in DNS, and what is known of it."""
 
+import math
 import re
 
 from django.core.exceptions import ValidationError
@@ -127,9 +128,21 @@ class Pool(models.Model):
 
     def clean(self) -> None:
         super().clean()
+        if math.isnan(self.removal_share):  # no comparison tells
+            raise ValidationError({"removal_share": "A number from 0 to 1."})
         if self.ttl_floor_ms > self.ttl_ceiling_ms:
             raise ValidationError({"ttl_floor_ms": "The floor is above the ceiling."})
         try:
             target_name(f"{self.service}.example")
+            if _is_target(self.domain):  # together they may be too long
+                target_name(self.service_name)
         except ValidationError as error:
             raise ValidationError({"service": error.messages}) from error
+
+
+def _is_target(domain: str) -> bool:
+    try:
+        target_name(domain)
+    except ValidationError:
+        return False
+    return True

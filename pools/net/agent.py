@@ -5,10 +5,13 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from urllib3.exceptions import HTTPError, LocationParseError
 from urllib3.response import HTTPResponse
 from urllib3.util.url import Url, parse_url
 
 from pools.logic.errors import AgentStoppedError, InvalidInput, PoolExistsError
+from pools.logic.pool_config import PoolConfig
+from pools.logic.recovery import RecoverySpec
 from pools.net.http_connection import connection_maker
 from pools.net.http_lease import FAILING, Lease, take_lease
 from pools.net.http_ping import ping_checker
@@ -18,6 +21,7 @@ from pools.net.resolver import Resolver
 from pools.net.tls import Tls
 
 IDEMPOTENT = {"GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"}
+FAULTS = (OSError, EOFError, http.client.HTTPException, HTTPError)
 Key = tuple[str, int, Tls]
 
 
@@ -46,6 +50,9 @@ class HttpAgent:
         resolver_options: Mapping[str, Any] | None = None,
         **limits: Any,
     ) -> None:
+        if isinstance(resolvers, str):
+            raise TypeError("resolvers must be a list of strings")
+        PoolConfig(recovery=RecoverySpec(recovery), spares=spares, maximum=maximum)  # refuses early
         self._recovery = recovery
         self._tls = tls or Tls()
         self._default_port = default_port or self.port
@@ -89,7 +96,9 @@ class HttpAgent:
 
         With `preload_content=False` the caller reads the response to its end, or closes it.
         """
-        target = parse_url(url)
+        if timeout is not None and not timeout > 0:
+            raise InvalidInput(f"timeout must be positive: {timeout}")
+        target = _parsed(url)
         pool = self._pool_for(target, tls or self._tls)
         path = target.request_uri
         options = {"preload_content": preload_content, "decode_content": decode_content}
@@ -198,6 +207,19 @@ class HttpsAgent(HttpAgent):
     port = 443
 
 
+def _verdict(error: BaseException) -> bool | None:
+    """Only what the network or the server did counts against a backend."""
+    is_request = isinstance(error, http.client.InvalidURL)  # it could not even be sent
+    return False if isinstance(error, FAULTS) and not is_request else None
+
+
+def _parsed(url: str) -> Url:
+    try:
+        return parse_url(url)
+    except LocationParseError as error:
+        raise InvalidInput(str(error)) from error
+
+
 def _exchange(
     lease: Lease,
     method: str,
@@ -213,7 +235,7 @@ def _exchange(
         connection.request(method, path, body=body, headers=headers, **options)
         response = connection.getresponse()
     except BaseException as error:  # an interrupt leaves it half read, too
-        lease.break_off(False if isinstance(error, Exception) else None)
+        lease.break_off(_verdict(error))
         raise
     if options["preload_content"]:
         lease.end(response.status < FAILING)

@@ -107,9 +107,7 @@ class AsyncClaim(BaseClaim):
             except asyncio.CancelledError:
                 self.cancel()
                 raise
-        if self.error is not None:
-            raise self.error
-        return self.connection
+        return self._answer()
 
     def _wake(self) -> None:
         if self._future is not None and not self._future.done():

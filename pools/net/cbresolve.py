@@ -166,7 +166,11 @@ def describe(options: Options, stderr: TextIO) -> None:
 def run(
     resolver: Resolver, options: Options, stdout: TextIO, stderr: TextIO, stop: threading.Event
 ) -> int:
-    kang = KangServer(options.kang_port) if options.kang_port is not None else None
+    try:
+        kang = KangServer(options.kang_port) if options.kang_port is not None else None
+    except OSError as error:
+        print(f"error: port {options.kang_port} cannot be served: {error.strerror}", file=stderr)
+        return 1
     try:
         if options.follow:
             return _follow(resolver, stdout, stderr, stop)

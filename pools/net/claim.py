@@ -5,7 +5,12 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from pools.logic.errors import ClaimCancelledError, ClaimError, ClaimHandleMisusedError
+from pools.logic.errors import (
+    ClaimCancelledError,
+    ClaimError,
+    ClaimHandleMisusedError,
+    PoolError,
+)
 from pools.logic.pool_actions import Grant
 
 if TYPE_CHECKING:
@@ -72,6 +77,14 @@ class BaseClaim:
         if self.state == CLAIMED:
             self.release(ok=None)
 
+    def _answer(self) -> Any:
+        """The connection while it is held; what was given back may be another's by now."""
+        if self.state == CLAIMED:
+            return self.connection
+        if self.error is not None:
+            raise self.error
+        raise ClaimHandleMisusedError(f"a claim that is {self.state} has no connection")
+
     def _misused(self, deed: str) -> None:
         if self.state == REVOKED:
             return
@@ -125,7 +138,9 @@ class BaseClaim:
         if error is None:
             self.release()
         elif self._slot is not None:
-            self.close(ok=False if isinstance(error, OSError | EOFError) else None)
+            # a claim that timed out inside, of this pool or another, is an OSError, too
+            is_network = isinstance(error, OSError | EOFError) and not isinstance(error, PoolError)
+            self.close(ok=False if is_network else None)
 
     def __getattr__(self, name: str) -> Any:
         if name in SOCKET_WORDS:
@@ -161,9 +176,7 @@ class Claim(BaseClaim):
                     self._event = threading.Event()
             if self._event is not None:
                 self._event.wait()
-        if self.error is not None:
-            raise self.error
-        return self.connection
+        return self._answer()
 
     def _wake(self) -> None:
         if self._event is not None:

@@ -112,7 +112,11 @@ class PoolShell(Emitter):
         with self._lock:
             if machine.config.max_lease is not None:
                 claim.place = _place()
-            slot = machine.claim(claim, self.now(), timeout, error_on_empty)
+            try:
+                slot = machine.claim(claim, self.now(), timeout, error_on_empty)
+            except PoolError as error:
+                self._signed(error)
+                raise
             if slot is not None:
                 claim.granted(slot)
         if machine.wants_tick:
@@ -122,10 +126,19 @@ class PoolShell(Emitter):
         """The handle and the connection, if one is idle at this moment; an error otherwise."""
         claim = self.claim_class(self)
         with self._lock:
-            claim.granted(self.machine.claim_idle(claim, self.now()))
+            try:
+                claim.granted(self.machine.claim_idle(claim, self.now()))
+            except PoolError as error:
+                self._signed(error)
+                raise
         if self.machine.wants_tick:
             self.go_on()
         return claim, claim.connection
+
+    def _signed(self, error: PoolError) -> PoolError:
+        """Its `pool` is the one that people know, not the machine inside."""
+        error.pool = self
+        return error
 
     # -- state -------------------------------------------------------------------------------
 
@@ -235,7 +248,7 @@ class PoolShell(Emitter):
             case Grant(holder, slot):
                 holder.answered(slot, None)
             case Refuse(holder, error):
-                holder.answered(None, error)
+                holder.answered(None, self._signed(error))
             case Connect():
                 self._connector.connect(action)
             case Abandon():

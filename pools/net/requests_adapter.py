@@ -4,8 +4,8 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from pools.logic.errors import PoolError
-from pools.net.agent import HttpAgent
+from pools.logic.errors import InvalidInput, PoolError
+from pools.net.agent import FAULTS, HttpAgent
 from pools.net.tls import Tls
 
 
@@ -46,7 +46,9 @@ def _sender(agent: HttpAgent, build_response: Callable[..., Any]) -> Callable[..
             )
         except TimeoutError as error:
             raise errors.Timeout(error, request=request) from error
-        except (OSError, PoolError) as error:
+        except InvalidInput:  # a mistake of the caller, not of the network
+            raise
+        except (*FAULTS, PoolError) as error:
             raise errors.ConnectionError(error, request=request) from error
         return build_response(request, response)
 

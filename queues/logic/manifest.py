@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from posixpath import join, normpath
 from typing import Any
 
 from queues.logic.mounts import title
 from queues.logic.options import PUSH_ONLY, BadOption, resolve
+from queues.logic.storable import json_refusal
 
 NAME = re.compile(r"[-_a-z][-_a-z0-9]*\Z", re.IGNORECASE)
 VERSION = re.compile(r"\d+\.\d+\.\d+([-+].*)?\Z")
@@ -22,6 +24,7 @@ TYPES = {
     "json": object,
 }
 TEXTS = ("title", "description")
+LONGEST = {"name": 128, "version": 64, "title": 255, "path": 1024}
 DEFAULTS = ("back_off", "max_failures", "repeat_times", "repeat_until", "repeat_delay", "timeout")
 KNOWN = {"name", "version", "description", "scripts", "configuration", "author", "license"} | {
     "keywords",
@@ -53,10 +56,11 @@ def read(value: Any) -> tuple[Manifest | None, list[str]]:
     """The manifest, or every reason why it is none."""
     if not isinstance(value, Mapping):
         return None, ["the manifest must be an object"]
-    errors: list[str] = []
+    refusals = {key: json_refusal([key, part]) for key, part in value.items()}
+    errors = [f"{key!r}: {reason}" for key, reason in refusals.items() if reason]
     name = _name(value, errors)
     version = _text(value, "version", errors)
-    scripts = _scripts(value.get("scripts", {}), errors)
+    scripts = _scripts(value, errors)
     configuration = _configuration(value.get("configuration", {}), errors)
     description = _text(value, "description", errors, needed=False)
     if errors:
@@ -64,6 +68,11 @@ def read(value: Any) -> tuple[Manifest | None, list[str]]:
     return Manifest(
         name, version, description, scripts, configuration, _warnings(value, version)
     ), []
+
+
+def well_formed_scripts(value: Any) -> list[ScriptEntry]:
+    """Those without an error of their own, whatever else is wrong."""
+    return list(_scripts(value, []).values()) if isinstance(value, Mapping) else []
 
 
 def configuration_errors(
@@ -92,18 +101,29 @@ def _text(value: Mapping[str, Any], key: str, errors: list[str], *, needed: bool
     if not isinstance(text, str) or (needed and not text):
         errors.append(f"{key} must be a text")
         return ""
+    errors.extend(_too_long(key, text))
     return text
 
 
-def _scripts(value: Any, errors: list[str]) -> dict[str, ScriptEntry]:
+def _too_long(key: str, text: Any) -> list[str]:
+    is_too_long = isinstance(text, str) and len(text) > LONGEST.get(key, len(text))
+    return [f"{key} has at most {LONGEST[key]} characters"] if is_too_long else []
+
+
+def _scripts(manifest: Mapping[str, Any], errors: list[str]) -> dict[str, ScriptEntry]:
+    value = manifest.get("scripts", {})
     if not isinstance(value, Mapping):
         errors.append("scripts must be an object")
+        return {}
+    lib = manifest.get("lib", ".")
+    if not isinstance(lib, str) or not _stays_inside(lib):
+        errors.append(f"lib must be a folder inside the service: {lib!r}")
         return {}
     found = {}
     for name, entry in value.items():
         script = _script(str(name), entry, errors)
         if script is not None:
-            found[str(name)] = script
+            found[str(name)] = replace(script, path=normpath(join(lib, script.path)))
     return found
 
 
@@ -125,6 +145,11 @@ def _script(name: str, entry: Any, errors: list[str]) -> ScriptEntry | None:
         f"script {name}: {key} must be a text"
         for key in TEXTS
         if not isinstance(entry.get(key, ""), str)
+    )
+    errors.extend(
+        f"script {name}: {reason}"
+        for key in ("title", "path")
+        for reason in _too_long(key, entry.get(key))
     )
     if not isinstance(entry.get("schema", {}), Mapping):
         errors.append(f"script {name}: schema must be an object")
@@ -156,11 +181,16 @@ def default_errors(defaults: Mapping[str, Any]) -> list[str]:
 def _path_errors(path: Any) -> list[str]:
     if not isinstance(path, str) or not path:
         return ["path must be a text"]
-    if path.startswith("/") or "\\" in path or ".." in path.split("/") or "\x00" in path:
+    if not _stays_inside(path):
         return [f"path must stay inside the service: {path!r}"]
     if not path.endswith(".py"):
         return [f"path must be a Python file: {path!r}"]
     return []
+
+
+def _stays_inside(path: str) -> bool:
+    parts = path.split("/")
+    return not (path.startswith("/") or "\\" in path or ".." in parts or "\x00" in path)
 
 
 def _configuration(value: Any, errors: list[str]) -> dict[str, dict[str, Any]]:
@@ -169,13 +199,14 @@ def _configuration(value: Any, errors: list[str]) -> dict[str, dict[str, Any]]:
         return {}
     found = {}
     for name, definition in value.items():
-        if not isinstance(definition, Mapping) or definition.get("type", "string") not in TYPES:
+        kind = definition.get("type", "string") if isinstance(definition, Mapping) else None
+        if not isinstance(kind, str) or kind not in TYPES:
             errors.append(f"configuration {name}: type must be one of {', '.join(TYPES)}")
             continue
         found[str(name)] = {"type": "string", "required": True, **definition}
         default = definition.get("default")
-        if default is not None and not _is_of(default, found[str(name)]["type"]):
-            errors.append(f"configuration {name}: default must be of type {definition['type']}")
+        if default is not None and not _is_of(default, kind):
+            errors.append(f"configuration {name}: default must be of type {kind}")
     return found
 
 

@@ -8,11 +8,16 @@ from typing import Any
 
 from queues.logic.backoff import DEFAULT_MS, STRATEGIES
 from queues.logic.lifecycle import FOREVER
+from queues.logic.mounts import mount_error
+from queues.logic.storable import is_storable
 
 CENTURY_MS = 100 * 365 * 24 * 60 * 60 * 1000
 PRIORITIES = range(-2, 3)
 MOST_TIMES = 2**31 - 1
 LONGEST_KEY = 255
+LONGEST_SCRIPT = 128
+FIRST_MOMENT = datetime.fromtimestamp(0, tz=UTC)
+LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
 PUSH_ONLY = frozenset({"delay_until", "delay", "success", "failure", "priority"}) | {
     "unique_key",
     "sticky_key",
@@ -84,7 +89,10 @@ def timeout(name: str, value: Any) -> int:
 
 def moment(name: str, value: Any) -> datetime:
     if isinstance(value, datetime):
-        return value if value.tzinfo else value.replace(tzinfo=UTC)
+        given = value if value.tzinfo else value.replace(tzinfo=UTC)
+        if not FIRST_MOMENT <= given <= LAST_MOMENT:
+            raise BadOption(f"{name} must be a moment from 1970 to 9999, not {value}")
+        return given
     number = _number(name, value)
     if not 0 <= number <= 4 * CENTURY_MS:
         raise BadOption(f"{name} must be a moment in ms since 1970, not {value}")
@@ -121,7 +129,18 @@ def reference(name: str, value: Any) -> dict[str, str]:
         return {"function": str(value["function"])}
     if not isinstance(value, Mapping) or not {"mount", "name"} <= set(value):
         raise BadOption(f"{name} must name a script: {{'mount': …, 'name': …}}")
-    return {"mount": str(value["mount"]), "name": str(value["name"])}
+    if reason := script_error(value["mount"], value["name"]):
+        raise BadOption(f"{name}: {reason}")
+    return {"mount": value["mount"], "name": value["name"]}
+
+
+def script_error(mount: Any, name: Any) -> str | None:
+    """Why no script can be called so, or None."""
+    if not isinstance(mount, str) or not isinstance(name, str):
+        return "a script's mount and name are texts"
+    if not 0 < len(name) <= LONGEST_SCRIPT or not is_storable(name):
+        return f"a script's name has 1 to {LONGEST_SCRIPT} characters"
+    return mount_error(mount)
 
 
 def import_path(name: str, function: Callable[..., Any]) -> str:
@@ -141,7 +160,7 @@ def priority(name: str, value: Any) -> int:
 
 
 def key(name: str, value: Any) -> str:
-    if not isinstance(value, str) or not 0 < len(value) <= LONGEST_KEY or "\x00" in value:
+    if not isinstance(value, str) or not 0 < len(value) <= LONGEST_KEY or not is_storable(value):
         raise BadOption(f"{name} must be a text of 1 to {LONGEST_KEY} characters")
     return value
 

@@ -1,10 +1,11 @@
 """A repetition as a sentence, and the moments of its next runs."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from queues.logic.lifecycle import FOREVER
 
 MOST_AHEAD = 5
+LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
 
 
 def runs_said(repeat_times: int, runs: int) -> str:
@@ -34,8 +35,9 @@ def next_runs(
     left = MOST_AHEAD if repeat_times == FOREVER else repeat_times + 1 - runs
     found: list[datetime] = []
     for number in range(min(MOST_AHEAD, max(0, left))):
-        moment = due_at + timedelta(milliseconds=delay_ms * number)
-        if found and until is not None and found[-1] > until:
+        delay = timedelta(milliseconds=delay_ms * number)
+        is_last = found and until is not None and found[-1] > until
+        if is_last or delay > LAST_MOMENT - due_at:
             break
-        found.append(moment)
+        found.append(due_at + delay)
     return found

@@ -34,6 +34,17 @@ def masked_names(value: Any, names: set[str]) -> Any:
     return value
 
 
+def unmasked(given: Any, original: Any) -> Any:
+    """What was shown masked and came back so is what it was."""
+    if given == MASK:
+        return original
+    if isinstance(given, dict) and isinstance(original, dict):
+        return {key: unmasked(value, original.get(key, value)) for key, value in given.items()}
+    if isinstance(given, list) and isinstance(original, list) and len(given) == len(original):
+        return [unmasked(one, other) for one, other in zip(given, original, strict=True)]
+    return given
+
+
 def differing_texts(plain: Any, masked: Any) -> set[str]:
     """The texts that stand in one value and are masked in the other."""
     if isinstance(plain, dict) and isinstance(masked, dict):

@@ -8,11 +8,30 @@ from django.urls import reverse
 from queues.logic.away import WhenAway
 
 MOST_WORKERS = 1000
+RETENTION_DAYS = 30
+AWAY_SECONDS = 30
 
 
 class QueueQuerySet(models.QuerySet):
     def existing(self) -> "QueueQuerySet":
         return self.filter(deleted_at=None)
+
+    def revive(self, max_workers: int) -> bool:
+        """A deleted one is as a new one, but for its jobs; False when none was deleted."""
+        deleted = self.exclude(deleted_at=None)
+        return (
+            deleted.update(
+                deleted_at=None,
+                created_at=Now(),
+                max_workers=max_workers,
+                paused_at=None,
+                paused_by="",
+                retention_days=RETENTION_DAYS,
+                when_away=WhenAway.WAIT,
+                away_seconds=AWAY_SECONDS,
+            )
+            == 1
+        )
 
     def active(self) -> "QueueQuerySet":
         """Those whose jobs may start."""
@@ -26,11 +45,11 @@ class Queue(models.Model):
     max_workers = models.PositiveIntegerField(default=1)
     paused_at = models.DateTimeField(null=True, blank=True)
     paused_by = models.CharField(max_length=255, default="", blank=True)
-    retention_days = models.PositiveIntegerField(default=30)
+    retention_days = models.PositiveIntegerField(default=RETENTION_DAYS)
     when_away = models.CharField(
         max_length=8, choices=[(each.value, each.value) for each in WhenAway], default="wait"
     )
-    away_seconds = models.PositiveIntegerField(default=30)
+    away_seconds = models.PositiveIntegerField(default=AWAY_SECONDS)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     deleted_at = models.DateTimeField(null=True, blank=True)
 

@@ -38,6 +38,32 @@ def test_defaults_of_a_script_are_checked_like_a_push():
     assert errors == ["script a: max_failures must be a number, not 'many'"]
 
 
+UNUSABLE = {
+    "list as type": {"configuration": {"a": {"type": ["string"]}}},
+    "default of the wrong type": {"configuration": {"a": {"default": 5}}},
+    "long name": {"name": "a" * 129},
+    "long version": {"version": "1" * 65},
+    "NUL": {"description": "a\x00b"},
+    "NUL in a script's name": {"scripts": {"a\x00": "a.py"}},
+    "half a pair": {"keywords": ["\ud800"]},
+    "no number": {"scripts": {"a": {"path": "a.py", "max_failures": float("inf")}}},
+    "long title": {"scripts": {"a": {"path": "a.py", "title": "t" * 256}}},
+    "lib outside": {"lib": "../b"},
+}
+
+
+@pytest.mark.parametrize("part", UNUSABLE.values(), ids=UNUSABLE)
+def test_what_cannot_be_stored_or_read_is_an_error(part):
+    manifest, errors = read({**GOOD, **part})
+    assert manifest is None
+    assert len(errors) == 1
+
+
+def test_paths_are_below_the_lib_folder():
+    manifest, _ = read({**GOOD, "lib": "code", "scripts": {"a": "./a.py"}})
+    assert manifest.scripts["a"].path == "code/a.py"
+
+
 @given(json_values)
 def test_any_value_is_a_manifest_or_has_errors(value):
     manifest, errors = read(value)

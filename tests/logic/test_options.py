@@ -1,5 +1,5 @@
 import math
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
@@ -56,6 +56,11 @@ BAD = [
     ("max_failures", 1.5),
     ("delay_until", math.inf),
     ("delay_until", -1),
+    ("delay_until", datetime(999, 1, 1, tzinfo=UTC)),
+    ("repeat_until", datetime.max.replace(tzinfo=timezone(timedelta(hours=-12)))),
+    ("back_off", {"mount": 5, "name": "a"}),
+    ("success", {"mount": "/a", "name": "\x00"}),
+    ("unique_key", "\ud800"),
     ("repeat_delay", -1),
     ("repeat_delay", math.inf),
     ("repeat_until", math.nan),

@@ -93,6 +93,12 @@ def test_delays_double_up_to_the_ceiling():
     assert [recovery.delay_ms(n, 0.5) for n in range(1, 7)] == [20, 40, 50, 50, 50, 50]
 
 
+def test_a_monitor_bears_any_number_of_retries():
+    fields = {"timeout": 1, "retries": 5000, "delay": 1, "max_timeout": 9, "max_delay": 7}
+    monitor = RecoverySpec({"default": fields}).operation("connect").monitoring()
+    assert (monitor.timeout, monitor.delay) == (9, 7)
+
+
 def test_a_monitor_is_as_slow_as_it_gets():
     monitor = spec(timeout=300, delay_spread=0).operation("connect").monitoring()
     assert (monitor.timeout_ms(9), monitor.delay_ms(9, 0.5)) == (2400, 160)

@@ -23,6 +23,11 @@ def test_after_the_end_at_most_one_more_begins():
     assert seconds == [0, 5, 10]
 
 
+def test_moments_beyond_the_last_one_are_left_out():
+    far = datetime(9999, 12, 30, tzinfo=UTC)
+    assert next_runs(far, 86_400_000, -1, 0, None) == [far, far + timedelta(days=1)]
+
+
 def test_the_words():
     assert runs_said(-1, 37) == "37 of ∞"
     assert runs_said(3, 1) == "1 of 4"

@@ -64,6 +64,19 @@ def test_a_body_is_sent(web, make_agent):
     assert make_agent().request("POST", web.url(), body=b"abc").data == b"abc"
 
 
+UNSENDABLE = [{"headers": {"X": "a\r\nb"}}, {"body": object()}, {"method": "GE T"}, {"timeout": 0}]
+
+
+@pytest.mark.parametrize("wrong", UNSENDABLE)
+def test_a_request_that_cannot_be_sent_says_nothing_about_the_backend(web, make_agent, wrong):
+    agent = make_agent(maximum=1, outliers=None)
+    for _ in range(6):
+        with pytest.raises((ValueError, TypeError)):
+            agent.request(**{"method": "POST", "url": web.url(), **wrong})
+    assert agent.request("GET", web.url()).status == 200
+    assert not agent.get_pool("127.0.0.1", web.port).get_stats()["counters"].get("failed-state")
+
+
 def test_connections_are_used_again(web, make_agent):
     agent = make_agent(maximum=1)
     for _ in range(10):
@@ -190,10 +203,19 @@ def test_an_unknown_host_is_an_error(make_agent):
             agent.request("GET", "http://svc.example/")
 
 
-@pytest.mark.parametrize("url", ["https://h/", "ftp://h/", "h", "/path", "http:///x"])
+URLS = ["https://h/", "ftp://h/", "h", "/path", "http:///x", "http://h:x/", "http://[::1/"]
+
+
+@pytest.mark.parametrize("url", URLS)
 def test_other_schemes_and_missing_hosts_are_refused(make_agent, url):
     with pytest.raises(InvalidInput):
         make_agent().request("GET", url)
+
+
+@pytest.mark.parametrize("wrong", [{"spares": 9}, {"recovery": {}}, {"resolvers": "10.0.0.53"}])
+def test_an_agent_that_cannot_work_is_not_made(make_agent, wrong):
+    with pytest.raises((InvalidInput, TypeError)):
+        make_agent(**{"maximum": 4, **wrong})
 
 
 def test_ipv6_literals(make_agent):
@@ -339,6 +361,11 @@ def test_errors_are_those_of_requests(web, make_agent):
     agent = make_agent()
     with requests.Session() as session:
         session.mount("http://", agent_adapter(agent))
+        web.status = 99999  # no status line of HTTP
+        with pytest.raises(requests.exceptions.ConnectionError):
+            session.get(web.url())
+        with pytest.raises(ValueError, match="timeout must be positive"):
+            session.get(web.url(), timeout=0)
         web.hang = True
         with pytest.raises(requests.exceptions.Timeout):
             session.get(web.url(), timeout=(5, 0.05))

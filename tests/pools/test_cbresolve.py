@@ -48,6 +48,14 @@ def test_a_note_about_options_that_static_ignores():
     assert "note:" in run("-S", "-p", "80", "127.0.0.1:1")[2]
 
 
+def test_a_kang_port_in_use_is_told():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        code, stdout, stderr = run("-k", str(port), "-S", "127.0.0.1:1")
+    assert (code, stdout) == (1, "")
+    assert f"error: port {port} cannot be served" in stderr
+
+
 def test_a_name(dns):
     code, stdout, stderr = ask(dns, "svc.example")
     assert code == 0

@@ -1,6 +1,7 @@
 """Pools with threads and real connections: backends that come, go, hang and fail."""
 
 import logging
+import math
 import socket
 import threading
 
@@ -216,6 +217,10 @@ def test_the_pool_fails_with_its_resolver():
         {"target_claim_delay": 0},
         {"max_churn_rate": 0},
         {"decoherence_interval": 5},
+        {"max_lease": 0},
+        {"max_waiting": -1},
+        {"checker": print, "check_timeout": -1},
+        {"check_limit": math.nan},
     ],
 )
 def test_bad_options(options):

@@ -6,6 +6,7 @@ import pytest
 
 from pools import (
     ClaimCancelledError,
+    ClaimError,
     ClaimHandleMisusedError,
     ClaimTimeoutError,
     NoBackendsError,
@@ -82,6 +83,32 @@ def test_p1_errors_of_an_empty_pool():
         with pytest.raises(ClaimTimeoutError), pool.claim(timeout=10):
             raise AssertionError("no connection can have been claimed")
         assert pool.is_empty
+
+
+def test_an_error_names_the_pool_that_people_know():
+    with pooling() as pool:
+        for claim in (lambda: pool.claim(timeout=1).wait(), pool.claim_sync):
+            with pytest.raises(ClaimError) as caught:
+                claim()
+            assert caught.value.pool is pool
+
+
+def test_a_claim_that_times_out_inside_another_is_no_fault_of_the_backend(echo):
+    with pooling(echo.port, spares=1, maximum=1, outliers=None) as pool:
+        for _ in range(6):
+            with pytest.raises(ClaimTimeoutError), pool.claim(timeout=LONG):
+                pool.claim(timeout=1).wait()
+        assert "failed-state" not in pool.get_stats()["counters"]
+
+
+@pytest.mark.parametrize("end", ["release", "close"])
+def test_a_claim_that_is_over_has_no_connection(echo, end):
+    with pooling(echo.port) as pool:
+        claim = pool.claim(timeout=LONG)
+        claim.wait()
+        getattr(claim, end)()
+        with pytest.raises(ClaimHandleMisusedError, match="has no connection"):
+            claim.wait()
 
 
 def test_p12_cancel(echo):

@@ -266,6 +266,12 @@ def test_the_right_resolver_for_the_input():
     assert (found.config.domain, found.config.default_port) == ("svc.example", 99)
 
 
+@pytest.mark.parametrize(("floor", "ceiling"), [(0, 5), (10, 5), (float("nan"), 5)])
+def test_the_floor_is_below_the_ceiling(floor, ceiling):
+    with pytest.raises(InvalidInput, match="ttl_floor"):
+        DNSResolver("svc.example", RECOVERY, ttl_floor=floor, ttl_ceiling=ceiling)
+
+
 @pytest.mark.parametrize("text", ["127.0.0.1:70000", "no good", "", "127.0.0.1"])
 def test_bad_input_is_invalid(text):
     with pytest.raises(InvalidInput):

@@ -30,7 +30,10 @@ class Web:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(CERTIFICATE)
         context.sni_callback = lambda _, name, __: self.sni.append(name)
-        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+        # Shaken hands in the thread of the connection: a silent one would hold up all others.
+        self._server.socket = context.wrap_socket(
+            self._server.socket, server_side=True, do_handshake_on_connect=False
+        )
 
     def _handler(web):  # noqa: N805
         class Handler(BaseHTTPRequestHandler):

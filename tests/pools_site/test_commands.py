@@ -87,6 +87,7 @@ def test_a_line_that_cannot_be_parsed_is_code_2(capsys, arguments):
         (["web", "--domain", "svc.example", "--nameserver", "8.8.8.8"], "may not be asked"),
         (["web", "--domain", "svc.example", "--recovery", "[]"], "recovery"),
         (["web", "--domain", "svc.example", "--removal-share", "2"], "removal_share"),
+        (["web", "--domain", "svc.example", "--removal-share", "nan"], "removal_share"),
     ],
 )
 def test_settings_that_cannot_work_are_code_2(arguments, words):

@@ -79,6 +79,17 @@ def test_resolve_now_is_rate_limited_by_the_floor(rest_as, watching):
     assert send(client, "POST", "/pools/svc/resolve").status_code == 202
 
 
+def test_a_paused_name_is_not_looked_up_now(rest_as, watching):
+    watching.name(is_watched=False)
+    answer = send(rest_as("operator"), "POST", "/pools/svc/resolve")
+    assert (answer.status_code, answer.json()["code"]) == (409, "pool_paused")
+
+
+def test_a_name_too_long_for_its_service_is_refused(rest_as):
+    body = {**NEW, "domain": ".".join(["a" * 61] * 4)}
+    assert "service" in send(rest_as("admin"), "POST", "/pools", body).json()["errors"]
+
+
 def test_resolve_now_makes_the_watcher_look_before_the_ttl(rest_as, watching):
     watching.targets(1, 2, 3, ttl=3000)
     watching.name()

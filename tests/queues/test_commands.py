@@ -3,9 +3,10 @@
 import json
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 import queues
+from queues.models import Queue
 
 pytestmark = pytest.mark.usefixtures("probe", "scripts_see_this_database")
 
@@ -53,13 +54,30 @@ def test_nothing_is_done_when_one_of_the_jobs_does_not_exist(run, queue):
     assert queue.pending() == [job_id]
 
 
+def test_a_job_that_refuses_does_not_stop_the_others(run, queue, act, capsys):
+    plain, repeating = queue.push(act, delay=60_000), queue.push(act, repeat_times=1, delay=60_000)
+    with pytest.raises(SystemExit) as ended:
+        run("queued_jobs", "pause", plain, repeating)
+    told = capsys.readouterr()
+    assert (ended.value.code, told.out) == (1, f"{repeating} paused\n")
+    assert f"job {plain} does not repeat" in told.err
+
+
 def test_queue(run):
     run("queue", "create", "mail", "--max-workers", "3")
     run("queue", "pause", "mail")
     listed = {gauge["name"]: gauge for gauge in json.loads(run("queue", "list", "--json"))}
     assert (listed["mail"]["max_workers"], listed["mail"]["paused"]) == (3, True)
+    run("queue", "create", "mail", "--retention-days", "7")
+    assert Queue.objects.get(name="mail").retention_days == 7
     run("queue", "delete", "mail")
     assert "mail" not in run("queue", "list")
+
+
+def test_a_refused_setting_makes_no_queue(run):
+    with pytest.raises(SystemExit):
+        run("queue", "create", "mail", "--max-workers", "3", "--retention-days", "0")
+    assert not Queue.objects.filter(name="mail").exists()
 
 
 def test_service(run):
@@ -80,6 +98,7 @@ def test_script(run):
     "arguments",
     [
         ("queue", "pause", "nowhere"),
+        ("queue", "delete", "default"),
         ("queued_jobs", "abort", "1"),
         ("script", "/nowhere", "x"),
         ("push", "nowhere", "/probe", "act"),
@@ -90,6 +109,12 @@ def test_a_refusal_is_exit_code_1(run, arguments):
     with pytest.raises(SystemExit) as ended:
         run(*arguments)
     assert ended.value.code == 1
+
+
+def test_a_worker_has_a_name_that_can_be_stored(run):
+    with pytest.raises(CommandError, match="at most 128 characters") as refused:
+        run("worker", "--name", "x" * 129)
+    assert refused.value.returncode == 2
 
 
 def test_an_unknown_queue_is_named(run, capsys):

@@ -2,6 +2,7 @@
 
 import math
 from datetime import UTC, datetime, timedelta
+from functools import reduce
 
 import pytest
 from django.db import connection
@@ -63,17 +64,48 @@ def test_any_endless_number_is_stored_alike(queue, act, value):
     assert queue.get(queue.push(act, max_failures=value)).max_failures == -1
 
 
-@pytest.mark.parametrize("data", [math.nan, {1, 2}, "\x00", "\ud800", object(), 2_000_000 * "x"])
+DEEP = reduce(lambda inner, _: {"a": [inner]}, range(50), [1])
+NO_DATA = [math.nan, {1, 2}, "\x00", "\ud800", object(), 2_000_000 * "x", DEEP]
+
+
+@pytest.mark.parametrize("data", NO_DATA, ids=range(7))
 def test_data_that_is_not_json_is_refused(queue, act, data):
     with pytest.raises(BadPush):
         queue.push(act, data)
     assert queue.all() == []
 
 
-@pytest.mark.parametrize("script", [{"mount": "x", "name": "a"}, {"mount": "/a", "name": ""}, "a"])
-def test_a_script_must_be_named(queue, script):
+def test_a_backslash_and_u0000_is_a_text_like_any_other(queue, act):
+    assert queue.get(queue.push(act, "\\u0000")).data == "\\u0000"
+
+
+NO_SCRIPTS = [{"mount": "x", "name": "a"}, {"mount": "/a", "name": ""}, "a", {"mount": "/a"}]
+NO_SCRIPTS += [{"mount": "/a", "name": "\ud800"}, {"mount": 5, "name": [1]}]
+
+
+@pytest.mark.parametrize("script", NO_SCRIPTS)
+def test_a_script_must_be_named(queue, act, script):
     with pytest.raises(BadPush):
         queue.push(script)
+    with pytest.raises(BadPush):
+        queue.push(act, success=script)
+
+
+BROKEN = [{"schema": 5}, {"schema": {"type": "no"}}, {"schema": {"$ref": "#/no"}}]
+
+
+@pytest.mark.parametrize("part", [*BROKEN, {"schema": {"const": {1}}}, {"preprocess": 5}])
+def test_what_a_script_carries_must_work(queue, act, part):
+    with pytest.raises(BadPush):
+        queue.push({**act, **part}, 1)
+
+
+def test_a_job_is_looked_for_in_its_own_queue(queue, act):
+    job_id, other = queue.push(act, delay=60_000), queues.create("other")
+    assert other.delete(job_id) is False
+    with pytest.raises(JobNotFound):
+        other.get(job_id).abort()
+    assert queue.get(job_id).status == "pending"
 
 
 def test_a_closure_cannot_be_a_callback(queue, act):
@@ -136,6 +168,12 @@ def test_a_push_to_a_missing_queue_is_refused(queue, act):
     queues.delete("work")
     with pytest.raises(QueueNotFound):
         queue.push(act)
+
+
+@pytest.mark.parametrize("script", ["a", {"mount": "/probe"}])
+def test_a_list_is_filtered_by_mount_and_name_only(queue, script):
+    with pytest.raises(BadPush, match="named by its mount and name"):
+        queue.pending(script)
 
 
 def test_lists_are_by_due_time_and_by_name_and_mount(queue, act):

@@ -3,6 +3,7 @@
 import pytest
 
 import queues
+from allocation.models import Event
 from queues.errors import BadQueue, QueueNotFound
 from queues.models import Queue, Slot
 
@@ -19,6 +20,20 @@ def test_an_unknown_queue_is_named_in_the_error(db):
 
 def test_default_always_exists(db):
     assert queues.get("default").max_workers == 1
+
+
+def test_default_cannot_be_deleted(db):
+    with pytest.raises(BadQueue, match="always exists"):
+        queues.delete("default")
+
+
+@pytest.mark.parametrize("name", ["a\x00", "\ud800", "", None, 5, "x" * 256])
+def test_a_name_that_no_queue_can_have(db, name):
+    assert queues.delete(name) is False
+    with pytest.raises(QueueNotFound):
+        queues.get(name)
+    with pytest.raises(BadQueue):
+        queues.create(name)
 
 
 def test_creating_twice_is_one_queue(db):
@@ -43,10 +58,12 @@ def test_a_queue_has_as_many_slots_as_workers(db):
 
 def test_deleting_says_whether_it_was_there(db):
     queues.create("q")
+    handle = queues.get("q")
     assert queues.delete("q") is True
     assert queues.delete("q") is False
-    with pytest.raises(QueueNotFound):
-        queues.get("q")
+    for ask in (lambda: queues.get("q"), lambda: handle.max_workers):
+        with pytest.raises(QueueNotFound, match="Queue does not exist: q"):
+            ask()
 
 
 @pytest.mark.parametrize("number", [0, -1, 1001, 1.5, True, "2"])
@@ -73,3 +90,14 @@ def test_jobs_of_a_deleted_queue_wait_for_it(queue, act, hands):
     queues.create("work")
     hands.drain()
     assert job.status == "complete"
+
+
+def test_a_queue_that_is_made_again_is_as_new(queue, act, hands):
+    queues.create("work", 10)
+    queues.pause("work")
+    job = queue.get(queue.push(act))
+    queues.delete("work")
+    assert queues.create("work").max_workers == 1
+    hands.drain()
+    assert job.status == "complete"
+    assert Event.objects.filter(kind="queue.created", subject="queue:work").count() == 2

@@ -194,8 +194,18 @@ def test_services_are_installed_and_removed(admin, tmp_path):
     one = "/api/v1/services?mount=/life"
     assert admin.patch(one, {"folder": "lifecycle"}, JSON).status_code == 200
     assert admin.get(one).json()[0]["version"] == "2.0.0"
+    assert admin.delete(one + "&teardown=no").status_code == 400
     assert admin.delete(one).status_code == 204
     assert admin.get(one).status_code == 400
+
+
+@pytest.mark.parametrize("method", ["put", "patch"])
+def test_a_configuration_can_be_sent_back_as_it_was_read(admin, probe, method):
+    installation.configure(probe, {"token": "CANARY-config"})
+    url = f"/api/v1/services/configuration?mount={probe}"
+    values = admin.get(url).json()["values"]
+    assert getattr(admin, method)(url, values, JSON).status_code == 200
+    assert installation.found(probe).configuration["token"] == "CANARY-config"
 
 
 def test_secrets_are_masked_everywhere(operator, admin, queue, hands, probe):

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import queues
+from queues.context import Log
 from queues.models import MinuteCount, QueuedJob, Run, RunLog
 
 
@@ -194,7 +195,9 @@ def test_a_time_out_before_the_process_can_listen_is_one(queue, probe, hands, tm
     assert job.failures == ["timed out after 100 ms"]
 
 
-@pytest.mark.parametrize("script", ["nan", "huge", "circular", "object", "nul", "exits", "no_run"])
+@pytest.mark.parametrize(
+    "script", ["nan", "huge", "circular", "object", "nul", "deep", "exits", "no_run"]
+)
 def test_a_result_that_cannot_be_stored_is_a_failure(queue, odd_service, hands, script, act):
     job = queue.get(queue.push({"mount": odd_service, "name": script}))
     other = queue.get(queue.push(act))
@@ -209,7 +212,11 @@ ODD = {
     "circular": "a = []; a.append(a); return a",
     "object": "return object()",
     "nul": "return '\\x00'",
+    "deep": "r = []; [r := [r] for _ in range(101)]; return r",
     "exits": "raise SystemExit(3)",
+    "half_a_line": "print('one', end='')",
+    "whole_line": "print('two')",
+    "mute": "raise type('Mute', (Exception,), {'__str__': lambda self: 1 / 0})()",
 }
 
 
@@ -247,6 +254,24 @@ def test_every_attempt_is_kept(queue, act, hands, tmp_path):
         (2, "one"),
         (2, "two"),
     ]
+
+
+def test_a_line_without_its_end_belongs_to_its_own_job(queue, odd_service, hands, act):
+    for script in ("half_a_line", "whole_line", "mute"):
+        queue.push({"mount": odd_service, "name": script})
+    hands.drain()
+    first, second, third = queue.all()
+    assert list(RunLog.objects.order_by("id").values_list("job_id", "text")) == [
+        (int(first), "one"),
+        (int(second), "two"),
+    ]
+    assert queue.get(third).failures == ["Mute"]
+
+
+def test_a_level_that_nobody_knows_is_info():
+    said = []
+    Log(said.append)("the house is on fire", "catastrophe")
+    assert said == [{"t": "log", "level": "info", "text": "the house is on fire"}]
 
 
 def test_counters_are_written_with_the_outcomes(queue, act, hands, tmp_path, sweep):

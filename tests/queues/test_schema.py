@@ -3,7 +3,7 @@
 import pytest
 
 from queues.errors import DataRefused
-from queues.schema import check
+from queues.schema import check, schema_error
 
 GOOD = {
     "date": "2026-02-28",
@@ -27,3 +27,23 @@ def test_a_format_takes_what_fits_and_refuses_what_does_not(form):
 
 def test_a_format_that_we_do_not_know_is_a_remark():
     assert check(of("phone"), {"to": "anything"}) == {"to": "anything"}
+
+
+@pytest.mark.parametrize("reference", ["#/nowhere", "#none", "http://127.0.0.1:9/x", "other.json"])
+def test_a_reference_must_lead_somewhere_and_nothing_is_fetched(reference):
+    schema = {"properties": {"a": {"$ref": reference}}}
+    assert schema_error(schema).endswith("leads nowhere")
+    with pytest.raises(DataRefused, match="leads nowhere"):
+        check(schema, {"a": 1})
+
+
+def test_references_within_a_schema_are_followed():
+    schema = {"$defs": {"n": {"type": "integer"}}, "properties": {"a": {"$ref": "#/$defs/n"}}}
+    assert schema_error(schema) is None
+    with pytest.raises(DataRefused, match="a: 'x' is not of type 'integer'"):
+        check(schema, {"a": "x"})
+
+
+def test_a_schema_that_refers_to_itself_alone_refuses():
+    with pytest.raises(DataRefused, match="refers to itself"):
+        check({"$ref": "#"}, 1)

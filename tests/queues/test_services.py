@@ -1,7 +1,10 @@
 """Install, upgrade, replace, uninstall; what each runs and keeps."""
 
+import json
+
 import pytest
 
+from allocation.models import Event
 from queues import installation
 from queues.errors import BadMount, BadService, LifecycleScriptFailed, MountTaken, ServiceNotFound
 from queues.models import Service
@@ -86,8 +89,11 @@ def test_uninstall_runs_teardown_and_stops_on_its_failure(story):
 def test_what_is_not_installed_cannot_be_changed_unless_forced(story, change):
     with pytest.raises(ServiceNotFound):
         change("lifecycle", "/life")
-    options = {"force": True, "setup": False, "teardown": False}
-    assert change("lifecycle", "/life", configuration=story.configuration, **options).pk
+    with pytest.raises(BadService):
+        change("lifecycle", "/life", configuration={"size": 3}, force=True)
+    assert not Service.objects.exists()
+    assert change("lifecycle", "/life", configuration=story.configuration, force=True).pk
+    assert story.lines() == ["setup red life_texts"]  # there was nothing to tear down
     with pytest.raises(ServiceNotFound):
         installation.uninstall("/nowhere")
     assert installation.uninstall("/nowhere", force=True) is False
@@ -97,12 +103,14 @@ def test_every_error_of_a_folder_is_told_at_once(transactional_db):
     with pytest.raises(BadService) as refusal:
         installation.install("bad_paths", "/bad")
     errors = "\n".join(refusal.value.facts["errors"])
-    for word in ("name", "version", "inside the service", "max_failures"):
+    for word in ("name", "version", "inside the service", "max_failures", "gone.py is no file"):
         assert word in errors
     assert not Service.objects.exists()
 
 
-@pytest.mark.parametrize("folder", ["../queues", "/etc", "nowhere", "not_json", ".", "a\x00b"])
+@pytest.mark.parametrize(
+    "folder", ["../queues", "/etc", "nowhere", "not_json", ".", "a\x00b", "a" * 300]
+)
 def test_a_folder_that_is_no_service_is_refused(transactional_db, folder):
     with pytest.raises(BadService):
         installation.install(folder, "/bad")
@@ -133,6 +141,14 @@ def test_a_script_with_a_syntax_error_is_refused(transactional_db, folder):
         installation.install("made", "/made")
 
 
+def test_what_is_odd_about_a_manifest_is_told_with_the_event(transactional_db, folder):
+    odd = {"name": "made", "version": "one", "scripts": {"a": "a.py"}, "colour": 1}
+    folder(**{"a.py": "def run(context): pass", "manifest.json": json.dumps(odd)})
+    installation.install("made", "/made")
+    facts = Event.objects.get(kind="service.installed").facts
+    assert facts["warnings"] == ["unknown field colour", "version is not semantic: one"]
+
+
 def test_a_missing_script_is_refused(transactional_db, folder):
     folder()
     with pytest.raises(BadService, match="is no file of the service"):
@@ -160,6 +176,8 @@ def test_a_bad_mount_is_refused(transactional_db, mount):
 
 def test_configuration_is_checked(story):
     install(story, setup=False)
+    with pytest.raises(BadService, match="cannot be stored"):
+        installation.configure("/life", {"colour": "a\x00b"})
     with pytest.raises(BadService, match="colour must be of type string"):
         installation.configure("/life", {"colour": 3})
     with pytest.raises(BadService, match="size is not allowed"):

@@ -128,7 +128,7 @@ def _settings(parser: argparse.ArgumentParser, is_new: bool) -> None:
 def _json(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise argparse.ArgumentTypeError(f"not JSON: {error}") from error
 
 

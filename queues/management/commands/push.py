@@ -47,5 +47,5 @@ class Command(AtributoCommand):
 def _data(text: str | None) -> Any:
     try:
         return None if text is None else json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise CommandError(f"--data is not JSON: {error}", returncode=2) from error

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.core.management.base import CommandParser
+from django.db.transaction import atomic
 
 import queues
 from allocation.models.clock import database_now
@@ -36,6 +37,9 @@ class Command(AtributoCommand):
         creation.add_argument(
             "--away-seconds", type=int, metavar="N", help="The grace before they move or fail."
         )
+        creation.add_argument(
+            "--retention-days", type=int, metavar="N", help="How long finished jobs are kept."
+        )
         for name in ("pause", "resume", "delete"):
             actions.add(name).add_argument("name")
 
@@ -44,15 +48,22 @@ class Command(AtributoCommand):
             self._list(options)
             return
         if options["action"] == "create":
-            queues.create(options["name"], options["max_workers"])
-            wishes = options["when_away"], options["away_seconds"]
-            if wishes != (None, None):
-                catalogue.set_when_away(options["name"], *wishes)
+            self._create(options)
         else:
             catalogue.row(options["name"])
             getattr(queues, options["action"])(options["name"])
         if options["action"] != "delete":
             self._tell(options)
+
+    def _create(self, options: dict[str, Any]) -> None:
+        """All of it or nothing."""
+        name, wishes = options["name"], (options["when_away"], options["away_seconds"])
+        with atomic():
+            queues.create(name, options["max_workers"])
+            if wishes != (None, None):
+                catalogue.set_when_away(name, *wishes)
+            if options["retention_days"] is not None:
+                catalogue.set_retention(name, options["retention_days"])
 
     def _list(self, options: dict[str, Any]) -> None:
         now = database_now()
@@ -75,5 +86,6 @@ class Command(AtributoCommand):
                 away += f" after {shown['away_seconds']} s"
             self.stdout.write(
                 f"{shown['name']}: {state}, {shown['max_workers']} workers; "
-                f"without their instance {away}"
+                f"without their instance {away}; finished ones are kept "
+                f"{shown['retention_days']} days"
             )

@@ -1,12 +1,14 @@
 """`manage.py queued_jobs`: list, show, abort, retry, run now, pause, resume, delete jobs."""
 
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from django.core.management.base import CommandParser
 
+from allocation.errors import AtributoError
 from allocation.models.clock import database_now
-from atributo_site.commands import AtributoCommand
+from atributo_site.commands import EXIT_REFUSED, AtributoCommand
 from queues import pausing, steering
 from queues.api_jobs import found
 from queues.management.subcommands import Subcommands
@@ -49,6 +51,16 @@ ACTIONS = {
 }
 
 
+class End(NamedTuple):
+    job: int
+    changed: bool
+    said: str
+    refusal: str = ""
+
+    def facts(self) -> dict[str, str]:
+        return {"error": self.refusal} if self.refusal else {}
+
+
 class Command(AtributoCommand):
     help = "Jobs: list, show, abort, retry, run-now, pause, resume, delete."
 
@@ -75,14 +87,23 @@ class Command(AtributoCommand):
             self._do(ACTIONS[options["action"]], options)
 
     def _do(self, action: Action, options: dict[str, Any]) -> None:
+        """Each job by itself: one that refuses neither hides nor stops the others."""
         why = {"reason": options["reason"]} if action.takes_reason else {}
         jobs = [found(job_id).pk for job_id in options["ids"]]
-        changed = {job_id: action.do(job_id, **why) is not False for job_id in jobs}
+        ends = [_done(action, job_id, why) for job_id in jobs]
         if options["json"]:
-            self.show([{"id": str(job_id), "changed": done} for job_id, done in changed.items()])
-            return
-        for job_id, done in changed.items():
-            self.stdout.write(f"{job_id} {action.said if done else action.otherwise}")
+            self.show([{"id": str(end.job), "changed": end.changed, **end.facts()} for end in ends])
+        else:
+            self._say(ends)
+        if any(end.refusal for end in ends):
+            sys.exit(EXIT_REFUSED)
+
+    def _say(self, ends: list[End]) -> None:
+        for end in ends:
+            if end.refusal:
+                self.stderr.write(end.refusal)
+            else:
+                self.stdout.write(f"{end.job} {end.said}")
 
     def _list(self, options: dict[str, Any]) -> None:
         jobs = repeating() if options["repeating"] else QueuedJob.objects.visible()
@@ -113,3 +134,11 @@ class Command(AtributoCommand):
                 for job in jobs
             ]
         )
+
+
+def _done(action: Action, job_id: int, why: dict[str, str]) -> End:
+    try:
+        changed = action.do(job_id, **why) is not False
+    except AtributoError as error:
+        return End(job_id, False, "", str(error))
+    return End(job_id, changed, action.said if changed else action.otherwise)

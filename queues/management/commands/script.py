@@ -45,5 +45,5 @@ def data_of(options: dict[str, Any]) -> Any:
 def _json(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise CommandError(f"{text!r} is not JSON: {error}", returncode=2) from error

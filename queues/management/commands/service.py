@@ -96,7 +96,7 @@ class Command(AtributoCommand):
 def _json(text: str) -> Any:
     try:
         value = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise CommandError(f"not JSON: {error}", returncode=2) from error
     if not isinstance(value, dict):
         raise CommandError("the configuration must be a JSON object", returncode=2)

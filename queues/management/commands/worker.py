@@ -4,14 +4,17 @@ import os
 import socket
 from typing import Any
 
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils.timezone import now
 
 from atributo_site.commands import AtributoCommand
+from queues.logic.storable import is_storable
 from queues.mortality import die_with_parent
 from queues.presence import Presence
 from queues.stations import Post
 from queues.worker import Worker, default_name
+
+LONGEST_NAME = 128
 
 
 class Command(AtributoCommand):
@@ -30,8 +33,10 @@ class Command(AtributoCommand):
         )
 
     def perform(self, **options: Any) -> None:
-        die_with_parent()
         name = options["name"] or default_name()
+        if len(name) > LONGEST_NAME or not is_storable(name):
+            raise CommandError(f"--name has at most {LONGEST_NAME} characters", returncode=2)
+        die_with_parent()
         presence = Presence(name, _facts(options["instance"]))
         post = Post(options["instance"], presence) if options["instance"] else None
         Worker(name, presence, post).work()
