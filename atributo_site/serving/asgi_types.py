@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import HttpResponse
 
+from atributo_site import request_ids
 from atributo_site.rest.authentication import TokenAuthentication
 from atributo_site.rest.problems import handle, problem
 
@@ -18,6 +19,19 @@ SAFE_HEADERS = {
     "Referrer-Policy": "same-origin",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
 }
+
+
+def numbered(scope: Message, send: Send) -> Send:
+    """A `send` whose answer carries the id of the request, as Django's answers do."""
+    given = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
+    header = (b"x-request-id", request_ids.chosen(given).encode())
+
+    async def send_numbered(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message["headers"], header]}
+        await send(message)
+
+    return send_numbered
 
 
 async def send_problem(send: Send, error: Exception) -> None:

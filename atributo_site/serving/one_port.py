@@ -12,7 +12,7 @@ from django.conf import settings
 
 from atributo_site.rest.ids import ENCODED_SLASH
 from atributo_site.serving import request_body
-from atributo_site.serving.asgi_types import Message, Receive, Send, refuse
+from atributo_site.serving.asgi_types import Message, Receive, Send, numbered, refuse
 from atributo_site.serving.ending import when_stopping
 from atributo_site.serving.stream import PATH, EventStream
 
@@ -42,9 +42,10 @@ class OnePort:
     async def _answer(self, scope: Message, receive: Receive, send: Send) -> None:
         path = decoded_path(scope["raw_path"])
         if path is None:
-            await refuse(send, 400, "malformed", "The address is not percent-encoded UTF-8.")
+            detail = "The address is not percent-encoded UTF-8."
+            await refuse(numbered(scope, send), 400, "malformed", detail)
         elif path == PATH:
-            await self._stream(scope, receive, send)
+            await self._stream(scope, receive, numbered(scope, send))
         else:
             await self._hand_on({**scope, "path": path}, receive, send)
 
@@ -53,10 +54,10 @@ class OnePort:
             body = await request_body.body_of(receive, settings.ATRIBUTO.body_bytes)
         except request_body.BodyTooLarge:
             detail = "The request body is larger than this site accepts."
-            return await refuse(send, 413, "too_large", detail)
+            return await refuse(numbered(scope, send), 413, "too_large", detail)
         except request_body.BodyTooSlow:
             detail = "The request body did not arrive in time."
-            return await refuse(send, 408, "too_slow", detail)
+            return await refuse(numbered(scope, send), 408, "too_slow", detail)
         except request_body.BodyCut:
             return None
         scope["headers"] = trusted_headers(scope["headers"], len(body))

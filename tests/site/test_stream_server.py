@@ -72,6 +72,15 @@ def test_the_stream_needs_a_user_with_a_role(web, django_user_model, client):
     assert httpx.get(url, cookies=cookies).status_code == 403
 
 
+@pytest.mark.parametrize("path", ["/events/stream", "/%ff"])
+def test_answers_that_django_never_sees_carry_a_request_id(web, path):
+    url = f"{web()}{path}"
+    assert httpx.get(url, headers={"X-Request-Id": "known-id-1"}).headers["X-Request-Id"] == (
+        "known-id-1"
+    )
+    assert len(httpx.get(url, headers={"X-Request-Id": "<b>"}).headers["X-Request-Id"]) == 32
+
+
 def test_a_session_may_listen(web, client_as, wait_until):
     url = f"{web()}/events/stream"
     cookie = client_as("viewer").cookies["sessionid"].value
