@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from atributo_site.supervisor import tether
+from atributo_site.supervisor.log_files import keep_small
 
 FIRST_BACKOFF_SECONDS = 0.2
 LONGEST_BACKOFF_SECONDS = 10.0
@@ -50,7 +51,8 @@ class Child:
         self._started_at = monotonic
 
     def watch(self, monotonic: float, died: Callable[["Child"], None]) -> None:
-        """One look: notice a death, start again when its time has come."""
+        """One look: notice a death, start again when its time has come; keep the log small."""
+        keep_small(self.log_path)
         if self._process and self._process.poll() is not None:
             self._note_death(self._process.returncode, monotonic)
             died(self)

@@ -12,8 +12,6 @@ from atributo_site import embedded_redis
 from atributo_site.environment import BASE_DIR
 from atributo_site.supervisor.child import Child
 
-LARGEST_LOG_BYTES = 10 * 1024 * 1024
-
 
 class NoRedisServer(AtributoError):
     code = "no_redis_server"
@@ -64,10 +62,6 @@ def _manage(*arguments: str) -> list[str]:
 
 
 def _log(name: str) -> Path:
-    """Log files grow to a size and are then kept once more as NAME.log.1."""
     folder = settings.VAR_DIR / "log"
     folder.mkdir(mode=0o700, exist_ok=True)
-    path = folder / f"{name}.log"
-    if path.exists() and path.stat().st_size > LARGEST_LOG_BYTES:
-        path.replace(path.with_suffix(".log.1"))
-    return path
+    return folder / f"{name}.log"

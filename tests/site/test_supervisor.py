@@ -20,11 +20,13 @@ from atributo_site.supervisor.child import (
     describe_exit,
 )
 from atributo_site.supervisor.claim import AlreadyRunning, Claim
+from atributo_site.supervisor.log_files import keep_small
 from atributo_site.supervisor.ports import PortInUse, listen, listen_or_offer
 from atributo_site.supervisor.supervisor import Supervisor
 from tests.servers.waiting import wait_until
 
 FOR_EVER = [sys.executable, "-c", "import signal; print('up', flush=True); signal.pause()"]
+WRITES_ON = "import time\nwhile True: print('line' * 1000), time.sleep(0.001)"
 STUBBORN = [
     sys.executable,
     "-c",
@@ -49,6 +51,16 @@ def child(tmp_path: Path):
 
 def is_up(child: Child) -> bool:
     return child.log_path.exists() and "up" in child.log_path.read_text()
+
+
+def test_a_log_that_grew_is_kept_once_more_while_the_program_goes_on(child):
+    one = child("one", [sys.executable, "-uc", WRITES_ON])
+    one.start(time.monotonic())
+    wait_until(lambda: one.log_path.stat().st_size > 100_000)
+    keep_small(one.log_path, largest=100_000)
+    wait_until(lambda: one.log_path.read_bytes().strip(b"\0"))
+    assert one.log_path.with_suffix(".log.1").stat().st_size > 100_000
+    assert b"\0" not in one.log_path.read_bytes()[:10]
 
 
 def test_a_killed_child_is_started_again_and_its_end_is_told(child):
