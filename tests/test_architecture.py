@@ -38,6 +38,17 @@ def files(folder: str) -> list[Path]:
     return sorted((ROOT / folder).rglob("*.py"))
 
 
+def modules_of(leaf: str) -> list[Path]:
+    path = ROOT.joinpath(*leaf.split("."))
+    return files(str(path.relative_to(ROOT))) or [path.with_suffix(".py")]
+
+
+def is_door(parts: tuple[str, ...]) -> bool:
+    """admin, api (also as a folder or in parts such as api_jobs), urls and commands."""
+    words = {part.partition("_")[0] for part in parts[1:]}
+    return bool(words & {"admin", "api", "urls", "management"})
+
+
 def is_below(name: str, packages: set[str]) -> bool:
     return any(name == package or name.startswith(f"{package}.") for package in packages)
 
@@ -67,12 +78,48 @@ def test_logic_needs_the_standard_library_alone(room):
 
 
 def test_the_pools_library_knows_no_django():
-    allowed = {*sys.stdlib_module_names, "dns", "urllib3", "pools.logic", "pools.net", "requests"}
+    allowed = {*sys.stdlib_module_names, "dns", "urllib3", "pools.logic", "pools.net"}
     broken = [
         f"{path.relative_to(ROOT)} imports {name}"
         for path in files("pools/net")
         for name in imports_of(path)
-        if not is_below(name, allowed | {"httpx"})
+        if not is_below(name, allowed)
+    ]
+    assert broken == []
+
+
+def test_a_leaf_knows_no_room_but_allocation():
+    """A room imports leaves, so that a leaf which imports that room would be a circle."""
+    broken = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for leaf in LEAVES
+        for path in modules_of(leaf)
+        for name in imports_of(path)
+        if is_below(name, {"queues", "pools"})
+    ]
+    assert broken == []
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_nothing_behind_a_door_imports_a_door(room):
+    broken = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in files(room)
+        if not is_door(path.relative_to(ROOT).with_suffix("").parts)
+        for name in imports_of(path)
+        if is_below(name, OURS - {"atributo_site"}) and is_door(tuple(name.split(".")))
+    ]
+    assert broken == []
+
+
+def test_nobody_pickles_evaluates_or_sends_signals():
+    forbidden = {"pickle", "shelve", "marshal", "django.dispatch", "django.db.models.signals"}
+    broken = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for folder in OURS
+        for path in files(folder)
+        for name in imports_of(path)
+        if is_below(name, forbidden)
     ]
     assert broken == []
 

@@ -1,0 +1,51 @@
+"""What the pages point to is there: links, files, modules, settings, commands, benchmarks."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.core.management import get_commands
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+OUR_FOLDERS = "atributo_site|allocation|queues|pools|tests|bench|docs|services"
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+def found(page: Path, pattern: str) -> set[str]:
+    return set(re.findall(pattern, page.read_text()))
+
+
+def anchors(page: Path) -> set[str]:
+    heads = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).strip().replace(" ", "-") for head in heads}
+
+
+@every_page
+def test_links_lead_somewhere(page):
+    links = [link.partition("#") for link in found(page, r"\]\(([^):]+)\)")]
+    targets = [(page.parent / path if path else page, anchor) for path, _, anchor in links]
+    assert [str(target) for target, _ in targets if not target.exists()] == []
+    assert [a for target, a in targets if a and a not in anchors(target)] == []
+
+
+@every_page
+def test_files_and_modules_exist(page):
+    paths = found(page, rf"`((?:{OUR_FOLDERS})/[\w./-]*)`")
+    modules = {name.replace(".", "/") for name in found(page, r"python -m ([\w.]+)")}
+    known = [ROOT / path for path in paths | {f"bench/{n}.py" for n in found(page, r"ARGS=(\w+)")}]
+    assert [str(path) for path in known if not path.exists()] == []
+    assert [name for name in modules if not list(ROOT.glob(f"{name}.py")) + ways_in(name)] == []
+
+
+def ways_in(module: str) -> list[Path]:
+    return list(ROOT.glob(f"{module}/__main__.py"))
+
+
+@every_page
+def test_settings_and_commands_exist(page):
+    example = (ROOT / ".env.example").read_text()
+    settings = found(page, r"(?:ATRIBUTO_[A-Z_]+|DATABASE_URL|REDIS_URL)")
+    assert [name for name in settings if f"{name}=" not in example] == []
+    assert found(page, r"manage\.py ([a-z_]+)") <= set(get_commands())
