@@ -72,7 +72,9 @@ def test_what_a_killed_load_test_left_can_be_removed():
     standing = ground()
     made = standing.__enter__()
     assert left_over() == [Ground(made.name)]
-    call_command("load_test", "--clean", stdout=StringIO())
+    said = StringIO()
+    call_command("load_test", "--clean", "--json", stdout=said)
+    assert json.loads(said.getvalue()) == {"removed": [made.name]}
     assert (left_over(), what_is_left()) == ([], set())
 
 
@@ -91,7 +93,10 @@ def test_production_told_twice_is_measured(settings):
     assert report("--on-production", "--i-mean-it", "--kinds", "pushes")["clients"] == 2
 
 
-@pytest.mark.parametrize("wrong", [["--seconds", "601"], ["--clients", "65"], ["--clients", "0"]])
+@pytest.mark.parametrize(
+    "wrong",
+    [["--seconds", "601"], ["--seconds", "0"], ["--clients", "65"], ["--clients", "0"]],
+)
 def test_the_load_is_bounded(wrong):
     with pytest.raises(CommandError):
         call_command("load_test", *wrong)

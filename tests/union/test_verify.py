@@ -269,6 +269,17 @@ def test_watching_a_healthy_installation_is_quiet(healthy, capsys):
     assert (code, text.count("\n")) == (0, 1)
 
 
+def test_the_rules_are_listed_as_json(capsys):
+    call_command("verify", "--list", "--json")
+    assert list(json.loads(capsys.readouterr().out)) == [rule.name for rule in all_rules()]
+
+
+@pytest.mark.parametrize("wrong", [["--every", "-1"], ["--every", "nan"], ["--rounds", "0"]])
+def test_a_watch_that_cannot_be_is_refused(wrong):
+    with pytest.raises(CommandError, match="must be a "):
+        call_command("verify", "--watch", *wrong)
+
+
 def test_an_unknown_rule_is_named():
     with pytest.raises(CommandError, match="no rule is called «nonsense»") as caught:
         call_command("verify", "--rule", "nonsense")

@@ -39,7 +39,7 @@ class Command(AtributoCommand):
 
     def perform(self, **options: Any) -> None:
         if options["clean"]:
-            self._clean()
+            self._clean(options["json"])
             return
         _check(options)
         report = _measured(options)
@@ -50,16 +50,18 @@ class Command(AtributoCommand):
             return
         self.table(COLUMNS, report.rows())
 
-    def _clean(self) -> None:
+    def _clean(self, as_json: bool) -> None:
         found = left_over()
         for each in found:
             clear(each)
+        if as_json:
+            return self.show({"removed": [each.name for each in found]})
         self.stdout.write(f"Removed what {len(found)} load tests left.")
 
 
 def _check(options: dict[str, Any]) -> None:
     if not 0 < options["seconds"] <= LONGEST_SECONDS:
-        raise CommandError(f"--seconds is at most {LONGEST_SECONDS}", returncode=2)
+        raise CommandError(f"--seconds is more than 0 and at most {LONGEST_SECONDS}", returncode=2)
     if not 1 <= options["clients"] <= MOST_CLIENTS:
         raise CommandError(f"--clients is from 1 to {MOST_CLIENTS}", returncode=2)
     told_twice = options["on_production"] and options["i_mean_it"]

@@ -2,15 +2,17 @@
 
 import sys
 import time
+from argparse import ArgumentTypeError
 from typing import Any
 
 from django.core.management.base import CommandError
 
 from allocation.models.clock import database_now
-from atributo_site.commands import EXIT_REFUSED, EXIT_USAGE, AtributoCommand
+from atributo_site.commands import EXIT_REFUSED, EXIT_USAGE, AtributoCommand, whole_number
 from atributo_site.invariants import Rule, all_rules
 
 Found = dict[str, list[str]]
+LONGEST_PAUSE_SECONDS = 24 * 60 * 60
 
 
 class Command(AtributoCommand):
@@ -20,18 +22,25 @@ class Command(AtributoCommand):
         parser.add_argument("--rule", action="append", help="Only this rule; may be repeated.")
         parser.add_argument("--list", action="store_true", help="Name the rules and stop.")
         parser.add_argument("--watch", action="store_true", help="Look again until stopped.")
-        parser.add_argument("--every", type=float, default=2.0, help="Seconds between two looks.")
-        parser.add_argument("--rounds", type=int, help="With --watch: stop after so many looks.")
+        parser.add_argument("--every", type=_pause, default=2.0, help="Seconds between two looks.")
+        parser.add_argument(
+            "--rounds", type=whole_number(1, 10**9), help="With --watch: stop after so many looks."
+        )
 
     def perform(self, *, rule: list[str] | None, **options: Any) -> None:
         rules = _chosen(rule)
         if options["list"]:
-            return self.table(["rule", "what must hold"], [[r.name, r.sentence] for r in rules])
+            return self._list(rules, options["json"])
         if options["watch"]:
             return self._watch(rules, options["every"], options["rounds"], options["json"])
         found = _look(rules)
         self._print(rules, found, options["json"])
         _end(any(found.values()))
+
+    def _list(self, rules: list[Rule], as_json: bool) -> None:
+        if as_json:
+            return self.show({rule.name: rule.sentence for rule in rules})
+        self.table(["rule", "what must hold"], [[r.name, r.sentence] for r in rules])
 
     def _watch(self, rules: list[Rule], every: float, rounds: int | None, as_json: bool) -> None:
         """Print the first look and then every change; the exit code remembers a broken rule."""
@@ -70,6 +79,13 @@ class Command(AtributoCommand):
         self.stdout.write(f"{at} {'BROKEN' if rows else 'ok':7}{rule.sentence}".lstrip())
         for row in rows:
             self.stdout.write(f"       {row}")
+
+
+def _pause(text: str) -> float:
+    seconds = float(text)
+    if not 0 <= seconds <= LONGEST_PAUSE_SECONDS:
+        raise ArgumentTypeError(f"must be a number from 0 to {LONGEST_PAUSE_SECONDS}")
+    return seconds
 
 
 def _chosen(names: list[str] | None) -> list[Rule]:
