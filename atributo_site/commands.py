@@ -9,6 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 from django.core.serializers.json import DjangoJSONEncoder
+from django.db import DatabaseError, InterfaceError, OperationalError, ProgrammingError
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -21,6 +22,14 @@ EXIT_USAGE = 2  # the command line itself is wrong
 
 
 MOST_LISTED = 100_000
+UNDEFINED_TABLE = "42P01"  # as PostgreSQL calls it; on SQLite it is an OperationalError
+
+
+class DatabaseFailed(AtributoError):
+    """The database is away, busy, not migrated, or no database at all."""
+
+    status_code = 503
+    code = "database_failed"
 
 
 def whole_number(least: int, most: int) -> Callable[[str], int]:
@@ -65,6 +74,8 @@ class AtributoCommand(BaseCommand):
                 self.perform(**options)
             except AtributoError as error:
                 self._refuse(error, options.get("json", False))
+            except (DatabaseError, InterfaceError) as error:
+                self._refuse(_database_failed(error), options.get("json", False))
 
     def show(self, value: Any) -> None:
         """One JSON document on standard output."""
@@ -82,6 +93,20 @@ class AtributoCommand(BaseCommand):
         else:
             self.stderr.write(f"{error}")
         sys.exit(EXIT_REFUSED)
+
+
+def _database_failed(error: Exception) -> DatabaseFailed:
+    """In one line; a mistake in a statement of ours is raised again, its trace must be seen."""
+    if not _is_of_the_database(error):
+        raise error
+    said = str(error).strip().partition("\n")[0]
+    return DatabaseFailed(f"the database failed: {said}. `manage.py doctor` says more.")
+
+
+def _is_of_the_database(error: Exception) -> bool:
+    if isinstance(error, ProgrammingError):
+        return getattr(error.__cause__, "sqlstate", "") == UNDEFINED_TABLE
+    return isinstance(error, OperationalError | InterfaceError) or type(error) is DatabaseError
 
 
 def _user() -> str:

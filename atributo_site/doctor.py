@@ -12,11 +12,14 @@ from django.core import checks
 from django.db import DatabaseError, connection
 
 from allocation.models.clock import database_now
-from atributo_site.environment import source_of
+from atributo_site.env_file import source_of, with_env_file
+from atributo_site.environment import BASE_DIR, Environment
 from atributo_site.first_start import pending_migrations
 from atributo_site.redis_health import RedisHealth, redis_health
 from atributo_site.snapshot import snapshot
+from atributo_site.variables import variables_of
 
+ENV_FILE = BASE_DIR / ".env"
 LARGEST_SKEW_SECONDS = 1.0
 OLDEST_REDIS = (6, 2)
 SQLITE_EXPECTED = {"journal_mode": "wal", "synchronous": "1", "foreign_keys": "1"}
@@ -47,10 +50,31 @@ def _configuration() -> list[Finding]:
         Finding("configuration", "error" if message.is_serious() else "warning", message.msg)
         for message in checks.run_checks(include_deployment_checks=settings.PRODUCTION)
     ]
-    env = settings.ATRIBUTO
-    where = source_of("database_url", os.environ), source_of("redis_url", os.environ)
-    sentence = f"mode {env.mode}; database by {where[0]}, Redis by {where[1]}"
+    found += _unknown_variables() + _plain_http()
+    where = [source_of(name, os.environ, ENV_FILE) for name in ("DATABASE_URL", "REDIS_URL")]
+    sentence = f"mode {settings.ATRIBUTO.mode}; database by {where[0]}, Redis by {where[1]}"
     return found or [Finding("configuration", "ok", sentence)]
+
+
+def _unknown_variables() -> list[Finding]:
+    """A name that was mistyped would otherwise change nothing, and nobody would know why."""
+    if settings.ATRIBUTO.mode == "test":  # tests have more of them
+        return []
+    given = with_env_file(os.environ, ENV_FILE)
+    known = {variable.name for variable in variables_of(Environment).values()}
+    ours = {name for name in given if name.startswith("ATRIBUTO_")} - known
+    fix = ".env.example lists them all"
+    return [
+        Finding("configuration", "warning", f"{name} is no setting", fix) for name in sorted(ours)
+    ]
+
+
+def _plain_http() -> list[Finding]:
+    if not settings.PRODUCTION or settings.ATRIBUTO.behind_proxy:
+        return []
+    sentence = "pages are for https alone, and the web server speaks http"
+    fix = "put a proxy that ends TLS in front and set ATRIBUTO_BEHIND_PROXY=yes"
+    return [Finding("configuration", "warning", sentence, fix)]
 
 
 def _database() -> Finding:
@@ -111,7 +135,8 @@ def _clock() -> Finding:
 
 def _redis(health: RedisHealth) -> Finding:
     if health.state != "ok":
-        return Finding("redis", "warning", health.detail, "start it, or correct REDIS_URL")
+        fix = "" if health.version else "start it, or correct REDIS_URL"  # else the detail has it
+        return Finding("redis", "warning", health.detail, fix)
     if _version(health.version) < OLDEST_REDIS:
         return Finding("redis", "error", health.detail, "install Redis 6.2 or Valkey")
     return Finding("redis", "ok", f"{health.detail[:-1]}, policy {health.policy}")

@@ -13,14 +13,28 @@ def with_env_file(environ: Mapping[str, str], path: Path) -> dict[str, str]:
     return {**_parsed(path), **environ}
 
 
+def source_of(name: str, environ: Mapping[str, str], path: Path) -> str:
+    """environment, .env or default: where the value of a variable comes from."""
+    if environ.get(name, "").strip():
+        return "environment"
+    return ".env" if with_env_file(environ, path).get(name, "").strip() else "default"
+
+
 def _parsed(path: Path) -> dict[str, str]:
     found = {}
-    for number, line in enumerate(path.read_text().splitlines(), start=1):
+    for number, line in enumerate(_text(path).splitlines(), start=1):
         text = line.strip()
         if not text or text.startswith("#"):
             continue
-        name, equals, value = text.partition("=")
+        name, equals, value = text.removeprefix("export ").partition("=")
         if not equals:
             raise BadEnvironment(f"{path.name} line {number} must read NAME=value, not {text!r}.")
         found[name.strip()] = value.strip().strip("'\"")
     return found
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadEnvironment(f"{path} cannot be read: {error}.") from error

@@ -11,8 +11,11 @@ from pathlib import Path
 from atributo_site.checks_of_variables import (
     cluster_size,
     database_url,
+    hosts,
     nameservers,
     networks,
+    origins,
+    proxies,
     redis_url,
     worker_number,
 )
@@ -21,7 +24,6 @@ from atributo_site.variables import (
     one_of,
     parse_all,
     variable,
-    variables_of,
     whole,
     words,
     yes_or_no,
@@ -73,16 +75,23 @@ class Environment:
         "Signs sessions; made once in the state folder unless given. Production needs its own.",
         secret=True,
     )
+    old_secret_key: str = variable(
+        "ATRIBUTO_OLD_SECRET_KEY",
+        "",
+        words,
+        "The key before, while it is changed: sessions that it signed stay valid.",
+        secret=True,
+    )
     allowed_hosts: tuple[str, ...] = variable(
         "ATRIBUTO_ALLOWED_HOSTS",
         "localhost,127.0.0.1,[::1]",
-        listed,
+        hosts,
         "Host names that the site answers to.",
     )
     trusted_origins: tuple[str, ...] = variable(
         "ATRIBUTO_TRUSTED_ORIGINS",
         "",
-        listed,
+        origins,
         "Origins (https://…) whose forms are accepted, when a proxy changes the host.",
     )
     behind_proxy: bool = variable(
@@ -90,6 +99,12 @@ class Environment:
         "no",
         yes_or_no,
         "Whether a proxy in front ends TLS and sets X-Forwarded-Proto.",
+    )
+    proxies: tuple[str, ...] = variable(
+        "ATRIBUTO_PROXIES",
+        "127.0.0.1,::1",
+        proxies,
+        "Proxies in front whose X-Forwarded-For is believed: who sends a request is its address.",
     )
     host: str = variable("ATRIBUTO_HOST", "127.0.0.1", words, "Address the web server listens on.")
     port: int = variable(
@@ -320,8 +335,3 @@ def read(environ: Mapping[str, str]) -> Environment:
     if refusals:
         raise BadEnvironment("\n".join(refusals))
     return Environment(**values)
-
-
-def source_of(attribute: str, environ: Mapping[str, str]) -> str:
-    """Where a value comes from, for the settings screen and `doctor`."""
-    return "environment" if environ.get(variables_of(Environment)[attribute].name) else "default"

@@ -1,19 +1,19 @@
 """What happens to every request: an id, an actor, limits and honest answers under load."""
 
-import re
-import uuid
 from collections.abc import Callable
 
 import structlog
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
+from django.middleware.common import CommonMiddleware
 
 from allocation.events import Actor, acting
+from atributo_site import request_ids
 from atributo_site.failures import failure
 
 Next = Callable[[HttpRequest], HttpResponse]
-ACCEPTED_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
+PROBES = {"/healthz", "/readyz"}
 log = structlog.get_logger("atributo.requests")
 
 
@@ -23,11 +23,10 @@ class Middleware:
 
 
 class RequestIdMiddleware(Middleware):
-    """The caller's id if it is harmless, else a new one; on every log line and in the answer."""
+    """On every log line of a request, and in its answer."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        given = request.headers.get("X-Request-Id", "")
-        request_id = given if ACCEPTED_ID.fullmatch(given) else uuid.uuid4().hex
+        request_id = request_ids.chosen(request.headers.get("X-Request-Id", ""))
         request.request_id = request_id  # type: ignore[attr-defined]
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             response = self.get_response(request)
@@ -36,6 +35,13 @@ class RequestIdMiddleware(Middleware):
             )
         response["X-Request-Id"] = request_id
         return response
+
+
+class HostMiddleware(CommonMiddleware):
+    """Only the site's own host names are answered; probes ask by whatever address they know."""
+
+    def process_request(self, request: HttpRequest) -> HttpResponsePermanentRedirect | None:
+        return None if request.path_info in PROBES else super().process_request(request)
 
 
 class BodyLimitMiddleware(Middleware):

@@ -5,12 +5,21 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
+from atributo_site.environment import BadEnvironment
+from atributo_site.state_folder import unusable
+
 
 def kept_in(var_dir: Path) -> str:
     path = var_dir / "secret_key"
-    if not path.exists():
-        _make(path)
-    return path.read_text()
+    try:
+        if not path.exists():
+            _make(path)
+        key = path.read_text()
+    except OSError as error:
+        raise unusable(error) from error
+    if not key:
+        raise BadEnvironment(f"{path} is empty: remove it, and a new key is made.")
+    return key
 
 
 def _make(path: Path) -> None:

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from atributo_site import databases, logs, secret_key
+from atributo_site import databases, logs, secret_key, state_folder
 from atributo_site.clashes import clashes
 from atributo_site.embedded_redis import embedded_url
 from atributo_site.env_file import with_env_file
@@ -14,11 +14,11 @@ if _clashes := clashes(ATRIBUTO):
     raise BadEnvironment("\n".join(_clashes))
 
 PRODUCTION = ATRIBUTO.mode == "production"
-VAR_DIR = Path(ATRIBUTO.var_dir).absolute()
-VAR_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+VAR_DIR = state_folder.made(Path(ATRIBUTO.var_dir).absolute())
 
 DEBUG = False
 SECRET_KEY = ATRIBUTO.secret_key or secret_key.kept_in(VAR_DIR)
+SECRET_KEY_FALLBACKS = [ATRIBUTO.old_secret_key] if ATRIBUTO.old_secret_key else []
 ALLOWED_HOSTS = list(ATRIBUTO.allowed_hosts)
 CSRF_TRUSTED_ORIGINS = list(ATRIBUTO.trusted_origins)
 ROOT_URLCONF = "atributo_site.urls"
@@ -55,7 +55,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "atributo_site.middleware.BodyLimitMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.common.CommonMiddleware",
+    "atributo_site.middleware.HostMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "atributo_site.middleware.ActorMiddleware",
@@ -104,7 +104,6 @@ FORMAT_MODULE_PATH = ["atributo_site.formats"]
 
 STATIC_URL = "/static/"
 STATIC_ROOT = VAR_DIR / "static"
-STATIC_ROOT.mkdir(exist_ok=True)
 WHITENOISE_MAX_AGE = 3600
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

@@ -46,7 +46,8 @@ def words(text: str) -> str:
 
 def whole(least: int, most: int) -> Parser:
     def parse(text: str) -> int:
-        if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
+        is_number = text.isascii() and text.isdigit() and len(text) < 20
+        if not is_number or not least <= int(text) <= most:
             raise ValueError(f"a whole number from {least} to {most}")
         return int(text)
 

@@ -7,8 +7,8 @@ import pytest
 
 from atributo_site.clashes import clashes
 from atributo_site.env_example import env_example
-from atributo_site.env_file import with_env_file
-from atributo_site.environment import BASE_DIR, BadEnvironment, Environment, read, source_of
+from atributo_site.env_file import source_of, with_env_file
+from atributo_site.environment import BASE_DIR, BadEnvironment, Environment, read
 from atributo_site.variables import variables_of
 
 LONG_KEY = "k" * 60
@@ -30,7 +30,18 @@ def test_every_variable_has_a_usable_default_and_a_sentence():
         ("ATRIBUTO_ENV", "prod", "one of local, production, test"),
         ("ATRIBUTO_DEMO", "maybe", "yes or no"),
         ("DATABASE_URL", "mysql://x", "sqlite:/// or postgresql://"),
+        ("DATABASE_URL", "postgresql://ada@host:port/db", "parts can be read"),
+        ("DATABASE_URL", "sqlite:///:memory:", "several processes can share"),
         ("REDIS_URL", "localhost:6379", "redis://, rediss:// or unix://"),
+        ("REDIS_URL", "redis://host:port/0", "parts can be read"),
+        ("REDIS_URL", "redis://host/0?retries=7", "parts can be read"),
+        ("REDIS_URL", "unix://", "the path of a socket"),
+        ("ATRIBUTO_WORKERS", "9" * 5000, "a whole number from 0 to 64"),
+        ("ATRIBUTO_WORKER_ID", "9" * 5000, "«auto» or a whole number"),
+        ("ATRIBUTO_ALLOWED_HOSTS", "https://atributo.example", "without https://"),
+        ("ATRIBUTO_ALLOWED_HOSTS", "atributo.example:443", "without a port"),
+        ("ATRIBUTO_TRUSTED_ORIGINS", "atributo.example", "such as https://atributo.example"),
+        ("ATRIBUTO_PROXIES", "proxy.example", "addresses or networks"),
     ],
 )
 def test_a_value_that_cannot_be_used_is_named_with_what_is_needed(name, value, needs):
@@ -46,10 +57,23 @@ def test_all_refusals_come_at_once():
     assert len(str(refused.value).splitlines()) == 2
 
 
-def test_a_refused_secret_is_not_shown():
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DATABASE_URL", "mysql://ada:SECRET@host/db"),
+        ("DATABASE_URL", "postgresql://ada:SECRET/SECRET@host/db"),
+        ("REDIS_URL", "redis://:SECRET/SECRET@host/0"),
+    ],
+)
+def test_a_refused_secret_is_not_shown(name, value):
     with pytest.raises(BadEnvironment) as refused:
-        read({"DATABASE_URL": "mysql://ada:SECRET@host/db"})
+        read({name: value})
     assert "SECRET" not in str(refused.value)
+
+
+def test_hosts_may_be_addresses_and_families_of_names():
+    hosts = "[::1],127.0.0.1,.atributo.example"
+    assert read({"ATRIBUTO_ALLOWED_HOSTS": hosts}).allowed_hosts == tuple(hosts.split(","))
 
 
 @pytest.mark.parametrize(
@@ -113,9 +137,18 @@ def test_the_example_file_documents_every_variable():
     assert (BASE_DIR / ".env.example").read_text() == env_example()
 
 
-def test_the_source_of_a_value_is_told():
-    assert source_of("port", {}) == "default"
-    assert source_of("port", {"ATRIBUTO_PORT": "9000"}) == "environment"
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path):
+    (tmp_path / ".env").mkdir()
+    with pytest.raises(BadEnvironment, match=r"\.env cannot be read"):
+        with_env_file({}, tmp_path / ".env")
+
+
+def test_the_source_of_a_value_is_told(tmp_path: Path):
+    file = tmp_path / ".env"
+    file.write_text("export ATRIBUTO_BADGE=staging\nATRIBUTO_DEMO=\n")
+    assert source_of("ATRIBUTO_PORT", {"ATRIBUTO_PORT": "9000"}, file) == "environment"
+    assert source_of("ATRIBUTO_BADGE", {}, file) == ".env"
+    assert source_of("ATRIBUTO_DEMO", {}, file) == "default"
 
 
 def test_the_environment_cannot_be_changed_after_the_start():

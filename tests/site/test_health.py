@@ -36,6 +36,12 @@ def test_healthz_asks_nothing_but_the_process(client, django_assert_num_queries)
     assert (response.status_code, response.content) == (200, b"ok\n")
 
 
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_a_probe_may_ask_by_any_address(client, path):
+    assert client.get(path, headers={"Host": "10.1.2.3:8000"}).status_code == 200
+    assert client.get("/api/v1/me", headers={"Host": "10.1.2.3:8000"}).status_code == 400
+
+
 def test_readyz_is_ready_with_a_migrated_database(client):
     response = client.get("/readyz")
     assert (response.status_code, response.json()) == (200, {"database": "ok", "redis": "ok"})
@@ -76,6 +82,7 @@ def test_a_redis_that_evicts_is_degraded(valkey, settings):
         client.config_set("maxmemory-policy", "allkeys-lru")
     assert redis_health().state == "degraded"
     assert "allkeys-lru may drop messages" in redis_health().detail
+    assert finding("redis").fix == ""  # it runs, and the sentence says what to set
 
 
 def test_a_redis_that_hangs_is_degraded(valkey, settings):
@@ -106,6 +113,20 @@ def test_doctor_reads_the_database_options_back():
 def test_doctor_says_how_to_mend_what_is_wrong(no_redis):
     assert (finding("redis").level, finding("workers").level) == ("warning", "warning")
     assert finding("curator").fix == "manage.py run_curator"
+
+
+def test_doctor_names_a_variable_that_is_no_setting(settings, monkeypatch):
+    settings.ATRIBUTO = dataclasses.replace(settings.ATRIBUTO, mode="local")
+    monkeypatch.setenv("ATRIBUTO_PROT", "9000")
+    assert "ATRIBUTO_PROT is no setting" in [each.sentence for each in examine()]
+
+
+def test_doctor_says_that_production_needs_a_proxy(settings, monkeypatch):
+    settings.PRODUCTION = True
+    warned = [each.fix for each in examine() if "pages are for https alone" in each.sentence]
+    assert len(warned) == 1
+    settings.ATRIBUTO = dataclasses.replace(settings.ATRIBUTO, behind_proxy=True)
+    assert not [each for each in examine() if "pages are for https alone" in each.sentence]
 
 
 def test_doctor_finds_a_running_worker_and_curator():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from atributo_site import embedded_redis, secret_key
-from atributo_site.environment import BASE_DIR
+from atributo_site.environment import BASE_DIR, BadEnvironment
 
 PRODUCTION = {
     "ATRIBUTO_ENV": "production",
@@ -44,6 +44,29 @@ def test_a_wrong_setting_stops_the_start_with_one_sentence(tmp_path, environ, se
     assert ended.stderr.startswith(sentence)
     assert len(ended.stderr.splitlines()) == 1
     assert not (tmp_path / "var" / "up.lock").exists()
+
+
+@pytest.mark.parametrize("broken", ["", "secret_key", "static", "log"])
+def test_a_state_folder_that_cannot_be_used_is_named(tmp_path, broken):
+    var = tmp_path / "var"
+    (var / broken).parent.mkdir(exist_ok=True)
+    (var / broken).write_text("") if broken != "secret_key" else (var / broken).mkdir()
+    ended = manage(var, "up", "--check")
+    assert (ended.returncode, len(ended.stderr.splitlines())) == (2, 1)
+    assert ended.stderr.startswith(f"ATRIBUTO_VAR_DIR: {var / broken}")
+
+
+def test_an_empty_signing_key_is_no_key(tmp_path):
+    (tmp_path / "secret_key").touch()
+    with pytest.raises(BadEnvironment, match="is empty: remove it"):
+        secret_key.kept_in(tmp_path)
+
+
+def test_a_database_that_is_none_is_said_in_one_line(tmp_path):
+    (tmp_path / "atributo.sqlite3").write_text("no database " * 1000)
+    ended = manage(tmp_path, "instances", "list")
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("the database failed: file is not a database.")
 
 
 def test_a_number_for_one_process_does_not_start_several(tmp_path):

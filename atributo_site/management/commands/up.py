@@ -11,7 +11,10 @@ from django.db import connection
 from atributo_site import first_start
 from atributo_site.beating import beating
 from atributo_site.commands import EXIT_USAGE, AtributoCommand
+from atributo_site.env_file import source_of
+from atributo_site.environment import BASE_DIR
 from atributo_site.redis_health import redis_health
+from atributo_site.state_folder import check_writable
 from atributo_site.supervisor import crew
 from atributo_site.supervisor.claim import Claim
 from atributo_site.supervisor.ports import listen_or_offer
@@ -37,8 +40,10 @@ class Command(AtributoCommand):
                 f"ATRIBUTO_WORKER_ID={env.worker_id} numbers one process, and this starts several"
             )
             raise CommandError(f"{said}: leave it at auto.", returncode=EXIT_USAGE)
+        check_writable(settings.VAR_DIR)
         claim = Claim(settings.VAR_DIR)
-        listener, remark = listen_or_offer(env.host, env.port, insist="ATRIBUTO_PORT" in os.environ)
+        named = source_of("ATRIBUTO_PORT", os.environ, BASE_DIR / ".env") != "default"
+        listener, remark = listen_or_offer(env.host, env.port, insist=named)
         port = listener.getsockname()[1]
         address = f"http://{env.host if ':' not in env.host else f'[{env.host}]'}:{port}"
         claim.note(address=address)

@@ -35,6 +35,7 @@ class Command(AtributoCommand):
             log_config=None,
             access_log=False,
             proxy_headers=env.behind_proxy,
+            forwarded_allow_ips=list(env.proxies),
             timeout_graceful_shutdown=GRACE_SECONDS,
             timeout_keep_alive=30,
             server_header=False,
