@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from allocation.models import Allocation, Instance, PastAllocation
 from allocation.transactions.models import Document, JournalEntry, Transaction
 from atributo_site.load import deeds
-from atributo_site.load.figures import percentile
+from atributo_site.load.figures import Sample, figures, percentile
 from atributo_site.load.ground import Ground, ground, left_over
 from atributo_site.load.svg import Chart, drawn, nice
 from queues.models import MinuteCount, Queue, QueuedJob, Slot
@@ -100,6 +100,19 @@ def test_production_told_twice_is_measured(settings):
 def test_the_load_is_bounded(wrong):
     with pytest.raises(CommandError):
         call_command("load_test", *wrong)
+
+
+def test_a_folder_that_cannot_be_made_is_refused_before_the_load(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(CommandError, match="Not a directory") as refused:
+        call_command("load_test", "--out", str(tmp_path / "file" / "out"))
+    assert refused.value.returncode == 2
+
+
+def test_a_rate_counts_until_the_most_was_made():
+    """10 operations in a second, although a minute was asked for."""
+    sample = Sample(ended=[0.1 * n for n in range(1, 11)], took=[0.1] * 10)
+    assert figures(sample, 60.0).per_second == 10.0
 
 
 @given(st.lists(st.floats(0, 10**6), min_size=1), st.integers(1, 100))

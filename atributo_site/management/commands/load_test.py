@@ -64,12 +64,22 @@ def _check(options: dict[str, Any]) -> None:
         raise CommandError(f"--seconds is more than 0 and at most {LONGEST_SECONDS}", returncode=2)
     if not 1 <= options["clients"] <= MOST_CLIENTS:
         raise CommandError(f"--clients is from 1 to {MOST_CLIENTS}", returncode=2)
+    if options["out"]:
+        _make_folder(options["out"])
     told_twice = options["on_production"] and options["i_mean_it"]
     if settings.ATRIBUTO.mode == "production" and not told_twice:
         raise NotOnProduction(
             "this is production: a load test slows everybody down. "
             "It takes --on-production and --i-mean-it."
         )
+
+
+def _make_folder(path: Path) -> None:
+    """Before the load: nobody wants to repeat it because there was no place for its report."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CommandError(f"--out {path}: {error.strerror}", returncode=2) from error
 
 
 def _measured(options: dict[str, Any]) -> Report:
