@@ -1,11 +1,18 @@
 """Answers to requests that fail before a view: pages for people, problems for programs."""
 
+import sys
+
+import structlog
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.template.loader import render_to_string
 
 from atributo_site.console.look import look
 from atributo_site.rest.problems import problem
+
+AWAY = (OperationalError, InterfaceError)
+log = structlog.get_logger("atributo.requests")
 
 SENTENCES = {
     400: ("bad_request", "The request could not be understood."),
@@ -44,7 +51,16 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    return failure(request, 500)
+    """Called while the exception is handled, also one of middleware, which reads the session."""
+    error = sys.exc_info()[1]
+    return busy(request, error) if isinstance(error, AWAY) else failure(request, 500)
+
+
+def busy(request: HttpRequest, error: Exception) -> HttpResponse:
+    log.warning("database_busy", error=str(error))
+    response = failure(request, 503)
+    response["Retry-After"] = "1"
+    return response
 
 
 def csrf(request: HttpRequest, reason: str = "") -> HttpResponse:

@@ -4,13 +4,12 @@ from collections.abc import Callable
 
 import structlog
 from django.conf import settings
-from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.middleware.common import CommonMiddleware
 
 from allocation.events import Actor, acting
 from atributo_site import request_ids
-from atributo_site.failures import failure
+from atributo_site.failures import AWAY, busy, failure
 
 Next = Callable[[HttpRequest], HttpResponse]
 PROBES = {"/healthz", "/readyz"}
@@ -82,9 +81,4 @@ class BusyDatabaseMiddleware(Middleware):
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        if not isinstance(error, OperationalError | InterfaceError):
-            return None
-        log.warning("database_busy", error=str(error))
-        response = failure(request, 503)
-        response["Retry-After"] = "1"
-        return response
+        return busy(request, error) if isinstance(error, AWAY) else None

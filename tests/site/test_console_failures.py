@@ -52,7 +52,8 @@ def test_a_busy_database_is_503_and_is_not_asked_again(
     assert page.headers["Retry-After"] == "1"
 
 
-def test_a_database_that_is_away_is_a_page_too(breaking_site, client_as, monkeypatch):
+@pytest.mark.parametrize("path", ["/", "/admin/login/", "/api/v1/me", "/metrics"])
+def test_a_database_that_is_away_is_503_for_whoever_is_logged_in(client_as, monkeypatch, path):
     client = client_as("viewer", raise_request_exception=False)
 
     def away(*args, **kwargs):
@@ -60,9 +61,9 @@ def test_a_database_that_is_away_is_a_page_too(breaking_site, client_as, monkeyp
 
     with monkeypatch.context() as patched:
         patched.setattr(connection, "cursor", away)
-        page = client.get("/")
-    assert page.status_code in (500, 503)
-    assert "Atributo" in page.text
+        page = client.get(path)
+    assert (page.status_code, page.headers["Retry-After"]) == (503, "1")
+    assert "busy" in page.text
 
 
 def test_a_detail_is_escaped():
