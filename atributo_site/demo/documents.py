@@ -17,6 +17,9 @@ def is_empty() -> bool:
 
 
 def tell() -> None:
+    """Once: told again it would meet the locks of its own client that died."""
+    if Document.objects.filter(collection="stock").exists():
+        return
     client = Client()
     for name, balance in BALANCES.items():
         client.put("accounts", name, {"owner": name, "balance": balance}, ref=False)
