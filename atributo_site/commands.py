@@ -16,6 +16,7 @@ from rich.table import Table
 
 from allocation.errors import AtributoError
 from allocation.events import Actor, acting
+from atributo_site.migrated import check_migrated
 
 EXIT_REFUSED = 1  # the request was understood and refused
 EXIT_USAGE = 2  # the command line itself is wrong
@@ -60,6 +61,7 @@ class AtributoCommand(BaseCommand):
     """Subclasses write `perform(**options)`; errors become a sentence and an exit code."""
 
     has_json = True
+    needs_migrations = False  # True for what runs for ever: it would fail again and again
     perform: Callable[..., None]
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:
@@ -71,6 +73,8 @@ class AtributoCommand(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         with acting(Actor(_user(), "command")):
             try:
+                if self.needs_migrations:
+                    check_migrated()
                 self.perform(**options)
             except AtributoError as error:
                 self._refuse(error, options.get("json", False))

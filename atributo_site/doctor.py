@@ -50,7 +50,7 @@ def _configuration() -> list[Finding]:
         Finding("configuration", "error" if message.is_serious() else "warning", message.msg)
         for message in checks.run_checks(include_deployment_checks=settings.PRODUCTION)
     ]
-    found += _unknown_variables() + _plain_http()
+    found += _unknown_variables() + _plain_http() + _static_files()
     where = [source_of(name, os.environ, ENV_FILE) for name in ("DATABASE_URL", "REDIS_URL")]
     sentence = f"mode {settings.ATRIBUTO.mode}; database by {where[0]}, Redis by {where[1]}"
     return found or [Finding("configuration", "ok", sentence)]
@@ -74,6 +74,14 @@ def _plain_http() -> list[Finding]:
         return []
     sentence = "pages are for https alone, and the web server speaks http"
     fix = "put a proxy that ends TLS in front and set ATRIBUTO_BEHIND_PROXY=yes"
+    return [Finding("configuration", "warning", sentence, fix)]
+
+
+def _static_files() -> list[Finding]:
+    if settings.ATRIBUTO.mode == "test" or (settings.STATIC_ROOT / "staticfiles.json").exists():
+        return []
+    sentence = "the static files are not collected, and no page can be shown without them"
+    fix = "manage.py collectstatic --noinput, or `up`, which does it"
     return [Finding("configuration", "warning", sentence, fix)]
 
 

@@ -25,6 +25,7 @@ class AnotherIsActive(AtributoError):
 
 class Command(AtributoCommand):
     help = "Run the curator; any number may run, one is active."
+    needs_migrations = True
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("--name", default=host_and_pid(), help="Name shown on the dashboard.")

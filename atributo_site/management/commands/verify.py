@@ -1,5 +1,6 @@
 """Check the invariants on this installation, once or again and again."""
 
+import re
 import sys
 import time
 from argparse import ArgumentTypeError
@@ -82,10 +83,10 @@ class Command(AtributoCommand):
 
 
 def _pause(text: str) -> float:
-    seconds = float(text)
-    if not 0 <= seconds <= LONGEST_PAUSE_SECONDS:
+    number = re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text)
+    if number is None or not float(text) <= LONGEST_PAUSE_SECONDS:
         raise ArgumentTypeError(f"must be a number from 0 to {LONGEST_PAUSE_SECONDS}")
-    return seconds
+    return float(text)
 
 
 def _chosen(names: list[str] | None) -> list[Rule]:

@@ -18,6 +18,7 @@ GRACE_SECONDS = 3
 
 class Command(AtributoCommand):
     has_json = False
+    needs_migrations = True
     help = "Run the web server (ATRIBUTO_HOST, ATRIBUTO_PORT)."
 
     def add_arguments(self, parser: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from atributo_site.commands import EXIT_USAGE, AtributoCommand
+from atributo_site.commands import EXIT_USAGE, AtributoCommand, listed_number
 from pools import configure
 from pools.administer import administer
 from pools.configure import pool_named
@@ -29,7 +29,7 @@ class Command(AtributoCommand):
         _verb(verbs, "show", "one name with all that is known", "name")
         _verb(verbs, "backends", "the backends of a name", "name")
         changes = _verb(verbs, "changes", "what happened to a name, newest first", "name")
-        changes.add_argument("--limit", type=int, default=20)
+        changes.add_argument("--limit", type=listed_number, default=20)
         _verb(verbs, "resolve", "let the watcher look again now", "name")
         _verb(verbs, "forget", "watch it no longer; its instances stay", "name")
         for verb in ADMINISTRATIVE:
@@ -81,7 +81,7 @@ class Command(AtributoCommand):
         self.table(columns, [[row[column] for column in columns] for row in facts])
 
     def _changes(self, name: str, limit: int, **options: Any) -> None:
-        rows = BackendChange.objects.filter(pool=pool_named(name)).order_by("-id")[: max(0, limit)]
+        rows = BackendChange.objects.filter(pool=pool_named(name)).order_by("-id")[:limit]
         facts = BackendChangeSerializer(rows, many=True).data
         if options["json"]:
             return self.show(facts)

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from allocation.models.clock import database_now
-from atributo_site.commands import AtributoCommand
+from atributo_site.commands import AtributoCommand, listed_number
 from queues import bulk, operations
 from queues.api_operations import JobOperationSerializer, OneJobOperationSerializer, found
 from queues.management.subcommands import Subcommands
@@ -18,7 +18,9 @@ class Command(AtributoCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         actions = Subcommands(parser)
-        actions.add("list", help="Newest first.").add_argument("--limit", type=int, default=20)
+        actions.add("list", help="Newest first.").add_argument(
+            "--limit", type=listed_number, default=20
+        )
         for name in ("show", "abort"):
             actions.add(name).add_argument("id", type=int)
         start = actions.add("start", help="Retry, abort or delete every job that matches.")
@@ -33,7 +35,7 @@ class Command(AtributoCommand):
         getattr(self, f"_{options['action']}")(options)
 
     def _list(self, options: dict[str, Any]) -> None:
-        rows = Operation.objects.all()[: max(1, options["limit"])]
+        rows = Operation.objects.all()[: options["limit"]]
         shown = [JobOperationSerializer(row).data for row in rows]
         if options["json"]:
             self.show(shown)

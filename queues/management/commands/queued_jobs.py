@@ -8,7 +8,7 @@ from django.core.management.base import CommandParser
 
 from allocation.errors import AtributoError
 from allocation.models.clock import database_now
-from atributo_site.commands import EXIT_REFUSED, AtributoCommand
+from atributo_site.commands import EXIT_REFUSED, AtributoCommand, listed_number
 from queues import pausing, steering
 from queues.api_jobs import found
 from queues.management.subcommands import Subcommands
@@ -70,7 +70,7 @@ class Command(AtributoCommand):
         listing.add_argument("--queue")
         listing.add_argument("--status", choices=[value for value, _ in CHOICES])
         listing.add_argument("--repeating", action="store_true", help="Those that run again.")
-        listing.add_argument("--limit", type=int, default=20)
+        listing.add_argument("--limit", type=listed_number, default=20)
         actions.add("show", help="With its attempts.").add_argument("ids", nargs="+")
         for name, action in ACTIONS.items():
             deed = actions.add(name, help=action.help)
@@ -112,7 +112,7 @@ class Command(AtributoCommand):
             jobs = jobs.filter(queue__name=options["queue"])
         if options["status"]:
             jobs = jobs.filter(status=options["status"])
-        shown = [job_shown(job, job.schema()) for job in jobs[: max(1, options["limit"])]]
+        shown = [job_shown(job, job.schema()) for job in jobs[: options["limit"]]]
         if options["json"]:
             self.show(shown)
             return

@@ -19,6 +19,7 @@ LONGEST_NAME = 128
 
 class Command(AtributoCommand):
     help = "Run queued jobs. Stops cleanly on SIGTERM or Ctrl-C, and with its parent process."
+    needs_migrations = True
     # They would load every page and form of the site: 50 MB in each of two processes.
     requires_system_checks: list[str] = []
 
