@@ -1,5 +1,6 @@
 """The listening socket: bound by the supervisor, so that a web restart refuses nobody."""
 
+import errno
 import socket
 
 from allocation.errors import AtributoError
@@ -31,7 +32,7 @@ def listen_or_offer(host: str, port: int, *, insist: bool) -> tuple[socket.socke
     try:
         return listen(host, port), ""
     except OSError as error:
-        found = _next_free(host, port)
+        found = _next_free(host, port) if error.errno == errno.EADDRINUSE else None
         if found is None:
             raise PortInUse(f"cannot listen on {host} port {port}: {error.strerror}.") from error
         free = found.getsockname()[1]

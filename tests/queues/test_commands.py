@@ -122,3 +122,10 @@ def test_an_unknown_queue_is_named(run, capsys):
         run("push", "nowhere", "/probe", "act")
     assert "Queue does not exist: nowhere" in capsys.readouterr().err
     assert queues.get("default")
+
+
+@pytest.mark.parametrize("command", ["operations list", "queued_jobs list"])
+@pytest.mark.parametrize("limit", ["0", "-1", "99999999999999999999"])
+def test_a_limit_that_no_list_can_have_is_wrong_usage(command, limit):
+    with pytest.raises(CommandError, match="must be a whole number from 1 to 100000"):
+        call_command(*command.split(), "--limit", limit)

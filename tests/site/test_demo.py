@@ -10,6 +10,7 @@ from allocation.transactions import Client
 from allocation.transactions.models import Lock, Transaction
 from pools.models import BackendChange
 from queues.history import RANGES, history
+from queues.models import QueuedJob
 
 pytestmark = pytest.mark.django_db
 
@@ -22,6 +23,14 @@ def test_an_empty_site_gets_instances_keys_and_documents():
         "katherine",
         "10.20.0.3:8080",
     }
+
+
+def test_told_again_it_adds_jobs_and_leaves_the_documents_alone():
+    call_command("seed_demo")
+    jobs = QueuedJob.objects.count()
+    call_command("seed_demo", "--force")
+    assert QueuedJob.objects.count() > jobs
+    assert Client().get("accounts", "ada")["balance"] == 90
 
 
 def test_one_transfer_happened_and_one_did_not():

@@ -62,6 +62,13 @@ def test_an_empty_signing_key_is_no_key(tmp_path):
         secret_key.kept_in(tmp_path)
 
 
+@pytest.mark.parametrize("command", ["web", "worker", "run_curator"])
+def test_what_runs_for_ever_refuses_tables_that_are_not_migrated(tmp_path, command):
+    ended = manage(tmp_path, command)
+    assert ended.returncode == 1
+    assert ended.stderr.endswith("migrations are pending: `manage.py migrate` comes first.\n")
+
+
 def test_a_database_that_is_none_is_said_in_one_line(tmp_path):
     (tmp_path / "atributo.sqlite3").write_text("no database " * 1000)
     ended = manage(tmp_path, "instances", "list")
