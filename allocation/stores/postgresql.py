@@ -2,8 +2,7 @@
 
 import json
 import select
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -73,7 +72,11 @@ class PostgresStore:
             "channel": many.channel,
         }
         locked = buckets(job_id for job_id, _, _ in chosen)
-        rows = self._place_these(locked, facts)
+        ways = sql.PG_SHARED_MANY, (locked,), sql.PG_PLACE_MANY, facts
+        if self._raw().autocommit:
+            rows = self._both(*ways)
+        else:
+            rows = self._kept_if_stored(*ways, lambda row: row[2])
         old = {job_id: instance_id for job_id, instance_id, is_new in rows if is_new is False}
         if (None, None, True) in rows:  # all others are new, and where they were chosen to be
             return old, {key: instance_id for key, instance_id, _ in chosen if key not in old}
@@ -106,48 +109,46 @@ class PostgresStore:
     def _place_inside(self, placement: Placement) -> Outcome:
         """In the caller's transaction; a lost race is an error that a savepoint takes back."""
         if placement.capacity is None:
-            with self._kept_if_stored() as kept:
-                outcome = self._place_by(sql.PG_PLACE_INSIDE, placement)
-                kept.append(outcome.placed is not None)
-            return outcome
+            facts = _locked(placement), sql.PG_PLACE_INSIDE, placement._asdict()
+            rows = self._kept_if_stored(sql.PG_SHARED, *facts, lambda row: row[1] is not None)
+            return _outcome(rows)
         with atomic(using=self.connection.alias):
             outcome = self._place_by(sql.PG_PLACE_WITHIN, placement)
             if outcome.placed is None:
                 set_rollback(True, using=self.connection.alias)
         return outcome
 
-    def _place_these(self, locked: list[int], facts: Any) -> list[Any]:
-        if self._raw().autocommit:
-            return self._both(sql.PG_SHARED_MANY, (locked,), sql.PG_PLACE_MANY, facts)
-        with self._kept_if_stored() as kept:
-            rows = self._both(sql.PG_SHARED_MANY, (locked,), sql.PG_PLACE_MANY, facts)
-            kept.append(any(is_new for _, _, is_new in rows))
-        return rows
+    def _place_by(self, statement: str, placement: Placement) -> Outcome:
+        locked = _locked(placement)
+        return _outcome(self._both(sql.PG_SHARED, locked, statement, placement._asdict()))
 
-    @contextmanager
-    def _kept_if_stored(self) -> Iterator[list[bool]]:
-        """The locks of a caller's transaction go again where nothing was stored.
+    def _kept_if_stored(
+        self,
+        lock: str,
+        lock_facts: Any,
+        statement: str,
+        facts: Any,
+        is_stored: Callable[[Any], bool],
+    ) -> list[Any]:
+        """In a caller's transaction the locks go again where no row says that it is stored.
 
         Who kept them and then wanted the list alone would wait for another who does the same.
         """
+        rows = self._both(lock, lock_facts, statement, facts, first=sql.PG_SAVEPOINT)
         with self.connection.wrap_database_errors:
-            raw, stored = self._raw(), list[bool]()
-            raw.execute(sql.PG_SAVEPOINT)
-            yield stored
-            raw.execute(sql.PG_KEEP if all(stored) else sql.PG_TAKE_BACK)
+            self._raw().execute(sql.PG_KEEP if any(map(is_stored, rows)) else sql.PG_TAKE_BACK)
+        return rows
 
-    def _place_by(self, statement: str, placement: Placement) -> Outcome:
-        ((old, new, version),) = self._both(
-            sql.PG_SHARED, (bucket(placement.job_id),), statement, placement._asdict()
-        )
-        return Outcome(old, new, version or 0)
-
-    def _both(self, lock: str, lock_facts: Any, statement: str, facts: Any) -> list[Any]:
+    def _both(
+        self, lock: str, lock_facts: Any, statement: str, facts: Any, *, first: str = ""
+    ) -> list[Any]:
         """The lock and the statement in one transaction and one round trip."""
         with self.connection.wrap_database_errors:
             raw = self._raw()
             known = {**facts, "part": _part(raw)}
             with raw.pipeline():
+                if first:
+                    raw.cursor().execute(first)
                 raw.cursor().execute(lock, lock_facts)
                 cursor = raw.cursor().execute(statement, known)
             return cursor.fetchall()
@@ -156,6 +157,15 @@ class PostgresStore:
         self.connection.validate_no_broken_transaction()
         self.connection.ensure_connection()
         return self.connection.connection
+
+
+def _locked(placement: Placement) -> tuple[int]:
+    return (bucket(placement.job_id),)
+
+
+def _outcome(rows: list[Any]) -> Outcome:
+    ((old, new, version),) = rows
+    return Outcome(old, new, version or 0)
 
 
 def _place(raw: psycopg.Connection, p: Placement) -> bool:
