@@ -1,27 +1,20 @@
 """Placing on PostgreSQL: locks and statement in one round trip."""
 
 import json
-import select
 from collections.abc import Callable
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import psycopg
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.transaction import atomic, set_rollback
-from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus
-from psycopg.pq.abc import PGconn, PGresult
 
 from allocation import sql
 from allocation.stores.placing import Ending, Outcome, Placement, Placements, bucket, buckets
+from allocation.stores.prepared import Statements, part_of, run
 
 MOST_SEEN = 20_000
 # Jobs that this process was asked about: looked up first, because they are probably placed.
 _seen: set[str] = set()
-GOOD = {ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK}
-Statements = list[tuple[bytes, list[bytes | None]]]
-# Connections that know the statements, each with its part of the counters.
-_parts: WeakKeyDictionary[psycopg.Connection, int] = WeakKeyDictionary()
 
 
 class PostgresStore:
@@ -34,7 +27,7 @@ class PostgresStore:
             if not raw.autocommit:  # psycopg opens the transaction itself, if it is not open yet
                 row = raw.cursor().execute(sql.PG_FIND, (job_id,)).fetchone()
                 return row[0] if row else None
-            result = _run(raw, [(b"atributo_find", [job_id.encode()])])
+            result = run(raw, [(b"atributo_find", [job_id.encode()])])
             return _text(result.get_value(0, 0)) if result.ntuples else None
 
     def find_many(self, job_ids: list[str]) -> dict[str, str]:
@@ -102,7 +95,7 @@ class PostgresStore:
 
     def count(self, jobs: dict[str, int]) -> None:
         facts: Any = {"instance_ids": list(jobs), "jobs": list(jobs.values())}
-        facts["part"] = _part(self._raw())
+        facts["part"] = part_of(self._raw())
         with self.connection.cursor() as cursor:
             cursor.execute(sql.PG_COUNT, facts)
 
@@ -145,7 +138,7 @@ class PostgresStore:
         """The lock and the statement in one transaction and one round trip."""
         with self.connection.wrap_database_errors:
             raw = self._raw()
-            known = {**facts, "part": _part(raw)}
+            known = {**facts, "part": part_of(raw)}
             with raw.pipeline():
                 if first:
                     raw.cursor().execute(first)
@@ -184,77 +177,9 @@ def _place(raw: psycopg.Connection, p: Placement) -> bool:
     statements: Statements = [
         (b"atributo_lock", [b"%d" % bucket(p.job_id)]),
         (b"atributo_place", placement),
-        (b"atributo_count", [job_id, b"%d" % _part(raw)]),
+        (b"atributo_count", [job_id, b"%d" % part_of(raw)]),
     ]
-    return _run(raw, statements).ntuples == 1
-
-
-def _run(raw: psycopg.Connection, statements: Statements) -> PGresult:
-    """The last one's result. Not by psycopg's pipeline: its bookkeeping costs as much again."""
-    _part(raw)
-    try:
-        results = _results(raw.pgconn, statements)
-    except BaseException:  # cut off in the middle, it is of no more use
-        raw.close()
-        raise
-    wrong = next((found for found in results if found.status not in GOOD), None)
-    if wrong is None:
-        return results[-1]
-    if wrong.error_field(DiagnosticField.SQLSTATE) == b"26000":
-        _parts.pop(raw, None)  # a pooler gave us another session
-    if raw.pgconn.status != ConnStatus.OK:
-        raise psycopg.OperationalError("the connection to the server is lost")
-    raise psycopg.errors.error_from_result(wrong)
-
-
-def _part(raw: psycopg.Connection) -> int:
-    """Of a prepared connection. Numbered in turn, so that neighbours wait for no row."""
-    found = _parts.get(raw)
-    if found is None:
-        for statement in sql.PG_PREPARED:
-            raw.cursor().execute(statement.encode())
-        (number,) = raw.cursor().execute(sql.PG_PART).fetchone() or (0,)
-        found = _parts[raw] = number
-    return found
-
-
-def _results(pgconn: PGconn, statements: Statements) -> list[PGresult]:
-    pgconn.enter_pipeline_mode()
-    for name, facts in statements:
-        pgconn.send_query_prepared(name, facts)
-    pgconn.pipeline_sync()
-    pgconn.flush()
-    results = []
-    for _ in statements:
-        results.append(_result(pgconn))
-        _end(pgconn)
-    _result(pgconn)
-    pgconn.exit_pipeline_mode()
-    return results
-
-
-def _end(pgconn: PGconn) -> None:
-    """Of one statement: it has no more results."""
-    while pgconn.is_busy():
-        _wait(pgconn)
-    pgconn.get_result()
-
-
-def _wait(pgconn: PGconn) -> None:
-    """In poll, because libpq would wait with Python's lock held: other threads go on."""
-    waiting = select.poll()
-    waiting.register(pgconn.socket, select.POLLIN)
-    waiting.poll()
-    pgconn.consume_input()
-
-
-def _result(pgconn: PGconn) -> PGresult:
-    while pgconn.is_busy():
-        _wait(pgconn)
-    found = pgconn.get_result()
-    if found is None:
-        raise psycopg.OperationalError("the connection to the server is lost")
-    return found
+    return run(raw, statements).ntuples == 1
 
 
 def _remember(job_id: str) -> None:
