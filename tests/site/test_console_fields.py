@@ -1,6 +1,7 @@
 """Numbers in addresses and forms: whatever is typed there is answered, or refused in words."""
 
 import pytest
+from django.utils.html import escape
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,3 +46,14 @@ def test_what_is_no_number_is_refused_beside_its_field(typed, client_as):
     form = {"data-to": "ada", "data-copies": typed, "queue": "mail"}
     page = client_as("operator").post("/services/mailer/-/scripts/send-mail/push", form)
     assert page.status_code == 400 and "field-error" in page.text
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "typed", [MANY_DIGITS, "[" * 5000, '{"a": "\\ud800"}', '{"a": NaN}', '{"a": 1, "a": 2}', "{"]
+)
+def test_json_that_cannot_be_kept_is_shown_again_with_the_reason(typed, client_as):
+    form = {"name": "shop", "domain": "shop.example", "recovery": typed}
+    page = client_as("admin").post("/pools/new/", form)
+    assert page.status_code == 400 and "This is not JSON: " in page.text
+    assert escape(typed) in page.text
