@@ -13,9 +13,9 @@ JOB_LOCKS = 0x61746A62  # «atjb»
 BUCKETS = 256
 PARTS = 8  # of the counter of an instance, so that parallel allocators do not queue for a row
 
-_COLUMNS = "job_id, instance_id, epoch, allocated_at, strategy, candidates, score, actor, channel"
+COLUMNS = "job_id, instance_id, epoch, allocated_at, strategy, candidates, score, actor, channel"
 
-# PostgreSQL. The locks are a statement of their own: a statement that waits for a lock still
+# The locks are a statement of their own: a statement that waits for a lock still
 # sees the database as it was before it waited.
 PG_SHARED = (
     f"SELECT pg_advisory_xact_lock_shared({AVAILABILITY_LOCK}), "
@@ -50,7 +50,7 @@ SELECT pg_advisory_xact_lock_shared({AVAILABILITY_LOCK}),
 """
 PG_PLACE = f"""
 PREPARE atributo_place (varchar, varchar, bigint, varchar, int, float8, varchar, varchar) AS
-INSERT INTO allocation_allocation ({_COLUMNS})
+INSERT INTO allocation_allocation ({COLUMNS})
 SELECT $1, $2, nextval('allocation_epoch'), clock_timestamp(), $4, $5, $6, $7, $8
 FROM allocation_roster WHERE id = 1 AND version = $3 ON CONFLICT (job_id) DO NOTHING
 """
@@ -82,7 +82,7 @@ PG_PLACE_INSIDE = f"""
 WITH old AS (SELECT instance_id FROM allocation_allocation WHERE job_id = %(job_id)s),
 roster AS (SELECT version FROM allocation_roster WHERE id = 1),
 new AS (
-    INSERT INTO allocation_allocation ({_COLUMNS})
+    INSERT INTO allocation_allocation ({COLUMNS})
     SELECT %(job_id)s, %(instance_id)s, nextval('allocation_epoch'), clock_timestamp(),
         %(strategy)s, %(candidates)s, %(score)s, %(actor)s, %(channel)s
     FROM roster WHERE version = %(version)s AND NOT EXISTS (SELECT 1 FROM old)
@@ -106,7 +106,7 @@ room AS (
     ON CONFLICT (instance_id, part) DO UPDATE SET jobs = l.jobs + 1
     WHERE l.jobs < %(capacity)s RETURNING instance_id
 ), new AS (
-    INSERT INTO allocation_allocation ({_COLUMNS})
+    INSERT INTO allocation_allocation ({COLUMNS})
     SELECT %(job_id)s, instance_id, nextval('allocation_epoch'), clock_timestamp(),
         %(strategy)s, %(candidates)s, %(score)s, %(actor)s, %(channel)s
     FROM room RETURNING instance_id
@@ -124,7 +124,7 @@ old AS (
     SELECT job_id, instance_id FROM allocation_allocation
     WHERE job_id = ANY(ARRAY(SELECT job_id FROM wanted))
 ), new AS (
-    INSERT INTO allocation_allocation ({_COLUMNS})
+    INSERT INTO allocation_allocation ({COLUMNS})
     SELECT w.job_id, w.instance_id, nextval('allocation_epoch'), clock_timestamp(),
         %(strategy)s, %(candidates)s, w.score, %(actor)s, %(channel)s
     FROM roster, wanted w
@@ -148,10 +148,10 @@ WITH gone AS (
     DELETE FROM allocation_allocation
     WHERE job_id = ANY(%(job_ids)s::varchar[])
     AND (%(epoch)s::bigint IS NULL OR epoch = %(epoch)s::bigint)
-    RETURNING {_COLUMNS}
+    RETURNING {COLUMNS}
 ), past AS (
-    INSERT INTO allocation_pastallocation ({_COLUMNS}, ended_at, ended_by, end_reason)
-    SELECT {_COLUMNS}, clock_timestamp(), %(actor)s, %(reason)s FROM gone
+    INSERT INTO allocation_pastallocation ({COLUMNS}, ended_at, ended_by, end_reason)
+    SELECT {COLUMNS}, clock_timestamp(), %(actor)s, %(reason)s FROM gone
 ), load AS (
     INSERT INTO allocation_instanceload AS l (instance_id, part, jobs)
     SELECT i.id, CASE WHEN i.capacity IS NULL THEN %(part)s ELSE 0 END, -count(*)
@@ -170,51 +170,3 @@ ON CONFLICT (instance_id, part) DO UPDATE SET jobs = l.jobs + excluded.jobs
 """
 
 PG_EPOCHS = "SELECT nextval('allocation_epoch') FROM generate_series(1, %s)"
-
-# SQLite. One writer at a time, so that plain statements between BEGIN IMMEDIATE and COMMIT do.
-LITE_FIND = "SELECT instance_id FROM allocation_allocation WHERE job_id = ?"
-LITE_NOW = "STRFTIME('%Y-%m-%d %H:%M:%f', 'now')"
-LITE_INSERT = f"""
-INSERT INTO allocation_allocation ({_COLUMNS})
-VALUES (?, ?, ?, {LITE_NOW}, ?, ?, ?, ?, ?) ON CONFLICT (job_id) DO NOTHING
-"""
-# One statement that is a transaction of its own: version, room, epoch, placement and counter.
-# The view belongs to the connection and not to the schema, so that no migration meets it.
-LITE_PLACE = "INSERT INTO temp.atributo_place VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-LITE_VIEW = """
-CREATE TEMP VIEW IF NOT EXISTS atributo_place AS
-SELECT '' AS job_id, '' AS instance_id, 0 AS version, '' AS strategy,
-    0 AS candidates, 0.0 AS score, '' AS actor, '' AS channel, 0 AS capacity
-"""
-LITE_TRIGGER = f"""
-CREATE TEMP TRIGGER IF NOT EXISTS atributo_placing INSTEAD OF INSERT ON atributo_place BEGIN
-    UPDATE allocation_roster SET epoch = epoch + 1 WHERE id = 1 AND version = NEW.version;
-    SELECT RAISE(ABORT, 'another version') WHERE changes() = 0;
-    INSERT INTO allocation_allocation ({_COLUMNS})
-    SELECT NEW.job_id, NEW.instance_id, epoch, {LITE_NOW}, NEW.strategy, NEW.candidates,
-        NEW.score, NEW.actor, NEW.channel FROM allocation_roster WHERE id = 1;
-    INSERT INTO allocation_instanceload (instance_id, part, jobs) VALUES (NEW.instance_id, 0, 1)
-    ON CONFLICT (instance_id, part) DO UPDATE SET jobs = jobs + 1;
-    SELECT RAISE(ABORT, 'no room') FROM allocation_instanceload
-    WHERE instance_id = NEW.instance_id AND part = 0 AND jobs > NEW.capacity;
-END
-"""
-LITE_VERSION = "SELECT version FROM allocation_roster WHERE id = 1"
-LITE_EPOCHS = "UPDATE allocation_roster SET epoch = epoch + ? WHERE id = 1 RETURNING epoch"
-LITE_LOAD = """
-INSERT INTO allocation_instanceload (instance_id, part, jobs) VALUES (?, 0, ?)
-ON CONFLICT (instance_id, part) DO UPDATE SET jobs = jobs + excluded.jobs
-"""
-LITE_FIND_MANY = """
-SELECT job_id, instance_id FROM allocation_allocation
-WHERE job_id IN (SELECT value FROM json_each(?))
-"""
-LITE_END = f"""
-DELETE FROM allocation_allocation
-WHERE job_id IN (SELECT value FROM json_each(?)) AND (? IS NULL OR epoch = ?)
-RETURNING {_COLUMNS}
-"""
-LITE_PAST = f"""
-INSERT INTO allocation_pastallocation ({_COLUMNS}, ended_at, ended_by, end_reason)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, {LITE_NOW}, ?, ?)
-"""

@@ -132,6 +132,26 @@ class ResolveNow(Endpoint):
         return _shown(configure.ask_now(name), status=202)
 
 
+class PauseName(Endpoint):
+    """Look it up no more until it is resumed; its backends and instances stay as they are."""
+
+    actions = {"POST": "pool.operate"}
+
+    @extend_schema(operation_id="pools_pause", request=None, responses=PoolSerializer)
+    def post(self, request: Request, name: str) -> Response:
+        return _shown(configure.change(name, required_epoch(request), is_watched=False))
+
+
+class ResumeName(Endpoint):
+    """Watch a paused name again, from now on."""
+
+    actions = {"POST": "pool.operate"}
+
+    @extend_schema(operation_id="pools_resume", request=None, responses=PoolSerializer)
+    def post(self, request: Request, name: str) -> Response:
+        return _shown(configure.change(name, required_epoch(request), is_watched=True))
+
+
 class Resolve(Endpoint):
     """Look a name up now and see every step: server, time taken, result, TTL, attempt."""
 

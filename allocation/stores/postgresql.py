@@ -1,28 +1,20 @@
 """Placing on PostgreSQL: locks and statement in one round trip."""
 
 import json
-import select
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import psycopg
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.transaction import atomic, set_rollback
-from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus
-from psycopg.pq.abc import PGconn, PGresult
 
 from allocation import sql
 from allocation.stores.placing import Ending, Outcome, Placement, Placements, bucket, buckets
+from allocation.stores.prepared import Statements, part_of, run
 
 MOST_SEEN = 20_000
 # Jobs that this process was asked about: looked up first, because they are probably placed.
 _seen: set[str] = set()
-GOOD = {ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK}
-Statements = list[tuple[bytes, list[bytes | None]]]
-# Connections that know the statements, each with its part of the counters.
-_parts: WeakKeyDictionary[psycopg.Connection, int] = WeakKeyDictionary()
 
 
 class PostgresStore:
@@ -35,7 +27,7 @@ class PostgresStore:
             if not raw.autocommit:  # psycopg opens the transaction itself, if it is not open yet
                 row = raw.cursor().execute(sql.PG_FIND, (job_id,)).fetchone()
                 return row[0] if row else None
-            result = _run(raw, [(b"atributo_find", [job_id.encode()])])
+            result = run(raw, [(b"atributo_find", [job_id.encode()])])
             return _text(result.get_value(0, 0)) if result.ntuples else None
 
     def find_many(self, job_ids: list[str]) -> dict[str, str]:
@@ -73,7 +65,11 @@ class PostgresStore:
             "channel": many.channel,
         }
         locked = buckets(job_id for job_id, _, _ in chosen)
-        rows = self._place_these(locked, facts)
+        ways = sql.PG_SHARED_MANY, (locked,), sql.PG_PLACE_MANY, facts
+        if self._raw().autocommit:
+            rows = self._both(*ways)
+        else:
+            rows = self._kept_if_stored(*ways, lambda row: row[2])
         old = {job_id: instance_id for job_id, instance_id, is_new in rows if is_new is False}
         if (None, None, True) in rows:  # all others are new, and where they were chosen to be
             return old, {key: instance_id for key, instance_id, _ in chosen if key not in old}
@@ -99,55 +95,53 @@ class PostgresStore:
 
     def count(self, jobs: dict[str, int]) -> None:
         facts: Any = {"instance_ids": list(jobs), "jobs": list(jobs.values())}
-        facts["part"] = _part(self._raw())
+        facts["part"] = part_of(self._raw())
         with self.connection.cursor() as cursor:
             cursor.execute(sql.PG_COUNT, facts)
 
     def _place_inside(self, placement: Placement) -> Outcome:
         """In the caller's transaction; a lost race is an error that a savepoint takes back."""
         if placement.capacity is None:
-            with self._kept_if_stored() as kept:
-                outcome = self._place_by(sql.PG_PLACE_INSIDE, placement)
-                kept.append(outcome.placed is not None)
-            return outcome
+            facts = _locked(placement), sql.PG_PLACE_INSIDE, placement._asdict()
+            rows = self._kept_if_stored(sql.PG_SHARED, *facts, lambda row: row[1] is not None)
+            return _outcome(rows)
         with atomic(using=self.connection.alias):
             outcome = self._place_by(sql.PG_PLACE_WITHIN, placement)
             if outcome.placed is None:
                 set_rollback(True, using=self.connection.alias)
         return outcome
 
-    def _place_these(self, locked: list[int], facts: Any) -> list[Any]:
-        if self._raw().autocommit:
-            return self._both(sql.PG_SHARED_MANY, (locked,), sql.PG_PLACE_MANY, facts)
-        with self._kept_if_stored() as kept:
-            rows = self._both(sql.PG_SHARED_MANY, (locked,), sql.PG_PLACE_MANY, facts)
-            kept.append(any(is_new for _, _, is_new in rows))
-        return rows
+    def _place_by(self, statement: str, placement: Placement) -> Outcome:
+        locked = _locked(placement)
+        return _outcome(self._both(sql.PG_SHARED, locked, statement, placement._asdict()))
 
-    @contextmanager
-    def _kept_if_stored(self) -> Iterator[list[bool]]:
-        """The locks of a caller's transaction go again where nothing was stored.
+    def _kept_if_stored(
+        self,
+        lock: str,
+        lock_facts: Any,
+        statement: str,
+        facts: Any,
+        is_stored: Callable[[Any], bool],
+    ) -> list[Any]:
+        """In a caller's transaction the locks go again where no row says that it is stored.
 
         Who kept them and then wanted the list alone would wait for another who does the same.
         """
+        rows = self._both(lock, lock_facts, statement, facts, first=sql.PG_SAVEPOINT)
         with self.connection.wrap_database_errors:
-            raw, stored = self._raw(), list[bool]()
-            raw.execute(sql.PG_SAVEPOINT)
-            yield stored
-            raw.execute(sql.PG_KEEP if all(stored) else sql.PG_TAKE_BACK)
+            self._raw().execute(sql.PG_KEEP if any(map(is_stored, rows)) else sql.PG_TAKE_BACK)
+        return rows
 
-    def _place_by(self, statement: str, placement: Placement) -> Outcome:
-        ((old, new, version),) = self._both(
-            sql.PG_SHARED, (bucket(placement.job_id),), statement, placement._asdict()
-        )
-        return Outcome(old, new, version or 0)
-
-    def _both(self, lock: str, lock_facts: Any, statement: str, facts: Any) -> list[Any]:
+    def _both(
+        self, lock: str, lock_facts: Any, statement: str, facts: Any, *, first: str = ""
+    ) -> list[Any]:
         """The lock and the statement in one transaction and one round trip."""
         with self.connection.wrap_database_errors:
             raw = self._raw()
-            known = {**facts, "part": _part(raw)}
+            known = {**facts, "part": part_of(raw)}
             with raw.pipeline():
+                if first:
+                    raw.cursor().execute(first)
                 raw.cursor().execute(lock, lock_facts)
                 cursor = raw.cursor().execute(statement, known)
             return cursor.fetchall()
@@ -156,6 +150,15 @@ class PostgresStore:
         self.connection.validate_no_broken_transaction()
         self.connection.ensure_connection()
         return self.connection.connection
+
+
+def _locked(placement: Placement) -> tuple[int]:
+    return (bucket(placement.job_id),)
+
+
+def _outcome(rows: list[Any]) -> Outcome:
+    ((old, new, version),) = rows
+    return Outcome(old, new, version or 0)
 
 
 def _place(raw: psycopg.Connection, p: Placement) -> bool:
@@ -174,77 +177,9 @@ def _place(raw: psycopg.Connection, p: Placement) -> bool:
     statements: Statements = [
         (b"atributo_lock", [b"%d" % bucket(p.job_id)]),
         (b"atributo_place", placement),
-        (b"atributo_count", [job_id, b"%d" % _part(raw)]),
+        (b"atributo_count", [job_id, b"%d" % part_of(raw)]),
     ]
-    return _run(raw, statements).ntuples == 1
-
-
-def _run(raw: psycopg.Connection, statements: Statements) -> PGresult:
-    """The last one's result. Not by psycopg's pipeline: its bookkeeping costs as much again."""
-    _part(raw)
-    try:
-        results = _results(raw.pgconn, statements)
-    except BaseException:  # cut off in the middle, it is of no more use
-        raw.close()
-        raise
-    wrong = next((found for found in results if found.status not in GOOD), None)
-    if wrong is None:
-        return results[-1]
-    if wrong.error_field(DiagnosticField.SQLSTATE) == b"26000":
-        _parts.pop(raw, None)  # a pooler gave us another session
-    if raw.pgconn.status != ConnStatus.OK:
-        raise psycopg.OperationalError("the connection to the server is lost")
-    raise psycopg.errors.error_from_result(wrong)
-
-
-def _part(raw: psycopg.Connection) -> int:
-    """Of a prepared connection. Numbered in turn, so that neighbours wait for no row."""
-    found = _parts.get(raw)
-    if found is None:
-        for statement in sql.PG_PREPARED:
-            raw.cursor().execute(statement.encode())
-        (number,) = raw.cursor().execute(sql.PG_PART).fetchone() or (0,)
-        found = _parts[raw] = number
-    return found
-
-
-def _results(pgconn: PGconn, statements: Statements) -> list[PGresult]:
-    pgconn.enter_pipeline_mode()
-    for name, facts in statements:
-        pgconn.send_query_prepared(name, facts)
-    pgconn.pipeline_sync()
-    pgconn.flush()
-    results = []
-    for _ in statements:
-        results.append(_result(pgconn))
-        _end(pgconn)
-    _result(pgconn)
-    pgconn.exit_pipeline_mode()
-    return results
-
-
-def _end(pgconn: PGconn) -> None:
-    """Of one statement: it has no more results."""
-    while pgconn.is_busy():
-        _wait(pgconn)
-    pgconn.get_result()
-
-
-def _wait(pgconn: PGconn) -> None:
-    """In poll, because libpq would wait with Python's lock held: other threads go on."""
-    waiting = select.poll()
-    waiting.register(pgconn.socket, select.POLLIN)
-    waiting.poll()
-    pgconn.consume_input()
-
-
-def _result(pgconn: PGconn) -> PGresult:
-    while pgconn.is_busy():
-        _wait(pgconn)
-    found = pgconn.get_result()
-    if found is None:
-        raise psycopg.OperationalError("the connection to the server is lost")
-    return found
+    return run(raw, statements).ntuples == 1
 
 
 def _remember(job_id: str) -> None:

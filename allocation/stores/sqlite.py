@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from allocation import sql
+from allocation.stores import sqlite_sql as sql
 from allocation.stores.placing import Ending, Outcome, Placement, Placements
 
 
@@ -18,30 +18,30 @@ class SqliteStore:
 
     def find(self, job_id: str) -> str | None:
         with self.connection.wrap_database_errors:
-            return _one(self._raw(), sql.LITE_FIND, job_id)
+            return _one(self._raw(), sql.FIND, job_id)
 
     def find_many(self, job_ids: list[str]) -> dict[str, str]:
         with self.connection.wrap_database_errors:
-            return dict(self._raw().execute(sql.LITE_FIND_MANY, (json.dumps(job_ids),)).fetchall())
+            return dict(self._raw().execute(sql.FIND_MANY, (json.dumps(job_ids),)).fetchall())
 
     def place(self, placement: Placement) -> Outcome:
         with self.connection.wrap_database_errors:
             raw = self._raw()
-            found = _one(raw, sql.LITE_FIND, placement.job_id)  # without the writers' lock
+            found = _one(raw, sql.FIND, placement.job_id)  # without the writers' lock
             if found is not None:
                 return Outcome(found, None, placement.version)
             try:
                 _place(raw, placement)
             except sqlite3.IntegrityError:  # placed meanwhile, another version, or no room
-                found = _one(raw, sql.LITE_FIND, placement.job_id)
-                return Outcome(found, None, _one(raw, sql.LITE_VERSION) or 0)
+                found = _one(raw, sql.FIND, placement.job_id)
+                return Outcome(found, None, _one(raw, sql.VERSION) or 0)
         return Outcome(None, placement.instance_id, placement.version)
 
     def place_many(self, many: Placements) -> tuple[dict[str, str], dict[str, str]]:
         job_ids = json.dumps([job_id for job_id, _, _ in many.chosen])
         with self._writing() as raw:
-            old = dict(raw.execute(sql.LITE_FIND_MANY, (job_ids,)).fetchall())
-            if _one(raw, sql.LITE_VERSION) != many.version:
+            old = dict(raw.execute(sql.FIND_MANY, (job_ids,)).fetchall())
+            if _one(raw, sql.VERSION) != many.version:
                 return old, {}
             fresh = [item for item in many.chosen if item[0] not in old]
             self._insert(raw, many, fresh)
@@ -50,16 +50,16 @@ class SqliteStore:
     def end(self, ending: Ending) -> dict[str, str]:
         job_ids = json.dumps(ending.job_ids)
         with self._writing() as raw:
-            gone = raw.execute(sql.LITE_END, (job_ids, ending.epoch, ending.epoch)).fetchall()
+            gone = raw.execute(sql.END, (job_ids, ending.epoch, ending.epoch)).fetchall()
             why = (ending.actor, ending.reason)
-            raw.executemany(sql.LITE_PAST, [(*row, *why) for row in gone])
+            raw.executemany(sql.PAST, [(*row, *why) for row in gone])
             counts = Counter(row[1] for row in gone)
-            raw.executemany(sql.LITE_LOAD, [(key, -jobs) for key, jobs in counts.items()])
+            raw.executemany(sql.LOAD, [(key, -jobs) for key, jobs in counts.items()])
         return {row[0]: row[1] for row in gone}
 
     def epochs(self, count: int) -> list[int]:
         with self._writing() as raw:
-            last = _one(raw, sql.LITE_EPOCHS, count)
+            last = _one(raw, sql.EPOCHS, count)
         return list(range(last - count + 1, last + 1))
 
     def make_counters(self, instance_ids: list[str]) -> None:
@@ -67,7 +67,7 @@ class SqliteStore:
 
     def count(self, jobs: dict[str, int]) -> None:
         with self._writing() as raw:
-            raw.executemany(sql.LITE_LOAD, list(jobs.items()))
+            raw.executemany(sql.LOAD, list(jobs.items()))
 
     def _insert(
         self,
@@ -77,7 +77,7 @@ class SqliteStore:
     ) -> None:
         if not fresh:
             return
-        last = _one(raw, sql.LITE_EPOCHS, len(fresh))
+        last = _one(raw, sql.EPOCHS, len(fresh))
         rows = [
             (job_id, instance_id, epoch, many.strategy, many.candidates, score, *_who(many))
             for epoch, (job_id, instance_id, score) in enumerate(
@@ -85,9 +85,9 @@ class SqliteStore:
                 last - len(fresh) + 1,  # neighbours share pages
             )
         ]
-        raw.executemany(sql.LITE_INSERT, rows)
+        raw.executemany(sql.INSERT, rows)
         counts = Counter(instance_id for _, instance_id, _ in fresh)
-        raw.executemany(sql.LITE_LOAD, list(counts.items()))
+        raw.executemany(sql.LOAD, list(counts.items()))
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -120,13 +120,13 @@ def _one(raw: sqlite3.Connection, statement: str, *facts: object):
 
 def _place(raw: sqlite3.Connection, placement: Placement) -> None:
     try:
-        raw.execute(sql.LITE_PLACE, placement)
+        raw.execute(sql.PLACE, placement)
     except sqlite3.OperationalError as error:
         if "atributo_place" not in str(error):
             raise
-        raw.execute(sql.LITE_VIEW)  # the first placement by this connection
-        raw.execute(sql.LITE_TRIGGER)
-        raw.execute(sql.LITE_PLACE, placement)
+        raw.execute(sql.VIEW)  # the first placement by this connection
+        raw.execute(sql.TRIGGER)
+        raw.execute(sql.PLACE, placement)
 
 
 def _who(many: Placements) -> tuple[str, str]:

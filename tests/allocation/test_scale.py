@@ -7,6 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from allocation import sql
 from allocation.atributo import Atributo
 from allocation.models import Instance
+from allocation.stores import sqlite_sql
 from tests.allocation.filling import fill
 
 pytestmark = pytest.mark.django_db
@@ -84,7 +85,7 @@ def test_no_page_reads_a_million_allocations(client_as):
 def hot_statements():
     """What an allocation runs, with facts in place of parameters."""
     if connection.vendor == "sqlite":
-        return [sql.LITE_FIND.replace("?", "'job5'"), sql.LITE_FIND_MANY.replace("?", "'[]'")]
+        return [sqlite_sql.FIND.replace("?", "'job5'"), sqlite_sql.FIND_MANY.replace("?", "'[]'")]
     with connection.cursor() as cursor:
         for statement in sql.PG_PREPARED:
             cursor.execute(statement.replace("atributo_", "explained_"))

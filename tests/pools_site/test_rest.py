@@ -85,6 +85,17 @@ def test_a_paused_name_is_not_looked_up_now(rest_as, watching):
     assert (answer.status_code, answer.json()["code"]) == (409, "pool_paused")
 
 
+def test_an_operator_pauses_and_resumes_a_name(rest_as, watching):
+    watching.name()
+    client, epoch = rest_as("operator"), Pool.objects.get().epoch
+    paused = send(client, "POST", "/pools/svc/pause", **{"If-Match": f'"{epoch}"'})
+    assert (paused.status_code, paused.json()["is_watched"]) == (200, False)
+    late = send(client, "POST", "/pools/svc/resume", **{"If-Match": f'"{epoch}"'})
+    assert (late.status_code, Pool.objects.get().is_watched) == (412, False)
+    assert send(client, "POST", "/pools/svc/resume").json()["is_watched"] is True
+    assert send(rest_as("viewer"), "POST", "/pools/svc/pause").status_code == 403
+
+
 def test_a_name_too_long_for_its_service_is_refused(rest_as):
     body = {**NEW, "domain": ".".join(["a" * 61] * 4)}
     assert "service" in send(rest_as("admin"), "POST", "/pools", body).json()["errors"]

@@ -1,5 +1,6 @@
 """`manage.py up`, started as a user does: everything comes up, survives kills, stops cleanly."""
 
+import fcntl
 import os
 import re
 import signal
@@ -15,9 +16,16 @@ from tests.servers.waiting import wait_until
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory) -> Path:
-    """A state folder after its first start, to be copied: migrating takes seconds each time."""
-    first = Site(tmp_path_factory.mktemp("prepared"))
-    assert first.check().returncode == 0
+    """A state folder after its first start, to be copied: one for all processes of a test run."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    with (folder / "prepared.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # the first makes it, the others wait
+        first, made = Site(folder / "prepared"), folder / "prepared.made"
+        if not made.exists():
+            assert first.check().returncode == 0
+            made.touch()
     return first.var
 
 
