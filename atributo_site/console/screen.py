@@ -83,4 +83,5 @@ def _page_before(request: HttpRequest) -> str:
     ours = url_has_allowed_host_and_scheme(
         page, {request.get_host()}, require_https=request.is_secure()
     )
-    return urlsplit(page)._replace(scheme="", netloc="").geturl() if ours and page else "/"
+    path = urlsplit(page)._replace(scheme="", netloc="").geturl() if ours else ""
+    return path if path.startswith("/") else "/"

@@ -19,7 +19,7 @@ def schemas():
             yield pytest.param(found, id=f"{path.parent.name}/{name}")
 
 
-@pytest.mark.parametrize("schema", schemas())
+@pytest.mark.parametrize("schema", list(schemas()))
 def test_the_demo_services_take_their_examples(schema):
     check(schema, example(schema))
 
