@@ -9,6 +9,7 @@ import pytest
 
 from allocation.atributo import Atributo
 from allocation.events import record
+from tests.site.job_rows import make_job, make_queue
 from tests.site.sse_client import Listening
 
 
@@ -152,3 +153,12 @@ def test_the_links_of_pages_lead_to_what_has_a_slash_in_its_name(web, client_as)
         live = re.search(r'hx-get="([^"]+)"', page.text)[1]
         assert browser.get(unescape(live)).status_code == 200
         assert browser.get("/instances/rack%203%2Fa&b/").status_code == 200
+
+
+def test_the_next_page_of_what_has_a_slash_in_its_name_is_found(web, bearer):
+    queue = make_queue("a/b")
+    jobs = [make_job(queue).pk for _ in range(2)]
+    with httpx.Client(base_url=web(), headers=bearer("viewer")) as program:
+        first = program.get("/api/v1/queues/a%2Fb/jobs?limit=1").json()
+        second = program.get(first["next"]).json()
+    assert [page["results"][0]["id"] for page in (first, second)] == [str(pk) for pk in jobs[::-1]]
