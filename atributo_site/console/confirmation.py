@@ -6,9 +6,8 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from allocation.transactions.roll_back import FAILURES
+from atributo_site.console.reasons import reason_of
 from atributo_site.console.screen import Screen
-
-LONGEST_REASON = 2000
 
 
 class Confirmation(Screen):
@@ -21,7 +20,7 @@ class Confirmation(Screen):
         return self._ask(names)
 
     def post(self, request: HttpRequest, **names: Any) -> HttpResponse:
-        reason = request.POST.get("reason", "").strip()[:LONGEST_REASON]
+        reason = reason_of(request)
         if not reason:
             return self._ask(names, 400, error="Say why: a reason is missing.")
         self.about(**names)  # what is not there is a 404, not a message

@@ -13,6 +13,7 @@ from allocation.transactions.models import Lock
 from allocation.transactions.models import Transaction as Row
 from atributo_site.console.confirmation import Confirmation
 from atributo_site.console.journal import undo_preview
+from atributo_site.console.terminal import REASON, curl
 from atributo_site.console.transaction import found
 
 
@@ -39,9 +40,13 @@ class Ending(Confirmation):
             "previews": True,
             "held": Lock.objects.filter(transaction=row).count(),
             "command": f"manage.py transactions {self.command} {pk} --reason '…'",
-            "rest": f"POST /api/v1/transactions/{pk}/{self.command.replace('-', '_')}",
+            "rest": curl(f"/api/v1/transactions/{pk}/{self.path}", "POST", REASON),
             "now": database_now(),
         }
+
+    @property
+    def path(self) -> str:
+        return self.command.replace("-", "_")
 
     def sentences(self, row: Row) -> list[str]:
         raise NotImplementedError

@@ -1,5 +1,6 @@
 """The drain on an instance's page: what was typed, and what it does with the jobs, in words."""
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -17,12 +18,25 @@ from atributo_site.console.durations import roughly
 from atributo_site.console.form_errors import said
 
 PREVIEWED = 1_000
+SPAN = re.compile(r"(?:(\d{1,6})\s*d)?\s*(?:(\d{1,6})\s*h)?\s*(?:(\d{1,6})\s*m)?", re.ASCII)
+SIZES = (1440, 60, 1)  # minutes of a day, an hour and a minute
 NOTHING_MOVES = "nothing is moved: jobs leave when they are deallocated"
+
+
+class MinutesField(forms.FloatField):
+    """A number of minutes, or a span such as 45m, 1h30m or 2d."""
+
+    def to_python(self, value: Any) -> Any:
+        span = SPAN.fullmatch(value.strip()) if isinstance(value, str) else None
+        if span is None or not any(span.groups()):
+            return super().to_python(value)
+        counts = (int(count or 0) for count in span.groups())
+        return float(sum(count * size for count, size in zip(counts, SIZES, strict=True)))
 
 
 class DrainForm(forms.Form):
     reason = forms.CharField(required=False, max_length=255)
-    deadline_minutes = forms.FloatField(required=False, min_value=0, max_value=525_600)
+    deadline_minutes = MinutesField(required=False, min_value=0, max_value=525_600)
     moves_per_minute = forms.IntegerField(required=False, min_value=1, max_value=1_000_000)
 
     @property

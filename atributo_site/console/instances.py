@@ -15,9 +15,11 @@ from allocation.ids import valid_id
 from allocation.models import Allocation, Instance, Roster
 from allocation.models.clock import database_now
 from allocation.snapshot import described
-from atributo_site.console import instance_drain
+from atributo_site.console import instance_drain, instance_settings
 from atributo_site.console.happenings import what_happened
 from atributo_site.console.instance_drain import DrainForm
+from atributo_site.console.numbers import whole
+from atributo_site.console.reasons import reason_of
 from atributo_site.console.saved_views import views_of
 from atributo_site.console.screen import Screen
 from atributo_site.console.ways_back import ways_back
@@ -27,7 +29,7 @@ from atributo_site.permissions import may
 PAGE = 50
 JOBS_SHOWN = 20
 EVENTS_SHOWN = 15
-VERBS = ("available", "unavailable", "restore", "drain", "stop", "force")
+VERBS = ("available", "unavailable", "restore", "drain", "stop", "force", "settings")
 STATES = ("available", "unavailable", "draining")
 
 
@@ -114,7 +116,7 @@ class ChangeInstance(Screen):
         return "Jobs may be allocated to it again."
 
     def _unavailable(self, request: HttpRequest, instance_id: str) -> str:
-        reason = request.POST.get("reason", "")[:255]
+        reason = reason_of(request, 255)
         patiently(lambda: availability.make_unavailable(instance_id, reason=reason))
         return "No more jobs are allocated to it; those it has stay."
 
@@ -138,6 +140,10 @@ class ChangeInstance(Screen):
         drains.force(instance_id)
         return "The curator was told to move all jobs that are left."
 
+    def _settings(self, request: HttpRequest, instance_id: str) -> str:
+        instance_settings.configure(instance_id, request.POST)
+        return "Weight and capacity are set; job ids that are placed stay."
+
 
 class RemoveInstance(Screen):
     """Asks for the id, typed, and says how many jobs are dropped."""
@@ -156,8 +162,7 @@ class RemoveInstance(Screen):
         if request.POST.get("typed") != row.pk:
             messages.error(request, "Type the id of the instance exactly to remove it.")
             return self.show(400, row=row, removal=may_remove(row.pk))
-        jobs = request.POST.get("jobs", "")
-        count = int(jobs) if jobs.isascii() and jobs.isdigit() and len(jobs) < 19 else None
+        count = whole(request.POST.get("jobs", ""))
         try:
             dropped = doors.remove_instance(row.pk, drop_jobs=count, epoch=row.epoch)
         except AtributoError as error:

@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from atributo_site.console.job import found
 from atributo_site.console.job_deeds import Deed
+from atributo_site.console.terminal import curl
 from queues import steering
 from queues.models import QueuedJob
 
@@ -41,10 +42,9 @@ class Asking(Deed):
         raise NotImplementedError
 
     def equivalents(self, job: QueuedJob) -> dict[str, str]:
-        path = f"/api/v1/jobs/{job.pk}/{self.verb}"
         return {
             "command": f"manage.py queued_jobs {self.verb} {job.pk}",
-            "rest": f"curl -X POST -H 'Authorization: Bearer …' {path}",
+            "rest": curl(f"/api/v1/jobs/{job.pk}/{self.verb}", "POST"),
         }
 
 
@@ -118,5 +118,4 @@ class Delete(Asking):
         return reverse("jobs") if self.request.method == "POST" else super().back(job)
 
     def equivalents(self, job: QueuedJob) -> dict[str, str]:
-        rest = f"curl -X DELETE -H 'Authorization: Bearer …' /api/v1/jobs/{job.pk}"
-        return {**super().equivalents(job), "rest": rest}
+        return {**super().equivalents(job), "rest": curl(f"/api/v1/jobs/{job.pk}", "DELETE")}

@@ -7,8 +7,8 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from allocation.errors import AtributoError
-from atributo_site.console.confirmation import LONGEST_REASON
 from atributo_site.console.job import found
+from atributo_site.console.reasons import reason_of
 from atributo_site.console.screen import Screen
 from queues import pausing, steering
 from queues.models import QueuedJob
@@ -45,7 +45,7 @@ class Deed(Screen):
         tell(self.request, format_html(said if done else otherwise, name))
 
     def reason(self) -> str:
-        return self.request.POST.get("reason", "").strip()[:LONGEST_REASON]
+        return reason_of(self.request)
 
 
 class RunNow(Deed):

@@ -1,6 +1,7 @@
 """Edit a job's data and push it again as a new job; the old one stays as it is."""
 
 from typing import Any
+from urllib.parse import quote
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -14,6 +15,7 @@ from atributo_site.console.job import PUSHED_AGAIN, found
 from atributo_site.console.push_form import PushForm, queue_names
 from atributo_site.console.schema_form import SchemaForm
 from atributo_site.console.screen import Screen
+from atributo_site.console.terminal import curl
 from queues.errors import BadPush, DataRefused, QueueNotFound
 from queues.logic.scrub import unmasked
 from queues.models import QueuedJob
@@ -70,7 +72,13 @@ class Edit(Screen):
         self, job: QueuedJob, form: SchemaForm, push: PushForm, status: int = 200
     ) -> HttpResponse:
         self.title = f"Edit {job.pk}"
-        return self.show(status, job=job, form=form, push=push, queue_names=queue_names())
+        shown = {"job": job, "form": form, "push": push, "queue_names": queue_names()}
+        return self.show(status, curl=_curl(job), **shown)
+
+
+def _curl(job: QueuedJob) -> str:
+    body = {"script": {"mount": job.mount, "name": job.script}, "data": "…"}
+    return curl(f"/api/v1/queues/{quote(job.queue.name, safe='')}/jobs", "POST", body)
 
 
 def _initial(job: QueuedJob) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
@@ -10,8 +11,10 @@ from allocation.models.clock import database_now
 from atributo_site.console.job_columns import columns
 from atributo_site.console.job_state import job_state
 from atributo_site.console.moments import BadMoment, moment
+from atributo_site.console.numbers import whole
 from atributo_site.console.saved_views import views_of
 from atributo_site.console.screen import Screen
+from atributo_site.console.terminal import curl
 from atributo_site.keyset import capped_count, page_by_key, said_count
 from atributo_site.permissions import may
 from queues.logic.job_query import written
@@ -21,6 +24,7 @@ from queues.search import STATES, Found, Period, answered_by_index, search
 PAGE = 50
 LONGEST = 500
 SUGGESTED = 40
+STATUSES = {"waiting": "pending", "delayed": "pending", "running": "progress"}  # for programs
 
 
 class Jobs(Screen):
@@ -56,6 +60,7 @@ class Jobs(Screen):
             views=views_of(request, "jobs"),
             may_operate=may(request.user, "job.operate"),
             may_push=may(request.user, "job.push"),
+            same=equivalents(query),
         )
 
 
@@ -66,7 +71,7 @@ class Query:
         self.text = given.get("q", "").strip()[:LONGEST]
         self.state = given.get("state", "") if given.get("state", "") in STATES else ""
         self.fingerprint = given.get("fingerprint", "")[:16]
-        self.upto = _whole(given.get("upto", ""))
+        self.upto = whole(given.get("upto", ""))
         self.since, self.until = (given.get(name, "").strip()[:40] for name in ("since", "until"))
         self.now = now
 
@@ -153,8 +158,15 @@ def suggestions() -> list[str]:
     ]
 
 
-def _whole(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+def equivalents(query: Query) -> dict[str, str]:
+    """The list of this state and error; what is typed into the search box is for people."""
+    status = STATUSES.get(query.state, query.state)
+    asked = {"status": status, "fingerprint": query.fingerprint}
+    given = urlencode({name: value for name, value in asked.items() if value})
+    return {
+        "command": f"manage.py queued_jobs list{status and f' --status {status}'}",
+        "rest": curl(f"/api/v1/jobs{given and f'?{given}'}"),
+    }
 
 
 def five(jobs: Any) -> list[QueuedJob]:

@@ -10,6 +10,7 @@ from allocation.errors import AtributoError
 from allocation.models.clock import database_now
 from atributo_site.console.pool_forms import LookUpForm
 from atributo_site.console.pools import PoolScreen
+from atributo_site.console.terminal import curl
 from pools import follow
 from pools.look_up import look_up
 
@@ -34,6 +35,11 @@ class LookUp(PoolScreen):
         except AtributoError as error:
             form.add_error(None, str(error))
             return self.show(error.status_code, form=form)
+
+    def show(self, status: int = 200, **context: Any) -> HttpResponse:
+        host = context["form"]["host"].value() or "svc.example"
+        same = curl("/api/v1/resolve", "POST", {"host": host})
+        return super().show(status, curl=same, **context)
 
     def _answered(self, form: LookUpForm) -> HttpResponse:
         if "follow" not in self.request.POST:

@@ -4,9 +4,8 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
+from atributo_site.console.numbers import whole
 from atributo_site.keyset import KeysetPage
-
-LARGEST_KEY = 2**63 - 1
 
 
 def page_in_order(
@@ -33,9 +32,8 @@ def page_in_order(
 
 def _row(rows: QuerySet, text: str) -> Any:
     """The row to go on from; it may have left the list meanwhile, its place remains."""
-    if not (text.isascii() and text.isdigit()) or int(text) > LARGEST_KEY:
-        return None
-    return rows.model._default_manager.filter(pk=int(text)).first()
+    key = whole(text)
+    return None if key is None else rows.model._default_manager.filter(pk=key).first()
 
 
 def _beyond(name: str, start: Any, descending: bool) -> Q:

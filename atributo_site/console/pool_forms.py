@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 
+from atributo_site.console.json_field import StrictJSONField
 from pools.look_up import DEFAULT_TIMEOUT_MS, LONGEST_MS
 from pools.models import Backend, Pool
 from pools.models.fields import MOST_NAMESERVERS, nameserver_list
@@ -43,6 +44,7 @@ class PoolForm(forms.ModelForm):
             "grace_seconds",
             "recovery",
         ]
+        field_classes = {"recovery": StrictJSONField}
         widgets = {"recovery": forms.Textarea(attrs={"rows": 3})}
         labels = {
             "service": "SRV label",

@@ -9,6 +9,7 @@ from django.shortcuts import redirect
 
 from allocation.models.clock import database_now
 from atributo_site.console.navigation import address
+from atributo_site.console.numbers import whole
 from atributo_site.console.pool_forms import (
     AdministerForm,
     ChangePoolForm,
@@ -149,15 +150,14 @@ class ChangeName(PoolScreen):
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         pool = pool_named(name)
-        return self.show(form=ChangePoolForm(instance=pool), pool=pool)
+        return self.show(form=ChangePoolForm(instance=pool), pool=pool, epoch=pool.epoch)
 
     def post(self, request: HttpRequest, name: str) -> HttpResponse:
         pool = pool_named(name)
-        epoch = request.POST.get("epoch", "")
+        seen = whole(request.POST.get("epoch", ""))
         form = ChangePoolForm(request.POST, instance=pool)
         if not form.is_valid():
-            return self.show(400, form=form, pool=pool)
-        seen = int(epoch) if epoch.isascii() and epoch.isdigit() else None
+            return self.show(400, form=form, pool=pool, epoch=seen)  # not what came in between
         configure.change(name, seen, **form.cleaned_data)
         messages.success(request, f"{name} is changed; the watcher starts anew with it.")
         return redirect("pool", name)

@@ -12,6 +12,7 @@ from atributo_site.console import (
     job_edit,
     job_failures,
     jobs,
+    queue_switches,
     queues,
     schedules,
     script,
@@ -25,6 +26,8 @@ SERVICE = "services/<mount:mount>/"
 
 urlpatterns = [
     path("queues/", queues.Queues.as_view(), name="queues"),
+    path("queues/pause", queue_switches.PauseAll.as_view(), name="queues-pause"),
+    path("queues/resume", queue_switches.ResumeAll.as_view(), name="queues-resume"),
     path(QUEUE, queues.OneQueue.as_view(), name="queue"),
     path(f"{QUEUE}pause", queues.Pause.as_view(), name="queue-pause"),
     path(f"{QUEUE}resume", queues.Resume.as_view(), name="queue-resume"),

@@ -64,6 +64,8 @@ class Queues(Screen):
             after=rows[PAGE - 1].name if len(rows) > PAGE else None,
             before=bool(after),
             form=form or NewQueue(initial={"max_workers": 1}),
+            can_pause=any(not queue["paused"] for queue in shown),
+            can_resume=any(queue["paused"] for queue in shown),
             rights=rights(self.request),
         )
 
@@ -98,6 +100,8 @@ class Pause(Screen):
         found(name)
         if queues.pause(name):
             messages.success(request, f"{name} is paused: what runs finishes, nothing new starts.")
+        else:
+            messages.warning(request, f"{name} was paused already.")
         return back(request, name)
 
 
@@ -108,6 +112,8 @@ class Resume(Screen):
         found(name)
         if queues.resume(name):
             messages.success(request, f"{name} runs again.")
+        else:
+            messages.warning(request, f"{name} was not paused.")
         return back(request, name)
 
 

@@ -11,13 +11,11 @@ from allocation.errors import AtributoError
 from allocation.models.clock import database_now
 from atributo_site.console.form_errors import said
 from atributo_site.console.screen import Screen
+from atributo_site.console.terminal import curl
 from atributo_site.permissions import may
 
 PREVIEWED = 500
-REST = (
-    "curl -X POST -H 'Authorization: Bearer …' -H 'Content-Type: application/json' "
-    """-d '{"rebalance": true, "moves_per_minute": 60}' /api/v1/allocations/plan"""
-)
+START = {"rebalance": True, "moves_per_minute": 60}
 
 
 class PaceForm(forms.Form):
@@ -35,7 +33,7 @@ class Rebalance(Screen):
             found=found,
             percent=round(100 * found.progress.fraction) if found else 0,
             plan=None if found and found.is_running else plans.plan_rebalance(most=PREVIEWED),
-            rest=REST,
+            rest=curl("/api/v1/allocations/plan", "POST", START),
             now=database_now(),
             may_operate=may(request.user, "allocation.operate"),
         )

@@ -12,6 +12,7 @@ from allocation.transactions.models import Lock, Transaction
 from atributo_site.console import holders
 from atributo_site.console.confirmation import Confirmation
 from atributo_site.console.journal import undo_preview
+from atributo_site.console.terminal import REASON, curl
 
 
 class Release(Confirmation):
@@ -33,7 +34,7 @@ class Release(Confirmation):
             "previews": active,
             "held": Lock.objects.filter(transaction=lock.transaction_id).count(),
             "command": f"manage.py locks release {pk} --reason '…'",
-            "rest": f"POST /api/v1/locks/{pk}/release",
+            "rest": curl(f"/api/v1/locks/{pk}/release", "POST", REASON),
             "now": database_now(),
         }
 
@@ -75,7 +76,7 @@ class HandOver(Confirmation):
         return {
             "heading": f"Hand over from {active}",
             "sentences": _successors([each["name"] for each in running if not each["active"]]),
-            "command": "curl -X POST … /api/v1/curators/hand_over",
+            "rest": curl("/api/v1/curators/hand_over", "POST", REASON),
             "now": database_now(),
         }
 

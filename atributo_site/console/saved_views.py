@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDi
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
+from atributo_site.console.form_errors import said
 from atributo_site.console.screen import Screen
 from atributo_site.models import SavedView
 
@@ -29,7 +30,7 @@ MOST = 50
 class NewView(forms.Form):
     name = forms.CharField(max_length=60)
     screen = forms.ChoiceField(choices=[(name, name) for name in SCREENS])
-    query = forms.CharField(max_length=1000, required=False)
+    query = forms.CharField(label="Filters", max_length=1000, required=False)
 
 
 class SaveView(Screen):
@@ -40,18 +41,22 @@ class SaveView(Screen):
     def post(self, request: HttpRequest) -> HttpResponse:
         form = NewView(request.POST)
         if not form.is_valid():
-            messages.error(request, "A view needs a name of at most 60 characters.")
-            return HttpResponseRedirect(reverse("overview"))
-        asked = form.cleaned_data
-        given = {"query": kept(asked["query"])}
-        where: dict[str, Any] = {"user_id": request.user.pk}
-        where |= {"screen": asked["screen"], "name": asked["name"]}
-        if SavedView.objects.filter(user_id=request.user.pk or 0).count() >= MOST:
+            messages.error(request, f"The view is not saved. {said(form)}")
+            return HttpResponseRedirect(_list_of(form))
+        own = SavedView.objects.filter(user_id=request.user.pk or 0)
+        named = own.filter(screen=form.cleaned_data["screen"], name=form.cleaned_data["name"])
+        query = kept(form.cleaned_data["query"])
+        if own.count() >= MOST and not named.exists():
             messages.error(request, f"{MOST} views are enough: remove one first.")
         else:
-            SavedView.objects.update_or_create(**where, defaults=given)
-            messages.success(request, f"The view {asked['name']} is saved.")
-        return HttpResponseRedirect(f"{reverse(asked['screen'])}?{given['query']}")
+            self._save(form, query)
+        return HttpResponseRedirect(f"{_list_of(form)}?{query}")
+
+    def _save(self, form: NewView, query: str) -> None:
+        where: dict[str, Any] = {"user_id": self.request.user.pk}
+        where |= {name: form.cleaned_data[name] for name in ("screen", "name")}
+        SavedView.objects.update_or_create(**where, defaults={"query": query})
+        messages.success(self.request, f"The view {form.cleaned_data['name']} is saved.")
 
 
 class RemoveView(Screen):
@@ -62,6 +67,11 @@ class RemoveView(Screen):
         view.delete()
         messages.success(request, f"The view {view.name} is removed.")
         return HttpResponseRedirect(reverse(view.screen))
+
+
+def _list_of(form: NewView) -> str:
+    """The list that is meant, if it is one of ours."""
+    return reverse(form.cleaned_data.get("screen", "overview"))
 
 
 def kept(query: str) -> str:

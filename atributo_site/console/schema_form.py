@@ -148,7 +148,7 @@ def _number(text: str, name: str) -> Any:
     """A text that is no number stays one, for the schema to refuse."""
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

@@ -1,6 +1,7 @@
 """The base of every screen: one action per method, and nothing answers without one."""
 
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
@@ -8,6 +9,7 @@ from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views import View
 from django_htmx.http import HttpResponseClientRefresh
 
@@ -16,6 +18,7 @@ from atributo_site.failures import failure
 from atributo_site.permissions import NO_ROLE, may
 
 GONE = (404, 409)
+NOTHING_DONE = "You were not logged in any more, so nothing was changed: do it again."
 
 
 class Screen(View):
@@ -68,4 +71,17 @@ def _to_the_log_in(request: HttpRequest) -> HttpResponse:
     """A live part that finds its session over takes the whole page along."""
     if request.htmx:  # type: ignore[attr-defined]
         return HttpResponseClientRefresh()
-    return redirect_to_login(request.get_full_path() if request.method == "GET" else "/")
+    if request.method in ("GET", "HEAD"):
+        return redirect_to_login(request.get_full_path())
+    messages.warning(request, NOTHING_DONE)
+    return redirect_to_login(_page_before(request))
+
+
+def _page_before(request: HttpRequest) -> str:
+    """Where the form was, so that it can be filled in again."""
+    page = request.headers.get("Referer", "")
+    ours = url_has_allowed_host_and_scheme(
+        page, {request.get_host()}, require_https=request.is_secure()
+    )
+    path = urlsplit(page)._replace(scheme="", netloc="").geturl() if ours else ""
+    return path if path.startswith("/") else "/"

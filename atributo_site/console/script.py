@@ -16,6 +16,7 @@ from allocation.models.clock import database_now
 from atributo_site.console.job_journal import journals
 from atributo_site.console.job_state import job_state
 from atributo_site.console.push_form import PushForm, queue_names
+from atributo_site.console.schema_example import example
 from atributo_site.console.schema_form import SchemaForm, pretty
 from atributo_site.console.screen import Screen
 from atributo_site.keyset import newest_by_key
@@ -28,7 +29,6 @@ from queues.shown import hidden
 
 LAST_RUNS = 10
 NEVER_PUSHED = "A dry run runs now and is never pushed: choose one of the two."
-EXAMPLES = {"string": "text", "integer": 1, "number": 1.5, "boolean": True}
 
 
 class OneScript(Screen):
@@ -148,23 +148,6 @@ def terminal(request: HttpRequest, script: Script) -> dict[str, str]:
         "run": shlex.join(["manage.py", "script", mount, name, "--data", data]),
         "push": shlex.join(["manage.py", "push", "default", mount, name, "--data", data]),
     }
-
-
-def example(schema: Any) -> Any:
-    """Data that shows the shape of a schema."""
-    if not isinstance(schema, dict):
-        return None
-    for name in ("default", "const"):
-        if name in schema:
-            return schema[name]
-    if schema.get("enum"):
-        return schema["enum"][0]
-    if isinstance(schema.get("properties"), dict):
-        return {key: example(part) for key, part in schema["properties"].items()}
-    if isinstance(schema.get("prefixItems"), list):
-        return [example(part) for part in schema["prefixItems"]]
-    kind = schema.get("type")
-    return EXAMPLES.get(kind) if isinstance(kind, str) else None
 
 
 def _prefilled(request: HttpRequest, script: Script) -> Any:

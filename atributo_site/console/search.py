@@ -14,6 +14,7 @@ from allocation.models import Allocation, Event, Instance
 from allocation.transactions.models import Document, Transaction
 from atributo_site.console.job_state import job_state
 from atributo_site.console.navigation import address, navigation
+from atributo_site.console.numbers import whole
 from atributo_site.console.screen import Screen
 from atributo_site.console.subjects import NOUNS, subject_url
 from pools.models import Pool
@@ -65,7 +66,7 @@ def _events(**filters: str) -> str:
 def transactions(user: Any, text: str) -> list[Hit]:
     """A transaction by its number, a collection by its name, a document by both its names."""
     collection, _, key = text.partition("/")
-    number = int(text) if text.isascii() and text.isdigit() else 0
+    number = whole(text) or 0
     rows = Transaction.objects.filter(pk=number)
     documents = Document.objects.filter(collection=collection)
     found = [Hit("transaction", text, subject_url(f"transaction:{number}"))] * rows.exists()
@@ -91,9 +92,8 @@ def placements(user: Any, text: str) -> list[Hit]:
 
 def work(user: Any, text: str) -> list[Hit]:
     """A queued job by its id, a queue by its name, a service by its mount."""
-    job_id = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
-    jobs = QueuedJob.objects.filter(pk=job_id).defer("data", "result").annotate(now=Now())
-    hits = [Hit("job", _job_said(job), subject_url(f"job:{text}")) for job in jobs]
+    jobs = QueuedJob.objects.filter(pk=whole(text) or 0).defer("data", "result").annotate(now=Now())
+    hits = [Hit("queued job", _job_said(job), subject_url(f"job:{text}")) for job in jobs]
     if Queue.objects.existing().filter(name=text).exists():
         hits += [Hit("queue", text, subject_url(f"queue:{text}"))]
     services = Service.objects.filter(mount__in=[text, f"/{text}"]).values_list("mount", flat=True)

@@ -10,6 +10,12 @@ from django.urls import register_converter
 ENCODED_SLASH = "\x1f"
 
 
+def as_it_was_asked(address: str) -> str:
+    """The address of a request with the slashes of its ids encoded as the client did it."""
+    path, mark, query = address.partition("?")
+    return path.replace("%1F", "%2F") + mark + query
+
+
 class IdConverter:
     regex = "[^/]+"
 

@@ -8,6 +8,8 @@ from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 
+from atributo_site.rest.ids import as_it_was_asked
+
 WRONG_CURSOR = ValidationError({"cursor": ["This is not a cursor of this list."]})
 
 
@@ -19,9 +21,11 @@ class CursorPages(CursorPagination):
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> Any:
         try:
-            return super().paginate_queryset(queryset, request, view)
+            found: Any = super().paginate_queryset(queryset, request, view)
         except (ValueError, DjangoValidationError, DataError) as error:
             raise WRONG_CURSOR from error  # a position that the key cannot have
+        self.base_url = as_it_was_asked(self.base_url or "")
+        return found
 
     def get_page_size(self, request: Request) -> int:
         text = request.query_params.get("limit", str(self.page_size))

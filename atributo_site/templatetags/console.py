@@ -6,8 +6,10 @@ from datetime import datetime
 from typing import Any
 
 from django import template
+from django.contrib.admin.utils import quote
 from django.core.serializers.json import DjangoJSONEncoder
 from django.templatetags.static import static
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
@@ -71,6 +73,13 @@ def subject(name: str) -> SafeString:
         noun if colon else "",
         rest if colon else name,
     )
+
+
+@register.simple_tag
+def raw_row(table: str, key: Any) -> SafeString:
+    """A link to the object as its table has it; the raw list leads back here."""
+    address = reverse(f"admin:{table}_change", args=[quote(key)])
+    return format_html('<a href="{}">Raw row</a>', address)
 
 
 @register.filter

@@ -1,6 +1,7 @@
 """Live pages against the real web server, which serves the stream."""
 
 import re
+from datetime import timedelta
 from urllib.parse import urlsplit
 
 import pytest
@@ -8,8 +9,11 @@ import requests
 from playwright.sync_api import expect
 
 from allocation.events import record
+from allocation.models.clock import database_now
+from queues.models import MinuteCount
 from tests.fixtures.browser import session_cookie
 from tests.servers.watched_page import WatchedPage
+from tests.site.job_rows import make_queue
 
 # What a person sees does not depend on the database; the answers are tested on both.
 pytestmark = pytest.mark.only_on("sqlite")
@@ -68,3 +72,28 @@ def test_nothing_is_swapped_under_a_finger_that_presses(live_page):
         live_page.evaluate("htmx.trigger('#timeline', 'refresh')")
     live_page.mouse.up()
     expect(live_page).to_have_url(re.compile("kind=instance.restored"))
+
+
+def test_charts_that_were_replaced_are_forgotten(live_page):
+    """A dashboard on the wall is refreshed thousands of times a day."""
+    minute = database_now().replace(second=0, microsecond=0) - timedelta(minutes=2)
+    MinuteCount.objects.create(queue=make_queue(), minute=minute, complete=3, wait_1=3, run_2=3)
+    live_page.goto("/")
+    expect(live_page.locator("canvas")).to_have_count(3)
+    for _ in range(4):
+        with live_page.expect_response("**/"):
+            live_page.evaluate("htmx.trigger('#overview', 'refresh')")
+        expect(live_page.locator("canvas")).to_have_count(3)
+    assert drawings(live_page) <= live_page.locator("canvas").count()
+
+
+def drawings(page):
+    """How many canvases are alive, on the page or not."""
+    cdp = page.context.new_cdp_session(page)
+    kind = cdp.send("Runtime.evaluate", {"expression": "HTMLCanvasElement.prototype"})
+    found = cdp.send("Runtime.queryObjects", {"prototypeObjectId": kind["result"]["objectId"]})
+    length = {
+        "objectId": found["objects"]["objectId"],
+        "functionDeclaration": "function() { return this.length }",
+    }
+    return cdp.send("Runtime.callFunctionOn", {**length, "returnByValue": True})["result"]["value"]

@@ -140,3 +140,36 @@ def test_a_list_with_a_tick_waits_with_its_refresh(page_as, story):
     page.locator("h1").click()
     with page.expect_request(lambda request: request.headers.get("hx-request") == "true"):
         page.evaluate(COME_BACK)
+
+
+def test_what_asks_by_its_own_clock_is_paused_with_the_page(page_as, story):
+    job = QueuedJob.objects.get(status="progress")
+    page = page_as("viewer")
+    page.goto(f"/jobs/{job.pk}/")
+    page.locator("[data-live-switch]").click()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.evaluate("htmx.ajax('GET', location.href, {source: '#running', target: '#running'})")
+    with page.expect_response("**/healthz"):
+        page.evaluate("fetch('/healthz')")
+    assert [url for url in asked if "/jobs/" in url] == []
+
+
+def test_a_second_click_pushes_no_second_job(page_as, story):
+    page = page_as("operator")
+    page.goto(f"/jobs/{story.pk}/edit/")
+    page.get_by_role("button", name="Push as a new job").dblclick()
+    expect(page.get_by_text("Pushed again as")).to_be_visible()
+    assert QueuedJob.objects.filter(pk__gt=story.pk).count() == 1
+
+
+def test_a_command_is_copied_where_the_browser_has_no_clipboard(page_as, transactional_db):
+    page = page_as("viewer")
+    page.add_init_script("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+    page.goto("/queues/")
+    page.get_by_text("The same from a terminal").click()
+    page.get_by_role("button", name="Copy the command").first.click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    page.locator("[data-search]").focus()
+    page.keyboard.press("Control+v")
+    expect(page.locator("[data-search]")).to_have_value("manage.py queue list")

@@ -6,6 +6,8 @@ import pytest
 from django.apps import apps
 from django.test import Client
 
+from allocation.models import Instance
+from tests.fixtures.users import BACKEND
 from tests.site.every_url import METHODS, every_url
 
 URLS = every_url()
@@ -136,3 +138,18 @@ def test_the_anonymous_client_meets_the_log_in(db):
     assert Client().get("/events/?kind=x").headers["Location"] == (
         "/admin/login/?next=/events/%3Fkind%3Dx"
     )
+
+
+def test_a_form_that_came_too_late_leads_back_to_its_page_and_says_so(user_as):
+    client, page = Client(), "http://testserver/instances/?state=available"
+    late = client.post("/instances/", {"id": "web-1"}, headers={"Referer": page})
+    assert late.headers["Location"] == "/admin/login/?next=/instances/%3Fstate%3Davailable"
+    client.force_login(user_as("viewer"), backend=BACKEND)
+    assert "nothing was changed: do it again" in client.get("/instances/").text
+    assert not Instance.objects.exists()
+
+
+@pytest.mark.parametrize("page", ["", "https://evil.example/x", "//evil.example", "nonsense"])
+def test_a_form_from_nowhere_leads_to_the_overview(page, db):
+    late = Client().post("/instances/", {"id": "web-1"}, headers={"Referer": page})
+    assert late.headers["Location"] == "/admin/login/?next=/"

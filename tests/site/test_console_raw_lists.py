@@ -3,15 +3,20 @@
 import re
 
 import pytest
+from django.contrib import admin
+from django.contrib.admin.utils import quote
 from django.contrib.auth.models import User
+from django.urls import reverse
 
 from allocation.events import record
 from allocation.models import Event, Lease
 from atributo_site import keyset
 from atributo_site.keyset import page_by_key
+from tests.site.full_site import fill
 from tests.site.job_rows import make_job, make_queue
 
 LIST = "/admin/allocation/event/"
+SCREEN = "get_absolute_url"
 QUERIES_OF_A_LIST = 6  # session, user, two for permissions, the count, the rows
 
 
@@ -166,3 +171,16 @@ def test_queued_jobs_are_found_by_state_and_by_whole_id(client_as, db):
     assert (found(state="reserved"), found(q=str(reserved))) == ({reserved}, {reserved})
     assert found(q="nothing") == found(q=str(reserved)[:-1]) == set()
     assert found() == found(state="unknown") == {*jobs.values(), reserved}
+
+
+@pytest.mark.only_on("sqlite")
+def test_screens_and_raw_rows_lead_to_each_other(client_as, db):
+    fill("a/b c")
+    client = client_as("viewer")
+    rows = [model.objects.first() for model in admin.site._registry if hasattr(model, SCREEN)]
+    assert len(rows) == 9
+    for row in rows:
+        screen = row.get_absolute_url()
+        raw = reverse(f"admin:{row._meta.db_table}_change", args=[quote(row.pk)])
+        assert f'href="{raw}"' in client.get(screen).text
+        assert f'href="{screen}"' in client.get(raw).text

@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from atributo_site.console.saved_views import SCREENS
+from atributo_site.console.saved_views import MOST, SCREENS
 from atributo_site.models import SavedView
 
 pytestmark = pytest.mark.django_db
@@ -43,7 +43,25 @@ def test_every_list_with_filters_shows_its_views(screen, client_as):
     assert "Remove the view Mine" in page.text
 
 
-@pytest.mark.parametrize("wrong", [{"screen": "https://evil.example"}, {"name": ""}])
-def test_only_lists_of_ours_are_saved(wrong, client_as):
-    assert client_as("viewer").post("/views", {**FAILED, **wrong}).url == "/"
+@pytest.mark.parametrize(
+    ("wrong", "leads_to"), [({"screen": "https://evil.example"}, "/"), ({"name": ""}, "/jobs/")]
+)
+def test_only_lists_of_ours_are_saved(wrong, leads_to, client_as):
+    assert client_as("viewer").post("/views", {**FAILED, **wrong}).url == leads_to
     assert not SavedView.objects.exists()
+
+
+def test_a_full_shelf_takes_a_view_that_is_there_already(client_as, user_as):
+    names = [FAILED["name"], *(f"view {number}" for number in range(1, MOST))]
+    owner = user_as("viewer")
+    SavedView.objects.bulk_create(SavedView(user=owner, screen="jobs", name=n) for n in names)
+    client = client_as("viewer")
+    assert "is saved" in client.post("/views", FAILED, follow=True).text
+    assert "remove one first" in client.post("/views", {**FAILED, "name": "x"}, follow=True).text
+    assert SavedView.objects.count() == MOST
+
+
+def test_filters_that_are_too_long_are_said_to_be_so_where_they_stand(client_as):
+    page = client_as("viewer").post("/views", {**FAILED, "query": "q=" + "x" * 1000}, follow=True)
+    assert page.redirect_chain[0][0] == "/jobs/"
+    assert "Filters: Ensure this value has at most 1000 characters" in page.text

@@ -1,11 +1,15 @@
 """The event stream and the one port, asked over a real socket."""
 
+import re
 import socket
+from html import unescape
 
 import httpx
 import pytest
 
+from allocation.atributo import Atributo
 from allocation.events import record
+from tests.site.job_rows import make_job, make_queue
 from tests.site.sse_client import Listening
 
 
@@ -145,3 +149,25 @@ def test_a_header_with_an_underscore_does_not_pass_for_another(web, token_of):
         request = "GET /api/v1/me HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer x\r\n"
         client.sendall(f"{request}Content_Length: 9\r\nConnection: close\r\n\r\n".encode())
         assert client.recv(100).startswith(b"HTTP/1.1 401")
+
+
+def test_the_links_of_pages_lead_to_what_has_a_slash_in_its_name(web, client_as):
+    Atributo().available("rack 3/a&b")
+    client = client_as("viewer")
+    cookies = {name: morsel.value for name, morsel in client.cookies.items()}
+    with httpx.Client(base_url=web(), cookies=cookies) as browser:
+        link = re.search(r'href="(/instances/rack[^"]+)"', browser.get("/instances/").text)[1]
+        page = browser.get(unescape(link))
+        assert page.status_code == 200 and "rack 3/a&amp;b" in page.text
+        live = re.search(r'hx-get="([^"]+)"', page.text)[1]
+        assert browser.get(unescape(live)).status_code == 200
+        assert browser.get("/instances/rack%203%2Fa&b/").status_code == 200
+
+
+def test_the_next_page_of_what_has_a_slash_in_its_name_is_found(web, bearer):
+    queue = make_queue("a/b")
+    jobs = [make_job(queue).pk for _ in range(2)]
+    with httpx.Client(base_url=web(), headers=bearer("viewer")) as program:
+        first = program.get("/api/v1/queues/a%2Fb/jobs?limit=1").json()
+        second = program.get(first["next"]).json()
+    assert [page["results"][0]["id"] for page in (first, second)] == [str(pk) for pk in jobs[::-1]]

@@ -50,6 +50,10 @@ def has_pace(words):
     return Drain.objects.filter(pk=words["id"], moves_per_minute=30).exists()
 
 
+def has_settings(words):
+    return Instance.objects.filter(pk=words["id"], weight=3, capacity=None).exists()
+
+
 DEEDS = [
     Deed(
         "instances",
@@ -73,6 +77,14 @@ DEEDS = [
         steps=(typed("moves_per_minute", "30"), press("Set the pace")),
         seen="The pace is set.",
         changed=has_pace,
+    ),
+    Deed(
+        "instance-change:settings",
+        given=partial(available, "web-9"),
+        at=PAGE,
+        steps=(typed("weight", "3"), typed("capacity", ""), press("Set weight and capacity")),
+        seen="Weight and capacity are set",
+        changed=has_settings,
     ),
     Deed(
         "instance-change:unavailable",

@@ -40,6 +40,22 @@ DEEDS = [
         changed=has(paused_at__isnull=False),
     ),
     Deed(
+        "queues-pause",
+        given=partial(made, "busy"),
+        at="/queues/",
+        steps=(press("Pause all"),),
+        seen="nothing new starts.",
+        changed=lambda words: not Queue.objects.existing().filter(paused_at=None).exists(),
+    ),
+    Deed(
+        "queues-resume",
+        given=partial(paused, "calm"),
+        at="/queues/",
+        steps=(press("Resume all"),),
+        seen="running again.",
+        changed=lambda words: not Queue.objects.existing().exclude(paused_at=None).exists(),
+    ),
+    Deed(
         "queue-resume",
         given=partial(paused, "slow"),
         at=PAGE,

@@ -97,11 +97,17 @@ function draw(figure, points) {
   drawn.set(figure, plot);
 }
 
+// The library remembers each plot until it is told otherwise: a page that stays open would grow.
+function forget(figure) {
+  drawn.get(figure).destroy();
+  drawn.delete(figure);
+}
+
 function drawAll() {
   const source = document.getElementById("chart-points");
   if (!source || !window.uPlot) return;
   const points = JSON.parse(source.textContent);
-  for (const figure of drawn.keys()) if (!figure.isConnected) drawn.delete(figure);
+  for (const figure of drawn.keys()) if (!figure.isConnected) forget(figure);
   for (const figure of document.querySelectorAll("[data-chart]")) draw(figure, points);
 }
 

@@ -58,7 +58,13 @@ function refresh() {
 // Whoever began to type while the answer was under way is not interrupted either.
 document.addEventListener("htmx:beforeSwap", (event) => {
   const part = event.detail.target;
-  if (part?.matches?.("[data-live]") && isBusy(part)) event.detail.shouldSwap = false;
+  if (part?.matches?.("[data-live], [data-polled]") && isBusy(part)) event.detail.shouldSwap = false;
+});
+
+// What asks by its own clock is quiet, too, while the page is paused or nobody sees it.
+document.addEventListener("htmx:beforeRequest", (event) => {
+  const isQuiet = paused || document.hidden;
+  if (isQuiet && event.detail.elt.matches("[data-polled]")) event.preventDefault();
 });
 
 function concerns(part, subject) {

@@ -1,0 +1,88 @@
+"""What does the same from a terminal: it runs as it stands there, for the object of the page."""
+
+import re
+import shlex
+from html import unescape
+from urllib.parse import urlsplit
+
+import pytest
+from django.core.management import get_commands, load_command_class
+from django.db.transaction import atomic, set_rollback
+
+from atributo_site.console.terminal import curl
+from tests.site.full_site import fill, screens
+
+# How pages are written does not depend on the database.
+pytestmark = [pytest.mark.django_db, pytest.mark.only_on("sqlite")]
+ODD = "it's a/b &c"  # all that a shell or an address might trip over
+WITH_PLACEHOLDERS = {"pools-backends", "pools-timeline"}  # of all names, so that none is meant
+NOT_HERE = {"events", "pools-look-up", "script"}  # a stream, DNS and a process of its own
+REFUSED = {  # for what these rows are, not for how it is written
+    "instance-remove": 409,  # a job holds it
+    "pool-change": 400,  # no name that people give has a slash
+    "job-edit": 400,  # the data is left to the reader
+}
+ABOUT_IT = {"instance", "instance-remove", "allocation", "queue", "pool", "document"}
+
+
+@pytest.fixture
+def said(client_as):
+    """Name of a screen → what stands there, each as the words that a shell makes of it."""
+    fill(ODD)
+    client = client_as("admin")
+    return {name: _words(client.get(path).text) for name, path in screens(ODD).items()}
+
+
+def _words(page):
+    text = page.partition("The same from a terminal")[2]
+    found = [shlex.split(unescape(code)) for code in re.findall(r"<code>(.*?)</code>", text)]
+    return [words for words in found if words[0] in {"curl", "manage.py"}]
+
+
+def test_every_curl_is_answered(said, rest_as):
+    rest = rest_as("admin")
+    curls = [
+        (name, words)
+        for name, found in said.items()
+        for words in found
+        if words[0] == "curl" and name not in WITH_PLACEHOLDERS | NOT_HERE
+    ]
+    answers = [(name, _answered(rest, words)) for name, words in curls]
+    assert len(answers) > 40
+    assert {name: status for name, status in answers if status >= 300} == REFUSED
+
+
+def _answered(rest, words):
+    """The status, with nothing left of what it did."""
+    given = dict(zip(words, words[1:], strict=False))
+    address = urlsplit(words[-1])
+    assert address.scheme == "http" and address.netloc == "testserver"
+    path = address.path.replace("%2F", "%1F")  # as asgi.py hands it on
+    with atomic():
+        answer = rest.generic(
+            given.get("-X", "GET"),
+            f"{path}?{address.query}",
+            given.get("-d", ""),
+            content_type="application/json",
+        )
+        set_rollback(True)
+    return answer.status_code
+
+
+def test_every_command_is_understood(said):
+    commands = [words for found in said.values() for words in found if words[0] == "manage.py"]
+    assert len(commands) > 40
+    for _, name, *options in commands:
+        if name != "resolve":  # which reads its words by itself
+            command = load_command_class(get_commands()[name], name)
+            command.create_parser("manage.py", name).parse_args(options)
+
+
+def test_the_object_of_the_page_is_named(said):
+    silent = {name for name in ABOUT_IT if not any(ODD in words for words in said[name])}
+    assert silent == set()
+
+
+def test_a_body_survives_the_shell():
+    words = shlex.split(curl("/api/v1/x?a=b&c", "POST", {"said": "it's «so»"}))
+    assert words[-2:] == ['{"said": "it\'s «so»"}', "/api/v1/x?a=b&c"]
