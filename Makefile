@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v p
 BIN := .venv/bin
 # Byte code is written even where the environment forbids it: each start would compile anew.
 PY := PYTHONDONTWRITEBYTECODE= $(BIN)/python
-WORKERS ?= 3
+WORKERS ?= 4
 ARGS ?=
 
 .DEFAULT_GOAL := help

@@ -1,10 +1,7 @@
-"""Which queues have work now, and when the next is due."""
-
-from datetime import datetime
+"""Which queues have work now."""
 
 from queues import sql
 from queues.dialect import dialect
-from queues.reserved import aware
 from queues.statements import hot_cursor
 
 
@@ -27,11 +24,3 @@ def queues_with_work(*, using: str = "default") -> list[tuple[int, str, int]]:
     with hot_cursor(using) as cursor:
         cursor.execute(sql.queues_with_work(dialect(using)), [])
         return cursor.fetchall()
-
-
-def next_due(queue_id: int, *, using: str = "default") -> datetime | None:
-    """When the first waiting job of a queue is or was due."""
-    with hot_cursor(using) as cursor:
-        cursor.execute(sql.NEXT_DUE, [queue_id] * len(sql.ALL_RANKS))
-        moments = [aware(moment) for moment in cursor.fetchone()]
-    return min((moment for moment in moments if moment is not None), default=None)

@@ -214,10 +214,3 @@ def free_slots(d: Dialect) -> str:
         WHERE q.paused_at IS NULL AND q.deleted_at IS NULL AND {has_due(d, "q.id")}
         AND s.holder = '' AND s.number < q.max_workers
         GROUP BY q.id, q.name ORDER BY q.id"""
-
-
-NEXT_DUE = "SELECT " + ", ".join(
-    "(SELECT due_at FROM queues_queuedjob WHERE queue_id = %s "
-    f"AND rank = {rank} AND status = 'pending' AND slot_id IS NULL ORDER BY due_at LIMIT 1)"
-    for rank in ALL_RANKS
-)

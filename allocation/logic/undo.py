@@ -48,8 +48,3 @@ def plan(journal: Iterable[Write]) -> list[Restore]:
 def _continues(previous: Write | None, write: Write) -> bool:
     """False for the first write, and where a third party wrote in between: that is kept."""
     return previous is not None and previous.after_ref == write.before.ref
-
-
-def is_untouched(current: Image, restore: Restore) -> bool:
-    """False when somebody else wrote since: their change stays."""
-    return current.ref == restore.expected_ref

@@ -43,16 +43,6 @@ def must_be_new(request: Request) -> bool:
     return header.strip() == "*"
 
 
-def not_modified(request: Request, epoch: int) -> bool:
-    """Whether If-None-Match names the version that a GET would answer with."""
-    header = request.headers.get("If-None-Match")
-    if header is None:
-        return False
-    if header.strip() == "*":
-        return True
-    return etag(epoch) in [tag.removeprefix("W/") for tag in _tags("If-None-Match", header)]
-
-
 def _tags(name: str, header: str) -> list[str]:
     if not TAGS.fullmatch(header.strip()):
         raise ParseError(f'The header {name} must be an ETag such as "7".')

@@ -20,10 +20,6 @@ def dns_name(text: str) -> str:
     return name
 
 
-def same_name(left: str, right: str) -> bool:
-    return fold(left) == fold(right)
-
-
 def fold(name: str) -> str:
     return name.rstrip(".").lower()
 

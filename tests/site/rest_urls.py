@@ -15,7 +15,7 @@ from allocation.events import record
 from atributo_site import urls
 from atributo_site.rest import ids  # noqa: F401 – registers <id:…>
 from atributo_site.rest.endpoint import Endpoint
-from atributo_site.rest.preconditions import must_be_new, not_modified, required_epoch
+from atributo_site.rest.preconditions import must_be_new, required_epoch
 
 
 class Conflict(AtributoError):
@@ -51,7 +51,7 @@ class Doing(Endpoint):
     gate.set()
 
     def get(self, request, name="x"):
-        return Response({"name": name, "unmodified": not_modified(request, 7)})
+        return Response({"name": name})
 
     def put(self, request, name="x"):
         return Response({"epoch": required_epoch(request), "new": must_be_new(request)})

@@ -119,15 +119,6 @@ def test_a_wrong_if_match_is_told_apart_from_a_late_one(rest_as, header, status)
 
 
 @pytest.mark.urls("tests.site.rest_urls")
-@pytest.mark.parametrize(
-    ("header", "unmodified"), [('"7"', True), ('"6", W/"7"', True), ('"6"', False), ("*", True)]
-)
-def test_if_none_match_on_a_read(rest_as, header, unmodified):
-    answer = rest_as("viewer").get(DOING, headers={"If-None-Match": header})
-    assert answer.json()["unmodified"] is unmodified
-
-
-@pytest.mark.urls("tests.site.rest_urls")
 def test_if_none_match_star_asks_for_something_new(rest_as):
     client = rest_as("viewer")
     assert client.put(DOING, headers={"If-None-Match": "*"}).json()["new"] is True
