@@ -45,6 +45,8 @@ def _move(instance_id: str, jobs: list[QueuedJob], lease: HeldLease) -> int:
         return 0
     with atomic(using=lease.using):
         lease.guard()
+        if not Station.objects.using(lease.using).away().filter(pk=instance_id).exists():
+            return 0  # it came back while we planned
         move_jobs(moves, "instance away", lease.using)
     moved = {move.job_id for move in moves}
     strayed = [

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from django.db.models import F
+from django.db.models import Exists, F
 from django.db.transaction import atomic
 
 from allocation.events import record
@@ -13,7 +13,7 @@ from queues.dialect import dialect
 from queues.ids import get_job_ids
 from queues.ledger import push_callback
 from queues.logic.lifecycle import Outcome, Status
-from queues.models import QueuedJob, Run
+from queues.models import QueuedJob, Run, Station
 from queues.recovery import as_reserved
 from queues.settle import Ending, settle
 
@@ -36,11 +36,12 @@ def give_up(job: QueuedJob, instance_id: str, now: datetime, lease: HeldLease) -
 
 
 def _end(job: QueuedJob, instance_id: str, ending: Ending, row: dict[str, Any]) -> bool:
+    """Unless it has started, moved, or a worker serves its instance again."""
     step = ending.next()
     jobs = QueuedJob.objects.using(job._state.db).filter(pk=job.pk, attempt=job.attempt)
     changed = (
         jobs.waiting()
-        .filter(routed_to=instance_id)
+        .filter(Exists(Station.objects.away().filter(pk=instance_id)), routed_to=instance_id)
         .update(
             status=step.status,
             attempt=F("attempt") + 1,

@@ -120,10 +120,10 @@ def station_worker(probe, process_environment, spawn, wait_until):
     """station_worker("a", "b") → running `manage.py worker --instance ID`, one each."""
     environment = {name: os.environ[name] for name in [*QUICK, "ATRIBUTO_SERVICE_ROOTS"]}
 
-    def start(*instance_ids):
+    def start(*instance_ids, **settings):
         tokens = dict(Lease.objects.values_list("role", "token"))
         processes = [
-            spawn("worker", "--instance", each, "--name", each, env=environment)
+            spawn("worker", "--instance", each, "--name", each, env=environment | settings)
             for each in instance_ids
         ]
         for each in instance_ids:

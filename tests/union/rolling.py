@@ -11,6 +11,7 @@ from queues.models import QueuedJob, Slot
 from queues.station_invariants import INVARIANTS
 
 INSTANCES = ("a", "b", "c")
+PATIENT = {"ATRIBUTO_WORKER_LEASE_MS": "60000"}  # nobody is taken for away who is only slow
 
 
 class Rolling:
@@ -20,7 +21,7 @@ class Rolling:
         self.random = random.Random(7)
         self.queue = queues.create("rolling", max_workers=3)
         queues.catalogue.set_when_away("rolling", policy, 0 if policy == "move" else 3600)
-        self.workers = dict(zip(INSTANCES, start(*INSTANCES), strict=True))
+        self.workers = dict(zip(INSTANCES, start(*INSTANCES, **PATIENT), strict=True))
         self.pushed = []
         self.most_running = 0
         self.most_moves = 0  # of one key during one restart
@@ -34,7 +35,7 @@ class Rolling:
             self._push(jobs_before_each)
             assert self.workers[name].wait(60) == 0
             self._push(jobs_before_each)
-            self.workers[name] = self.start(name)
+            self.workers[name] = self.start(name, **PATIENT)
             self.most_moves = max([self.most_moves, *(self._moves() - before).values()])
 
     def finish(self, seconds):

@@ -1,5 +1,7 @@
 """Sticky jobs run where their key is allocated, and nowhere else."""
 
+import pkgutil
+
 import pytest
 from django.db import connection, transaction
 
@@ -161,6 +163,24 @@ def test_jobs_of_an_absent_instance_follow_their_queue(queue, act, serve, curate
     assert list(Event.objects.about(f"job:{job}").values_list("kind", flat=True)) == kinds
     told = Event.objects.get(kind="station.away")
     assert told.facts["waiting"] == {"work": {"jobs": 1, "policy": policy}}
+
+
+@pytest.mark.parametrize(
+    ("policy", "step"), [("move", "queues.away.plan"), ("fail", "queues.giving_up.settle")]
+)
+def test_an_instance_that_comes_back_meanwhile_keeps_its_jobs(
+    queue, act, serve, curate, away, policy, step, monkeypatch
+):
+    queues.catalogue.set_when_away("work", policy, 0)
+    a = serve("a")
+    job = queue.push(act, sticky_key="k")
+    serve("b")
+    away("a")
+    decide = pkgutil.resolve_name(step)
+    monkeypatch.setattr(step, lambda *given: [a.open(), decide(*given)][1])
+    curate()
+    assert (queue.get(job).status, route(job)) == ("pending", "a")
+    assert Allocation.objects.get(pk="k").instance_id == "a"
 
 
 def test_nothing_moves_within_the_grace(queue, act, serve, curate, away):
