@@ -3,16 +3,18 @@
 pytest-django imports the settings before any conftest is read, so a fixture would be too late.
 """
 
+import gc
 import os
 
 import pytest
 
-from tests.servers import shared_postgres
+from tests.servers import database_template, shared_postgres
 from tests.servers.valkey import ValkeyServer
 
 VENDORS = ("sqlite", "postgresql")
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server", "_django_db_helper"}
 valkey = ValkeyServer()
+gc.set_threshold(100_000, 20, 50)  # objects of pytest and Django stay: looking again finds nothing
 
 
 def pytest_addoption(parser):
@@ -44,7 +46,15 @@ def pytest_collection_modifyitems(config, items):
     config.hook.pytest_deselected(items=left_out)
 
 
+def pytest_collection_finish():
+    """What was collected lives as long as the run, so nobody need look through it again."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_unconfigure(config):
+    if not hasattr(config, "workerinput"):
+        shared_postgres.drop_template()
     shared_postgres.stop()
     valkey.__exit__()  # the guards do it where pytest ends before this, or is killed
 
@@ -61,6 +71,7 @@ def set_environment():
     os.environ["ATRIBUTO_VAR_DIR"] = str(var_dir)
     os.environ["DATABASE_URL"] = f"sqlite:///{var_dir}/atributo.sqlite3"
     os.environ["REDIS_URL"] = valkey.url
+    database_template.offer(valkey.directory)  # of the first process: workers of xdist inherit it
 
 
 def is_controller(config):

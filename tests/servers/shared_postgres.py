@@ -2,6 +2,9 @@
 
 import os
 
+import psycopg
+
+from tests.servers import database_template
 from tests.servers.postgres import PostgresCluster
 
 VARIABLE = "ATRIBUTO_TEST_DATABASE_URL"
@@ -16,6 +19,13 @@ def url():
         _started.append(cluster)
         os.environ[VARIABLE] = cluster.url()
     return os.environ[VARIABLE]
+
+
+def drop_template():
+    """On a server that was named; a private one takes everything with it."""
+    if VARIABLE in os.environ and not _started:
+        with psycopg.connect(os.environ[VARIABLE], autocommit=True) as connection:
+            database_template.drop(connection.execute)
 
 
 def stop():
