@@ -1,4 +1,6 @@
-"""Every screen of the resolver in a real Chromium, for each role, with and without JavaScript.
+"""Every screen of the resolver in a real Chromium, for each role, without JavaScript.
+
+With JavaScript each is looked at in test_accessibility, and for each role in a soak.
 
 The fixture `page_as` adds: no console error, no other host, no violation of the policy.
 """
@@ -35,14 +37,6 @@ LOOK = """() => [document.querySelectorAll("h1").length,
 def full_site(transactional_db):
     fill()
     fill_texts()
-
-
-@pytest.mark.parametrize("role", WIDTHS)
-def test_it_opens_with_one_heading_and_fits(role, page_as, full_site):
-    width = WIDTHS[role]
-    page = page_as(role, viewport=size(width))
-    found = {name: seen(page, path) for name, path in share_of(role).items()}
-    assert found == dict.fromkeys(found, [200, 1, 0, width])
 
 
 @pytest.mark.soak
