@@ -57,7 +57,11 @@ __all__ = [
 ]
 
 # A slow machine is no finding: neither the time of an example nor that of making one counts.
+# Fifty examples each time add up; where a search must be wide, its test says so.
 settings.register_profile(
-    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "any machine",
+    max_examples=50,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("any machine")

@@ -5,6 +5,7 @@ pytest-django imports the settings before any conftest is read, so a fixture wou
 
 import gc
 import os
+from pathlib import Path
 
 import pytest
 
@@ -71,6 +72,7 @@ def set_environment():
     os.environ["ATRIBUTO_VAR_DIR"] = str(var_dir)
     os.environ["DATABASE_URL"] = f"sqlite:///{var_dir}/atributo.sqlite3"
     os.environ["REDIS_URL"] = valkey.url
+    os.environ["PYTHONPATH"] = str(Path(__file__).parent / "at_start")  # of processes to come
     database_template.offer(valkey.directory)  # of the first process: workers of xdist inherit it
 
 

@@ -10,20 +10,15 @@ from allocation.models import Instance
 from tests.fixtures.users import BACKEND
 from tests.site.every_url import METHODS, every_url
 
-URLS = every_url()
+URLS = sorted(every_url(), key=lambda url: url.name == "logout")  # which ends the others' session
 ROLES = [None, "viewer", "operator", "admin"]
 OUTCOMES = {401: "log-in", 403: "refused", 405: "no such method"}
 
 
-def families():
-    """URLs that begin alike are tried together."""
-    found = {}
-    for url in URLS:
-        found.setdefault("/".join(url.path.split("/")[:4]), []).append(url)
-    return [pytest.param(urls, id=name) for name, urls in found.items()]
-
-
-every = pytest.mark.parametrize("urls", families())
+def parts(number):
+    """Logging four people in costs more than many a request: few tests share the URLs."""
+    shares = [URLS[part::number] for part in range(number)]
+    return pytest.mark.parametrize("urls", shares, ids=[f"{n} of {number}" for n in range(number)])
 
 
 def outcome(response):
@@ -62,13 +57,18 @@ def test_every_url_has_a_rule():
 
 
 def edges(url):
-    """Strangers, the lowest role that may, the highest that may not, and no such method once."""
-    for method in METHODS:
-        yield None, method
-        downwards = {role: url.expected(role, method) for role in reversed(ROLES[1:])}
-        lowest = {word: role for role, word in downwards.items()}
-        highest = {word: role for role, word in reversed(downwards.items())}
+    """Strangers; for each method the lowest role that may and the highest that may not."""
+    yield from ((None, method) for method in METHODS)
+    yield from (("admin", method) for method in undefined(url)[:1])
+    for method in url.actions:
+        words = {role: url.expected(role, method) for role in reversed(ROLES[1:])}
+        lowest = {word: role for role, word in words.items()}
+        highest = {word: role for role, word in reversed(words.items())}
         yield from (((lowest if word == "answered" else highest)[word], method) for word in lowest)
+
+
+def undefined(url):
+    return [method for method in METHODS if method not in url.actions]
 
 
 def wrong(urls, cells, clients):
@@ -81,13 +81,13 @@ def wrong(urls, cells, clients):
 
 
 @pytest.mark.only_on("sqlite")  # every page is opened on both below
-@every
+@parts(12)
 def test_the_table_decides(urls, client_as, db):
     assert wrong(urls, edges, {role: client_as(role) for role in ROLES}) == []
 
 
 @pytest.mark.soak
-@every
+@parts(24)
 def test_the_table_decides_for_every_role(urls, client_as, db):
     def all_cells(url):
         return product(ROLES, METHODS)
@@ -96,18 +96,23 @@ def test_the_table_decides_for_every_role(urls, client_as, db):
 
 
 @pytest.mark.only_on("sqlite")  # it is refused before the database is asked
-@every
+@parts(4)
 def test_no_change_without_a_csrf_token(urls, client_as, db):
     client = client_as("admin", enforce_csrf_checks=True)
-    cells = product(urls, METHODS[1:])
+    cells = [(url, method) for url in urls for method in changes(url)]
     found = {(str(url), method): ask(client, method, url).status_code for url, method in cells}
     allowed = {str(url): {403} if url.kind != "rest" else {403, 405} for url in urls}
     assert {cell: code for cell, code in found.items() if code not in allowed[cell[0]]} == {}
 
 
-@pytest.mark.parametrize("part", range(4))
-def test_every_page_opens_on_both_databases_and_changes_no_row(part, client_as, db):
-    client, urls = client_as("admin"), URLS[part::4]
+def changes(url):
+    """The methods of a URL that change something; a POST where it has none."""
+    return [method for method in METHODS[1:] if method in url.actions] or ["POST"]
+
+
+@parts(4)
+def test_every_page_opens_on_both_databases_and_changes_no_row(urls, client_as, db):
+    client = client_as("admin")
     before = all_rows()
     found = {str(url): answered(client, "GET", url) for url in urls}
     assert found == {str(url): url.expected("admin", "GET") for url in urls}

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 import requests
 
-from tests.servers.site import PASSWORD, Site
+from tests.servers.site import Site
 from tests.servers.waiting import wait_until
+
+PLAIN = {"ATRIBUTO_ADMIN_PASSWORD": "", "ATRIBUTO_DEMO": "no"}
 
 
 @pytest.fixture(scope="module")
@@ -22,19 +24,34 @@ def prepared(tmp_path_factory) -> Path:
         folder = folder.parent
     with (folder / "prepared.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # the first makes it, the others wait
-        first, made = Site(folder / "prepared"), folder / "prepared.made"
-        if not made.exists():
-            assert first.check().returncode == 0
-            made.touch()
+        first, said = Site(folder / "prepared", **PLAIN), folder / "prepared" / "said"
+        if not said.exists():
+            ended = first.check()
+            assert ended.returncode == 0
+            said.write_text(ended.stdout)
     return first.var
 
 
 @pytest.fixture
+def first_words(prepared: Path) -> str:
+    return (prepared.parent / "said").read_text()
+
+
+@pytest.fixture
 def site(tmp_path: Path, prepared: Path):
-    running = Site(tmp_path, prepared, ATRIBUTO_METRICS_OPEN="yes")
+    running = Site(tmp_path, prepared, ATRIBUTO_METRICS_OPEN="yes", **PLAIN)
     running.start()
     yield running
     running.close()
+
+
+def test_the_first_administrator_gets_a_random_password(first_words: str):
+    assert password_in(first_words)
+    assert "Demo content" not in first_words
+
+
+def password_in(said: str) -> str:
+    return re.search(r"Log in as admin with the password (\S{16}) \(shown only", said)[1]
 
 
 def alive(site: Site, name: str, other_than: int) -> bool:
@@ -42,75 +59,67 @@ def alive(site: Site, name: str, other_than: int) -> bool:
     return found is not None and found.pid != other_than
 
 
-@pytest.mark.parametrize("name", ["web", "worker", "curator", "valkey"])
-def test_a_killed_child_comes_back_and_nothing_else_dies(site: Site, name: str):
+LABELS = {"web": "web", "worker": "worker-1", "curator": "curator", "valkey": "valkey"}
+
+
+def test_a_killed_child_comes_back_and_nothing_else_dies(site: Site):
     wait_until(lambda: len(site.children()) == 4)
-    before = {each: process.pid for each, process in site.children().items()}
-    os.kill(before[name], signal.SIGKILL)
-    wait_until(lambda: alive(site, name, before[name]))
-    wait_until(lambda: site.ready() == {"database": "ok", "redis": "ok"})
-    after = {each: process.pid for each, process in site.children().items()}
-    assert {each for each in before if after[each] != before[each]} == {name}
-    label = "worker-1" if name == "worker" else name
-    wait_until(lambda: f'atributo_restarts{{process="{label}"}} 1.0' in site.metrics())
+    for name, label in LABELS.items():
+        before = {each: process.pid for each, process in site.children().items()}
+        os.kill(before[name], signal.SIGKILL)
+        wait_until(lambda n=name, gone=before[name]: alive(site, n, gone))
+        wait_until(lambda: site.ready() == {"database": "ok", "redis": "ok"})
+        after = {each: process.pid for each, process in site.children().items()}
+        assert {each for each in before if after[each] != before[each]} == {name}
+        restarts = f'atributo_restarts{{process="{label}"}} 1.0'
+        wait_until(lambda line=restarts: line in site.metrics())
 
 
-def test_it_heals_by_itself_when_redis_is_away_for_a_while(site: Site):
+def test_a_site_heals_by_itself_and_tells_a_second_start_who_runs(site: Site, tmp_path: Path):
     valkey = site.children()["valkey"]
     valkey.suspend()
     wait_until(lambda: site.ready()["redis"] == "degraded")
     assert site.get("/admin/login/")[0] == 200
     valkey.resume()
     wait_until(lambda: site.ready()["redis"] == "ok")
-
-
-def test_a_second_start_on_the_same_folder_says_who_runs(site: Site):
-    second = subprocess.run(site.command(), env=site.environ, capture_output=True, text=True)
-    assert second.returncode == 1
     who = f"at http://127.0.0.1:{site.port} (process {site.process.pid})"
-    assert who in second.stderr
+    assert who in refusal(site)
+    other = Site(tmp_path / "other", ATRIBUTO_PORT=str(site.port))
+    assert f"port {site.port} is in use by another program" in refusal(other)
 
 
-def test_ctrl_c_stops_everything_and_a_second_start_finds_it_as_it_was(site: Site):
-    children = list(site.children().values())
-    assert site.stop() == 0
+def refusal(site: Site) -> str:
+    ended = subprocess.run(site.command(), env=site.environ, capture_output=True, text=True)
+    assert ended.returncode == 1
+    return ended.stderr
+
+
+def test_ctrl_c_ends_all_at_once_and_a_second_start_finds_it_as_it_was(
+    site: Site, first_words: str
+):
+    children, password = list(site.children().values()), password_in(first_words)
+    with requests.Session() as browser, open_stream(site, browser, password) as stream:
+        assert stream.headers["Content-Type"].startswith("text/event-stream")
+        assert site.stop() == 0  # which waits for no stream
+    assert "Stopped." in site.said()
     assert not any(child.is_running() for child in children)
-    assert (site.var / "atributo.sqlite3").exists()
     site.log.unlink()
     site.start()
     assert "Log in as before" in site.said()
+    assert "shown only" not in site.said()
+    killed_leaves_nothing_behind(site)
 
 
-def test_a_killed_supervisor_leaves_nothing_behind(site: Site):
+def open_stream(site: Site, browser: requests.Session, password: str) -> requests.Response:
+    form = browser.get(f"{site.address}/admin/login/").text
+    csrf = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', form)[1]
+    login = {"username": "admin", "password": password, "csrfmiddlewaretoken": csrf}
+    browser.post(f"{site.address}/admin/login/?next=/healthz", data=login)
+    return browser.get(f"{site.address}/events/stream", stream=True, timeout=60)
+
+
+def killed_leaves_nothing_behind(site: Site) -> None:
     children = list(site.children().values())
     site.process.kill()
     site.process.wait()
     wait_until(lambda: not any(child.is_running() for child in children))
-
-
-def test_the_first_administrator_gets_a_random_password_once(tmp_path: Path):
-    site = Site(tmp_path, ATRIBUTO_ADMIN_PASSWORD="", ATRIBUTO_DEMO="no")
-    ended = site.check()
-    assert ended.returncode == 0
-    assert re.search(r"Log in as admin with the password \S{16} \(shown only", ended.stdout)
-    assert "Demo content" not in ended.stdout
-
-
-def test_a_named_port_in_use_stops_the_start_and_another_is_offered(tmp_path: Path, site: Site):
-    other = Site(tmp_path / "other", ATRIBUTO_PORT=str(site.port))
-    ended = subprocess.run(site.command(), env=other.environ, capture_output=True, text=True)
-    assert ended.returncode == 1
-    assert f"port {site.port} is in use by another program" in ended.stderr
-
-
-def test_an_open_stream_does_not_hold_up_the_stop(site: Site):
-    address = f"http://127.0.0.1:{site.port}"
-    with requests.Session() as browser:
-        form = browser.get(f"{address}/admin/login/").text
-        csrf = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', form)[1]
-        login = {"username": "admin", "password": PASSWORD, "csrfmiddlewaretoken": csrf}
-        browser.post(f"{address}/admin/login/?next=/healthz", data=login)
-        with browser.get(f"{address}/events/stream", stream=True, timeout=20) as stream:
-            assert stream.headers["Content-Type"].startswith("text/event-stream")
-            assert site.stop() == 0
-    assert "Stopped." in site.said()
