@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings as django_settings
-from django.db.models import F
+from django.db.models import F, Q
 
 import queues
 from allocation.leases import HeldLease
@@ -18,7 +18,9 @@ from queues.repairs import REPAIRS
 from tests.queues.hands import Hands
 
 ROOT = Path(__file__).parent / "services"
-QUICK = {"ATRIBUTO_WORKER_LEASE_MS": "1500", "ATRIBUTO_WORKER_HEARTBEAT_MS": "200"}
+# Whoever lives keeps its lease though the machine stands still; `expire_leases` is for the dead.
+LEASE_MS = 60_000
+QUICK = {"ATRIBUTO_WORKER_LEASE_MS": str(LEASE_MS), "ATRIBUTO_WORKER_HEARTBEAT_MS": "200"}
 
 
 @pytest.fixture
@@ -28,7 +30,7 @@ def service_roots(settings, monkeypatch):
     for name, value in QUICK.items():
         monkeypatch.setenv(name, value)
     settings.ATRIBUTO = replace(
-        settings.ATRIBUTO, service_roots=roots, worker_lease_ms=1500, worker_heartbeat_ms=200
+        settings.ATRIBUTO, service_roots=roots, worker_lease_ms=LEASE_MS, worker_heartbeat_ms=200
     )
     return roots
 
@@ -110,9 +112,12 @@ def pass_time(probe):
 
 @pytest.fixture
 def expire_leases():
-    def expire():
+    """expire_leases() ends all slots' leases, expire_leases(process) those of one."""
+
+    def expire(process=None):
         past = database_now() - timedelta(seconds=1)
-        return Slot.objects.exclude(holder="").update(leased_until=past)
+        whose = Q() if process is None else Q(holder__contains=f":{process.pid}:")
+        return Slot.objects.exclude(holder="").filter(whose).update(leased_until=past)
 
     return expire
 

@@ -9,6 +9,7 @@ import pytest
 import queues
 from allocation.models import Event, Lease
 from queues.models import QueuedJob, Run, Slot
+from tests.queues.standstill import stop_between_writes
 
 
 def has_ended(process):
@@ -87,13 +88,16 @@ def test_progress_is_seen_while_it_runs(queue, wait_script, worker, gate, wait_u
     gate.open()
 
 
-def test_a_killed_worker_is_a_lost_run(queue, wait_script, worker, gate, until, wait_until):
+def test_a_killed_worker_is_a_lost_run(
+    queue, wait_script, worker, gate, until, wait_until, expire_leases
+):
     first = worker("first")
     job = queue.get(queue.push(wait_script, gate.data))
     gate.started()
     until(job, "progress")
     orphan = child_of(first)
-    first.send_signal(signal.SIGKILL)
+    first.kill()
+    assert expire_leases(first) == 1
     gate.again()
     worker("second")
     gate.started()
@@ -145,12 +149,15 @@ def test_an_abort_does_not_wait_for_a_heartbeat(
     wait_until(lambda: has_ended(child))
 
 
-def test_a_stopped_worker_is_fenced_when_it_wakes(queue, wait_script, worker, gate, until):
+def test_a_stopped_worker_is_fenced_when_it_wakes(
+    queue, wait_script, worker, gate, until, expire_leases
+):
     first = worker("first")
     job = queue.get(queue.push(wait_script, gate.data))
     gate.started()
     until(job, "progress")
-    first.send_signal(signal.SIGSTOP)
+    stop_between_writes(lambda: first)
+    assert expire_leases(first) == 1
     gate.again()
     worker("second")
     gate.started()

@@ -79,7 +79,7 @@ class PostgresCluster:
                 **unprivileged(),
             )
         self._guard.watch(self._process)
-        wait_until(self._answers_or_died, 30, "PostgreSQL did not answer")
+        wait_until(self._answers_or_died, 60, "PostgreSQL did not answer")
         if not self.is_running():
             raise RuntimeError(f"PostgreSQL did not start:\n{self.log()}")
 

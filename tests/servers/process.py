@@ -12,7 +12,7 @@ from tests.servers.guard import Guard
 from tests.servers.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
-TERMINATE_SECONDS = 15
+TERMINATE_SECONDS = 60
 MARK = "ATRIBUTO_TEST_PROCESS"
 
 

@@ -62,7 +62,7 @@ class ValkeyServer:
             start_new_session=True,
         )
         self._guard.watch(self._process)
-        wait_until(self._answers_or_died, 10, "Valkey did not answer")
+        wait_until(self._answers_or_died, 60, "Valkey did not answer")
         if not self.is_running():
             raise RuntimeError(f"Valkey did not start:\n{self.log()}")
 

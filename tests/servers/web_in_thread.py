@@ -22,11 +22,11 @@ class WebInThread:
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, args=([self._listener],))
         self._thread.start()
-        wait_until(lambda: self._server.started, 20, "uvicorn did not start")
+        wait_until(lambda: self._server.started, 60, "uvicorn did not start")
 
     def stop(self):
         self._server.should_exit = True
-        self._thread.join(20)
+        self._thread.join(60)
         self._listener.close()
         self._close_connections()
 

@@ -29,7 +29,7 @@ class Listening:
         if not self.ended.is_set():
             stream = self._response.extensions["network_stream"]
             stream.get_extra_info("socket").shutdown(socket.SHUT_RDWR)  # wakes the reading thread
-        self._thread.join(10)
+        self._thread.join(60)
         self._client.close()
 
     def data(self):

@@ -156,9 +156,8 @@ def test_a_killed_curator_is_replaced_and_a_stopped_one_hands_over(spawn, wait_u
         row = Lease.objects.held().filter(role="curator").first()
         return row and row.facts["name"]
 
-    wait_until(active)
     for number in (signal.SIGKILL, signal.SIGTERM):
-        before = active()
+        before = wait_until(active)
         curators.pop(before).send_signal(number)
         wait_until(lambda before=before: active() not in (None, before))
     told = [event.facts["epoch"] for event in Event.objects.filter(kind="curator.active")]

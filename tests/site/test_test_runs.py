@@ -169,5 +169,5 @@ def test_a_killed_run_leaves_nothing_behind(tmp_path, arguments):
         assert len(run.living()) > 5
         process.send_signal(signal.SIGKILL)
         wait_until(lambda: not run.living(), 60, "processes stayed behind")
-        wait_until(lambda: not list(run.temporary.iterdir()), 10, "folders stayed behind")
+        wait_until(lambda: not list(run.temporary.iterdir()), 60, "folders stayed behind")
     run.temporary.rmdir()

@@ -3,11 +3,12 @@
 import os
 from urllib.parse import parse_qs, urlsplit
 
+# A cut must outlast the leases; a machine that stands still for a moment must not.
 QUICK = {
-    "ATRIBUTO_WORKER_LEASE_MS": "1500",
+    "ATRIBUTO_WORKER_LEASE_MS": "6000",
     "ATRIBUTO_WORKER_HEARTBEAT_MS": "200",
     "ATRIBUTO_CURATOR_HEARTBEAT_INTERVAL_MS": "200",
-    "ATRIBUTO_CURATOR_HEARTBEAT_TIMEOUT_MS": "1500",
+    "ATRIBUTO_CURATOR_HEARTBEAT_TIMEOUT_MS": "6000",
     "ATRIBUTO_CURATOR_INACTIVITY_DELAY_MS": "500",
 }
 

@@ -6,12 +6,11 @@ import signal
 import time
 
 import psutil
-from django.db import OperationalError, connection
-from django.db.transaction import atomic
 
 from allocation.transactions.errors import RollbackCausedByException
 from allocation.transactions.transaction import Transaction
-from queues.models import QueuedJob, Slot
+from queues.models import Slot
+from tests.queues.standstill import stop_between_writes
 
 AMOUNT = 10
 ACCOUNTS = ("ada", "grace")
@@ -20,9 +19,9 @@ ACCOUNTS = ("ada", "grace")
 class Kills:
     """`start_worker(name)` starts one more process; `sweep()` does what a curator does."""
 
-    def __init__(self, bank, start_worker, sweep, wait_until, seed):
+    def __init__(self, bank, start_worker, sweep, wait_until, expire, seed):
         self.bank, self.start_worker = bank, start_worker
-        self.sweep, self.wait_until = sweep, wait_until
+        self.sweep, self.wait_until, self.expire = sweep, wait_until, expire
         self.random = random.Random(seed)
         self.workers = []
         self.broken = []
@@ -36,7 +35,7 @@ class Kills:
         self._look_for(self.random.uniform(0, 0.2))
         struck = getattr(self, how)()
         self._look()
-        self.wait_until(lambda: self._ends(job), 30, f"{job!r} did not complete after {how}")
+        self.wait_until(lambda: self._ends(job), 60, f"{job!r} did not complete after {how}")
         if struck is not None:
             struck.send_signal(signal.SIGCONT)
 
@@ -45,16 +44,15 @@ class Kills:
             process.kill()
 
     def worker(self):
-        self._holder().send_signal(signal.SIGKILL)
+        struck = self._holder()
+        struck.kill()
+        self.expire(struck)
 
     def stop(self):
         """Longer than its lease: its slot goes to another, and it comes back as a zombie."""
-        while True:
-            struck = self._holder()
-            struck.send_signal(signal.SIGSTOP)
-            if nothing_stands_still():
-                return struck
-            struck.send_signal(signal.SIGCONT)
+        struck = stop_between_writes(self._holder)
+        self.expire(struck)
+        return struck
 
     def images(self):
         """Both accounts as one onlooker sees them; None while somebody changes them."""
@@ -94,23 +92,6 @@ class Kills:
         pid = int(held.split(":")[1]) if held else None
         found = [worker for worker in self.workers if worker.pid == pid]
         return found[0] if found else self.random.choice(self.workers)
-
-
-def nothing_stands_still():
-    """Whether the stopped one holds no row, or all of SQLite: then nobody could go on."""
-    wait = "PRAGMA busy_timeout = {}" if connection.vendor == "sqlite" else "SELECT {}"
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute(wait.format(100))
-        with atomic():
-            list(Slot.objects.select_for_update(nowait=True))
-            list(QueuedJob.objects.select_for_update(nowait=True).only("pk"))
-    except OperationalError:
-        return False
-    finally:
-        with connection.cursor() as cursor:
-            cursor.execute(wait.format(10_000))
-    return True
 
 
 def is_whole(ada, grace):

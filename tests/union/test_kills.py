@@ -12,8 +12,8 @@ from tests.union.kills import Kills, seed
 
 
 @pytest.fixture
-def kills(bank, worker, sweep, wait_until, process_environment):
-    return Kills(bank, worker, sweep, wait_until, seed())
+def kills(bank, worker, sweep, wait_until, expire_leases, process_environment):
+    return Kills(bank, worker, sweep, wait_until, expire_leases, seed())
 
 
 def settled(kills, wait_until):

@@ -35,7 +35,7 @@ def test_a_clean_stop_finishes_the_run_and_leaves(queue, where, station_worker, 
 
 
 def test_a_killed_instance_worker_leaves_its_jobs_to_their_policies(
-    probe, where, station_worker, wait_until, curate
+    probe, where, station_worker, wait_until, curate, away, expire_leases
 ):
     victim = station_worker("a")
     running = push_to("move", where, {"file": "/dev/null", "sleep": 600})
@@ -43,7 +43,9 @@ def test_a_killed_instance_worker_leaves_its_jobs_to_their_policies(
     waiting, failing = push_to("wait", where), push_to("fail", where)
     QueuedJob.objects.update(data={"file": "/dev/null"})
     station_worker("b")
-    victim.send_signal(signal.SIGKILL)
+    victim.kill()
+    assert expire_leases(victim) == 1
+    away("a")
     ends = {running.id: "complete", waiting.id: "pending", failing.id: "failed"}
     wait_until(lambda: [curate(), statuses() == ends][1])
     assert Instance.objects.get(pk="a").state == "dead"

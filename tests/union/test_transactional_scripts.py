@@ -1,7 +1,5 @@
 """What a script writes in its transaction stands with its success, and never otherwise."""
 
-import signal
-
 import pytest
 from django.db.models import F
 
@@ -72,11 +70,14 @@ def test_an_abort_rolls_back_at_once(bank, worker, wait_until):
     assert job.status == "failed"
 
 
-def test_what_a_dead_worker_left_is_rolled_back_before_the_retry(bank, worker, wait_until, sweep):
+def test_what_a_dead_worker_left_is_rolled_back_before_the_retry(
+    bank, worker, wait_until, sweep, expire_leases
+):
     process = worker()
     job = bank.push(order=bank.order(pause_ms=60_000))
     wait_until(lambda: Lock.objects.exists())
-    process.send_signal(signal.SIGKILL)
+    process.kill()
+    assert expire_leases(process) == 1
     wait_until(lambda: [sweep(), job.status == "pending"][1])
     assert bank.balances() == [1000, 1000]
     assert Run.objects.get().outcome == "lost"

@@ -1,7 +1,5 @@
 """Walk 3: a process dies in a transaction; the curator undoes it; the late writer is refused."""
 
-from dataclasses import replace
-
 import pytest
 from playwright.sync_api import expect
 
@@ -10,6 +8,7 @@ from allocation.transactions.errors import JobIsTimedOut
 from allocation.transactions.models import Lock
 from allocation.transactions.models import Transaction as Row
 from tests.transactions.children import child
+from tests.transactions.crashes import expire_everything
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -23,17 +22,11 @@ def half_done(process):
     process.told()
 
 
-@pytest.fixture
-def short_lives(settings):
-    """What nobody renews is over after half a second."""
-    settings.ATRIBUTO = replace(settings.ATRIBUTO, max_job_time_ms=500)
-
-
 def balance(key):
     return Client().get("accounts", key).json["balance"]
 
 
-def test_a_dead_transfer_is_undone(short_lives, page_as, spawn, wait_until):
+def test_a_dead_transfer_is_undone(page_as, spawn, wait_until):
     for key in ("ann", "bob"):
         Client().put("accounts", key, {"balance": 100}).raise_for_status()
     with child(half_done) as process:
@@ -41,6 +34,7 @@ def test_a_dead_transfer_is_undone(short_lives, page_as, spawn, wait_until):
         process.kill()
     late = Transaction(Client())
     late.put("accounts", "cas", {"balance": 1})
+    expire_everything()
     spawn("run_curator", "--name", "healer")
     undone = Row.objects.filter(pk__in=[number, late.id], status="rolled_back")
     wait_until(lambda: undone.count() == 2)

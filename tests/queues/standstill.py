@@ -1,0 +1,34 @@
+"""Stop a process where it holds no row, or all of SQLite: then nobody else could go on."""
+
+import signal
+
+from django.db import OperationalError, connection
+from django.db.transaction import atomic
+
+from queues.models import QueuedJob, Slot
+
+
+def stop_between_writes(choose):
+    """Stop the process that choose() gives, and return it."""
+    while True:
+        struck = choose()
+        struck.send_signal(signal.SIGSTOP)
+        if nothing_stands_still():
+            return struck
+        struck.send_signal(signal.SIGCONT)
+
+
+def nothing_stands_still():
+    wait = "PRAGMA busy_timeout = {}" if connection.vendor == "sqlite" else "SELECT {}"
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(wait.format(100))
+        with atomic():
+            list(Slot.objects.select_for_update(nowait=True))
+            list(QueuedJob.objects.select_for_update(nowait=True).only("pk"))
+    except OperationalError:
+        return False
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute(wait.format(10_000))
+    return True
