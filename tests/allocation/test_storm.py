@@ -93,7 +93,7 @@ def check_storm(wrong, told):
 
 
 def test_a15_a_small_storm_of_processes_and_flips(ao, process_environment):
-    _, *found = storm(process_environment, processes=4, rounds=30, flips=20)
+    _, *found = storm(process_environment, processes=3, rounds=30, flips=20)
     check_storm(*found)
 
 

@@ -22,9 +22,9 @@ def storm(database, *options):
 
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_a_short_storm_breaks_no_promise(database):
-    story = storm(database, "--seconds", "8", "--faults", "14", "--redis-down", "2")
+    story = storm(database, "--seconds", "6", "--faults", "10", "--redis-down", "2")
     assert story["broken"] == []
-    assert (story["faults"], story["jobs"] >= story["acknowledged"] > 0) == (14, True)
+    assert (story["faults"], story["jobs"] >= story["acknowledged"] > 0) == (10, True)
 
 
 @pytest.mark.soak

@@ -33,6 +33,7 @@ def test_told_again_it_adds_jobs_and_leaves_the_documents_alone():
     assert Client().get("accounts", "ada")["balance"] == 90
 
 
+@pytest.mark.only_on("sqlite")  # the story is the same on either
 def test_one_transfer_happened_and_one_did_not():
     call_command("seed_demo")
     client = Client()
@@ -40,6 +41,7 @@ def test_one_transfer_happened_and_one_did_not():
     assert balances == {"ada": 90, "grace": 110, "edsger": 45}
 
 
+@pytest.mark.only_on("sqlite")  # the story is the same on either
 def test_an_order_is_open_until_the_curator_finds_its_client_gone():
     call_command("seed_demo")
     held = Lock.objects.values_list("document__collection", "document__key")
@@ -48,6 +50,7 @@ def test_an_order_is_open_until_the_curator_finds_its_client_gone():
     assert Client().get("stock", "kettle")["count"] == 11
 
 
+@pytest.mark.only_on("sqlite")  # refused before anything is written
 def test_a_site_with_content_is_left_alone_unless_told(capsys):
     Atributo().available("mine")
     with pytest.raises(SystemExit) as stop:
@@ -59,6 +62,7 @@ def test_a_site_with_content_is_left_alone_unless_told(capsys):
     assert Instance.objects.count() == 10
 
 
+@pytest.mark.only_on("sqlite")  # the story is the same on either
 def test_the_demo_is_on_the_timeline():
     call_command("seed_demo")
     kinds = set(Event.objects.values_list("kind", flat=True))

@@ -161,7 +161,13 @@ def test_it(spawn, redis_connection, valkey, postgres):
 """
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n", "1")], ids=["one process", "a worker"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param((), id="one process", marks=pytest.mark.soak),
+        pytest.param(("-n", "1"), id="a worker"),
+    ],
+)
 def test_a_killed_run_leaves_nothing_behind(tmp_path, arguments):
     run = Run(tmp_path, HANG)
     with run.start(*arguments) as process:

@@ -13,7 +13,7 @@ QUIET = {"deadline": None, "suppress_health_check": list(HealthCheck), "database
 
 
 def test_transactions_keep_their_promise():
-    short = settings(max_examples=15, stateful_step_count=30, **QUIET)
+    short = settings(max_examples=8, stateful_step_count=30, **QUIET)
     run_state_machine_as_test(TransactionMachine, settings=short)
 
 
@@ -29,6 +29,7 @@ def test_the_machine_catches_a_forward_undo(monkeypatch):
         stateful_step_count=30,
         phases=[Phase.generate],
         report_multiple_bugs=False,
+        derandomize=True,  # found each time or never
         **QUIET,
     )
     with pytest.raises(AssertionError):

@@ -76,7 +76,7 @@ def test_a_rolling_restart_loses_nothing(
 ):
     curator_process()
     rolling = Rolling(where, station_worker, wait_until, tmp_path / "lines", "move", keys=12)
-    rolling.restart_all(jobs_before_each=16)
+    rolling.restart_all(jobs_before_each=10)
     rolling.finish(60)
     assert (rolling.lost(), overlaps(rolling.lines()), rolling.broken) == ([], [], [])
     assert rolling.most_running <= 3
