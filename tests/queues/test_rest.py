@@ -6,7 +6,7 @@ from allocation.models import Event
 from queues import installation
 
 JSON = "application/json"
-pytestmark = pytest.mark.usefixtures("probe", "scripts_see_this_database")
+pytestmark = pytest.mark.usefixtures("probe", "scripts_start_quickly")
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from queues import installation
 from queues.errors import BadMount, BadService, LifecycleScriptFailed, MountTaken, ServiceNotFound
 from queues.models import Service
 
-pytestmark = pytest.mark.usefixtures("service_roots", "scripts_see_this_database")
+pytestmark = pytest.mark.usefixtures("service_roots", "scripts_start_quickly")
 
 
 @pytest.fixture
