@@ -12,8 +12,9 @@ from django.db.models.functions import Now
 from django.db.transaction import atomic, on_commit
 
 from allocation.events import record
-from allocation.transactions.errors import JobIsRolledBack
+from allocation.transactions.errors import JobIsRolledBack, TransactionIsOver
 from allocation.transactions.models import Transaction
+from allocation.transactions.refusals import why_over
 from queues import push_sql
 from queues.dialect import dialect
 from queues.models import HeldPush
@@ -52,8 +53,14 @@ def keep(transaction: int, rows: list[list[Any]]) -> None:
             pk=transaction, status=Transaction.Status.ACTIVE, expires_at__gt=Now()
         )
         if not list(active.values_list("pk")):
-            raise JobIsRolledBack(f"transaction {transaction} is over")
+            raise _why_over(transaction)
         HeldPush.objects.bulk_create(_held(transaction, row) for row in rows)
+
+
+def _why_over(transaction: int) -> TransactionIsOver:
+    epochs = Transaction.objects.filter(pk=transaction).values_list("epoch", flat=True)
+    found = why_over(transaction, epochs.first() or 0)
+    return found or JobIsRolledBack(f"transaction {transaction} is over")
 
 
 def _held(transaction: int, row: list[Any]) -> HeldPush:
