@@ -12,7 +12,7 @@ from queues import definitions, outbox, push_sql
 from queues.dialect import dialect
 from queues.errors import BadPush
 from queues.ids import get_job_ids
-from queues.models import QueuedJob
+from queues.models import Queue, QueuedJob
 from queues.prepared import Define, Prepared, prepare
 from queues.ring import RING_AGAIN_SECONDS, call, ring
 from queues.routes import send_one_key
@@ -25,11 +25,12 @@ TRIES = 3
 def push(queue: str, script: Any, data: Any, given: Mapping[str, Any], *, using: str) -> str:
     """The new job's id, or that of the unfinished job with the same unique key."""
     order = _Order(queue, script, data, given, using)
+    holder = outbox.holder()
+    if holder is not None:
+        prepared, text = order.checked(definitions.fresh)
+        return _hold(prepared, [text], holder)[0]
     prepared, text = order.checked_by_memory()
     for _ in range(TRIES):  # the script may change, and the job with the same key end, meanwhile
-        holder = outbox.holder()
-        if holder is not None:
-            return _hold(prepared, [text], holder)[0]
         job_id = _insert(prepared, text) or _unfinished_twin(prepared)
         if job_id is not None:
             return str(job_id)
@@ -121,7 +122,8 @@ def _unfinished_twin(prepared: Prepared) -> int | None:
     if prepared.options.unique_key is None:
         return None
     jobs = QueuedJob.objects.using(prepared.using).unfinished()
-    same = jobs.filter(queue_id=prepared.queue_id, unique_key=prepared.options.unique_key)
+    same = jobs.filter(queue__in=Queue.objects.active().filter(name=prepared.queue))
+    same = same.filter(unique_key=prepared.options.unique_key)
     return same.values_list("id", flat=True).first()
 
 

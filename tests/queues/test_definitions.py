@@ -6,6 +6,7 @@ from django.db.transaction import atomic
 from django.test.utils import CaptureQueriesContext
 
 import queues
+from allocation.transactions.transaction import Transaction
 from queues import definitions, installation
 from queues.errors import DataRefused, QueueNotFound
 from queues.models import Queue, QueuedJob, Script, Slot
@@ -51,6 +52,14 @@ def test_a_change_that_rolls_back_is_forgotten(queue, checked, probe):
         1 / 0  # noqa: B018
     with pytest.raises(DataRefused):
         queue.push(checked, {"n": "seven"})
+
+
+def test_a_push_that_is_held_reads_anew(queue, checked, probe):
+    with atomic():
+        Script.objects.filter(name="checked").update(schema={"type": "integer"})
+        installation.configure(probe, {"token": "new"})
+    with pytest.raises(DataRefused, match="integer"):
+        queue.push(checked, {}, transaction=Transaction())
 
 
 def test_a_queue_that_was_deleted_is_noticed(queue, checked):
