@@ -57,11 +57,12 @@ __all__ = [
 ]
 
 # A slow machine is no finding: neither the time of an example nor that of making one counts.
-# Fifty examples each time add up; where a search must be wide, its test says so.
+settings.register_profile("soak", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile(
-    "any machine",
-    max_examples=50,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
+    "test", parent=settings.get_profile("soak"), derandomize=True, max_examples=50
 )
-settings.load_profile("any machine")
+
+
+def pytest_configure(config):
+    """`make soak` looks for new examples; `make test` plays the same ones every time."""
+    settings.load_profile("soak" if config.option.markexpr == "soak" else "test")

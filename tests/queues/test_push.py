@@ -120,6 +120,11 @@ def test_a_unique_key_is_pushed_once_while_unfinished(queue, act, hands):
     assert queue.push(act, unique_key="report") != first
 
 
+def test_a_unique_key_is_pushed_once_while_its_queue_is_paused(queue, act):
+    queues.catalogue.pause("work")
+    assert queue.push(act, unique_key="report") == queue.push(act, unique_key="report")
+
+
 def test_many_are_pushed_in_order(queue, act):
     ids = queue.push_many(act, list(range(100)), priority=1)
     assert queue.all() == ids
@@ -155,6 +160,11 @@ def test_a_push_rings_when_it_commits(queue, act, redis_connection):
         queue.push(act)
         assert redis_connection.llen("rq:queue:default") == 0
     assert redis_connection.llen("rq:queue:default") == 1
+
+
+def test_one_job_rings_at_one_slot(probe, act):
+    queues.create("wide", max_workers=3).push(act)
+    assert Slot.objects.exclude(rung_at=None).count() == 1
 
 
 def test_bells_never_outnumber_slots(probe, act, redis_connection):

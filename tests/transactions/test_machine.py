@@ -29,7 +29,6 @@ def test_the_machine_catches_a_forward_undo(monkeypatch):
         stateful_step_count=30,
         phases=[Phase.generate],
         report_multiple_bugs=False,
-        derandomize=True,  # found each time or never
         **QUIET,
     )
     with pytest.raises(AssertionError):
