@@ -20,7 +20,7 @@ from tests.queues.hands import Hands
 
 ROOT = Path(__file__).parent / "services"
 # Whoever lives keeps its lease though the machine stands still; `expire_leases` is for the dead.
-LEASE_MS = 60_000
+LEASE_MS = 30_000
 QUICK = {"ATRIBUTO_WORKER_LEASE_MS": str(LEASE_MS), "ATRIBUTO_WORKER_HEARTBEAT_MS": "200"}
 
 
