@@ -74,6 +74,20 @@ def test_queue(run):
     assert "mail" not in run("queue", "list")
 
 
+def test_every_queue_is_switched_by_one_command(run, queue):
+    run("queue", "create", "mail")
+    assert run("queue", "pause", "--all") == "3 queues paused\n"
+    run("queue", "resume", "mail")
+    resumed = json.loads(run("queue", "resume", "--all", "--json"))
+    assert resumed == {"changed": 2, "queues": ["default", "work"]}
+
+
+@pytest.mark.parametrize("words", [("pause",), ("pause", "mail", "--all")])
+def test_a_switch_takes_a_name_or_all(run, words):
+    with pytest.raises(CommandError):
+        run("queue", *words)
+
+
 def test_a_refused_setting_makes_no_queue(run):
     with pytest.raises(SystemExit):
         run("queue", "create", "mail", "--max-workers", "3", "--retention-days", "0")
