@@ -35,6 +35,13 @@ def test_push_and_jobs(run, queue):
     assert queue.all() == []
 
 
+def test_jobs_are_searched_as_on_their_page(run, queue):
+    lost, found = (run("push", "work", "/probe", "act", "--data", data).strip() for data in "12")
+    run("queued_jobs", "abort", found)
+    listed = run("queued_jobs", "list", "--state", "failed", "--query", "queue:work")
+    assert found in listed and lost not in listed
+
+
 def test_what_was_done_to_a_job_is_said(run, queue):
     job_id = run("push", "work", "/probe", "act").strip()
     assert run("queued_jobs", "run-now", job_id) == f"{job_id} due now\n"

@@ -1,7 +1,9 @@
 """The list of jobs: states, search, failures by error, bulk actions."""
 
 import re
+import shlex
 from datetime import timedelta
+from html import unescape
 
 import pytest
 from django.db import connection
@@ -86,6 +88,35 @@ def varied():
 def test_the_search_box_understands(text, found, varied, client_as):
     page = client_as("viewer").get("/jobs/", {"q": text})
     assert ids_on(page) == {varied[name].pk for name in found}
+
+
+SEARCHES = [
+    "q=error:timed",
+    "q=queue:mail&state=waiting",
+    "q=data.to:ada",
+    "q=script:/x/scan by:vera",
+    "state=failed",
+    "since=1h",
+    "state=failed&until=2h",
+    "fingerprint=nowhere",
+    "upto=1",
+    "",
+]
+
+
+@pytest.mark.parametrize("asked", SEARCHES)
+def test_the_curl_finds_what_the_page_finds(asked, varied, client_as, rest_as):
+    page = client_as("viewer").get(f"/jobs/?{asked}")
+    code = re.findall(r"<code>(curl .*?)</code>", page.text)[-1]
+    path = shlex.split(unescape(code))[-1].partition("testserver")[2]
+    found = rest_as("viewer").get(path).json()["results"]
+    assert {int(job["id"]) for job in found} == ids_on(page)
+
+
+def test_a_search_that_is_not_understood_is_refused(rest_as):
+    rest = rest_as("viewer")
+    assert rest.get("/api/v1/jobs?state=lost").status_code == 400
+    assert rest.get("/api/v1/jobs?since=yesterday").status_code == 400
 
 
 def test_an_id_finds_its_job(varied, client_as):
