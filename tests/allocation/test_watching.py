@@ -64,4 +64,4 @@ def test_a_watched_rebalance_ends_when_it_is_done(curator, capsys):
     call_command("rebalance", "--pace", "600", "--watch")
     said = capsys.readouterr()
     assert "looked at" in said.err
-    assert f"The rebalance is done: {len(ao.jobs('new'))} jobs moved." in said.out
+    assert f"The rebalance is done: {len(ao.jobs('new'))} job ids moved." in said.out

@@ -118,11 +118,13 @@ def test_the_snapshot_takes_the_same_queries_for_any_number_of_names(
 ):
     Pool.objects.bulk_create(
         [Pool(name=f"n{n}", domain="x.example", state="failed") for n in range(50)]
+        + [Pool(name="calm", domain="x.example", is_watched=False)]
     )
     now = database_now()
     with django_assert_num_queries(4):
         taken = snapshot(now)
-    assert (taken["names"], taken["backends"]) == ({"failed": 50, "running": 1}, {"present": 2})
+    assert taken["names"] == {"failed": 50, "paused": 1, "running": 1}
+    assert taken["backends"] == {"present": 2}
     assert len(taken["troubled"]) == 5
 
 
