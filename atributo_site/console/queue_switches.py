@@ -73,7 +73,7 @@ class ResumeAll(Switch):
     """Those too that were paused one by one before."""
 
     verb = "Resume"
-    lead = "What waits in them starts at once, also where somebody paused one queue on purpose."
+    lead = "What waits starts at once, also where somebody paused one queue on purpose."
     done = "running again"
 
     def rows(self) -> Any:

@@ -126,7 +126,7 @@ class Command(AtributoCommand):
         if options["json"]:
             return self.show(_facts(row))
         said = "" if row.available else f" {holds.may_remove(instance_id).sentence}"
-        self.stdout.write(f"{instance_id} is {row.state} with {row.load} jobs.{said}")
+        self.stdout.write(f"{instance_id} is {row.state} with {row.load} job ids.{said}")
 
 
 def _verb(verbs: Any, name: str, text: str, *arguments: str) -> Any:
