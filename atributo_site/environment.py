@@ -106,6 +106,18 @@ class Environment:
         proxies,
         "Proxies in front whose X-Forwarded-For is believed: who sends a request is its address.",
     )
+    hsts_subdomains: bool = variable(
+        "ATRIBUTO_HSTS_SUBDOMAINS",
+        "no",
+        yes_or_no,
+        "Whether browsers are told in production that all hosts below this one speak https too.",
+    )
+    idle_minutes: int = variable(
+        "ATRIBUTO_IDLE_MINUTES",
+        "60",
+        whole(1, 720),
+        "After how long without a request a browser is logged out.",
+    )
     host: str = variable("ATRIBUTO_HOST", "127.0.0.1", words, "Address the web server listens on.")
     port: int = variable(
         "ATRIBUTO_PORT", "8000", whole(1, 65535), "Port the web server listens on."

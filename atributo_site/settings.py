@@ -58,6 +58,7 @@ MIDDLEWARE = [
     "atributo_site.middleware.HostMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "atributo_site.idle.IdleMiddleware",
     "atributo_site.middleware.ActorMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -145,6 +146,7 @@ AXES_ENABLE_ADMIN = False
 
 SESSION_COOKIE_AGE = 12 * 60 * 60
 SESSION_COOKIE_HTTPONLY = True
+IDLE_COOKIE_NAME = "seen"
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True
 CSRF_COOKIE_SAMESITE = "Lax"
@@ -159,10 +161,12 @@ FILE_UPLOAD_MAX_MEMORY_SIZE = ATRIBUTO.body_bytes
 if PRODUCTION:
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-session", "__Host-csrf"
+    IDLE_COOKIE_NAME = "__Host-seen"
     SECURE_SSL_REDIRECT = True
     SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
     SECURE_HSTS_SECONDS = 31_536_000
-    SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = True
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = ATRIBUTO.hsts_subdomains
+    SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]  # what other hosts speak
 if ATRIBUTO.behind_proxy:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 

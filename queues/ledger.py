@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db.transaction import atomic
 
-from queues import outcome_sql, sql
+from queues import outcome_sql, push_sql, sql
 from queues.dialect import dialect
 from queues.ids import get_job_ids
 from queues.logic.ranks import shared_rank
@@ -156,5 +156,5 @@ def push_callback(queue_id: int, settled: Settled, job_id: int, using: str) -> N
         "suspect": True,
     }
     with hot_cursor(using) as cursor:
-        statement = sql.push(dialect(using), once=True)
-        cursor.execute(statement, [given.get(column) for column in sql.PUSHED])
+        statement = push_sql.push(dialect(using), once=True)
+        cursor.execute(statement, [given.get(column) for column in push_sql.PUSHED])

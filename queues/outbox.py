@@ -12,9 +12,10 @@ from django.db.models.functions import Now
 from django.db.transaction import atomic, on_commit
 
 from allocation.events import record
-from allocation.transactions.errors import JobIsRolledBack
+from allocation.transactions.errors import JobIsRolledBack, TransactionIsOver
 from allocation.transactions.models import Transaction
-from queues import sql
+from allocation.transactions.refusals import why_over
+from queues import push_sql
 from queues.dialect import dialect
 from queues.models import HeldPush
 from queues.ring import ring
@@ -46,18 +47,24 @@ def holder() -> int | None:
 
 
 def keep(transaction: int, rows: list[list[Any]]) -> None:
-    """Rows in the order of sql.PUSHED; refused unless the transaction is still active."""
+    """Rows in the order of push_sql.PUSHED; refused unless the transaction is still active."""
     with atomic():
         active = Transaction.objects.select_for_update().filter(
             pk=transaction, status=Transaction.Status.ACTIVE, expires_at__gt=Now()
         )
         if not list(active.values_list("pk")):
-            raise JobIsRolledBack(f"transaction {transaction} is over")
+            raise _why_over(transaction)
         HeldPush.objects.bulk_create(_held(transaction, row) for row in rows)
 
 
+def _why_over(transaction: int) -> TransactionIsOver:
+    epochs = Transaction.objects.filter(pk=transaction).values_list("epoch", flat=True)
+    found = why_over(transaction, epochs.first() or 0)
+    return found or JobIsRolledBack(f"transaction {transaction} is over")
+
+
 def _held(transaction: int, row: list[Any]) -> HeldPush:
-    columns = dict(zip(sql.PUSHED, row, strict=True))
+    columns = dict(zip(push_sql.PUSHED, row, strict=True))
     job_id, queue_id = columns.pop("id"), columns.pop("queue_id")
     return HeldPush(id=job_id, transaction=transaction, queue_id=queue_id, columns=columns)
 
@@ -122,8 +129,8 @@ def _settle(transaction: int, status: str) -> int:
 def _insert(push: HeldPush) -> None:
     values = {**push.columns, "id": push.pk, "queue_id": push.queue_id}
     with connection.cursor() as cursor:
-        statement = sql.push(dialect(), once=True)
-        cursor.execute(statement, [values.get(column) for column in sql.PUSHED])
+        statement = push_sql.push(dialect(), once=True)
+        cursor.execute(statement, [values.get(column) for column in push_sql.PUSHED])
         if cursor.fetchone() is None:
             twin = values["unique_key"]
             record("push.superseded", f"queue:{push.queue.name}", job=push.pk, unique_key=twin)

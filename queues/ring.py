@@ -27,8 +27,11 @@ def ring(
 ) -> int:
     """Call for up to `jobs` free slots, at a station if it is named; how many bells rang."""
     slots = _chosen(queue_id, jobs, station, using)
-    if not slots:
-        return 0
+    return call(queue, slots, station) if slots else 0
+
+
+def call(queue: str, slots: list[tuple[int, int]], station: str = "") -> int:
+    """Send the bells of slots that are marked as rung; how many."""
     try:
         send(queue, slots, station)
     except RedisError as error:  # the sweep rings again, and workers look by themselves

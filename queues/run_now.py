@@ -14,7 +14,7 @@ from allocation.transactions.operations import Fence
 from queues import left_behind
 from queues.errors import ScriptFailed
 from queues.models import Catalogue, Script, Service
-from queues.push import json_text
+from queues.prepared import json_text
 from queues.schema import check
 from queues.scripts import LIFECYCLE, loaded
 from queues.wire import ChildGone

@@ -8,14 +8,16 @@ from queues.dialect import Dialect
 @cache
 def choose_slots(d: Dialect, condition: str = "TRUE") -> str:
     """Mark free slots of a queue as rung. Parameters: re-ring seconds, queue, limit."""
+    # An array is read once; a join would be free to choose again for every slot.
+    begin, end = ("= ANY(ARRAY(", "))") if d.lock else ("IN (", ")")
     return f"""
-        UPDATE queues_slot SET rung_at = {d.now} WHERE id IN (
+        UPDATE queues_slot SET rung_at = {d.now} WHERE id {begin}
             SELECT s.id FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
             WHERE s.holder = '' AND (s.rung_at IS NULL OR s.rung_at < {d.later})
             AND s.queue_id = %s AND s.number < q.max_workers
             AND q.paused_at IS NULL AND q.deleted_at IS NULL AND {condition}
             ORDER BY s.number LIMIT %s {d.lock and "FOR UPDATE OF s SKIP LOCKED"}
-        ) RETURNING id, number"""
+        {end} RETURNING id, number"""
 
 
 @cache

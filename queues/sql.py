@@ -38,39 +38,6 @@ RESERVED = [
     "parent_run",
 ]
 
-PUSHED = [
-    "id",
-    "queue_id",
-    "mount",
-    "script",
-    "data",
-    "rank",
-    "due_at",
-    "pushed_by",
-    "max_failures",
-    "repeat_times",
-    "repeat_until",
-    "repeat_delay_ms",
-    "back_off",
-    "timeout_ms",
-    "success",
-    "failure",
-    "unique_key",
-    "sticky_key",
-    "parent",
-    "parent_run",
-    "suspect",
-]
-ZERO = {
-    "status": "'pending'",
-    "attempt": "0",
-    "runs": "0",
-    "run_failures": "0",
-    "lost": "0",
-    "error": "''",
-    "fingerprint": "''",
-}
-
 
 def due_probe(d: Dialect, rank: int, columns: str, limit: str, queue: str = "%s") -> str:
     """The first due jobs of one rank."""
@@ -90,52 +57,6 @@ def has_due(d: Dialect, queue: str) -> str:
     """
     probes = (f"({due_probe(d, rank, 'id', 'LIMIT 1', queue)}) IS NOT NULL" for rank in RANKS)
     return f"({' OR '.join(probes)})"
-
-
-# Queue and installed script of a push. Parameters: mount, script, queue.
-FIND_SCRIPT = """
-    SELECT q.id, s.schema, s.defaults FROM queues_queue q
-    LEFT JOIN (queues_script s JOIN queues_service v ON v.id = s.service_id AND v.mount = %s)
-        ON s.name = %s
-    WHERE q.name = %s AND q.deleted_at IS NULL"""
-
-
-@cache
-def push(d: Dialect, *, once: bool) -> str:
-    """One row; with `once`, none if its unique key is taken."""
-    places = ", ".join(
-        f"COALESCE(%s, {d.now})" if column == "due_at" else "%s" for column in PUSHED
-    )
-    conflict = "ON CONFLICT DO NOTHING" if once else ""
-    return (
-        f"INSERT INTO queues_queuedjob ({', '.join([*PUSHED, *ZERO])}) "
-        f"VALUES ({places}, {', '.join(ZERO.values())}) {conflict} RETURNING id"
-    )
-
-
-@cache
-def push_one_of_many(d: Dialect) -> str:
-    """SQLite runs a statement for each row without a round trip."""
-    return push(d, once=False).removesuffix(" RETURNING id")
-
-
-@cache
-def push_many_postgresql(d: Dialect) -> str:
-    """Rows that differ in id and data only."""
-    given = {
-        "id": "row.id",
-        "data": "row.data::jsonb",
-        "due_at": f"COALESCE(%s, {d.now})",
-        "back_off": "%s::jsonb",
-        "success": "%s::jsonb",
-        "failure": "%s::jsonb",
-    }
-    values = ", ".join(given.get(column, "%s") for column in PUSHED)
-    return (
-        f"INSERT INTO queues_queuedjob ({', '.join([*PUSHED, *ZERO])}) "
-        f"SELECT {values}, {', '.join(ZERO.values())} "
-        "FROM unnest(%s::bigint[], %s::text[]) AS row(id, data)"
-    )
 
 
 @cache

@@ -57,7 +57,10 @@ __all__ = [
 ]
 
 # A slow machine is no finding: neither the time of an example nor that of making one counts.
-settings.register_profile(
-    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("any machine")
+settings.register_profile("soak", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("test", parent=settings.get_profile("soak"), derandomize=True)
+
+
+def pytest_configure(config):
+    """`make soak` looks for new examples; `make test` plays the same ones every time."""
+    settings.load_profile("soak" if config.option.markexpr == "soak" else "test")

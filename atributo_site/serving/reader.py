@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from django.conf import settings
 from django.contrib.auth import get_user
+from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import DisallowedHost
 from django.core.handlers.asgi import ASGIRequest
 from django.db import connections
@@ -14,6 +15,7 @@ from rest_framework.exceptions import NotAuthenticated, ParseError, PermissionDe
 
 from allocation.event_feed import events_after, newest_mark
 from allocation.logic.marks import Mark, is_of_the_past, parsed
+from atributo_site.idle import is_idle
 from atributo_site.permissions import ACTIONS, may
 from atributo_site.rest.authentication import TokenAuthentication
 from atributo_site.rest.permission import within
@@ -95,7 +97,8 @@ def _authenticated(request: Any) -> tuple[Any, Any]:
         return by_token
     engine = import_module(settings.SESSION_ENGINE)
     request.session = engine.SessionStore(request.COOKIES.get(settings.SESSION_COOKIE_NAME))
-    return get_user(request), None
+    user = get_user(request)
+    return (AnonymousUser() if user.is_authenticated and is_idle(request) else user), None
 
 
 def _topics(request: ASGIRequest) -> tuple[str, ...]:

@@ -1,13 +1,15 @@
 """Service: a folder with a manifest, installed at a mount; Script: one of its files."""
 
+import secrets
 from typing import Any
 
 from django.db import models
-from django.db.models import F
 from django.db.models.functions import Now
 from django.urls import reverse
 
 from queues.logic.mounts import prefix
+
+REVISIONS = 2**53
 
 
 class Service(models.Model):
@@ -68,11 +70,11 @@ class Script(models.Model):
 class CatalogueQuerySet(models.QuerySet):
     def changed(self) -> None:
         """Tell every worker that its copy of the services is old."""
-        self.update(revision=F("revision") + 1)
+        self.update(revision=secrets.randbelow(REVISIONS))
 
 
 class Catalogue(models.Model):
-    """One row whose revision grows with every change to a service."""
+    """One row whose revision is another after every change to a service, never an old one again."""
 
     revision = models.BigIntegerField(default=1)
 

@@ -157,6 +157,11 @@ def test_a_push_rings_when_it_commits(queue, act, redis_connection):
     assert redis_connection.llen("rq:queue:default") == 1
 
 
+def test_one_job_rings_at_one_slot(probe, act):
+    queues.create("wide", max_workers=3).push(act)
+    assert Slot.objects.exclude(rung_at=None).count() == 1
+
+
 def test_bells_never_outnumber_slots(probe, act, redis_connection):
     queue = queues.create("wide", max_workers=3)
     for _ in range(20):

@@ -48,6 +48,11 @@ def test_a_push_into_a_transaction_that_is_over_is_refused(bank, txn):
         bank.queue.push(bank.script, bank.order(), transaction=txn)
 
 
+def test_a_push_into_a_transaction_that_never_was_says_so(bank):
+    with pytest.raises(JobIsRolledBack, match="999999 is not known"), outbox.holding(999_999):
+        bank.queue.push(bank.script, bank.order())
+
+
 def test_many_pushes_and_their_options_are_held(bank, txn):
     options = {"priority": 2, "delay": 60_000}
     ids = bank.queue.push_many(bank.script, [bank.order()] * 3, transaction=txn, **options)

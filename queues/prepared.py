@@ -1,0 +1,149 @@
+"""Prepared: everything about a job that is pushed but its id and data, checked."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from allocation.events import current_actor
+from allocation.logic.ids import refusal
+from allocation.models.clock import database_now
+from queues.definitions import Definition
+from queues.dialect import dialect
+from queues.errors import BadPush
+from queues.logic.options import BadOption, Options, resolve, script_error
+from queues.logic.ranks import rank_of
+from queues.logic.storable import DEEPEST, has_nul, is_too_deep, json_refusal
+from queues.schema import check, schema_error
+
+LARGEST_DATA = 1024 * 1024
+EPOCH = datetime.fromtimestamp(0, tz=UTC)
+Define = Callable[[str, str, str, str], Definition]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    queue_id: int
+    queue: str
+    revision: int
+    mount: str
+    script: str
+    schema: dict[str, Any] | None
+    preprocess: Callable[[Any], Any] | None
+    options: Options
+    using: str
+
+    def text(self, data: Any) -> str | None:
+        """The data as it is stored, or an error and nothing is."""
+        checked = check(self.schema, data)
+        if self.preprocess is not None:
+            checked = self.preprocess(checked)
+        return None if checked is None else json_text(checked)
+
+    def due_now(self) -> bool:
+        return self.options.delay_until is None
+
+    def for_anybody(self) -> bool:
+        """Any worker may start it, now."""
+        return self.options.sticky_key is None and self.due_now()
+
+    def row(self, job_id: int | None, text: str | None) -> list[Any]:
+        """In the order of push_sql.PUSHED."""
+        o = self.options
+        d = dialect(self.using)
+        return [
+            job_id,
+            self.queue_id,
+            self.mount,
+            self.script,
+            text,
+            rank_of(o.priority, o.sticky_key is not None),
+            d.moment(o.delay_until),
+            current_actor().name,
+            o.max_failures,
+            o.repeat_times,
+            d.moment(o.repeat_until),
+            o.repeat_delay,
+            json.dumps(o.back_off),
+            o.timeout,
+            _json(o.success),
+            _json(o.failure),
+            o.unique_key,
+            o.sticky_key,
+            None,
+            None,
+            False,
+        ]
+
+
+def prepare(
+    queue: str, script: Any, given: Mapping[str, Any], define: Define, *, using: str
+) -> Prepared:
+    if not script:
+        raise BadPush("Must pass a job type!")
+    if not isinstance(script, Mapping) or not {"mount", "name"} <= set(script):
+        raise BadPush("a script is named by its mount and name")
+    mount, name = script["mount"], script["name"]
+    if reason := script_error(mount, name):
+        raise BadPush(reason)
+    own_schema = _checked_schema(script)
+    defined = define(queue, mount, name, using)
+    own = {k: v for k, v in script.items() if k not in {"mount", "name", "schema", "preprocess"}}
+    options = _options(given, own, defined.defaults)
+    return Prepared(
+        defined.queue_id,
+        queue,
+        defined.revision,
+        mount,
+        name,
+        own_schema or defined.schema,
+        script.get("preprocess"),
+        options,
+        using,
+    )
+
+
+def _options(*layers: Mapping[str, Any]) -> Options:
+    delayed = any("delay" in layer for layer in layers)
+    try:
+        options = resolve(database_now() if delayed else EPOCH, *layers)
+    except BadOption as error:
+        raise BadPush(str(error)) from error
+    if options.sticky_key is not None and (reason := refusal(options.sticky_key)):
+        raise BadPush(f"sticky_key cannot be allocated: {reason}")
+    return options
+
+
+def _checked_schema(script: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The schema that the script's dict carries; what it carries must work."""
+    preprocess, schema = script.get("preprocess"), script.get("schema")
+    if preprocess is not None and not callable(preprocess):
+        raise BadPush("preprocess must be a function")
+    if schema is None:
+        return None
+    if not isinstance(schema, dict):
+        raise BadPush("schema must be an object")
+    if reason := json_refusal(schema) or schema_error(schema):
+        raise BadPush(f"schema: {reason}")
+    return schema
+
+
+def json_text(value: Any) -> str:
+    """Strict JSON: no NaN, no NUL, nothing that the database would refuse later."""
+    try:
+        text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+        text.encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadPush(f"data must be JSON: {error}") from error
+    if has_nul(text):
+        raise BadPush("data must not contain the NUL character")
+    if is_too_deep(value, text):
+        raise BadPush(f"data must be nested at most {DEEPEST} levels deep")
+    if len(text) > LARGEST_DATA:
+        raise BadPush(f"data must be at most {LARGEST_DATA} characters of JSON")
+    return text
+
+
+def _json(value: Any) -> str | None:
+    return None if value is None else json.dumps(value)
