@@ -12,6 +12,7 @@ from typing import Any
 from django.conf import settings
 from redis import Redis
 from rq import Queue
+from rq.exceptions import NoSuchJobError
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
@@ -57,6 +58,19 @@ class DoorbellJob(Job):
 
     def perform(self) -> None:
         return None
+
+
+class TakenBell(DoorbellJob):
+    """One that its worker takes: read once and gone, in one round trip."""
+
+    def refresh(self) -> None:
+        with self.connection.pipeline() as pipeline:
+            pipeline.hgetall(self.key)
+            pipeline.delete(self.key, doorbell_queue(self.connection).intermediate_queue_key)
+            raw_data, _ = pipeline.execute()
+        if not raw_data:
+            raise NoSuchJobError(self.key)
+        self.restore(raw_data)
 
 
 class DoorbellQueue(Queue):

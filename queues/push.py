@@ -122,7 +122,7 @@ def _unfinished_twin(prepared: Prepared) -> int | None:
     if prepared.options.unique_key is None:
         return None
     jobs = QueuedJob.objects.using(prepared.using).unfinished()
-    same = jobs.filter(queue__in=Queue.objects.active().filter(name=prepared.queue))
+    same = jobs.filter(queue__in=Queue.objects.existing().filter(name=prepared.queue))
     same = same.filter(unique_key=prepared.options.unique_key)
     return same.values_list("id", flat=True).first()
 

@@ -20,7 +20,7 @@ from rq.utils import now as rq_now
 from allocation.errors import LeaseLost
 from allocation.events import record
 from queues.calls import Calls
-from queues.doorbell import Bell, DoorbellJob, DoorbellQueue, channel_of, connection, doorbell_queue
+from queues.doorbell import Bell, DoorbellQueue, TakenBell, channel_of, connection, doorbell_queue
 from queues.due import free_slots_with_work, has_due
 from queues.presence import Presence
 from queues.pump import Pump
@@ -42,7 +42,7 @@ PLANS_SECONDS = 5.0  # a plan made for a small table is not kept while it grows
 class Worker(RQWorker):
     """RQ's worker, whose loop never ends because Redis or the database is away."""
 
-    job_class = DoorbellJob
+    job_class = TakenBell
     queue_class = DoorbellQueue
 
     def __init__(self, name: str, presence: Presence, post: Post | None = None) -> None:
@@ -196,10 +196,7 @@ class Worker(RQWorker):
         signal.signal(signal.SIGTERM, self.request_stop)
 
     def _taken(self, rq_job: Any) -> Bell | None:
-        """A message is read once and gone; one that we did not write is only counted."""
-        with self.connection.pipeline() as pipeline:
-            pipeline.delete(rq_job.key, self.queues[0].intermediate_queue_key)
-            pipeline.execute()
+        """One that we did not write is only counted."""
         if rq_job.bell is None:
             self._alarm(rq_job.id)
         return rq_job.bell

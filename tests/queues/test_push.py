@@ -120,6 +120,11 @@ def test_a_unique_key_is_pushed_once_while_unfinished(queue, act, hands):
     assert queue.push(act, unique_key="report") != first
 
 
+def test_a_unique_key_is_pushed_once_while_its_queue_is_paused(queue, act):
+    queues.catalogue.pause("work")
+    assert queue.push(act, unique_key="report") == queue.push(act, unique_key="report")
+
+
 def test_many_are_pushed_in_order(queue, act):
     ids = queue.push_many(act, list(range(100)), priority=1)
     assert queue.all() == ids
