@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from allocation.models.clock import database_now
-from atributo_site.console.jobs import FLAGS, Query, five, flags
+from atributo_site.console.jobs import Query, five, flags
 from atributo_site.console.numbers import whole
 from atributo_site.console.reasons import reason_of
 from atributo_site.console.screen import Screen
@@ -138,9 +138,6 @@ def equivalents(action: str, chosen: Chosen) -> dict[str, str]:
 
 
 def _command(action: str, query: dict[str, str], wide: bool) -> str:
-    """None for a period: the command knows none and would touch more jobs than the page names."""
-    if not query.keys() <= FLAGS.keys():
-        return ""
     everything = ["--everything"] if wide else []
     return " ".join(["manage.py operations start", action, *flags(query), *everything])
 

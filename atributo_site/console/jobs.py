@@ -25,7 +25,13 @@ from queues.search import STATES, Found, Period, answered_by_index, search
 PAGE = 50
 LONGEST = 500
 SUGGESTED = 40
-FLAGS = {"text": "--query", "state": "--state", "fingerprint": "--fingerprint"}
+FLAGS = {
+    "text": "--query",
+    "state": "--state",
+    "fingerprint": "--fingerprint",
+    "since": "--since",
+    "until": "--until",
+}
 
 
 class Jobs(Screen):
@@ -160,13 +166,12 @@ def suggestions() -> list[str]:
 
 
 def equivalents(query: Query) -> dict[str, str]:
-    """The same search; the command knows no times and looks no further back."""
+    """The same search; the command looks no further back."""
     stored = query.stored()
     upto = {} if query.upto is None else {"upto": str(query.upto)}
     given = urlencode(stored | upto)
-    told = stored.keys() <= FLAGS.keys() and not upto
     return {
-        "command": " ".join(["manage.py queued_jobs list", *flags(stored)]) if told else "",
+        "command": "" if upto else " ".join(["manage.py queued_jobs list", *flags(stored)]),
         "rest": curl(f"/api/v1/jobs{given and f'?{given}'}"),
     }
 

@@ -11,12 +11,12 @@ from allocation.models.clock import database_now
 from atributo_site.commands import EXIT_REFUSED, AtributoCommand, listed_number
 from queues import pausing, steering
 from queues.api_jobs import found
+from queues.management.search_arguments import add_search, searched_for
 from queues.management.subcommands import Subcommands
 from queues.models import QueuedJob
 from queues.models.job import CHOICES
 from queues.operations import matching
 from queues.repeating import repeating
-from queues.search import STATES
 from queues.shown import attempts_shown, job_shown
 from queues.waiting import waiting_said
 
@@ -71,9 +71,7 @@ class Command(AtributoCommand):
         listing = actions.add("list", help="Newest first.")
         listing.add_argument("--queue")
         listing.add_argument("--status", choices=[value for value, _ in CHOICES])
-        listing.add_argument("--state", choices=STATES, default="")
-        listing.add_argument("--query", default="", help="As in the search box: error:timeout")
-        listing.add_argument("--fingerprint", default="", help="Only this group of errors.")
+        add_search(listing)
         listing.add_argument("--repeating", action="store_true", help="Those that run again.")
         listing.add_argument("--limit", type=listed_number, default=20)
         actions.add("show", help="With its attempts.").add_argument("ids", nargs="+")
@@ -143,8 +141,7 @@ class Command(AtributoCommand):
 
 def _searched(options: dict[str, Any]) -> Any:
     """As the page «Jobs» does, where anything is searched for."""
-    names = {"text": "query", "state": "state", "fingerprint": "fingerprint"}
-    query = {name: options[given] for name, given in names.items() if options[given]}
+    query = searched_for(options)
     return matching(query, database_now()).jobs if query else QueuedJob.objects.visible()
 
 
