@@ -94,7 +94,9 @@ class OneInstance(Endpoint):
     @extend_schema(
         parameters=[
             IF_MATCH,
-            OpenApiParameter("drop_jobs", int, description="How many jobs it has, to drop them."),
+            OpenApiParameter(
+                "drop_jobs", int, description="How many job ids it has, to drop them."
+            ),
             OpenApiParameter("reason", str, description="Why, for its event."),
         ],
         responses={204: None},

@@ -49,7 +49,7 @@ class InstancePage(serializers.ListSerializer):
 class InstanceSerializer(serializers.ModelSerializer):
     held: dict[str, dict[str, int]] | None = None
     state = serializers.ChoiceField(["available", "draining", "drained", "dead", "unavailable"])
-    load = serializers.IntegerField(help_text="How many jobs are allocated to it.")
+    load = serializers.IntegerField(help_text="How many job ids are allocated to it.")
     labels = serializers.DictField(child=serializers.CharField())
     drain = serializers.SerializerMethodField()
 
@@ -103,7 +103,7 @@ class DrainWishSerializer(WhySerializer):
         max_value=MOST_SECONDS,
         required=False,
         allow_null=True,
-        help_text="After it the jobs that are left move elsewhere.",
+        help_text="After it the job ids that are left move elsewhere.",
     )
     moves_per_minute = serializers.IntegerField(
         min_value=1,

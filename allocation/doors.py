@@ -139,7 +139,7 @@ def _remove_now(
 def _held(instance_id: str, jobs: int, holds: dict[str, int]) -> InstanceHeld:
     said = ", ".join([f"{jobs} jobs", *(f"{count} × {kind}" for kind, count in holds.items())])
     return InstanceHeld(
-        f"{instance_id} is held by {said}; say drop_jobs={jobs} to drop its jobs",
+        f"{instance_id} is held by {said}; say drop_jobs={jobs} to drop its job ids",
         jobs=jobs,
         holds=holds,
     )

@@ -55,7 +55,8 @@ class Removal:
         if self.may:
             return "Nothing holds it: it may be removed."
         reasons = ["it is still available"] if self.available else []
-        reasons += [f"{self.jobs} jobs are allocated to it"] if self.jobs else []
+        are = "job id is" if self.jobs == 1 else "job ids are"
+        reasons += [f"{self.jobs} {are} allocated to it"] if self.jobs else []
         reasons += [f"{count} × {kind}" for kind, count in self.holds.items()]
         return f"Not yet: {', '.join(reasons)}."
 

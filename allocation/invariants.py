@@ -59,16 +59,16 @@ def impossible_marks() -> list[str]:
 INVARIANTS: list[Invariant] = [
     (
         "placed after unavailable",
-        "No job is placed on an instance after it became unavailable.",
+        "No job id is placed on an instance after it became unavailable.",
         placed_after_unavailable,
     ),
     ("without instance", "Every placement's instance exists.", without_instance),
     (
         "moved without trace",
-        "A job changes its instance only after its old placement has ended.",
+        "A job id changes its instance only after its old placement has ended.",
         moved_without_trace,
     ),
-    ("miscounted", "The counters of an instance say how many jobs it has.", miscounted),
-    ("over capacity", "No job is placed on an instance that is full.", over_capacity),
+    ("miscounted", "The counters of an instance say how many job ids it has.", miscounted),
+    ("over capacity", "No job id is placed on an instance that is full.", over_capacity),
     ("impossible marks", "The marks of job ids lie between 2010 and 2099.", impossible_marks),
 ]

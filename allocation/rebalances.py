@@ -38,7 +38,7 @@ def start(*, moves_per_minute: int, using: str = "default") -> Rebalance:
     with atomic(using=using):
         rows.bulk_create([Rebalance(moves_per_minute=1, done_at=Now())], ignore_conflicts=True)
         if not rows.filter(done_at__isnull=False).update(**fresh):
-            raise Rebalancing("jobs are being rebalanced already: stop that first")
+            raise Rebalancing("job ids are being rebalanced already: stop that first")
         record(
             "allocations.rebalance_started",
             SUBJECT,
@@ -54,7 +54,7 @@ def stop(using: str = "default") -> Rebalance:
     rows = Rebalance.objects.using(using)
     with atomic(using=using):
         if not rows.filter(done_at__isnull=True).update(done_at=Now(), stopped=True):
-            raise NotRebalancing("no jobs are being rebalanced")
+            raise NotRebalancing("no job ids are being rebalanced")
         found = rows.get()
         record("allocations.rebalance_stopped", SUBJECT, using=using, moved=found.moved)
     return found

@@ -3,6 +3,7 @@
 from typing import Any
 from urllib.parse import urlencode
 
+from atributo_site.console.durations import duration
 from queues.logic.job_query import written
 
 LARGEST_SKEW_SECONDS = 2.0  # between the web server's clock and the database's
@@ -86,7 +87,7 @@ def _stale_queues(snapshot: dict[str, Any]) -> list[dict[str, str]]:
 
 
 def _stale_queue(queue: dict[str, Any]) -> dict[str, str]:
-    since = f"Its oldest job has been due for {int(queue['oldest_seconds'])} s"
+    since = f"Its oldest job has been due for {duration(queue['oldest_seconds'])}"
     if queue["oldest_is_sticky"]:  # another worker would not help
         title = f"Sticky jobs of the queue {queue['name']} wait for their instance"
         detail = f"{since}; open it to see what it waits for."
@@ -107,7 +108,7 @@ def _failing(snapshot: dict[str, Any]) -> list[dict[str, str]]:
             "warning",
             f"{group['count']} jobs failed with the same error in the last hour",
             group["error"][:160],
-            "manage.py queued_jobs list --status failed",
+            f"manage.py queued_jobs list --fingerprint {group['fingerprint']}",
             "/jobs/failures/",
         )
         for group in snapshot.get("queues", {}).get("failing", [])

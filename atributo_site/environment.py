@@ -202,7 +202,7 @@ class Environment:
         "ATRIBUTO_STRATEGY",
         "md5-modulo",
         one_of("md5-modulo", "rendezvous", "least-loaded"),
-        "How an instance is chosen for a job that has none.",
+        "How an instance is chosen for a job id that has none.",
     )
     worker_id: str = variable(
         "ATRIBUTO_WORKER_ID",

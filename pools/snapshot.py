@@ -3,25 +3,29 @@
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Case, CharField, Count, F, Value, When
 
 from pools.models import Backend, Pool, PoolSnapshot
 
 MOST_TROUBLED = 5
+# As the list of names says it.
+WORD = Case(
+    When(is_watched=False, then=Value("paused")), default=F("state"), output_field=CharField()
+)
 
 
 def snapshot(now: datetime) -> dict[str, Any]:
     troubled = Pool.objects.troubled().order_by("state_since")[:MOST_TROUBLED]
     return {
-        "names": _counts(Pool.objects.all()),
-        "backends": _counts(Backend.objects.all()),
+        "names": _counts(Pool.objects.annotate(word=WORD), "word"),
+        "backends": _counts(Backend.objects.all(), "state"),
         "processes": PoolSnapshot.objects.fresh().count(),
         "troubled": [_pool(pool, now) for pool in troubled],
     }
 
 
-def _counts(rows: Any) -> dict[str, int]:
-    return dict(rows.order_by().values_list("state").annotate(Count("pk")))
+def _counts(rows: Any, word: str) -> dict[str, int]:
+    return dict(rows.order_by().values_list(word).annotate(Count("pk")))
 
 
 def _pool(pool: Pool, now: datetime) -> dict[str, Any]:

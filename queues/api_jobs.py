@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
 from atributo_site.rest.strict_serializer import StrictSerializer
 from queues import catalogue, outbox, pausing, steering
+from queues.api_job_search import NAMES, JobSearch, searched
 from queues.api_job_shapes import (
     AttemptSerializer,
     JobId,
@@ -48,18 +49,24 @@ class JobFilter(django_filters.FilterSet):
         fields: list[str] = []
 
 
-@extend_schema_view(get=extend_schema(operation_id="jobs_list"))
+@extend_schema_view(get=extend_schema(operation_id="jobs_list", parameters=[JobSearch]))
 class Jobs(ListEndpoint):
-    """Every job, newest first."""
+    """Every job, newest first; or those that the search of the page «Jobs» finds."""
 
     actions = {"GET": "job.view"}
     serializer_class = QueuedJobSerializer
     filterset_class = JobFilter
+    more_filters = NAMES
     queryset = QueuedJob.objects.visible().select_related("queue")
     ordering = "-id"
 
+    def get_queryset(self) -> Any:
+        if getattr(self, "swagger_fake_view", False):
+            return super().get_queryset()
+        return searched(super().get_queryset(), self.request.query_params)
 
-@extend_schema_view(get=extend_schema(operation_id="queues_jobs_list"))
+
+@extend_schema_view(get=extend_schema(operation_id="queues_jobs_list", parameters=[JobSearch]))
 class QueueJobs(Jobs):
     actions = {"GET": "job.view", "POST": "job.push"}
 

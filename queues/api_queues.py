@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db.models import Count, Q
 from django.db.models.functions import Now
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,7 +12,7 @@ from rest_framework.response import Response
 import queues
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
 from atributo_site.rest.strict_serializer import StrictSerializer
-from queues import catalogue
+from queues import catalogue, every_queue
 from queues.logic.away import WhenAway
 from queues.models import Queue
 from queues.models.queue import MOST_WORKERS
@@ -110,6 +110,42 @@ class Resume(Endpoint):
     def post(self, request: Request, queue: str) -> Response:
         queues.resume(queue)
         return Response(QueueSerializer(catalogue.row(queue)).data)
+
+
+class ChangedQueues(serializers.Serializer):
+    changed = serializers.IntegerField(help_text="How many; the others were so already.")
+    queues = serializers.ListField(child=serializers.CharField(), help_text="Their names.")
+
+
+HIDDEN = {name: extend_schema(exclude=True) for name in ("get", "patch", "delete")}
+
+
+@extend_schema_view(**HIDDEN)
+class PauseAll(OneQueue):
+    """Every queue; one that is called «pause» is served here, too."""
+
+    actions = {**OneQueue.actions, "POST": "queue.operate"}
+
+    @extend_schema(operation_id="queues_pause_all", request=None, responses=ChangedQueues)
+    def post(self, request: Request, queue: str = "") -> Response:
+        """No further job starts in any queue; running ones finish."""
+        return _all_changed(every_queue.pause_all())
+
+
+@extend_schema_view(**HIDDEN)
+class ResumeAll(OneQueue):
+    """Every queue; one that is called «resume» is served here, too."""
+
+    actions = {**OneQueue.actions, "POST": "queue.operate"}
+
+    @extend_schema(operation_id="queues_resume_all", request=None, responses=ChangedQueues)
+    def post(self, request: Request, queue: str = "") -> Response:
+        """Every queue that is paused runs again, whoever paused it."""
+        return _all_changed(every_queue.resume_all())
+
+
+def _all_changed(names: list[str]) -> Response:
+    return Response({"changed": len(names), "queues": names})
 
 
 def changed(name: str, given: dict[str, Any]) -> Queue:

@@ -71,8 +71,9 @@ def called_back_after_abort() -> list[str]:
 
 
 def due_and_untouched() -> list[str]:
-    """While a worker lives and a slot is free; a job with a sticky key may wait for its place."""
-    if not Lease.objects.held().filter(role__startswith="worker/").exists():
+    """While a slot is free and a worker idle; a job with a sticky key may wait for its place."""
+    working = Slot.objects.exclude(holder="").values("holder").distinct().count()
+    if Lease.objects.held().filter(role__startswith="worker/").count() <= working:
         return []
     due = QueuedJob.objects.waiting().filter(
         queue=OuterRef("pk"), sticky_key=None, due_at__lt=Now() - LATE
@@ -127,7 +128,7 @@ INVARIANTS: list[Invariant] = [
     ),
     (
         "due and untouched",
-        "No due job waits while a slot is free and a worker lives.",
+        "No due job waits while a slot is free and a worker idle.",
         due_and_untouched,
     ),
     *FOR_STATIONS,

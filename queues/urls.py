@@ -16,6 +16,10 @@ urlpatterns = [
     path("services/scripts", services.Scripts.as_view(), name="api-scripts"),
     path("services/scripts/<id:name>", services.OneScript.as_view(), name="api-script"),
     path("queues", queues.Queues.as_view(), name="api-queues"),
+    path("queues/pause", queues.PauseAll.as_view(), {"queue": "pause"}, name="api-queues-pause"),
+    path(
+        "queues/resume", queues.ResumeAll.as_view(), {"queue": "resume"}, name="api-queues-resume"
+    ),
     path(QUEUE, queues.OneQueue.as_view(), name="api-queue"),
     path(f"{QUEUE}/pause", queues.Pause.as_view(), name="api-queue-pause"),
     path(f"{QUEUE}/resume", queues.Resume.as_view(), name="api-queue-resume"),

@@ -44,7 +44,7 @@ class Steps:
     @property
     def sentence(self) -> str:
         least = "at least " if self.is_cut else ""
-        jobs = f"{least}{self.jobs} job{'' if self.jobs == 1 else 's'} moved"
+        jobs = f"{least}{self.jobs} job id{'' if self.jobs == 1 else 's'} moved"
         return f"{jobs} in {self.count} step{'' if self.count == 1 else 's'}"
 
 

@@ -20,7 +20,7 @@ from atributo_site.console.form_errors import said
 PREVIEWED = 1_000
 SPAN = re.compile(r"(?:(\d{1,6})\s*d)?\s*(?:(\d{1,6})\s*h)?\s*(?:(\d{1,6})\s*m)?", re.ASCII)
 SIZES = (1440, 60, 1)  # minutes of a day, an hour and a minute
-NOTHING_MOVES = "nothing is moved: jobs leave when they are deallocated"
+NOTHING_MOVES = "nothing is moved: job ids leave when they are deallocated"
 
 
 class MinutesField(forms.FloatField):
@@ -109,15 +109,15 @@ def valid(typed: QueryDict) -> DrainForm:
 def doing(found: Drain, jobs: int, now: datetime) -> str:
     """What a drain that runs does with the jobs that are left."""
     if not jobs:
-        return "no job is left"
+        return "no job id is left"
     if found.stuck:
-        return "jobs have nowhere to go: no other instance has room for them"
+        return "job ids have nowhere to go: no other instance has room for them"
     return how_jobs_leave(jobs, found.moves_per_minute, _seconds_left(found, now))
 
 
 def how_jobs_leave(jobs: int, pace: int | None, deadline_seconds: float | None) -> str:
     if deadline_seconds == 0:
-        return "all jobs are moved now"
+        return "all job ids are moved now"
     if pace is None and deadline_seconds is None:
         return NOTHING_MOVES
     if pace is None:

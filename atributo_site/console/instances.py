@@ -113,12 +113,12 @@ class ChangeInstance(Screen):
 
     def _available(self, request: HttpRequest, instance_id: str) -> str:
         patiently(lambda: availability.make_available(instance_id))
-        return "Jobs may be allocated to it again."
+        return "Job ids may be allocated to it again."
 
     def _unavailable(self, request: HttpRequest, instance_id: str) -> str:
         reason = reason_of(request, 255)
         patiently(lambda: availability.make_unavailable(instance_id, reason=reason))
-        return "No more jobs are allocated to it; those it has stay."
+        return "No more job ids are allocated to it; those it has stay."
 
     def _restore(self, request: HttpRequest, instance_id: str) -> str:
         patiently(lambda: availability.restore(instance_id))
@@ -138,7 +138,7 @@ class ChangeInstance(Screen):
 
     def _force(self, request: HttpRequest, instance_id: str) -> str:
         drains.force(instance_id)
-        return "The curator was told to move all jobs that are left."
+        return "The curator was told to move all job ids that are left."
 
     def _settings(self, request: HttpRequest, instance_id: str) -> str:
         instance_settings.configure(instance_id, request.POST)
@@ -168,7 +168,7 @@ class RemoveInstance(Screen):
         except AtributoError as error:
             messages.error(request, str(error))
             return self.show(409, row=row, removal=may_remove(row.pk))
-        messages.success(request, f"{row.pk} is removed; {dropped} jobs were dropped.")
+        messages.success(request, f"{row.pk} is removed; {dropped} job ids were dropped.")
         return redirect("instances")
 
 

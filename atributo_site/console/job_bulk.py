@@ -1,6 +1,5 @@
 """Retry, abort or delete many jobs: first a page that names them, then the deed."""
 
-from shlex import quote
 from typing import Any
 
 from django.contrib import messages
@@ -11,7 +10,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from allocation.models.clock import database_now
-from atributo_site.console.jobs import Query, five
+from atributo_site.console.jobs import Query, five, flags
 from atributo_site.console.numbers import whole
 from atributo_site.console.reasons import reason_of
 from atributo_site.console.screen import Screen
@@ -22,7 +21,6 @@ from queues.models import QueuedJob
 
 AT_ONCE = 100  # more than these are an operation that the curator does
 WORD = "all jobs"
-FLAGS = {"text": "--query", "state": "--state", "fingerprint": "--fingerprint"}
 NOTHING_CHOSEN = "Tick at least one job, or choose all matching."
 
 
@@ -140,12 +138,8 @@ def equivalents(action: str, chosen: Chosen) -> dict[str, str]:
 
 
 def _command(action: str, query: dict[str, str], wide: bool) -> str:
-    """None for a period: the command knows none and would touch more jobs than the page names."""
-    if not query.keys() <= FLAGS.keys():
-        return ""
-    words = [f"{flag} {quote(query[name])}" for name, flag in FLAGS.items() if name in query]
     everything = ["--everything"] if wide else []
-    return " ".join(["manage.py operations start", action, *words, *everything])
+    return " ".join(["manage.py operations start", action, *flags(query), *everything])
 
 
 def _ids(request: HttpRequest) -> list[int]:

@@ -1,6 +1,7 @@
 """Jobs: state tabs with counts, a search with qualifiers, pages by key."""
 
 from datetime import datetime
+from shlex import quote
 from typing import Any
 from urllib.parse import urlencode
 
@@ -24,7 +25,13 @@ from queues.search import STATES, Found, Period, answered_by_index, search
 PAGE = 50
 LONGEST = 500
 SUGGESTED = 40
-STATUSES = {"waiting": "pending", "delayed": "pending", "running": "progress"}  # for programs
+FLAGS = {
+    "text": "--query",
+    "state": "--state",
+    "fingerprint": "--fingerprint",
+    "since": "--since",
+    "until": "--until",
+}
 
 
 class Jobs(Screen):
@@ -159,14 +166,19 @@ def suggestions() -> list[str]:
 
 
 def equivalents(query: Query) -> dict[str, str]:
-    """The list of this state and error; what is typed into the search box is for people."""
-    status = STATUSES.get(query.state, query.state)
-    asked = {"status": status, "fingerprint": query.fingerprint}
-    given = urlencode({name: value for name, value in asked.items() if value})
+    """The same search; the command looks no further back."""
+    stored = query.stored()
+    upto = {} if query.upto is None else {"upto": str(query.upto)}
+    given = urlencode(stored | upto)
     return {
-        "command": f"manage.py queued_jobs list{status and f' --status {status}'}",
+        "command": "" if upto else " ".join(["manage.py queued_jobs list", *flags(stored)]),
         "rest": curl(f"/api/v1/jobs{given and f'?{given}'}"),
     }
+
+
+def flags(stored: dict[str, str]) -> list[str]:
+    """A query as a command takes it."""
+    return [f"{flag} {quote(stored[name])}" for name, flag in FLAGS.items() if name in stored]
 
 
 def five(jobs: Any) -> list[QueuedJob]:

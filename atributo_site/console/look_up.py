@@ -14,7 +14,7 @@ from atributo_site.console.terminal import curl
 from pools import follow
 from pools.look_up import look_up
 
-STORY = "followed_name"
+FOLLOWED = "followed_names"
 
 
 class LookUp(PoolScreen):
@@ -39,32 +39,37 @@ class LookUp(PoolScreen):
     def show(self, status: int = 200, **context: Any) -> HttpResponse:
         host = context["form"]["host"].value() or "svc.example"
         same = curl("/api/v1/resolve", "POST", {"host": host})
-        return super().show(status, curl=same, **context)
+        followed = len(self.request.session.get(FOLLOWED, []))
+        return super().show(status, curl=same, followed=followed, **context)
 
     def _answered(self, form: LookUpForm) -> HttpResponse:
         if "follow" not in self.request.POST:
             return self.show(form=form, found=look_up(**form.wishes()))
-        self.request.session[STORY] = follow.go_on(follow.begin(form.wishes()), database_now())
+        story = follow.go_on(follow.begin(form.wishes()), database_now())
+        session = self.request.session
+        session[FOLLOWED] = follow.with_another(session.get(FOLLOWED, []), story)
         return redirect("pools-follow")
 
 
 class Follow(PoolScreen):
     """What was asked for with the form is in the session: a link from elsewhere asks nothing."""
 
-    actions = {"GET": "dns.look_up"}
+    actions = {"GET": "dns.look_up", "POST": "dns.look_up"}
     url_name = "pools-look-up"
     template_name = "console/pools/follow.html"
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        story = request.session.get(STORY)
-        if story is None:
+        stories = follow.go_on_with_one(request.session.get(FOLLOWED, []), database_now())
+        if not stories:
             return redirect("pools-look-up")
-        error = ""
-        try:
-            story = request.session[STORY] = follow.go_on(story, database_now())
-        except AtributoError as refused:
-            error = str(refused)
-        return self.show(story=story, found=story["found"], error=error, changes=_changes(story))
+        request.session[FOLLOWED] = stories
+        return self.show(stories=[{**story, "changes": _changes(story)} for story in stories])
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        """Follow one of them no longer."""
+        stories, key = request.session.get(FOLLOWED, []), request.POST.get("key", "")
+        request.session[FOLLOWED] = [story for story in stories if story["key"] != key]
+        return redirect("pools-follow")
 
 
 def _changes(story: dict[str, Any]) -> list[dict[str, Any]]:

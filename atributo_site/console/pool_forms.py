@@ -58,7 +58,7 @@ class PoolForm(forms.ModelForm):
             "name": "How people and programs call it here; it stays.",
             "domain": "The name that is looked up, for example svc.example.",
             "removal_share": "When so many vanish at once (0 to 1), a second look-up decides.",
-            "grace_seconds": "An instance without jobs is removed so long after it left DNS.",
+            "grace_seconds": "An instance without job ids is removed so long after it left DNS.",
             "recovery": "Time-outs and retries of look-ups, as JSON.",
         }
 

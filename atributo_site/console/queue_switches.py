@@ -1,42 +1,87 @@
 """Pause every queue at once, and let all run again; how many jobs each runs is not touched."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-import queues
+from allocation.models.clock import database_now
 from atributo_site.console.screen import Screen
-from queues.models import Queue
+from atributo_site.console.terminal import curl
+from atributo_site.keyset import capped_count, said_count
+from queues import every_queue
+
+NAMED = 20
+NOTHING = "Nothing was to be done: somebody was faster."
 
 
-class PauseAll(Screen):
-    actions = {"POST": "queue.operate"}
+class Switch(Screen):
+    """A page that names how many would change, and the deed."""
+
+    actions = {"GET": "queue.operate", "POST": "queue.operate"}
+    template_name = "console/queues_switch.html"
+    verb = ""
+    lead = ""
+    done = ""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        count = capped_count(self.rows())
+        if not count:
+            messages.warning(request, NOTHING)
+            return redirect("queues")
+        self.title = f"{self.verb} {queues_said(count)}"
+        return self.show(
+            verb=self.verb,
+            lead=self.lead,
+            rows=self.rows()[:NAMED],
+            more=count - NAMED,
+            now=database_now(),
+            command=f"manage.py queue {self.verb.lower()} --all",
+            rest=curl(f"/api/v1/queues/{self.verb.lower()}", "POST"),
+        )
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        done = [name for name in _names(paused=False) if queues.pause(name)]
-        _tell(request, done, "paused: what runs finishes, nothing new starts")
+        changed = len(self.act())
+        if changed:
+            are = "is" if changed == 1 else "are"
+            messages.success(request, f"{queues_said(changed)} {are} {self.done}.")
+        else:
+            messages.warning(request, NOTHING)
         return redirect("queues")
 
+    def rows(self) -> Any:
+        raise NotImplementedError
 
-class ResumeAll(Screen):
+    def act(self) -> list[str]:
+        raise NotImplementedError
+
+
+class PauseAll(Switch):
+    verb = "Pause"
+    lead = "What runs finishes, nothing new starts. Jobs can still be pushed, and wait."
+    done = "paused: what runs finishes, nothing new starts"
+
+    def rows(self) -> Any:
+        return every_queue.running()
+
+    def act(self) -> list[str]:
+        return every_queue.pause_all()
+
+
+class ResumeAll(Switch):
     """Those too that were paused one by one before."""
 
-    actions = {"POST": "queue.operate"}
+    verb = "Resume"
+    lead = "What waits starts at once, also where somebody paused one queue on purpose."
+    done = "running again"
 
-    def post(self, request: HttpRequest) -> HttpResponse:
-        done = [name for name in _names(paused=True) if queues.resume(name)]
-        _tell(request, done, "running again")
-        return redirect("queues")
+    def rows(self) -> Any:
+        return every_queue.paused()
 
-
-def _names(*, paused: bool) -> list[str]:
-    rows = Queue.objects.existing().filter(paused_at__isnull=not paused)
-    return list(rows.order_by("name").values_list("name", flat=True))
+    def act(self) -> list[str]:
+        return every_queue.resume_all()
 
 
-def _tell(request: HttpRequest, done: list[str], what: str) -> None:
-    if not done:
-        messages.warning(request, "Nothing was to be done: somebody was faster.")
-        return
-    are = "queue is" if len(done) == 1 else "queues are"
-    messages.success(request, f"{len(done):,} {are} {what}.")
+def queues_said(count: int) -> str:
+    return f"{said_count(count)} {'queue' if count == 1 else 'queues'}"

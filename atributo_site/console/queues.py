@@ -13,7 +13,7 @@ from allocation.models import Event
 from allocation.models.clock import database_now
 from atributo_site.console.screen import Screen
 from atributo_site.permissions import may
-from queues import catalogue
+from queues import catalogue, every_queue
 from queues.depth import with_depth
 from queues.errors import QueueNotFound
 from queues.logic.away import WhenAway
@@ -64,8 +64,8 @@ class Queues(Screen):
             after=rows[PAGE - 1].name if len(rows) > PAGE else None,
             before=bool(after),
             form=form or NewQueue(initial={"max_workers": 1}),
-            can_pause=any(not queue["paused"] for queue in shown),
-            can_resume=any(queue["paused"] for queue in shown),
+            can_pause=every_queue.running().exists(),
+            can_resume=every_queue.paused().exists(),
             rights=rights(self.request),
         )
 

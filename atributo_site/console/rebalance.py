@@ -53,4 +53,4 @@ class Rebalance(Screen):
         if not form.is_valid():
             raise AtributoError(said(form))
         patiently(lambda: rebalances.start(**form.cleaned_data))
-        return "The curator moves jobs at this pace until you stop it."
+        return "The curator moves job ids at this pace until you stop it."

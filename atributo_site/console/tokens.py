@@ -5,13 +5,21 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.contrib import messages
+from django.db.transaction import atomic
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from allocation.models.clock import database_now
 from atributo_site import tokens
 from atributo_site.console.screen import Screen
+from atributo_site.console.sent_once import FormTooOld, SentBefore, claim, new_number
 from atributo_site.console.system import SystemScreen
+from atributo_site.models import TokenScope
+
+MADE_ALREADY = (
+    "Nothing was made: the form was sent already, and its token was shown then."
+    " If you have not kept it, revoke it and make another."
+)
 
 
 class TokenForm(forms.Form):
@@ -40,15 +48,25 @@ class Tokens(SystemScreen):
         if not form.is_valid():
             return self._shown(form, status=400)
         try:
-            made, text = tokens.make_token(request.user, **form.cleaned_data)
-        except tokens.TooManyTokens as error:
+            made, text = self._made(form)
+        except SentBefore:
+            messages.warning(request, MADE_ALREADY)
+            return redirect("system-tokens")
+        except (tokens.TooManyTokens, FormTooOld) as error:
             form.add_error(None, str(error))
             return self._shown(form, status=409)
         return self._shown(TokenForm(request.user), made=made, shown_once=text)
 
+    def _made(self, form: TokenForm) -> tuple[TokenScope, str]:
+        with atomic():
+            claim(self.request.user, self.request.POST.get("number", ""))
+            return tokens.make_token(self.request.user, **form.cleaned_data)
+
     def _shown(self, form: TokenForm, status: int = 200, **context: Any) -> HttpResponse:
         own = list(tokens.own_tokens(self.request.user))
-        return self.show(status, form=form, tokens=own, now=database_now(), **context)
+        number = new_number(self.request.user)
+        shown = {"form": form, "number": number, "tokens": own, "now": database_now()}
+        return self.show(status, **shown, **context)
 
 
 class RevokeToken(Screen):

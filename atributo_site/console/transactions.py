@@ -18,6 +18,7 @@ from atributo_site.console.period import PeriodForm
 from atributo_site.console.saved_views import views_of
 from atributo_site.console.screen import Screen
 from atributo_site.keyset import KeysetPage, capped_count, said_count
+from atributo_site.permissions import may
 
 PAGE = 50
 TABS = [
@@ -82,7 +83,8 @@ class Stuck(TransactionsScreen):
     def get(self, request: HttpRequest) -> HttpResponse:
         page = self.page(counted(Transaction.objects.stuck()), "expires_at")
         now = database_now()
-        return self.show(page=page, lives=lives(page.rows, now), now=now)
+        may_operate = may(request.user, "transaction.operate")
+        return self.show(page=page, lives=lives(page.rows, now), now=now, may_operate=may_operate)
 
 
 class HistoryFilter(PeriodForm):

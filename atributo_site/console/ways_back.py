@@ -20,7 +20,7 @@ def ways_back(row: Instance) -> list[WayBack]:
     if row.available:
         return []
     ends = " The drain ends." if row.state == "draining" else ""
-    again = f"It may get new jobs again.{ends}"
+    again = f"It may get new job ids again.{ends}"
     if row.origin == MANUAL and row.lease_until is None:
         return [WayBack("restore", "Restore", again)]
     return [

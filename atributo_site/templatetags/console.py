@@ -105,6 +105,12 @@ def running(processes: list[dict[str, Any]]) -> int:
     return sum(process["state"] == "running" for process in processes)
 
 
+@register.filter
+def expected(processes: list[dict[str, Any]]) -> int:
+    """Those that should run: all but what left cleanly."""
+    return sum(process["state"] != "stopped" for process in processes)
+
+
 @register.simple_tag
 def labelled(cell: str, headers: list[dict[str, Any]], index: int) -> SafeString:
     """A cell of Django's list with its column's name, for phones that show rows as cards."""

@@ -25,6 +25,14 @@ def ran(row: Transaction) -> str:
 
 
 @register.simple_tag
+def owner(name: str) -> str:
+    """Whose transaction it is; an attempt at a queued job leads to the job."""
+    noun, _, key = name.partition(":")
+    link = address("job", key) if noun == "job" and key else None
+    return format_html('<a href="{}">job {}</a>', link, key) if link else name or "nobody"
+
+
+@register.simple_tag
 def life_bar(life: Life) -> SafeString:
     """The time that is left as a bar and as words."""
     return format_html(

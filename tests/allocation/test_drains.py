@@ -180,7 +180,7 @@ def test_may_i_remove_it(ao):
     ao.unavailable("old")
     holds.hold("old", "open claim", "7")
     said = holds.may_remove("old")
-    assert said.sentence == "Not yet: 12 jobs are allocated to it, 1 × open claim."
+    assert said.sentence == "Not yet: 12 job ids are allocated to it, 1 × open claim."
     holds.release("old", "open claim", "7")
     ao.deallocate_many(ao.jobs("old"))
     assert holds.may_remove("old").may

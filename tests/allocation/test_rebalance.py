@@ -106,7 +106,7 @@ def test_the_command_previews_starts_and_stops(ao, capsys):
     call_command("rebalance", "--pace", "6", "--json")
     assert json.loads(capsys.readouterr().out)["running"]
     call_command("rebalance", "--stop")
-    assert "is stopped: 0 jobs moved" in capsys.readouterr().out
+    assert "is stopped: 0 job ids moved" in capsys.readouterr().out
 
 
 def test_the_screen_previews_starts_shows_and_stops(client_as, ao):

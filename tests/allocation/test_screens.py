@@ -58,7 +58,7 @@ def test_an_instance_is_made_available_drained_stopped_and_restored(page):
     base = "/instances/new%20one/"
     form = {"reason": "heat", "deadline_minutes": "5", "moves_per_minute": "60"}
     assert "The drain has begun." in page(f"{base}drain", form)[1]
-    assert "was told to move all jobs" in page(f"{base}force", {})[1]
+    assert "was told to move all job ids" in page(f"{base}force", {})[1]
     assert "stays unavailable" in page(f"{base}stop", {})[1]
     assert "available again" in page(f"{base}restore", {})[1]
     assert "those it has stay" in page(f"{base}unavailable", {"reason": "x"})[1]
@@ -88,7 +88,7 @@ def test_the_preview_of_a_drain_keeps_and_respects_what_was_typed(page, two):
     jobs = len(two.jobs("instance0"))
     form = {"reason": "heat & dust", "moves_per_minute": "60", "preview": "yes"}
     text = page("/instances/instance0/drain", form)[1]
-    assert f"{jobs} of {jobs} jobs" in text and "Would get" in text
+    assert f"{jobs} of {jobs} job ids" in text and "Would get" in text
     assert f"60 moves a minute, about {jobs} s to go" in text
     assert 'value="heat &amp; dust"' in text and 'value="60"' in text
     assert Instance.objects.get(pk="instance0").available
@@ -97,7 +97,7 @@ def test_the_preview_of_a_drain_keeps_and_respects_what_was_typed(page, two):
 def test_the_preview_promises_no_move_where_nothing_would_be_moved(page, two):
     two.allocate_many(f"job{n}" for n in range(8))
     text = page("/instances/instance0/drain", {"preview": "yes"})[1]
-    assert "Nothing is moved: jobs leave when they are deallocated." in text
+    assert "Nothing is moved: job ids leave when they are deallocated." in text
     assert "Would get" not in text and '<span class="muted">nothing</span>' in text
     later = page("/instances/instance0/?plan&deadline_minutes=5")[1]
     assert "Nothing is moved for 5 min; then all that are left." in later and "Would get" in later
@@ -146,7 +146,7 @@ def test_the_moves_of_a_drain_are_one_row_and_its_cause_stays_in_sight(page, two
         record("instance.jobs_moved", "instance:instance0", count=2)
     record("instance.drained", "instance:instance0", moved=60)
     text = page("/instances/instance0/")[1]
-    assert "60 jobs moved in 30 steps" in text and text.count(">instance.jobs_moved<") == 1
+    assert "60 job ids moved in 30 steps" in text and text.count(">instance.jobs_moved<") == 1
     assert "reason new kernel" in text and "/events/?subject=instance:instance0" in text
 
 
@@ -163,11 +163,11 @@ def test_more_steps_take_no_more_queries(two, django_assert_num_queries):
 def test_moving_all_jobs_at_once_asks_with_their_number(page, client_as, two):
     two.allocate_many(f"job{n}" for n in range(8))
     jobs = len(two.jobs("instance0"))
-    assert "Move all jobs now" not in page("/instances/instance0/?force")[1]
+    assert "Move all job ids now" not in page("/instances/instance0/?force")[1]
     drains.drain("instance0")
-    assert f"Move {jobs} jobs now" not in page("/instances/instance0/")[1]
-    assert f"Move {jobs} jobs now" in page("/instances/instance0/?force")[1]
-    assert f"Move {jobs} jobs" not in client_as("viewer").get("/instances/instance0/?force").text
+    assert f"Move {jobs} job ids now" not in page("/instances/instance0/")[1]
+    assert f"Move {jobs} job ids now" in page("/instances/instance0/?force")[1]
+    assert f"Move {jobs} job ids" not in client_as("viewer").get("/instances/instance0/?force").text
 
 
 def test_each_way_back_says_what_it_does_and_only_one_is_offered_where_they_are_equal(page, two):
@@ -193,10 +193,10 @@ def test_removing_asks_for_the_id_and_says_how_many_jobs_are_dropped(page, two):
     two.allocate_many(f"job{n}" for n in range(4))
     jobs = len(two.jobs("instance0"))
     path = "/instances/instance0/remove"
-    assert f"{jobs} jobs are dropped" in page(path)[1]
+    assert f"{jobs} job ids are dropped" in page(path)[1]
     assert page(path, {"typed": "instance", "jobs": jobs})[0] == 400
     assert page(path, {"typed": "instance0", "jobs": jobs + 1})[0] == 409
-    assert f"{jobs} jobs were dropped" in page(path, {"typed": "instance0", "jobs": jobs})[1]
+    assert f"{jobs} job ids were dropped" in page(path, {"typed": "instance0", "jobs": jobs})[1]
 
 
 def test_a_held_instance_cannot_be_removed(page, two):

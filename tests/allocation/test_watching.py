@@ -51,7 +51,7 @@ def test_a_watched_drain_shows_its_progress_and_ends_when_it_is_done(curator, ca
     call_command("instances", "drain", "old", "--deadline", "1", "--watch")
     said = capsys.readouterr()
     assert "old: 0% done, 0 moved; left: 10 sticky keys" in said.err
-    assert "old is drained with 0 jobs. " in said.out
+    assert "old is drained with 0 job ids. " in said.out
     assert (Instance.objects.get(pk="old").drain.moved, len(ao.jobs("new"))) == (10, 10)
 
 
@@ -64,4 +64,4 @@ def test_a_watched_rebalance_ends_when_it_is_done(curator, capsys):
     call_command("rebalance", "--pace", "600", "--watch")
     said = capsys.readouterr()
     assert "looked at" in said.err
-    assert f"The rebalance is done: {len(ao.jobs('new'))} jobs moved." in said.out
+    assert f"The rebalance is done: {len(ao.jobs('new'))} job ids moved." in said.out

@@ -1,5 +1,7 @@
 """The screens of pools and DNS."""
 
+import re
+
 import pytest
 from django.core.management import call_command
 
@@ -118,11 +120,13 @@ def test_the_snapshot_takes_the_same_queries_for_any_number_of_names(
 ):
     Pool.objects.bulk_create(
         [Pool(name=f"n{n}", domain="x.example", state="failed") for n in range(50)]
+        + [Pool(name="calm", domain="x.example", is_watched=False)]
     )
     now = database_now()
     with django_assert_num_queries(4):
         taken = snapshot(now)
-    assert (taken["names"], taken["backends"]) == ({"failed": 50, "running": 1}, {"present": 2})
+    assert taken["names"] == {"failed": 50, "paused": 1, "running": 1}
+    assert taken["backends"] == {"present": 2}
     assert len(taken["troubled"]) == 5
 
 
@@ -154,6 +158,24 @@ def test_a_followed_name_is_asked_no_more_often_than_the_floor(client_as, two):
     asked = len(two.server.queries)
     client.get("/pools/look-up/follow/")
     assert len(two.server.queries) == asked
+
+
+def test_several_names_are_followed_in_turn_and_each_can_be_left(client_as, two, monkeypatch):
+    monkeypatch.setattr("pools.follow.default_floor_ms", lambda: 0)
+    client = client_as("operator")
+    form = {"nameservers": f"127.0.0.1:{two.server.port}", "follow": "yes"}
+    for host in ("svc.example", "other.example", "svc.example"):
+        page = client.post("/pools/look-up/", {**form, "host": host}, follow=True).text
+    keys = dict(re.findall(r'value="(\w+)" aria-label="Unfollow ([^"]+)"', page))
+    assert sorted(keys.values()) == ["other.example", "svc.example"]
+    asked = len(two.server.queries)
+    client.get("/pools/look-up/follow/")
+    client.get("/pools/look-up/follow/")
+    since = {name for name, *_ in two.server.queries[asked:]}
+    assert {"_http._tcp.svc.example", "_http._tcp.other.example"} <= since
+    left = next(key for key, host in keys.items() if host == "svc.example")
+    page = client.post("/pools/look-up/follow/", {"key": left}, follow=True).text
+    assert "Unfollow other.example" in page and "Unfollow svc.example" not in page
 
 
 def test_a_link_to_the_followed_name_asks_nothing_by_itself(client_as):

@@ -35,6 +35,13 @@ def test_push_and_jobs(run, queue):
     assert queue.all() == []
 
 
+def test_jobs_are_searched_as_on_their_page(run, queue):
+    lost, found = (run("push", "work", "/probe", "act", "--data", data).strip() for data in "12")
+    run("queued_jobs", "abort", found)
+    listed = run("queued_jobs", "list", "--state", "failed", "--query", "queue:work")
+    assert found in listed and lost not in listed
+
+
 def test_what_was_done_to_a_job_is_said(run, queue):
     job_id = run("push", "work", "/probe", "act").strip()
     assert run("queued_jobs", "run-now", job_id) == f"{job_id} due now\n"
@@ -72,6 +79,20 @@ def test_queue(run):
     assert Queue.objects.get(name="mail").retention_days == 7
     run("queue", "delete", "mail")
     assert "mail" not in run("queue", "list")
+
+
+def test_every_queue_is_switched_by_one_command(run, queue):
+    run("queue", "create", "mail")
+    assert run("queue", "pause", "--all") == "3 queues paused\n"
+    run("queue", "resume", "mail")
+    resumed = json.loads(run("queue", "resume", "--all", "--json"))
+    assert resumed == {"changed": 2, "queues": ["default", "work"]}
+
+
+@pytest.mark.parametrize("words", [("pause",), ("pause", "mail", "--all")])
+def test_a_switch_takes_a_name_or_all(run, words):
+    with pytest.raises(CommandError):
+        run("queue", *words)
 
 
 def test_a_refused_setting_makes_no_queue(run):

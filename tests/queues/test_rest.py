@@ -110,12 +110,23 @@ def test_queues_are_made_changed_paused_and_deleted(admin):
     assert admin.get(one).status_code == 404
 
 
+def test_all_queues_are_paused_and_resumed(admin, queue):
+    admin.post("/api/v1/queues", {"name": "pause"}, JSON)
+    bare(admin, "post", "/api/v1/queues/work/pause")
+    paused = bare(admin, "post", "/api/v1/queues/pause").json()
+    assert paused == {"changed": 2, "queues": ["default", "pause"]}
+    assert admin.get("/api/v1/queues/pause").json()["paused"] is True
+    resumed = bare(admin, "post", "/api/v1/queues/resume").json()
+    assert resumed == {"changed": 3, "queues": ["default", "pause", "work"]}
+
+
 def test_roles_limit_what_is_done(rest_as, queue, act):
     viewer, operator = rest_as("viewer"), rest_as("operator")
     job_id = queue.push(act)
     assert viewer.get(f"/api/v1/jobs/{job_id}").status_code == 200
     assert bare(viewer, "post", f"/api/v1/jobs/{job_id}/abort").status_code == 403
     assert bare(viewer, "post", "/api/v1/queues/work/pause").status_code == 403
+    assert bare(viewer, "post", "/api/v1/queues/pause").status_code == 403
     assert bare(viewer, "post", script_url("act")).status_code == 403
     assert operator.post("/api/v1/queues", {"name": "q"}, JSON).status_code == 403
     assert operator.post("/api/v1/services", {}, JSON).status_code == 403

@@ -6,6 +6,7 @@ from django.apps import apps
 from django.db import models
 from django.urls import get_resolver, reverse
 
+import queues
 from allocation import drains
 from allocation.atributo import Atributo
 from allocation.events import Actor, acting, record
@@ -153,6 +154,8 @@ def _transactions(text):
 def _queues(text):
     make_script(name=text)
     queue = make_queue(text)
+    make_queue(f"{text} paused")
+    queues.pause(f"{text} paused")
     slots = queue.slots.model.objects  # those of the queue default too
     slots.update(holder=text, leased_until=database_now() + timedelta(hours=1))
     make_job(queue, data={text: text}, repeat_times=-1, repeat_delay_ms=5000, runs=37)

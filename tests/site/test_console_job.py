@@ -28,6 +28,12 @@ def page_of(client, job):
     return client.get(f"/jobs/{job.pk}/").text
 
 
+def test_a_sticky_job_that_waits_names_the_worker_that_helps(client_as):
+    sticky = {"sticky_key": "ada", "routed_to": "web-1", "routed_epoch": 1}
+    job = make_job(make_queue(), **sticky)
+    assert "manage.py worker --instance web-1" in client_as("viewer").get(f"/jobs/{job.pk}/").text
+
+
 def test_the_page_tells_the_whole_story(queue, client_as):
     job = make_job(
         queue,

@@ -1,9 +1,13 @@
 """The list of jobs: states, search, failures by error, bulk actions."""
 
+import json
 import re
+import shlex
 from datetime import timedelta
+from html import unescape
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -86,6 +90,48 @@ def varied():
 def test_the_search_box_understands(text, found, varied, client_as):
     page = client_as("viewer").get("/jobs/", {"q": text})
     assert ids_on(page) == {varied[name].pk for name in found}
+
+
+SEARCHES = [
+    "q=error:timed",
+    "q=queue:mail&state=waiting",
+    "q=data.to:ada",
+    "q=script:/x/scan by:vera",
+    "state=failed",
+    "since=1h",
+    "state=failed&until=2h",
+    "fingerprint=nowhere",
+    "upto=1",
+    "",
+]
+
+
+@pytest.mark.parametrize("asked", SEARCHES)
+def test_the_curl_finds_what_the_page_finds(asked, varied, client_as, rest_as):
+    page = client_as("viewer").get(f"/jobs/?{asked}")
+    code = re.findall(r"<code>(curl .*?)</code>", page.text)[-1]
+    path = shlex.split(unescape(code))[-1].partition("testserver")[2]
+    found = rest_as("viewer").get(path).json()["results"]
+    assert {int(job["id"]) for job in found} == ids_on(page)
+
+
+@pytest.mark.parametrize("asked", [each for each in SEARCHES if "upto" not in each])
+def test_the_command_finds_what_the_page_finds(asked, varied, client_as, capsys):
+    page = client_as("viewer").get(f"/jobs/?{asked}")
+    code = re.findall(r"<code>manage.py (queued_jobs .*?)</code>", page.text)[-1]
+    call_command(*shlex.split(unescape(code)), "--json")
+    assert {int(job["id"]) for job in json.loads(capsys.readouterr().out)} == ids_on(page)
+
+
+def test_a_moment_that_is_none_is_refused():
+    with pytest.raises(CommandError, match="yesterday is no moment like 2030-01-31T12:00"):
+        call_command("operations", "start", "retry", "--since", "yesterday")
+
+
+def test_a_search_that_is_not_understood_is_refused(rest_as):
+    rest = rest_as("viewer")
+    assert rest.get("/api/v1/jobs?state=lost").status_code == 400
+    assert rest.get("/api/v1/jobs?since=yesterday").status_code == 400
 
 
 def test_an_id_finds_its_job(varied, client_as):

@@ -6,6 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+import queues
 from allocation.models import Event
 from allocation.models.clock import database_now
 from atributo_site.attention import attention
@@ -62,6 +63,34 @@ def test_pause_and_resume_leave_events(client_as):
     client.post("/queues/mail/resume", {"next": "queues"})
     kinds = Event.objects.filter(subject="queue:mail").values_list("kind", "actor")
     assert set(kinds) >= {("queue.paused", "operator"), ("queue.resumed", "operator")}
+
+
+def test_pausing_all_asks_first_and_names_how_many(client_as):
+    make_queue("mail"), make_queue("calm")
+    queues.pause("calm")
+    client = client_as("operator")
+    page = client.get("/queues/pause").text
+    assert "<h1>Pause 2 queues?</h1>" in page  # default is the other one
+    assert "calm" not in page
+    assert Queue.objects.active().count() == 2
+    assert "2 queues are paused" in client.post("/queues/pause", follow=True).text
+    assert "by operator" in client.get("/queues/resume").text
+
+
+def test_every_queue_that_changes_has_one_event(client_as):
+    make_queue("mail"), make_queue("calm")
+    queues.pause("calm")
+    client_as("operator").post("/queues/pause")
+    client_as("operator").post("/queues/pause")
+    paused = Event.objects.filter(kind="queue.paused").values_list("subject", flat=True)
+    assert sorted(paused) == ["queue:calm", "queue:default", "queue:mail"]
+
+
+def test_nothing_is_asked_where_nothing_would_change(client_as):
+    make_queue()
+    answer = client_as("operator").get("/queues/resume", follow=True)
+    assert answer.redirect_chain == [("/queues/", 302)]
+    assert "Resume all" not in answer.text
 
 
 def test_scaling_needs_an_administrator_and_a_number(client_as):

@@ -12,6 +12,7 @@ from allocation.events import record
 from allocation.models import Event, Lease
 from atributo_site import keyset
 from atributo_site.keyset import page_by_key
+from atributo_site.tokens import make_token
 from tests.site.full_site import fill
 from tests.site.job_rows import make_job, make_queue
 
@@ -82,11 +83,10 @@ def test_more_rows_need_no_more_queries(client_as, db, django_assert_num_queries
         client.get(LIST)
 
 
-def test_search_and_filter_work(events, client_as):
-    scope = {"name": "ci", "level": "view"}
+def test_search_and_filter_work(events, client_as, user_as):
     client = client_as("admin")
     assert ids_on(client.get(LIST, {"q": "thing:7"})) == [events[7]]
-    client.post("/system/tokens/", {**scope, "days": "1"})
+    make_token(user_as("admin"), "ci", "view", 1)
     tokens = "/admin/atributo_site/tokenscope/"
     assert "No row matches" in client.get(tokens, {"level__exact": "operate"}).text
     assert "No row matches" not in client.get(tokens, {"level__exact": "view"}).text

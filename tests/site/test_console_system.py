@@ -6,10 +6,16 @@ import pytest
 
 from allocation.models import Event
 from atributo_site import tokens
-from atributo_site.models import TokenScope
+from atributo_site.models import IdempotencyKey, TokenScope
 
 TOKENS = "/system/tokens/"
 NEW = {"name": "ci", "level": "view", "days": "30"}
+
+
+def filled(client, **wishes):
+    """The form of the page, as a browser sends it."""
+    number = re.search(r'name="number" value="([^"]+)"', client.get(TOKENS).text)[1]
+    return {**NEW, "number": number, **wishes}
 
 
 def shown_token(page):
@@ -39,13 +45,43 @@ def test_settings_show_their_source_and_hide_secrets(client_as, db, monkeypatch)
 
 def test_a_token_is_shown_once_and_works(client_as, db):
     client = client_as("viewer")
-    page = client.post(TOKENS, NEW)
+    page = client.post(TOKENS, filled(client))
     text = shown_token(page)
     assert page.text.count(text) == 2  # to read and to copy, and in no field that is sent on
     assert text not in client.get(TOKENS).text
     answer = client_as(None).get("/api/v1/me", headers={"Authorization": f"Bearer {text}"})
     assert answer.status_code == 200
     assert text not in repr(list(Event.objects.values_list()))
+
+
+def test_a_reload_makes_no_second_token(client_as, db):
+    client = client_as("viewer")
+    form = filled(client)
+    text = shown_token(client.post(TOKENS, form))
+    again = client.post(TOKENS, form, follow=True)
+    assert again.redirect_chain == [(TOKENS, 302)]
+    assert "Nothing was made" in again.text and text not in again.text
+    assert TokenScope.objects.count() == 1
+    kept = [*IdempotencyKey.objects.values_list(), *client.session.items()]
+    assert text not in repr(kept)
+
+
+@pytest.mark.parametrize("number", ["", "x", "of another user"])
+def test_a_form_that_nobody_knows_makes_no_token(number, client_as, db):
+    client = client_as("viewer")
+    number = {"of another user": filled(client_as("admin"))["number"]}.get(number, number)
+    answer = client.post(TOKENS, {**NEW, "number": number})
+    assert (answer.status_code, TokenScope.objects.count()) == (409, 0)
+    assert "send the form again" in answer.text
+
+
+def test_a_refused_form_can_be_sent_again(client_as, db, monkeypatch):
+    client = client_as("viewer")
+    form = filled(client)
+    with monkeypatch.context() as patched:
+        patched.setattr(tokens, "MOST_TOKENS", 0)
+        assert client.post(TOKENS, form).status_code == 409
+    assert shown_token(client.post(TOKENS, form))
 
 
 def test_nobody_gives_a_token_more_than_they_may(client_as, db):
@@ -104,7 +140,7 @@ def test_the_hash_of_a_token_is_on_no_page(client_as, user_as):
 def test_too_many_tokens_are_refused(client_as, user_as, monkeypatch):
     monkeypatch.setattr(tokens, "MOST_TOKENS", 1)
     client = client_as("viewer")
-    client.post(TOKENS, NEW)
-    response = client.post(TOKENS, NEW)
+    client.post(TOKENS, filled(client))
+    response = client.post(TOKENS, filled(client))
     assert response.status_code == 409
     assert "revoke one first" in response.text

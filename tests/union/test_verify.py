@@ -247,6 +247,13 @@ def test_a_planted_violation_is_found_with_its_row(healthy, capsys, rule):
     assert json.loads(text)[rule] != []
 
 
+def test_a_job_may_wait_while_every_worker_is_busy(healthy, capsys):
+    due_and_untouched()
+    queue = Queue.objects.create(name="busy")
+    Slot.objects.create(queue=queue, number=0, holder="host:1", leased_until=in_an_hour(), epoch=1)
+    assert verify(capsys, "--rule", "due and untouched")[0] == 0
+
+
 def test_a_healthy_installation_breaks_nothing(healthy, capsys):
     code, text = verify(capsys)
     assert (code, "BROKEN" in text) == (0, False)

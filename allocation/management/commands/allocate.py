@@ -9,7 +9,7 @@ from atributo_site.commands import AtributoCommand
 
 
 class Command(AtributoCommand):
-    help = "Print the instance of each job, chosen now for those that have none."
+    help = "Print the instance of each job id, chosen now for those that have none."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("job_ids", nargs="+", metavar="job_id")

@@ -8,7 +8,7 @@ from atributo_site.commands import AtributoCommand
 
 
 class Command(AtributoCommand):
-    help = "Forget the instances of these jobs; jobs that have none are fine."
+    help = "Forget the instances of these job ids; those that have none are fine."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("job_ids", nargs="+", metavar="job_id")
@@ -17,4 +17,4 @@ class Command(AtributoCommand):
         count = len(doors.deallocate_many(job_ids))
         if options["json"]:
             return self.show({"deallocated": count})
-        self.stdout.write(f"{count} of {len(job_ids)} jobs were allocated and are no longer.")
+        self.stdout.write(f"{count} of {len(job_ids)} job ids were allocated and are no longer.")

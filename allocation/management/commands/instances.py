@@ -21,14 +21,14 @@ class Command(AtributoCommand):
         listing = _verb(verbs, "list", "show instances with state, load and labels")
         listing.add_argument("--prefix", default="", help="only ids that start like this")
         listing.add_argument("--limit", type=listed_number, default=100)
-        available = _verb(verbs, "available", "let jobs be allocated to it", "instance_id")
+        available = _verb(verbs, "available", "let job ids be allocated to it", "instance_id")
         available.add_argument("--weight", type=int)
         available.add_argument("--capacity", type=int)
         available.add_argument(
             "--label", action="append", type=_label, default=[], metavar="NAME=VALUE"
         )
-        unavailable = _verb(verbs, "unavailable", "allocate no more jobs to it", "instance_id")
-        drain = _verb(verbs, "drain", "unavailable, and its jobs leave", "instance_id")
+        unavailable = _verb(verbs, "unavailable", "allocate no more job ids to it", "instance_id")
+        drain = _verb(verbs, "drain", "unavailable, and its job ids leave", "instance_id")
         restore = _verb(verbs, "restore", "make it available again", "instance_id")
         remove = _verb(verbs, "remove", "remove it", "instance_id")
         for each in (available, unavailable, drain, restore, remove):
@@ -41,10 +41,10 @@ class Command(AtributoCommand):
             help="without it nothing is moved before the deadline",
         )
         how = drain.add_mutually_exclusive_group()
-        how.add_argument("--force", action="store_true", help="move all jobs now")
+        how.add_argument("--force", action="store_true", help="move all job ids now")
         how.add_argument("--stop", action="store_true", help="stop the drain that runs")
         drain.add_argument("--watch", action="store_true", help="show the progress until done")
-        remove.add_argument("--drop-jobs", type=int, metavar="N", help="how many jobs it has")
+        remove.add_argument("--drop-jobs", type=int, metavar="N", help="how many job ids it has")
 
     def perform(self, verb: str, **options: Any) -> None:
         getattr(self, f"_{verb}")(**options)
@@ -82,7 +82,7 @@ class Command(AtributoCommand):
         dropped = doors.remove_instance(instance_id, drop_jobs=drop_jobs, reason=reason)
         if options["json"]:
             return self.show({"id": instance_id, "removed": True, "jobs_dropped": dropped})
-        self.stdout.write(f"{instance_id} is removed; {dropped} jobs were dropped.")
+        self.stdout.write(f"{instance_id} is removed; {dropped} job ids were dropped.")
 
     def _drain(self, instance_id: str, **options: Any) -> None:
         if options["stop"]:
@@ -126,7 +126,7 @@ class Command(AtributoCommand):
         if options["json"]:
             return self.show(_facts(row))
         said = "" if row.available else f" {holds.may_remove(instance_id).sentence}"
-        self.stdout.write(f"{instance_id} is {row.state} with {row.load} jobs.{said}")
+        self.stdout.write(f"{instance_id} is {row.state} with {row.load} job ids.{said}")
 
 
 def _verb(verbs: Any, name: str, text: str, *arguments: str) -> Any:

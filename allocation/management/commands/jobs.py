@@ -9,7 +9,7 @@ from atributo_site.commands import AtributoCommand, listed_number
 
 
 class Command(AtributoCommand):
-    help = "List the jobs that are allocated to an instance, by id."
+    help = "List the job ids that are allocated to an instance."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("instance_id")

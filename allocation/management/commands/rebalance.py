@@ -12,7 +12,9 @@ PAUSE_SECONDS = 0.5
 
 
 class Command(AtributoCommand):
-    help = "Which jobs would be elsewhere if they were placed today; with --pace, move them there."
+    help = (
+        "Which job ids would be elsewhere if they were placed today; with --pace, move them there."
+    )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         how = parser.add_mutually_exclusive_group()
@@ -35,7 +37,7 @@ class Command(AtributoCommand):
         plan = plans.plan_rebalance()
         if options["json"]:
             return self.show(plan.facts)
-        self.stdout.write(f"{len(plan.moves)} of {plan.looked_at} jobs would move.")
+        self.stdout.write(f"{len(plan.moves)} of {plan.looked_at} job ids would move.")
         for move in plan.listed:
             self.stdout.write(f"{move.job_id}: {move.source} → {move.target}")
 
@@ -56,4 +58,4 @@ class Command(AtributoCommand):
             self.stdout.write("Nothing was ever rebalanced.")
             return
         state = "running" if found.is_running else "stopped" if found.stopped else "done"
-        self.stdout.write(f"The rebalance is {state}: {found.moved} jobs moved.")
+        self.stdout.write(f"The rebalance is {state}: {found.moved} job ids moved.")

@@ -8,9 +8,9 @@ from allocation.models.clock import database_now
 from atributo_site.commands import AtributoCommand, listed_number
 from queues import bulk, operations
 from queues.api_operations import JobOperationSerializer, OneJobOperationSerializer, found
+from queues.management.search_arguments import add_search, searched_for
 from queues.management.subcommands import Subcommands
 from queues.models import Operation
-from queues.search import STATES
 
 
 class Command(AtributoCommand):
@@ -25,9 +25,7 @@ class Command(AtributoCommand):
             actions.add(name).add_argument("id", type=int)
         start = actions.add("start", help="Retry, abort or delete every job that matches.")
         start.add_argument("verb", choices=sorted(bulk.ACTIONS))
-        start.add_argument("--query", default="", help="As in the search box: queue:mail")
-        start.add_argument("--state", choices=STATES, default="")
-        start.add_argument("--fingerprint", default="", help="Only this group of errors.")
+        add_search(start)
         start.add_argument("--reason", default="")
         start.add_argument("--everything", action="store_true", help="Where no query narrows it.")
 
@@ -47,11 +45,9 @@ class Command(AtributoCommand):
         self.show(OneJobOperationSerializer(found(options["id"])).data)
 
     def _start(self, options: dict[str, Any]) -> None:
-        names = {"text": "query", "state": "state", "fingerprint": "fingerprint"}
-        query = {name: options[given] for name, given in names.items() if options[given]}
         made = operations.start(
             options["verb"],
-            query,
+            searched_for(options),
             database_now(),
             reason=options["reason"],
             everything=options["everything"],

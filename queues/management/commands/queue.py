@@ -8,7 +8,7 @@ from django.db.transaction import atomic
 import queues
 from allocation.models.clock import database_now
 from atributo_site.commands import AtributoCommand
-from queues import catalogue
+from queues import catalogue, every_queue
 from queues.depth import with_depth
 from queues.logic.away import WhenAway
 from queues.management.subcommands import Subcommands
@@ -17,6 +17,10 @@ from queues.shown import queue_shown
 from queues.snapshot import queue_shown as depth_shown
 
 MOST_QUEUES = 1000
+SWITCHES = {
+    "pause": (every_queue.pause_all, "paused"),
+    "resume": (every_queue.resume_all, "resumed"),
+}
 COLUMNS = ("name", "running", "max_workers", "waiting", "delayed", "oldest_seconds", "paused")
 
 
@@ -40,12 +44,18 @@ class Command(AtributoCommand):
         creation.add_argument(
             "--retention-days", type=int, metavar="N", help="How long finished jobs are kept."
         )
-        for name in ("pause", "resume", "delete"):
-            actions.add(name).add_argument("name")
+        for name in SWITCHES:
+            one_or_all = actions.add(name).add_mutually_exclusive_group(required=True)
+            one_or_all.add_argument("name", nargs="?")
+            one_or_all.add_argument("--all", action="store_true", help="Every queue.")
+        actions.add("delete").add_argument("name")
 
     def perform(self, **options: Any) -> None:
         if options["action"] == "list":
             self._list(options)
+            return
+        if options.get("all"):
+            self._switch(options)
             return
         if options["action"] == "create":
             self._create(options)
@@ -54,6 +64,15 @@ class Command(AtributoCommand):
             getattr(queues, options["action"])(options["name"])
         if options["action"] != "delete":
             self._tell(options)
+
+    def _switch(self, options: dict[str, Any]) -> None:
+        """All of them; those that were so already are left out."""
+        switch, said = SWITCHES[options["action"]]
+        names = switch()
+        if options["json"]:
+            self.show({"changed": len(names), "queues": names})
+        else:
+            self.stdout.write(f"{len(names)} {'queue' if len(names) == 1 else 'queues'} {said}")
 
     def _create(self, options: dict[str, Any]) -> None:
         """All of it or nothing."""

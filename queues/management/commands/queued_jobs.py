@@ -11,9 +11,11 @@ from allocation.models.clock import database_now
 from atributo_site.commands import EXIT_REFUSED, AtributoCommand, listed_number
 from queues import pausing, steering
 from queues.api_jobs import found
+from queues.management.search_arguments import add_search, searched_for
 from queues.management.subcommands import Subcommands
 from queues.models import QueuedJob
 from queues.models.job import CHOICES
+from queues.operations import matching
 from queues.repeating import repeating
 from queues.shown import attempts_shown, job_shown
 from queues.waiting import waiting_said
@@ -69,6 +71,7 @@ class Command(AtributoCommand):
         listing = actions.add("list", help="Newest first.")
         listing.add_argument("--queue")
         listing.add_argument("--status", choices=[value for value, _ in CHOICES])
+        add_search(listing)
         listing.add_argument("--repeating", action="store_true", help="Those that run again.")
         listing.add_argument("--limit", type=listed_number, default=20)
         actions.add("show", help="With its attempts.").add_argument("ids", nargs="+")
@@ -106,7 +109,7 @@ class Command(AtributoCommand):
                 self.stdout.write(f"{end.job} {end.said}")
 
     def _list(self, options: dict[str, Any]) -> None:
-        jobs = repeating() if options["repeating"] else QueuedJob.objects.visible()
+        jobs = repeating() if options["repeating"] else _searched(options)
         jobs = jobs.select_related("queue").order_by("-id")
         if options["queue"]:
             jobs = jobs.filter(queue__name=options["queue"])
@@ -134,6 +137,12 @@ class Command(AtributoCommand):
                 for job in jobs
             ]
         )
+
+
+def _searched(options: dict[str, Any]) -> Any:
+    """As the page «Jobs» does, where anything is searched for."""
+    query = searched_for(options)
+    return matching(query, database_now()).jobs if query else QueuedJob.objects.visible()
 
 
 def _done(action: Action, job_id: int, why: dict[str, str]) -> End:

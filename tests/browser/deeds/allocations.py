@@ -78,7 +78,7 @@ DEEDS = [
         given=uneven,
         at="/allocations/-/rebalance/",
         steps=(typed("moves_per_minute", "30"), press("Rebalance")),
-        seen="The curator moves jobs at this pace until you stop it.",
+        seen="The curator moves job ids at this pace until you stop it.",
         changed=rebalance_runs,
     ),
     Deed(

@@ -91,7 +91,7 @@ DEEDS = [
         given=partial(available, "web-2"),
         at=PAGE,
         steps=(press("Make unavailable"),),
-        seen="No more jobs are allocated to it",
+        seen="No more job ids are allocated to it",
         changed=is_in("unavailable"),
     ),
     Deed(
@@ -107,7 +107,7 @@ DEEDS = [
         given=partial(unavailable, "web-4", source="dns"),
         at=PAGE,
         steps=(press("Make available"),),
-        seen="Jobs may be allocated to it again.",
+        seen="Job ids may be allocated to it again.",
         changed=is_in("available"),
     ),
     Deed(
@@ -122,8 +122,8 @@ DEEDS = [
         "instance-change:force",
         given=partial(draining_with_jobs, "web-6"),
         at=PAGE,
-        steps=(follow("Move all jobs now …"), press("Move {jobs} jobs now")),
-        seen="The curator was told to move all jobs that are left.",
+        steps=(follow("Move all job ids now …"), press("Move {jobs} job ids now")),
+        seen="The curator was told to move all job ids that are left.",
         changed=is_forced,
     ),
     Deed(
@@ -131,7 +131,7 @@ DEEDS = [
         given=partial(available, "web-7"),
         at=PAGE,
         steps=(follow("Remove …"), typed("typed", "{id}"), press("Remove")),
-        seen="{id} is removed; 0 jobs were dropped.",
+        seen="{id} is removed; 0 job ids were dropped.",
         changed=lambda words: not is_there(words["id"])(words),
     ),
 ]

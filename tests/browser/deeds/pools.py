@@ -1,5 +1,7 @@
 from functools import partial
 
+from django.contrib.sessions.models import Session
+
 from allocation.atributo import Atributo
 from allocation.models import Instance
 from pools import configure
@@ -25,6 +27,11 @@ def with_backend(name):
 
 def has(**columns):
     return lambda words: Pool.objects.filter(name=words["name"], **columns).exists()
+
+
+def followed():
+    """What each session follows, where anything was followed."""
+    return [each.get_decoded().get("followed_names") for each in Session.objects.all()]
 
 
 DEEDS = [
@@ -90,5 +97,17 @@ DEEDS = [
         ),
         seen="1 backend",
         changed=lambda words: words["asked"](),
+    ),
+    Deed(
+        "pools-follow",
+        at="/pools/look-up/",
+        steps=(
+            typed("host", "svc.example"),
+            typed("nameservers", "{nameserver}"),
+            press("Follow"),
+            press("Unfollow svc.example"),
+        ),
+        seen="Ask now what a name resolves to",
+        changed=lambda words: [] in followed(),
     ),
 ]

@@ -2,7 +2,7 @@ from functools import partial
 
 import queues
 from queues.models import Queue
-from tests.browser.deeds.deed import Deed, follow, press, typed
+from tests.browser.deeds.deed import Deed, Step, follow, press, typed
 from tests.site.job_rows import make_queue
 
 PAGE = "/queues/{name}/"
@@ -43,7 +43,7 @@ DEEDS = [
         "queues-pause",
         given=partial(made, "busy"),
         at="/queues/",
-        steps=(press("Pause all"),),
+        steps=(follow("Pause all"), Step("css", "main form button")),
         seen="nothing new starts.",
         changed=lambda words: not Queue.objects.existing().filter(paused_at=None).exists(),
     ),
@@ -51,7 +51,7 @@ DEEDS = [
         "queues-resume",
         given=partial(paused, "calm"),
         at="/queues/",
-        steps=(press("Resume all"),),
+        steps=(follow("Resume all"), Step("css", "main form button")),
         seen="running again.",
         changed=lambda words: not Queue.objects.existing().exclude(paused_at=None).exists(),
     ),
