@@ -1,5 +1,6 @@
 """Pause every queue at once, and let all run again; how many jobs each runs is not touched."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -24,6 +25,8 @@ class Switch(Screen):
     verb = ""
     lead = ""
     done = ""
+    rows: Callable[[], Any]
+    act: Callable[[], list[str]]
 
     def get(self, request: HttpRequest) -> HttpResponse:
         count = capped_count(self.rows())
@@ -50,23 +53,13 @@ class Switch(Screen):
             messages.warning(request, NOTHING)
         return redirect("queues")
 
-    def rows(self) -> Any:
-        raise NotImplementedError
-
-    def act(self) -> list[str]:
-        raise NotImplementedError
-
 
 class PauseAll(Switch):
     verb = "Pause"
     lead = "What runs finishes, nothing new starts. Jobs can still be pushed, and wait."
     done = "paused: what runs finishes, nothing new starts"
-
-    def rows(self) -> Any:
-        return every_queue.running()
-
-    def act(self) -> list[str]:
-        return every_queue.pause_all()
+    rows = staticmethod(every_queue.running)
+    act = staticmethod(every_queue.pause_all)
 
 
 class ResumeAll(Switch):
@@ -75,12 +68,8 @@ class ResumeAll(Switch):
     verb = "Resume"
     lead = "What waits starts at once, also where somebody paused one queue on purpose."
     done = "running again"
-
-    def rows(self) -> Any:
-        return every_queue.paused()
-
-    def act(self) -> list[str]:
-        return every_queue.resume_all()
+    rows = staticmethod(every_queue.paused)
+    act = staticmethod(every_queue.resume_all)
 
 
 def queues_said(count: int) -> str:
