@@ -10,10 +10,12 @@ GETS = sorted(
     for route, view in endpoints()
     if route.startswith("api/v1/") and "<" not in route and "GET" in getattr(view, "actions", {})
 )
-# Without a parameter, or without a job that happens to be called so.
+# Without a parameter, or without a job or queue that happens to be called so.
 WANTING = {
     "/api/v1/allocations/batch": 404,
     "/api/v1/allocations/plan": 404,
+    "/api/v1/queues/pause": 404,
+    "/api/v1/queues/resume": 404,
     "/api/v1/services/configuration": 400,
     "/api/v1/services/scripts": 400,
 }
