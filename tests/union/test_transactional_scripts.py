@@ -75,7 +75,7 @@ def test_what_a_dead_worker_left_is_rolled_back_before_the_retry(
 ):
     process = worker()
     job = bank.push(order=bank.order(pause_ms=60_000))
-    wait_until(lambda: Lock.objects.exists())
+    wait_until(lambda: Lock.objects.exists() and job.status == "progress")
     process.kill()
     assert expire_leases(process) == 1
     wait_until(lambda: [sweep(), job.status == "pending"][1])
