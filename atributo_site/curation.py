@@ -53,7 +53,7 @@ class Curation:
     def sweep(self, now: datetime, repair: Repair) -> int:
         """Run one repair under the held lease, and say so when it found something."""
         assert self.lease is not None
-        self.lease.renew()
+        self.lease.keep()
         count = repair.run(now, self.lease)
         if count:
             self.repaired[repair.name] = self.repaired.get(repair.name, 0) + count

@@ -39,7 +39,10 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
 
     def guard(self, role: str, token: int) -> None:
         """Inside a transaction: stay the holder until it commits, or raise LeaseLost."""
-        if not self.select_for_update().held().filter(role=role, token=token).exists():
+        self.select_for_update().check_held(role, token)
+
+    def check_held(self, role: str, token: int) -> None:
+        if not self.held().filter(role=role, token=token).exists():
             raise LeaseLost(f"the lease «{role}» with token {token} is over", role=role)
 
     def held(self) -> "LeaseQuerySet":

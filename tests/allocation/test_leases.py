@@ -88,6 +88,16 @@ def test_a_guard_in_long_work_renews_the_lease():
         held.guard()
 
 
+def test_keeping_an_old_lease_renews_it():
+    held = HeldLease.take("role", "a", 3600)
+    Lease.objects.filter(role="role").update(expires_at=from_now(600))
+    held.keep()
+    assert not Lease.objects.filter(role="role", expires_at__gt=from_now(3000)).exists()
+    held._renewed -= 1800
+    held.keep()
+    assert Lease.objects.filter(role="role", expires_at__gt=from_now(3000)).exists()
+
+
 def test_the_database_refuses_a_negative_token():
     with pytest.raises(IntegrityError), atomic():
         Lease.objects.create(role="curator", token=-1)

@@ -78,6 +78,13 @@ def test_a_replaced_curator_runs_no_repair():
     assert (runs, first.lease) == ([], None)
 
 
+def test_a_sweep_that_finds_nothing_only_looks(django_assert_num_queries):
+    active, now = curator("one", Repair("mend", lambda now, lease: 0)), database_now()
+    with django_assert_num_queries(1) as asked:
+        active.sweep(now, active.repairs[0])
+    assert asked.captured_queries[0]["sql"].startswith("SELECT")
+
+
 def test_a_repair_that_outlives_its_lease_writes_nothing():
     def slow(now, lease):
         expire()
