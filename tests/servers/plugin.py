@@ -13,8 +13,13 @@ from tests.servers import database_template, shared_postgres
 from tests.servers.valkey import ValkeyServer
 
 VENDORS = ("sqlite", "postgresql")
-# A machine that stands still ends no transaction: a test ends the time of those that it means.
-PATIENT = {"ATRIBUTO_MAX_JOB_TIME_MS": "60000", "ATRIBUTO_MAX_JOB_LIMIT_MS": "600000"}
+# Nothing is over because the machine stood still: a test ends the time of what it means to end.
+PATIENT = {
+    "ATRIBUTO_MAX_JOB_TIME_MS": "60000",
+    "ATRIBUTO_MAX_JOB_LIMIT_MS": "600000",
+    "ATRIBUTO_WORKER_LEASE_MS": "60000",
+    "ATRIBUTO_CURATOR_HEARTBEAT_TIMEOUT_MS": "60000",
+}
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server", "_django_db_helper"}
 valkey = ValkeyServer()
 gc.set_threshold(100_000, 20, 50)  # objects of pytest and Django stay: looking again finds nothing
