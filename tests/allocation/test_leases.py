@@ -20,54 +20,54 @@ def expire(role: str) -> None:
 
 
 def test_a_free_role_is_taken_with_the_first_token():
-    assert Lease.objects.acquire("curator", "ada", 5) == 1
+    assert Lease.objects.acquire("curator", "ada", 60) == 1
 
 
 def test_a_held_role_is_refused_to_everybody_even_to_its_holder():
-    Lease.objects.acquire("curator", "ada", 5)
-    assert Lease.objects.acquire("curator", "bob", 5) is None
-    assert Lease.objects.acquire("curator", "ada", 5) is None
+    Lease.objects.acquire("curator", "ada", 60)
+    assert Lease.objects.acquire("curator", "bob", 60) is None
+    assert Lease.objects.acquire("curator", "ada", 60) is None
 
 
 def test_an_expired_lease_is_taken_with_a_higher_token():
-    Lease.objects.acquire("curator", "ada", 5)
+    Lease.objects.acquire("curator", "ada", 60)
     expire("curator")
-    assert Lease.objects.acquire("curator", "bob", 5) == 2
+    assert Lease.objects.acquire("curator", "bob", 60) == 2
 
 
 def test_a_released_lease_is_free_at_once_and_its_token_goes_on_growing():
-    assert Lease.objects.release("curator", Lease.objects.acquire("curator", "ada", 5))
-    assert Lease.objects.acquire("curator", "bob", 5) == 2
+    assert Lease.objects.release("curator", Lease.objects.acquire("curator", "ada", 60))
+    assert Lease.objects.acquire("curator", "bob", 60) == 2
 
 
 def test_renewing_moves_the_expiry():
-    token = Lease.objects.acquire("curator", "ada", 5)
-    assert Lease.objects.renew("curator", token, 60)
-    assert (Lease.objects.get().expires_at - database_now()).total_seconds() > 50
+    token = Lease.objects.acquire("curator", "ada", 60)
+    assert Lease.objects.renew("curator", token, 3600)
+    assert (Lease.objects.get().expires_at - database_now()).total_seconds() > 3000
 
 
 def test_an_expired_lease_cannot_be_renewed():
-    token = Lease.objects.acquire("curator", "ada", 5)
+    token = Lease.objects.acquire("curator", "ada", 60)
     expire("curator")
-    assert not Lease.objects.renew("curator", token, 5)
+    assert not Lease.objects.renew("curator", token, 60)
 
 
 def test_an_old_token_neither_renews_nor_releases_its_successor():
-    old = Lease.objects.acquire("curator", "ada", 5)
+    old = Lease.objects.acquire("curator", "ada", 60)
     expire("curator")
-    Lease.objects.acquire("curator", "bob", 5)
-    assert not Lease.objects.renew("curator", old, 5)
+    Lease.objects.acquire("curator", "bob", 60)
+    assert not Lease.objects.renew("curator", old, 60)
     assert not Lease.objects.release("curator", old)
     assert Lease.objects.get().holder == "bob"
 
 
 def test_roles_do_not_meet():
-    assert Lease.objects.acquire("curator", "ada", 5) == 1
-    assert Lease.objects.acquire("watcher", "bob", 5) == 1
+    assert Lease.objects.acquire("curator", "ada", 60) == 1
+    assert Lease.objects.acquire("watcher", "bob", 60) == 1
 
 
 def test_a_guard_lets_the_holder_pass_and_stops_whoever_comes_late():
-    held = HeldLease.take("curator", "ada", 5)
+    held = HeldLease.take("curator", "ada", 60)
     with atomic():
         held.guard()
     expire("curator")
@@ -126,7 +126,7 @@ def test_of_many_that_ask_at_once_exactly_one_gets_the_role():
 
 
 def test_a_presence_comes_back_by_itself_after_a_silence():
-    presence = Presence("worker", "w1", seconds=5, beat_seconds=1)
+    presence = Presence("worker", "w1", seconds=60, beat_seconds=1)
     presence.step(database_now())
     expire("worker/w1")
     assert presence.step(database_now()) == 1
@@ -135,7 +135,7 @@ def test_a_presence_comes_back_by_itself_after_a_silence():
 
 
 def test_a_presence_shows_the_newest_facts():
-    presence = Presence("worker", "w1", seconds=5, beat_seconds=1)
+    presence = Presence("worker", "w1", seconds=60, beat_seconds=1)
     presence.step(database_now())
     presence.facts["running"] = 3
     presence.step(database_now())
@@ -143,7 +143,7 @@ def test_a_presence_shows_the_newest_facts():
 
 
 def test_a_process_that_leaves_is_gone_at_once():
-    presence = Presence("worker", "w1", seconds=5, beat_seconds=1)
+    presence = Presence("worker", "w1", seconds=60, beat_seconds=1)
     presence.step(database_now())
     presence.leave()
     assert not Lease.objects.held().filter(role="worker/w1").exists()

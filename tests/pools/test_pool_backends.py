@@ -174,7 +174,7 @@ def test_p13_a_backend_that_leaves_dns_is_drained(echo):
             resolvers=[f"127.0.0.1:{dns.port}"],
             resolver_options={"ttl_floor": 1, "has_ipv6": False},
         )
-        wait_until(lambda: echo.peers and other.peers)
+        wait_until(lambda: idle_ports(pool) == sorted([echo.port, other.port]))
         claims = [pool.claim(timeout=LONG) for _ in range(2)]
         ports = [claim.wait().getpeername()[1] for claim in claims]
         held = claims[ports.index(other.port)]
@@ -188,6 +188,11 @@ def test_p13_a_backend_that_leaves_dns_is_drained(echo):
         pool.stop()
         pool.wait_for_state("stopped", timeout=LONG)
         assert pool.resolver.state == "stopped"
+
+
+def idle_ports(pool):
+    with pool._lock:
+        return sorted(slot.backend.port for slot in pool.machine.idle)
 
 
 def test_the_pool_fails_with_its_resolver():

@@ -9,7 +9,6 @@ from pools.models import BackendChange, Pool, PoolSnapshot
 from tests.pools_site.watching import SRV, states
 
 pytestmark = pytest.mark.django_db(transaction=True)
-RECOVERY = {"default": {"timeout": 300, "retries": 1, "delay": 10}}
 ENVIRONMENT = {"ATRIBUTO_DNS_SERVER_NETWORKS": "127.0.0.0/8:*"}
 
 
@@ -18,13 +17,13 @@ def curator(spawn, dns_server, settings):
     """curator(1, 2, 3) → a curator that has made instances of these targets."""
     settings.ATRIBUTO = replace(settings.ATRIBUTO, dns_server_networks=("127.0.0.0/8:*",))
 
-    def start(*numbers):
+    def start(*numbers, timeout_ms=20_000):
         targets(dns_server, *numbers)
         configure.watch(
             "svc",
             domain="svc.example",
             nameservers=[f"127.0.0.1:{dns_server.port}"],
-            recovery=RECOVERY,
+            recovery={"default": {"timeout": timeout_ms, "retries": 1, "delay": 10}},
             ttl_floor_ms=1000,
         )
         return spawn("run_curator", "--name", "c", env=ENVIRONMENT)
@@ -52,7 +51,7 @@ def test_a_target_that_leaves_the_zone_drains(curator, dns_server, wait_until):
 
 
 def test_dead_nameservers_drain_nothing(curator, dns_server, wait_until):
-    curator(1, 2)
+    curator(1, 2, timeout_ms=300)
     wait_until(lambda: len(of("available")) == 2)
     dns_server.fault("*", "*", "drop")
     wait_until(lambda: Pool.objects.get().stale_since is not None)

@@ -12,7 +12,7 @@ from pools.models import Backend, Pool
 from pools.report import Report
 
 pytestmark = pytest.mark.django_db(transaction=True)
-RECOVERY = {"default": {"timeout": 5000, "retries": 1, "delay": 5}}
+RECOVERY = {"default": {"timeout": 60_000, "retries": 1, "delay": 5}}
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_idle_connections_close_with_the_drain_and_come_back(pool, instance, wai
 
 
 def test_a_lent_connection_stays_until_it_is_given_back(pool, instance, wait_until):
-    with pool.claim(timeout=5000) as connection:
+    with pool.claim(timeout=60_000) as connection:
         drains.drain(instance)
         avoid_drained([pool])
         wait_until(lambda: connections(pool) == 1)

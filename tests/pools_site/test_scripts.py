@@ -21,11 +21,11 @@ resolver = StaticIpResolver([{"address": "127.0.0.1", "port": 9}])
 resolver.start()
 pool = ConnectionPool(
     constructor=lambda backend: object(), domain="mail.example", resolver=resolver,
-    recovery={"default": {"timeout": 1000, "retries": 1, "delay": 10}}, spares=2, maximum=3,
+    recovery={"default": {"timeout": 60_000, "retries": 1, "delay": 10}}, spares=2, maximum=3,
 )
 
 def run(context):
-    with pool.claim(timeout=5000):
+    with pool.claim(timeout=60_000):
         return "sent"
 """
 
@@ -49,13 +49,13 @@ def idle():
 
 
 def test_a_pool_of_a_script_is_reported_by_the_process_that_runs_it(mailer, wait_until, client_as):
-    wait_until(lambda: idle() == [2], 40, mailer._story())
+    wait_until(lambda: idle() == [2], 60, mailer._story())
+    wait_until(lambda: QueuedJob.objects.get().status == "complete", 60, mailer._story())
     report = PoolSnapshot.objects.get()
     assert report.process.startswith("worker/a script ")
     page = client_as("viewer").get("/pools/live/").text
     assert "mail.example" in page
     assert report.process in page
-    assert QueuedJob.objects.get().status == "complete"
     first, again = report.at, PoolSnapshot.objects.filter(at__gt=report.at)
     wait_until(again.exists)
     assert PoolSnapshot.objects.get().at > first

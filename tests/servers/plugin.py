@@ -13,6 +13,13 @@ from tests.servers import database_template, shared_postgres
 from tests.servers.valkey import ValkeyServer
 
 VENDORS = ("sqlite", "postgresql")
+# Nothing is over because the machine stood still: a test ends the time of what it means to end.
+PATIENT = {
+    "ATRIBUTO_MAX_JOB_TIME_MS": "60000",
+    "ATRIBUTO_MAX_JOB_LIMIT_MS": "600000",
+    "ATRIBUTO_WORKER_LEASE_MS": "60000",
+    "ATRIBUTO_CURATOR_HEARTBEAT_TIMEOUT_MS": "60000",
+}
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server", "_django_db_helper"}
 valkey = ValkeyServer()
 gc.set_threshold(100_000, 20, 50)  # objects of pytest and Django stay: looking again finds nothing
@@ -68,6 +75,7 @@ def set_environment():
     var_dir = valkey.directory / "var"  # goes with its server, even when this process is killed
     (var_dir / "static").mkdir(parents=True)  # whitenoise warns when its folder is missing
     os.environ["ATRIBUTO_ENV"] = "test"
+    os.environ.update(PATIENT)
     os.environ["ATRIBUTO_DNS_SERVERS"] = "127.0.0.1:9"  # nobody there: tests ask only their own
     os.environ["ATRIBUTO_VAR_DIR"] = str(var_dir)
     os.environ["DATABASE_URL"] = f"sqlite:///{var_dir}/atributo.sqlite3"

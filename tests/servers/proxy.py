@@ -25,6 +25,7 @@ class TCPProxy:
     def __init__(self, target_host, target_port=None):
         self.target = str(target_host) if target_port is None else (target_host, target_port)
         self.connections = 0
+        self.swallowed_bytes = 0
         self.cut_after_bytes = 0
         self.delay_ms = 50
         self._mode = "pass"
@@ -98,6 +99,10 @@ class TCPProxy:
     def forget(self, link):
         with self._changed:
             self._links.discard(link)
+
+    def swallow(self, chunk):
+        with self._changed:
+            self.swallowed_bytes += len(chunk)
 
     def take_reply_to_cut(self):
         """True for the one reply that `cut_reply` is meant for."""

@@ -83,6 +83,7 @@ class Link:
         mode = self._proxy.mode
         sink = self._target if source is self._client else self._client
         if mode in SILENT or is_gone(sink):
+            self._proxy.swallow(chunk)
             return
         if source is self._target and self._proxy.take_reply_to_cut():
             raise ConnectionAbortedError("cut the reply")

@@ -6,6 +6,8 @@ import threading
 
 import httpx
 
+from tests.servers import patient_http
+
 
 class Listening:
     """`frames` grows while the stream is open; `ended` is set when the server closed it."""
@@ -15,7 +17,7 @@ class Listening:
         self.comments = 0
         self.ended = threading.Event()
         self._opened = threading.Event()
-        self._client = httpx.Client(timeout=httpx.Timeout(10, read=60), headers=headers)
+        self._client = patient_http.Client(headers=headers)
         self._arguments = (url, parameters)
         self.status = None
         self._thread = threading.Thread(target=self._read, daemon=True)

@@ -9,6 +9,9 @@ import time
 import pytest
 
 from tests.servers.proxy import TCPProxy
+from tests.servers.waiting import wait_until
+
+LONG_SECONDS = 60  # a machine that stands still is no finding
 
 
 class Echo(socketserver.BaseRequestHandler):
@@ -56,7 +59,7 @@ def proxy(echo):
 
 
 @contextlib.contextmanager
-def connected(proxy, timeout=60):
+def connected(proxy, timeout=LONG_SECONDS):
     with socket.create_connection((proxy.address, proxy.port), timeout) as client:
         yield client
 
@@ -132,9 +135,10 @@ def test_blackhole_silences_open_connections_until_it_passes_again(proxy):
         say(client)
         proxy.mode = "blackhole"
         client.sendall(b"lost")
+        wait_until(lambda: proxy.swallowed_bytes == len(b"lost"))
         assert_silent(client)
         proxy.mode = "pass"
-        client.settimeout(5)
+        client.settimeout(LONG_SECONDS)
         assert say(client, b"found") == b"found"
 
 
@@ -215,7 +219,7 @@ def test_a_delay_ends_when_the_mode_changes(proxy):
         client.sendall(b"hello")
         assert_silent(client)
         proxy.mode = "pass"
-        client.settimeout(5)
+        client.settimeout(LONG_SECONDS)
         assert client.recv(100) == b"hello"
 
 
@@ -233,8 +237,10 @@ def test_drip_sends_byte_by_byte(proxy):
     proxy.delay_ms = 5
     proxy.mode = "drip"
     with connected(proxy) as client:
+        began = time.monotonic()
         client.sendall(b"abc")
-        assert [client.recv(100) for _ in range(3)] == [b"a", b"b", b"c"]
+        assert [client.recv(1) for _ in range(3)] == [b"a", b"b", b"c"]
+    assert time.monotonic() - began >= 0.03  # three waits there and three back
 
 
 def test_a_dead_target_is_a_reset(echo):

@@ -10,6 +10,8 @@ from allocation.models import Event
 from atributo_site.serving.broadcast import Broadcast
 from atributo_site.serving.listener import MOST_WAITING, Listener, Round, Said
 
+LONG_SECONDS = 60  # a machine that stands still is no finding
+
 
 class Feed:
     """Plays the database: each reading gives one more event, or fails while `broken`."""
@@ -39,7 +41,7 @@ def test_one_reading_serves_every_listener():
     async def listen():
         broadcast = feed.broadcast()
         listeners = [await broadcast.join() for _ in range(50)]
-        return [await listener.next(5) for listener in listeners]
+        return [await listener.next(LONG_SECONDS) for listener in listeners]
 
     rounds = asyncio.run(listen())
     assert all(isinstance(found, Round) for found in rounds)
@@ -52,9 +54,9 @@ def test_nobody_listens_so_nothing_is_read():
     async def listen():
         broadcast = feed.broadcast()
         listener = await broadcast.join()
-        await listener.next(5)
+        await listener.next(LONG_SECONDS)
         broadcast.leave(listener)
-        await asyncio.wait([broadcast._reading], timeout=5)
+        await asyncio.wait([broadcast._reading], timeout=LONG_SECONDS)
         return broadcast._reading, feed.readings
 
     reading, before = asyncio.run(listen())
@@ -78,11 +80,11 @@ def test_a_broken_database_is_said_once_and_healing_too():
 
 async def _said(listener):
     async def wait():
-        while not isinstance(item := await listener.next(5), Said):
+        while not isinstance(item := await listener.next(LONG_SECONDS), Said):
             pass
         return item.word
 
-    return await asyncio.wait_for(wait(), 10)
+    return await asyncio.wait_for(wait(), LONG_SECONDS)
 
 
 def test_a_listener_may_join_again_after_all_left():
@@ -92,7 +94,7 @@ def test_a_listener_may_join_again_after_all_left():
         broadcast = feed.broadcast()
         for _ in range(3):
             listener = await broadcast.join()
-            found = await listener.next(5)
+            found = await listener.next(LONG_SECONDS)
             broadcast.leave(listener)
         return found
 

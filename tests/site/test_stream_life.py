@@ -3,7 +3,6 @@
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
-import httpx
 import pytest
 
 from allocation.events import record
@@ -13,6 +12,7 @@ from atributo_site.serving import open_stream
 from atributo_site.serving.broadcast import Listener
 from atributo_site.serving.open_stream import OpenStream
 from atributo_site.serving.reader import Reader
+from tests.servers import patient_http
 from tests.site.sse_client import Listening
 
 
@@ -84,7 +84,7 @@ def test_a_stream_survives_the_database(
     database = f"postgresql://{user}@127.0.0.1:{proxy.port}/{name}"
     env = {"ATRIBUTO_PORT": str(free_port), "DATABASE_URL": database}
     process, url = spawn("web", env=env), f"http://127.0.0.1:{free_port}"
-    wait_until(lambda: answers(url), 30, process.output())
+    wait_until(lambda: patient_http.answers(url), 60, process.output())
     with Listening(f"{url}/events/stream", bearer("viewer")) as stream:
         proxy.mode = "cut"
         wait_until(lambda: stream.said() == ["degraded"])
@@ -92,13 +92,6 @@ def test_a_stream_survives_the_database(
         proxy.mode = "pass"
         wait_until(lambda: stream.said() == ["degraded", "healed"])
         wait_until(lambda: stream.subjects() == ["a:1"])
-
-
-def answers(url):
-    try:
-        return httpx.get(f"{url}/healthz").status_code == 200
-    except httpx.TransportError:
-        return False
 
 
 def test_requests_in_the_thread_pool_keep_their_actors(web, bearer):
@@ -109,7 +102,7 @@ def test_requests_in_the_thread_pool_keep_their_actors(web, bearer):
     def make(number):
         name = ("ada", "bob", "cyd")[number % 3]
         body = {"name": name, "level": "view"}
-        return httpx.post(url, json=body, headers=callers[name]).status_code
+        return patient_http.post(url, json=body, headers=callers[name]).status_code
 
     with ThreadPoolExecutor(6) as threads:
         assert set(threads.map(make, range(30))) == {201}

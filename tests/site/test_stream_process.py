@@ -2,10 +2,10 @@
 
 import signal
 
-import httpx
 import pytest
 
 from allocation.events import record
+from tests.servers import patient_http
 from tests.site.sse_client import Listening
 
 
@@ -13,15 +13,8 @@ from tests.site.sse_client import Listening
 def web_process(spawn, free_port, wait_until):
     process = spawn("web", env={"ATRIBUTO_PORT": str(free_port)})
     process.url = f"http://127.0.0.1:{free_port}"
-    wait_until(lambda: _answers(process.url), 30, process.output())
+    wait_until(lambda: patient_http.answers(process.url), 60, process.output())
     return process
-
-
-def _answers(url):
-    try:
-        return httpx.get(f"{url}/healthz").status_code == 200
-    except httpx.TransportError:
-        return False
 
 
 def test_stopping_the_server_ends_the_streams_at_once(web_process, token_of, wait_until):

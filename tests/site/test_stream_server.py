@@ -4,11 +4,11 @@ import re
 import socket
 from html import unescape
 
-import httpx
 import pytest
 
 from allocation.atributo import Atributo
 from allocation.events import record
+from tests.servers import patient_http
 from tests.site.job_rows import make_job, make_queue
 from tests.site.sse_client import Listening
 
@@ -61,7 +61,7 @@ def test_too_much_missed_is_said_and_the_stream_goes_on(web, bearer, wait_until)
 
 @pytest.mark.parametrize("mark", ["x", "i", "s9:1:", "i" + "9" * 30])
 def test_a_wrong_last_event_id_is_400(web, bearer, mark):
-    answer = httpx.get(
+    answer = patient_http.get(
         f"{web()}/events/stream", headers={**bearer("viewer"), "Last-Event-ID": mark}
     )
     assert (answer.status_code, answer.json()["code"]) == (400, "malformed")
@@ -69,20 +69,20 @@ def test_a_wrong_last_event_id_is_400(web, bearer, mark):
 
 def test_the_stream_needs_a_user_with_a_role(web, django_user_model, client):
     url = f"{web()}/events/stream"
-    answer = httpx.get(url)
+    answer = patient_http.get(url)
     assert (answer.status_code, answer.headers["WWW-Authenticate"]) == (401, 'Bearer realm="api"')
     client.force_login(django_user_model.objects.create(username="nobody"))
     cookies = {"sessionid": client.cookies["sessionid"].value}
-    assert httpx.get(url, cookies=cookies).status_code == 403
+    assert patient_http.get(url, cookies=cookies).status_code == 403
 
 
 @pytest.mark.parametrize("path", ["/events/stream", "/%ff"])
 def test_answers_that_django_never_sees_carry_a_request_id(web, path):
     url = f"{web()}{path}"
-    assert httpx.get(url, headers={"X-Request-Id": "known-id-1"}).headers["X-Request-Id"] == (
-        "known-id-1"
-    )
-    assert len(httpx.get(url, headers={"X-Request-Id": "<b>"}).headers["X-Request-Id"]) == 32
+    known = patient_http.get(url, headers={"X-Request-Id": "known-id-1"})
+    assert known.headers["X-Request-Id"] == "known-id-1"
+    made = patient_http.get(url, headers={"X-Request-Id": "<b>"})
+    assert len(made.headers["X-Request-Id"]) == 32
 
 
 def test_a_session_may_listen(web, client_as, wait_until):
@@ -97,32 +97,32 @@ def test_a_user_has_a_bounded_number_of_streams(web, bearer, wait_until):
     url = f"{web(streams_per_user=1, streams=2)}/events/stream"
     viewer = bearer("viewer")
     with Listening(url, viewer), Listening(url, bearer("admin")):
-        assert httpx.get(url, headers=viewer).status_code == 429
-        answer = httpx.get(url, headers=bearer("operator"))
+        assert patient_http.get(url, headers=viewer).status_code == 429
+        answer = patient_http.get(url, headers=bearer("operator"))
         assert (answer.status_code, answer.headers["Retry-After"]) == (503, "10")
     wait_until(lambda: _opens(url, viewer))
 
 
 def _opens(url, headers):
-    with httpx.stream("GET", url, headers=headers) as response:
+    with patient_http.stream("GET", url, headers=headers) as response:
         return response.status_code == 200
 
 
 def test_other_methods_of_the_stream_are_405(web, bearer):
     url = f"{web()}/events/stream"
-    assert httpx.post(url, headers=bearer("viewer")).status_code == 405
-    assert httpx.head(url, headers=bearer("viewer")).status_code == 200
+    assert patient_http.post(url, headers=bearer("viewer")).status_code == 405
+    assert patient_http.head(url, headers=bearer("viewer")).status_code == 200
 
 
 def test_an_encoded_slash_in_an_address_reaches_the_view_as_one(web, bearer):
     url, headers = web(), bearer("viewer")
-    assert httpx.get(f"{url}/api/v1%2Fme", headers=headers).status_code == 404
-    assert httpx.get(f"{url}/api/v1/%6De", headers=headers).status_code == 200
+    assert patient_http.get(f"{url}/api/v1%2Fme", headers=headers).status_code == 404
+    assert patient_http.get(f"{url}/api/v1/%6De", headers=headers).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/api/v1/a%1fb", "/api/v1/%ff"])
 def test_an_address_that_cannot_be_told_apart_is_400(web, path):
-    answer = httpx.get(f"{web()}{path}")
+    answer = patient_http.get(f"{web()}{path}")
     assert (answer.status_code, answer.json()["code"]) == (400, "malformed")
 
 
@@ -133,14 +133,14 @@ def test_a_body_without_a_length_is_cut_off_at_the_limit(web, bearer):
 
     url = f"{web(body_bytes=100_000)}/api/v1/tokens"
     headers = {**bearer("admin"), "Content-Type": "application/json"}
-    answer = httpx.post(url, content=endless(), headers=headers)
+    answer = patient_http.post(url, content=endless(), headers=headers)
     assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
 
 
 def test_a_body_in_chunks_is_read(web, bearer):
     chunks = iter([b'{"name": "x",', b' "level": "view"}'])
     headers = {**bearer("admin"), "Content-Type": "application/json"}
-    answer = httpx.post(f"{web()}/api/v1/tokens", content=chunks, headers=headers)
+    answer = patient_http.post(f"{web()}/api/v1/tokens", content=chunks, headers=headers)
     assert answer.status_code == 201
 
 
@@ -155,7 +155,7 @@ def test_the_links_of_pages_lead_to_what_has_a_slash_in_its_name(web, client_as)
     Atributo().available("rack 3/a&b")
     client = client_as("viewer")
     cookies = {name: morsel.value for name, morsel in client.cookies.items()}
-    with httpx.Client(base_url=web(), cookies=cookies) as browser:
+    with patient_http.Client(base_url=web(), cookies=cookies) as browser:
         link = re.search(r'href="(/instances/rack[^"]+)"', browser.get("/instances/").text)[1]
         page = browser.get(unescape(link))
         assert page.status_code == 200 and "rack 3/a&amp;b" in page.text
@@ -167,7 +167,7 @@ def test_the_links_of_pages_lead_to_what_has_a_slash_in_its_name(web, client_as)
 def test_the_next_page_of_what_has_a_slash_in_its_name_is_found(web, bearer):
     queue = make_queue("a/b")
     jobs = [make_job(queue).pk for _ in range(2)]
-    with httpx.Client(base_url=web(), headers=bearer("viewer")) as program:
+    with patient_http.Client(base_url=web(), headers=bearer("viewer")) as program:
         first = program.get("/api/v1/queues/a%2Fb/jobs?limit=1").json()
         second = program.get(first["next"]).json()
     assert [page["results"][0]["id"] for page in (first, second)] == [str(pk) for pk in jobs[::-1]]

@@ -87,7 +87,7 @@ def waiting():
     holder = Transaction()
     holder.put("c", "old", {"v": 1})
     threading.Timer(0.05, holder.roll_back).start()
-    Transaction(wait=10).put("c", "old", {"v": 2})
+    Transaction(wait=60).put("c", "old", {"v": 2})
 
 
 def writing_plainly():

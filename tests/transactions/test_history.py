@@ -1,16 +1,20 @@
 """Concurrent transactions that append to lists, some of them killed: what a checker finds."""
 
+import os
 import random
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
+from datetime import timedelta
 
 import pytest
+from django.db.models import F
 
 from allocation.leases import HeldLease
 from allocation.models.clock import database_now
 from allocation.transactions import Client, Transaction
 from allocation.transactions.curate import expired_transactions
 from allocation.transactions.errors import AtributoError, FailedToComplete
+from allocation.transactions.models import Transaction as Row
 from tests.transactions.children import child
 from tests.transactions.crashes import recover
 from tests.transactions.history import Txn, anomalies
@@ -66,16 +70,16 @@ def appends(seed, count):
         for number in range(count):
             txn = Txn(seed * 1000 + number)
             process.tell(["begin", txn.id])
-            append_at_random(txn, chance, process)
+            append_at_random(txn, str(seed), chance, process)
             process.tell(["end", txn.id, txn.outcome])
         process.tell(["over"])
 
     return story
 
 
-def append_at_random(txn, chance, process):
+def append_at_random(txn, owner, chance, process):
     try:
-        handle = Transaction(Client(), wait=2)
+        handle = Transaction(Client(), wait=60, owner=owner)
         for key in chance.sample(KEYS, chance.randint(1, 3)):
             step(handle, txn, key, chance, process)
         handle.complete()
@@ -113,6 +117,7 @@ def collected_and_killed(process, most):
     """Its history until it is over, or until it is killed after so many words."""
     history = collected(process, most)
     process.kill()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     return history
 
 
@@ -127,15 +132,20 @@ def run_clients(seeds, count, steps):
         told = [
             pool.submit(collected_and_killed, *each) for each in zip(processes, steps, strict=True)
         ]
-        curate_until_done(told)
+        curate_until_done(dict(zip(told, map(str, seeds), strict=True)))
     recover()
     final = {key: client.get("lists", key).json for key in KEYS}
     return [txn for each in told for txn in each.result()], final
 
 
-def curate_until_done(told):
+def curate_until_done(owners):
+    """The time of a client's transaction is over as soon as the client is dead."""
     lease = HeldLease.take("curator", "test", 3600)
-    while wait(told, timeout=0.25).not_done:
+    running = set(owners)
+    while running:
+        done, running = wait(owners, timeout=0.05)
+        left = Row.objects.unfinished().filter(owner__in=[owners[each] for each in done])
+        left.update(expires_at=F("expires_at") - timedelta(hours=1))
         expired_transactions(database_now(), lease)
 
 

@@ -87,7 +87,7 @@ def test_tokens_of_a_key_grow_for_ever(store):
 def test_a_wait_ends_when_the_holder_does(store, threads, wait_until):
     holder = Transaction(store)
     holder.put("c", "old", {"v": 1})
-    waiter = threads(lambda: Transaction(Client(), wait=10).get("c", "old").json)
+    waiter = threads(lambda: Transaction(Client(), wait=60).get("c", "old").json)
     wait_until(lambda: LockWait.objects.exists())
     assert LockWait.objects.get().mode == "exclusive"
     holder.complete()
@@ -97,7 +97,7 @@ def test_a_wait_ends_when_the_holder_does(store, threads, wait_until):
 
 def test_those_who_wait_get_the_key_in_the_order_of_their_coming(store, threads, wait_until):
     def appends(number):
-        with Transaction(Client(), wait=4) as txn:
+        with Transaction(Client(), wait=60) as txn:
             txn.put("c", "line", [*txn.get("c", "line").json, number])
 
     store.put("c", "line", [])
@@ -126,9 +126,9 @@ def test_nobody_waits_behind_a_waiter_that_is_out_of_time(store, let_expire):
 def test_a_reader_who_wants_to_write_does_not_queue_behind_whom_it_blocks(
     store, threads, wait_until
 ):
-    reader = Transaction(store, wait=4)
+    reader = Transaction(store, wait=60)
     reader.get("c", "old", shared=True)
-    writer = threads(lambda: Transaction(Client(), wait=4).put("c", "old", {"v": "writer"}))
+    writer = threads(lambda: Transaction(Client(), wait=60).put("c", "old", {"v": "writer"}))
     wait_until(lambda: LockWait.objects.exists())
     reader.put("c", "old", {"v": "reader"})
     reader.complete()
@@ -146,7 +146,7 @@ def test_a_wait_ends_at_its_limit(store):
 
 
 def test_of_two_that_wait_for_each_other_the_younger_gives_way(store, threads, wait_until):
-    older, younger = Transaction(store, wait=20), Transaction(store, wait=20)
+    older, younger = Transaction(store, wait=60), Transaction(store, wait=60)
     older.put("c", "old", {"v": "older"})
     younger.put("c", "doomed", {"v": "younger"})
     waiting = threads(lambda: older.put("c", "doomed", {"v": "older"}))
@@ -160,7 +160,7 @@ def test_of_two_that_wait_for_each_other_the_younger_gives_way(store, threads, w
 
 
 def test_two_readers_that_both_want_to_write_are_a_circle(store, threads, wait_until):
-    older, younger = Transaction(store, wait=20), Transaction(store, wait=20)
+    older, younger = Transaction(store, wait=60), Transaction(store, wait=60)
     older.get("c", "old", shared=True)
     younger.get("c", "old", shared=True)
     waiting = threads(lambda: older.put("c", "old", {"v": "older"}))
@@ -179,7 +179,7 @@ def test_orders_that_cross_never_hang(store, threads, often):
         done = 0
         while done < often:
             try:
-                with Transaction(Client(), wait=4) as txn:
+                with Transaction(Client(), wait=60) as txn:
                     txn.put("c", first, {"v": done})
                     txn.put("c", second, {"v": done})
                 done += 1

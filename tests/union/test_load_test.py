@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from allocation.models import Allocation, Instance, PastAllocation
+from allocation.transactions import Transaction as OpenTransaction
 from allocation.transactions.models import Document, JournalEntry, Transaction
 from atributo_site.load import deeds
 from atributo_site.load.figures import Sample, figures, percentile
@@ -50,10 +51,22 @@ def test_a_load_test_measures_each_kind_and_cleans_up(tmp_path):
 
 
 @pytest.mark.django_db(transaction=True)
+def test_each_client_does_something_although_the_time_is_over_at_once():
+    kinds = report("--seconds", "1e-9", "--clients", "3", "--kinds", "pushes")["kinds"]
+    assert kinds["pushes"]["operations"] == 3
+
+
+@pytest.mark.django_db(transaction=True)
 def test_a_key_that_another_client_holds_is_refused_and_no_error(monkeypatch):
+    def beside_a_holder(ground, client):
+        OpenTransaction(owner=ground.name).put(ground.collection, "key-0", {})
+        return deeds.transacting(ground, client)
+
     monkeypatch.setattr(deeds, "KEYS", deeds.WRITES)
-    found = report("--kinds", "transactions", "--clients", "4")["kinds"]["transactions"]
-    assert found["refused"] > 0 and found["errors"] == {}
+    monkeypatch.setitem(deeds.DEEDS, "transactions", beside_a_holder)
+    found = report("--kinds", "transactions", "--clients", "1")["kinds"]["transactions"]
+    assert found["refused"] > 0
+    assert (found["operations"], found["errors"]) == (0, {})
 
 
 @pytest.mark.django_db(transaction=True)
