@@ -7,6 +7,7 @@ import resource
 import signal
 import socket
 import sys
+import threading
 import time
 from typing import Any
 
@@ -30,6 +31,9 @@ class Child:
         self._batch = 0
         self._running: Execution | None = None
         self._printed = Printed(self)
+        self._talking = threading.Lock()
+        self._talker = 0
+        self._is_late = False
 
     def serve(self) -> None:
         """Until the parent closes the wire."""
@@ -55,6 +59,7 @@ class Child:
             sys.stdout = self._printed  # whatever the job before did to it
             ended = self._running.run()
             self._printed.end()
+            self._running.fall_silent()
             self._running = None
             self._send(ended)
 
@@ -70,11 +75,24 @@ class Child:
             return False
 
     def _send(self, message: dict[str, Any]) -> None:
-        self.wire.send_text(json.dumps({**message, "batch": self._batch}))
+        """A whole line, whoever else talks and whatever interrupts: half of one garbles two."""
+        text = json.dumps({**message, "batch": self._batch})
+        with self._talking:
+            self._talker = threading.get_ident()
+            self.wire.send_text(text)
+            self._talker = 0
+        if self._is_late and threading.current_thread() is threading.main_thread():
+            self._is_late = False
+            self._stop()
 
     def _stop(self, *_: Any) -> None:
-        if self._running is not None and not self._running.is_ending:
-            raise TimedOut(f"timed out after {self._running.work['timeout_ms']} ms")
+        """Signals are heard by the main thread; one that comes while it talks waits."""
+        if self._running is None or self._running.is_ending:
+            return
+        if self._talker == threading.main_thread().ident:
+            self._is_late = True
+            return
+        raise TimedOut(f"timed out after {self._running.work['timeout_ms']} ms")
 
 
 class Printed(io.TextIOBase):

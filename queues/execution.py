@@ -65,6 +65,10 @@ class Execution:
             message["note"] = scrub.scrubbed(message["note"], self.secrets, 255)
         self._send(message)
 
+    def fall_silent(self) -> None:
+        """A thread that outlives its run says nothing in the name of the next one."""
+        self._send = _to_nobody
+
     def _call(self) -> Any:
         work = self.work
         data = json.loads(work["data"]) if work["data"] is not None else None
@@ -151,6 +155,10 @@ def secrets_of(service: LoadedService, name: str, data: Any) -> set[str]:
     return scrub.differing_texts(data, hidden) | scrub.differing_texts(
         facts.configuration, masked(facts.configuration)
     )
+
+
+def _to_nobody(message: dict[str, Any]) -> None:
+    pass
 
 
 def _checked(value: Any) -> int:

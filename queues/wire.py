@@ -10,7 +10,7 @@ CHUNK = 1 << 16
 
 
 class ChildGone(Exception):
-    """The other side has closed."""
+    """The other side has closed, or talks nonsense."""
 
 
 class Wire:
@@ -36,10 +36,16 @@ class Wire:
             if not select.select([self.sock], [], [], left)[0]:
                 return None
             self._read()
-        return json.loads(self._lines.pop(0))
+        return self._first()
 
     def close(self) -> None:
         self.sock.close()
+
+    def _first(self) -> dict[str, Any]:
+        try:
+            return json.loads(self._lines.pop(0))
+        except ValueError as error:
+            raise ChildGone from error
 
     def _read(self) -> None:
         try:

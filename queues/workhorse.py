@@ -62,6 +62,8 @@ class Workhorse:
         if self._wire is None:
             raise ChildGone
         message = self._wire.receive(timeout)
+        if message is None and self._has_ended():
+            message = self._last_words(self._wire)
         self._answered = self._answered or message is not None
         if message is not None and message["batch"] != self._batch:
             return self.receive(timeout)  # the end of an earlier batch
@@ -74,15 +76,17 @@ class Workhorse:
 
     def kill(self) -> str:
         """End the child with everything it started; how it ended."""
-        if not self._pid:
-            return "gone"
-        for kill, target in ((os.killpg, self._pid), (os.kill, self._pid)):
-            with suppress(ProcessLookupError):
-                kill(target, signal.SIGKILL)
-        return self.bury()
+        return self.bury() if self._pid else "gone"
 
     def bury(self) -> str:
-        """Reap a dead child; its end in words."""
+        """End what is left of a child and reap it; its end in words.
+
+        One that died keeps the end it had. One that only closed its wire ends here, and in
+        either case so does what it started.
+        """
+        for kill in (os.killpg, os.kill):
+            with suppress(ProcessLookupError, PermissionError):
+                kill(self._pid, signal.SIGKILL)
         pid, self._pid = self._pid, 0
         if self._wire is not None:
             self._wire.close()
@@ -108,6 +112,19 @@ class Workhorse:
     def is_fat(self) -> bool:
         """Whether the living child uses more memory than it may."""
         return self._resident() - self._fresh_bytes > self.memory_mb * 2**20
+
+    def _has_ended(self) -> bool:
+        """A process that it started may hold its wire open: only the kernel knows."""
+        if not hasattr(os, "waitid"):  # macOS before Python 3.13
+            return False
+        how = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        return os.waitid(os.P_PID, self._pid, how) is not None
+
+    def _last_words(self, wire: Wire) -> dict[str, Any]:
+        message = wire.receive(0.0)
+        if message is None:
+            raise ChildGone
+        return message
 
     def _hand_over(self, message: dict[str, Any]) -> None:
         wire = self._ready()

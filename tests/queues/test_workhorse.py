@@ -1,0 +1,146 @@
+"""Whatever a script does to its process, the worker that started it goes on."""
+
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+
+import psutil
+import pytest
+
+from queues.child import STOP_SIGNAL, Child
+from queues.wire import ChildGone, Wire
+from queues.workhorse import Workhorse
+
+LINE = "🐴" * 4000
+
+
+def closes_everything(file):
+    os.closerange(3, 1024)
+    time.sleep(600)
+
+
+def dies_and_leaves_a_copy(file):
+    if pid := os.fork():
+        with open(file, "w") as written:
+            written.write(str(pid))
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(600)
+
+
+def talks_in_threads(file):
+    threads = [threading.Thread(target=print, args=["\n".join([LINE] * 50)]) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def leaves_a_thread(file):
+    log = sys.stdout._child._running.emit  # as context.log does
+
+    def talk():
+        while not os.path.exists(file):
+            time.sleep(0.001)
+        log({"t": "log", "level": "info", "text": "whose line is this?"})
+        os.unlink(file)
+
+    threading.Thread(target=talk).start()
+
+
+def lets_it_talk(file):
+    open(file, "w").close()
+    while os.path.exists(file):
+        time.sleep(0.001)
+
+
+def talks_for_ever(file):
+    while True:
+        print("on and on")
+
+
+def work(function, file="", timeout_ms=None):
+    """A call of a module's function, as a callback is one."""
+    script = f"{__name__}:{function.__name__}"
+    facts = {"mount": "", "script": script, "data": f'"{file}"', "timeout_ms": timeout_ms}
+    return {**facts, "run_failures": 0, "back_off": None, "revision": 0, "job": None}
+
+
+@pytest.fixture
+def workhorse():
+    horse = Workhorse(512)
+    yield horse
+    horse.close()
+
+
+def messages(workhorse):
+    """Until the job is done."""
+    while (message := workhorse.receive(30.0)) is not None:
+        yield message
+        if message["t"] == "done":
+            return
+
+
+def test_a_script_that_closes_everything_is_ended(workhorse):
+    workhorse.give([work(closes_everything)], 0.0)
+    with pytest.raises(ChildGone):
+        workhorse.receive(30.0)
+    assert workhorse.bury() == "killed (signal 9, SIGKILL)"
+
+
+def test_a_copy_that_outlives_its_script_hides_nothing_and_ends(workhorse, tmp_path, wait_until):
+    file = tmp_path / "pid"
+    workhorse.give([work(dies_and_leaves_a_copy, file)], 0.0)
+    with pytest.raises(ChildGone):
+        wait_until(lambda: workhorse.receive(0.01))
+    assert workhorse.bury() == "killed (signal 9, SIGKILL)"
+    copy = int(file.read_text())
+    wait_until(lambda: not psutil.pid_exists(copy) or is_in(copy, "zombie"))
+
+
+def is_in(pid, state):
+    return psutil.Process(pid).status() == state
+
+
+def test_threads_that_talk_at_once_are_understood(workhorse):
+    workhorse.give([work(talks_in_threads)], 0.0)
+    *said, done = messages(workhorse)
+    assert len(said) >= 199  # two that end at once share a line
+    assert done["ok"]
+
+
+def test_a_thread_that_outlives_its_run_does_not_talk_in_the_next(workhorse, tmp_path):
+    workhorse.give([work(leaves_a_thread, tmp_path / "go")], 0.0)
+    assert [message["t"] for message in messages(workhorse)] == ["done"]
+    workhorse.give([work(lets_it_talk, tmp_path / "go")], 0.0)
+    assert [message["t"] for message in messages(workhorse)] == ["done"]
+
+
+class Slow(Wire):
+    """One on which time is up in the middle of the first line."""
+
+    def send_text(self, text):
+        self.sock.sendall(text[:10].encode())
+        if not self._lines:
+            self._lines.append(b"")
+            os.kill(os.getpid(), STOP_SIGNAL)
+        super().send_text(text[10:])
+
+
+def test_a_line_is_whole_though_time_is_up_in_the_middle_of_it(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", sys.stdout)  # the child sets its own
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        child = Child(Slow(theirs), tokens=0)
+        before = signal.signal(STOP_SIGNAL, child._stop)
+        try:
+            child.play([work(talks_for_ever, timeout_ms=1)], 0.0)
+        finally:
+            signal.signal(STOP_SIGNAL, before)
+        said = Wire(ours)
+        assert [said.receive(0.0)["t"], said.receive(0.0)["error"]] == [
+            "log",
+            "TimedOut: timed out after 1 ms",
+        ]
