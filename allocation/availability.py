@@ -75,8 +75,8 @@ def remove(
     if load_of(instance_id, using) > CHUNK:
         make_unavailable(instance_id, reason="to be removed", epoch=epoch, using=using)
         epoch = None
-        while load_of(instance_id, using) > CHUNK:
-            dropped += _drop_jobs(instance_id, CHUNK, using)
+        while gone := _drop_jobs(instance_id, CHUNK, using):
+            dropped += gone
     with availability_alone(using):
         row = rows.first()
         if row is None:
@@ -140,7 +140,8 @@ def configure(
             return
         if settings.get("capacity") is not None:
             _one_counter(instance_id, using)
-        roster.change(row, "instance.changed", using, facts=settings, **settings)
+        facts = {**_was(row, settings), **settings}
+        roster.change(row, "instance.changed", using, facts=facts, **settings)
 
 
 def load_of(instance_id: str, using: str = "default") -> int:
@@ -177,7 +178,7 @@ def _make_available(
         row,
         "instance.available",
         using,
-        facts={"source": source, "reason": reason, "was_available": row.available, **settings},
+        facts={"source": source, "reason": reason, **_was(row, settings), **settings},
         is_dead=False,
         lease_until=None,
         reason=reason,
@@ -216,6 +217,7 @@ def _is_settled(row: Instance, available: bool, source: str, settings: Mapping[s
         row.epoch > 0
         and row.available == available
         and RANK[Instance.Source(row.source)] >= RANK[Instance.Source(source)]
+        and not (row.is_dead and source == MANUAL)  # that it died was nobody's decision
         and not _differs(row, settings)
     )
 
@@ -235,6 +237,12 @@ def _owner(row: Instance, available: bool, source: str) -> str:
 
 def _differs(row: Instance, settings: Mapping[str, Any]) -> bool:
     return any(getattr(row, name) != value for name, value in settings.items())
+
+
+def _was(row: Instance, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """For whoever asks later what the list was before this change."""
+    weight = {"was_weight": row.weight} if "weight" in settings else {}
+    return {"was_available": row.available, **weight}
 
 
 def _drop_jobs(instance_id: str, most: int | None, using: str) -> int:

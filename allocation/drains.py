@@ -1,7 +1,6 @@
 """Drain an instance: no new jobs, and the old ones leave by themselves, at a pace or at the end."""
 
 from datetime import datetime
-from typing import Any
 
 from django.db.models import F
 from django.db.models.functions import Now
@@ -16,6 +15,7 @@ from allocation.locks import availability_alone
 from allocation.logic.drain import Progress, moves_due, plan
 from allocation.models import Allocation, Drain
 from allocation.models.clock import from_now
+from allocation.models.drain import DrainQuerySet
 from allocation.moves import Destinations, move_jobs
 from allocation.wishes import check_wishes
 
@@ -77,7 +77,7 @@ def force(instance_id: str, *, epoch: int | None = None, using: str = "default")
 
 
 def is_running(instance_id: str, using: str = "default") -> bool:
-    return Drain.objects.using(using).running().filter(pk=instance_id).exists()
+    return _still_running(instance_id, using).exists()
 
 
 def progress(instance_id: str, using: str = "default") -> Progress:
@@ -85,13 +85,16 @@ def progress(instance_id: str, using: str = "default") -> Progress:
     return found.progress(left.keys, sum(left.holds.values()))
 
 
-def step(found: Drain, now: datetime, using: str = "default") -> int:
+def step(instance_id: str, now: datetime, using: str = "default") -> int:
     """Move what is due; mark the drain as done when nothing holds the instance any more."""
-    remaining = load_of(found.pk, using)
+    found = _still_running(instance_id, using).first()
+    if found is None:  # stopped or restored since it was listed
+        return 0
+    remaining = load_of(instance_id, using)
     paced = found.progress_at_pace(remaining)
     due = moves_due(paced, found.moves_per_minute, now, MOST_MOVES)
     moved = _move_some(found, due, using) if due else 0
-    if moved == remaining and left_on(found.pk, using).is_nothing:
+    if moved == remaining and left_on(instance_id, using).is_nothing:
         _finish(found, moved, using)
     return moved
 
@@ -100,14 +103,22 @@ def _move_some(found: Drain, count: int, using: str) -> int:
     jobs = Allocation.objects.using(using).on(found.pk).order_by("job_id")
     placed = [(job_id, found.pk) for job_id in jobs.values_list("job_id", flat=True)[:count]]
     moves = plan(placed, Destinations.without(found.pk, using).choose)
-    moved = move_jobs(moves, "drain", using)
-    changes: dict[str, Any] = {"moved": F("moved") + moved, "stuck": moved < len(placed)}
-    Drain.objects.using(using).filter(pk=found.pk).update(**changes)
-    if changes["stuck"] and not found.stuck:
+    running = _still_running(found.pk, using)
+    moved = move_jobs(moves, "drain", using, still=running.exists)
+    stuck = moved < len(placed)
+    if not running.update(moved=F("moved") + moved, stuck=stuck):  # taken back meanwhile
+        return 0
+    if stuck:  # the pace counts from now on: what had nowhere to go is not caught up with
+        running.update(paced_at=Now(), moved_before_pace=F("moved"))
+    if stuck and not found.stuck:
         record("instance.drain_stuck", f"instance:{found.pk}", using=using, left=count - moved)
     if moved:
         record("instance.jobs_moved", f"instance:{found.pk}", using=using, count=moved)
     return moved
+
+
+def _still_running(instance_id: str, using: str) -> DrainQuerySet:
+    return Drain.objects.using(using).running().filter(pk=instance_id)
 
 
 def _finish(found: Drain, moved: int, using: str) -> None:

@@ -16,8 +16,9 @@ MOVED_BECAUSE = {
     "rebalance": "by a rebalance",
     "instance away": "because nobody worked there",
 }
-AVAILABILITY_KINDS = [
+LIST_KINDS = [
     "instance.available",
+    "instance.changed",
     "instance.unavailable",
     "instance.draining",
     "instance.dead",
@@ -56,14 +57,21 @@ def candidates_at(epoch: int, using: str = "default") -> list[Candidate] | None:
     rows = Instance.objects.using(using).values_list("id", "weight", "available", "epoch")
     weights = {key: weight for key, weight, _, _ in rows}
     available = {key for key, _, is_available, _ in rows if is_available}
-    changes = Event.objects.using(using).of_kinds(AVAILABILITY_KINDS).newest_first()
-    for _, subject, facts in changes.values_list("id", "subject", "facts")[:MOST_CHANGES]:
+    changes = Event.objects.using(using).of_kinds(LIST_KINDS).newest_first()
+    told = changes.values_list("id", "kind", "subject", "facts")
+    for _, kind, subject, facts in told[:MOST_CHANGES]:
         key = subject.removeprefix("instance:")
         if facts["epoch"] <= epoch:
             return [Candidate(key, weights.get(key, 1)) for key in sorted(available)]
-        weights.setdefault(key, facts.get("weight", 1))
-        (available.add if facts["was_available"] else available.discard)(key)
+        weights[key] = _weight_before(kind, facts, weights.get(key, 1))
+        if "was_available" in facts:
+            (available.add if facts["was_available"] else available.discard)(key)
     return None
+
+
+def _weight_before(kind: str, facts: dict[str, Any], after: int) -> int:
+    """One that is removed says itself what it weighed."""
+    return facts.get("weight" if kind == "instance.removed" else "was_weight", after)
 
 
 def _placement(row: Allocation | PastAllocation) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 """Move jobs from one instance to another; each leaves a trace in its history."""
 
+import math
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -12,6 +14,7 @@ from allocation.events import current_actor
 from allocation.locks import availability_alone, ending_placements
 from allocation.logic.drain import Move
 from allocation.models import Allocation, Instance, PastAllocation
+from allocation.models.instance import InstanceQuerySet
 from allocation.open_ones import OpenOnes
 from allocation.place_many import room_of
 from allocation.stores import store
@@ -61,8 +64,21 @@ class Destinations:
         return self.choose(job_id)
 
 
-def move_jobs(moves: list[Move], reason: str, using: str = "default") -> int:
-    """How many moved: those still on their source whose target is available."""
+def _always() -> bool:
+    return True
+
+
+def move_jobs(
+    moves: list[Move],
+    reason: str,
+    using: str = "default",
+    *,
+    still: Callable[[], bool] = _always,
+) -> int:
+    """How many moved: those still on their source whose target is available and has room.
+
+    `still` is asked while nobody changes the list of instances: none moves when it says no.
+    """
     if not moves:
         return 0
     targets = {move.target for move in moves}
@@ -72,15 +88,26 @@ def move_jobs(moves: list[Move], reason: str, using: str = "default") -> int:
     else:
         held = ending_placements(buckets(move.job_id for move in moves), using)
     with held:
-        moved = _move(moves, set(available.values_list("pk", flat=True)), reason, using)
+        moved = _move(moves, _room(available), reason, using) if still() else 0
     forget_loads(using)
     return moved
 
 
-def _move(moves: list[Move], available: set[str], reason: str, using: str) -> int:
-    wanted = {move.job_id: move for move in moves if move.target in available}
+def _room(available: InstanceQuerySet) -> dict[str, float]:
+    """How many more jobs each may get; others may have come since the moves were planned."""
+    rows = available.with_load().values_list("pk", "capacity", "load")
+    return {key: math.inf if most is None else most - load for key, most, load in rows}
+
+
+def _move(moves: list[Move], room: dict[str, float], reason: str, using: str) -> int:
+    wanted = {move.job_id: move for move in moves if move.target in room}
     rows = Allocation.objects.using(using).filter(pk__in=list(wanted)).order_by("pk")
-    moving = [row for row in rows if row.instance_id == wanted[row.pk].source]
+    moving = []
+    for row in rows:
+        source, target = wanted[row.pk].source, wanted[row.pk].target
+        if row.instance_id == source and room[target] > 0:
+            room[target] -= 1
+            moving.append(row)
     if not moving:
         return 0
     actor = current_actor()
@@ -93,7 +120,7 @@ def _move(moves: list[Move], available: set[str], reason: str, using: str) -> in
         row.instance_id = wanted[row.pk].target
         counts[row.instance_id] += 1
         row.epoch, row.actor, row.channel = epoch, actor.name, actor.channel
-        row.strategy, row.candidates, row.score = reason, len(available), None
+        row.strategy, row.candidates, row.score = reason, len(room), None
         row.allocated_at = Now()
     fields = ["instance_id", "epoch", "actor", "channel", "strategy", "candidates", "score"]
     Allocation.objects.using(using).bulk_update(moving, [*fields, "allocated_at"], batch_size=100)

@@ -66,8 +66,9 @@ def last(using: str = "default") -> Rebalance | None:
 
 
 def step(now: datetime, using: str = "default") -> int:
-    """Move what is due; done when every job was looked at."""
-    found = Rebalance.objects.using(using).filter(done_at__isnull=True).first()
+    """Inside a transaction: move what is due; done when every job was looked at."""
+    running = Rebalance.objects.using(using).filter(done_at__isnull=True)
+    found = running.select_for_update().first()  # who stops it waits for the moves under way
     if found is None:
         return 0
     due = moves_due(found.progress, found.moves_per_minute, now, MOST_MOVES)

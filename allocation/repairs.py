@@ -28,10 +28,10 @@ def move_drains_on(now: datetime, lease: HeldLease) -> int:
     """Jobs of draining instances move at their pace, and all of them after the deadline."""
     running = Drain.objects.using(lease.using).running().order_by("started_at")
     moved = 0
-    for found in running[:BATCH]:
+    for instance_id in list(running.values_list("pk", flat=True)[:BATCH]):
         with atomic(using=lease.using):
             lease.guard()
-            moved += drains.step(found, now, lease.using)
+            moved += drains.step(instance_id, now, lease.using)
     return moved
 
 

@@ -99,6 +99,25 @@ def test_a_silent_instance_becomes_unavailable_and_revives_with_its_heartbeat(ao
     assert kinds() == ["instance.available", "instance.dead", "instance.available"]
 
 
+def test_a_persons_unavailable_outranks_the_heartbeat_of_one_that_had_died(ao, lease):
+    ao.available("a")
+    ao.available("a", source="worker", lease_seconds=5)
+    Instance.objects.update(lease_until=from_now(-1))
+    assert bury_dead_instances(database_now(), lease) == 1
+    ao.unavailable("a", reason="stays off")
+    assert not ao.available("a", source="worker", lease_seconds=5)
+    assert Instance.objects.get().reason == "stays off"
+
+
+def test_a_dead_one_that_automation_takes_away_may_come_back(ao, lease):
+    ao.available("a")
+    ao.available("a", source="worker", lease_seconds=5)
+    Instance.objects.update(lease_until=from_now(-1))
+    bury_dead_instances(database_now(), lease)
+    assert ao.unavailable("a", source="dns")
+    assert ao.available("a", source="worker", lease_seconds=5)
+
+
 def test_an_instance_without_heartbeat_never_dies(ao, lease):
     ao.available("a")
     assert bury_dead_instances(database_now(), lease) == 0
@@ -138,6 +157,14 @@ def test_an_instance_with_very_many_jobs_is_emptied_before_it_goes(ao, monkeypat
     ao.allocate_many(f"job{n}" for n in range(35))
     assert availability.remove("a") == 35
     assert PastAllocation.objects.count() == 35
+
+
+def test_a_counter_that_says_too_much_does_not_keep_an_instance(ao, monkeypatch):
+    monkeypatch.setattr(availability, "CHUNK", 10)
+    ao.available("a")
+    ao.allocate_many(f"job{n}" for n in range(15))
+    InstanceLoad.objects.filter(part=0).update(jobs=1000)
+    assert (availability.remove("a"), Instance.objects.count()) == (15, 0)
 
 
 def test_a_full_instance_gets_no_more_jobs(ao):

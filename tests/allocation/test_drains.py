@@ -9,8 +9,10 @@ from allocation.atributo import Atributo
 from allocation.errors import NotDraining, UnknownInstance, UnknownJob
 from allocation.explain import explain
 from allocation.leases import HeldLease
+from allocation.logic.drain import Move, plan
 from allocation.models import Allocation, Drain, Event, Hold, Instance, PastAllocation
 from allocation.models.clock import database_now, from_now
+from allocation.moves import move_jobs
 from allocation.repairs import forget_expired_holds, move_drains_on
 
 pytestmark = pytest.mark.django_db
@@ -77,6 +79,25 @@ def test_restoring_ends_the_drain(ao, sweep):
     assert Instance.objects.get(pk="old").available
 
 
+@pytest.mark.parametrize("take_back", [availability.restore, drains.stop])
+def test_a_drain_that_is_taken_back_while_it_is_planned_moves_nothing(ao, monkeypatch, take_back):
+    def planned_meanwhile(placed, choose):
+        take_back("old")
+        return plan(placed, choose)
+
+    drains.drain("old", deadline_seconds=0)
+    monkeypatch.setattr(drains, "plan", planned_meanwhile)
+    assert drains.step("old", database_now()) == 0
+    assert len(ao.jobs("old")) == 12
+    assert not Event.objects.filter(kind="instance.drain_stuck").exists()
+
+
+def test_a_drain_that_was_taken_back_since_it_was_listed_moves_nothing(ao):
+    drains.drain("old", deadline_seconds=0)
+    availability.restore("old")
+    assert (drains.step("old", database_now()), len(ao.jobs("old"))) == (0, 12)
+
+
 def test_a_drain_can_be_changed_while_it_runs(ao, sweep):
     drains.drain("old", moves_per_minute=1)
     drains.drain("old", deadline_seconds=0)
@@ -101,6 +122,24 @@ def test_jobs_that_have_nowhere_to_go_stay_and_it_is_said_once(ao, sweep):
     assert Drain.objects.get().stuck
     assert Event.objects.filter(kind="instance.drain_stuck").count() == 1
     assert drains.progress("old").remaining == 12
+
+
+def test_what_had_nowhere_to_go_is_not_caught_up_with(ao, sweep):
+    ao.unavailable("new1")
+    ao.unavailable("new2")
+    drains.drain("old", moves_per_minute=6)
+    Drain.objects.update(started_at=from_now(-3600))
+    assert (sweep(), Drain.objects.get().stuck) == (0, True)
+    ao.available("new1")
+    assert [sweep(seconds) for seconds in (0, 11, 11, 31)] == [0, 1, 0, 2]
+
+
+def test_nobody_moves_to_where_others_took_the_room(ao):
+    availability.configure("new1", capacity=2)
+    planned = [Move(f"job{n:02}", "old", "new1") for n in range(3)]
+    moved = move_jobs(planned, "drain")
+    assert (moved, ao.jobs("new1")) == (2, ["job00", "job01"])
+    assert availability.load_of("old") == 10
 
 
 def test_moves_respect_capacities(ao, sweep):
@@ -214,13 +253,25 @@ def test_explain_says_from_where_a_drain_moved_the_job(ao, sweep):
 
 def test_explain_finds_the_list_of_then_behind_many_changes(ao):
     ao.allocate("later")
-    chosen_from = {"new1", "new2", "old"}
+    assert ao.instance("later") == "new2"
     ao.unavailable("new1", destroyed=True)
     ao.unavailable("new2")
     ao.available("other")
-    found = explain("later") if ao.instance("later") else explain("job00")
-    names = {score["instance_id"] for score in found["why"]["scores"]}
-    assert names in (chosen_from, {"old"})
+    names = [score["instance_id"] for score in explain("later")["why"]["scores"]]
+    assert names == ["new2", "new1", "old"]
+
+
+def test_explain_knows_the_weights_of_then(ao):
+    """Of one that is heavier now, and of one that left and came back heavier."""
+    by_weight = Atributo(strategy="rendezvous")
+    ao.deallocate_many(ao.jobs("old"))
+    by_weight.allocate_many(f"job{n}" for n in range(30))
+    first = {job: explain(job)["why"]["scores"] for job in by_weight.jobs("new1")}
+    availability.configure("old", weight=900)
+    ao.unavailable("new2", destroyed=True)
+    ao.available("new2", weight=700)
+    ao.available("new2", weight=800)
+    assert {job: explain(job)["why"]["scores"] for job in first} == first
 
 
 def test_explain_knows_a_job_that_has_left(ao):

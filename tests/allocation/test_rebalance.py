@@ -1,6 +1,7 @@
 """A rebalance: previewed, applied at a pace, watched and stopped, through every door."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 
@@ -12,9 +13,11 @@ from allocation.atributo import Atributo
 from allocation.errors import NotRebalancing, Rebalancing
 from allocation.invariants import INVARIANTS
 from allocation.leases import HeldLease
+from allocation.logic.drain import replan
 from allocation.models import Allocation, Event, PastAllocation
 from allocation.models.clock import database_now
 from allocation.repairs import move_rebalance_on
+from tests.allocation.together import is_waiting, threads
 
 pytestmark = pytest.mark.django_db
 
@@ -63,6 +66,22 @@ def test_a_stopped_rebalance_moves_nothing_more(ao, sweep):
     assert sweep(3600) == 0
     with pytest.raises(NotRebalancing):
         rebalances.stop()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_moves_while_it_is_stopped_is_counted(ao, sweep, monkeypatch, wait_until):
+    def stopped_meanwhile(*arguments):
+        stopping.append(pool.submit(threads, 1, lambda _: rebalances.stop()))
+        wait_until(lambda: is_waiting() or stopping[0].done())
+        return replan(*arguments)
+
+    stopping = []
+    rebalances.start(moves_per_minute=60)
+    monkeypatch.setattr(rebalances, "replan", stopped_meanwhile)
+    with ThreadPoolExecutor(1) as pool:
+        moved = sweep(5)
+    (stopped,) = stopping[0].result()
+    assert stopped.moved == moved == PastAllocation.objects.count() > 0
 
 
 def test_only_one_runs_at_a_time(ao):

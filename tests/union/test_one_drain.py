@@ -47,10 +47,10 @@ def test_a_drain_is_done_when_nothing_of_three_kinds_is_left(instance):
     assert drains.progress(instance).fraction == 0
     Atributo().deallocate("k")
     let_go("mailer")
-    drains.step(Drain.objects.get(), database_now())
+    drains.step(instance, database_now())
     assert (counts(instance), Drain.objects.get().done_at) == ((0, 1, 0), None)
     hold(instance, "running job", "worker/w1", seconds=-1)
-    drains.step(Drain.objects.get(), database_now())
+    drains.step(instance, database_now())
     assert Drain.objects.get().done_at is not None
     assert may_remove(instance).may
 
