@@ -62,6 +62,12 @@ def remove(pool: Pool, keys: Collection[str]) -> None:
             _drain(pool, row)
 
 
+def weigh(pool: Pool, found: Sequence[Found]) -> None:
+    """They are where they were, with another priority or weight."""
+    for seen in found:
+        pool.backends.filter(key=seen.key).update(priority=seen.priority, weight=seen.weight)
+
+
 def drain_again(backend: Backend, lease: HeldLease) -> bool:
     with atomic():
         lease.guard()

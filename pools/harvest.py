@@ -17,6 +17,8 @@ from pools.watched_name import WatchedName
 
 log = structlog.get_logger(__name__)
 
+Weight = tuple[int, int]  # SRV priority and weight
+
 
 def harvest(names: Sequence[WatchedName], clock: Clock, lease: HeldLease) -> int:
     """The oldest reading of each, or of all those that can be stored; what came and went."""
@@ -48,7 +50,7 @@ def _sightings(names: Sequence[WatchedName]) -> dict[int, Sighting]:
     epochs = {name.pool_id: name.epoch for name in names}
     rows = Pool.objects.select_for_update().filter(pk__in=list(epochs)).order_by("pk")
     pools = {pool.pk: pool for pool in rows if pool.epoch == epochs[pool.pk]}
-    known = _known_keys(pools)
+    known = _known_weights(pools)
     return {
         name.pool_id: _sighting(name, pools[name.pool_id], known[name.pool_id])
         for name in names
@@ -56,27 +58,29 @@ def _sightings(names: Sequence[WatchedName]) -> dict[int, Sighting]:
     }
 
 
-def _sighting(name: WatchedName, pool: Pool, known: set[str]) -> Sighting:
+def _sighting(name: WatchedName, pool: Pool, known: dict[str, Weight]) -> Sighting:
     reading = name.readings[0]
     verdict = judge(
-        known,
+        known.keys(),
         set(reading.backends),
         pool.removal_share,
         name.doubted,
         is_answered(reading.error, reading.steps),
     )
-    return Sighting(pool, reading, verdict)
+    found = {key: (seen.priority, seen.weight) for key, seen in reading.backends.items()}
+    changed = [key for key, weight in known.items() if found.get(key, weight) != weight]
+    return Sighting(pool, reading, verdict, changed)
 
 
-def _known_keys(pools: dict[int, Pool]) -> dict[int, set[str]]:
-    """A refused backend that is permitted by now is new."""
-    known: dict[int, set[str]] = defaultdict(set)
+def _known_weights(pools: dict[int, Pool]) -> dict[int, dict[str, Weight]]:
+    """By pool and key; a refused backend that is permitted by now is new."""
+    known: dict[int, dict[str, Weight]] = defaultdict(dict)
     rows = Backend.objects.present().filter(pool__in=list(pools))
-    for pk, key, state, address, port in rows.values_list(
-        "pool_id", "key", "state", "address", "port"
+    for pk, key, state, address, port, *weight in rows.values_list(
+        "pool_id", "key", "state", "address", "port", "priority", "weight"
     ):
         if state == Backend.State.PRESENT or refused_target(address, port):
-            known[pk].add(key)
+            known[pk][key] = (weight[0], weight[1])
     return known
 
 
@@ -84,6 +88,7 @@ def _carry_out(sightings: Sequence[Sighting], clock: Clock) -> None:
     write_down(sightings, clock)
     for sighting in sightings:
         apply.remove(sighting.pool, sighting.verdict.removed)
+        apply.weigh(sighting.pool, [sighting.reading.backends[key] for key in sighting.changed])
     apply.add(
         [
             (sighting.pool, sighting.reading.backends[key])

@@ -35,9 +35,12 @@ SEEN = [
 
 @dataclass(frozen=True)
 class Sighting:
+    """`changed` holds the keys of those whose SRV priority or weight is another now."""
+
     pool: Pool
     reading: Reading
     verdict: Verdict
+    changed: Sequence[str] = ()
 
 
 def write_down(sightings: Sequence[Sighting], clock: Clock) -> None:

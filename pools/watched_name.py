@@ -89,7 +89,7 @@ class WatchedName:
 
 
 def _gist(reading: Reading) -> tuple[Any, ...]:
-    return reading.state, reading.error, reading.stale_since, frozenset(reading.backends)
+    return reading.state, reading.error, reading.stale_since, frozenset(reading.backends.values())
 
 
 def _found(row: Backend) -> Found:

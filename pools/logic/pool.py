@@ -179,6 +179,8 @@ class PoolMachine:
         if self.state in ("stopping", "stopped"):
             return
         self.roster.add(backend)
+        for slot in self.slots.of(backend.key):  # its weight may have changed
+            slot.backend = backend
         self._choose_balancer()
         self.shape.want_rebalance()
 
@@ -283,8 +285,10 @@ class PoolMachine:
             self.slots.retire(slot, now)
 
     def demand(self) -> int:
+        """A failed pool has one connection to try at least, or it would never run again."""
         living = len(self.roster.backends) - len(self.roster.dead)
-        return self.shape.sizing.demand(self.slots.all(), len(self.queue), living)
+        demand = self.shape.sizing.demand(self.slots.all(), len(self.queue), living)
+        return max(demand, int(self.state == "failed"))
 
     def became_doomed(self, slot: Slot) -> None:
         """A connection in use is not to be used again; its holder will find out by itself."""

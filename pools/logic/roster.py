@@ -54,11 +54,17 @@ class Roster:
             index = insertion_index(self.preference, self.backends, backend, self._chance)
             self.preference.insert(index, backend.key)
 
-    def in_use(self) -> list[str]:
-        """The keys that deserve connections, in order of preference."""
+    def in_use(self, watched: int) -> list[str]:
+        """The keys that deserve connections, in order of preference.
+
+        While others live only so many dead ones are `watched`: they must not take every place.
+        """
         down = self.dead.keys() | self.outliers.ejected.keys()
         tiers = reachable_tiers(self.backends, down)
-        return [key for key in self.preference if key in tiers and not self._is_resting(key)]
+        keys = [key for key in self.preference if key in tiers and not self._is_resting(key)]
+        dead = [key for key in keys if key in self.dead]
+        left_out = set(dead[watched:]) if len(dead) < len(keys) else set()
+        return [key for key in keys if key not in left_out]
 
     def _is_resting(self, key: str) -> bool:
         return key in self.outliers.ejected and key not in self.dead

@@ -58,11 +58,11 @@ class Shape:
     def _rebalance(self, now: float) -> None:
         self.last_rebalance_at = now
         roster = self._pool.roster
-        keys = roster.in_use()
-        self._leave_others(set(keys), now)
-        groups = [(key, self._replaceable(key)) for key in keys]
         target = self.sizing.target(self._pool.demand())
         maximum, singleton = self._pool.config.maximum, self._pool.is_singleton
+        keys = roster.in_use(watched=max(maximum - target, maximum // 2))
+        self._leave_others(set(keys), now)
+        groups = [(key, self._replaceable(key)) for key in keys]
         plan = plan_rebalance(groups, roster.dead.keys(), target, maximum, singleton)
         for slot in plan.remove:
             if not self._pool.is_last(slot) and self._may_change(slot.key, now):

@@ -209,6 +209,16 @@ def test_weights_share_the_claims():
     assert 85 <= served["b1"] <= 95
 
 
+def test_weights_that_change_count_for_connections_that_are_open():
+    run = PoolRun(spares=4, maximum=4).add("b1", weight=90).add("b2", weight=10)
+    run.add("b1", weight=10).add("b2", weight=90)
+    served = Counter()
+    for i in range(100):
+        served[run.claim(i).slot(i).key] += 1
+        run.release(i)
+    assert 85 <= served["b2"] <= 95
+
+
 def test_weight_zero_is_hardly_ever_but_not_never():
     run = PoolRun(spares=4, maximum=4).add("b1", weight=10).add("b2", weight=0)
     served = Counter()

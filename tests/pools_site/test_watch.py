@@ -53,6 +53,18 @@ def test_a_target_that_returns_is_available_again(watching):
     assert kinds()[-2:] == ["gone", "returned"]
 
 
+def test_priority_and_weight_are_those_of_the_last_answer(watching):
+    watching.targets(1, 2)
+    watching.name()
+    watching.sweep()
+    hosts = [(10, 5, 8001, "t1.example"), (20, 0, 8002, "t2.example")]
+    watching.server.set("_http._tcp.svc.example", "SRV", hosts, 10)
+    watching.again()
+    rows = Backend.objects.order_by("port").values_list("priority", "weight", "state")
+    assert list(rows) == [(10, 5, "present"), (20, 0, "present")]
+    assert kinds() == ["running", "added", "added"]
+
+
 @pytest.mark.parametrize("fault", ["servfail", "refused", "notimp", "nxdomain", "nodata"])
 def test_a_failure_of_dns_drains_nothing(watching, fault):
     watching.targets(1, 2)
