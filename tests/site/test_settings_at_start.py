@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from atributo_site import embedded_redis, secret_key
+from atributo_site import embedded_redis, first_start, secret_key
 from atributo_site.databases import configured
 from atributo_site.environment import BASE_DIR, BadEnvironment, read
 from atributo_site.management.commands import up
@@ -57,6 +57,13 @@ def test_a_state_folder_that_cannot_be_used_is_named(tmp_path, broken):
     ended = manage(var, "up", "--check")
     assert (ended.returncode, len(ended.stderr.splitlines())) == (2, 1)
     assert ended.stderr.startswith(f"ATRIBUTO_VAR_DIR: {var / broken}")
+
+
+def test_static_files_that_cannot_be_kept_are_said_in_one_sentence(tmp_path, settings):
+    settings.STATIC_ROOT = tmp_path
+    (tmp_path / ".collected").mkdir()
+    with pytest.raises(BadEnvironment, match=r"/.collected cannot be used: Is a directory\.$"):
+        first_start.collect_static()
 
 
 def test_an_empty_signing_key_is_no_key(tmp_path):
