@@ -18,20 +18,22 @@ install: .venv/installed ## make .venv with the pinned packages
 
 install-dev: .venv/installed-dev
 
-.venv/bin/python:
+# pip comes last into a .venv: one whose making was interrupted is made again.
+.venv/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	  || { echo "Atributo needs Python 3.11 or newer: install it, or name it with PYTHON=…" >&2; exit 1; }
-	@$(PYTHON) -m venv .venv 2>/dev/null || { rm -rf .venv; \
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    apt-get update -qq && apt-get install -y -qq python3-venv && $(PYTHON) -m venv .venv; \
+	    apt-get update -qq && apt-get install -y -qq python3-venv; \
 	  else echo "Python's venv module is missing: install python3-venv" >&2; exit 1; fi; }
+	@$(PYTHON) -m venv .venv
 
-.venv/installed: requirements.txt | .venv/bin/python
+.venv/installed: requirements.txt | .venv/bin/pip
 	@echo "Installing the pinned packages …"
 	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
 	@touch $@
 
-.venv/installed-dev: requirements-dev.txt requirements.txt | .venv/bin/python
+.venv/installed-dev: requirements-dev.txt requirements.txt | .venv/bin/pip
 	@echo "Installing the pinned packages for development …"
 	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch .venv/installed $@

@@ -10,6 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import DatabaseError, InterfaceError, OperationalError, ProgrammingError
+from django.db.migrations.exceptions import MigrationSchemaMissing
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -23,7 +24,8 @@ EXIT_USAGE = 2  # the command line itself is wrong
 
 
 MOST_LISTED = 100_000
-UNDEFINED_TABLE = "42P01"  # as PostgreSQL calls it; on SQLite it is an OperationalError
+# Tables or rights are missing, as PostgreSQL says it; on SQLite both are an OperationalError.
+UNDEFINED_TABLE, INSUFFICIENT_PRIVILEGE = "42P01", "42501"
 
 
 class DatabaseFailed(AtributoError):
@@ -103,14 +105,21 @@ def _database_failed(error: Exception) -> DatabaseFailed:
     """In one line; a mistake in a statement of ours is raised again, its trace must be seen."""
     if not _is_of_the_database(error):
         raise error
-    said = str(error).strip().partition("\n")[0]
+    said = str(_told_by_the_database(error)).strip().partition("\n")[0]
     return DatabaseFailed(f"the database failed: {said}. `manage.py doctor` says more.")
 
 
 def _is_of_the_database(error: Exception) -> bool:
     if isinstance(error, ProgrammingError):
-        return getattr(error.__cause__, "sqlstate", "") == UNDEFINED_TABLE
-    return isinstance(error, OperationalError | InterfaceError) or type(error) is DatabaseError
+        sqlstate = getattr(error.__cause__, "sqlstate", "")
+        return sqlstate in (UNDEFINED_TABLE, INSUFFICIENT_PRIVILEGE)
+    away = (OperationalError, InterfaceError, MigrationSchemaMissing)
+    return isinstance(error, away) or type(error) is DatabaseError
+
+
+def _told_by_the_database(error: Exception) -> BaseException:
+    """Migrating wraps the reason why the very first table cannot be made."""
+    return (error.__context__ or error) if isinstance(error, MigrationSchemaMissing) else error
 
 
 def _user() -> str:

@@ -45,6 +45,7 @@ def _postgresql(entry: dict[str, Any], env: Environment) -> dict[str, Any]:
         "idle_in_transaction_session_timeout": 30_000,
         "jit": "off",  # compiling one search of documents took seconds, running it milliseconds
     }
-    words = " ".join(f"-c {name}={value}" for name, value in flags.items())
-    options = {"options": words, "connect_timeout": 5, **entry.get("OPTIONS", {})}
+    given = dict(entry.get("OPTIONS", {}))
+    words = [f"-c {name}={value}" for name, value in flags.items()] + [given.pop("options", "")]
+    options = {"options": " ".join(words).strip(), "connect_timeout": 5, **given}
     return {**entry, "CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": True, "OPTIONS": options}

@@ -13,6 +13,7 @@ from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 
 from allocation.events import record
+from atributo_site.state_folder import unusable
 
 # Folders that no page of ours uses; compressing them would double the time of the first start.
 UNUSED_STATIC = ["redoc", "rest_framework", "django_rq", "knox"]
@@ -36,8 +37,17 @@ def collect_static() -> bool:
     """Collect only when a source file has changed, since compressing them takes seconds."""
     mark = Path(settings.STATIC_ROOT) / ".collected"
     now = _sources_fingerprint()
-    if mark.exists() and mark.read_text() == now:
-        return False
+    try:
+        if mark.exists() and mark.read_text() == now:
+            return False
+        _collect()
+        mark.write_text(now)
+    except OSError as error:  # a full disk, as a rule
+        raise unusable(error) from error
+    return True
+
+
+def _collect() -> None:
     call_command(
         "collectstatic",
         verbosity=0,
@@ -45,8 +55,6 @@ def collect_static() -> bool:
         clear=True,
         ignore_patterns=UNUSED_STATIC,
     )
-    mark.write_text(now)
-    return True
 
 
 def _sources_fingerprint() -> str:

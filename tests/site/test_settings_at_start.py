@@ -3,12 +3,15 @@
 import os
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
-from atributo_site import embedded_redis, secret_key
-from atributo_site.environment import BASE_DIR, BadEnvironment
+from atributo_site import embedded_redis, first_start, secret_key
+from atributo_site.databases import configured
+from atributo_site.environment import BASE_DIR, BadEnvironment, read
+from atributo_site.management.commands import up
 
 PRODUCTION = {
     "ATRIBUTO_ENV": "production",
@@ -56,6 +59,13 @@ def test_a_state_folder_that_cannot_be_used_is_named(tmp_path, broken):
     assert ended.stderr.startswith(f"ATRIBUTO_VAR_DIR: {var / broken}")
 
 
+def test_static_files_that_cannot_be_kept_are_said_in_one_sentence(tmp_path, settings):
+    settings.STATIC_ROOT = tmp_path
+    (tmp_path / ".collected").mkdir()
+    with pytest.raises(BadEnvironment, match=r"/.collected cannot be used: Is a directory\.$"):
+        first_start.collect_static()
+
+
 def test_an_empty_signing_key_is_no_key(tmp_path):
     (tmp_path / "secret_key").touch()
     with pytest.raises(BadEnvironment, match="is empty: remove it"):
@@ -74,6 +84,32 @@ def test_a_database_that_is_none_is_said_in_one_line(tmp_path):
     ended = manage(tmp_path, "instances", "list")
     assert ended.returncode == 1
     assert ended.stderr.startswith("the database failed: file is not a database.")
+
+
+@pytest.mark.only_on("postgresql")
+def test_tables_that_cannot_be_made_are_said_in_one_line(tmp_path, db, migrated_database):
+    nowhere = f"{migrated_database.url}&options=-csearch_path%3Dnowhere"
+    ended = manage(tmp_path, "up", "--check", DATABASE_URL=nowhere)
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("the database failed: no schema has been selected")
+    assert len(ended.stderr.splitlines()) == 1
+
+
+def test_options_of_the_url_stand_beside_ours(tmp_path):
+    url = "postgresql://u@h/db?options=-csearch_path%3Dours&sslmode=verify-full"
+    options = configured(read({"DATABASE_URL": url}), tmp_path)["OPTIONS"]
+    assert options["options"].startswith("-c statement_timeout=30000 -c lock_timeout=")
+    assert options["options"].endswith(" -csearch_path=ours")
+    assert options["sslmode"] == "verify-full"
+
+
+def test_a_redis_that_does_not_answer_is_said_at_the_start(settings):
+    settings.REDIS_URL = "redis://:geheim@127.0.0.1:1/0"
+    command = up.Command(stdout=StringIO())
+    command.say_what_is_degraded()
+    said = command.stdout.getvalue()
+    assert said.startswith("Degraded: Redis does not answer")
+    assert "geheim" not in said
 
 
 def test_a_number_for_one_process_does_not_start_several(tmp_path):

@@ -72,6 +72,7 @@ class Command(AtributoCommand):
         web = self.site[0]
         if self.supervisor.watch_until(lambda: web_answers(host, port), UP_SECONDS):
             self._say(f"\nAtributo runs at {address}\n{login}\n{self._where_things_are()}")
+            self.say_what_is_degraded()
         elif not self.supervisor.stopping:
             raise not_up("the web server", web.log_path)
 
@@ -91,6 +92,12 @@ class Command(AtributoCommand):
             call_command("seed_demo", stdout=self.stdout)
         connection.close()
         return _how_to_log_in(made)
+
+    def say_what_is_degraded(self) -> None:
+        """A REDIS_URL with a mistake stops nothing, and would not be seen here otherwise."""
+        health = redis_health()
+        if health.state != "ok":
+            self._say(f"Degraded: {health.detail}")
 
     def _died(self, child: Any) -> None:
         self._say(f"{child.name} ended ({child.last_exit}); starting it again.")
