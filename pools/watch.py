@@ -41,9 +41,11 @@ class Watch:
         driver: Driver | None = None,
         patience_seconds: float = PATIENCE_SECONDS,
         gather_ms: float = GATHER_MS,
+        silence_ms: float = SILENCE_MS,
     ) -> None:
         self.patience_seconds = patience_seconds
         self.gather_ms = gather_ms
+        self.silence_ms = silence_ms
         self.names: dict[int, WatchedName] = {}
         self._given_driver = driver
         self._token: int | None = None
@@ -165,7 +167,7 @@ class Watch:
     def _expect_another_sweep(self) -> None:
         if self._silence is not None:
             self._silence.cancel()
-        self._silence = self.driver.call_at(self.driver.now() + SILENCE_MS, self._fall_silent)
+        self._silence = self.driver.call_at(self.driver.now() + self.silence_ms, self._fall_silent)
 
     def _fall_silent(self) -> None:
         """Another curator is active, or this one is stuck: two must not ask the same names."""

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from allocation.models.clock import database_now
 from queues.models import MinuteCount, Queue, QueuedJob
+from tests.fixtures.browser import WORDS_STAY
 from tests.site.job_rows import make_job, make_queue, make_run, make_script
 
 # What a person sees does not depend on the database; the answers are tested on both.
@@ -49,9 +50,9 @@ def test_a_running_job_shows_new_lines_and_its_end(page_as, story):
     page = page_as("viewer")
     page.goto(f"/jobs/{job.pk}/")
     job.log.create(attempt=1, level="info", text="a new line")
-    expect(page.get_by_text("a new line")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("a new line")).to_be_visible()
     QueuedJob.objects.filter(pk=job.pk).update(status="complete", slot=None, ended_at=job.due_at)
-    expect(page.get_by_text("Running now")).to_have_count(0, timeout=20_000)
+    expect(page.get_by_text("Running now")).to_have_count(0)
 
 
 def test_the_buttons_of_a_job_follow_its_state(page_as, story):
@@ -166,6 +167,7 @@ def test_a_second_click_pushes_no_second_job(page_as, story):
 def test_a_command_is_copied_where_the_browser_has_no_clipboard(page_as, transactional_db):
     page = page_as("viewer")
     page.add_init_script("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+    page.add_init_script(WORDS_STAY)
     page.goto("/queues/")
     page.get_by_text("The same from a terminal").click()
     page.get_by_role("button", name="Copy the command").first.click()

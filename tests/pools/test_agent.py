@@ -1,7 +1,6 @@
 """HTTP and HTTPS agents against real servers on loopback."""
 
 import http.client
-import socket
 import threading
 
 import pytest
@@ -25,6 +24,7 @@ from pools import (
 from tests.pools.live import LONG
 from tests.pools.web import CERTIFICATE, Web
 from tests.servers.dns import DNSServer
+from tests.servers.ports import free_port
 from tests.servers.proxy import TCPProxy
 from tests.servers.waiting import wait_until
 
@@ -131,8 +131,7 @@ def test_a_ping_with_a_huge_answer_is_a_failure(web, make_agent):
 
 
 def test_h3_a_refused_backend_is_told_at_once(make_agent):
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
+    port = free_port()
     agent = make_agent()
     for _ in range(2):
         with pytest.raises(PoolFailedError) as caught:

@@ -10,6 +10,7 @@ import pytest
 
 from pools.net.cbresolve import main
 from tests.servers.dns import DNSServer
+from tests.servers.ports import free_port
 from tests.servers.waiting import wait_until
 
 
@@ -186,8 +187,7 @@ def test_follow_tells_a_failure_once(dns):
 
 
 def test_a_snapshot_can_be_looked_at_while_following(dns):
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     with Following(dns, "-k", str(port), "svc.example") as following:
         wait_until(lambda: following.stdout.getvalue())
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/kang/snapshot") as response:

@@ -16,6 +16,7 @@ from pools import (
 from tests.pools.echo import RECOVERY, Echo, connect, pooling
 from tests.pools.live import LONG
 from tests.servers.dns import DNSServer
+from tests.servers.ports import free_port
 from tests.servers.proxy import TCPProxy
 from tests.servers.waiting import wait_until
 
@@ -48,9 +49,8 @@ def test_p6_a_peer_that_hangs_up_while_claimed_is_replaced(echo):
             assert new is not old
 
 
-def test_p8_down_then_up(echo):
-    with TCPProxy("127.0.0.1", echo.port) as proxy:
-        port = proxy.port
+def test_p8_down_then_up():
+    port = free_port()
     with pooling(port) as pool:
         assert pool.wait_for_state("failed", timeout=LONG) == "failed"
         with pytest.raises(PoolFailedError) as caught:
@@ -62,9 +62,7 @@ def test_p8_down_then_up(echo):
 
 
 def test_p7_a_dead_backend_is_not_used(echo):
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        dead = closed.getsockname()[1]
-    with pooling(echo.port, dead) as pool:
+    with pooling(echo.port, free_port()) as pool:
         wait_until(lambda: pool.machine.roster.dead)
         for _ in range(10):
             with pool.claim(timeout=LONG) as connection:

@@ -151,7 +151,8 @@ def test_a_followed_name_shows_what_changed_at_each_load(client_as, two, monkeyp
     assert (page.count("removed</span>"), "SERVFAIL" in page) == (1, True)
 
 
-def test_a_followed_name_is_asked_no_more_often_than_the_floor(client_as, two):
+def test_a_followed_name_is_asked_no_more_often_than_the_floor(client_as, two, monkeypatch):
+    monkeypatch.setattr("pools.follow.default_floor_ms", lambda: 3_600_000)
     client = client_as("operator")
     form = {"host": "svc.example", "nameservers": f"127.0.0.1:{two.server.port}", "follow": "yes"}
     client.post("/pools/look-up/", form, follow=True)

@@ -11,6 +11,7 @@ from allocation.models.clock import database_now, from_now
 from pools import configure, harvest
 from pools.models import Backend, BackendChange, Pool, PoolSnapshot
 from pools.repairs import forget_old_changes, forget_old_snapshots
+from pools.watch import SILENCE_MS
 from tests.pools_site.watching import LONG_SECONDS, TIMEOUT_MS, states
 
 pytestmark = pytest.mark.django_db
@@ -191,11 +192,12 @@ def test_every_change_is_an_event(watching):
 
 def test_a_watcher_that_sweeps_no_longer_stops_asking(watching, wait_until):
     """Another curator is active by then, and two must not ask the same names."""
+    watching.watch.silence_ms = SILENCE_MS
     watching.targets(1)
     watching.name()
     watching.sweep()
     (name,) = watching.watch.names.values()
-    watching.driver.advance(21_000)
+    watching.driver.advance(SILENCE_MS + 1)
     wait_until(lambda: name.resolver.state == "stopped")
     watching.targets(1, 2, 3)
     assert watching.sweep() == 2

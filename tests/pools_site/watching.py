@@ -10,6 +10,7 @@ from pools.net.thread_driver import ThreadDriver
 from pools.watch import Watch
 
 LONG_SECONDS = 60
+DAY_MS = 86_400_000  # nobody who only jumps through time has fallen silent
 TIMEOUT_MS = 20_000  # longer than a machine stands still; for nobody who answers it only jumps
 SRV = "_http._tcp.svc.example"
 RECOVERY = {"default": {"timeout": TIMEOUT_MS, "retries": 0, "delay": 5}}
@@ -44,7 +45,7 @@ class Watching:
     def __init__(self, server):
         self.server = server
         self.driver = the_driver()
-        self.watch = Watch(self.driver, LONG_SECONDS, gather_ms=0)
+        self.watch = Watch(self.driver, LONG_SECONDS, gather_ms=0, silence_ms=DAY_MS)
         self.lease = HeldLease.take("curator", "test", 600)
 
     def name(self, name="svc", **settings):

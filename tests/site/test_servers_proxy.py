@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from tests.servers.ports import free_port
 from tests.servers.proxy import TCPProxy
 from tests.servers.waiting import wait_until
 
@@ -245,16 +246,11 @@ def test_drip_sends_byte_by_byte(proxy):
 
 def test_a_dead_target_is_a_reset(echo):
     with (
-        TCPProxy("127.0.0.1", unused_port()) as proxy,
+        TCPProxy("127.0.0.1", free_port()) as proxy,
         pytest.raises(ConnectionError),
         connected(proxy) as client,
     ):
         say(client)
-
-
-def unused_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
 
 
 def test_unknown_modes_are_named(proxy):

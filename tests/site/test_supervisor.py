@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -23,6 +22,7 @@ from atributo_site.supervisor.claim import AlreadyRunning, Claim
 from atributo_site.supervisor.log_files import keep_small
 from atributo_site.supervisor.ports import PortInUse, listen, listen_or_offer
 from atributo_site.supervisor.supervisor import Supervisor
+from tests.servers.ports import free_port
 from tests.servers.waiting import wait_until
 
 FOR_EVER = [sys.executable, "-c", "import signal; print('up', flush=True); signal.pause()"]
@@ -172,12 +172,6 @@ def test_a_port_that_was_asked_for_is_not_replaced_but_another_offered():
 
 
 def test_a_free_port_is_taken_without_a_remark():
-    found, remark = listen_or_offer("127.0.0.1", _free_port(), insist=True)
+    found, remark = listen_or_offer("127.0.0.1", free_port(), insist=True)
     with found:
         assert remark == ""
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]

@@ -3,12 +3,16 @@
 import os
 from urllib.parse import parse_qs, urlsplit
 
-# A cut must outlast the leases; a machine that stands still for a moment must not.
+from django.db.models import Q
+
+from allocation.models import Lease
+from allocation.models.clock import from_now
+from queues.models import Slot
+
+# Looks often, and keeps its leases though the machine stands still: a cut ends them by itself.
 QUICK = {
-    "ATRIBUTO_WORKER_LEASE_MS": "6000",
     "ATRIBUTO_WORKER_HEARTBEAT_MS": "200",
     "ATRIBUTO_CURATOR_HEARTBEAT_INTERVAL_MS": "200",
-    "ATRIBUTO_CURATOR_HEARTBEAT_TIMEOUT_MS": "6000",
     "ATRIBUTO_CURATOR_INACTIVITY_DELAY_MS": "500",
 }
 
@@ -19,6 +23,7 @@ class Host:
     def __init__(self, name, folder, database_url, tcp_proxy, spawn):
         self.name = name
         self._spawn = spawn
+        self._holders = Q()
         parts = urlsplit(database_url)
         socket = parse_qs(parts.query)["host"][0] + "/.s.PGSQL.5432"
         redis = urlsplit(os.environ["REDIS_URL"])
@@ -32,12 +37,16 @@ class Host:
             "REDIS_URL": f"redis://127.0.0.1:{doorbells.port}/0",
         }
 
-    def run(self, command, *arguments):
-        return self._spawn(command, "--name", self.name, *arguments, env=self.environment)
+    def run(self, command):
+        process = self._spawn(command, "--name", self.name, env=self.environment)
+        self._holders |= Q(holder__contains=f":{process.pid}:")
 
     def cut(self):
+        """For longer than its leases, whose time is over with it."""
         for cable in self._cables:
             cable.mode = "blackhole"
+        Lease.objects.filter(self._holders).update(expires_at=from_now(-1))
+        Slot.objects.filter(self._holders).update(leased_until=from_now(-1))
 
     def mend(self):
         """Connections that were open across the cut are gone, as behind any firewall."""
