@@ -11,10 +11,14 @@ from typing import Any
 
 from django.conf import settings
 from redis import Redis
+from redis.exceptions import ResponseError
 from rq import Queue
 from rq.exceptions import NoSuchJobError
 from rq.job import Job
 from rq.serializers import JSONSerializer
+
+from queues.logic.storable import is_storable
+from queues.models.queue import MOST_WORKERS
 
 ENTRY = "queues.doorbell.answer"
 CHANNEL = "default"
@@ -67,7 +71,9 @@ class TakenBell(DoorbellJob):
         with self.connection.pipeline() as pipeline:
             pipeline.hgetall(self.key)
             pipeline.delete(self.key, doorbell_queue(self.connection).intermediate_queue_key)
-            raw_data, _ = pipeline.execute()
+            raw_data, _ = pipeline.execute(raise_on_error=False)
+        if isinstance(raw_data, ResponseError):  # no hash, so not ours
+            raw_data = {b"data": b""}
         if not raw_data:
             raise NoSuchJobError(self.key)
         self.restore(raw_data)
@@ -95,8 +101,11 @@ def _bell(raw_data: dict[bytes, bytes]) -> Bell | None:
         text = zlib.decompressobj().decompress(packed, LONGEST_MESSAGE)
         name, _, arguments, _ = json.loads(text)
         queue, slot = arguments
-    except (ValueError, TypeError, zlib.error):
+    except (ValueError, TypeError, RecursionError, zlib.error):
         return None
-    if name != ENTRY or not isinstance(queue, str) or not isinstance(slot, int):
-        return None
-    return Bell(queue, slot)
+    is_ours = name == ENTRY and isinstance(queue, str) and is_storable(queue)
+    return Bell(queue, slot) if is_ours and _is_number(slot) else None
+
+
+def _is_number(slot: Any) -> bool:
+    return isinstance(slot, int) and 0 <= slot < MOST_WORKERS

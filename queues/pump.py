@@ -27,6 +27,7 @@ log = structlog.get_logger(__name__)
 SHORT_SECONDS = 0.02  # what ends sooner is written with its batch
 SLICE_SECONDS = 5.0  # then the other queues have their turn
 LARGEST_BATCH = 256
+LARGEST_MESSAGE = 1024 * 1024  # characters of data: while it is handed over no lease is renewed
 DATABASE_PAUSE_SECONDS = 0.1
 
 
@@ -55,7 +56,7 @@ class Pump:
 
     def _play(self, batch: Batch) -> None:
         """Run a batch; nothing of it is held any more when this returns."""
-        playing = Playing(batch.before_suspects(), time.monotonic())
+        playing = Playing(self._first_of(batch), time.monotonic())
         if batch.jobs[0].suspect and not self._begin_carefully(playing, len(batch.jobs) > 1):
             return
         jobs = playing.batch.jobs
@@ -69,6 +70,13 @@ class Pump:
             raise
         if len(playing.batch.jobs) < len(batch.jobs):
             self.slot.give_back()
+
+    def _first_of(self, batch: Batch) -> Batch:
+        """Those that are handed over together; no more are reserved the next time."""
+        first = batch.before_suspects().within(LARGEST_MESSAGE)
+        if len(first.jobs) < len(batch.jobs):
+            self._size = len(first.jobs)
+        return first
 
     def _begin_carefully(self, playing: "Playing", others: bool) -> bool:
         """Show it as running before it begins, and undo what earlier attempts left behind."""

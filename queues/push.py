@@ -1,6 +1,6 @@
 """Push: check a job, store it, ring."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from queues.routes import send_one_key
 from queues.statements import hot_cursor
 
 CHUNK = 5000
+LARGEST_STATEMENT = 16 * 1024 * 1024  # characters of data
 TRIES = 3
 
 
@@ -72,8 +73,8 @@ def push_many(
         return _hold(prepared, texts, holder)
     ids = get_job_ids(len(texts))
     with atomic(using=using):
-        for begin in range(0, len(texts), CHUNK):
-            _insert_many(prepared, ids[begin : begin + CHUNK], texts[begin : begin + CHUNK])
+        for part in _parts(texts):
+            _insert_many(prepared, ids[part], texts[part])
         _ring_after_commit(prepared, ids)
     return [str(job_id) for job_id in ids]
 
@@ -125,6 +126,18 @@ def _unfinished_twin(prepared: Prepared) -> int | None:
     same = jobs.filter(queue__in=Queue.objects.existing().filter(name=prepared.queue))
     same = same.filter(unique_key=prepared.options.unique_key)
     return same.values_list("id", flat=True).first()
+
+
+def _parts(texts: list[str | None]) -> Iterator[slice]:
+    """What one statement takes: PostgreSQL breaks down under hundreds of megabytes."""
+    begin = size = 0
+    for number, text in enumerate(texts):
+        size += len(text or "")
+        if number - begin >= CHUNK or (size > LARGEST_STATEMENT and number > begin):
+            yield slice(begin, number)
+            begin, size = number, len(text or "")
+    if texts:
+        yield slice(begin, len(texts))
 
 
 def _insert_many(prepared: Prepared, ids: list[int], texts: list[str | None]) -> None:

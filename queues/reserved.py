@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import accumulate
 from typing import Any
 
 from queues import sql
@@ -92,6 +93,12 @@ class Batch:
         """Those in front of the first suspect, which is begun alone."""
         suspects = (number for number, job in enumerate(self.jobs) if job.suspect)
         return replace(self, jobs=self.jobs[: max(1, next(suspects, len(self.jobs)))])
+
+    def within(self, size: int) -> "Batch":
+        """The first ones whose data fits in so many characters, at least one."""
+        sums = accumulate(len(job.data or "") for job in self.jobs)
+        count = sum(1 for total in sums if total <= size)
+        return replace(self, jobs=self.jobs[: max(1, count)])
 
 
 def reserve(slot: HeldSlot, count: int) -> Batch | None:

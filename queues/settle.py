@@ -33,7 +33,7 @@ class Ending:
 
     def next(self) -> Next:
         outcome = self.outcome
-        if self.job.parent is not None and outcome is Outcome.LOST:
+        if self.job.parent is not None and outcome in UNFINISHED:
             outcome = Outcome.ABORTED  # a callback is run at most once
         return after(
             self.job.policy,
@@ -101,5 +101,6 @@ def _callback(job: Reserved, step: Next) -> dict[str, str] | None:
 
 
 COUNTED = {Outcome.COMPLETE, Outcome.FAILED}
+UNFINISHED = {Outcome.LOST, Outcome.RELEASED}
 MILLISECOND = timedelta(milliseconds=1)
 ENDED = {Status.COMPLETE, Status.FAILED}

@@ -79,7 +79,7 @@ class Supervision:
             return (self._failed(f"used more than {self.workhorse.memory_mb} MB of memory"),)
         if self._must_stop():
             self.workhorse.kill()
-            return (self._ended(Outcome.RELEASED, "given back by a stopping worker"),)
+            return (self._ended(Outcome.RELEASED, "the worker stopped"),)
         return None
 
     def _still_ours(self) -> bool:

@@ -110,6 +110,9 @@ class Worker(RQWorker):
             )
         except DequeueTimeout:
             return None
+        except ValueError as error:  # RQ cannot even read its id
+            self._alarm(str(error))
+            return None
         finally:
             self._waiting = False
         return None if found is None else self._taken(found[0])

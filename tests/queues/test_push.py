@@ -10,6 +10,7 @@ from django.db.transaction import atomic
 from django.test.utils import CaptureQueriesContext
 
 import queues
+from queues import push
 from queues.errors import BadPush, DataRefused, InvalidJobId, JobNotFound, QueueNotFound
 from queues.models import QueuedJob, Slot
 
@@ -144,6 +145,22 @@ def test_push_many_needs_the_same_number_of_statements_for_any_number(queue, act
     with CaptureQueriesContext(connection) as many:
         queue.push_many(act, list(range(3000)))
     assert len(many) <= len(few)
+
+
+def test_a_statement_of_a_bulk_push_takes_a_bounded_part_of_its_data(queue, act, monkeypatch):
+    monkeypatch.setattr(push, "LARGEST_STATEMENT", 100)
+    datas = ["x" * 30, "x" * 60, "x" * 500, "x" * 90, None, "x"]
+    sent = []
+
+    def noted(execute, sql, *rest):
+        sent.append(sql)
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(noted):
+        ids = queue.push_many(act, datas)
+    assert [queue.get(job_id).data for job_id in ids] == datas
+    assert sum("INSERT INTO queues_queuedjob" in sql for sql in sent) == 3
+    assert queue.push_many(act, []) == []
 
 
 def test_a_push_that_rolls_back_never_was(queue, act, redis_connection):

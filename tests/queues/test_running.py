@@ -9,6 +9,9 @@ import pytest
 import queues
 from queues.context import Log
 from queues.models import MinuteCount, QueuedJob, Run, RunLog
+from queues.pump import LARGEST_MESSAGE, Pump
+from queues.slots import acquire
+from queues.workhorse import Workhorse
 
 
 def file_of(tmp_path, name="ran"):
@@ -316,3 +319,24 @@ def test_many_short_jobs_are_all_recorded_once(queue, act, hands, tmp_path, exec
     assert executions() == 300
     assert sorted(queue.complete()) == sorted(ids)
     assert Run.objects.count() == 300
+
+
+class Counting(Workhorse):
+    """Notes how many characters of data it is given at once."""
+
+    given: list[int] = []
+
+    def give(self, jobs, deadline):
+        self.given = [*self.given, sum(len(job["data"]) for job in jobs)]
+        super().give(jobs, deadline)
+
+
+def test_large_data_is_handed_over_in_small_parts(queue, act, hands):
+    ids = queue.push_many(act, [{"result": 1, "rest": "x" * 400_000}] * 5)
+    hands.close()
+    hands.workhorse = Counting(512)
+    pump = Pump(acquire("work", 0, "hands"), hands.workhorse, "hands", *([lambda: False] * 2))
+    pump._size = 5
+    pump.run()
+    assert max(hands.workhorse.given) < LARGEST_MESSAGE
+    assert queue.complete() == ids

@@ -39,7 +39,9 @@ SCENARIOS = {
         "a_back_off_function_gets_the_earlier_failures a_back_off_function_that_raises_is_reported"
     ),
     "D-18 callbacks": (
-        "callbacks_get_result_data_and_job a_failing_callback_changes_nothing_but_is_recorded"
+        "callbacks_get_result_data_and_job a_failing_callback_changes_nothing_but_is_recorded "
+        "a_callback_whose_worker_dies_is_not_called_again "
+        "a_callback_whose_worker_stops_is_not_called_again"
     ),
     "D-19 results": "nothing_returned_is_null arguments_are_spread_like_everywhere",
     "D-21 the limit of a queue": (

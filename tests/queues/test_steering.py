@@ -235,3 +235,33 @@ def test_changes_by_people_are_events(queue, act):
     queues.pause("work")
     kinds = set(Event.objects.values_list("kind", flat=True))
     assert {"queue.created", "job.aborted", "queue.paused"} <= kinds
+
+
+@pytest.fixture
+def begun_callback(queue, probe, act, tmp_path):
+    """The slot and the batch of a worker that has just begun a callback."""
+    data = {"calls": str(tmp_path / "calls")}
+    queue.push(act, data, success={"mount": probe, "name": "called"})
+    slot, batch = started(queue)
+    finish(slot, ended(batch), "dead")
+    slot.release()
+    return started(queue)
+
+
+def test_a_callback_whose_worker_dies_is_not_called_again(
+    begun_callback, hands, expire_leases, sweep, executions
+):
+    expire_leases()
+    sweep()
+    hands.drain()
+    assert executions("calls") == 0
+    assert QueuedJob.objects.exclude(parent=None).get().status == "failed"
+
+
+def test_a_callback_whose_worker_stops_is_not_called_again(begun_callback, hands, executions):
+    slot, batch = begun_callback
+    finish(slot, ended(batch, Outcome.RELEASED), "dead")
+    slot.release()
+    hands.drain()
+    assert executions("calls") == 0
+    assert QueuedJob.objects.exclude(parent=None).get().status == "failed"

@@ -1,13 +1,16 @@
 """Real worker processes: started, killed, stopped, without Redis."""
 
+import json
 import os
 import signal
+import zlib
 
 import psutil
 import pytest
 
 import queues
 from allocation.models import Event, Lease
+from queues.doorbell import ENTRY
 from queues.models import QueuedJob, Run, Slot
 from tests.queues.standstill import stop_between_writes
 
@@ -220,18 +223,37 @@ def test_flushed_bells_are_rung_again(queue, act, worker, redis_connection, unti
     until(job, "complete")
 
 
-def test_forged_messages_change_nothing(queue, act, worker, redis_connection, until):
+def bell(*arguments):
+    return zlib.compress(json.dumps([ENTRY, None, arguments, {}]).encode())
+
+
+UNREADABLE = [
+    b"\x80\x04cposix\nsystem\n.",
+    zlib.compress(b"[" * 1900),
+    bell("\ud800", 0),
+    bell("a\0b", 0),
+    bell("work", 10**30),
+    bell("work", -1),
+    bell("x" * 1000, 0),
+]
+
+
+def test_forged_messages_change_nothing(queue, act, worker, redis_connection, until, wait_until):
     process = worker()
     evil = b'["os.system", null, ["touch /tmp/atributo-owned"], {}]'
     fields = {"data": evil, "origin": "default", "success_callback_name": "os.abort"}
     for number in range(50):
         redis_connection.hset(f"rq:job:evil-{number}", mapping=fields)
         redis_connection.rpush("rq:queue:default", f"evil-{number}", "missing", "slot-1")
-    redis_connection.hset("rq:job:pickled", mapping={"data": b"\x80\x04cposix\nsystem\n."})
-    redis_connection.rpush("rq:queue:default", "pickled")
+    for number, data in enumerate(UNREADABLE):
+        redis_connection.hset(f"rq:job:odd-{number}", mapping={"data": data})
+        redis_connection.rpush("rq:queue:default", f"odd-{number}")
+    redis_connection.set("rq:job:text", "no hash")
+    redis_connection.rpush("rq:queue:default", "text", b"\xff\xfe", "a b:c", "")
+    wait_until(lambda: not process.is_running() or not redis_connection.llen("rq:queue:default"))
+    assert process.is_running()
     job = queue.get(queue.push(act))
     until(job, "complete")
-    assert process.is_running()
     assert not os.path.exists("/tmp/atributo-owned")
     assert process.wait_for_line("forged_bell")
     assert Event.objects.filter(kind="doorbell.forged").count() == 1
