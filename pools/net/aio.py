@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Generator
 from types import TracebackType
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from pools.net.claim import CLAIMED, WAITING, BaseClaim
 from pools.net.driver import Done
@@ -62,13 +61,15 @@ async def _run(call: Callable[[], Any]) -> tuple[Any, Exception | None]:
         return None, error
 
 
-_drivers: WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncioDriver] = WeakKeyDictionary()
+_drivers: dict[asyncio.AbstractEventLoop, AsyncioDriver] = {}
 
 
 def asyncio_driver() -> AsyncioDriver:
     """The driver of the running loop, one for each."""
     loop = asyncio.get_running_loop()
     if loop not in _drivers:
+        for over in [each for each in list(_drivers) if each.is_closed()]:
+            _drivers.pop(over, None)
         _drivers[loop] = AsyncioDriver(loop)
     return _drivers[loop]
 

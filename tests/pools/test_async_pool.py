@@ -1,6 +1,8 @@
 """The same pool under asyncio."""
 
 import asyncio
+import gc
+import weakref
 
 import pytest
 
@@ -176,3 +178,17 @@ def test_names_are_resolved_on_the_loop():
         dns.set("svc.example", "A", ["10.0.0.1"])
         dns.fault("svc.example", "A", "truncate")
         assert asyncio.run(run(dns)) == ("running", ["10.0.0.1"])
+
+
+def test_a_loop_that_is_over_is_forgotten():
+    """Programs that run one loop after the other must not collect them, nor their sockets."""
+
+    async def use(pool):
+        loops.append(weakref.ref(asyncio.get_running_loop()))
+        await pool.until("running", timeout=LONG)
+
+    loops = []
+    for _ in range(3):
+        with_pool(use)
+    gc.collect()
+    assert [loop() for loop in loops[:-1]] == [None, None]
