@@ -40,11 +40,12 @@ class AsyncioDriver:
     def call_at(self, at: float, call: Call) -> asyncio.TimerHandle:
         return self._loop.call_at(at / 1000.0, call)
 
-    def run(self, call: Callable[[], Any], done: Done) -> None:
+    def run(self, call: Callable[[], Any], done: Done) -> Callable[[], bool]:
         """The call must not block; a coroutine that it returns becomes a task."""
         task = asyncio.ensure_future(_run(call))
         self._tasks.add(task)
         task.add_done_callback(lambda ended: self._ended(ended, done))
+        return task.cancel
 
     def _ended(self, task: "asyncio.Future[Any]", done: Done) -> None:
         self._tasks.discard(task)

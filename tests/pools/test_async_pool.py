@@ -180,6 +180,24 @@ def test_names_are_resolved_on_the_loop():
         assert asyncio.run(run(dns)) == ("running", ["10.0.0.1"])
 
 
+def test_an_attempt_that_takes_too_long_is_cancelled():
+    under_way = []
+
+    async def hang(backend):
+        under_way.append(backend)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            under_way.remove(backend)
+
+    async def use(pool):
+        await pool.until("failed", timeout=LONG)
+        assert len(under_way) <= 1
+
+    quick = {"default": {"timeout": 5, "retries": 3, "delay": 1}}
+    with_pool(use, constructor=hang, recovery=quick, spares=1, maximum=1)
+
+
 def test_a_loop_that_is_over_is_forgotten():
     """Programs that run one loop after the other must not collect them, nor their sockets."""
 
