@@ -5,8 +5,9 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from urllib3.exceptions import HTTPError, LocationParseError
+from urllib3.exceptions import HTTPError, LocationParseError, UnrewindableBodyError
 from urllib3.response import HTTPResponse
+from urllib3.util.request import rewind_body, set_file_position
 from urllib3.util.url import Url, parse_url
 
 from pools.logic.errors import AgentStoppedError, InvalidInput, PoolExistsError
@@ -103,6 +104,7 @@ class HttpAgent:
         path = target.request_uri
         options = {"preload_content": preload_content, "decode_content": decode_content}
         wait_ms = self._claim_timeout if claim_timeout is None else claim_timeout
+        begin = set_file_position(body, None)
         while True:
             lease = take_lease(pool, wait_ms, self._error_on_empty)
             try:
@@ -110,6 +112,8 @@ class HttpAgent:
             except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
                 # A kept connection may die just as it is used again; a new one does not.
                 if not lease.is_used or method.upper() not in IDEMPOTENT:
+                    raise
+                if not _is_whole_again(body, begin):
                     raise
 
     def _pool_for(self, target: Url, tls: Tls) -> ConnectionPool:
@@ -218,6 +222,17 @@ def _parsed(url: str) -> Url:
         return parse_url(url)
     except LocationParseError as error:
         raise InvalidInput(str(error)) from error
+
+
+def _is_whole_again(body: Any, begin: Any) -> bool:
+    """A file is read from its `begin` once more; an iterator that was used up has none."""
+    if begin is None:
+        return not hasattr(body, "__next__")
+    try:
+        rewind_body(body, begin)
+    except (UnrewindableBodyError, ValueError):
+        return False
+    return True
 
 
 def _exchange(

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Generator
 from types import TracebackType
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from pools.net.claim import CLAIMED, WAITING, BaseClaim
 from pools.net.driver import Done
@@ -41,11 +40,12 @@ class AsyncioDriver:
     def call_at(self, at: float, call: Call) -> asyncio.TimerHandle:
         return self._loop.call_at(at / 1000.0, call)
 
-    def run(self, call: Callable[[], Any], done: Done) -> None:
+    def run(self, call: Callable[[], Any], done: Done) -> Callable[[], bool]:
         """The call must not block; a coroutine that it returns becomes a task."""
         task = asyncio.ensure_future(_run(call))
         self._tasks.add(task)
         task.add_done_callback(lambda ended: self._ended(ended, done))
+        return task.cancel
 
     def _ended(self, task: "asyncio.Future[Any]", done: Done) -> None:
         self._tasks.discard(task)
@@ -62,13 +62,15 @@ async def _run(call: Callable[[], Any]) -> tuple[Any, Exception | None]:
         return None, error
 
 
-_drivers: WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncioDriver] = WeakKeyDictionary()
+_drivers: dict[asyncio.AbstractEventLoop, AsyncioDriver] = {}
 
 
 def asyncio_driver() -> AsyncioDriver:
     """The driver of the running loop, one for each."""
     loop = asyncio.get_running_loop()
     if loop not in _drivers:
+        for over in [each for each in list(_drivers) if each.is_closed()]:
+            _drivers.pop(over, None)
         _drivers[loop] = AsyncioDriver(loop)
     return _drivers[loop]
 

@@ -118,9 +118,12 @@ class BaseClaim:
 
     def revoked(self, reason: str) -> None:
         with self._pool._lock:
-            self.state = REVOKED
+            is_late = self.state == WAITING  # the answer, which is on its way, counts no more
+            self.state = FAILED if is_late else REVOKED
             self._slot = None
             self.error = ClaimError(f"the connection was taken away: {reason}")
+            if is_late:
+                self._wake()
 
     def _wake(self) -> None:
         raise NotImplementedError
@@ -171,12 +174,19 @@ class Claim(BaseClaim):
     def wait(self) -> Any:
         """Block until there is an answer; the connection, or the error raised."""
         if self.state == WAITING:
-            with self._pool._lock:
-                if self.state == WAITING and self._event is None:
-                    self._event = threading.Event()
-            if self._event is not None:
-                self._event.wait()
+            try:
+                self._wait()
+            except BaseException:  # a signal: nobody waits for this claim any more
+                self.cancel()
+                raise
         return self._answer()
+
+    def _wait(self) -> None:
+        with self._pool._lock:
+            if self.state == WAITING and self._event is None:
+                self._event = threading.Event()
+        if self._event is not None:
+            self._event.wait()
 
     def _wake(self) -> None:
         if self._event is not None:
@@ -184,11 +194,7 @@ class Claim(BaseClaim):
         self._report()
 
     def __enter__(self) -> Any:
-        try:
-            return self.wait()
-        except KeyboardInterrupt:
-            self.cancel()
-            raise
+        return self.wait()
 
     def __exit__(
         self,

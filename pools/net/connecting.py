@@ -2,6 +2,7 @@
 
 import inspect
 import logging
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("pools")
 
+MOST_HUNG = 8  # threads that one backend may hold up with a constructor that minds no limit
+Attempt = tuple[int, int]  # a slot and its serial number
+
 
 class Connector:
     def __init__(
@@ -29,25 +33,49 @@ class Connector:
         self._checker = checker
         self._takes_limit = _takes_limit(constructor)
         self._watch = shared(HangupWatch, pool.driver)
+        self._under_way: dict[Attempt, tuple[str, Callable[[], bool]]] = {}
+        self._hung: Counter[str] = Counter()
 
     def connect(self, action: Connect) -> None:
         options = {"timeout_ms": action.timeout_ms} if self._takes_limit else {}
         call = partial(self._constructor, action.backend, **options)
-        self._pool.driver.run(call, partial(self._connected, action))
+        key, driver = action.backend.key, self._pool.driver
+        with self._pool._lock:
+            if self._hung[key] >= MOST_HUNG:
+                driver.call_soon(partial(self._refused, action))
+                return
+            give_up = driver.run(call, partial(self._connected, action))
+            self._under_way[action.slot_id, action.serial] = key, give_up
+
+    def _refused(self, action: Connect) -> None:
+        error = TimeoutError(f"{MOST_HUNG} earlier attempts have not come back")
+        with self._pool._lock:
+            self._tell(action, None, error)
+        self._pool.go_on()
 
     def _connected(self, action: Connect, connection: Any, error: BaseException | None) -> None:
+        with self._pool._lock:
+            if self._under_way.pop((action.slot_id, action.serial), None) is None:
+                self._hung[action.backend.key] -= 1
+            self._tell(action, connection, error)
+        self._pool.go_on()
+
+    def _tell(self, action: Connect, connection: Any, error: BaseException | None) -> None:
+        """Under the lock, so that a hang-up is reported only after the connection is known."""
         pool, slots = self._pool, self._pool.machine.slots
-        with pool._lock:  # a hang-up is reported only after the connection is known
-            if error is None:
-                self._watch.watch(connection, partial(self.lost, action.slot_id, connection))
-                slots.connected(action.slot_id, action.serial, connection, pool.now())
-            else:
-                failure = _failure(action, error)
-                slots.connect_failed(action.slot_id, action.serial, failure, pool.now())
-        pool.go_on()
+        if error is None:
+            self._watch.watch(connection, partial(self.lost, action.slot_id, connection))
+            slots.connected(action.slot_id, action.serial, connection, pool.now())
+        else:
+            failure = _failure(action, error)
+            slots.connect_failed(action.slot_id, action.serial, failure, pool.now())
 
     def abandon(self, action: Abandon) -> None:
-        """The machine closes what a late attempt brings; a blocked constructor ends by itself."""
+        """A thread that hangs ends by itself; the machine closes what it still brings."""
+        with self._pool._lock:
+            known = self._under_way.pop((action.slot_id, action.serial), None)
+            if known is not None and not known[1]():
+                self._hung[known[0]] += 1
 
     def lost(self, slot_id: int, connection: Any, error: BaseException | None = None) -> None:
         with self._pool._lock:

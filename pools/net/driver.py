@@ -38,6 +38,9 @@ class Driver(Protocol):
 
     def remove_writer(self, source: Any) -> None: ...
 
-    def run(self, call: Callable[[], Any], done: Done) -> None:
-        """Make a call that may block or return an awaitable, then hand over its result."""
+    def run(self, call: Callable[[], Any], done: Done) -> Callable[[], bool]:
+        """Make a call that may block or return an awaitable, then hand over its result.
+
+        What this returns gives the call up; it says False if that cannot be done.
+        """
         ...

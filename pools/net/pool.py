@@ -173,8 +173,9 @@ class PoolShell(Emitter):
         self.resolver.on("added", self._added)
         self.resolver.on("removed", self._removed)
         self.resolver.on("state", self._resolver_entered)
-        for key, backend in self.resolver.list().items():
-            self._added(key, backend)
+        with self._lock:  # what leaves meanwhile is heard of afterwards
+            for key, backend in self.resolver.list().items():
+                self._added(key, backend)
         if self._owns_resolver:
             self.resolver.start()
         elif self.resolver.state == "failed":

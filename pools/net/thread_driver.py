@@ -66,8 +66,9 @@ class ThreadDriver:
             self._wake()
         return timer
 
-    def run(self, call: Callable[[], Any], done: Done) -> None:
+    def run(self, call: Callable[[], Any], done: Done) -> Callable[[], bool]:
         self._workers.submit(lambda: _call(call, done))
+        return lambda: False  # a thread cannot be ended
 
     # -- sockets, on the driver's own thread ---------------------------------------------------
 

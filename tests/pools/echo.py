@@ -52,7 +52,7 @@ def pooling(*ports, **options):
     resolver = StaticIpResolver(backends)
     resolver.start()
     options = {"constructor": connect, "recovery": RECOVERY, "spares": 2, "maximum": 4, **options}
-    pool = ConnectionPool(resolver=resolver, **options)
+    pool = ConnectionPool(**{"resolver": resolver, **options})
     try:
         yield pool
     finally:

@@ -1,6 +1,7 @@
 """HTTP and HTTPS agents against real servers on loopback."""
 
 import http.client
+import io
 import threading
 
 import pytest
@@ -238,6 +239,31 @@ def test_a_kept_connection_that_was_cut_is_not_noticed_by_the_caller(web, make_a
         agent.request("GET", url)
         proxy.cut()
         assert agent.request("GET", url).status == 200
+
+
+@pytest.fixture
+def cut(web, make_agent):
+    """An agent with a kept connection that is cut in the middle of its next exchange."""
+    with TCPProxy("127.0.0.1", web.port) as proxy:
+        agent = make_agent(maximum=1, spares=1)
+        url = f"http://127.0.0.1:{proxy.port}/"
+        agent.request("GET", url)
+        proxy.mode = "cut_reply"
+        yield agent, url
+
+
+@pytest.mark.parametrize("body", [b"abc", io.BytesIO(b"abc"), [b"a", b"bc"]])
+def test_a_request_that_is_sent_again_has_its_whole_body(cut, body):
+    agent, url = cut
+    answer = agent.request("PUT", url, body, {"Content-Length": "3"}, timeout=LONG)
+    assert answer.data == b"abc"
+
+
+def test_a_body_that_is_used_up_is_not_sent_again(web, cut):
+    agent, url = cut
+    with pytest.raises((OSError, http.client.HTTPException)):
+        agent.request("PUT", url, iter([b"abc"]), {"Content-Length": "3"}, timeout=LONG)
+    assert [method for method, _, _ in web.requests] == ["GET", "PUT"]
 
 
 def test_a_request_has_a_time_limit(web, make_agent):

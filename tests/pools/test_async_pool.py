@@ -1,6 +1,8 @@
 """The same pool under asyncio."""
 
 import asyncio
+import gc
+import weakref
 
 import pytest
 
@@ -176,3 +178,35 @@ def test_names_are_resolved_on_the_loop():
         dns.set("svc.example", "A", ["10.0.0.1"])
         dns.fault("svc.example", "A", "truncate")
         assert asyncio.run(run(dns)) == ("running", ["10.0.0.1"])
+
+
+def test_an_attempt_that_takes_too_long_is_cancelled():
+    under_way = []
+
+    async def hang(backend):
+        under_way.append(backend)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            under_way.remove(backend)
+
+    async def use(pool):
+        await pool.until("failed", timeout=LONG)
+        assert len(under_way) <= 1
+
+    quick = {"default": {"timeout": 5, "retries": 3, "delay": 1}}
+    with_pool(use, constructor=hang, recovery=quick, spares=1, maximum=1)
+
+
+def test_a_loop_that_is_over_is_forgotten():
+    """Programs that run one loop after the other must not collect them, nor their sockets."""
+
+    async def use(pool):
+        loops.append(weakref.ref(asyncio.get_running_loop()))
+        await pool.until("running", timeout=LONG)
+
+    loops = []
+    for _ in range(3):
+        with_pool(use)
+    gc.collect()
+    assert [loop() for loop in loops[:-1]] == [None, None]

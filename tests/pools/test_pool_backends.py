@@ -92,6 +92,23 @@ def test_a_hung_constructor_times_out():
         gate.set()
 
 
+def test_constructors_that_hang_leave_threads_for_others():
+    gate, calls = threading.Event(), []
+
+    def hang(backend):
+        calls.append(backend)
+        gate.wait()
+        raise OSError("too late")
+
+    quick = {"default": {"timeout": 1, "retries": 1, "delay": 1, "max_timeout": 1, "max_delay": 1}}
+    with pooling(9, constructor=hang, recovery=quick, spares=1, maximum=1) as pool:
+        wait_until(lambda: pool.get_stats()["counters"].get("error-during-connect", 0) > 30)
+        assert len(calls) <= 8
+        assert "have not come back" in str(pool.last_error)
+        gate.set()
+        wait_until(lambda: len(calls) > 8)
+
+
 def test_a_late_connection_is_closed():
     gate, made = threading.Event(), []
 

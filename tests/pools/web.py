@@ -58,6 +58,8 @@ class Web:
                 web.body = self.rfile.read(int(self.headers["Content-Length"]))
                 self.do_GET()
 
+            do_PUT = do_POST
+
             def log_message(self, *_):
                 pass
 
