@@ -1,6 +1,7 @@
 """What happens to every request: an id, an actor, limits and honest answers under load."""
 
 from collections.abc import Callable
+from typing import Any
 
 import structlog
 from django.conf import settings
@@ -29,11 +30,22 @@ class RequestIdMiddleware(Middleware):
         request.request_id = request_id  # type: ignore[attr-defined]
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             response = self.get_response(request)
-            log.info(
-                "request", method=request.method, path=request.path, status=response.status_code
-            )
+            log.info("request", status=response.status_code, **_asked(request))
         response["X-Request-Id"] = request_id
         return response
+
+
+def _asked(request: HttpRequest) -> dict[str, Any]:
+    """By whom and from where: an event has the request's id, and this line the rest."""
+    scope = getattr(request, "auth", None)
+    name = scope.token.user.get_username() if scope else getattr(request, "asked_by", "")
+    return {
+        "method": request.method,
+        "path": request.path,
+        "address": request.META.get("REMOTE_ADDR", ""),
+        "user": name,
+        "via": f"token {scope.pk}" if scope else "",
+    }
 
 
 class HostMiddleware(CommonMiddleware):
@@ -60,6 +72,7 @@ class ActorMiddleware(Middleware):
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         name = request.user.get_username() or "anonymous"
+        request.asked_by = name  # type: ignore[attr-defined]
         with acting(Actor(name, "browser", request.request_id)):  # type: ignore[attr-defined]
             return self.get_response(request)
 

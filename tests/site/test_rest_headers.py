@@ -1,8 +1,11 @@
 """What every answer below /api/ carries, and what it never does."""
 
+import logging
+
 import pytest
 from django.test import Client
 
+from atributo_site.models import TokenScope
 from tests.site.test_rest_malformed import endpoints
 
 GETS = sorted(
@@ -47,6 +50,17 @@ def test_a_token_never_reaches_the_log(token_of, capfd, caplog):
     client.get("/api/v1/me")
     Client(headers={"Authorization": f"Bearer {token}x"}).get("/api/v1/me")
     assert token not in "".join(capfd.readouterr()) + caplog.text
+
+
+def test_the_log_line_of_a_request_says_who_asked_and_from_where(rest_as, caplog):
+    caplog.set_level(logging.INFO, "atributo.requests")
+    answer = rest_as("viewer").get("/api/v1/me", REMOTE_ADDR="192.0.2.7")
+    scope = TokenScope.objects.get()
+    (line,) = [record.msg for record in caplog.records if record.name == "atributo.requests"]
+    assert line["request_id"] == answer["X-Request-Id"]
+    assert (line["method"], line["path"], line["status"]) == ("GET", "/api/v1/me", 200)
+    assert (line["user"], line["address"]) == (scope.token.user.username, "192.0.2.7")
+    assert line["via"] == f"token {scope.pk}"
 
 
 def test_cookies_and_origins_of_others_get_no_permission(rest_as):
