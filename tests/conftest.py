@@ -1,5 +1,6 @@
 """The fixtures that every test may use, by the module that explains them."""
 
+from django.conf import settings as django_settings
 from hypothesis import HealthCheck, settings
 
 from tests.fixtures.browser import browser, page_as, quiet_live_server, running_browser
@@ -66,3 +67,4 @@ settings.register_profile(
 def pytest_configure(config):
     """`make soak` looks for new examples; `make test` plays the same ones every time."""
     settings.load_profile("soak" if config.option.markexpr == "soak" else "test")
+    django_settings.REDIS_TIMEOUT_SECONDS = 30  # nor does a slow one take Redis for away

@@ -196,21 +196,22 @@ def test_a_clean_stop_gives_back_what_does_not_finish(queue, wait_script, worker
     assert Run.objects.get().outcome == "released"
 
 
-def test_the_limit_of_a_queue_is_exact(probe, act, worker, wait_until, sweep):
+def test_the_limit_of_a_queue_is_exact(probe, wait_script, gate, worker, wait_until):
     queue = queues.create("two", max_workers=2)
     for name in "abc":
         worker(name)
-    queue.push_many(act, [{"sleep": 0.1}] * 12)
-    most = 0
+    queue.push_many(wait_script, [gate.data] * 12)
+    seen = []
 
-    def drained():
-        nonlocal most
-        most = max(most, Slot.objects.live().filter(queue__name="two").count())
-        most = max(most, len(queue.progress()))
-        return not QueuedJob.objects.unfinished().exists()
+    def at_once():
+        seen.append(Slot.objects.live().filter(queue__name="two").count())
+        seen.append(len(queue.progress()))
+        return seen[-1]
 
-    wait_until(drained)
-    assert most == 2
+    wait_until(lambda: at_once() == 2)
+    gate.open()
+    wait_until(lambda: [at_once(), not QueuedJob.objects.unfinished().exists()][1])
+    assert max(seen) == 2
     assert len(queue.complete()) == 12
 
 

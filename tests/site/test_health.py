@@ -86,7 +86,7 @@ def test_a_redis_that_evicts_is_degraded(valkey, settings):
 
 
 def test_a_redis_that_hangs_is_degraded(valkey, settings):
-    settings.REDIS_URL = valkey.url
+    settings.REDIS_URL, settings.REDIS_TIMEOUT_SECONDS = valkey.url, 0.2
     valkey.pause()
     assert redis_health().state == "degraded"
 

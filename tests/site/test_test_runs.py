@@ -171,7 +171,7 @@ def test_it(spawn, redis_connection, valkey, postgres):
 def test_a_killed_run_leaves_nothing_behind(tmp_path, arguments):
     run = Run(tmp_path, HANG)
     with run.start(*arguments) as process:
-        wait_until(run.record.exists, 120, "the inner test did not begin")
+        wait_until(run.record.exists, 300, "the inner test did not begin")
         assert len(run.living()) > 5
         process.send_signal(signal.SIGKILL)
         wait_until(lambda: not run.living(), 60, "processes stayed behind")
