@@ -18,6 +18,10 @@ SENTENCES = {
     400: ("bad_request", "The request could not be understood."),
     403: ("forbidden", "Your role does not allow this."),
     404: ("not_found", "There is nothing at this address."),
+    405: (
+        "method_not_allowed",
+        "Nothing is shown at this address: a button on another page uses it.",
+    ),
     409: ("conflict", "Something else came first; look again and repeat."),
     412: ("precondition_failed", "It has changed meanwhile; look again and repeat."),
     413: ("too_large", "The request body is larger than this site accepts."),

@@ -55,6 +55,7 @@ class StateFilter(admin.SimpleListFilter):
         "running": INDEXED["running"],
         "complete": INDEXED["complete"],
         "failed": INDEXED["failed"],
+        "aborted": INDEXED["aborted"],
     }
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:

@@ -16,8 +16,9 @@ from queues.models.minute import BOUNDS_MS
 
 COUNTS = ("pushed", "complete", "failed", "retried")
 SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
+KINDS = ("wait", "run")
 BUCKETS = range(len(BOUNDS_MS) + 1)
-COLUMNS = [*COUNTS, *(f"{kind}_{n}" for kind in ("wait", "run") for n in BUCKETS)]
+COLUMNS = [*COUNTS, *(f"{kind}_{n}" for kind in KINDS for n in BUCKETS)]
 ZEROS = {f"sum_{name}": 0 for name in COLUMNS}
 HOUR_SECONDS = 3600
 
@@ -91,10 +92,21 @@ def _grouped(rows: Any, column: str, seconds: int) -> dict[int, dict[str, Any]]:
 def _point(number: int, row: dict[str, Any] | None, wanted: Range) -> dict[str, Any]:
     at = datetime.fromtimestamp(number * wanted.slice_seconds, UTC)
     counts = {name: row[f"sum_{name}"] if row else 0 for name in COUNTS}
-    return {"at": at, **counts, "wait": _times(row, "wait"), "run": _times(row, "run")}
+    buckets = {kind: _buckets(row, kind) for kind in KINDS}
+    shares = {kind: _shares(counted) for kind, counted in buckets.items()}
+    return {"at": at, **counts, **shares, "buckets": buckets}
 
 
-def _times(row: dict[str, Any] | None, kind: str) -> dict[str, float | None]:
+def whole(points: list[dict[str, Any]], kind: str) -> dict[str, float | None]:
+    """The same shares over all points."""
+    columns = zip(*(point["buckets"][kind] for point in points), strict=True)
+    return _shares([sum(column) for column in columns])
+
+
+def _buckets(row: dict[str, Any] | None, kind: str) -> list[int]:
+    return [row[f"sum_{kind}_{number}"] if row else 0 for number in BUCKETS]
+
+
+def _shares(counts: list[int]) -> dict[str, float | None]:
     """Name of the share → milliseconds; None where nothing ran."""
-    counts = [row[f"sum_{kind}_{number}"] for number in BUCKETS] if row else []
     return {name: quantile(BOUNDS_MS, counts, share) for name, share in SHARES.items()}

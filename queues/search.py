@@ -18,23 +18,27 @@ from queues.shown import hidden
 
 LOOKED_THROUGH = 10_000  # jobs, newest first, for what no index answers
 MOST_DATA = 1_000  # jobs whose data is looked at for a text
-STATES = ("waiting", "delayed", "running", "complete", "failed")
+STATES = ("waiting", "delayed", "running", "complete", "failed", "aborted")
 
 # SQLite takes a partial index only where its condition stands in the query as it was defined,
 # with no parameter in it; with ORM filters each count would read the whole table.
 FREE = "queues_queuedjob.status = 'pending' AND queues_queuedjob.slot_id IS NULL"
 BEGUN = "queues_queuedjob.status IN ('progress', 'complete', 'failed')"
+FAILED = "queues_queuedjob.status = 'failed' AND queues_queuedjob.aborted_at IS NULL"
+ABORTED = "queues_queuedjob.aborted_at IS NOT NULL"  # the API calls it failed; nobody wished that
 INDEXED = {
     "waiting": FREE,
     "delayed": FREE,
     "running": f"{BEGUN} AND queues_queuedjob.status = 'progress'",
     "complete": f"{BEGUN} AND queues_queuedjob.status = 'complete'",
-    "failed": f"{BEGUN} AND queues_queuedjob.status = 'failed'",
+    "failed": FAILED,
+    "aborted": ABORTED,
 }
-BEGUN_AS = {
-    "running": Status.PROGRESS,
-    "complete": Status.COMPLETE,
-    "failed": Status.FAILED,
+BEGUN_AS: dict[str, dict[str, Any]] = {
+    "running": {"status": Status.PROGRESS},
+    "complete": {"status": Status.COMPLETE},
+    "failed": {"status": Status.FAILED, "aborted_at": None},
+    "aborted": {"aborted_at__isnull": False},
 }
 OPEN = "queues_queuedjob.status IN ('pending', 'progress', 'failed')"
 # Where a script or an error is named their own indexes are better. That a job waits is said with a
@@ -45,7 +49,8 @@ NARROW = {
     "delayed": NARROW_FREE,
     "running": f"{OPEN} AND queues_queuedjob.status = 'progress'",
     "complete": "queues_queuedjob.status = 'complete'",
-    "failed": f"{OPEN} AND queues_queuedjob.status = 'failed'",
+    "failed": f"{OPEN} AND {FAILED}",
+    "aborted": f"{OPEN} AND queues_queuedjob.status = 'failed' AND {ABORTED}",
 }
 
 Period = tuple[datetime | None, datetime | None]  # from the first up to the second
@@ -60,7 +65,7 @@ class Found:
 
 
 def in_state(jobs: Any, state: str, now: datetime, conditions: Mapping[str, str] = INDEXED) -> Any:
-    """Jobs that wait, wait for a later moment, run, or ended in one of the two ways."""
+    """Jobs that wait, wait for a later moment, run, or ended in one of the three ways."""
     if state not in STATES:
         return jobs
     jobs = jobs.extra(where=[conditions[state]])
@@ -144,7 +149,7 @@ def _window(state: str, newest: int | None, now: datetime) -> tuple[int | None, 
 
 def _newest_of(state: str, top: int) -> Any:
     """Their keys: between the jobs of one state may stand any number of others."""
-    jobs = QueuedJob.objects.visible().filter(status=BEGUN_AS[state], pk__lte=top)
+    jobs = QueuedJob.objects.visible().filter(**BEGUN_AS[state], pk__lte=top)
     return jobs.order_by("-pk").values("pk")[:LOOKED_THROUGH]
 
 

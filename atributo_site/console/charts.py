@@ -8,7 +8,7 @@ from django.core.cache import cache
 from django.urls import reverse
 
 from atributo_site.console.durations import duration
-from queues.history import COUNTS, RANGES, SHARES, Range, history
+from queues.history import COUNTS, KINDS, RANGES, SHARES, Range, history, whole
 
 WORDS = {"1h": "Last hour", "24h": "Last 24 hours", "7d": "Last 7 days"}
 KEPT_SECONDS = {"24h": 15, "7d": 60}  # a longer slice changes more slowly
@@ -25,6 +25,7 @@ def charts(wanted: str, now: datetime) -> dict[str, Any]:
         "words": WORDS[chosen.name],
         "choices": [(name, WORDS[name], name == chosen.name) for name in RANGES],
         "totals": totals,
+        "times": {kind: _said_all(whole(points, kind)) for kind in KINDS},
         "ran": totals["complete"] + totals["failed"] > 0,
         "bars": [_bar(point, chosen) for point in points],
         "lines": [_line(point) for point in points[::-1] if _happened(point)][:LINES_IN_TABLE],
@@ -54,7 +55,7 @@ def _columns(points: list[dict[str, Any]], chosen: Range) -> dict[str, Any]:
         "failed": [point["failed"] for point in points],
         **{
             f"{kind}_{name}": [point[kind][name] for point in points]
-            for kind in ("wait", "run")
+            for kind in KINDS
             for name in SHARES
         },
     }
@@ -86,8 +87,12 @@ def _happened(point: dict[str, Any]) -> bool:
 
 
 def _line(point: dict[str, Any]) -> dict[str, Any]:
-    times = {kind: [_said(point[kind][name]) for name in SHARES] for kind in ("wait", "run")}
+    times = {kind: list(_said_all(point[kind]).values()) for kind in KINDS}
     return {**point, **times}
+
+
+def _said_all(times: dict[str, float | None]) -> dict[str, str]:
+    return {name: _said(milliseconds) for name, milliseconds in times.items()}
 
 
 def _said(milliseconds: float | None) -> str:

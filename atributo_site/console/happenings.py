@@ -8,6 +8,8 @@ from itertools import groupby
 from allocation.models import Event
 
 IN_STEPS = "instance.jobs_moved"
+REPAIRED = "curator.repaired"
+LATELY = 200  # events among which the routine is folded
 MOST_READ = 500  # there may be a step for every second of a long drain
 
 
@@ -44,6 +46,10 @@ class Steps:
     @property
     def sentence(self) -> str:
         least = "at least " if self.is_cut else ""
+        if self.kind == REPAIRED:
+            return (
+                f"{least}{self.jobs} mended in {self.count} sweep{'' if self.count == 1 else 's'}"
+            )
         jobs = f"{least}{self.jobs} job id{'' if self.jobs == 1 else 's'} moved"
         return f"{jobs} in {self.count} step{'' if self.count == 1 else 's'}"
 
@@ -55,6 +61,17 @@ def what_happened(subject: str, most: int) -> list[Event | Steps]:
     others = list(about.exclude(kind=IN_STEPS)[:most])
     beyond = last[-1].pk if len(last) == MOST_READ else None
     return folded([event for event in last if event.kind == IN_STEPS], others, beyond)[:most]
+
+
+def lately(most: int) -> list[Event | Steps]:
+    """The newest of all; what processes do again and again is one row for each subject."""
+    groups: dict[object, list[Event]] = {}
+    for event in Event.objects.newest_first()[:LATELY]:
+        is_routine = event.kind in (IN_STEPS, REPAIRED)
+        key = (event.kind, event.subject) if is_routine else event.pk
+        groups.setdefault(key, []).append(event)
+    found = list(groups.values())[:most]
+    return [_fold(events, None) if len(events) > 1 else events[0] for events in found]
 
 
 def folded(

@@ -12,9 +12,11 @@ from allocation.models import Event
 from allocation.models.clock import database_now
 from atributo_site.console.durations import duration
 from atributo_site.console.job_journal import add_journals
+from atributo_site.console.job_path import path
 from atributo_site.console.job_state import job_state, repeats_said
 from atributo_site.console.navigation import address
 from atributo_site.console.screen import Screen
+from atributo_site.console.trace import of_the_script
 from atributo_site.permissions import may
 from queues.errors import JobNotFound
 from queues.handles import parsed_id
@@ -40,10 +42,12 @@ class Job(Screen):
         attempts = timeline(job)
         events = list(Event.objects.newest_first().filter(subject=f"job:{job.pk}")[:10])
         add_journals(attempts)
+        state = job_state(job, now)
         return self.show(
             now=now,
             job=job,
-            state=job_state(job, now),
+            state=state,
+            path=path(job, attempts, state, now),
             data=hidden(job.data, job.schema()),
             result=hidden(job.result, None),
             attempts=attempts[::-1],
@@ -75,6 +79,7 @@ def timeline(job: QueuedJob) -> list[dict[str, Any]]:
     attempts = attempts_shown(job, NEWEST_ATTEMPTS)
     for earlier, attempt in zip([None, *attempts], attempts, strict=False):
         attempt["began"] = began(job, attempt, earlier)
+        attempt["own_trace"] = of_the_script(attempt["traceback"])
         attempt["left_out"] = max(0, len(attempt["log"]) - NEWEST_LINES)
         attempt["log"] = attempt["log"][-NEWEST_LINES:]
     return attempts

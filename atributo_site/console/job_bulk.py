@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import BadRequest
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -25,20 +25,22 @@ NOTHING_CHOSEN = "Tick at least one job, or choose all matching."
 
 
 class Bulk(Screen):
-    """«sure» is only in the form of the confirming page."""
+    """The question has an address, to be left and come back to; «sure» is in its form."""
 
-    actions = {"POST": "job.operate"}
+    actions = {"GET": "job.operate", "POST": "job.operate"}
     template_name = "console/jobs_bulk.html"
     title = "Confirm"
 
-    def post(self, request: HttpRequest) -> HttpResponse:
-        action = request.POST.get("action", "")
-        if action not in bulk.ACTIONS:
-            raise BadRequest("the action must be retry, abort or delete")
-        chosen = Chosen(request)
+    def get(self, request: HttpRequest) -> HttpResponse:
+        chosen = Chosen(request.GET)
         if chosen.nothing:
-            messages.warning(request, NOTHING_CHOSEN)
-            return redirect(chosen.back())
+            return self._nothing(chosen)
+        return self._ask(_action(request.GET), chosen)
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        action, chosen = _action(request.POST), Chosen(request.POST)
+        if chosen.nothing:
+            return self._nothing(chosen)
         if not request.POST.get("sure"):
             return self._ask(action, chosen)
         if chosen.wide and request.POST.get("word") != WORD:
@@ -47,10 +49,14 @@ class Bulk(Screen):
             return self._begin(action, chosen)
         return self._do(action, chosen)
 
+    def _nothing(self, chosen: "Chosen") -> HttpResponse:
+        messages.warning(self.request, NOTHING_CHOSEN)
+        return redirect(chosen.back())
+
     def _ask(self, action: str, chosen: "Chosen", wrong: bool = False) -> HttpResponse:
         jobs = chosen.jobs()
         count = capped_count(jobs)
-        first = five(jobs)
+        first = five(jobs, chosen.query.now)
         return self.show(
             400 if wrong else 200,
             action=action,
@@ -60,7 +66,7 @@ class Bulk(Screen):
             reason=self.request.POST.get("reason", ""),
             in_background=chosen.all and count > AT_ONCE,
             first=first,
-            newest=first[0].pk if first else None,
+            newest=first[0]["job"].pk if first else None,
             now=chosen.query.now,
             back=chosen.back(),
             same=equivalents(action, chosen),
@@ -100,10 +106,10 @@ class Bulk(Screen):
 class Chosen:
     """Either the jobs that were ticked, or all that match the query."""
 
-    def __init__(self, request: HttpRequest) -> None:
-        self.query = Query(request.POST, database_now())
-        self.all = "all" in request.POST.getlist("scope")
-        self.ids = [] if self.all else _ids(request)
+    def __init__(self, given: QueryDict) -> None:
+        self.query = Query(given, database_now())
+        self.all = "all" in given.getlist("scope")
+        self.ids = [] if self.all else _ids(given)
         self.nothing = not self.all and not self.ids
 
     def jobs(self) -> Any:
@@ -121,7 +127,8 @@ class Chosen:
 
     def back(self) -> str:
         """The list that the jobs were chosen from."""
-        return f"{reverse('jobs')}?{urlencode(self.query.address())}"
+        given = urlencode(self.query.address())
+        return f"{reverse('jobs')}{given and f'?{given}'}"
 
 
 def equivalents(action: str, chosen: Chosen) -> dict[str, str]:
@@ -142,8 +149,15 @@ def _command(action: str, query: dict[str, str], wide: bool) -> str:
     return " ".join(["manage.py operations start", action, *flags(query), *everything])
 
 
-def _ids(request: HttpRequest) -> list[int]:
-    given = [whole(text) for text in request.POST.getlist("job")[:1000]]
-    if None in given:
+def _action(given: QueryDict) -> str:
+    action = given.get("action", "")
+    if action not in bulk.ACTIONS:
+        raise BadRequest("the action must be retry, abort or delete")
+    return action
+
+
+def _ids(given: QueryDict) -> list[int]:
+    ids = [whole(text) for text in given.getlist("job")[:1000]]
+    if None in ids:
         raise BadRequest("the id of a job is a number")
-    return [number for number in given if number is not None]
+    return [number for number in ids if number is not None]

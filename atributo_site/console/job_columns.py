@@ -7,6 +7,7 @@ from django.http import QueryDict
 TITLES = {
     "state": "State",
     "script": "Script",
+    "data": "Data",
     "queue": "Queue",
     "attempt": "Attempt",
     "when": "When",
@@ -17,7 +18,7 @@ TITLES = {
     "instance": "Instance",
     "unique": "Unique key",
 }
-USUAL = {"state", "script", "queue", "attempt", "when"}
+USUAL = {"state", "script", "data", "queue", "attempt", "when"}
 NUMBERS = {"attempt", "runs"}
 
 
@@ -38,6 +39,9 @@ class Columns(NamedTuple):
     @property
     def shown(self) -> list[Column]:
         return [column for column in self.all if column.shown]
+
+    def has(self, name: str) -> bool:
+        return any(column.name == name for column in self.shown)
 
 
 def columns(given: QueryDict) -> Columns:

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 
 from allocation.models.clock import database_now
 from atributo_site.console.job_columns import columns
+from atributo_site.console.job_data import beginnings
 from atributo_site.console.job_state import job_state
 from atributo_site.console.moments import BadMoment, moment
 from atributo_site.console.numbers import whole
@@ -53,6 +54,8 @@ class Jobs(Screen):
         )
         counts = tab_counts(query)
         here = next(tab for tab in counts if tab["current"])
+        chosen = columns(request.GET)
+        data = beginnings(page.rows) if chosen.has("data") else {}
         return self.show(
             now=now,
             query=query,
@@ -61,14 +64,18 @@ class Jobs(Screen):
             floor=found.floor,
             page=page,
             is_part=bool(request.GET.keys() - {"columns"}),
-            rows=[{"job": job, "state": job_state(job, now)} for job in page.rows],
-            columns=columns(request.GET),
+            rows=[_row(job, data, now) for job in page.rows],
+            columns=chosen,
             suggestions=suggestions(),
             views=views_of(request, "jobs"),
             may_operate=may(request.user, "job.operate"),
             may_push=may(request.user, "job.push"),
             same=equivalents(query),
         )
+
+
+def _row(job: QueuedJob, data: dict[int, str], now: datetime) -> dict[str, Any]:
+    return {"job": job, "state": job_state(job, now), "data": data.get(job.pk, "")}
 
 
 class Query:
@@ -181,6 +188,8 @@ def flags(stored: dict[str, str]) -> list[str]:
     return [f"{flag} {quote(stored[name])}" for name, flag in FLAGS.items() if name in stored]
 
 
-def five(jobs: Any) -> list[QueuedJob]:
+def five(jobs: Any, now: datetime) -> list[dict[str, Any]]:
     """The newest five, to be named before all are touched."""
-    return list(jobs.select_related("queue").defer("data", "result").order_by("-pk")[:5])
+    found = list(jobs.select_related("queue").defer("data", "result").order_by("-pk")[:5])
+    data = beginnings(found)
+    return [_row(job, data, now) for job in found]

@@ -3,8 +3,11 @@
 from datetime import datetime
 from typing import Any
 
+from django.core import signing
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import urlencode
 
 from allocation.errors import AtributoError
 from allocation.models.clock import database_now
@@ -17,12 +20,20 @@ from pools.look_up import look_up
 FOLLOWED = "followed_names"
 
 
+SALT = "atributo.look_up"
+
+
 class LookUp(PoolScreen):
+    """The answer has an address, signed for who asked: a link from elsewhere asks nothing."""
+
     actions = {"GET": "dns.look_up", "POST": "dns.look_up"}
     url_name = "pools-look-up"
     template_name = "console/pools/look_up.html"
 
     def get(self, request: HttpRequest) -> HttpResponse:
+        asked = _signed_by(request.user, request.GET.get("asked", ""))
+        if asked is not None:
+            return self._answered(LookUpForm(asked))
         first = {"service": "_http._tcp", "host": request.GET.get("host", "")[:300]}
         return self.show(form=LookUpForm(initial=first))
 
@@ -30,11 +41,11 @@ class LookUp(PoolScreen):
         form = LookUpForm(request.POST)
         if not form.is_valid():
             return self.show(400, form=form)
-        try:
-            return self._answered(form)
-        except AtributoError as error:
-            form.add_error(None, str(error))
-            return self.show(error.status_code, form=form)
+        if "follow" in request.POST:
+            return self._followed(form)
+        given = {name: request.POST[name] for name in form.fields if request.POST.get(name)}
+        asked = signing.dumps([request.user.pk, given], salt=SALT)
+        return redirect(f"{reverse('pools-look-up')}?{urlencode({'asked': asked})}")
 
     def show(self, status: int = 200, **context: Any) -> HttpResponse:
         host = context["form"]["host"].value() or "svc.example"
@@ -43,12 +54,33 @@ class LookUp(PoolScreen):
         return super().show(status, curl=same, followed=followed, **context)
 
     def _answered(self, form: LookUpForm) -> HttpResponse:
-        if "follow" not in self.request.POST:
+        if not form.is_valid():
+            return self.show(400, form=form)
+        try:
             return self.show(form=form, found=look_up(**form.wishes()))
-        story = follow.go_on(follow.begin(form.wishes()), database_now())
+        except AtributoError as error:
+            return self._refused(form, error)
+
+    def _followed(self, form: LookUpForm) -> HttpResponse:
+        try:
+            story = follow.go_on(follow.begin(form.wishes()), database_now())
+        except AtributoError as error:
+            return self._refused(form, error)
         session = self.request.session
         session[FOLLOWED] = follow.with_another(session.get(FOLLOWED, []), story)
         return redirect("pools-follow")
+
+    def _refused(self, form: LookUpForm, error: AtributoError) -> HttpResponse:
+        form.add_error(None, str(error))
+        return self.show(error.status_code, form=form)
+
+
+def _signed_by(user: Any, asked: str) -> dict[str, str] | None:
+    try:
+        owner, given = signing.loads(asked, salt=SALT)
+    except signing.BadSignature:
+        return None
+    return given if owner == user.pk else None
 
 
 class Follow(PoolScreen):

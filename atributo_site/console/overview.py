@@ -7,13 +7,16 @@ from django.http import HttpRequest, HttpResponse
 from allocation.models.clock import database_now
 from atributo_site.console.charts import charts
 from atributo_site.console.degraded import remember
+from atributo_site.console.happenings import lately
 from atributo_site.console.instances import bar
 from atributo_site.console.screen import Screen
 from atributo_site.environment import BASE_DIR
 from atributo_site.snapshot import snapshot
 
 SECTIONS = BASE_DIR / "templates" / "console" / "sections"
+ORDER = ("queues", "allocation", "pools", "transactions")
 INSTANCES_SHOWN = 10
+EVENTS_SHOWN = 10
 
 
 class Overview(Screen):
@@ -28,11 +31,13 @@ class Overview(Screen):
             snapshot=taken,
             sections=sections(taken),
             charts=charts(request.GET.get("range", ""), taken["now"]),
+            events=lately(EVENTS_SHOWN),
             instances=[bar(row) for row in taken["allocation"]["instances"][:INSTANCES_SHOWN]],
         )
 
 
 def sections(taken: dict[str, Any]) -> list[str]:
-    """The templates of the rooms that the snapshot speaks of."""
+    """The templates of the rooms that the snapshot speaks of, what runs first."""
     rooms = sorted(path.stem for path in SECTIONS.glob("*.html"))
+    rooms.sort(key=lambda room: ORDER.index(room) if room in ORDER else len(ORDER))
     return [f"console/sections/{room}.html" for room in rooms if room in taken]

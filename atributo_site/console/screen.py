@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import BadRequest, PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -34,7 +34,7 @@ class Screen(View):
             return _to_the_log_in(request)
         self._check(request)
         if self._action(request) is None:
-            return HttpResponseNotAllowed(self.actions)
+            return self._not_allowed(request)
         try:
             return super().dispatch(request, *args, **kwargs)
         except AtributoError as error:
@@ -52,6 +52,12 @@ class Screen(View):
             {"base": base, "title": self.title, **context},
             status=status,
         )
+
+    def _not_allowed(self, request: HttpRequest) -> HttpResponse:
+        """Whoever typed or reloaded the address of a button meets a page, not nothing."""
+        response = failure(request, 405)
+        response["Allow"] = ", ".join(self.actions)
+        return response
 
     def _check(self, request: HttpRequest) -> None:
         if not may(request.user, "overview.view"):

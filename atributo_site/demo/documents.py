@@ -1,15 +1,10 @@
-"""Accounts and orders: one transfer completed, one rolled back, one client that died half-way,
-and one roll back that failed again and again: stuck until somebody looks or the next try comes.
-"""
+"""Accounts and orders: one transfer completed, one rolled back, one client that died half-way."""
 
 from allocation.transactions import Client, Transaction
 from allocation.transactions.models import Document
-from allocation.transactions.models import Transaction as Row
-from allocation.transactions.roll_back import mark_stuck
 
 STOCK = {"kettle": 12, "teapot": 3}
 BALANCES = {"ada": 120, "grace": 80, "edsger": 45}
-FAILED_TRIES = 12  # the next one is then five minutes away
 
 
 def is_empty() -> bool:
@@ -30,14 +25,6 @@ def tell() -> None:
     _order(client, 2041, "kettle", "ada").complete()
     _order(client, 2042, "teapot", "grace")  # its client is gone: the curator rolls it back
     client.put("stock", "saucer", {"item": "saucer", "count": 40, "shelves": ["A4"]}, ref=False)
-    _stick(_order(client, 2043, "saucer", "edsger"))
-
-
-def _stick(txn: Transaction) -> None:
-    """As the curator would after as many tries."""
-    why = OSError("no space left on device (the demo says so)")
-    for _ in range(FAILED_TRIES):
-        mark_stuck(txn.id, Row.objects.get(pk=txn.id).epoch, why)
 
 
 def _order(client: Client, number: int, item: str, customer: str) -> Transaction:

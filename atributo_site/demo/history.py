@@ -12,7 +12,7 @@ COARSE, FINE = timedelta(minutes=15), timedelta(minutes=1)
 LATELY = timedelta(hours=2, minutes=15)
 BAD_FROM, BAD_UNTIL = timedelta(hours=5), timedelta(hours=4)
 # Queue → jobs per minute at noon, share that fails, milliseconds one runs.
-QUEUES = {"mail": (35, 0.01, 60), "numbers": (80, 0.002, 8), "imports": (12, 0.06, 700)}
+QUEUES = {"mail": (105, 0.01, 60), "numbers": (240, 0.002, 8), "imports": (36, 0.06, 700)}
 BOUNDS_MS = (10, 100, 1_000, 10_000, 60_000)
 
 

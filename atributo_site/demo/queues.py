@@ -13,6 +13,7 @@ MAIL = {"mount": "/mailer", "name": "send-mail"}
 MULTIPLY = {"mount": "/multiplier", "name": "multiply"}
 COUNT = {"mount": "/counter", "name": "count"}
 FAIL = {"mount": "/fragile", "name": "fail"}
+STICK = {"mount": "/fragile", "name": "stick"}
 TRANSFER = {"mount": "/bank", "name": "transfer"}
 
 
@@ -80,7 +81,7 @@ def _ledgers() -> None:
 
 
 def _transfers() -> None:
-    """Each changes two accounts and pushes a receipt; one is overdrawn and rolled back."""
+    """Each changes two accounts and pushes a receipt; one is overdrawn; orders get stuck."""
     for name, balance in BALANCES.items():
         account = {"owner": name, "balance": balance, "transfers": 0}
         Client().put("bank_accounts", name, account, ref=False)
@@ -91,3 +92,4 @@ def _transfers() -> None:
     money.push(TRANSFER, {"from": "edsger", "to": "ada", "amount": 100_000}, max_failures=1)
     slow = {"from": "ada", "to": "edsger", "amount": 5, "pause_ms": 4000}
     money.push(TRANSFER, slow, delay=15_000)
+    money.push(STICK, repeat_times=-1, repeat_delay=MINUTE, unique_key="stick")

@@ -156,6 +156,16 @@ class QueuedJob(models.Model):
                 name="job_begun_by_status",
             ),
             models.Index(
+                fields=["id", "parent"],
+                condition=Q(status="failed", aborted_at__isnull=True),
+                name="job_failed",
+            ),
+            models.Index(
+                fields=["id", "parent"],
+                condition=Q(aborted_at__isnull=False),
+                name="job_aborted",
+            ),
+            models.Index(
                 fields=["queue", "ended_at"],
                 condition=Q(status__in=["complete", "failed"]),
                 name="job_ended",

@@ -75,14 +75,19 @@ def test_a_wrong_form_says_what_is_wrong(client_as):
 
 def test_the_look_up_tool_shows_steps(client_as, two):
     form = {"host": "svc.example", "nameservers": f"127.0.0.1:{two.server.port}"}
-    page = client_as("operator").post("/pools/look-up/", form).text
+    client = client_as("operator")
+    answer = client.post("/pools/look-up/", form)
+    page = client.get(answer.headers["Location"]).text
     assert "<strong>2 backends</strong> for svc.example" in page
     assert "1 records" in page
+    asked = len(two.server.queries)
+    page = client_as("admin").get(answer.headers["Location"]).text  # signed for somebody else
+    assert ("backends</strong>" in page, len(two.server.queries)) == (False, asked)
 
 
 def test_the_look_up_tool_refuses_what_is_not_permitted(client_as):
     form = {"host": EVIL, "nameservers": "10.9.9.9"}
-    page = client_as("operator").post("/pools/look-up/", form)
+    page = client_as("operator").post("/pools/look-up/", form, follow=True)
     assert (page.status_code, EVIL in page.text) == (400, False)
     assert "may not be asked" in page.text
 

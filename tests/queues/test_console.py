@@ -46,7 +46,7 @@ def test_a_failed_group_runs_again(operator, queue, hands):
     hands.drain()
     assert "Retry this group" in operator.get("/jobs/failures/").text
     given = {"action": "retry", "state": "failed", "scope": "all", "q": "queue:work"}
-    assert "Retry 3 jobs" in operator.post("/jobs/bulk/", given).text
+    assert "Retry 3 jobs" in operator.get("/jobs/bulk/", given).text
     operator.post("/jobs/bulk/", {**given, "sure": "yes"})
     assert len(queue.pending()) == 3
     hands.drain()

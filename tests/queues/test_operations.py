@@ -140,7 +140,7 @@ def test_more_than_a_hundred_become_an_operation(queue, sweep, client_as):
     fail(queue, 101)
     client = client_as("operator")
     asked = {"action": "retry", "scope": "all", "state": "failed", "q": "queue:mail"}
-    page = client.post("/jobs/bulk/", asked).text
+    page = client.get("/jobs/bulk/", asked).text
     assert "Retry 101 jobs?" in page
     assert "--state failed" in page
     answer = client.post("/jobs/bulk/", {**asked, "sure": "yes", "reason": "mended"}, follow=True)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from allocation.leases import HeldLease
-from queues.history import RANGES, history
+from queues.history import RANGES, history, whole
 from queues.hours import sum_hours
 from queues.models import HourCount, MinuteCount
 from tests.site.job_rows import make_job, make_queue
@@ -26,6 +26,15 @@ def test_minutes_of_all_queues_are_summed_slice_by_slice():
     assert (points["12:00"]["complete"], points["12:00"]["failed"]) == (7, 2)
     assert points["12:00"]["run"]["p50"] == 325
     assert points["12:15"]["run"]["p99"] is None
+
+
+def test_times_of_the_whole_period_weigh_each_slice_by_its_jobs():
+    mail = make_queue("mail")
+    count(datetime(2026, 3, 1, 12, 1, tzinfo=UTC), mail, run_0=98)
+    count(datetime(2026, 3, 1, 12, 20, tzinfo=UTC), mail, run_3=2)
+    points = history(NOW, RANGES["24h"])
+    assert whole(points, "run")["p50"] < 10 < 1_000 < whole(points, "run")["p99"]
+    assert whole(points, "wait") == {"p50": None, "p95": None, "p99": None}
 
 
 def test_sums_of_hours_say_the_same_as_their_minutes():

@@ -7,7 +7,7 @@ import pytest
 from tests.site.job_rows import make_job, make_queue
 
 pytestmark = pytest.mark.django_db
-USUAL = ["Job", "State", "Script", "Queue", "Attempt", "When"]
+USUAL = ["Job", "State", "Script", "Data", "Queue", "Attempt", "When"]
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_a_column_that_does_not_exist_is_nothing(client):
 
 def test_search_tabs_and_choice_keep_one_another(client):
     page = client.get("/jobs/?columns=by&q=queue:mail&state=waiting").text
-    search, choice = page.split('class="card job-search"')[1].split("view-new columns")
+    search, choice = page.split('class="job-search"')[1].split("view-new columns")
     assert '<input type="hidden" name="columns" value="by">' in search
     assert 'name="q" value="queue:mail"' in choice and 'value="waiting"' in choice
     assert "columns=by&amp;q=queue%3Amail&amp;state=failed" in page

@@ -14,6 +14,8 @@ from django.test.utils import CaptureQueriesContext
 from allocation.models import Event
 from allocation.models.clock import database_now
 from queues.models import QueuedJob
+from queues.search import STATES, search
+from queues.steering import ABORTED
 from tests.site.job_rows import make_job, make_queue, make_script
 from tests.site.test_console_events import INJECTION, Elements
 
@@ -37,17 +39,31 @@ def jobs():
         "running": make_job(queue, "progress"),
         "complete": make_job(queue, "complete"),
         "failed": make_job(queue, "failed", error="ValueError: no 7"),
+        "aborted": make_job(queue, "failed", error=ABORTED, aborted_at=database_now()),
     }
 
 
-@pytest.mark.parametrize("state", ["waiting", "delayed", "running", "complete", "failed"])
+@pytest.mark.parametrize("state", STATES)
 def test_each_tab_shows_its_state(state, jobs, client_as):
     assert ids_on(client_as("viewer").get("/jobs/", {"state": state})) == {jobs[state].pk}
 
 
 def test_tabs_have_counts(jobs, client_as):
     page = client_as("viewer").get("/jobs/").text
-    assert re.findall(r'count-of">([^<]+)<', page) == ["5", "1", "1", "1", "1", "1"]
+    assert re.findall(r'count-of">([^<]+)<', page) == ["6", "1", "1", "1", "1", "1", "1"]
+
+
+def test_what_was_aborted_is_no_failure_of_its_script(jobs, client_as):
+    page = client_as("viewer").get("/jobs/failures/").text
+    assert "no 7" in page
+    assert ABORTED not in page
+
+
+@pytest.mark.only_on("sqlite")  # PostgreSQL reads a small table at once
+@pytest.mark.parametrize("state", ["failed", "aborted"])
+def test_an_index_counts_each_kind_of_ending(state, jobs):
+    plan = search(state=state, now=database_now()).jobs.explain()
+    assert f"job_{state}" in plan
 
 
 @pytest.fixture
@@ -98,6 +114,7 @@ SEARCHES = [
     "q=data.to:ada",
     "q=script:/x/scan by:vera",
     "state=failed",
+    "state=aborted",
     "since=1h",
     "state=failed&until=2h",
     "fingerprint=nowhere",
@@ -211,7 +228,7 @@ def test_a_group_is_retried_after_a_page_that_names_it(client_as):
     jobs = [make_job(queue, "failed", error=f"ValueError: {n}", run_failures=2) for n in range(7)]
     other = make_job(queue, "failed", error="KeyError: 1")
     client = client_as("operator")
-    asked = client.post("/jobs/bulk/", {"action": "retry", **group_of(jobs[0])})
+    asked = client.get("/jobs/bulk/", {"action": "retry", **group_of(jobs[0])})
     assert "Retry 7 jobs?" in asked.text
     assert ids_on(asked) == {job.pk for job in jobs[2:]}
     assert QueuedJob.objects.filter(status="failed").count() == 8
@@ -226,7 +243,7 @@ def test_jobs_that_came_after_the_question_are_not_touched(client_as):
     queue = make_queue()
     old = make_job(queue, "failed", error="ValueError: 1")
     client = client_as("operator")
-    asked = client.post("/jobs/bulk/", {"action": "delete", **group_of(old)})
+    asked = client.get("/jobs/bulk/", {"action": "delete", **group_of(old)})
     upto = re.search(r'name="upto" value="(\d+)"', asked.text)[1]
     new = make_job(queue, "failed", error="ValueError: 2")
     sure = {"action": "delete", "sure": "yes", "upto": upto, **group_of(old)}
@@ -245,6 +262,7 @@ def test_ticked_jobs_are_aborted_and_only_those(jobs, client_as):
         "running": "failed",
         "complete": "complete",
         "failed": "failed",
+        "aborted": "failed",
     }
 
 
@@ -253,7 +271,7 @@ def test_everything_at_once_needs_a_typed_word(jobs, client_as):
     given = {"action": "delete", "sure": "yes", "scope": "all"}
     assert client.post("/jobs/bulk/", given).status_code == 400
     assert client.post("/jobs/bulk/", {**given, "word": "yes"}).status_code == 400
-    assert QueuedJob.objects.count() == 5
+    assert QueuedJob.objects.count() == len(jobs)
     assert client.post("/jobs/bulk/", {**given, "word": "all jobs"}).status_code == 302
     assert QueuedJob.objects.count() == 0
 
@@ -277,6 +295,16 @@ def test_a_taken_unique_key_refuses_one_and_not_the_others(client_as):
 )
 def test_a_nonsensical_bulk_is_refused(given, client_as):
     assert client_as("operator").post("/jobs/bulk/", given).status_code == 400
+
+
+def test_a_question_without_jobs_leads_to_the_list(client_as):
+    assert client_as("operator").get("/jobs/bulk/").headers["Location"] == "/jobs/"
+
+
+def test_whoever_sends_the_list_itself_is_asked_first(jobs, client_as):
+    given = {"action": "delete", "job": [jobs["failed"].pk]}
+    assert "Delete 1 job?" in client_as("operator").post("/jobs/bulk/", given).text
+    assert QueuedJob.objects.count() == len(jobs)
 
 
 def test_nothing_ticked_leads_back_to_the_same_list(jobs, client_as):

@@ -78,6 +78,17 @@ def test_more_rows_need_no_more_queries(client_as, db, django_assert_max_num_que
     assert len(many) == len(few)
 
 
+def test_routine_is_one_row_and_hides_nothing_else(client_as, db):
+    record("instance.draining", "instance:alan")
+    for _ in range(20):
+        record("instance.jobs_moved", "instance:alan", count=2)
+        record("curator.repaired", "curator:one", count=1)
+    page = client_as("viewer").get("/").text
+    assert "40 job ids moved in 20 steps" in page
+    assert "20 mended in 20 sweeps" in page
+    assert ">instance.draining</a>" in page
+
+
 def test_htmx_gets_the_content_without_the_frame(client_as, db):
     page = client_as("viewer").get("/", headers={"HX-Request": "true"}).text
     assert 'id="overview"' in page
@@ -89,6 +100,12 @@ def test_a_room_has_a_section_as_soon_as_the_snapshot_speaks_of_it(tmp_path, mon
     monkeypatch.setattr(overview, "SECTIONS", tmp_path)
     assert overview.sections({"now": 1}) == []
     assert overview.sections({"allocation": {}}) == ["console/sections/allocation.html"]
+
+
+def test_what_runs_comes_before_where_it_runs():
+    taken = {"allocation": {}, "transactions": {}, "pools": {}, "queues": {}}
+    rooms = [path.rpartition("/")[2] for path in overview.sections(taken)]
+    assert rooms == ["queues.html", "allocation.html", "pools.html", "transactions.html"]
 
 
 @pytest.mark.parametrize("role", ["viewer", "operator", "admin"])

@@ -18,6 +18,9 @@ function said(ms) {
   return ms < 60000 ? `${(ms / 1000).toFixed(1)} s` : `${(ms / 60000).toFixed(1)} min`;
 }
 
+const drawable = (ms) => (ms == null ? null : Math.max(ms, LEAST_MS));
+const marked = (ms) => said(ms).replace(".0 ", " ").replace(/^(\d+)0 min$/, (all, tens) => (tens % 6 ? all : `${tens / 6} h`));
+
 function axis(values) {
   return {
     stroke: resolved("--muted"),
@@ -52,8 +55,19 @@ function throughput(points) {
     data: [points.at, sums, points.complete],
     series: [series("failed", "--bad", points.failed), series("complete", "--accent", points.complete)],
     axis: { size: 44 },
+    scale: { range: (plot, low, high) => [0, Math.max(high, 1) * 1.1] },
     nowhere: "whole period",
   };
+}
+
+// From milliseconds to hours: on an even scale one slow minute would flatten all others.
+const MARKS = [1, 10, 100, 1000, 10000, 60000, 600000, 3600000, 36000000];
+const LEAST_MS = 1;
+
+function between(low, high) {
+  const first = MARKS.findLast((mark) => mark <= (low ?? 1)) ?? MARKS[0];
+  const last = MARKS.find((mark) => mark >= (high ?? 1)) ?? high;
+  return first === last ? [first, first * 10] : [first, last];
 }
 
 function times(points, kind) {
@@ -62,9 +76,10 @@ function times(points, kind) {
     value: (plot, ms, place, at) => said(at == null ? newest(plot.data[place]) : ms),
   });
   return {
-    data: [points.at, ...["p50", "p95", "p99"].map((name) => points[`${kind}_${name}`])],
+    data: [points.at, ...["p50", "p95", "p99"].map((name) => points[`${kind}_${name}`].map(drawable))],
     series: [series("p50", "--accent", 2), series("p95", "--warn", 1.5), series("p99", "--bad", 1)],
-    axis: { size: 60, values: (plot, ticks) => ticks.map(said) },
+    axis: { size: 60, splits: (plot, _, low, high) => MARKS.filter((mark) => mark >= low && mark <= high), filter: (plot, ticks) => ticks, values: (plot, ticks) => ticks.map(marked) },
+    scale: { distr: 3, range: (plot, low, high) => between(low, high) },
     nowhere: "newest",
   };
 }
@@ -89,7 +104,7 @@ function draw(figure, points) {
   const plot = new window.uPlot({
     width: box.clientWidth, height: HEIGHT,
     cursor: { drag: { setScale: false, x: false, y: false } },
-    scales: { x: { range: (plot, first, last) => [first, last + points.slice] }, y: { range: (plot, low, high) => [0, Math.max(high, 1) * 1.1] } },
+    scales: { x: { range: (plot, first, last) => [first, last + points.slice] }, y: made.scale },
     series: [{ label: "Time", value: (plot, at) => (at == null ? made.nowhere : new Date(at * 1000).toLocaleString("en-GB")) }, ...made.series],
     axes: [axis({ size: 28, values: ticked }), axis(made.axis)],
   }, made.data, box);

@@ -1,0 +1,32 @@
+"""A client dies half-way and its roll back fails: the keys stay locked until somebody acts.
+
+The curator tries again after five minutes and succeeds, since nothing is really broken here.
+"""
+
+from allocation.transactions import Transaction
+from allocation.transactions.errors import CollectionKeyIsLocked
+from allocation.transactions.models import Transaction as Row
+from allocation.transactions.roll_back import mark_stuck
+
+FAILED_TRIES = 12  # the next one is then five minutes away
+
+
+def run(context):
+    if context.dry_run or is_held(context):
+        return None
+    txn = Transaction(owner="checkout-1")
+    order, stock = str(2000 + txn.id), txn.get("stock", "saucer").json
+    txn.put("orders", order, {"lines": [{"item": "saucer", "count": 1}]}, ref=False)
+    txn.put("stock", "saucer", {**stock, "count": stock["count"] - 1})
+    for _ in range(FAILED_TRIES):
+        why = OSError("no space left on device (the demo says so)")
+        mark_stuck(txn.id, Row.objects.get(pk=txn.id).epoch, why)
+    return {"transaction": txn.id, "order": order}
+
+
+def is_held(context):
+    """Or gone: then there is nothing to order."""
+    try:
+        return context.client.get("stock", "saucer").status_code != 200
+    except CollectionKeyIsLocked:
+        return True
