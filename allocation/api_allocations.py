@@ -1,16 +1,18 @@
 """REST: allocate, look up, deallocate; batches, plans and explanations."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import django_filters
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers
-from rest_framework.exceptions import PermissionDenied, ValidationError
+from rest_framework.exceptions import ParseError, PermissionDenied, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from allocation import doors, plans, rebalances
-from allocation.api_instances import IF_MATCH
+from allocation.api_instances import IF_MATCH, IF_NONE_MATCH
 from allocation.atributo import Allocated
 from allocation.busy import patiently
 from allocation.errors import AtributoError, EpochChanged, InvalidId, NoInstances, UnknownJob
@@ -20,8 +22,14 @@ from allocation.logic.ids import refusal
 from allocation.models import Allocation, Rebalance
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
 from atributo_site.rest.permission import allowed
-from atributo_site.rest.preconditions import etag, required_epoch
+from atributo_site.rest.preconditions import (
+    PreconditionFailed,
+    etag,
+    must_be_new,
+    required_epoch,
+)
 from atributo_site.rest.strict_serializer import StrictSerializer, refuse_members
+from atributo_site.rest.text_field import TextField
 
 MOST_JOBS = 1000
 
@@ -79,18 +87,22 @@ class OneAllocation(Endpoint):
     @extend_schema(
         request=None,
         responses={200: AllocatedSerializer, 201: AllocatedSerializer},
-        parameters=[IF_MATCH],
+        parameters=[IF_MATCH, IF_NONE_MATCH],
     )
     def put(self, request: Request, job_id: str) -> Response:
         """The job's instance: 201 when it was placed now, 200 when it had one."""
         refuse_members(request)
         _check_epoch(valid_id(job_id), required_epoch(request))
         allocated = doors.allocate(job_id)
+        if must_be_new(request) and not allocated.persisted:
+            raise PreconditionFailed(f"{job_id} is on {allocated.instance_id} already")
         facts = {"job_id": job_id, **allocated._asdict()}
         return Response(AllocatedSerializer(facts).data, 201 if allocated.persisted else 200)
 
     @extend_schema(responses={204: None}, parameters=[IF_MATCH])
     def delete(self, request: Request, job_id: str) -> Response:
+        if must_be_new(request):
+            raise ParseError("The header If-None-Match: * is for PUT: what is new cannot go.")
         doors.deallocate(job_id, required_epoch(request))
         return Response(status=204)
 
@@ -106,7 +118,7 @@ class Explanation(Endpoint):
 
 class BatchSerializer(StrictSerializer):
     job_ids = serializers.ListField(
-        child=serializers.CharField(trim_whitespace=False, allow_blank=True),
+        child=TextField(trim_whitespace=False, allow_blank=True),
         min_length=1,
         max_length=MOST_JOBS,
     )
@@ -144,20 +156,20 @@ class Batch(OneAllocation):
         good = list(dict.fromkeys(each for each in job_ids if refusal(each) is None))
         if wanted.validated_data["operation"] == "deallocate":
             ended = doors.deallocate_many(good)
-            results = [_ended(each, ended) for each in job_ids]
+            results = _each(job_ids, partial(_ended, ended))
             return Response({"results": results, "deallocated": len(ended)})
         answers = doors.allocate_those_that_fit(good)
-        return Response({"results": _allocated(job_ids, answers)})
+        return Response({"results": _each(job_ids, partial(_placed, answers))})
 
 
 class PlanSerializer(StrictSerializer):
-    drain = serializers.CharField(max_length=255, trim_whitespace=False, required=False)
+    drain = TextField(max_length=255, trim_whitespace=False, required=False)
     rebalance = serializers.BooleanField(required=False, help_text="False stops it.")
     moves_per_minute = serializers.IntegerField(
         min_value=1, max_value=1_000_000, required=False, help_text="Starts the rebalance."
     )
     job_ids = serializers.ListField(
-        child=serializers.CharField(trim_whitespace=False, max_length=255),
+        child=TextField(trim_whitespace=False, max_length=255),
         max_length=MOST_JOBS,
         required=False,
     )
@@ -244,29 +256,27 @@ def _progress(found: Rebalance | None) -> dict[str, Any]:
     return {"progress": None if found is None else found.facts}
 
 
-def _allocated(job_ids: list[str], answers: dict[str, Allocated]) -> list[dict[str, Any]]:
-    """One item for each; of a job that was named twice only the first may be persisted."""
+def _each(job_ids: list[str], item: Callable[[str, bool], dict[str, Any]]) -> list[dict[str, Any]]:
+    """One item for each; of a job that was named twice only the first did anything."""
     items, seen = [], set()
     for job_id in job_ids:
-        items.append(_placed(job_id, answers, job_id in seen))
+        why = refusal(job_id)
+        failed = None if why is None else _failed(job_id, InvalidId(why))
+        items.append(failed or item(job_id, job_id in seen))
         seen.add(job_id)
     return items
 
 
-def _placed(job_id: str, answers: dict[str, Allocated], is_again: bool) -> dict[str, Any]:
-    if (why := refusal(job_id)) is not None:
-        return _failed(job_id, InvalidId(why))
+def _placed(answers: dict[str, Allocated], job_id: str, is_again: bool) -> dict[str, Any]:
     if job_id not in answers:
         return _failed(job_id, NoInstances("no instances"))
     instance_id, persisted = answers[job_id]
     return {"job_id": job_id, "instance_id": instance_id, "persisted": persisted and not is_again}
 
 
-def _ended(job_id: str, ended: dict[str, str]) -> dict[str, Any]:
-    if (why := refusal(job_id)) is not None:
-        return _failed(job_id, InvalidId(why))
+def _ended(ended: dict[str, str], job_id: str, is_again: bool) -> dict[str, Any]:
     was = {"instance_id": ended[job_id]} if job_id in ended else {}
-    return {"job_id": job_id, **was, "deallocated": job_id in ended}
+    return {"job_id": job_id, **was, "deallocated": job_id in ended and not is_again}
 
 
 def _failed(job_id: str, error: AtributoError) -> dict[str, Any]:

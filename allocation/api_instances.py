@@ -31,6 +31,9 @@ from atributo_site.rest.preconditions import etag, required_epoch
 IF_MATCH = OpenApiParameter(
     "If-Match", str, OpenApiParameter.HEADER, description="Act only on this epoch."
 )
+IF_NONE_MATCH = OpenApiParameter(
+    "If-None-Match", str, OpenApiParameter.HEADER, description="With `*`: only if it is new."
+)
 
 
 class InstanceFilters(django_filters.FilterSet):

@@ -14,6 +14,7 @@ from allocation.logic.wishes import (
 )
 from allocation.models import Allocation, Instance
 from atributo_site.rest.strict_serializer import StrictSerializer
+from atributo_site.rest.text_field import TextField
 
 DAY_SECONDS = 86_400
 
@@ -90,7 +91,7 @@ class AvailableSerializer(SettingsSerializer):
 
 
 class NewInstanceSerializer(AvailableSerializer):
-    id = serializers.CharField(max_length=255, trim_whitespace=False)
+    id = TextField(max_length=255, trim_whitespace=False)
 
 
 class WhySerializer(StrictSerializer):

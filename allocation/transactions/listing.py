@@ -2,12 +2,19 @@
 
 from typing import Any
 
+from django.db.models import Q
 from django.db.transaction import atomic
 
 from allocation.events import record
 from allocation.transactions.errors import CollectionKeyIsLocked, InvalidDocument
 from allocation.transactions.keys import Key, checked_collection, checked_text
-from allocation.transactions.models import Document, DocumentVersion, Lock
+from allocation.transactions.models import (
+    Document,
+    DocumentEvent,
+    DocumentVersion,
+    Lock,
+    Relation,
+)
 from allocation.transactions.models.document import new_ref
 from allocation.transactions.search import searched
 
@@ -52,7 +59,8 @@ def history(
 
 
 def drop(collection: str) -> int:
-    """Forget a whole collection and its history; refused while one of its keys is locked."""
+    """Forget a whole collection with its history, events and relations; not while a key of it
+    is locked."""
     checked_collection(collection)
     with atomic():
         documents = Document.objects.filter(collection=collection)
@@ -63,6 +71,8 @@ def drop(collection: str) -> int:
                 collection, lock.document.key, lock.transaction_id, lock.transaction.expires_at
             )
         DocumentVersion.objects.filter(document__collection=collection).delete()
+        DocumentEvent.objects.filter(collection=collection).delete()
+        Relation.objects.filter(Q(collection=collection) | Q(to_collection=collection)).delete()
         gone = documents.filter(pk__in=keys).present()
         dropped = gone.update(present=False, value=None, ref=new_ref())
         record("collection.dropped", f"collection:{collection}", documents=dropped)

@@ -9,6 +9,7 @@ from allocation.logic.waits import is_victim
 from allocation.transactions.errors import CollectionKeyIsLocked, DeadlockDetected
 from allocation.transactions.keys import Key
 from allocation.transactions.models import Document, Lock, LockWait
+from allocation.transactions.models.lock import Mode
 
 T = TypeVar("T")
 PAUSE_SECONDS = 0.01
@@ -20,19 +21,28 @@ def waiting(act: Callable[[], T], txn: int, place: Key, mode: str, seconds: floa
     """Try at once, then in turn until the key is free or the time is over.
 
     Whoever finds the key free takes it: a newcomer that had to queue behind fifty who sleep
-    cost more than it was fair.
+    cost more than it was fair. Not so a reader beside readers, who has time while a writer
+    waits: the next reader would come before the last one goes.
     """
-    try:
+    if seconds <= 0:
         return act()
-    except CollectionKeyIsLocked:
-        if seconds <= 0:
-            raise
+    if not _passes_a_writer(txn, place, mode):
+        try:
+            return act()
+        except CollectionKeyIsLocked:
+            pass  # it waits now
     wait = _announce(txn, place, mode)
     try:
         return _try_in_turn(act, wait, place, time.monotonic() + seconds)
     finally:
         LockWait.objects.filter(pk=wait.pk).delete()
         failpoint("wait.after_end")
+
+
+def _passes_a_writer(txn: int, place: Key, mode: str) -> bool:
+    if mode != Mode.SHARED:
+        return False
+    return LockWait.objects.live().by_writers(*place).exists() and not _holds(txn, place)
 
 
 def _holds(txn: int, place: Key) -> bool:

@@ -5,8 +5,9 @@ from typing import Any
 
 from allocation.logic.patch import BadPatch, TestFailed, merged, patched
 from allocation.transactions import documents
-from allocation.transactions.errors import InvalidDocument, PreconditionFailed
+from allocation.transactions.errors import InvalidDocument, KeyIsContended, PreconditionFailed
 from allocation.transactions.keys import Demand, Key, checked_ref
+from allocation.transactions.refusals import why_unmet
 from allocation.transactions.response import Response
 
 TRIES = 20
@@ -49,30 +50,31 @@ class Patch:
 
 def patch(place: Key, operations: Any, ref: str | None, raise_if_locked: bool) -> Response:
     steps = operations.operations if isinstance(operations, Patch) else operations
-    return _changed(place, lambda value: patched(value, steps), ref, raise_if_locked)
+    return changed(place, lambda value: patched(value, steps), ref, raise_if_locked)
 
 
 def merge(place: Key, changes: Any, ref: str | None, raise_if_locked: bool) -> Response:
-    return _changed(place, lambda value: merged(value, changes), ref, raise_if_locked)
+    return changed(place, lambda value: merged(value, changes), ref, raise_if_locked)
 
 
-def _changed(
+def changed(
     place: Key, change: Callable[[Any], Any], ref: str | None, raise_if_locked: bool
 ) -> Response:
     """Read, change, write if nobody wrote meanwhile; again unless the caller named a ref."""
-    ref = checked_ref(ref)
+    demand = Demand.of(checked_ref(ref))
     for _ in range(TRIES):
         current = documents.get(place, raise_if_locked)
         if not current.ok:
             return current
-        demand = Demand.of(ref or current.ref)
+        if demand.if_ref and (refusal := why_unmet(place, demand)):
+            return Response.refused(refusal, *place)
         try:
             body = change(current.json)
         except TestFailed as error:
             return Response.refused(PreconditionFailed(str(error)), *place)
         except BadPatch as error:
             return Response.refused(InvalidDocument(str(error)), *place)
-        written = documents.put(place, body, demand, raise_if_locked)
-        if written.ok or ref:
+        written = documents.put(place, body, Demand.of(current.ref), raise_if_locked)
+        if written.ok:
             return written
-    return written
+    raise KeyIsContended(f"{'/'.join(place)} changes faster than it can be written")

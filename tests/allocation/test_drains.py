@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from allocation import availability, drains, holds, plans
+from allocation import availability, drains, holds, plans, repairs
 from allocation.atributo import Atributo
 from allocation.errors import NotDraining, UnknownInstance, UnknownJob
 from allocation.explain import explain
@@ -13,7 +13,7 @@ from allocation.logic.drain import Move, plan
 from allocation.models import Allocation, Drain, Event, Hold, Instance, PastAllocation
 from allocation.models.clock import database_now, from_now
 from allocation.moves import move_jobs
-from allocation.repairs import forget_expired_holds, move_drains_on
+from allocation.repairs import MoveDrainsOn, forget_expired_holds
 
 pytestmark = pytest.mark.django_db
 
@@ -32,7 +32,8 @@ def ao(db):
 @pytest.fixture
 def sweep(db):
     lease = HeldLease.take("curator", "test", 3600)
-    return lambda seconds=0: move_drains_on(database_now() + timedelta(seconds=seconds), lease)
+    visit = MoveDrainsOn()
+    return lambda seconds=0: visit(database_now() + timedelta(seconds=seconds), lease)
 
 
 def test_a_draining_instance_gets_no_new_jobs_and_keeps_the_old_ones(ao, sweep):
@@ -122,6 +123,27 @@ def test_jobs_that_have_nowhere_to_go_stay_and_it_is_said_once(ao, sweep):
     assert Drain.objects.get().stuck
     assert Event.objects.filter(kind="instance.drain_stuck").count() == 1
     assert drains.progress("old").remaining == 12
+
+
+def test_many_that_wait_hold_up_no_other(ao, monkeypatch):
+    monkeypatch.setattr(repairs, "BATCH", 2)
+    for key in ("busy1", "busy2", "idle"):
+        ao.available(key)
+        drains.drain(key)
+    holds.hold("busy1", "running job", "1")
+    holds.hold("busy2", "running job", "2")
+    lease, visit = HeldLease.take("curator", "test", 3600), repairs.MoveDrainsOn()
+    states = [visit(database_now(), lease) or Instance.objects.get(pk="idle").state for _ in "123"]
+    assert states == ["draining", "drained", "drained"]
+
+
+def test_a_forced_drain_of_very_many_jobs_goes_on_without_a_pause(ao, monkeypatch):
+    monkeypatch.setattr(drains, "MOST_MOVES", 5)
+    drains.drain("old", deadline_seconds=0)
+    lease, visit = HeldLease.take("curator", "test", 3600), repairs.MoveDrainsOn()
+    repair = next(each for each in repairs.REPAIRS if each.name == "drains")
+    assert [visit(database_now(), lease) for _ in "123"] == [5, 5, 2]
+    assert repair.pause_after(200) == 0
 
 
 def test_what_had_nowhere_to_go_is_not_caught_up_with(ao, sweep):

@@ -125,6 +125,43 @@ def test_of_a_job_that_a_batch_names_twice_one_item_is_persisted(rest, two):
     assert [item["persisted"] for item in results] == [True, False]
 
 
+def test_of_a_job_that_a_batch_names_twice_one_item_is_deallocated(rest, two):
+    two.allocate("a")
+    wanted = {"job_ids": ["a", "a"], "operation": "deallocate"}
+    answer = rest("post", "/allocations/batch", wanted).json()
+    assert [item["deallocated"] for item in answer["results"]] == [True, False]
+    assert answer["deallocated"] == 1
+
+
+TOO_LARGE_FOR_JAVASCRIPT = 25022512311472305
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/instances", {"id": TOO_LARGE_FOR_JAVASCRIPT}),
+        ("/allocations/batch", {"job_ids": [TOO_LARGE_FOR_JAVASCRIPT]}),
+        ("/allocations/plan", {"job_ids": [TOO_LARGE_FOR_JAVASCRIPT]}),
+        ("/allocations/plan", {"drain": TOO_LARGE_FOR_JAVASCRIPT}),
+    ],
+)
+def test_an_id_that_is_a_number_is_refused(rest, two, path, body):
+    """A browser may have rounded it, and then it would be another one."""
+    answer = rest("post", path, body)
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid")
+    assert "Must be text" in str(answer.json()["errors"])
+    assert (Instance.objects.count(), Allocation.objects.count()) == (2, 0)
+
+
+def test_who_asks_for_a_new_allocation_gets_no_old_one(rest, two):
+    new = {"If-None-Match": "*"}
+    first, second = (rest("put", "/allocations/job0", **new) for _ in range(2))
+    assert (first.status_code, second.status_code) == (201, 412)
+    assert second.json()["detail"] == "job0 is on instance1 already"
+    assert rest("delete", "/allocations/job0", **new).status_code == 400
+    assert two.instance("job0") == "instance1"
+
+
 def test_the_plan_for_jobs_knows_who_is_full(rest, db):
     Atributo().available("small", capacity=1)
     answer = rest("post", "/allocations/plan", {"job_ids": ["a", "b"]}).json()

@@ -10,7 +10,7 @@ from allocation.atributo import Atributo
 from allocation.leases import HeldLease
 from allocation.models import Drain, Instance, Rebalance
 from allocation.models.clock import database_now
-from allocation.repairs import move_drains_on, move_rebalance_on
+from allocation.repairs import MoveDrainsOn, move_rebalance_on
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -21,7 +21,7 @@ def curator(wait_until):
     lease = HeldLease.take("curator", "test", 3600)
 
     def has_ended(rows):
-        move_drains_on(database_now(), lease)
+        MoveDrainsOn()(database_now(), lease)
         move_rebalance_on(database_now(), lease)
         return rows.filter(done_at__isnull=False).exists()
 

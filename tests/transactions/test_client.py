@@ -14,7 +14,10 @@ from allocation.transactions import (
     Search,
     Transaction,
 )
-from allocation.transactions.models import Document
+from allocation.transactions.errors import KeyIsContended
+from allocation.transactions.keys import Key
+from allocation.transactions.models import Document, DocumentEvent, Relation
+from allocation.transactions.patch import changed
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -119,6 +122,24 @@ def test_a_patch_changes_parts(client):
     client.patch_merge("c", "k", {"n": None, "x": {"y": 1}}).raise_for_status()
     assert client.get("c", "k").json == {"tags": ["a", "b"], "first": "a", "x": {"y": 1}}
     assert client.patch("c", "none", Patch().add("x", 1)).status_code == 404
+
+
+def test_a_patch_of_a_version_that_is_gone_is_not_tried_on_another(client):
+    old = client.put("c", "k", {"tags": []})
+    client.put("c", "k", {"n": 1})
+    answer = client.patch("c", "k", Patch().add("tags/-", "new"), ref=old.ref)
+    assert (answer.status_code, client.get("c", "k").json) == (412, {"n": 1})
+
+
+def test_a_patch_that_others_always_outrun_may_be_tried_again(client):
+    def outrun(value):
+        client.put("c", "k", {"n": value["n"] + 1})
+        return {"n": -1}
+
+    client.put("c", "k", {"n": 0})
+    with pytest.raises(KeyIsContended, match="c/k changes faster than it can be written"):
+        changed(Key("c", "k"), outrun, None, True)
+    assert client.get("c", "k")["n"] > 1
 
 
 def test_a_patch_meets_a_lock(client):
@@ -291,6 +312,18 @@ def test_a_collection_is_dropped_by_that_name_alone_and_never_while_locked(peopl
     assert people.drop("people").json == {"dropped": 4}
     assert keys(people.list("people")) == []
     assert people.refs("people", "ada").all() == []
+
+
+def test_a_dropped_collection_takes_its_relations_and_events_along(people):
+    people.put("other", "k", {})
+    people.put_relation("people", "ada", "knows", "people", "bob")
+    people.put_relation("other", "k", "likes", "people", "ada")
+    people.put_relation("other", "k", "likes", "other", "k")
+    people.post_event("people", "ada", "visit", {})
+    people.post_event("other", "k", "visit", {})
+    people.drop("people")
+    assert [row.to_collection for row in Relation.objects.all()] == ["other"]
+    assert [row.collection for row in DocumentEvent.objects.all()] == ["other"]
 
 
 def test_relations_are_followed_hop_by_hop(people):

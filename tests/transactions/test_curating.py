@@ -3,6 +3,8 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from allocation.errors import LeaseLost
 from allocation.leases import HeldLease
@@ -164,6 +166,17 @@ def test_retention_removes_old_finished_transactions_alone(store, lease, let_exp
     assert list(Row.objects.values_list("pk", flat=True)) == [running.id]
     assert JournalEntry.objects.get().transaction_id == running.id
     assert [version["ref"] for version in store_refs(store)]
+
+
+def test_retention_neither_reads_nor_changes_the_history_of_documents(store, lease):
+    """There is no index by transaction: each piece would read every version of every document."""
+    with Transaction(store) as txn:
+        ref = txn.put("c", "old", {"v": 1}).ref
+    with CaptureQueriesContext(connection) as asked:
+        assert retention(database_now() + timedelta(days=31), lease) == 1
+    assert not [query for query in asked if "documentversion" in query["sql"]]
+    assert store.refs("c", "old").next()["results"][0]["path"]["ref"] == ref
+    assert DocumentVersion.objects.get(ref=ref).transaction_id == txn.id
 
 
 def store_refs(store):

@@ -135,6 +135,24 @@ def test_a_reader_who_wants_to_write_does_not_queue_behind_whom_it_blocks(
     writer.result(60)
 
 
+def test_a_reader_that_may_wait_lets_a_waiting_writer_go_first(store, threads, wait_until):
+    """Or readers that follow each other would keep every writer out."""
+
+    def writes():
+        with Transaction(Client(), wait=4) as txn:
+            txn.put("c", "old", {"v": "writer"})
+
+    first = Transaction(store)
+    first.get("c", "old", shared=True)
+    writer = threads(writes)
+    wait_until(lambda: LockWait.objects.exists())
+    second = threads(lambda: Transaction(Client(), wait=4).get("c", "old", shared=True).json)
+    wait_until(lambda: LockWait.objects.count() == 2 or second.done())
+    assert first.get("c", "old", shared=True, wait=4)["v"] == 0
+    first.complete()
+    assert (second.result(60), writer.result(60)) == ({"v": "writer"}, None)
+
+
 def test_a_wait_ends_at_its_limit(store):
     holder = Transaction(store)
     holder.put("c", "old", {"v": 1})

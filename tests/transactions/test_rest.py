@@ -201,6 +201,7 @@ def test_a_busy_key_rolls_back_and_says_who_has_it(operator, store, begun):
         {"op": "put"},
         {"op": "x"},
         {"op": "get", "y": 1},
+        {"op": "put", "key": 25022512311472305, "value": 1},
         {"op": "get", "key": "k", "value": 1},
         {"op": "post", "key": "mine", "value": 1},
         {"op": "delete", "key": "k", "create_only": True},

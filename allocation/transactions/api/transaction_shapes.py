@@ -9,6 +9,7 @@ from allocation.transactions.api.secrets import shown
 from allocation.transactions.models import JournalEntry, Lock
 from allocation.transactions.models import Transaction as Row
 from atributo_site.rest.strict_serializer import StrictSerializer
+from atributo_site.rest.text_field import TextField
 
 LONGEST_WAIT_SECONDS = 10
 
@@ -86,8 +87,8 @@ class BeginSerializer(StrictSerializer):
 
 class OperationSerializer(StrictSerializer):
     op = serializers.ChoiceField(["get", "put", "post", "delete", "lock"])
-    collection = serializers.CharField(max_length=255, trim_whitespace=False)
-    key = serializers.CharField(max_length=255, required=False, trim_whitespace=False)
+    collection = TextField(max_length=255, trim_whitespace=False)
+    key = TextField(max_length=255, required=False, trim_whitespace=False)
     value = serializers.JSONField(required=False, allow_null=True)
     ref = serializers.CharField(max_length=32, required=False, help_text="It must match.")
     create_only = serializers.BooleanField(default=False)

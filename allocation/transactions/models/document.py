@@ -121,11 +121,11 @@ class DocumentVersion(models.Model):
     value = models.JSONField(null=True, blank=True)
     transaction = models.ForeignKey(
         "allocation.Transaction",
-        models.SET_NULL,
+        models.DO_NOTHING,  # retention removes the transaction; the version goes on naming it
         null=True,
         blank=True,
         related_name="+",
-        db_constraint=False,  # retention removes the transaction and keeps the version
+        db_constraint=False,
         db_index=False,
     )
     at = models.DateTimeField(db_default=Now(), editable=False)

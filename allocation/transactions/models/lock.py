@@ -64,6 +64,11 @@ class LockWaitQuerySet(models.QuerySet):
         """Not of a transaction that is over or out of time: nobody waits behind a dead one."""
         return self.filter(transaction__status="active", transaction__expires_at__gt=Now())
 
+    def by_writers(self, collection: str, key: str) -> "LockWaitQuerySet":
+        """Waits for this key of those who want it alone."""
+        here = self.filter(document__collection=collection, document__key=key)
+        return here.filter(mode=Mode.EXCLUSIVE)
+
     def ahead_of(self, wait: "LockWait") -> "LockWaitQuerySet":
         """Waits for the same key that came earlier and cannot share it with this one."""
         earlier = self.live().filter(document=wait.document_id, pk__lt=wait.pk)
