@@ -17,8 +17,8 @@ def make_taps(count: int = TAPS, constant: float = TIME_CONSTANT) -> tuple[float
 class LowPass:
     _taps = make_taps()
 
-    def __init__(self) -> None:
-        self._samples: deque[float] = deque([0.0] * TAPS, maxlen=TAPS)
+    def __init__(self, level: float) -> None:
+        self._samples: deque[float] = deque([level] * TAPS, maxlen=TAPS)
 
     def put(self, sample: float) -> None:
         self._samples.appendleft(sample)

@@ -114,7 +114,8 @@ class PoolMachine:
     def discard(self, slot: Slot, now: float, ok: bool | None = None) -> None:
         """Give a connection back that is not to be used again; a new one takes its place."""
         slot.doomed = slot.doomed or "closed"
-        slot.proven = slot.proven or ok is None
+        if ok is None:  # it connected, and nothing else is said of it
+            slot.proven, slot.attempt = True, 0
         self.release(slot, now, ok)
 
     def become_idle(self, slot: Slot, now: float) -> None:
@@ -156,9 +157,10 @@ class PoolMachine:
 
     def failure(self) -> PoolFailedError:
         dead, known = len(self.roster.dead), len(self.roster.backends)
+        cause = "" if self.last_error is None else f": {self.last_error}"
         error = PoolFailedError(
             f"connections to the backends of {self.name} keep failing "
-            f'({dead} of {known} declared dead, in state "{self.state}")',
+            f'({dead} of {known} declared dead, in state "{self.state}"){cause}',
             pool=self,
         )
         error.__cause__ = self.last_error

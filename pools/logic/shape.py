@@ -17,7 +17,8 @@ REBALANCE_MS = 10_000.0
 class Shape:
     def __init__(self, pool: "PoolMachine") -> None:
         self._pool = pool
-        self.sizing = Sizing(pool.config.spares, pool.config.maximum)
+        spares, maximum = pool.config.spares, pool.config.maximum
+        self.sizing = Sizing(spares, maximum, level=0 if pool.is_singleton else spares)
         self._churn = Churn(pool.config.max_churn_rate)
         self._is_wanted = True
         self.is_sampling = False

@@ -10,11 +10,13 @@ ROUNDING = 0.05  # what is left of old samples does not hold on to a whole conne
 
 
 class Sizing:
-    def __init__(self, spares: int, maximum: int) -> None:
+    def __init__(self, spares: int, maximum: int, level: int) -> None:
+        """`level` is the demand at rest, from which memories of more fade."""
         self.spares = spares
         self.maximum = maximum
         self.is_clamped = False
-        self._filter = LowPass()
+        self._peak = 0
+        self._filter = LowPass(level)
 
     def demand(self, slots: Collection[Slot], waiting: int, living: int) -> int:
         """Every claim, every spare, and a replacement for each slot that is trying again.
@@ -30,11 +32,13 @@ class Sizing:
 
     def target(self, demand: int) -> int:
         """Grow at once, shrink slowly."""
+        self._peak = max(self._peak, demand)
         floor = math.ceil(self._filter.value() - ROUNDING)
         self.is_clamped = demand < floor
         return min(max(demand, floor), self.maximum)
 
     def sample(self, demand: int) -> bool:
-        """Remember the demand; False when remembering more of it would change nothing."""
-        self._filter.put(demand)
+        """Remember the most that was wanted since; False when more of it would change nothing."""
+        self._filter.put(max(demand, self._peak))
+        self._peak = 0
         return not self._filter.is_level(demand)

@@ -22,6 +22,15 @@ def file_number(connection: Any) -> int:
     return int(inner.fileno()) if inner is not None else -1
 
 
+def has_hung_up(connection: Any) -> bool:
+    """Whether the peer has closed its end, whatever is still to be read; False if unknown."""
+    if not hasattr(select, "POLLRDHUP"):
+        return False
+    poll = select.poll()
+    poll.register(file_number(connection), select.POLLRDHUP)
+    return bool(poll.poll(0))
+
+
 class HangupWatch:
     """Watches whole descriptors once, so that claims and releases cost nothing extra.
 

@@ -6,7 +6,8 @@ from urllib3.response import HTTPResponse
 from urllib3.util.connection import is_connection_dropped
 
 from pools.net.claim import Claim
-from pools.net.http_connection import HTTPBackendConnection
+from pools.net.hangup import has_hung_up
+from pools.net.http_connection import BackendHTTPSConnection, HTTPBackendConnection
 from pools.net.pool import ConnectionPool
 
 FAILING = 500
@@ -51,9 +52,15 @@ class Lease:
     def _put_conn(self, _: Any) -> None:
         """Called by urllib3's response when it is read to its end or given up."""
         original = self._response._original_response
-        if original is not None and not original.isclosed():
+        is_over = original is None or original.isclosed()
+        if not is_over:
             self.connection.close()  # what was not read would be taken for the next answer
-        self.end(self._response.status < FAILING)
+        is_broken = is_over and bool(self._response.length_remaining)
+        self.end(self._response.status < FAILING and not is_broken)
+
+    def __str__(self) -> str:
+        """urllib3 names it in the errors of a response."""
+        return f"{self.connection.host}:{self.connection.port}"
 
 
 def take_lease(pool: ConnectionPool, timeout_ms: float | None, error_on_empty: bool) -> Lease:
@@ -61,6 +68,13 @@ def take_lease(pool: ConnectionPool, timeout_ms: float | None, error_on_empty: b
     while True:
         claim = pool.claim(timeout_ms, error_on_empty)
         connection = claim.wait()
-        if not is_connection_dropped(connection):
+        if not is_dropped(connection):
             return Lease(claim, connection)
-        claim.close()
+        claim.close(ok=None if connection.served else False)
+
+
+def is_dropped(connection: HTTPBackendConnection) -> bool:
+    """What can be read before anything was asked is no answer; fresh TLS has its tickets there."""
+    if isinstance(connection, BackendHTTPSConnection) and not connection.served:
+        return connection.sock is None or has_hung_up(connection.sock)
+    return is_connection_dropped(connection)

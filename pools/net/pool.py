@@ -205,8 +205,10 @@ class PoolShell(Emitter):
 
     def _resolver_entered(self, state: str) -> None:
         if state == "failed":
-            error = PoolError('the resolver of the pool entered the state "failed"', pool=self)
-            error.__cause__ = self.resolver.last_error
+            cause = self.resolver.last_error
+            text = 'the resolver of the pool entered the state "failed"'
+            error = PoolError(text if cause is None else f"{text}: {cause}", pool=self)
+            error.__cause__ = cause
             with self._lock:
                 self.machine.resolver_failed(error)
             self.go_on()

@@ -1,10 +1,13 @@
 """Let `requests` use an agent: session.mount("http://", agent_adapter(agent))."""
 
 import importlib
+import ssl
 from collections.abc import Callable
 from typing import Any
 
-from pools.logic.errors import InvalidInput, PoolError
+from urllib3.util.timeout import Timeout
+
+from pools.logic.errors import ClaimTimeoutError, InvalidInput, PoolError
 from pools.net.agent import FAULTS, HttpAgent
 from pools.net.tls import Tls
 
@@ -31,28 +34,53 @@ def _sender(agent: HttpAgent, build_response: Callable[..., Any]) -> Callable[..
         cert: Any = None,
         proxies: Any = None,
     ) -> Any:
-        connect, read = timeout if isinstance(timeout, tuple) else (timeout, timeout)
+        connect_ms, read_ms = _limits_ms(timeout)
         try:
             response = agent.request(
                 request.method,
                 request.url,
                 body=request.body,
                 headers=request.headers,
-                timeout=None if read is None else read * 1000.0,
-                claim_timeout=None if connect is None else connect * 1000.0,
+                timeout=read_ms,
+                claim_timeout=connect_ms,
                 preload_content=False,
                 decode_content=False,
                 tls=_tls(verify, cert),
             )
-        except TimeoutError as error:
-            raise errors.Timeout(error, request=request) from error
-        except InvalidInput:  # a mistake of the caller, not of the network
-            raise
         except (*FAULTS, PoolError) as error:
-            raise errors.ConnectionError(error, request=request) from error
+            raise _kind(errors, error)(error, request=request) from error
         return build_response(request, response)
 
     return send
+
+
+def _kind(errors: Any, error: BaseException) -> Any:
+    """The exception that programs expect which use `requests` alone."""
+    if isinstance(error, InvalidInput):  # a mistake of the caller, not of the network
+        return errors.InvalidURL
+    if isinstance(error, ClaimTimeoutError):
+        return errors.ConnectTimeout
+    if isinstance(error, TimeoutError):
+        return errors.ReadTimeout
+    return errors.SSLError if _is_about_tls(error) else errors.ConnectionError
+
+
+def _is_about_tls(error: BaseException | None) -> bool:
+    while error is not None and not isinstance(error, ssl.SSLError):
+        error = error.__cause__
+    return error is not None
+
+
+def _limits_ms(timeout: Any) -> tuple[float | None, float | None]:
+    """For the connection and for each read; a number means both, as do all forms of urllib3."""
+    if isinstance(timeout, tuple) and len(timeout) != 2:
+        raise ValueError(f"a timeout is a number or a pair (connect, read), not {timeout}")
+    pair = timeout if isinstance(timeout, tuple) else (timeout, timeout)
+    limits = timeout.clone() if isinstance(timeout, Timeout) else Timeout(None, *pair)
+    limits.start_connect()
+    seconds = limits.connect_timeout, limits.read_timeout
+    connect, read = (Timeout.resolve_default_timeout(each) for each in seconds)
+    return connect and connect * 1000.0, read and read * 1000.0
 
 
 def _tls(verify: Any, cert: Any) -> Tls | None:

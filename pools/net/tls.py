@@ -1,5 +1,6 @@
 """What makes one TLS client differ from another."""
 
+import os
 import ssl
 from dataclasses import dataclass
 
@@ -8,7 +9,7 @@ from urllib3.util.ssl_ import create_urllib3_context
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """Connections with different settings never share a pool."""
+    """Connections with different settings never share a pool; `ca_certs` is a file or a folder."""
 
     verify: bool = True
     ca_certs: str | None = None
@@ -26,6 +27,8 @@ class Tls:
         context = create_urllib3_context(cert_reqs=required, ciphers=self.ciphers)
         if self.verify and self.ca_certs is None:
             context.load_default_certs()
+        elif self.ca_certs is not None and os.path.isdir(self.ca_certs):
+            context.load_verify_locations(capath=self.ca_certs)
         elif self.ca_certs is not None:
             context.load_verify_locations(self.ca_certs)
         if self.cert_file is not None:

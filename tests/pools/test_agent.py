@@ -2,10 +2,10 @@
 
 import http.client
 import io
+import select
 import threading
 
 import pytest
-import requests
 import urllib3
 
 from pools import (
@@ -20,8 +20,8 @@ from pools import (
     PoolFailedError,
     StaticIpResolver,
     Tls,
-    agent_adapter,
 )
+from pools.net.agent import FAULTS
 from tests.pools.live import LONG
 from tests.pools.web import CERTIFICATE, Web
 from tests.servers.dns import DNSServer
@@ -324,6 +324,15 @@ def test_many_threads_share_a_few_connections(web, make_agent):
     assert answers == [200] * 30
 
 
+@pytest.mark.parametrize("mode", ["refuse", "cut"])
+def test_a_backend_that_hangs_up_at_once_is_not_hammered(web, make_agent, mode):
+    with TCPProxy("127.0.0.1", web.port) as proxy:
+        proxy.mode = mode
+        with pytest.raises((PoolFailedError, *FAULTS)):
+            make_agent().request("GET", f"http://127.0.0.1:{proxy.port}/", claim_timeout=LONG)
+        assert proxy.connections < 20
+
+
 # -- TLS -------------------------------------------------------------------------------------
 
 
@@ -341,6 +350,19 @@ def test_the_certificate_is_the_one_of_the_requested_name(secure, make_agent):
         agent = make_agent(HttpsAgent, resolvers=servers, tls=Tls(ca_certs=str(CERTIFICATE)))
         assert agent.request("GET", "https://svc.example/").data == b"hello"
         assert set(secure.sni) == {"svc.example"}
+
+
+def test_connections_that_wait_to_be_used_are_not_taken_for_dropped(secure, make_agent):
+    """A server that speaks TLS 1.3 sends tickets as soon as it has shaken hands."""
+    agent = make_agent(HttpsAgent, spares=2, maximum=2, tls=Tls(verify=False))
+    pool = agent.create_pool("127.0.0.1", secure.port)
+    wait_until(lambda: pool.get_stats()["idle_connections"] == 2)
+    for slot in pool.machine.slots.all():
+        assert slot.connection.sock.version() == "TLSv1.3"
+        assert select.select([slot.connection.sock], [], [], LONG)[0]
+    for _ in range(4):
+        assert agent.request("GET", f"https://127.0.0.1:{secure.port}/").data == b"hello"
+    assert len(secure.sni) == 2
 
 
 def test_another_name_is_not_trusted(secure, make_agent):
@@ -369,33 +391,7 @@ def test_tls_settings_tell_pools_apart(secure, make_agent):
         agent.request("GET", url)
 
 
-# -- requests --------------------------------------------------------------------------------
-
-
-def test_requests_can_use_an_agent(web, make_agent):
-    agent = make_agent()
-    with requests.Session() as session:
-        session.mount("http://", agent_adapter(agent))
-        assert session.get(web.url("/x"), params={"y": 1}).text == "hello"
-        assert session.post(web.url(), data=b"abc").content == b"abc"
-    assert web.paths() == ["/x?y=1", "/"]
-    wait_until(lambda: agent.get_pool("127.0.0.1", web.port).get_stats()["idle_connections"] >= 1)
-
-
-def test_errors_are_those_of_requests(web, make_agent):
-    agent = make_agent()
-    with requests.Session() as session:
-        session.mount("http://", agent_adapter(agent))
-        web.status = 99999  # no status line of HTTP
-        with pytest.raises(requests.exceptions.ConnectionError):
-            session.get(web.url())
-        with pytest.raises(ValueError, match="timeout must be positive"):
-            session.get(web.url(), timeout=0)
-        web.hang = True
-        with pytest.raises(requests.exceptions.Timeout):
-            session.get(web.url(), timeout=(5, 0.05))
-        with pytest.raises(requests.exceptions.ConnectionError):
-            session.get("http://127.0.0.1:9/")
+# -- broken answers -------------------------------------------------------------------------
 
 
 def test_a_reset_in_the_middle_is_raised(web, make_agent):

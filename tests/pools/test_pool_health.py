@@ -164,6 +164,16 @@ def test_closing_a_handle_is_no_failure_of_the_backend():
     assert run.machine.roster.dead == {}
 
 
+def test_closing_many_handles_uses_up_no_attempt():
+    run = PoolRun("b1", spares=1, maximum=1)
+    for i in range(10):
+        run.claim(i).discard(i)
+    assert {timeout for _, _, timeout in run.attempts} == {100}
+    run.nets["b1"] = "refuse"
+    run.claim("last").discard("last").advance(30)
+    assert run.state == "running"
+
+
 def test_a_check_causes_no_growth():
     run = PoolRun("b1", spares=2, maximum=9, check_timeout=50)
     run.checks["b1"] = "hang"

@@ -196,6 +196,13 @@ def test_p18_a_burst_shrinks_slowly_and_never_below_the_spares():
     assert sizes[-1] == 2
 
 
+def test_p18_a_request_now_and_then_opens_no_connection_each_time():
+    run = PoolRun("b1", spares=4, maximum=8)
+    for i in range(20):
+        run.claim(i).advance(3).release(i).advance(300)
+    assert len(run.attempts) < 10
+
+
 def test_p19_stop_waits_for_leases_and_refuses_everybody_else():
     run = PoolRun("b1", spares=0, maximum=1).claim("a").claim("b")
     run.machine.stop(run.now)
