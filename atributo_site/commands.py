@@ -24,6 +24,7 @@ EXIT_USAGE = 2  # the command line itself is wrong
 
 
 MOST_LISTED = 100_000
+UNBOUNDED_WIDTH = 10_000  # characters; in a pipe nothing is cut or wrapped
 # Tables or rights are missing, as PostgreSQL says it; on SQLite both are an OperationalError.
 UNDEFINED_TABLE, INSUFFICIENT_PRIVILEGE = "42P01", "42501"
 
@@ -91,7 +92,8 @@ class AtributoCommand(BaseCommand):
         table = Table(*columns, box=None, pad_edge=False)
         for row in rows:
             table.add_row(*[escape(str(cell)) for cell in row])
-        Console(file=self.stdout).print(table)  # type: ignore[arg-type]
+        width = None if self.stdout.isatty() else UNBOUNDED_WIDTH
+        Console(file=self.stdout, width=width).print(table)  # type: ignore[arg-type]
 
     def _refuse(self, error: AtributoError, as_json: bool) -> None:
         if as_json:

@@ -42,7 +42,6 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "django_filters",
     "django_htmx",
-    "django_rich",
     "django_rq",
     "axes",
     "csp",

@@ -84,9 +84,9 @@ def ask_now(name: str) -> Pool:
         free = Q(asked_at__isnull=True) | Q(asked_at__lte=since)
         idle = Q(looked_up_at__isnull=True) | Q(looked_up_at__lte=since)
         if not Pool.objects.filter(free, idle, pk=pool.pk).update(asked_at=Now()):
-            raise AskedTooOften(
-                f"{name} was looked up a moment ago", retry_after_seconds=_wait_seconds(pool)
-            )
+            wait = _wait_seconds(pool)
+            said = f"{name} was looked up a moment ago: ask again in {wait} s"
+            raise AskedTooOften(said, retry_after_seconds=wait)
         record("pool.asked", f"pool:{name}")
     return pool_named(name)
 

@@ -7,7 +7,7 @@ import pytest
 from django.core.management import get_commands
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 OUR_FOLDERS = "atributo_site|allocation|queues|pools|tests|bench|docs|services"
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -49,3 +49,13 @@ def test_settings_and_commands_exist(page):
     settings = found(page, r"(?:ATRIBUTO_[A-Z_]+|DATABASE_URL|REDIS_URL)")
     assert [name for name in settings if f"{name}=" not in example] == []
     assert found(page, r"manage\.py ([a-z_]+)") <= set(get_commands())
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+def test_packages_are_pinned_and_those_that_we_chose_have_their_words(name):
+    chosen, _, brought_along = (ROOT / name).read_text().partition("# What those need in turn.")
+    words = (ROOT / "docs" / "dependencies.md").read_text()
+    wanted = [line for line in chosen.splitlines() if line and line[0] not in "#-"]
+    pinned = [line for line in [*wanted, *brought_along.split("\n")] if line]
+    assert [line for line in pinned if "==" not in line] == []
+    assert [line for line in wanted if line.partition("==")[0] not in words] == []

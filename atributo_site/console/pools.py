@@ -180,10 +180,7 @@ class AskNow(Screen):
     def post(self, request: HttpRequest, name: str) -> HttpResponse:
         try:
             configure.ask_now(name)
-        except configure.AskedTooOften as error:
-            wait = error.retry_after_seconds
-            messages.warning(request, f"{name} was looked up a moment ago: try again in {wait} s.")
-        except configure.PoolPaused as error:
+        except (configure.AskedTooOften, configure.PoolPaused) as error:
             messages.warning(request, f"{error}.")
         else:
             messages.success(request, f"{name} is looked up now.")

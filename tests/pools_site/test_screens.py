@@ -95,7 +95,7 @@ def test_the_look_up_tool_refuses_what_is_not_permitted(client_as):
 def test_resolve_now_and_pause_say_what_happened(client_as, two):
     client = client_as("operator")
     answer = client.post("/pools/watched/svc/resolve", follow=True)
-    assert "was looked up a moment ago" in answer.text
+    assert "was looked up a moment ago: ask again in " in answer.text
     assert "is paused" in client.post("/pools/watched/svc/pause", {"watch": "no"}, follow=True).text
     two.sweep()
     assert (Pool.objects.get().state, two.watch.names) == ("stopped", {})

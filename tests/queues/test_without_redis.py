@@ -1,6 +1,8 @@
 """Redis away, hanging, empty: jobs are pushed and run all the same."""
 
+import re
 import time
+from pathlib import Path
 
 import pytest
 import redis
@@ -8,6 +10,7 @@ import redis
 import queues
 from queues.models import QueuedJob
 
+OPERATIONS = Path(__file__).parents[2] / "docs" / "operations.md"
 FOR_EVER = 120  # seconds: whoever waits for a Redis that hangs has no end
 
 
@@ -36,6 +39,25 @@ def lonely_worker(own_redis, worker_process, wait_until, probe):
 
 def complete(job):
     return lambda: job.status == "complete"
+
+
+@pytest.fixture
+def keeper(own_redis):
+    """Who sees what is refused, when everybody else has the rights that the docs name."""
+    rights = re.search(r"ACL SETUSER atributo on >\S+ (.+)", OPERATIONS.read_text())[1]
+    with redis.Redis(unix_socket_path=str(own_redis.socket_path)) as client:
+        client.execute_command("ACL SETUSER keeper on >keeps +@all ~* &*")
+        client.execute_command(f"ACL SETUSER default reset on nopass {rights}")
+    path = str(own_redis.socket_path)
+    with redis.Redis(unix_socket_path=path, username="keeper", password="keeps") as client:
+        yield client
+
+
+def test_the_rights_that_the_docs_name_are_enough(keeper, lonely_worker, queue, act, wait_until):
+    job = queue.get(queue.push(act))
+    wait_until(complete(job))
+    assert keeper.smembers("rq:workers")
+    assert keeper.execute_command("ACL LOG") == []
 
 
 def test_jobs_run_while_redis_is_down(own_redis, lonely_worker, queue, act, wait_until):

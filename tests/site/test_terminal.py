@@ -6,9 +6,10 @@ from html import unescape
 from urllib.parse import urlsplit
 
 import pytest
-from django.core.management import get_commands, load_command_class
+from django.core.management import call_command, get_commands, load_command_class
 from django.db.transaction import atomic, set_rollback
 
+from allocation import availability
 from atributo_site.console.terminal import curl
 from tests.site.full_site import fill, screens
 
@@ -86,3 +87,10 @@ def test_the_object_of_the_page_is_named(said):
 def test_a_body_survives_the_shell():
     words = shlex.split(curl("/api/v1/x?a=b&c", "POST", {"said": "it's «so»"}))
     assert words[-2:] == ['{"said": "it\'s «so»"}', "/api/v1/x?a=b&c"]
+
+
+def test_a_table_in_a_pipe_is_neither_cut_nor_wrapped(capsys):
+    wide = "x" * 255
+    availability.make_available(wide)
+    call_command("instances", "list")
+    assert any(line.startswith(f"{wide} ") for line in capsys.readouterr().out.splitlines())
