@@ -8,6 +8,7 @@ from tests.servers import database_template
 from tests.servers.postgres import PostgresCluster
 
 VARIABLE = "ATRIBUTO_TEST_DATABASE_URL"
+CONNECT_SECONDS = 60  # five are enough in production; here the machine may stand still
 _started = []
 
 
@@ -17,7 +18,7 @@ def url():
         cluster = PostgresCluster()
         cluster.__enter__()
         _started.append(cluster)
-        os.environ[VARIABLE] = cluster.url()
+        os.environ[VARIABLE] = f"{cluster.url()}&connect_timeout={CONNECT_SECONDS}"
     return os.environ[VARIABLE]
 
 

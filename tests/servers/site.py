@@ -51,7 +51,7 @@ class Site:
             self.process = subprocess.Popen(
                 self.command(), env=self.environ, stdout=log, stderr=log
             )
-        wait_until(lambda: "Atributo runs at" in self.said() or self.process.poll(), 90)
+        wait_until(lambda: "Atributo runs at" in self.said() or self.process.poll(), 180)
         assert self.process.poll() is None, self.said()
 
     def command(self, *arguments: str) -> list[str]:

@@ -62,7 +62,7 @@ class Run:
     def outcome(self, *arguments, **environment):
         """The exit code and the output of a whole run."""
         with self.start(*arguments, **environment) as process:
-            output, _ = process.communicate(timeout=300)
+            output, _ = process.communicate(timeout=600)
         self.temporary.rmdir()  # refused unless it is empty
         return process.returncode, output
 

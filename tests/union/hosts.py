@@ -3,7 +3,9 @@
 import os
 from urllib.parse import parse_qs, urlsplit
 
+from django.db import connection
 from django.db.models import Q
+from django.db.transaction import atomic
 
 from allocation.models import Lease
 from allocation.models.clock import from_now
@@ -45,8 +47,11 @@ class Host:
         """For longer than its leases, whose time is over with it."""
         for cable in self._cables:
             cable.mode = "blackhole"
-        Lease.objects.filter(self._holders).update(expires_at=from_now(-1))
-        Slot.objects.filter(self._holders).update(leased_until=from_now(-1))
+        with atomic(), connection.cursor() as cursor:
+            # A transaction that was cut in two keeps its rows until the server ends it.
+            cursor.execute("SET LOCAL lock_timeout = '90s'; SET LOCAL statement_timeout = '90s'")
+            Lease.objects.filter(self._holders).update(expires_at=from_now(-1))
+            Slot.objects.filter(self._holders).update(leased_until=from_now(-1))
 
     def mend(self):
         """Connections that were open across the cut are gone, as behind any firewall."""

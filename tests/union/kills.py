@@ -4,6 +4,7 @@ import os
 import random
 import signal
 import time
+from contextlib import suppress
 
 import psutil
 
@@ -41,7 +42,8 @@ class Kills:
 
     def child(self):
         for process in psutil.Process(self._holder().pid).children():
-            process.kill()
+            with suppress(psutil.NoSuchProcess):  # ended by its worker, which had lost its slot
+                process.kill()
 
     def worker(self):
         struck = self._holder()

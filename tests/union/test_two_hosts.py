@@ -8,7 +8,7 @@ from queues.models import QueuedJob, Run
 from tests.union.hosts import Host
 
 pytestmark = [pytest.mark.only_on("postgresql"), pytest.mark.django_db(transaction=True)]
-PATIENCE = 60
+PATIENCE = 120  # the server ends a transaction that was cut in two after 30 seconds
 
 
 @pytest.fixture
