@@ -11,11 +11,11 @@ def duration(seconds: float | None) -> str:
         return "–"
     if seconds < 0:
         return f"-{duration(-seconds)}"
-    if seconds < 1:
+    if seconds < 0.9995:  # what would be said as 1000 ms is a second
         return f"{seconds * 1000:.0f} ms"
-    if seconds < 10:
+    if seconds < 9.95:
         return f"{seconds:.1f} s"
-    return _two_units(int(seconds))
+    return _two_units(int(max(seconds, 10)))
 
 
 def roughly(seconds: float) -> str:

@@ -43,11 +43,10 @@ class Bulk(Screen):
             return self._nothing(chosen)
         if not request.POST.get("sure"):
             return self._ask(action, chosen)
-        if chosen.wide and request.POST.get("word") != WORD:
+        is_large = chosen.all and capped_count(chosen.jobs()) > AT_ONCE
+        if _needs_word(action, chosen, is_large) and request.POST.get("word") != WORD:
             return self._ask(action, chosen, wrong=True)
-        if chosen.all and capped_count(chosen.jobs()) > AT_ONCE:
-            return self._begin(action, chosen)
-        return self._do(action, chosen)
+        return self._begin(action, chosen) if is_large else self._do(action, chosen)
 
     def _nothing(self, chosen: "Chosen") -> HttpResponse:
         messages.warning(self.request, NOTHING_CHOSEN)
@@ -56,6 +55,7 @@ class Bulk(Screen):
     def _ask(self, action: str, chosen: "Chosen", wrong: bool = False) -> HttpResponse:
         jobs = chosen.jobs()
         count = capped_count(jobs)
+        is_large = chosen.all and count > AT_ONCE
         first = five(jobs, chosen.query.now)
         return self.show(
             400 if wrong else 200,
@@ -64,7 +64,8 @@ class Bulk(Screen):
             count=count,
             said=said_count(count),
             reason=self.request.POST.get("reason", ""),
-            in_background=chosen.all and count > AT_ONCE,
+            in_background=is_large,
+            needs_word=_needs_word(action, chosen, is_large),
             first=first,
             newest=first[0]["job"].pk if first else None,
             now=chosen.query.now,
@@ -129,6 +130,11 @@ class Chosen:
         """The list that the jobs were chosen from."""
         given = urlencode(self.query.address())
         return f"{reverse('jobs')}{given and f'?{given}'}"
+
+
+def _needs_word(action: str, chosen: Chosen, is_large: bool) -> bool:
+    """For all that there is, and for many that cannot be brought back."""
+    return chosen.wide or (is_large and action == "delete")
 
 
 def equivalents(action: str, chosen: Chosen) -> dict[str, str]:

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 
 from allocation.models.clock import database_now
 from atributo_site.console.job_columns import columns
-from atributo_site.console.job_data import beginnings
+from atributo_site.console.job_data import beginning, with_beginnings
 from atributo_site.console.job_state import job_state
 from atributo_site.console.moments import BadMoment, moment
 from atributo_site.console.numbers import whole
@@ -44,9 +44,9 @@ class Jobs(Screen):
         now = database_now()
         query = Query(request.GET, now)
         found = query.found()
-        rows = found.jobs.select_related("queue").defer("data", "result")
+        chosen = columns(request.GET)
         page = page_by_key(
-            rows,
+            _listed(found.jobs, chosen.has("data")),
             after=request.GET.get("after", ""),
             before=request.GET.get("before", ""),
             size=PAGE,
@@ -54,8 +54,6 @@ class Jobs(Screen):
         )
         counts = tab_counts(query)
         here = next(tab for tab in counts if tab["current"])
-        chosen = columns(request.GET)
-        data = beginnings(page.rows) if chosen.has("data") else {}
         return self.show(
             now=now,
             query=query,
@@ -64,7 +62,7 @@ class Jobs(Screen):
             floor=found.floor,
             page=page,
             is_part=bool(request.GET.keys() - {"columns"}),
-            rows=[_row(job, data, now) for job in page.rows],
+            rows=[_row(job, chosen.has("data"), now) for job in page.rows],
             columns=chosen,
             suggestions=suggestions(),
             views=views_of(request, "jobs"),
@@ -74,8 +72,14 @@ class Jobs(Screen):
         )
 
 
-def _row(job: QueuedJob, data: dict[int, str], now: datetime) -> dict[str, Any]:
-    return {"job": job, "state": job_state(job, now), "data": data.get(job.pk, "")}
+def _listed(jobs: Any, has_data: bool) -> Any:
+    rows = jobs.select_related("queue").defer("data", "result")
+    return with_beginnings(rows) if has_data else rows
+
+
+def _row(job: QueuedJob, has_data: bool, now: datetime) -> dict[str, Any]:
+    data = beginning(job) if has_data else ""
+    return {"job": job, "state": job_state(job, now), "data": data}
 
 
 class Query:
@@ -190,6 +194,4 @@ def flags(stored: dict[str, str]) -> list[str]:
 
 def five(jobs: Any, now: datetime) -> list[dict[str, Any]]:
     """The newest five, to be named before all are touched."""
-    found = list(jobs.select_related("queue").defer("data", "result").order_by("-pk")[:5])
-    data = beginnings(found)
-    return [_row(job, data, now) for job in found]
+    return [_row(job, True, now) for job in _listed(jobs, True).order_by("-pk")[:5]]

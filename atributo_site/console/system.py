@@ -15,6 +15,7 @@ from atributo_site.env_file import with_env_file
 from atributo_site.environment import BASE_DIR, Environment
 from atributo_site.integrity import every_rule
 from atributo_site.snapshot import snapshot
+from atributo_site.storage import database_bytes, kept
 from atributo_site.variables import Variable, variables_of
 
 TABS = [
@@ -53,7 +54,15 @@ class Health(SystemScreen):
             level: sum(finding.level == level for finding in findings)
             for level in ("error", "warning", "ok")
         }
-        return self.show(findings=findings, counts=counts)
+        return self.show(findings=findings, counts=counts, **_storage(findings))
+
+
+def _storage(findings: list[Finding]) -> dict[str, Any]:
+    """Nothing where tables may be missing."""
+    wrong = {finding.name for finding in findings if finding.level == "error"}
+    if wrong & {"database", "migrations"}:
+        return {}
+    return {"kept": kept(), "size": database_bytes(), "now": database_now()}
 
 
 class Integrity(SystemScreen):

@@ -136,6 +136,17 @@ def test_a_viewer_may_look_and_nothing_else(queue, client_as):
     assert client.post(f"/system/operations/{made.pk}/abort").status_code == 403
 
 
+def test_many_are_not_deleted_without_a_typed_word(queue, client_as):
+    fail(queue, 101)
+    client = client_as("operator")
+    asked = {"action": "delete", "scope": "all", "state": "failed", "q": "queue:mail"}
+    assert "So many cannot be brought back." in client.get("/jobs/bulk/", asked).text
+    assert client.post("/jobs/bulk/", {**asked, "sure": "yes"}).status_code == 400
+    assert not Operation.objects.exists()
+    client.post("/jobs/bulk/", {**asked, "sure": "yes", "word": "all jobs"})
+    assert Operation.objects.get().action == "delete"
+
+
 def test_more_than_a_hundred_become_an_operation(queue, sweep, client_as):
     fail(queue, 101)
     client = client_as("operator")

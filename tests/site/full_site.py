@@ -77,6 +77,9 @@ def _is_free(model, field):
     )
 
 
+ASKED = {"jobs-bulk": "?action=retry&scope=all"}  # shows nothing of itself without
+
+
 def screens(text=MARKUP):
     """Name → address of every screen that can be looked at; the rows of `fill` are in it."""
     found = [make(path, pattern) for path, pattern in walk(get_resolver(), "/")]
@@ -98,7 +101,7 @@ def _address(url, pattern, text):
         name: samples.get((url.name, name)) or samples[(room, name)]
         for name in pattern.pattern.converters
     }
-    return reverse(url.name, kwargs=words)
+    return reverse(url.name, kwargs=words) + ASKED.get(url.name, "")
 
 
 def _samples(text):

@@ -1,6 +1,8 @@
 """Queues: the list, one queue, pause, resume, scale; in the snapshot, metrics, attention."""
 
+import re
 from datetime import timedelta
+from html import unescape
 
 import pytest
 from django.db import connection
@@ -53,6 +55,18 @@ def test_pausing_needs_an_operator(role, status, client_as):
     make_queue()
     assert client_as(role).post("/queues/mail/pause").status_code == status
     assert Queue.objects.get(name="mail").paused == (status == 302)
+
+
+def test_the_queue_page_leads_to_questions_about_all_of_its_jobs(client_as):
+    queue = make_queue("mail")
+    waiting, failed = make_job(queue), make_job(queue, "failed", error="E: 1")
+    count_minutes(queue, failed=1)
+    client = client_as("operator")
+    links = re.findall(r'href="(/jobs/bulk/[^"]+)"', client.get("/queues/mail/").text)
+    empty, retry = (client.get(unescape(link)).text for link in links)
+    assert "Delete 1 job?" in empty and str(waiting.pk) in empty
+    assert "Retry 1 job?" in retry and str(failed.pk) in retry
+    assert "/jobs/bulk/" not in client_as("viewer").get("/queues/mail/").text
 
 
 def test_pause_and_resume_leave_events(client_as):

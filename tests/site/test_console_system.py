@@ -1,12 +1,16 @@
 """System: health, settings without secrets, own tokens."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
+from allocation.events import record
 from allocation.models import Event
 from atributo_site import tokens
 from atributo_site.models import IdempotencyKey, TokenScope
+from queues import catalogue
+from tests.site.job_rows import make_job, make_queue
 
 TOKENS = "/system/tokens/"
 NEW = {"name": "ci", "level": "view", "days": "30"}
@@ -32,6 +36,22 @@ def test_health_shows_the_lines_of_the_doctor_with_their_fixes(client_as, db):
     page = client_as("viewer").get("/system/").text
     assert "migrations" in page
     assert "manage.py run_curator" in page
+
+
+def test_health_shows_what_is_kept_and_for_how_long(client_as, settings):
+    settings.ATRIBUTO = replace(settings.ATRIBUTO, event_retention_days=7)
+    client = client_as("viewer")
+    for number in range(3):
+        record("thing.happened", f"thing:{number}")
+    make_job(make_queue("mail"), "complete")
+    catalogue.set_retention("mail", 5)
+    page = re.sub(r"<[^>]+>", "|", client.get("/system/").text)
+    assert re.search(r"Finished jobs\|+5 to 30 days\|+1\|+", page)
+    assert re.search(
+        r"Events\|+7 days\|+about \d+\|+just now\|+ATRIBUTO_EVENT_RETENTION_DAYS", page
+    )
+    assert re.search(r"Versions\|+\d+ days\|+0\|+–", page)
+    assert re.search(r"the database has [\d.]+.[KM]B", page)
 
 
 def test_settings_show_their_source_and_hide_secrets(client_as, db, monkeypatch):
