@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 from django.conf import settings
-from django.db import connections
+from django.db import close_old_connections, connections
 from django.utils.module_loading import import_string
 
 from queues.execution import Execution, TimedOut
@@ -45,6 +45,7 @@ class Child:
                 return
             if message is not None:
                 self._batch = message["batch"]
+                close_old_connections()  # what broke meanwhile is no failure of the next script
                 self.play(message["jobs"], message["deadline"])
                 if message["leave"]:
                     connections.close_all()

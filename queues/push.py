@@ -10,7 +10,7 @@ from django.db.transaction import atomic, on_commit
 from allocation.errors import AtributoError
 from queues import definitions, outbox, push_sql
 from queues.dialect import dialect
-from queues.errors import BadPush
+from queues.errors import BadPush, DataRefused
 from queues.ids import get_job_ids
 from queues.models import Queue, QueuedJob
 from queues.prepared import Define, Prepared, prepare
@@ -67,7 +67,7 @@ def push_many(
     prepared = prepare(queue, script, given, definitions.fresh, using=using)
     if prepared.options.unique_key is not None:
         raise BadPush("unique_key cannot be shared by many jobs")
-    texts = [prepared.text(data) for data in datas]
+    texts = [_text_of(prepared, datas, number) for number in range(len(datas))]
     holder = outbox.holder()
     if holder is not None:
         return _hold(prepared, texts, holder)
@@ -77,6 +77,14 @@ def push_many(
             _insert_many(prepared, ids[part], texts[part])
         _ring_after_commit(prepared, ids)
     return [str(job_id) for job_id in ids]
+
+
+def _text_of(prepared: Prepared, datas: Sequence[Any], number: int) -> str | None:
+    try:
+        return prepared.text(datas[number])
+    except (BadPush, DataRefused) as error:
+        which = f"number {number + 1} of {len(datas)}"
+        raise type(error)(f"{which}: {error}", **error.facts) from error
 
 
 def _hold(prepared: Prepared, texts: list[str | None], transaction: int) -> list[str]:

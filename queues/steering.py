@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from django.db import IntegrityError
-from django.db.models import F
+from django.db.models import Case, F, When
 from django.db.models.functions import Now
 from django.db.transaction import atomic, on_commit
 
@@ -13,14 +13,20 @@ from queues import left_behind
 from queues.calls import call_off
 from queues.errors import JobIsRunning, JobIsTwice, JobNotFound
 from queues.logic.lifecycle import Outcome, Status
+from queues.logic.ranks import PAUSED
 from queues.models import AttemptTransaction, QueuedJob, Run, RunLog
 from queues.ring import ring
 
 ABORTED = "Job aborted."
 FINISHED = [Status.COMPLETE, Status.FAILED]
 FORGIVEN: dict[str, Any] = {"due_at": Now(), "run_failures": 0, "lost": 0}
+AWAKE_RANK = F("rank") - Case(When(paused_at__isnull=False, then=PAUSED), default=0)
 WAITING_AGAIN: dict[str, Any] = {
     **FORGIVEN,
+    "rank": AWAKE_RANK,  # who lets it run again does not mean «once somebody resumes it»
+    "paused_at": None,
+    "paused_by": "",
+    "pause_reason": "",
     "status": Status.PENDING,
     "ended_at": None,
     "aborted_at": None,

@@ -112,6 +112,7 @@ def back_off(name: str, value: Any) -> Any:
     if isinstance(value, Mapping) and "strategy" in value:
         if value["strategy"] not in STRATEGIES:
             raise BadOption(f"{name} strategy must be one of {', '.join(STRATEGIES)}")
+        _nothing_else(name, value, "strategy", "ms")
         return {
             "strategy": value["strategy"],
             "ms": duration(name, value.get("ms", DEFAULT_MS)),
@@ -129,9 +130,16 @@ def reference(name: str, value: Any) -> dict[str, str]:
         return {"function": str(value["function"])}
     if not isinstance(value, Mapping) or not {"mount", "name"} <= set(value):
         raise BadOption(f"{name} must name a script: {{'mount': …, 'name': …}}")
+    _nothing_else(name, value, "mount", "name")
     if reason := script_error(value["mount"], value["name"]):
         raise BadOption(f"{name}: {reason}")
     return {"mount": value["mount"], "name": value["name"]}
+
+
+def _nothing_else(name: str, value: Mapping[str, Any], *members: str) -> None:
+    unknown = sorted(str(member) for member in set(value) - set(members))
+    if unknown:
+        raise BadOption(f"{name} has {' and '.join(members)}, not {', '.join(unknown)}")
 
 
 def script_error(mount: Any, name: Any) -> str | None:

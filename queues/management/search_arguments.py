@@ -28,9 +28,14 @@ def searched_for(options: dict[str, Any]) -> dict[str, str]:
     return {name: options[given] for name, given in NAMES.items() if options[given]}
 
 
-def _moment(text: str) -> str:
+def moment(text: str) -> datetime:
+    """In UTC unless it says otherwise."""
     try:
-        moment = datetime.fromisoformat(text)
+        given = datetime.fromisoformat(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"{text} is no moment like 2030-01-31T12:00") from error
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
+    return given if given.tzinfo else given.replace(tzinfo=UTC)
+
+
+def _moment(text: str) -> str:
+    return moment(text).isoformat()

@@ -1,12 +1,13 @@
 """The terminal door."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 from django.core.management import CommandError, call_command
 
 import queues
-from queues.models import Queue
+from queues.models import Queue, QueuedJob
 
 pytestmark = pytest.mark.usefixtures("probe", "scripts_see_this_database")
 
@@ -33,6 +34,17 @@ def test_push_and_jobs(run, queue):
     assert queue.pending() == [job_id]
     run("queued_jobs", "delete", job_id)
     assert queue.all() == []
+
+
+def test_a_push_takes_moments_and_callbacks(run, queue):
+    moments = ("--delay-until", "2030-01-31T12:00", "--repeat-until", "2031-01-31T12:00+01:00")
+    callbacks = ("--success", "/probe/called", "--failure", "/probe/act")
+    run("push", "work", "/probe", "act", *moments, *callbacks)
+    job = QueuedJob.objects.get()
+    assert job.due_at == datetime(2030, 1, 31, 12, tzinfo=UTC)
+    assert job.repeat_until == datetime(2031, 1, 31, 11, tzinfo=UTC)
+    assert job.success == {"mount": "/probe", "name": "called"}
+    assert job.failure == {"mount": "/probe", "name": "act"}
 
 
 def test_jobs_are_searched_as_on_their_page(run, queue):
@@ -110,6 +122,23 @@ def test_service(run):
     assert "/times" not in run("service", "list")
 
 
+@pytest.mark.parametrize(
+    ("words", "story"),
+    [
+        (("upgrade", "--teardown"), ["teardown", "setup"]),
+        (("replace", "--no-teardown"), ["setup"]),
+    ],
+)
+def test_lifecycle_scripts_run_as_told(run, scripts_start_quickly, tmp_path, words, story):
+    told = tmp_path / "told"
+    configuration = json.dumps({"file": str(told)})
+    run("service", "install", "lifecycle", "/life", "--configuration", configuration)
+    told.write_text("")
+    change, *options = words
+    run("service", change, "lifecycle", "/life", "--configuration", configuration, *options)
+    assert [line.split()[0] for line in told.read_text().splitlines()] == story
+
+
 def test_script(run):
     assert json.loads(run("script", "/probe", "act", "1", '"b"')) == [1, "b"]
     assert json.loads(run("script", "/probe", "act", "--data", '{"result": 5}')) == 5
@@ -124,6 +153,7 @@ def test_script(run):
         ("script", "/nowhere", "x"),
         ("push", "nowhere", "/probe", "act"),
         ("service", "install", "nowhere", "/x"),
+        ("worker", "--instance", ""),
     ],
 )
 def test_a_refusal_is_exit_code_1(run, arguments):

@@ -9,7 +9,7 @@ from django.db import IntegrityError
 
 from allocation.models import Event
 from allocation.models.clock import database_now
-from queues import pausing, steering
+from queues import bulk, pausing, steering
 from queues.depth import with_depth
 from queues.errors import JobNotFound, JobRepeatsNot
 from queues.ledger import finish, start
@@ -83,6 +83,16 @@ def test_a_paused_job_is_not_run_now_but_can_be_aborted(job):
     pausing.pause(int(job.id))
     assert not steering.run_now(int(job.id))
     assert steering.abort(int(job.id))
+
+
+@pytest.mark.parametrize("again", [steering.reset, lambda pk: bulk.do("retry", [pk])])
+def test_one_that_ended_while_it_was_paused_runs_again_when_told(job, hands, again):
+    pausing.pause(int(job.id), reason="month's end")
+    job.abort()
+    again(int(job.id))
+    assert (row(job).paused, row(job).pause_reason, row(job).priority) == (False, "", 0)
+    hands.drain()
+    assert job.runs == 1
 
 
 def test_only_what_repeats_can_be_paused(queue, act):

@@ -133,7 +133,7 @@ def test_many_are_pushed_in_order(queue, act):
 
 
 def test_many_or_none(queue, act):
-    with pytest.raises(BadPush):
+    with pytest.raises(BadPush, match="number 3 of 3: data must be JSON"):
         queue.push_many(act, [1, 2, math.nan])
     assert queue.all() == []
 

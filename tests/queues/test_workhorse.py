@@ -9,6 +9,7 @@ import time
 
 import psutil
 import pytest
+from django.db import connection
 
 from queues.child import STOP_SIGNAL, Child
 from queues.wire import ChildGone, Wire
@@ -59,6 +60,12 @@ def lets_it_talk(file):
 def talks_for_ever(file):
     while True:
         print("on and on")
+
+
+def tells_its_connection(file):
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        return cursor.fetchone()[0]
 
 
 def work(function, file="", timeout_ms=None):
@@ -144,3 +151,16 @@ def test_a_line_is_whole_though_time_is_up_in_the_middle_of_it(monkeypatch):
             "log",
             "TimedOut: timed out after 1 ms",
         ]
+
+
+@pytest.mark.only_on("postgresql")
+@pytest.mark.django_db(transaction=True)
+def test_a_connection_that_broke_while_a_child_was_idle_is_made_anew(workhorse):
+    workhorse.give([work(tells_its_connection)], 0.0)
+    (first,) = messages(workhorse)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(%s)", [first["result"]])
+    workhorse.give([work(tells_its_connection)], 0.0)
+    (second,) = messages(workhorse)
+    assert second["ok"]
+    assert second["result"] != first["result"]

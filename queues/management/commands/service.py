@@ -1,5 +1,6 @@
 """`manage.py service`: install, upgrade, replace, uninstall, configure, list."""
 
+import argparse
 import json
 from typing import Any
 
@@ -26,6 +27,9 @@ class Command(AtributoCommand):
             change.add_argument("--configuration", default="{}", help="Options as JSON.")
             change.add_argument("--no-setup", action="store_true")
             change.add_argument("--force", action="store_true")
+            if name != "install":
+                whether = argparse.BooleanOptionalAction
+                change.add_argument("--teardown", action=whether, default=name == "replace")
         removal = actions.add("uninstall", help="Remove a service.")
         removal.add_argument("mount")
         removal.add_argument("--no-teardown", action="store_true")
@@ -58,18 +62,19 @@ class Command(AtributoCommand):
         self._change(installation.install, options)
 
     def _upgrade(self, options: dict[str, Any]) -> None:
-        self._change(installation.upgrade, options)
+        self._change(installation.upgrade, options, teardown=options["teardown"])
 
     def _replace(self, options: dict[str, Any]) -> None:
-        self._change(installation.replace, options)
+        self._change(installation.replace, options, teardown=options["teardown"])
 
-    def _change(self, change: Any, options: dict[str, Any]) -> None:
+    def _change(self, change: Any, options: dict[str, Any], **more: bool) -> None:
         service = change(
             options["folder"],
             options["mount"],
             configuration=_json(options["configuration"]),
             setup=not options["no_setup"],
             force=options["force"],
+            **more,
         )
         self._tell(service, options)
 

@@ -27,7 +27,6 @@ class Command(AtributoCommand):
         parser.add_argument("--name", default="", help="Name of this worker; default: host-pid.")
         parser.add_argument(
             "--instance",
-            default="",
             metavar="ID",
             help="Serve this instance: register it, run the sticky jobs whose key is allocated to "
             "it besides those that any worker may run, and make it unavailable at the end.",
@@ -39,10 +38,10 @@ class Command(AtributoCommand):
             raise CommandError(f"--name has at most {LONGEST_NAME} characters", returncode=2)
         die_with_parent()
         presence = Presence(name, _facts(options["instance"]))
-        post = Post(options["instance"], presence) if options["instance"] else None
+        post = None if options["instance"] is None else Post(options["instance"], presence)
         Worker(name, presence, post).work()
 
 
-def _facts(instance_id: str) -> dict[str, Any]:
+def _facts(instance_id: str | None) -> dict[str, Any]:
     facts = {"pid": os.getpid(), "host": socket.gethostname(), "started": now().isoformat()}
     return {**facts, "instance": instance_id} if instance_id else facts
