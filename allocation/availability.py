@@ -9,7 +9,7 @@ from allocation.locks import availability_alone
 from allocation.models import Allocation, Drain, Instance, InstanceLoad
 from allocation.models.clock import from_now
 from allocation.stores import Ending, store
-from allocation.wishes import check_wishes
+from allocation.wishes import check_settings, check_wishes
 
 MANUAL = Instance.Source.MANUAL
 RANK = {Instance.Source.MANUAL: 1, Instance.Source.DNS: 0, Instance.Source.WORKER: 0}
@@ -28,7 +28,7 @@ def make_available(
     **settings: Any,
 ) -> bool:
     """True when it is available now; False when a person has said otherwise."""
-    check_wishes(reason=reason, lease_seconds=lease_seconds, **settings)
+    check_wishes(source=source, reason=reason, lease_seconds=lease_seconds, **settings)
     row = Instance.objects.using(using).filter(pk=instance_id).first()
     if row is None or epoch is not None or not _is_settled(row, True, source, settings):
         with availability_alone(using):
@@ -50,7 +50,7 @@ def make_unavailable(
     using: str = "default",
 ) -> bool:
     """True when nothing is allocated to it any more; False when a person has said otherwise."""
-    check_wishes(reason=reason)
+    check_wishes(source=source, reason=reason)
     if source != MANUAL and epoch is None:  # automation repeats itself, a person waits
         row = Instance.objects.using(using).filter(pk=instance_id).first()
         if row is not None and _is_settled(row, False, source, {}):
@@ -133,7 +133,7 @@ def configure(
     instance_id: str, *, epoch: int | None = None, using: str = "default", **settings: Any
 ) -> None:
     """Change weight, capacity or labels."""
-    check_wishes(**settings)
+    check_settings(settings)
     with availability_alone(using):
         row = roster.locked(instance_id, using, epoch)
         if not _differs(row, settings):

@@ -35,7 +35,7 @@ def drain(
     """Start, or change one that runs. False when a person wants the instance available."""
     valid_id(instance_id)
     wishes = {"deadline_seconds": deadline_seconds, "moves_per_minute": moves_per_minute}
-    check_wishes(reason=reason, **wishes)
+    check_wishes(source=source, reason=reason, **wishes)
     with availability_alone(using):
         row = roster.locked(instance_id, using, epoch)
         if is_outranked(row, False, source):

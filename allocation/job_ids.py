@@ -63,6 +63,8 @@ class Generator:
 
     def get_job_ids(self, count: int) -> list[str]:
         """Many at once: they may run ahead of the clock by their own length."""
+        if not isinstance(count, int):
+            raise BadNumbering(f"a batch is a whole number of ids, not {count!r}")
         if count < 1:
             return []
         if count > MOST_IDS:

@@ -5,7 +5,7 @@ import math
 from typing import Any
 
 MAX_DEPTH = 32
-MAX_INTEGER_DIGITS = 40
+MAX_DIGITS = 40
 
 
 class NotJson(ValueError):
@@ -37,13 +37,12 @@ def check(value: Any, path: str = "$", depth: int = 0) -> None:
 def _check_scalar(value: Any, path: str) -> None:
     if value is None or isinstance(value, bool):
         return
-    if isinstance(value, int):
-        if abs(value) >= 10**MAX_INTEGER_DIGITS:
-            raise NotJson(f"{path} has more than {MAX_INTEGER_DIGITS} digits")
-    elif not isinstance(value, float):
+    if not isinstance(value, int | float):
         raise NotJson(f"{path} is a {type(value).__name__}, which JSON does not have")
-    elif not math.isfinite(value):
+    if isinstance(value, float) and not math.isfinite(value):
         raise NotJson(f"{path} is {value}, which JSON does not have")
+    if abs(value) >= 10**MAX_DIGITS:  # PostgreSQL gives a large float back as an integer
+        raise NotJson(f"{path} has more than {MAX_DIGITS} digits")
 
 
 def _check_name(name: Any, path: str) -> None:

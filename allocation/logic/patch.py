@@ -48,7 +48,7 @@ def _applied(value: Any, operation: Mapping[str, Any]) -> Any:
     if not isinstance(operation, Mapping):
         raise BadPatch("an operation must be an object")
     try:
-        apply = OPERATIONS[operation["op"]]
+        apply = OPERATIONS[str(operation["op"])]
         return apply(value, _steps(operation["path"]), operation)
     except KeyError as error:
         raise BadPatch(f"the operation {dict(operation)} lacks or does not know {error}") from error
@@ -116,11 +116,18 @@ def _copy(value: Any, steps: list[str], operation: Mapping[str, Any]) -> Any:
 
 def _test(value: Any, steps: list[str], operation: Mapping[str, Any]) -> Any:
     found = _found(value, steps)
-    if found != operation["value"] or isinstance(found, bool) != isinstance(
-        operation["value"], bool
-    ):
+    if not _same(found, operation["value"]):
         raise TestFailed(f"/{'/'.join(steps)} is {found!r}, not {operation['value']!r}")
     return value
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Python takes True for 1; JSON does not."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return one == other and isinstance(one, bool) == isinstance(other, bool)
 
 
 def _increase(value: Any, steps: list[str], operation: Mapping[str, Any]) -> Any:

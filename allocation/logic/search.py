@@ -13,6 +13,7 @@ MAX_LENGTH = 4000
 MAX_DEPTH = 20
 MAX_TERMS = 200  # some more are an expression that SQLite refuses
 MAX_SORT_FIELDS = 20
+MAX_NUMBERS = 4  # each doubles the ways that a field can mean
 UNREADABLE = re.compile("[\x00\ud800-\udfff]")
 TOKEN = re.compile(
     r"""\s*(?:
@@ -175,7 +176,14 @@ def _field(name: str) -> tuple[str, ...]:
     steps = tuple(name.strip().removeprefix("value.").split("."))
     if not all(steps):
         raise BadQuery(f"{name!r} is not a field")
+    if sum(map(is_number, steps)) > MAX_NUMBERS:
+        raise BadQuery(f"a field has at most {MAX_NUMBERS} numbers on its way")
     return steps
+
+
+def is_number(step: str) -> bool:
+    """It may be a position of an array as well as the name of a member."""
+    return step.isascii() and step.isdigit()
 
 
 def _bound(text: str) -> Any:

@@ -1,9 +1,10 @@
-"""What may be asked of an instance: its settings, a reason, and how fast it drains."""
+"""What may be asked of an instance: its settings, a reason, by whom, and how fast it drains."""
 
 import math
 from collections.abc import Callable, Mapping
 
 SETTINGS = ("weight", "capacity", "labels")
+SOURCES = ("manual", "dns", "worker")
 MOST_WEIGHT = 1_000_000
 MOST_CAPACITY = 2_000_000_000
 MOST_MOVES_PER_MINUTE = 1_000_000
@@ -11,10 +12,10 @@ MOST_SECONDS = 365 * 86_400
 LONGEST_TEXT = 255
 
 
-def refusal(wishes: Mapping[str, object]) -> str | None:
+def refusal(wishes: Mapping[str, object], *, settings_only: bool = False) -> str | None:
     """Why this cannot be asked for; None when it can."""
     for name, value in wishes.items():
-        if name not in CHECKS:
+        if name not in (SETTINGS if settings_only else CHECKS):
             return f"an instance has no {name}: there are {', '.join(SETTINGS)}"
         if not CHECKS[name](value):
             return f"{name} must be {SENTENCES[name]}"
@@ -53,6 +54,7 @@ CHECKS: dict[str, Callable[[object], bool]] = {
     "lease_seconds": lambda value: value is None or (_is_seconds(value) and value != 0),
     "deadline_seconds": lambda value: value is None or _is_seconds(value),
     "moves_per_minute": lambda value: value is None or _is_whole(value, 1, MOST_MOVES_PER_MINUTE),
+    "source": lambda value: value in SOURCES,
 }
 SENTENCES = {
     "weight": f"a whole number from 1 to {MOST_WEIGHT}",
@@ -62,4 +64,5 @@ SENTENCES = {
     "lease_seconds": f"a number above 0, at most {MOST_SECONDS}",
     "deadline_seconds": f"a number from 0 to {MOST_SECONDS}",
     "moves_per_minute": f"a whole number from 1 to {MOST_MOVES_PER_MINUTE}",
+    "source": "manual, dns or worker",
 }

@@ -6,7 +6,7 @@ from typing import Any
 from allocation.logic.patch import BadPatch, TestFailed, merged, patched
 from allocation.transactions import documents
 from allocation.transactions.errors import InvalidDocument, KeyIsContended, PreconditionFailed
-from allocation.transactions.keys import Demand, Key, checked_ref
+from allocation.transactions.keys import Demand, Key, checked_json, checked_ref
 from allocation.transactions.refusals import why_unmet
 from allocation.transactions.response import Response
 
@@ -50,10 +50,19 @@ class Patch:
 
 def patch(place: Key, operations: Any, ref: str | None, raise_if_locked: bool) -> Response:
     steps = operations.operations if isinstance(operations, Patch) else operations
+    _check_values(steps)
     return changed(place, lambda value: patched(value, steps), ref, raise_if_locked)
 
 
+def _check_values(steps: Any) -> None:
+    """What no document can hold is refused before it is copied."""
+    for step in steps if isinstance(steps, list | tuple) else ():
+        if isinstance(step, dict):
+            checked_json(step.get("value"))
+
+
 def merge(place: Key, changes: Any, ref: str | None, raise_if_locked: bool) -> Response:
+    checked_json(changes)
     return changed(place, lambda value: merged(value, changes), ref, raise_if_locked)
 
 

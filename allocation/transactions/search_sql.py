@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db.models import BooleanField, F, Func, JSONField
 
-from allocation.logic.search import Term
+from allocation.logic.search import Term, is_number
 
 Steps = tuple[str, ...]
 Sql = tuple[str, Any]
@@ -28,8 +28,9 @@ class Meets(Func):
 
     def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Sql:
         inner, given = compiler.compile(self.source_expressions[0])
-        parameters = [*given, sqlite_path(self.term.field)]
-        kind, member = f"JSON_TYPE({inner}, %s)", f"JSON_EXTRACT({inner}, %s)"
+        paths = sqlite_paths(self.term.field)
+        parameters = [part for path in paths for part in (*given, path)]
+        kind, member = (_first(name, inner, paths) for name in ("JSON_TYPE", "JSON_EXTRACT"))
         if self.term.test == "exists":
             return f"{kind} IS NOT NULL", parameters
         types = _sqlite_types(self.term.value)
@@ -64,9 +65,10 @@ class Scalar(Func):
 
     def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Sql:
         inner, given = compiler.compile(self.source_expressions[0])
-        parameters = [*given, sqlite_path(self.steps)]
-        sql = f"""CASE WHEN JSON_TYPE({inner}, %s) NOT IN ('object', 'array')
-            THEN JSON_EXTRACT({inner}, %s) END"""
+        paths = sqlite_paths(self.steps)
+        parameters = [part for path in paths for part in (*given, path)]
+        kind, member = (_first(name, inner, paths) for name in ("JSON_TYPE", "JSON_EXTRACT"))
+        sql = f"CASE WHEN {kind} NOT IN ('object', 'array') THEN {member} END"
         return sql, [*parameters, *parameters]
 
     def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> Sql:
@@ -77,11 +79,19 @@ class Scalar(Func):
         return sql, [*parameters, *parameters]
 
 
-def sqlite_path(steps: Steps) -> str:
-    return "$" + "".join(
-        f"[{step}]" if step.isdigit() else f".{json.dumps(step, ensure_ascii=False)}"
-        for step in steps
-    )
+def sqlite_paths(steps: Steps) -> list[str]:
+    """Of the ways that a number can be meant only one leads to a member."""
+    paths = ["$"]
+    for step in steps:
+        ways = [f".{json.dumps(step, ensure_ascii=False)}"]
+        ways += [f"[{step}]"] if is_number(step) else []
+        paths = [path + way for path in paths for way in ways]
+    return paths
+
+
+def _first(function: str, inner: str, paths: list[str]) -> str:
+    calls = ", ".join([f"{function}({inner}, %s)"] * len(paths))
+    return f"COALESCE({calls})" if len(paths) > 1 else calls
 
 
 def _sqlite_types(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from allocation import availability
+from allocation import availability, drains
 from allocation.atributo import Atributo
 from allocation.errors import EpochChanged, InvalidWish, NoInstances, UnknownInstance
 from allocation.invariants import over_capacity
@@ -231,12 +231,35 @@ def test_the_history_is_forgotten_with_the_events(ao, lease):
 
 
 @pytest.mark.parametrize(
-    "wish", [{"weight": 0}, {"lease_seconds": float("nan")}, {"id": "b"}, {"reason": "x" * 256}]
+    "wish",
+    [
+        {"weight": 0},
+        {"lease_seconds": float("nan")},
+        {"id": "b"},
+        {"reason": "x" * 256},
+        {"source": "me"},
+    ],
 )
 def test_a_wrong_wish_is_refused_before_anything_changes(ao, wish):
     with pytest.raises(InvalidWish, match=next(iter(wish))):
         ao.available("a", **wish)
     assert ao.instances() == [] and kinds() == []
+
+
+@pytest.mark.parametrize("wish", [{"source": "dns"}, {"reason": "why"}, {"lease_seconds": 5}])
+def test_only_settings_are_configured(ao, wish):
+    ao.available("a")
+    with pytest.raises(InvalidWish, match="there are weight, capacity, labels"):
+        availability.configure("a", **wish)
+    assert Instance.objects.get().source == "manual"
+
+
+def test_who_decides_must_be_known(ao):
+    ao.available("a")
+    for call in (ao.unavailable, drains.drain):
+        with pytest.raises(InvalidWish, match="source must be manual, dns or worker"):
+            call("a", source="me")
+    assert ao.instances() == [{"id": "a", "available": True}]
 
 
 def test_restoring_and_removing_say_why(ao):

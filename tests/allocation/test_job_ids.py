@@ -324,4 +324,6 @@ def test_a_batch_that_is_too_large_moves_no_mark():
     generator = Generator("auto", 100, 1000)
     with pytest.raises(BadNumbering, match="at most 1000000"):
         generator.get_job_ids(10**13)
+    with pytest.raises(BadNumbering, match="a whole number of ids, not 1.5"):
+        generator.get_job_ids(1.5)
     assert generator.number is None

@@ -9,7 +9,7 @@ from allocation.logic.names import BadName, checked_name
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=8)
 scalars = st.none() | st.booleans() | st.integers(-(10**39), 10**39) | texts
-numbers = st.floats(allow_nan=False, allow_infinity=False)
+numbers = st.floats(-9.9e39, 9.9e39)
 values = st.recursive(
     scalars | numbers, lambda inner: st.lists(inner) | st.dictionaries(texts, inner), max_leaves=10
 )

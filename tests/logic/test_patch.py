@@ -41,6 +41,8 @@ BAD = [
     ({"a": 1}, {"path": "/b"}),
     ({"a": 1}, {"op": "add", "path": 7, "value": 1}),
     ({"a": 1}, "add"),
+    ({"a": 1}, {"op": [], "path": "/a"}),
+    ({"a": 1}, {"op": {}, "path": "/a"}),
     ({"a": [1]}, {"op": "remove", "path": "/a/" + "9" * 5000}),
 ]
 
@@ -60,6 +62,14 @@ def test_an_operation_that_does_not_fit_is_refused(value, operation):
 def test_a_test_of_another_value_fails(expected):
     with pytest.raises(TestFailed):
         patched({"n": 1}, [{"op": "test", "path": "/n", "value": expected}])
+
+
+@pytest.mark.parametrize("expected", [[{"a": True}], [{"a": 1, "b": 2}], [{"a": 1}, 2], [1]])
+def test_a_test_looks_into_the_depth(expected):
+    steps = [{"op": "test", "path": "/n", "value": [{"a": 1.0}]}]
+    assert patched({"n": [{"a": 1}]}, steps)
+    with pytest.raises(TestFailed):
+        patched({"n": [{"a": 1}]}, [{**steps[0], "value": expected}])
 
 
 @given(objects, st.text(max_size=3), values)

@@ -62,7 +62,7 @@ def test_sort_fields_have_a_direction():
 
 
 @pytest.mark.parametrize(
-    "text", [None, 5, b"a:1", "a:\x00", "a:\ud800", " OR ".join(["a:1"] * 201)]
+    "text", [None, 5, b"a:1", "a:\x00", "a:\ud800", " OR ".join(["a:1"] * 201), "a.1.2.3.4.5:1"]
 )
 def test_a_query_that_no_database_could_answer_is_refused(text):
     with pytest.raises(BadQuery):

@@ -14,6 +14,7 @@ WRONG = [
     ("lease_seconds", [0, -1, float("nan"), float("inf"), 1e300, "5", True]),
     ("deadline_seconds", [-1, float("nan"), float("inf"), 10**30, "5"]),
     ("moves_per_minute", [0, -1, 1.5, 10**12, "6"]),
+    ("source", ["me", "", None, []]),
 ]
 RIGHT = {
     "weight": 1,
@@ -23,6 +24,7 @@ RIGHT = {
     "lease_seconds": 0.1,
     "deadline_seconds": 0,
     "moves_per_minute": None,
+    "source": "dns",
 }
 
 

@@ -142,6 +142,31 @@ def test_a_patch_that_others_always_outrun_may_be_tried_again(client):
     assert client.get("c", "k")["n"] > 1
 
 
+def test_a_change_deeper_than_a_value_may_be_is_refused(client):
+    deep = {}
+    for _ in range(3000):
+        deep = {"x": deep}
+    client.put("c", "k", {"n": 1})
+    for change in (client.patch_merge, lambda *to: client.patch(*to[:2], Patch().add("x", deep))):
+        with pytest.raises(InvalidDocument, match="deeper than 32 levels"):
+            change("c", "k", deep)
+    assert client.get("c", "k").json == {"n": 1}
+
+
+@pytest.mark.parametrize("number", [9.9e39, -1e-300, 10**40 - 1])
+def test_what_was_read_can_be_stored_again(client, number):
+    client.put("c", "k", {"n": number}).raise_for_status()
+    item = client.get("c", "k")
+    assert float(item["n"]) == float(number)
+    client.put("c", "k", item.json, item.ref).raise_for_status()
+
+
+@pytest.mark.parametrize("number", [1e40, -1.7e308, 10**40])
+def test_a_number_that_would_come_back_as_another_is_refused(client, number):
+    with pytest.raises(InvalidDocument, match="more than 40 digits"):
+        client.put("c", "k", {"n": number})
+
+
 def test_a_patch_meets_a_lock(client):
     client.put("c", "k", {"n": 1})
     Transaction(client).get("c", "k")
@@ -231,6 +256,25 @@ def test_what_is_no_scalar_is_sorted_last(client):
 def test_a_query_that_cannot_be_read_is_refused(people, query):
     with pytest.raises(InvalidDocument):
         people.search("people", query).all()
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("2024:5", ["k"]),
+        ("2024:*", ["k", "other"]),
+        ("2024.0:4", ["other"]),
+        ("rows.0.7:a", ["k"]),
+        ("rows.1.7:a", ["other"]),
+        ("²:3", ["k"]),
+    ],
+)
+def test_a_number_is_a_position_or_the_name_of_a_member(client, query, found):
+    client.put("c", "k", {"2024": 5, "rows": [{"7": "a"}], "²": 3})
+    client.put("c", "other", {"2024": [4], "rows": {"1": {"7": "a"}}, "²": [3]})
+    assert sorted(keys(client.search("c", query, sort="2024,²,rows.0.7"))) == found
+    assert keys(client.search("c", "*", sort="2024.0:desc")) == ["other", "k"]
+    assert keys(client.search("c", "*", sort="rows.1.7:desc")) == ["other", "k"]
 
 
 def test_a_query_may_have_very_many_conditions(people):
