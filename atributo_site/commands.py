@@ -12,7 +12,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import DatabaseError, InterfaceError, OperationalError, ProgrammingError
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from allocation.errors import AtributoError
 from allocation.events import Actor, acting
@@ -23,6 +23,7 @@ EXIT_USAGE = 2  # the command line itself is wrong
 
 
 MOST_LISTED = 100_000
+LONGEST_LINE = 10_000
 UNDEFINED_TABLE = "42P01"  # as PostgreSQL calls it; on SQLite it is an OperationalError
 
 
@@ -86,10 +87,13 @@ class AtributoCommand(BaseCommand):
         self.stdout.write(json.dumps(value, cls=DjangoJSONEncoder, ensure_ascii=False, indent=2))
 
     def table(self, columns: list[str], rows: list[list[Any]]) -> None:
-        table = Table(*columns, box=None, pad_edge=False)
+        """Nothing is left out: a narrow terminal folds, a file or a pipe has long lines."""
+        folded = [Column(name, overflow="fold") for name in columns]
+        table = Table(*folded, box=None, pad_edge=False)
         for row in rows:
             table.add_row(*[escape(str(cell)) for cell in row])
-        Console(file=self.stdout).print(table)  # type: ignore[arg-type]
+        width = None if self.stdout.isatty() else LONGEST_LINE
+        Console(file=self.stdout, width=width).print(table)  # type: ignore[arg-type]
 
     def _refuse(self, error: AtributoError, as_json: bool) -> None:
         if as_json:
