@@ -23,7 +23,7 @@ class PoolList(RawList):
 @admin.register(Backend)
 class BackendList(RawList):
     view_action = "pool.view"
-    list_display = ["instance_id", "pool", "name", "state", "administrative", "last_seen_at"]
+    list_display = ["instance_id", "pool", "name", "state", "administrative", "seen_at"]
     list_filter = ["state", "administrative"]
     list_select_related = ["pool"]
     search_fields = ["instance_id__exact", "key__exact", "name__exact"]

@@ -48,5 +48,6 @@ def _tell_instance(backend: Backend) -> None:
         availability.make_unavailable(backend.instance_id, reason=reason)
     else:
         availability.restore(backend.instance_id)
-        if backend.state != Backend.State.PRESENT:  # DNS decides again, and it says no
+        present = Backend.objects.filter(state=Backend.State.PRESENT)
+        if not present.filter(instance_id=backend.instance_id).exists():  # DNS says no
             drains.drain(backend.instance_id, reason="not in DNS", source="dns")

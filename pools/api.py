@@ -92,7 +92,7 @@ class Backends(ListEndpoint):
     ordering = "id"
 
     def get_queryset(self) -> QuerySet[Backend]:
-        return Backend.objects.filter(pool=pool_named(self.kwargs["name"]))
+        return Backend.objects.filter(pool=pool_named(self.kwargs["name"])).select_related("pool")
 
     def paginate_queryset(self, queryset: Any) -> Any:
         return with_live(super().paginate_queryset(queryset) or [])

@@ -88,6 +88,7 @@ class NewPool(PoolSettings):
 
 
 class BackendSerializer(serializers.ModelSerializer):
+    last_seen_at = serializers.DateTimeField(source="seen_at")
     connections = serializers.DictField(child=serializers.IntegerField())
     why_dead = serializers.ListField(child=serializers.CharField())
 

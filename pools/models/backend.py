@@ -1,6 +1,6 @@
 """Backend: one address and port behind a watched name, and the instance that it is."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import models
 from django.db.models import Exists, ExpressionWrapper, F, OuterRef, Q, Value
@@ -105,6 +105,13 @@ class Backend(models.Model):
 
     def __str__(self) -> str:
         return f"{self.instance_id} of {self.pool_id}"
+
+    @property
+    def seen_at(self) -> datetime:
+        """Answers that change nothing are written with the name only, so that it knows better."""
+        if self.state == self.State.GONE or self.key not in self.pool.answer:
+            return self.last_seen_at
+        return self.pool.stale_since or self.pool.looked_up_at or self.last_seen_at
 
 
 def instance_id(address: str, port: int) -> str:

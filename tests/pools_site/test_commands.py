@@ -37,6 +37,7 @@ def test_backends_are_listed_and_decided_about(capsys, watching):
     key = Backend.objects.get(port=8001).key
     rows = json.loads(said(capsys, "pools", "backends", "svc", "--json"))
     assert {row["instance_id"] for row in rows} == {"10.0.0.1:8001", "10.0.0.2:8002"}
+    assert key in said(capsys, "pools", "backends", "svc")  # whole, or it could not be typed
     assert "10.0.0.1:8001 of svc: drain." in said(capsys, "pools", "drain", "svc", key)
     assert states()["10.0.0.1:8001"] == "draining"
     assert "administered" in said(capsys, "pools", "changes", "svc", "--limit", "1")

@@ -125,6 +125,16 @@ def test_an_instance_known_under_two_names_drains_with_the_last(three):
     assert states()[THIRD] == "draining"
 
 
+def test_ready_for_a_backend_that_is_in_dns_under_another_name_drains_nothing(three):
+    three.server.set("_http._tcp.two.example", "SRV", [(0, 0, 8003, "t3.example")], 10)
+    three.name("two", domain="two.example")
+    three.sweep()
+    leave(three, 1, 2)
+    for word in ("maintenance", "ready"):
+        administer("svc", Backend.objects.gone().get().key, word)
+    assert states()[THIRD] == "available"
+
+
 @pytest.mark.parametrize(
     ("change", "rule"),
     [

@@ -54,6 +54,19 @@ def test_a_target_that_returns_is_available_again(watching):
     assert kinds()[-2:] == ["gone", "returned"]
 
 
+def test_a_backend_was_last_seen_when_its_name_was_last_answered(watching):
+    watching.targets(1, 2)
+    watching.name()
+    watching.sweep()
+    watching.again()
+    pool = Pool.objects.get()
+    assert {row.seen_at for row in pool.backends.all()} == {pool.looked_up_at}
+    watching.server.fault("*", "*", "servfail")
+    watching.again()
+    pool.refresh_from_db()
+    assert {row.seen_at for row in pool.backends.all()} == {pool.stale_since}
+
+
 def test_priority_and_weight_are_those_of_the_last_answer(watching):
     watching.targets(1, 2)
     watching.name()
