@@ -21,7 +21,7 @@ from allocation.models import Allocation, Rebalance
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
 from atributo_site.rest.permission import allowed
 from atributo_site.rest.preconditions import etag, required_epoch
-from atributo_site.rest.strict_serializer import StrictSerializer, refuse_members
+from atributo_site.rest.strict_serializer import StrictSerializer, checked, refuse_members
 
 MOST_JOBS = 1000
 
@@ -138,11 +138,10 @@ class Batch(OneAllocation):
 
     @extend_schema(request=BatchSerializer, responses=BatchAnswerSerializer)
     def post(self, request: Request, job_id: str = "") -> Response:
-        wanted = BatchSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        job_ids = wanted.validated_data["job_ids"]
+        wanted = checked(BatchSerializer, request.data)
+        job_ids = wanted["job_ids"]
         good = list(dict.fromkeys(each for each in job_ids if refusal(each) is None))
-        if wanted.validated_data["operation"] == "deallocate":
+        if wanted["operation"] == "deallocate":
             ended = doors.deallocate_many(good)
             results = [_ended(each, ended) for each in job_ids]
             return Response({"results": results, "deallocated": len(ended)})
@@ -208,9 +207,7 @@ class PlanMoves(OneAllocation):
 
     @extend_schema(request=PlanSerializer, responses=PlannedSerializer)
     def post(self, request: Request, job_id: str = "") -> Response:
-        wanted = PlanSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        facts = wanted.validated_data
+        facts = checked(PlanSerializer, request.data)
         if "job_ids" in facts:
             return Response({"instances": plans.plan_jobs(facts["job_ids"])})
         if "drain" in facts:
