@@ -28,7 +28,7 @@ from atributo_site.rest.preconditions import (
     must_be_new,
     required_epoch,
 )
-from atributo_site.rest.strict_serializer import StrictSerializer, refuse_members
+from atributo_site.rest.strict_serializer import StrictSerializer, checked, refuse_members
 from atributo_site.rest.text_field import TextField
 
 MOST_JOBS = 1000
@@ -150,11 +150,10 @@ class Batch(OneAllocation):
 
     @extend_schema(request=BatchSerializer, responses=BatchAnswerSerializer)
     def post(self, request: Request, job_id: str = "") -> Response:
-        wanted = BatchSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        job_ids = wanted.validated_data["job_ids"]
+        wanted = checked(BatchSerializer, request.data)
+        job_ids = wanted["job_ids"]
         good = list(dict.fromkeys(each for each in job_ids if refusal(each) is None))
-        if wanted.validated_data["operation"] == "deallocate":
+        if wanted["operation"] == "deallocate":
             ended = doors.deallocate_many(good)
             results = _each(job_ids, partial(_ended, ended))
             return Response({"results": results, "deallocated": len(ended)})
@@ -220,9 +219,7 @@ class PlanMoves(OneAllocation):
 
     @extend_schema(request=PlanSerializer, responses=PlannedSerializer)
     def post(self, request: Request, job_id: str = "") -> Response:
-        wanted = PlanSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        facts = wanted.validated_data
+        facts = checked(PlanSerializer, request.data)
         if "job_ids" in facts:
             return Response({"instances": plans.plan_jobs(facts["job_ids"])})
         if "drain" in facts:

@@ -7,6 +7,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import Serializer
 
 from allocation import availability, doors, drains
 from allocation.api_shapes import (
@@ -27,6 +28,7 @@ from allocation.ids import valid_id
 from allocation.models import Allocation, Instance
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
 from atributo_site.rest.preconditions import etag, required_epoch
+from atributo_site.rest.strict_serializer import checked
 
 IF_MATCH = OpenApiParameter(
     "If-Match", str, OpenApiParameter.HEADER, description="Act only on this epoch."
@@ -66,9 +68,7 @@ class Instances(ListEndpoint):
     @extend_schema(request=NewInstanceSerializer, responses=InstanceSerializer)
     def post(self, request: Request) -> Response:
         """Make an instance available."""
-        wanted = NewInstanceSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        facts = dict(wanted.validated_data)
+        facts = checked(NewInstanceSerializer, request.data)
         instance_id = valid_id(facts.pop("id"))
         patiently(lambda: availability.make_available(instance_id, **facts))
         return shown(instance_id, status=200)
@@ -88,9 +88,7 @@ class OneInstance(Endpoint):
     @extend_schema(request=SettingsSerializer, responses=InstanceSerializer, parameters=[IF_MATCH])
     def patch(self, request: Request, instance_id: str) -> Response:
         """Change weight, capacity or labels."""
-        wanted = SettingsSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        epoch, facts = required_epoch(request), wanted.validated_data
+        facts, epoch = checked(SettingsSerializer, request.data), required_epoch(request)
         patiently(lambda: availability.configure(valid_id(instance_id), epoch=epoch, **facts))
         return shown(instance_id)
 
@@ -123,9 +121,7 @@ class MakeAvailable(Endpoint):
 
     @extend_schema(request=AvailableSerializer, responses=InstanceSerializer, parameters=[IF_MATCH])
     def post(self, request: Request, instance_id: str) -> Response:
-        wanted = AvailableSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        facts = {**wanted.validated_data, "epoch": required_epoch(request)}
+        facts = _asked(AvailableSerializer, request)
         patiently(lambda: availability.make_available(valid_id(instance_id), **facts))
         return shown(instance_id)
 
@@ -135,9 +131,7 @@ class MakeUnavailable(Endpoint):
 
     @extend_schema(request=WhySerializer, responses=InstanceSerializer, parameters=[IF_MATCH])
     def post(self, request: Request, instance_id: str) -> Response:
-        wanted = WhySerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        facts = {**wanted.validated_data, "epoch": required_epoch(request)}
+        facts = _asked(WhySerializer, request)
         patiently(lambda: availability.make_unavailable(valid_id(instance_id), **facts))
         return shown(instance_id)
 
@@ -148,10 +142,8 @@ class DrainInstance(Endpoint):
     @extend_schema(request=DrainWishSerializer, responses=InstanceSerializer, parameters=[IF_MATCH])
     def post(self, request: Request, instance_id: str) -> Response:
         """Start a drain, or change the one that runs."""
-        wanted = DrainWishSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        facts = dict(wanted.validated_data)
-        force, epoch = facts.pop("force"), required_epoch(request)
+        facts = _asked(DrainWishSerializer, request)
+        force, epoch = facts.pop("force"), facts.pop("epoch")
         if force and not facts and drains.is_running(valid_id(instance_id)):
             patiently(lambda: drains.force(instance_id, epoch=epoch))  # as it is, only at once
             return shown(instance_id)
@@ -174,9 +166,7 @@ class Restore(Endpoint):
     @extend_schema(request=WhySerializer, responses=InstanceSerializer, parameters=[IF_MATCH])
     def post(self, request: Request, instance_id: str) -> Response:
         """Available again; whoever brought it here decides from now on."""
-        wanted = WhySerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        facts = {**wanted.validated_data, "epoch": required_epoch(request)}
+        facts = _asked(WhySerializer, request)
         patiently(lambda: availability.restore(valid_id(instance_id), **facts))
         return shown(instance_id)
 
@@ -187,9 +177,8 @@ class Heartbeat(Endpoint):
     @extend_schema(request=HeartbeatSerializer, responses=InstanceSerializer)
     def post(self, request: Request, instance_id: str) -> Response:
         """Keep an available instance alive for so many seconds."""
-        wanted = HeartbeatSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        availability.heartbeat(valid_id(instance_id), wanted.validated_data["seconds"])
+        wanted = checked(HeartbeatSerializer, request.data)
+        availability.heartbeat(valid_id(instance_id), wanted["seconds"])
         return shown(instance_id)
 
 
@@ -212,6 +201,11 @@ class Jobs(ListEndpoint):
 
     def get_queryset(self) -> Any:
         return Allocation.objects.on(valid_id(self.kwargs.get("instance_id", "none")))
+
+
+def _asked(form: type[Serializer], request: Request) -> dict[str, Any]:
+    """What the body says, and the epoch at which alone it counts."""
+    return {**checked(form, request.data), "epoch": required_epoch(request)}
 
 
 def shown(instance_id: str, status: int = 200) -> Response:

@@ -7,7 +7,7 @@ from rest_framework.response import Response
 
 from allocation import job_ids
 from atributo_site.rest.endpoint import Endpoint
-from atributo_site.rest.strict_serializer import StrictSerializer
+from atributo_site.rest.strict_serializer import StrictSerializer, checked
 
 MOST_IDS = 10_000
 
@@ -33,9 +33,7 @@ class MakeIds(Endpoint):
 
     @extend_schema(request=WishSerializer, responses={201: MadeSerializer})
     def post(self, request: Request) -> Response:
-        wanted = WishSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        count = wanted.validated_data["count"]
+        count = checked(WishSerializer, request.data)["count"]
         made = [job_ids.get_job_id()] if count == 1 else job_ids.get_job_ids(count)
         return Response({"job_ids": made}, status=201)
 

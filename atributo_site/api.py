@@ -19,7 +19,7 @@ from atributo_site.models import TokenScope
 from atributo_site.permissions import ACTIONS, APP_LABEL, ROLES, Level
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
 from atributo_site.rest.permission import allowed, within
-from atributo_site.rest.strict_serializer import StrictSerializer
+from atributo_site.rest.strict_serializer import StrictSerializer, checked
 
 
 class EventFilters(django_filters.FilterSet):
@@ -105,9 +105,8 @@ class Tokens(ListEndpoint):
     def post(self, request: Request) -> Response:
         if not within(request.auth, Level.ADMINISTER):
             raise PermissionDenied("A token makes tokens only at the level administer.")
-        wanted = NewTokenSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        made = _make(request, **wanted.validated_data)
+        wanted = checked(NewTokenSerializer, request.data)
+        made = _make(request, **wanted)
         return Response(MadeTokenSerializer(made).data, status=201)
 
 

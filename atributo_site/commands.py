@@ -13,7 +13,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, Programmi
 from django.db.migrations.exceptions import MigrationSchemaMissing
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from allocation.errors import AtributoError
 from allocation.events import Actor, acting
@@ -89,7 +89,9 @@ class AtributoCommand(BaseCommand):
         self.stdout.write(json.dumps(value, cls=DjangoJSONEncoder, ensure_ascii=False, indent=2))
 
     def table(self, columns: list[str], rows: list[list[Any]]) -> None:
-        table = Table(*columns, box=None, pad_edge=False)
+        """Nothing is left out: a narrow terminal folds, a file or a pipe has long lines."""
+        folded = [Column(name, overflow="fold") for name in columns]
+        table = Table(*folded, box=None, pad_edge=False)
         for row in rows:
             table.add_row(*[escape(str(cell)) for cell in row])
         width = None if self.stdout.isatty() else UNBOUNDED_WIDTH

@@ -28,7 +28,8 @@ def _parsed(path: Path) -> dict[str, str]:
             continue
         name, equals, value = text.removeprefix("export ").partition("=")
         if not equals:
-            raise BadEnvironment(f"{path.name} line {number} must read NAME=value, not {text!r}.")
+            # Not what stands there: it may be the second line of a secret.
+            raise BadEnvironment(f"{path.name} line {number} must read NAME=value.")
         found[name.strip()] = value.strip().strip("'\"")
     return found
 

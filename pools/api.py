@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from allocation.models.clock import database_now
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
 from atributo_site.rest.preconditions import etag, required_epoch
+from atributo_site.rest.strict_serializer import checked
 from pools import configure
 from pools.administer import administer
 from pools.configure import pool_named
@@ -58,7 +59,7 @@ class Pools(ListEndpoint):
 
     @extend_schema(request=NewPool, responses={201: PoolSerializer})
     def post(self, request: Request) -> Response:
-        wanted = _valid(NewPool, request)
+        wanted = checked(NewPool, request.data)
         return _shown(configure.watch(**wanted), status=201)
 
 
@@ -73,7 +74,7 @@ class OnePool(Endpoint):
 
     @extend_schema(request=PoolSettings, responses=PoolSerializer)
     def patch(self, request: Request, name: str) -> Response:
-        epoch, wanted = required_epoch(request), _valid(PoolSettings, request)
+        epoch, wanted = required_epoch(request), checked(PoolSettings, request.data)
         return _shown(configure.change(name, epoch, **wanted))
 
     @extend_schema(responses={204: None})
@@ -105,7 +106,7 @@ class OneBackend(Endpoint):
 
     @extend_schema(request=Administration, responses=BackendSerializer)
     def patch(self, request: Request, name: str, key: str) -> Response:
-        backend = administer(name, key, **_valid(Administration, request))
+        backend = administer(name, key, **checked(Administration, request.data))
         return Response(BackendSerializer(with_live([backend])[0]).data)
 
 
@@ -159,7 +160,7 @@ class Resolve(Endpoint):
 
     @extend_schema(request=LookUp, responses=LookedUpSerializer)
     def post(self, request: Request) -> Response:
-        return Response(LookedUpSerializer(look_up(**_valid(LookUp, request))).data)
+        return Response(LookedUpSerializer(look_up(**checked(LookUp, request.data))).data)
 
 
 class Kang(Endpoint):
@@ -170,12 +171,6 @@ class Kang(Endpoint):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         return Response(kang_snapshot(reports(), database_now()))
-
-
-def _valid(kind: type, request: Request) -> dict[str, Any]:
-    wanted = kind(data=request.data)
-    wanted.is_valid(raise_exception=True)
-    return wanted.validated_data
 
 
 def _shown(pool: Pool, status: int = 200) -> Response:

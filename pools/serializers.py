@@ -5,6 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from atributo_site.rest.strict_serializer import StrictSerializer
+from pools.configure import SETTINGS
 from pools.look_up import DEFAULT_TIMEOUT_MS, LONGEST_MS
 from pools.models import Backend, BackendChange, Pool
 from pools.models.fields import MOST_NAMESERVERS
@@ -38,16 +39,7 @@ class PoolSerializer(serializers.ModelSerializer):
         model = Pool
         fields = [
             "name",
-            "domain",
-            "service",
-            "default_port",
-            "nameservers",
-            "recovery",
-            "ttl_floor_ms",
-            "ttl_ceiling_ms",
-            "removal_share",
-            "grace_seconds",
-            "is_watched",
+            *SETTINGS,
             "epoch",
             "created_at",
             "asked_at",

@@ -6,6 +6,7 @@ from django.http import QueryDict
 from rest_framework import serializers
 
 from allocation.models.clock import database_now
+from atributo_site.rest.strict_serializer import checked
 from queues.api_operations import QuerySerializer, stored
 from queues.operations import matching
 
@@ -27,8 +28,6 @@ def searched(jobs: Any, asked: QueryDict) -> Any:
     given = {name: asked[name] for name in NAMES if asked.get(name)}
     if not given:
         return jobs
-    search = JobSearch(data=given)
-    search.is_valid(raise_exception=True)
-    query = {**search.validated_data, "fingerprint": asked.get("fingerprint", "")}
+    query = {**checked(JobSearch, given), "fingerprint": asked.get("fingerprint", "")}
     newest = query.pop("upto", None)
     return matching(stored(query), database_now(), newest).jobs.select_related("queue")

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
-from atributo_site.rest.strict_serializer import StrictSerializer
+from atributo_site.rest.strict_serializer import checked
 from queues import catalogue, outbox, pausing, steering
 from queues.api_job_search import NAMES, JobSearch, searched
 from queues.api_job_shapes import (
@@ -77,7 +77,7 @@ class QueueJobs(Jobs):
 
     @extend_schema(operation_id="queues_jobs_push", request=NewJob, responses={201: JobId})
     def post(self, request: Request, queue: str) -> Response:
-        given = _given(NewJob, request)
+        given = checked(NewJob, request.data)
         script, data = given.pop("script"), given.pop("data")
         transaction = given.pop("transaction", None)
         with outbox.holding(transaction) if transaction else nullcontext():
@@ -91,7 +91,7 @@ class Batch(Endpoint):
     @extend_schema(operation_id="queues_jobs_push_many", request=NewJobs, responses={201: JobIds})
     def post(self, request: Request, queue: str) -> Response:
         """All or none, in the order given."""
-        given = _given(NewJobs, request)
+        given = checked(NewJobs, request.data)
         script, data = given.pop("script"), given.pop("data")
         ids = push_many(queue, script, data, given, using="default")
         return Response({"ids": ids}, status=201)
@@ -125,7 +125,7 @@ class Abort(Endpoint):
     @extend_schema(operation_id="jobs_abort", request=JobReason, responses=QueuedJobSerializer)
     def post(self, request: Request, job_id: str) -> Response:
         """An unfinished job ends as failed, without callback; a finished one stays as it is."""
-        steering.abort(parsed_id(job_id), **_given(JobReason, request))
+        steering.abort(parsed_id(job_id), **checked(JobReason, request.data))
         return Response(QueuedJobSerializer(found(job_id)).data)
 
 
@@ -155,7 +155,7 @@ class Pause(Endpoint):
     @extend_schema(operation_id="jobs_pause", request=JobReason, responses=QueuedJobSerializer)
     def post(self, request: Request, job_id: str) -> Response:
         """A job that repeats starts no more until it is resumed; a run that is under way ends."""
-        pausing.pause(parsed_id(job_id), **_given(JobReason, request))
+        pausing.pause(parsed_id(job_id), **checked(JobReason, request.data))
         return Response(QueuedJobSerializer(found(job_id)).data)
 
 
@@ -174,9 +174,3 @@ def found(job_id: str) -> QueuedJob:
     if job is None:
         raise JobNotFound(f"Job does not exist: {job_id}", job=job_id)
     return job
-
-
-def _given(serializer: type[StrictSerializer], request: Request) -> dict[str, Any]:
-    body = serializer(data=request.data)
-    body.is_valid(raise_exception=True)
-    return dict(body.validated_data)

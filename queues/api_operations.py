@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from allocation.models.clock import database_now
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
-from atributo_site.rest.strict_serializer import StrictSerializer
+from atributo_site.rest.strict_serializer import StrictSerializer, checked
 from queues import operations
 from queues.errors import OperationNotFound
 from queues.models import Operation
@@ -80,9 +80,7 @@ class Operations(ListEndpoint):
     )
     def post(self, request: Request) -> Response:
         """The curator does it; ask for the operation to see how far it is."""
-        body = NewOperation(data=request.data)
-        body.is_valid(raise_exception=True)
-        given = dict(body.validated_data)
+        given = checked(NewOperation, request.data)
         action, query = given.pop("action"), stored(given.pop("query"))
         made = operations.start(action, query, database_now(), **given)
         return Response(JobOperationSerializer(found(made.pk)).data, status=201)

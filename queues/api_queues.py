@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 import queues
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
-from atributo_site.rest.strict_serializer import StrictSerializer
+from atributo_site.rest.strict_serializer import StrictSerializer, checked
 from queues import catalogue, every_queue
 from queues.logic.away import WhenAway
 from queues.models import Queue
@@ -70,7 +70,7 @@ class Queues(ListEndpoint):
     @extend_schema(operation_id="queues_create", request=NewQueue, responses={201: QueueSerializer})
     def post(self, request: Request) -> Response:
         """Make a queue; one that exists is changed by what is given."""
-        given = _checked(NewQueue, request)
+        given = checked(NewQueue, request.data)
         return Response(QueueSerializer(changed(given.pop("name"), given)).data, status=201)
 
 
@@ -84,7 +84,7 @@ class OneQueue(Endpoint):
     @extend_schema(operation_id="queues_change", request=QueueChanges, responses=QueueSerializer)
     def patch(self, request: Request, queue: str) -> Response:
         catalogue.row(queue)
-        return Response(QueueSerializer(changed(queue, _checked(QueueChanges, request))).data)
+        return Response(QueueSerializer(changed(queue, checked(QueueChanges, request.data))).data)
 
     @extend_schema(operation_id="queues_delete", request=None, responses={204: None})
     def delete(self, request: Request, queue: str) -> Response:
@@ -155,9 +155,3 @@ def changed(name: str, given: dict[str, Any]) -> Queue:
     if given.keys() & {"when_away", "away_seconds"}:
         catalogue.set_when_away(name, given.get("when_away"), given.get("away_seconds"))
     return catalogue.row(name)
-
-
-def _checked(serializer: type[StrictSerializer], request: Request) -> dict[str, Any]:
-    body = serializer(data=request.data)
-    body.is_valid(raise_exception=True)
-    return body.validated_data

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from atributo_site.rest.endpoint import Endpoint
-from atributo_site.rest.strict_serializer import StrictSerializer
+from atributo_site.rest.strict_serializer import StrictSerializer, checked
 from queues import installation
 from queues.effects import dry_run_shown
 from queues.errors import ScriptNotFound, ServiceNotFound
@@ -92,7 +92,7 @@ class Services(Endpoint):
         operation_id="services_install", request=Install, responses={201: ServiceSerializer}
     )
     def post(self, request: Request) -> Response:
-        given = _given(Install, request)
+        given = checked(Install, request.data)
         service = installation.install(given.pop("folder"), given.pop("mount"), **given)
         return Response(service_shown(service), status=201)
 
@@ -104,7 +104,7 @@ class Services(Endpoint):
     )
     def patch(self, request: Request) -> Response:
         """Keep its configuration; the teardown runs only if asked for."""
-        given = _given(Change, request)
+        given = checked(Change, request.data)
         mount = _mount(request)
         return Response(service_shown(installation.upgrade(given.pop("folder"), mount, **given)))
 
@@ -116,7 +116,7 @@ class Services(Endpoint):
     )
     def put(self, request: Request) -> Response:
         """As uninstalled and installed anew."""
-        given = _given(Change, request)
+        given = checked(Change, request.data)
         mount = _mount(request)
         return Response(service_shown(installation.replace(given.pop("folder"), mount, **given)))
 
@@ -250,9 +250,3 @@ def _mount(request: Request) -> str:
     if not mount:
         raise ServiceNotFound("the query needs a mount, for example ?mount=/mailer")
     return mount
-
-
-def _given(serializer: type[StrictSerializer], request: Request) -> dict[str, Any]:
-    body = serializer(data=request.data)
-    body.is_valid(raise_exception=True)
-    return dict(body.validated_data)

@@ -16,6 +16,13 @@ class StrictSerializer(serializers.Serializer):
         return super().to_internal_value(data)
 
 
+def checked(form: type[serializers.Serializer], given: Any) -> dict[str, Any]:
+    """What a body or a query says; a mistake is 400 with the name of the member."""
+    wanted = form(data=given)
+    wanted.is_valid(raise_exception=True)
+    return dict(wanted.validated_data)
+
+
 def refuse_members(request: Request) -> None:
     """Where a body says nothing, one that says something is a mistake."""
-    StrictSerializer(data=request.data).is_valid(raise_exception=True)
+    checked(StrictSerializer, request.data)

@@ -59,12 +59,6 @@ class TCPProxy:
         with self._changed:
             return len(self._links)
 
-    def wait_for_connections(self, n, timeout=60):
-        """Wait until n connections were accepted since the start."""
-        with self._changed:
-            if not self._changed.wait_for(lambda: self.connections >= n, timeout):
-                raise AssertionError(f"{self.connections} of {n} connections after {timeout} s")
-
     def __enter__(self):
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=128)
         self.address, self.port = self._listener.getsockname()

@@ -129,7 +129,7 @@ def test_the_real_environment_overrules_the_file(tmp_path: Path):
 
 def test_a_line_of_the_file_that_is_no_assignment_is_named(tmp_path: Path):
     (tmp_path / ".env").write_text("ATRIBUTO_PORT\n")
-    with pytest.raises(BadEnvironment, match="line 1 must read NAME=value"):
+    with pytest.raises(BadEnvironment, match=r"line 1 must read NAME=value\.$"):
         with_env_file({}, tmp_path / ".env")
 
 

@@ -26,7 +26,7 @@ from allocation.transactions.doors import told
 from allocation.transactions.keys import Demand, Key
 from allocation.transactions.response import Response as Answer
 from atributo_site.rest.endpoint import Endpoint
-from atributo_site.rest.strict_serializer import StrictSerializer
+from atributo_site.rest.strict_serializer import checked
 
 ANY_JSON = (dict, list, str, int, float, bool, type(None))
 ANY_VALUE: dict[str, Any] = {"description": "Any JSON value."}
@@ -45,7 +45,7 @@ class Collection(Endpoint):
         operation_id="collections_list", parameters=[ListQuery], responses=PageSerializer
     )
     def get(self, request: Request, collection: str) -> Response:
-        asked = _asked(ListQuery, request)
+        asked = checked(ListQuery, request.query_params.dict())
         following: int | str | None
         if "query" in asked or asked["sort"]:
             results, following = listing.found(
@@ -92,7 +92,7 @@ class Document(Endpoint):
         responses={200: ANY_VALUE, 304: None},
     )
     def get(self, request: Request, collection: str, key: str) -> HttpResponse:
-        asked = _asked(OneQuery, request)
+        asked = checked(OneQuery, request.query_params.dict())
         found = Client().get(collection, key, asked.get("ref"), asked["raise_if_locked"])
         found.raise_for_status()
         headers = {"ETag": etag(found.ref)}
@@ -108,7 +108,7 @@ class Document(Endpoint):
     )
     def put(self, request: Request, collection: str, key: str) -> HttpResponse:
         place = Key.of(collection, key)
-        free = _asked(WriteQuery, request)["raise_if_locked"]
+        free = checked(WriteQuery, request.query_params.dict())["raise_if_locked"]
         body, wanted = _body(request), demand(request, creates=True)
         return _written(told("document.put", lambda: documents.put(place, body, wanted, free)))
 
@@ -121,7 +121,7 @@ class Document(Endpoint):
     def patch(self, request: Request, collection: str, key: str) -> HttpResponse:
         """An array is a JSON Patch, an object a merge patch."""
         place = Key.of(collection, key)
-        free = _asked(WriteQuery, request)["raise_if_locked"]
+        free = checked(WriteQuery, request.query_params.dict())["raise_if_locked"]
         change, wanted = _body(request), demand(request)
         apply = patch.patch if isinstance(change, list) else patch.merge
         ref = wanted.if_ref if wanted.condition == sql.SAME_REF else None
@@ -136,7 +136,7 @@ class Document(Endpoint):
     def delete(self, request: Request, collection: str, key: str) -> HttpResponse:
         """With If-Match the history stays; without it the history goes too."""
         wanted = demand(request, otherwise=sql.PRESENT)
-        free = _asked(WriteQuery, request)["raise_if_locked"]
+        free = checked(WriteQuery, request.query_params.dict())["raise_if_locked"]
         purge = wanted == Demand(sql.PRESENT)
         place = Key.of(collection, key)
         answer = told("document.deleted", lambda: documents.delete(place, wanted, free, purge))
@@ -151,17 +151,11 @@ class Refs(Endpoint):
 
     @extend_schema(parameters=[HistoryQuery], responses=HistorySerializer)
     def get(self, request: Request, collection: str, key: str) -> Response:
-        asked = _asked(HistoryQuery, request)
+        asked = checked(HistoryQuery, request.query_params.dict())
         results, before = listing.history(
             Key.of(collection, key), asked["limit"], asked["values"], asked.get("before")
         )
         return Response({"results": shown(request, results), "next": before})
-
-
-def _asked(serializer: type[StrictSerializer], request: Request) -> dict[str, Any]:
-    query = serializer(data=request.query_params.dict())
-    query.is_valid(raise_exception=True)
-    return query.validated_data
 
 
 def _body(request: Request) -> Any:

@@ -15,6 +15,7 @@ from allocation.transactions.api.transaction_shapes import RequiredReasonSeriali
 from allocation.transactions.curators import curators, hand_over
 from allocation.transactions.models import Lock
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
+from atributo_site.rest.strict_serializer import checked
 
 
 class LockSerializer(serializers.ModelSerializer):
@@ -68,9 +69,8 @@ class Release(Endpoint):
 
     @extend_schema(request=RequiredReasonSerializer, responses={204: None})
     def post(self, request: Request, pk: int) -> Response:
-        wanted = RequiredReasonSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        operators.force_release(pk, wanted.validated_data["reason"])
+        wanted = checked(RequiredReasonSerializer, request.data)
+        operators.force_release(pk, wanted["reason"])
         return Response(status=204)
 
 
@@ -100,9 +100,8 @@ class HandOver(Endpoint):
 
     @extend_schema(request=RequiredReasonSerializer, responses=CuratorSerializer(many=True))
     def post(self, request: Request) -> Response:
-        wanted = RequiredReasonSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        hand_over(wanted.validated_data["reason"])
+        wanted = checked(RequiredReasonSerializer, request.data)
+        hand_over(wanted["reason"])
         return Response(_curators())
 
 

@@ -25,7 +25,7 @@ from allocation.transactions.models import Transaction as Row
 from allocation.transactions.transaction import Transaction
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
 from atributo_site.rest.preconditions import etag, required_epoch
-from atributo_site.rest.strict_serializer import refuse_members
+from atributo_site.rest.strict_serializer import checked, refuse_members
 
 DEFAULTS = {"create_only": False, "shared": False, "wait": 0}
 MAY_HAVE = {
@@ -58,9 +58,8 @@ class Transactions(ListEndpoint):
 
     @extend_schema(request=BeginSerializer, responses={201: TransactionSerializer})
     def post(self, request: Request) -> Response:
-        wanted = BeginSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        txn = Transaction(owner=wanted.validated_data["owner"])
+        wanted = checked(BeginSerializer, request.data)
+        txn = Transaction(owner=wanted["owner"])
         return _shown(txn.id, status=201)
 
 
@@ -83,9 +82,8 @@ class Operations(Endpoint):
 
     @extend_schema(request=OperationSerializer, responses=DoneSerializer)
     def post(self, request: Request, pk: int) -> Response:
-        wanted = OperationSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        return Response(_perform(_held(request, pk), wanted.validated_data))
+        wanted = checked(OperationSerializer, request.data)
+        return Response(_perform(_held(request, pk), wanted))
 
 
 class Complete(Endpoint):
@@ -137,9 +135,8 @@ class Retry(Endpoint):
 
     @extend_schema(request=RequiredReasonSerializer, responses=TransactionSerializer)
     def post(self, request: Request, pk: int) -> Response:
-        wanted = RequiredReasonSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        operators.retry(pk, wanted.validated_data["reason"])
+        wanted = checked(RequiredReasonSerializer, request.data)
+        operators.retry(pk, wanted["reason"])
         return _shown(pk)
 
 
@@ -212,9 +209,7 @@ def _check_epoch(request: Request, row: Row) -> None:
 
 
 def _reason(request: Request) -> str:
-    wanted = ReasonSerializer(data=request.data)
-    wanted.is_valid(raise_exception=True)
-    return wanted.validated_data["reason"]
+    return checked(ReasonSerializer, request.data)["reason"]
 
 
 def _row(pk: int) -> Row:
