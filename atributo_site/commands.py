@@ -82,7 +82,7 @@ class AtributoCommand(BaseCommand):
             except AtributoError as error:
                 self._refuse(error, options.get("json", False))
             except (DatabaseError, InterfaceError) as error:
-                self._refuse(_database_failed(error), options.get("json", False))
+                self._refuse(database_failed(error), options.get("json", False))
 
     def show(self, value: Any) -> None:
         """One JSON document on standard output."""
@@ -103,7 +103,7 @@ class AtributoCommand(BaseCommand):
         sys.exit(EXIT_REFUSED)
 
 
-def _database_failed(error: Exception) -> DatabaseFailed:
+def database_failed(error: Exception) -> DatabaseFailed:
     """In one line; a mistake in a statement of ours is raised again, its trace must be seen."""
     if not _is_of_the_database(error):
         raise error
