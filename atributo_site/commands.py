@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from allocation.busy import refuses_to_write
 from allocation.errors import AtributoError
 from allocation.events import Actor, acting
 from atributo_site.migrated import check_migrated
@@ -116,7 +117,7 @@ def _is_of_the_database(error: Exception) -> bool:
         sqlstate = getattr(error.__cause__, "sqlstate", "")
         return sqlstate in (UNDEFINED_TABLE, INSUFFICIENT_PRIVILEGE)
     away = (OperationalError, InterfaceError, MigrationSchemaMissing)
-    return isinstance(error, away) or type(error) is DatabaseError
+    return isinstance(error, away) or type(error) is DatabaseError or refuses_to_write(error)
 
 
 def _told_by_the_database(error: Exception) -> BaseException:
