@@ -8,6 +8,7 @@ import sys
 def main() -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "atributo_site.settings")
     from django.core.management import execute_from_command_line
+    from django.db import Error
 
     from atributo_site.environment import BadEnvironment
 
@@ -16,6 +17,11 @@ def main() -> int:
     except BadEnvironment as error:
         print(error, file=sys.stderr)
         return 2
+    except Error as error:  # of a command of Django's own; ours know what to say
+        from atributo_site.commands import database_failed
+
+        print(database_failed(error), file=sys.stderr)
+        return 1
     return 0
 
 

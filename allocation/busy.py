@@ -15,6 +15,7 @@ T = TypeVar("T")
 TRIES = 6
 FIRST_WAIT_SECONDS = 0.02
 BUSY_STATES = {"40001", "40P01", "55P03", "57014", "53300", "26000"}
+READ_ONLY = "25006"
 LOST = (psycopg.errors.AdminShutdown, psycopg.errors.CrashShutdown, psycopg.errors.CannotConnectNow)
 
 
@@ -72,6 +73,18 @@ def is_busy(error: BaseException) -> bool:
     if isinstance(cause, psycopg.Error):
         return cause.sqlstate in BUSY_STATES or _is_lost(cause)
     return isinstance(error, OperationalError) and ("locked" in str(error) or "busy" in str(error))
+
+
+def refuses_to_write(error: BaseException) -> bool:
+    """PostgreSQL as a standby, after a fail-over: it answers, so nothing else would notice."""
+    return getattr(error.__cause__ or error, "sqlstate", "") == READ_ONLY
+
+
+def leave_standby(error: BaseException, using: str = "default") -> None:
+    """Connect anew the next time: by then the one that writes may be behind the address."""
+    connection = connections[using]
+    if refuses_to_write(error) and not connection.in_atomic_block:
+        connection.close()
 
 
 def _reconnect_if_lost(error: Error | DatabaseBusy, using: str) -> None:

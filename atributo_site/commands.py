@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
+from allocation.busy import refuses_to_write
 from allocation.errors import AtributoError
 from allocation.events import Actor, acting
 from atributo_site.migrated import check_migrated
@@ -82,7 +83,7 @@ class AtributoCommand(BaseCommand):
             except AtributoError as error:
                 self._refuse(error, options.get("json", False))
             except (DatabaseError, InterfaceError) as error:
-                self._refuse(_database_failed(error), options.get("json", False))
+                self._refuse(database_failed(error), options.get("json", False))
 
     def show(self, value: Any) -> None:
         """One JSON document on standard output."""
@@ -105,7 +106,7 @@ class AtributoCommand(BaseCommand):
         sys.exit(EXIT_REFUSED)
 
 
-def _database_failed(error: Exception) -> DatabaseFailed:
+def database_failed(error: Exception) -> DatabaseFailed:
     """In one line; a mistake in a statement of ours is raised again, its trace must be seen."""
     if not _is_of_the_database(error):
         raise error
@@ -118,7 +119,7 @@ def _is_of_the_database(error: Exception) -> bool:
         sqlstate = getattr(error.__cause__, "sqlstate", "")
         return sqlstate in (UNDEFINED_TABLE, INSUFFICIENT_PRIVILEGE)
     away = (OperationalError, InterfaceError, MigrationSchemaMissing)
-    return isinstance(error, away) or type(error) is DatabaseError
+    return isinstance(error, away) or type(error) is DatabaseError or refuses_to_write(error)
 
 
 def _told_by_the_database(error: Exception) -> BaseException:

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.template.loader import render_to_string
 
+from allocation.busy import leave_standby, refuses_to_write
 from atributo_site.console.look import look
 from atributo_site.rest.problems import problem
 
@@ -57,10 +58,15 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     """Called while the exception is handled, also one of middleware, which reads the session."""
     error = sys.exc_info()[1]
-    return busy(request, error) if isinstance(error, AWAY) else failure(request, 500)
+    return busy(request, error) if error and is_away(error) else failure(request, 500)
 
 
-def busy(request: HttpRequest, error: Exception) -> HttpResponse:
+def is_away(error: BaseException) -> bool:
+    return isinstance(error, AWAY) or refuses_to_write(error)
+
+
+def busy(request: HttpRequest, error: BaseException) -> HttpResponse:
+    leave_standby(error)
     log.warning("database_busy", error=str(error))
     response = failure(request, 503)
     response["Retry-After"] = "1"

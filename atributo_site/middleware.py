@@ -10,7 +10,7 @@ from django.middleware.common import CommonMiddleware
 
 from allocation.events import Actor, acting
 from atributo_site import request_ids
-from atributo_site.failures import AWAY, busy, failure
+from atributo_site.failures import busy, failure, is_away
 
 Next = Callable[[HttpRequest], HttpResponse]
 PROBES = {"/healthz", "/readyz"}
@@ -94,4 +94,4 @@ class BusyDatabaseMiddleware(Middleware):
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        return busy(request, error) if isinstance(error, AWAY) else None
+        return busy(request, error) if is_away(error) else None

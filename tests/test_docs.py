@@ -30,6 +30,11 @@ def test_links_lead_somewhere(page):
     assert [a for target, a in targets if a and a not in anchors(target)] == []
 
 
+def test_every_picture_is_shown():
+    taken = {path.name for path in (ROOT / "docs" / "images").iterdir()}
+    assert taken == {name for page in PAGES for name in found(page, r"images/([\w.-]+)\)")}
+
+
 @every_page
 def test_files_and_modules_exist(page):
     paths = found(page, rf"`((?:{OUR_FOLDERS})/[\w./-]*)`")

@@ -21,6 +21,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 from rest_framework import exceptions
 
+from allocation.busy import leave_standby, refuses_to_write
 from allocation.errors import AtributoError
 
 log = structlog.get_logger("atributo.rest")
@@ -143,7 +144,8 @@ def _from_django(exc: Exception) -> Problem | None:
 
 
 def _from_database(exc: Exception) -> Problem | None:
-    if isinstance(exc, BUSY):
+    if isinstance(exc, BUSY) or refuses_to_write(exc):
+        leave_standby(exc)
         log.warning("database_busy", error=type(exc).__name__)
         detail = "The database is busy; try again in a moment."
         return Problem(503, "busy", detail, {}, {"Retry-After": "1"})

@@ -94,6 +94,17 @@ def test_twenty_wrong_passwords_in_an_hour_are_enough():
     assert (settings.AXES_FAILURE_LIMIT, settings.AXES_COOLOFF_TIME) == (20, 1)
 
 
+def test_a_new_password_ends_every_other_session_and_is_an_event(person):
+    here, elsewhere = Client(), Client()
+    log_in(here)
+    log_in(elsewhere)
+    new = "another horse battery staple"
+    form = {"old_password": PASSWORD, "new_password1": new, "new_password2": new}
+    assert here.post("/admin/password_change/", form).status_code == 302
+    assert (here.get("/").status_code, elsewhere.get("/").status_code) == (200, 302)
+    assert kinds()[-1] == ("user.password_changed", "user:vera", "vera")
+
+
 def test_the_session_key_changes_at_log_in(person):
     client = Client()
     client.session.save()

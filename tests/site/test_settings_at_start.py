@@ -79,11 +79,13 @@ def test_what_runs_for_ever_refuses_tables_that_are_not_migrated(tmp_path, comma
     assert ended.stderr.endswith("migrations are pending: `manage.py migrate` comes first.\n")
 
 
-def test_a_database_that_is_none_is_said_in_one_line(tmp_path):
+@pytest.mark.parametrize("command", [("instances", "list"), ("migrate",)])
+def test_a_database_that_is_none_is_said_in_one_line(tmp_path, command):
     (tmp_path / "atributo.sqlite3").write_text("no database " * 1000)
-    ended = manage(tmp_path, "instances", "list")
+    ended = manage(tmp_path, *command)
     assert ended.returncode == 1
     assert ended.stderr.startswith("the database failed: file is not a database.")
+    assert len(ended.stderr.splitlines()) == 1
 
 
 @pytest.mark.only_on("postgresql")
