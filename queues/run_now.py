@@ -4,6 +4,7 @@ import atexit
 import os
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -83,17 +84,26 @@ def execute(work: dict[str, Any], timeout_ms: float) -> Ran:
     return ran
 
 
-def _follow(ran: Ran, workhorse: Workhorse, work: dict[str, Any], seconds: float) -> None:
+def _follow(
+    ran: Ran,
+    workhorse: Workhorse,
+    work: dict[str, Any],
+    seconds: float,
+    monotonic: Callable[[], float] = time.monotonic,
+) -> None:
     workhorse.give([work], 0.0)
-    begun = time.monotonic()
+    begun = monotonic()
     while True:
-        left = begun + seconds + workhorse.start_seconds(START_SECONDS) - time.monotonic()
+        starting = workhorse.start_seconds(START_SECONDS)
+        left = begun + seconds + starting - monotonic()
         try:
             message = workhorse.receive(min(max(0.0, left), _renew_seconds()))
         except ChildGone:
             raise ScriptFailed(f"the process was {workhorse.bury()}") from None
         if message is not None and message["t"] == "done":
             return _end(ran, message)
+        if message is not None and starting:
+            begun = monotonic()  # what its interpreter took to start is not the script's time
         if message is not None:
             _hear(ran, message)
         elif left > _renew_seconds():

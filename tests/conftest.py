@@ -12,7 +12,14 @@ from tests.fixtures.databases import (
     process_environment,
 )
 from tests.fixtures.processes import spawn, worker_process
-from tests.fixtures.rest import bearer, rest_as, token_of, unused_limits, web
+from tests.fixtures.rest import (
+    bearer,
+    rest_as,
+    token_of,
+    tokens_stay_known,
+    unused_limits,
+    web,
+)
 from tests.fixtures.servers import (
     clean_slate,
     dns_server,
@@ -49,6 +56,7 @@ __all__ = [
     "spawn",
     "tcp_proxy",
     "token_of",
+    "tokens_stay_known",
     "unused_limits",
     "user_as",
     "valkey",

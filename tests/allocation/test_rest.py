@@ -184,7 +184,9 @@ def test_members_that_nobody_knows_are_refused_where_none_is_needed(rest, two, m
     assert (answer.status_code, list(answer.json()["errors"])) == (400, ["typo"])
 
 
-def test_a_list_asks_as_often_when_all_drain_as_when_one_does(rest, db, django_assert_num_queries):
+def test_a_list_asks_as_often_when_all_drain_as_when_one_does(
+    rest, tokens_stay_known, django_assert_num_queries
+):
     for number in range(6):
         Atributo().available(f"i{number}")
     drains.drain("i0")
@@ -314,7 +316,7 @@ def test_the_jobs_of_an_instance_and_all_allocations(rest, two):
 
 
 def test_the_list_of_instances_takes_a_constant_number_of_queries(
-    rest, two, django_assert_max_num_queries
+    rest, two, tokens_stay_known, django_assert_max_num_queries
 ):
     for n in range(60):
         two.available(f"more{n}")

@@ -1,6 +1,7 @@
 """`--watch` beside a curator that moves jobs."""
 
 import threading
+from io import StringIO
 
 import pytest
 from django.core.management import call_command
@@ -16,8 +17,14 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def curator(wait_until):
-    """Sweeps until there is nothing to drain or to rebalance any more."""
+def shown():
+    """What the command has written to its standard error so far."""
+    return StringIO()
+
+
+@pytest.fixture
+def curator(wait_until, shown):
+    """Sweeps as soon as something is shown, until nothing is to be drained or rebalanced."""
     lease = HeldLease.take("curator", "test", 3600)
 
     def has_ended(rows):
@@ -27,7 +34,8 @@ def curator(wait_until):
 
     def sweep(rows):
         try:
-            wait_until(lambda: has_ended(rows), timeout=60)
+            wait_until(shown.getvalue)
+            wait_until(lambda: has_ended(rows))
         finally:
             connections.close_all()
 
@@ -42,26 +50,25 @@ def curator(wait_until):
         thread.join(60)
 
 
-def test_a_watched_drain_shows_its_progress_and_ends_when_it_is_done(curator, capsys):
+def test_a_watched_drain_shows_its_progress_and_ends_when_it_is_done(curator, shown, capsys):
     ao = Atributo()
     ao.available("old")
     ao.allocate_many(f"job{n}" for n in range(10))
     ao.available("new")
     curator(Drain.objects.all())
-    call_command("instances", "drain", "old", "--deadline", "1", "--watch")
-    said = capsys.readouterr()
-    assert "old: 0% done, 0 moved; left: 10 sticky keys" in said.err
-    assert "old is drained with 0 job ids. " in said.out
+    call_command("instances", "drain", "old", "--deadline", "1", "--watch", stderr=shown)
+    assert "old: 0% done, 0 moved; left: 10 sticky keys" in shown.getvalue()
+    assert "old is drained with 0 job ids. " in capsys.readouterr().out
     assert (Instance.objects.get(pk="old").drain.moved, len(ao.jobs("new"))) == (10, 10)
 
 
-def test_a_watched_rebalance_ends_when_it_is_done(curator, capsys):
+def test_a_watched_rebalance_ends_when_it_is_done(curator, shown, capsys):
     ao = Atributo()
     ao.available("old")
     ao.allocate_many(f"job{n}" for n in range(10))
     ao.available("new")
     curator(Rebalance.objects.all())
-    call_command("rebalance", "--pace", "600", "--watch")
-    said = capsys.readouterr()
-    assert "looked at" in said.err
-    assert f"The rebalance is done: {len(ao.jobs('new'))} job ids moved." in said.out
+    call_command("rebalance", "--pace", "600", "--watch", stderr=shown)
+    assert "looked at" in shown.getvalue()
+    moved = f"The rebalance is done: {len(ao.jobs('new'))} job ids moved."
+    assert moved in capsys.readouterr().out

@@ -34,12 +34,15 @@ def test_servers_of_a_test_are_not_the_shared_ones(valkey, postgres):
 
 def test_a_proxy_stands_before_valkey(valkey, tcp_proxy):
     proxy = tcp_proxy(valkey.socket_path)
-    client = redis.Redis(host=proxy.address, port=proxy.port, socket_timeout=0.2, retry=None)
-    assert client.ping()
+    with redis.Redis(host=proxy.address, port=proxy.port) as client:
+        assert client.ping()
     proxy.mode = "blackhole"
-    with pytest.raises(redis.TimeoutError):
+    impatient = {"socket_timeout": 0.2, "retry": None}
+    with (
+        redis.Redis(host=proxy.address, port=proxy.port, **impatient) as client,
+        pytest.raises(redis.TimeoutError),
+    ):
         client.ping()
-    client.close()
 
 
 def test_the_clock_moves_only_when_told(clock):

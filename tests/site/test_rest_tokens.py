@@ -133,7 +133,7 @@ def test_the_use_of_a_token_is_written_once_a_minute(token_of):
     assert TokenScope.objects.get().last_used_at == first
 
 
-def test_a_known_token_costs_no_query(token_of, django_assert_num_queries):
+def test_a_known_token_costs_no_query(token_of, tokens_stay_known, django_assert_num_queries):
     client = with_token(token_of("viewer"))
     client.get(ME)
     with django_assert_num_queries(0):

@@ -19,6 +19,7 @@ from allocation.transactions.invariants import INVARIANTS
 from allocation.transactions.models import Document, DocumentVersion, Lock, LockWait
 from allocation.transactions.models import Transaction as Row
 from allocation.transactions.old_versions import OldVersions
+from tests.servers.waiting import wait_until
 from tests.transactions.poison import poison
 
 BEFORE = {"c/old": {"v": 0}, "c/doomed": {"v": 0}}
@@ -86,8 +87,13 @@ def getting_stuck():
 def waiting():
     holder = Transaction()
     holder.put("c", "old", {"v": 1})
-    threading.Timer(0.05, holder.roll_back).start()
+    threading.Thread(target=roll_back_when_waited_for, args=[holder]).start()
     Transaction(wait=60).put("c", "old", {"v": 2})
+
+
+def roll_back_when_waited_for(holder):
+    wait_until(LockWait.objects.exists)
+    holder.roll_back()
 
 
 def writing_plainly():

@@ -22,12 +22,16 @@ def test_a_push_rings_at_the_instance_of_its_key(queue, where, station_worker, w
     assert job.result["instance"] == "a"
 
 
-def test_a_clean_stop_finishes_the_run_and_leaves(queue, where, station_worker, wait_until):
+def test_a_clean_stop_finishes_the_run_and_leaves(
+    queue, probe, station_worker, wait_until, tmp_path
+):
     worker = station_worker("a")
-    job = queue.get(queue.push(where, {"file": "/dev/null", "sleep": 1}, sticky_key="k"))
+    files = {"started": str(tmp_path / "started"), "go": str(tmp_path / "go")}
+    job = queue.get(queue.push({"mount": probe, "name": "wait"}, files, sticky_key="k"))
     wait_until(lambda: job.status == "progress")
     worker.send_signal(signal.SIGTERM)
     wait_until(lambda: not Instance.objects.get().available)
+    (tmp_path / "go").touch()
     assert worker.wait(60) == 0
     assert job.status == "complete"
     kinds = list(Event.objects.about("instance:a").values_list("kind", flat=True))
