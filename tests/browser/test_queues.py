@@ -19,6 +19,9 @@ COME_BACK = """() => {
     document.dispatchEvent(new Event("visibilitychange"));
     return new Promise((done) => setTimeout(done, 10));
 }"""
+SIDEWAYS = """() => [...document.querySelectorAll("main .card")]
+    .filter((card) => card.scrollWidth > card.clientWidth).map((card) => card.id || card.className)
+"""
 INJECTION = "<img src=x onerror=alert(1)><b id=injected>"
 
 
@@ -53,6 +56,30 @@ def test_a_running_job_shows_new_lines_and_its_end(page_as, story):
     expect(page.get_by_text("a new line")).to_be_visible()
     QueuedJob.objects.filter(pk=job.pk).update(status="complete", slot=None, ended_at=job.due_at)
     expect(page.get_by_text("Running now")).to_have_count(0)
+
+
+def test_lists_fit_the_screens_that_people_have(page_as, story):
+    wide = {"from": "katherine", "to": "edsger", "amount": 100_000, "text": "long " * 20}
+    make_job(make_queue("imports"), "failed", script="multiply-all", error="E: 1", data=wide)
+    page = page_as("admin")
+    too_wide = {}
+    for width in (1440, 1366, 1280, 1024):
+        page.set_viewport_size({"width": width, "height": 900})
+        for path in ("/", "/jobs/", "/jobs/failures/", "/queues/"):
+            page.goto(path)
+            too_wide[width, path] = page.evaluate(SIDEWAYS)
+    assert {place: found for place, found in too_wide.items() if found} == {}
+
+
+def test_back_leads_through_questions_without_asking_for_the_form(page_as, story):
+    page = page_as("operator")
+    page.goto("/jobs/failures/")
+    page.get_by_role("link", name="Retry this group").click()
+    page.locator(".job-id").first.click()
+    page.go_back()
+    expect(page.get_by_role("heading", name="Retry 7 jobs?")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("button", name="Retry 7 jobs")).to_be_visible()
 
 
 def test_the_buttons_of_a_job_follow_its_state(page_as, story):

@@ -50,8 +50,9 @@ def test_a_push_takes_moments_and_callbacks(run, queue):
 def test_jobs_are_searched_as_on_their_page(run, queue):
     lost, found = (run("push", "work", "/probe", "act", "--data", data).strip() for data in "12")
     run("queued_jobs", "abort", found)
-    listed = run("queued_jobs", "list", "--state", "failed", "--query", "queue:work")
+    listed = run("queued_jobs", "list", "--state", "aborted", "--query", "queue:work")
     assert found in listed and lost not in listed
+    assert found not in run("queued_jobs", "list", "--state", "failed", "--query", "queue:work")
 
 
 def test_what_was_done_to_a_job_is_said(run, queue):

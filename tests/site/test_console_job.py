@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from allocation.models import Event
 from allocation.models.clock import database_now
 from atributo_site.console.job_state import repeats_said
+from queues import steering
 from queues.models import QueuedJob, Run
 from tests.site.job_rows import make_job, make_queue, make_run, make_script
 from tests.site.test_console_events import INJECTION, Elements
@@ -120,6 +121,16 @@ def test_callbacks_are_listed(queue, client_as):
 )
 def test_repeats_are_a_sentence(fields, said, queue):
     assert repeats_said(make_job(queue, **fields), TOMORROW - timedelta(hours=20)) == said
+
+
+def test_an_aborted_job_that_never_ran_says_so(queue, client_as):
+    job = make_job(queue)
+    client = client_as("operator")
+    page = client.post(f"/jobs/{job.pk}/abort", {"reason": "not needed"}, follow=True).text
+    assert "It is no failure of its script" in page
+    assert "It never ran" in page
+    assert "manage.py worker" not in page
+    assert steering.ABORTED not in client.get("/jobs/?state=aborted").text
 
 
 def test_retry_run_now_and_abort(queue, client_as):
