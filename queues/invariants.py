@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
-from allocation.models import Lease
+from allocation.models import Event, Lease
 from allocation.models.clock import database_now
 from queues.logic.lifecycle import FOREVER
 from queues.models import Queue, QueuedJob, Run, Slot
@@ -23,7 +23,17 @@ Invariant = tuple[str, str, Callable[[], list[str]]]
 def too_many_running() -> list[str]:
     live = Count("slots", filter=Q(slots__leased_until__gt=Now()))
     rows = Queue.objects.annotate(live=live).filter(live__gt=F("max_workers"))
-    return [f"{row.name}: {row.live} of {row.max_workers}" for row in rows[:MOST]]
+    return [f"{row.name}: {row.live} of {row.max_workers}" for row in rows[:MOST] if _too_many(row)]
+
+
+def _too_many(queue: Any) -> bool:
+    """Unless they ran when the limit was lowered: those go on, and nothing starts above it."""
+    told = Event.objects.filter(subject=f"queue:{queue.name}", facts__has_key="max_workers")
+    limits = list(told.order_by("-id").values_list("facts__max_workers", "at")[:MOST])
+    if queue.live > max((limit for limit, _ in limits), default=0):
+        return True
+    above = QueuedJob.objects.filter(status="progress", slot__number__gte=queue.max_workers)
+    return above.filter(slot__queue=queue, started_at__gt=limits[0][1] + LATE).exists()
 
 
 def progress_without_lease() -> list[str]:
