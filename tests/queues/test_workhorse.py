@@ -1,6 +1,7 @@
 """Whatever a script does to its process, the worker that started it goes on."""
 
 import os
+import resource
 import signal
 import socket
 import sys
@@ -66,6 +67,10 @@ def tells_its_connection(file):
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
         return cursor.fetchone()[0]
+
+
+def tells_its_limit(file):
+    return resource.getrlimit(resource.RLIMIT_AS)
 
 
 def work(function, file="", timeout_ms=None):
@@ -164,3 +169,12 @@ def test_a_connection_that_broke_while_a_child_was_idle_is_made_anew(workhorse):
     (second,) = messages(workhorse)
     assert second["ok"]
     assert second["result"] != first["result"]
+
+
+def test_a_limit_of_the_machine_is_kept(workhorse):
+    generous = 2**45
+    resource.setrlimit(resource.RLIMIT_AS, (generous, generous))
+    workhorse.give([work(tells_its_limit)], 0.0)
+    (done,) = messages(workhorse)
+    soft, hard = done["result"]
+    assert soft < hard == generous
