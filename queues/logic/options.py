@@ -125,9 +125,9 @@ def back_off(name: str, value: Any) -> Any:
 def reference(name: str, value: Any) -> dict[str, str]:
     """A script of a service, or a module-level function by its import path."""
     if callable(value):
-        return {"function": import_path(name, value)}
+        return {"function": key(name, import_path(name, value))}
     if isinstance(value, Mapping) and set(value) == {"function"}:
-        return {"function": str(value["function"])}
+        return {"function": key(name, value["function"])}
     if not isinstance(value, Mapping) or not {"mount", "name"} <= set(value):
         raise BadOption(f"{name} must name a script: {{'mount': …, 'name': …}}")
     _nothing_else(name, value, "mount", "name")

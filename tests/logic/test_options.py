@@ -76,6 +76,9 @@ BAD = [
     ("back_off", {"mount": "/a", "name": "b", "ms": 1}),
     ("success", {"mount": "/a", "name": "b", "max_failures": 3}),
     ("success", lambda: None),
+    ("success", {"function": "m:" + "f" * 300}),
+    ("failure", {"function": 5}),
+    ("failure", {"function": "a\x00b:c"}),
     ("success", "os.system"),
     ("colour", "red"),
 ]
