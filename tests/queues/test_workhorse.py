@@ -1,5 +1,6 @@
 """Whatever a script does to its process, the worker that started it goes on."""
 
+import json
 import os
 import resource
 import signal
@@ -11,6 +12,8 @@ import time
 import psutil
 import pytest
 from django.db import connection
+from hypothesis import given
+from hypothesis import strategies as st
 
 from queues.child import STOP_SIGNAL, Child
 from queues.wire import ChildGone, Wire
@@ -178,3 +181,16 @@ def test_a_limit_of_the_machine_is_kept(workhorse):
     (done,) = messages(workhorse)
     soft, hard = done["result"]
     assert soft < hard == generous
+
+
+@given(st.lists(st.dictionaries(st.text(), st.text(), max_size=3), max_size=5), st.integers(1, 50))
+def test_messages_arrive_whole_however_they_are_cut(sent, size):
+    data = "".join(json.dumps(each) + "\n" for each in sent).encode()
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        wire, heard = Wire(ours), []
+        for begin in range(0, len(data), size):
+            theirs.sendall(data[begin : begin + size])
+            while (message := wire.receive(0.0)) is not None:
+                heard.append(message)
+    assert heard == sent
