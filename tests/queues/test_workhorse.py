@@ -35,6 +35,12 @@ def dies_and_leaves_a_copy(file):
     time.sleep(600)
 
 
+def leaves_a_copy(file):
+    if not os.fork():
+        time.sleep(600)
+    return os.getpid()
+
+
 def talks_in_threads(file):
     threads = [threading.Thread(target=print, args=["\n".join([LINE] * 50)]) for _ in range(4)]
     for thread in threads:
@@ -113,6 +119,16 @@ def test_a_copy_that_outlives_its_script_hides_nothing_and_ends(workhorse, tmp_p
     assert workhorse.bury() == "killed (signal 9, SIGKILL)"
     copy = int(file.read_text())
     wait_until(lambda: not psutil.pid_exists(copy) or is_in(copy, "zombie"))
+
+
+def test_one_that_died_while_it_was_idle_is_replaced_though_a_copy_lives(workhorse, wait_until):
+    workhorse.give([work(leaves_a_copy)], 0.0)
+    (first,) = messages(workhorse)
+    os.kill(first["result"], signal.SIGKILL)
+    wait_until(lambda: is_in(first["result"], "zombie"))
+    workhorse.give([work(leaves_a_copy)], 0.0)
+    (second,) = messages(workhorse)
+    assert second["result"] != first["result"]
 
 
 def is_in(pid, state):
