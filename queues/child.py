@@ -121,13 +121,13 @@ class Printed(io.TextIOBase):
 
 def become_child(sock: socket.socket, tokens: int, memory_bytes: int) -> None:
     """Take over a process that was forked or started for this, and never return."""
-    die_with_parent(signal.SIGKILL)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    _limit_memory(memory_bytes)
     code = 1
     try:
+        die_with_parent(signal.SIGKILL)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        _limit_memory(memory_bytes)
         for path in settings.SCRIPT_PROCESS_BEGINS:
             import_string(path)()
         Child(Wire(sock), tokens).serve()
@@ -143,4 +143,7 @@ def _limit_memory(more_bytes: int) -> None:
             now = int(file.read().split()[0]) * resource.getpagesize()
     except OSError:  # not Linux: the parent still watches
         return
-    resource.setrlimit(resource.RLIMIT_AS, (now + more_bytes, resource.RLIM_INFINITY))
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)  # only root may raise it
+    wanted = now + more_bytes
+    soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))

@@ -1,12 +1,14 @@
 """What must always hold in this room: name, sentence, and the rows that break it."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
-from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
-from allocation.models import Lease
+from allocation.models import Event, Lease
+from allocation.models.clock import database_now
 from queues.logic.lifecycle import FOREVER
 from queues.models import Queue, QueuedJob, Run, Slot
 from queues.station_invariants import INVARIANTS as FOR_STATIONS
@@ -21,7 +23,17 @@ Invariant = tuple[str, str, Callable[[], list[str]]]
 def too_many_running() -> list[str]:
     live = Count("slots", filter=Q(slots__leased_until__gt=Now()))
     rows = Queue.objects.annotate(live=live).filter(live__gt=F("max_workers"))
-    return [f"{row.name}: {row.live} of {row.max_workers}" for row in rows[:MOST]]
+    return [f"{row.name}: {row.live} of {row.max_workers}" for row in rows[:MOST] if _too_many(row)]
+
+
+def _too_many(queue: Any) -> bool:
+    """Unless they ran when the limit was lowered: those go on, and nothing starts above it."""
+    told = Event.objects.filter(subject=f"queue:{queue.name}", facts__has_key="max_workers")
+    limits = list(told.order_by("-id").values_list("facts__max_workers", "at")[:MOST])
+    if queue.live > max((limit for limit, _ in limits), default=0):
+        return True
+    above = QueuedJob.objects.filter(status="progress", slot__number__gte=queue.max_workers)
+    return above.filter(slot__queue=queue, started_at__gt=limits[0][1] + LATE).exists()
 
 
 def progress_without_lease() -> list[str]:
@@ -36,11 +48,19 @@ def held_by_another_epoch() -> list[str]:
 
 
 def gaps_between_attempts() -> list[str]:
-    """Among the newest attempts; old ones may be forgotten with their jobs."""
+    """Among the newest attempts."""
     newest = Run.objects.order_by("-pk").values("job_id")[:NEWEST]
     rows = Run.objects.filter(job_id__in=list(newest.values_list("job_id", flat=True)))
-    jobs = rows.order_by().values("job_id").annotate(n=Count("pk"), last=Max("attempt"))
-    return [f"{job['job_id']}" for job in jobs.exclude(n=F("last"))[:MOST]]
+    of_jobs = rows.order_by().values("job_id", "job__created_at", "job__queue__retention_days")
+    jobs = of_jobs.annotate(n=Count("pk"), first=Min("attempt"), last=Max("attempt"))
+    now = database_now()
+    return [f"{job['job_id']}" for job in jobs.exclude(n=F("last")) if _has_gap(job, now)][:MOST]
+
+
+def _has_gap(job: Any, now: datetime) -> bool:
+    """The first ones may be gone, as far as the queue's retention reaches."""
+    old = job["job__created_at"] < now - timedelta(days=job["job__queue__retention_days"])
+    return not old or job["n"] != job["last"] - job["first"] + 1
 
 
 def two_running_attempts() -> list[str]:

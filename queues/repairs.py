@@ -2,34 +2,28 @@
 
 from datetime import datetime, timedelta
 
-from django.db.models import Count, F
+from django.db.models import Count
 from django.db.models.functions import Now, TruncMinute
 from django.db.transaction import atomic
 
 from allocation.leases import HeldLease
-from allocation.models.clock import from_now
 from allocation.repair import Repair
 from queues import outbox
 from queues.due import queues_with_work
 from queues.hours import sum_hours
-from queues.logic.lifecycle import Status
 from queues.models import (
-    AttemptTransaction,
     HourCount,
     MinuteCount,
     Operation,
-    Queue,
     QueuedJob,
-    Run,
-    RunLog,
     Slot,
 )
 from queues.operations import advance
 from queues.recovery import free_stranded, recover
+from queues.retention import BATCH, forget_old_attempts, forget_old_jobs
 from queues.ring import ring
 from queues.station_repairs import REPAIRS as FOR_STATIONS
 
-BATCH = 1000
 FEW = 10  # operations, each with up to a thousand refusals
 MINUTES_KEPT = timedelta(days=400)
 OPERATIONS_KEPT = timedelta(days=90)
@@ -81,16 +75,6 @@ def sum_hours_up(now: datetime, lease: HeldLease) -> int:
     return 0
 
 
-def forget_old_jobs(now: datetime, lease: HeldLease) -> int:
-    """Finished jobs beyond their queue's retention, with their attempts and log lines."""
-    forgotten = 0
-    for queue in Queue.objects.using(lease.using).all():
-        with atomic(using=lease.using):
-            lease.guard()
-            forgotten += _forget(queue, lease.using)
-    return forgotten
-
-
 def forget_old_minutes(now: datetime, lease: HeldLease) -> int:
     with atomic(using=lease.using):
         lease.guard()
@@ -108,17 +92,6 @@ def forget_old_operations(now: datetime, lease: HeldLease) -> int:
         return operations.filter(pk__in=list(old.values_list("pk", flat=True)[:FEW])).delete()[0]
 
 
-def _forget(queue: Queue, using: str) -> int:
-    jobs = QueuedJob.objects.using(using)
-    ended = jobs.filter(queue=queue, status__in=[Status.COMPLETE, Status.FAILED])
-    old = ended.filter(ended_at__lt=from_now(-queue.retention_days * 86400)).order_by("ended_at")
-    ids = list(old.values_list("pk", flat=True)[:BATCH])
-    AttemptTransaction.objects.using(using).filter(job_id__in=ids).delete()
-    RunLog.objects.using(using).filter(job_id__in=ids).delete()
-    Run.objects.using(using).filter(job_id__in=ids).delete()
-    return jobs.filter(pk__in=ids, ended_at=F("ended_at")).delete()[0] if ids else 0
-
-
 REPAIRS = [
     Repair("dead workers", recover_dead_workers, every_seconds=0.5, budget=BATCH),
     Repair("bells", ring_for_due_jobs, every_seconds=0.5),
@@ -126,6 +99,7 @@ REPAIRS = [
     Repair("held pushes", settle_held_pushes, every_seconds=0.5),
     Repair("push counts", count_pushes, every_seconds=10),
     Repair("old jobs", forget_old_jobs, every_seconds=30, budget=BATCH),
+    Repair("old attempts", forget_old_attempts, every_seconds=600, budget=BATCH),
     Repair("hours", sum_hours_up, every_seconds=60),
     Repair("old minutes", forget_old_minutes, every_seconds=3600, budget=BATCH),
     Repair("operations", advance, every_seconds=0.5),

@@ -16,7 +16,7 @@ class ChildGone(Exception):
 class Wire:
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
-        self._buffer = b""
+        self._begun: list[bytes] = []  # parts of a line whose end has not come
         self._lines: list[bytes] = []
 
     def send(self, message: dict[str, Any]) -> None:
@@ -54,5 +54,8 @@ class Wire:
             raise ChildGone from error
         if not chunk:
             raise ChildGone
-        *lines, self._buffer = (self._buffer + chunk).split(b"\n")
-        self._lines.extend(lines)
+        first, *others = chunk.split(b"\n")
+        self._begun.append(first)
+        for other in others:
+            self._lines.append(b"".join(self._begun))
+            self._begun = [other]

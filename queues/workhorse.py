@@ -133,7 +133,8 @@ class Workhorse:
         wire.send(message)
 
     def _ready(self) -> Wire:
-        if self._wire is None:
+        if self._wire is None or self._has_ended():
+            self.kill()
             self._start()
         assert self._wire is not None
         return self._wire

@@ -48,11 +48,19 @@ def resolve(now: datetime, *layers: Mapping[str, Any]) -> Options:
     """The first layer that gives an option wins, an explicit 0 included."""
     given: dict[str, Any] = {}
     for layer in reversed(layers):
-        given.update({name: value for name, value in layer.items() if value is not None})
-    if "delay" in given:
-        delay = timedelta(milliseconds=duration("delay", given.pop("delay")))
-        given.setdefault("delay_until", now + delay)
+        given.update(_given(now, layer))
     return Options(**{name: _parsed(name, value) for name, value in given.items()})
+
+
+def _given(now: datetime, layer: Mapping[str, Any]) -> dict[str, Any]:
+    """What a layer says, a delay as the moment that it means."""
+    given = {name: value for name, value in layer.items() if value is not None}
+    if "delay" not in given:
+        return given
+    if "delay_until" in given:
+        raise BadOption("delay and delay_until are two ways to say one thing: give one of them")
+    delay = timedelta(milliseconds=duration("delay", given.pop("delay")))
+    return {**given, "delay_until": now + delay}
 
 
 def _parsed(name: str, value: Any) -> Any:
@@ -125,9 +133,9 @@ def back_off(name: str, value: Any) -> Any:
 def reference(name: str, value: Any) -> dict[str, str]:
     """A script of a service, or a module-level function by its import path."""
     if callable(value):
-        return {"function": import_path(name, value)}
+        return {"function": key(name, import_path(name, value))}
     if isinstance(value, Mapping) and set(value) == {"function"}:
-        return {"function": str(value["function"])}
+        return {"function": key(name, value["function"])}
     if not isinstance(value, Mapping) or not {"mount", "name"} <= set(value):
         raise BadOption(f"{name} must name a script: {{'mount': …, 'name': …}}")
     _nothing_else(name, value, "mount", "name")

@@ -76,6 +76,9 @@ BAD = [
     ("back_off", {"mount": "/a", "name": "b", "ms": 1}),
     ("success", {"mount": "/a", "name": "b", "max_failures": 3}),
     ("success", lambda: None),
+    ("success", {"function": "m:" + "f" * 300}),
+    ("failure", {"function": 5}),
+    ("failure", {"function": "a\x00b:c"}),
     ("success", "os.system"),
     ("colour", "red"),
 ]
@@ -85,6 +88,18 @@ BAD = [
 def test_an_option_without_meaning_is_refused_by_name(name, value):
     with pytest.raises(BadOption, match=name):
         resolve(NOW, {name: value})
+
+
+def test_a_delay_at_push_wins_over_a_moment_of_the_script():
+    later = NOW + timedelta(days=1)
+    options = resolve(NOW, {"delay": 5000}, {"delay_until": later})
+    assert options.delay_until == NOW + timedelta(seconds=5)
+    assert resolve(NOW, {"delay_until": later}, {"delay": 5000}).delay_until == later
+
+
+def test_a_delay_and_a_moment_at_once_are_refused():
+    with pytest.raises(BadOption, match="delay and delay_until"):
+        resolve(NOW, {"delay": 5000, "delay_until": NOW})
 
 
 def test_a_function_is_stored_by_its_import_path():

@@ -2,13 +2,17 @@
 
 from datetime import timedelta
 
+import pytest
 from django.db import connection
+from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 import queues
 from allocation.models.clock import database_now
-from queues.invariants import INVARIANTS
+from queues.invariants import INVARIANTS, too_many_running
+from queues.ledger import start
 from queues.models import QueuedJob, Slot
+from queues.reserved import reserve
 from queues.slots import acquire
 from queues.snapshot import snapshot
 
@@ -56,3 +60,23 @@ def test_a_forgotten_lease_is_told(queue, act):
     Slot.objects.filter(pk=slot.id).update(leased_until=past)
     told = {name for name, _, find in INVARIANTS if find()}
     assert told == {"progress without lease", "expired slots", "held by another epoch"}
+
+
+@pytest.fixture
+def lowered(probe, act):
+    """A queue of three that all run when its limit becomes one."""
+    queue = queues.create("q", 3)
+    queue.push_many(act, [None] * 3)
+    for number in range(3):
+        slot = acquire("q", number, "a")
+        start(slot, reserve(slot, 1).jobs[0], "a", 0.0)
+    queues.create("q", 1)
+
+
+def test_what_ran_before_a_limit_was_lowered_breaks_no_rule(lowered):
+    assert too_many_running() == []
+
+
+def test_what_starts_above_a_lowered_limit_breaks_a_rule(lowered):
+    QueuedJob.objects.update(started_at=F("started_at") + timedelta(minutes=1))
+    assert too_many_running() == ["q: 3 of 1"]

@@ -213,23 +213,6 @@ def test_a_released_run_is_given_back(queue, act, hands):
     assert [run.outcome for run in Run.objects.all()] == ["released", "complete"]
 
 
-def test_old_jobs_are_forgotten_by_their_queues_retention(queue, act, hands, sweep):
-    from datetime import timedelta
-
-    from django.db.models import F
-
-    from queues.models import Queue
-
-    old = queue.push(act, {"say": ["x"]})
-    hands.drain()
-    new = queue.push(act)
-    hands.drain()
-    Queue.objects.filter(name="work").update(retention_days=3)
-    QueuedJob.objects.filter(pk=old).update(ended_at=F("ended_at") - timedelta(days=4))
-    sweep()
-    assert queue.all() == [new]
-
-
 def test_changes_by_people_are_events(queue, act):
     queue.get(queue.push(act)).abort()
     queues.pause("work")

@@ -1,6 +1,8 @@
 """Whatever a script does to its process, the worker that started it goes on."""
 
+import json
 import os
+import resource
 import signal
 import socket
 import sys
@@ -10,6 +12,8 @@ import time
 import psutil
 import pytest
 from django.db import connection
+from hypothesis import given
+from hypothesis import strategies as st
 
 from queues.child import STOP_SIGNAL, Child
 from queues.wire import ChildGone, Wire
@@ -29,6 +33,12 @@ def dies_and_leaves_a_copy(file):
             written.write(str(pid))
         os.kill(os.getpid(), signal.SIGKILL)
     time.sleep(600)
+
+
+def leaves_a_copy(file):
+    if not os.fork():
+        time.sleep(600)
+    return os.getpid()
 
 
 def talks_in_threads(file):
@@ -68,6 +78,10 @@ def tells_its_connection(file):
         return cursor.fetchone()[0]
 
 
+def tells_its_limit(file):
+    return resource.getrlimit(resource.RLIMIT_AS)
+
+
 def work(function, file="", timeout_ms=None):
     """A call of a module's function, as a callback is one."""
     script = f"{__name__}:{function.__name__}"
@@ -105,6 +119,16 @@ def test_a_copy_that_outlives_its_script_hides_nothing_and_ends(workhorse, tmp_p
     assert workhorse.bury() == "killed (signal 9, SIGKILL)"
     copy = int(file.read_text())
     wait_until(lambda: not psutil.pid_exists(copy) or is_in(copy, "zombie"))
+
+
+def test_one_that_died_while_it_was_idle_is_replaced_though_a_copy_lives(workhorse, wait_until):
+    workhorse.give([work(leaves_a_copy)], 0.0)
+    (first,) = messages(workhorse)
+    os.kill(first["result"], signal.SIGKILL)
+    wait_until(lambda: is_in(first["result"], "zombie"))
+    workhorse.give([work(leaves_a_copy)], 0.0)
+    (second,) = messages(workhorse)
+    assert second["result"] != first["result"]
 
 
 def is_in(pid, state):
@@ -164,3 +188,25 @@ def test_a_connection_that_broke_while_a_child_was_idle_is_made_anew(workhorse):
     (second,) = messages(workhorse)
     assert second["ok"]
     assert second["result"] != first["result"]
+
+
+def test_a_limit_of_the_machine_is_kept(workhorse):
+    generous = 2**45
+    resource.setrlimit(resource.RLIMIT_AS, (generous, generous))
+    workhorse.give([work(tells_its_limit)], 0.0)
+    (done,) = messages(workhorse)
+    soft, hard = done["result"]
+    assert soft < hard == generous
+
+
+@given(st.lists(st.dictionaries(st.text(), st.text(), max_size=3), max_size=5), st.integers(1, 50))
+def test_messages_arrive_whole_however_they_are_cut(sent, size):
+    data = "".join(json.dumps(each) + "\n" for each in sent).encode()
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        wire, heard = Wire(ours), []
+        for begin in range(0, len(data), size):
+            theirs.sendall(data[begin : begin + size])
+            while (message := wire.receive(0.0)) is not None:
+                heard.append(message)
+    assert heard == sent
