@@ -224,15 +224,19 @@ def _is_settled(row: Instance, available: bool, source: str, settings: Mapping[s
 
 def is_outranked(row: Instance, available: bool, source: str) -> bool:
     """Automation does not undo what a person did; a dead instance was nobody's decision."""
-    mine, theirs = RANK[Instance.Source(source)], RANK[Instance.Source(row.source)]
-    return row.epoch > 0 and not row.is_dead and row.available != available and mine < theirs
+    decided = row.epoch > 0 and not row.is_dead
+    return decided and row.available != available and ranks_below(source, row)
+
+
+def ranks_below(source: str, row: Instance) -> bool:
+    """Whether somebody of a higher rank has spoken last."""
+    return RANK[Instance.Source(source)] < RANK[Instance.Source(row.source)]
 
 
 def _owner(row: Instance, available: bool, source: str) -> str:
     """Who has decided from now on: the higher rank keeps it when both say the same."""
     same = row.epoch > 0 and row.available == available
-    kept = same and RANK[Instance.Source(row.source)] > RANK[Instance.Source(source)]
-    return row.source if kept else source
+    return row.source if same and ranks_below(source, row) else source
 
 
 def _differs(row: Instance, settings: Mapping[str, Any]) -> bool:

@@ -6,7 +6,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from allocation import roster
-from allocation.availability import MANUAL, is_outranked, load_of, switch_off
+from allocation.availability import MANUAL, is_outranked, load_of, ranks_below, switch_off
 from allocation.errors import NotDraining
 from allocation.events import record
 from allocation.holds import left_on
@@ -40,6 +40,8 @@ def drain(
         row = roster.locked(instance_id, using, epoch)
         if is_outranked(row, False, source):
             return False
+        if ranks_below(source, row) and _still_running(instance_id, using).exists():
+            return True  # as a person planned it
         plan_ = {
             "reason": reason,
             "deadline_at": None if deadline_seconds is None else from_now(deadline_seconds),

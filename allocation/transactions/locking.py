@@ -1,7 +1,9 @@
 """Wait in line for a key that another transaction holds, and notice waits that never end."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Semaphore
 from typing import TypeVar
 
 from allocation.failpoints import failpoint
@@ -17,12 +19,19 @@ LONGEST_PAUSE_SECONDS = 0.5
 CIRCLES_SECONDS = 0.1  # and rarer behind others: fifty in line kept a processor busy asking
 
 
-def waiting(act: Callable[[], T], txn: int, place: Key, mode: str, seconds: float) -> T:
+def waiting(
+    act: Callable[[], T],
+    txn: int,
+    place: Key,
+    mode: str,
+    seconds: float,
+    seats: Semaphore | None = None,
+) -> T:
     """Try at once, then in turn until the key is free or the time is over.
 
     Whoever finds the key free takes it: a newcomer that had to queue behind fifty who sleep
     cost more than it was fair. Not so a reader beside readers, who has time while a writer
-    waits: the next reader would come before the last one goes.
+    waits: the next reader would come before the last one goes. Who finds no seat does not wait.
     """
     if seconds <= 0:
         return act()
@@ -31,6 +40,21 @@ def waiting(act: Callable[[], T], txn: int, place: Key, mode: str, seconds: floa
             return act()
         except CollectionKeyIsLocked:
             pass  # it waits now
+    with _seated(seats) as may_wait:
+        return _wait(act, txn, place, mode, seconds) if may_wait else act()
+
+
+@contextmanager
+def _seated(seats: Semaphore | None) -> Iterator[bool]:
+    taken = seats is not None and seats.acquire(blocking=False)
+    try:
+        yield seats is None or taken
+    finally:
+        if seats is not None and taken:
+            seats.release()
+
+
+def _wait(act: Callable[[], T], txn: int, place: Key, mode: str, seconds: float) -> T:
     wait = _announce(txn, place, mode)
     try:
         return _try_in_turn(act, wait, place, time.monotonic() + seconds)

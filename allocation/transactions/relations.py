@@ -12,7 +12,7 @@ MOST_HOPS = 10
 
 def put(place: Key, kind: str, to: Key) -> Response:
     for end in (place, to):
-        if not Document.objects.at(*end).present().exists():
+        if not Document.objects.at(*end).committed().exists():
             return Response.refused(DocumentNotFound(f"{'/'.join(end)} does not exist"), *end)
     Relation.objects.get_or_create(**_columns(place, kind, to))
     return Response(204, **place._asdict())

@@ -3,6 +3,7 @@
 import traceback
 from collections.abc import Callable
 from datetime import datetime
+from threading import Semaphore
 from types import TracebackType
 from typing import Any, NoReturn, TypeVar
 
@@ -36,6 +37,8 @@ class Transaction:
     As a context manager it completes at the end and rolls back on an exception. `wait` is
     how many seconds an operation waits for a key that somebody else holds.
     """
+
+    seats: Semaphore | None = None  # how many of a process may wait at once; None for any number
 
     def __init__(self, client: Client | None = None, *, wait: float = 0.0, owner: str = "") -> None:
         self.client = client or Client()
@@ -173,7 +176,7 @@ class Transaction:
         try:
             place = Key.of(collection, key)
             seconds = self.wait if wait is None else wait
-            return waiting(lambda: act(place), self.id, place, mode, seconds)
+            return waiting(lambda: act(place), self.id, place, mode, seconds, self.seats)
         except TransactionIsOver as over:
             self._raise_over(over)
         except FAILURES as error:

@@ -113,8 +113,14 @@ def _ours(exc: AtributoError) -> Problem:
 
 def _invalid(detail: Any) -> Problem:
     errors = detail if isinstance(detail, dict) else {"non_field_errors": detail}
-    names = ", ".join(str(name) for name in errors)
-    return Problem(400, "invalid", f"Not valid: {names}.", {"errors": errors})
+    return Problem(400, "invalid", _sentence(errors), {"errors": errors})
+
+
+def _sentence(errors: dict[str, Any]) -> str:
+    """What is wrong with the whole body is said in words; it has no member to name."""
+    if whole := errors.get("non_field_errors"):
+        return " ".join(map(str, whole))
+    return f"Not valid: {', '.join(map(str, errors))}."
 
 
 def _from_framework(exc: exceptions.APIException) -> Problem:

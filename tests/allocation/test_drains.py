@@ -205,6 +205,25 @@ def test_automation_does_not_drain_what_a_person_made_available(ao):
     assert Instance.objects.get(pk="old").available
 
 
+def test_automation_leaves_the_plan_of_a_person_alone(ao):
+    drains.drain("old", reason="too hot", moves_per_minute=6, deadline_seconds=60)
+    assert drains.drain("old", source="dns", reason="left DNS")
+    found = Drain.objects.get()
+    assert (found.reason, found.moves_per_minute) == ("too hot", 6)
+    assert found.deadline_at is not None
+    assert Instance.objects.get(pk="old").reason == "too hot"
+
+
+def test_a_person_changes_the_plan_of_automation(ao):
+    ao.available("dns1", source="dns")
+    drains.drain("dns1", source="dns", reason="left DNS")
+    drains.drain("dns1", reason="slowly", moves_per_minute=6)
+    assert (Drain.objects.get().reason, Instance.objects.get(pk="dns1").source) == (
+        "slowly",
+        "manual",
+    )
+
+
 def test_only_a_draining_instance_can_be_stopped_or_forced(ao):
     for call in (drains.stop, drains.force, drains.progress):
         with pytest.raises(NotDraining, match="not draining"):

@@ -235,9 +235,18 @@ def test_plans_of_a_drain_a_rebalance_and_jobs(rest, two):
     assert one["instances"]["unseen"].startswith("instance")
 
 
-@pytest.mark.parametrize("body", [{}, {"drain": "a", "rebalance": True}, {"unknown": 1}])
-def test_a_plan_asks_for_one_thing(rest, two, body):
-    assert rest("post", "/allocations/plan", body).status_code == 400
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        ({}, "Ask for one of drain, rebalance or job_ids."),
+        ({"drain": "a", "rebalance": True}, "Ask for one of drain, rebalance or job_ids."),
+        ({"drain": "a", "moves_per_minute": 5}, "moves_per_minute belongs to rebalance: true."),
+        ({"unknown": 1}, "Not valid: unknown."),
+    ],
+)
+def test_a_plan_asks_for_one_thing(rest, two, body, detail):
+    answer = rest("post", "/allocations/plan", body)
+    assert (answer.status_code, answer.json()["detail"]) == (400, detail)
 
 
 def test_the_explanation_of_a_job(rest, two):

@@ -370,6 +370,16 @@ def test_a_dropped_collection_takes_its_relations_and_events_along(people):
     assert [row.collection for row in DocumentEvent.objects.all()] == ["other"]
 
 
+def test_an_arrow_leads_to_what_is_committed(people):
+    txn = Transaction(people)
+    txn.put("people", "new", {"age": 1})
+    txn.delete("people", "bob")
+    assert people.put_relation("people", "ada", "knows", "people", "new").status_code == 404
+    assert people.put_relation("people", "ada", "knows", "people", "bob").status_code == 204
+    txn.roll_back()
+    assert people.get_relations("people", "ada", "knows")["count"] == 1
+
+
 def test_relations_are_followed_hop_by_hop(people):
     people.put_relation("people", "ada", "knows", "people", "bob").raise_for_status()
     people.put_relation("people", "bob", "knows", "people", "zoe").raise_for_status()

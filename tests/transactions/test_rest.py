@@ -1,7 +1,9 @@
 """Documents, transactions, locks and curators over REST."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
+import httpx
 import pytest
 
 from allocation.leases import HeldLease
@@ -9,7 +11,7 @@ from allocation.models import Event
 from allocation.models.clock import database_now
 from allocation.transactions import Transaction
 from allocation.transactions.curate import expired_transactions
-from allocation.transactions.models import Lock
+from allocation.transactions.models import Lock, LockWait
 from allocation.transactions.models import Transaction as Row
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -168,6 +170,25 @@ def test_a_transaction_is_held_over_several_requests(operator, store, begun):
     assert store.get("c", "old").json == {"v": 1} and store.get("c", posted).json == [1]
     late = operate(operator, begun, op="put", collection="c", key="old", value={})
     assert (late.status_code, late.json()["code"]) == (409, "transaction_is_completed")
+
+
+def test_the_holder_of_a_key_is_answered_while_others_wait_for_it(web, bearer, store, wait_until):
+    """Two threads answer requests: one may wait, or nobody could end the transaction."""
+    url, headers = web(max_job_time_ms=60_000), bearer("operator")
+
+    def call(path, **body):
+        address = f"{url}/api/v1/transactions{path}"
+        return httpx.post(address, json=body, headers=headers, timeout=60)
+
+    holder, first, second = (f"/{call('').json()['id']}" for _ in range(3))
+    put = {"op": "put", "collection": "c", "key": "old", "value": 1}
+    call(f"{holder}/operations", **put)
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(call, f"{first}/operations", **put, wait=10)
+        wait_until(lambda: LockWait.objects.exists())
+        assert call(f"{second}/operations", **put, wait=10).status_code == 423
+        assert call(f"{holder}/complete").status_code == 200
+    assert waiting.result().status_code == 200
 
 
 def test_a_transaction_is_rolled_back_by_request(operator, store, begun):

@@ -1,8 +1,11 @@
 """/transactions: a transaction held over several requests."""
 
+from functools import lru_cache
+from threading import Semaphore
 from typing import Any
 
 import django_filters
+from django.conf import settings
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -197,7 +200,15 @@ def _held(request: Request, pk: int) -> Transaction:
     row = _row(pk)
     if row.status == Row.Status.ACTIVE:
         _check_epoch(request, row)
-    return Transaction.attach(pk, required_epoch(request) or 1)
+    txn = Transaction.attach(pk, required_epoch(request) or 1)
+    txn.seats = _seats(settings.ATRIBUTO.web_threads)
+    return txn
+
+
+@lru_cache
+def _seats(threads: int) -> Semaphore:
+    """Half of the threads that answer requests may wait, the others answer who holds the keys."""
+    return Semaphore(max(1, threads // 2))
 
 
 def _check_epoch(request: Request, row: Row) -> None:
