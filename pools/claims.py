@@ -5,8 +5,7 @@ little longer than that picture is fresh. Allocation counts them; it does not kn
 """
 
 from collections import Counter
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Mapping
 
 from django.db.models import Exists, OuterRef
 
@@ -15,13 +14,10 @@ from allocation.models import Hold, Instance
 from pools.models import Backend
 from pools.models.pool_snapshot import OLD_SECONDS
 
-KINDS = ("pool", "set")
-LENT = "busy"
 
-
-def hold_claimed(process: str, body: dict[str, Any]) -> None:
-    """Replace what this process has said before."""
-    counts = _by_instance(_claimed(body))
+def hold_claimed(process: str, claimed: Mapping[str, int]) -> None:
+    """Backend key → connections lent out; replaces what this process has said before."""
+    counts = _by_instance(claimed)
     for instance_id, count in counts.items():
         hold(instance_id, OPEN_CLAIM, process, seconds=OLD_SECONDS, count=count)
     let_go(process, but=set(counts))
@@ -34,17 +30,7 @@ def let_go(process: str, but: Collection[str] = ()) -> None:
         release(instance_id, OPEN_CLAIM, process)
 
 
-def _claimed(body: dict[str, Any]) -> Counter[str]:
-    """Backend key → connections that are lent out."""
-    claimed: Counter[str] = Counter()
-    for kind in KINDS:
-        for pool in body.get(kind, {}).values():
-            for key, states in pool.get("connections", {}).items():
-                claimed[key] += states.get(LENT, 0)
-    return +claimed
-
-
-def _by_instance(claimed: Counter[str]) -> Counter[str]:
+def _by_instance(claimed: Mapping[str, int]) -> Counter[str]:
     """A backend may be in several pools; it is one instance all the same."""
     known = Instance.objects.filter(pk=OuterRef("instance_id"))
     backends = Backend.objects.filter(Exists(known), key__in=list(claimed))

@@ -56,7 +56,7 @@ class Report:
     def _write(self, body: dict[str, Any]) -> None:
         values = {"body": body, "at": Now()}
         PoolSnapshot.objects.update_or_create(process=self.process, defaults=values)
-        hold_claimed(self.process, body)
+        hold_claimed(self.process, self._monitor.lent())
         avoid_drained(self._monitor.pools())
         self._has_reported = True
 

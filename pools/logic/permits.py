@@ -11,6 +11,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 PERMIT = re.compile(r"(?:\[(?P<v6>[^\]]*)\]|(?P<v4>[^:\[\]]+))(?::(?P<port>\*|[0-9]{1,5}))?\Z")
+THIS_NETWORK = ipaddress.ip_network("0.0.0.0/8")
 # Clouds hand out credentials at these addresses; link-local ones are refused anyway.
 METADATA = {ipaddress.ip_address("100.100.100.200"), ipaddress.ip_address("fd00:ec2::254")}
 
@@ -46,11 +47,14 @@ def is_permitted(address: str, port: int, permits: Iterable[Permit]) -> bool:
 def is_special(address: str) -> bool:
     """This machine, its link, groups, and what has no owner: never the address of a service."""
     plain = unwrapped(address)
+    if plain.version == 6:
+        plain = plain.sixtofour or plain  # a tunnel ends at the IPv4 address inside
     return (
         plain.is_loopback
         or plain.is_link_local
         or plain.is_multicast
         or plain.is_unspecified
+        or plain in THIS_NETWORK
         or plain.is_reserved
         or plain in METADATA
     )

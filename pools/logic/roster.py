@@ -1,6 +1,6 @@
 """The backends of a pool in order of preference, with those that are dead or resting."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from pools.logic.backends import Backend
@@ -61,13 +61,17 @@ class Roster:
         """
         down = self.dead.keys() | self.outliers.ejected.keys()
         tiers = reachable_tiers(self.backends, down)
-        keys = [key for key in self.preference if key in tiers and not self._is_resting(key)]
+        rests = self._resting(down)
+        keys = [key for key in self.preference if key in tiers and key not in rests]
         dead = [key for key in keys if key in self.dead]
         left_out = set(dead[watched:]) if len(dead) < len(keys) else set()
         return [key for key in keys if key not in left_out]
 
-    def _is_resting(self, key: str) -> bool:
-        return key in self.outliers.ejected and key not in self.dead
+    def _resting(self, down: Collection[str]) -> Collection[str]:
+        """Who is ejected; when all others are dead a bad backend is better than none."""
+        if len(down) >= len(self.backends):
+            return ()
+        return self.outliers.ejected.keys() - self.dead.keys()
 
     def is_all_dead(self) -> bool:
         return bool(self.backends) and len(self.dead) >= len(self.backends)

@@ -5,6 +5,8 @@ import itertools
 import math
 from collections.abc import Hashable
 
+FEW = 64  # so many cancelled ones do not matter
+
 
 class Timers:
     def __init__(self) -> None:
@@ -17,6 +19,9 @@ class Timers:
         entry = (at, next(self._serial))
         self._at[name] = entry
         heapq.heappush(self._heap, (*entry, name))
+        if len(self._heap) > 2 * len(self._at) + FEW:
+            self._heap = [(*known, name) for name, known in self._at.items()]
+            heapq.heapify(self._heap)
 
     def cancel(self, name: Hashable) -> None:
         self._at.pop(name, None)

@@ -12,6 +12,13 @@ HANGUP = getattr(select, "EPOLLRDHUP", 0) | getattr(select, "EPOLLONESHOT", 0)
 
 def file_number(connection: Any) -> int:
     """The descriptor of a socket, or of an object that has one inside; -1 if there is none."""
+    try:
+        return _number(connection)
+    except Exception:  # each kind of connection says in its own way that it is closed
+        return -1
+
+
+def _number(connection: Any) -> int:
     for owner in (connection, getattr(connection, "sock", None)):
         fileno = getattr(owner, "fileno", None)
         if callable(fileno):

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
+from pools.logic.slot import BUSY
+
 if TYPE_CHECKING:
     from pools.net.dns_resolver import DNSResolver
     from pools.net.pool import PoolShell
@@ -68,6 +70,14 @@ class PoolMonitor:
         """Pools and sets of connections that live now."""
         with self._lock:
             return [*self._pools.values(), *self._sets.values()]
+
+    def lent(self) -> Counter[str]:
+        """Backend key → connections in use, over all pools and sets."""
+        lent: Counter[str] = Counter()
+        for pool in self.pools():
+            with pool._lock:
+                lent.update(s.key for s in pool.machine.slots.all() if s.state == BUSY)
+        return lent
 
     def snapshot(self, most: int | None = None) -> dict[str, Any]:
         """At most so many of each kind; `stats` counts all of them."""

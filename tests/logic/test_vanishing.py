@@ -91,7 +91,8 @@ def test_an_address_stays_itself_when_it_is_written_as_ipv6(address):
 @pytest.mark.parametrize(
     "address",
     ["127.0.0.1", "::1", "169.254.169.254", "fe80::1%eth0", "0.0.0.0", "::", "224.0.0.1",
-     "::ffff:127.0.0.1", "fd00:ec2::254", "100.100.100.200", "255.255.255.255", "ff02::1"],
+     "::ffff:127.0.0.1", "fd00:ec2::254", "100.100.100.200", "255.255.255.255", "ff02::1",
+     "0.1.2.3", "2002:7f00:1::", "2002:a9fe:a9fe::1"],
 )  # fmt: skip
 def test_addresses_that_belong_to_no_service(address):
     assert is_special(address)

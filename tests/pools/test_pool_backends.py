@@ -109,6 +109,30 @@ def test_constructors_that_hang_leave_threads_for_others():
         wait_until(lambda: len(calls) > 8)
 
 
+class Picky:
+    """Like connections of some databases: it has no number any more when it is closed."""
+
+    def __init__(self, backend, timeout_ms):
+        self._socket = connect(backend, timeout_ms)
+
+    def fileno(self):
+        if self._socket.fileno() < 0:
+            raise RuntimeError("the connection is closed")
+        return self._socket.fileno()
+
+    def close(self):
+        self._socket.close()
+
+
+def test_a_connection_that_its_user_closed_is_replaced(echo):
+    with pooling(echo.port, constructor=Picky, spares=1, maximum=1) as pool:
+        for _ in range(3):
+            claim = pool.claim(timeout=LONG)
+            claim.wait().close()
+            claim.close()
+        assert len(echo.peers) >= 3
+
+
 def test_a_late_connection_is_closed():
     gate, made = threading.Event(), []
 

@@ -68,6 +68,17 @@ def test_the_last_backend_is_never_sent_to_rest():
     assert run.machine.roster.outliers.ejected == {}
 
 
+def test_whoever_rests_is_called_back_when_all_others_are_dead():
+    run = PoolRun("b1", "b2", maximum=8).advance(2000)
+    fail(run, "b1", 5)
+    assert list(run.machine.roster.outliers.ejected) == ["b1"]
+    run.nets["b2"] = "refuse"
+    for connection in run.open_connections():
+        run.lose(connection)
+    run.advance(5000).claim("one")
+    assert run.advance(100).slot("one").key == "b1"
+
+
 def test_only_a_share_rests_at_once():
     run = PoolRun("b1", "b2", "b3", spares=6, maximum=9).advance(2000)
     fail(run, "b1", 5)

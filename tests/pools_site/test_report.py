@@ -2,13 +2,25 @@
 
 import pytest
 
+from allocation import availability
+from allocation.holds import left_on
 from allocation.models.clock import database_now
 from pools import ConnectionPool, StaticIpResolver
-from pools.models import PoolSnapshot
+from pools.models import Backend, Pool, PoolSnapshot
 from pools.net.monitor import PoolMonitor
 from pools.report import Report, reporting
+from tests.pools.echo import pooling
+from tests.pools.live import LONG
 
 RECOVERY = {"default": {"timeout": 100, "retries": 0, "delay": 1}}
+
+
+class Quiet:
+    def __init__(self, backend):
+        pass
+
+    def close(self):
+        pass
 
 
 @pytest.fixture
@@ -39,6 +51,25 @@ def test_a_process_with_a_pool_reports_it_again_and_again_in_one_row(pool):
     assert "svc.example" in [found["options"]["domain"] for found in body["pool"].values()]
     report.leave()
     assert not PoolSnapshot.objects.exists()
+
+
+@pytest.mark.django_db
+def test_claims_of_pools_beyond_the_picture_are_held_too(monkeypatch):
+    monkeypatch.setattr("pools.report.MOST_OF_A_KIND", 1)
+    availability.make_available("127.0.0.1:9")
+    named = Pool.objects.create(name="svc", domain="svc.example")
+    with pooling(9, constructor=Quiet) as first, pooling(9, constructor=Quiet) as second:
+        claims = [pool.claim(timeout=LONG) for pool in (first, second)]
+        for claim in claims:
+            claim.wait()
+        [key] = first.resolver.list()
+        Backend.objects.create(
+            pool=named, key=key, instance_id="127.0.0.1:9", address="127.0.0.1", port=9
+        )
+        report = Report("busy")
+        report.step(database_now())
+        assert left_on("127.0.0.1:9").open_claims == 2
+        report.leave()
 
 
 @pytest.mark.django_db(transaction=True)
