@@ -27,6 +27,7 @@ class Knowledge:
         self.additionals_used = 0
         self._cause = "error"
         self._srv_seen = self._address_seen = False
+        self._srv_unknown = False
         self._srv_refusals = 0
         self._fallback: Target | None = None
         self._last_srv_ttl = self._last_ttl = MINUTE_MS
@@ -47,6 +48,7 @@ class Knowledge:
     # -- SRV ---------------------------------------------------------------------------------
 
     def take_srv(self, outcome: Outcome, families: tuple[str, ...], now: float) -> None:
+        self._srv_unknown = outcome.kind in ("error", "refused")
         if outcome.kind == "records":
             self._use_srv(outcome, families, now)
             return
@@ -146,8 +148,14 @@ class Knowledge:
         return found
 
     def may_empty(self, now: float) -> bool:
-        """Nothing was found: has what is announced been kept long enough?"""
-        self.stale = self.stale or Stale(now, self._cause)
+        """Nothing was found: has what is announced been kept long enough?
+
+        Where no address was ever seen and SRV is not answered, the plain name means nothing.
+        """
+        if self._srv_unknown and not self._address_seen:
+            self.stale = renewed(self.stale, "error", now)
+        elif self.stale is None or self.stale.cause == "error":
+            self.stale = renewed(self.stale, self._cause, now)
         if not self.config.stale.is_over(self.stale, now):
             return False
         self.stale = None

@@ -4,10 +4,12 @@ import math
 
 import pytest
 
+from pools.logic.backends import make_backend
 from pools.logic.reply import Reply
 from pools.logic.resolver import StateChanged
 from pools.logic.ttl import TtlLimits
 from tests.pools.resolver_run import (
+    NXDOMAIN,
     SRV,
     TIMEOUT,
     ResolverRun,
@@ -109,3 +111,23 @@ def test_the_last_nameserver_is_never_taken_away():
     run = ResolverRun(PLAIN).start()
     run.do(run.machine.set_nameservers([], run.now))
     assert run.machine.nameservers == ["ns1"]
+
+
+@pytest.mark.parametrize("answer", [TIMEOUT, Reply("SERVFAIL"), Reply("REFUSED")])
+def test_known_backends_outlive_srv_failures_after_a_restart(answer):
+    """A service that has SRV records only has no address at its plain name, which says nothing."""
+    run = ResolverRun({(SRV, "SRV"): answer})
+    known = make_backend("a.x", "1.0.0.1", 1)
+    run.machine.backends = {known.key: known}
+    run.start().advance(20 * 60_000)
+    assert run.backends == ["1.0.0.1:1"]
+    run.zone[SRV, "SRV"] = NXDOMAIN
+    run.advance(40 * 60_000)
+    assert run.backends == []
+
+
+def test_a_plain_name_that_is_gone_is_believed_though_srv_is_refused():
+    run = ResolverRun({**PLAIN, (SRV, "SRV"): Reply("REFUSED")}).start()
+    run.zone["svc.x", "A"] = NXDOMAIN
+    run.advance(2 * 3600_000)
+    assert run.backends == []
