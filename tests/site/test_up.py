@@ -40,9 +40,11 @@ def first_words(prepared: Path) -> str:
 @pytest.fixture
 def site(tmp_path: Path, prepared: Path):
     running = Site(tmp_path, prepared, ATRIBUTO_METRICS_OPEN="yes", **PLAIN)
-    running.start()
-    yield running
-    running.close()
+    try:
+        running.start()
+        yield running
+    finally:  # also where it did not start in time
+        running.close()
 
 
 def test_the_first_administrator_gets_a_random_password(first_words: str):
