@@ -1,6 +1,7 @@
 """What the curator does for sticky jobs: routes, policies, bells, and what is told of stations."""
 
 import time
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -19,22 +20,29 @@ BATCH = 100
 FORGET_SECONDS = 86_400  # an instance that was away for so long, and nobody waits for it
 MOST_COUNTED = 10_000
 SHARE = 20  # the look at all routes may take one part in so many of the curator's time
+LONGEST_PAUSE_SECONDS = 10.0  # between two looks: one that a standstill made long is an exception
 
 
 class Routes:
     """Every waiting job is compared with the placement of its key: the longer, the rarer."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        look: Callable[[HeldLease], int] = send_again,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._look = look
+        self._monotonic = monotonic
         self._not_before = 0.0
 
     def mend(self, now: datetime, lease: HeldLease) -> int:
         sent = send_waiting(lease)
-        begun = time.monotonic()
+        begun = self._monotonic()
         if begun < self._not_before:
             return sent
-        sent += send_again(lease)
-        ended = time.monotonic()
-        self._not_before = ended + SHARE * (ended - begun)
+        sent += self._look(lease)
+        ended = self._monotonic()
+        self._not_before = ended + min(SHARE * (ended - begun), LONGEST_PAUSE_SECONDS)
         return sent
 
 

@@ -9,11 +9,13 @@ import queues
 from allocation import availability, drains
 from allocation.atributo import Atributo
 from allocation.holds import left_on
+from allocation.leases import HeldLease
 from allocation.models import Allocation, Event, Instance
 from allocation.models.clock import database_now
 from queues import station_sql
 from queues.dialect import dialect
 from queues.models import QueuedJob, Run, Station
+from queues.station_repairs import Routes
 from queues.waiting import waiting_said
 
 
@@ -181,6 +183,16 @@ def test_an_instance_that_comes_back_meanwhile_keeps_its_jobs(
     curate()
     assert (queue.get(job).status, route(job)) == ("pending", "a")
     assert Allocation.objects.get(pk="k").instance_id == "a"
+
+
+@pytest.mark.parametrize(("took", "later", "looks"), [(0.1, 1.9, 1), (0.1, 2.1, 2), (60, 11, 2)])
+def test_routes_are_looked_at_rarer_if_that_takes_long_but_never_rarely(queue, took, later, looks):
+    looked, clock = [], iter([0, took, took + later, took + later])
+    routes = Routes(lambda lease: looked.append(lease) or 0, lambda: next(clock))
+    lease = HeldLease.take("curator", "test", 60)
+    for _ in range(2):
+        routes.mend(database_now(), lease)
+    assert len(looked) == looks
 
 
 def test_nothing_moves_within_the_grace(queue, act, serve, curate, away):
