@@ -6,12 +6,11 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Max, Min
+from django.db.models import Max, Min, Subquery
 
 from allocation.models import Event
 from allocation.transactions.models import DocumentVersion, Transaction
 from atributo_site.keyset import capped_count, said_count
-from pools.models import BackendChange
 from queues.models import Queue, QueuedJob
 
 SIZES = {
@@ -36,7 +35,6 @@ def kept() -> list[Kept]:
     return [
         _finished_jobs(),
         _in_order(Event, "at", "Events", env.event_retention_days, events),
-        _in_order(BackendChange, "at", "Changes in DNS", env.event_retention_days, events),
         _in_order(Transaction, "started_at", "Transactions", env.transaction_retention_days, over),
         _in_order(DocumentVersion, "at", "Versions", env.version_retention_days, versions),
     ]
@@ -50,24 +48,24 @@ def database_bytes() -> int:
 
 def _finished_jobs() -> Kept:
     ended = QueuedJob.objects.filter(ended_at__isnull=False)
-    first = ended.order_by("ended_at").values_list("ended_at", flat=True)
-    days = Queue.objects.existing().aggregate(
-        least=Min("retention_days"), most=Max("retention_days")
+    oldest = Subquery(ended.order_by("ended_at").values("ended_at")[:1])
+    found = (
+        Queue.objects.existing()
+        .annotate(first=oldest)
+        .aggregate(least=Min("retention_days"), most=Max("retention_days"), oldest=Min("first"))
     )
-    said = _said_days(days["least"] or 0, days["most"] or 0)
-    return Kept("Finished jobs", said, "each queue", said_count(capped_count(ended)), _one(first))
+    days = _said_days(found["least"] or 0, found["most"] or 0)
+    many = said_count(capped_count(ended))
+    return Kept("Finished jobs", days, "each queue", many, found["oldest"])
 
 
 def _in_order(model: Any, moment: str, what: str, days: int, setting: str) -> Kept:
     """Rows come and go in the order of their keys: their number is what lies between the two."""
-    first, oldest = _one(model.objects.order_by("pk").values_list("pk", moment)) or (0, None)
-    last = _one(model.objects.order_by("-pk").values_list("pk", flat=True)) or -1
+    newest = Subquery(model.objects.order_by("-pk").values("pk")[:1])
+    ends = model.objects.order_by("pk").annotate(last=newest).values_list("pk", "last", moment)
+    first, last, oldest = ends.first() or (0, -1, None)
     said = f"about {last - first + 1:,}" if last > first else f"{last - first + 1}"
     return Kept(what, _said_days(days, days), setting, said, oldest)
-
-
-def _one(rows: Any) -> Any:
-    return next(iter(rows[:1]), None)
 
 
 def _said_days(least: int, most: int) -> str:
