@@ -32,6 +32,7 @@ def is_waiting():
     if connection.vendor == "sqlite":
         return True
     with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_stat_clear_snapshot()")  # or a transaction sees the same for ever
         cursor.execute(
             "SELECT count(*) FROM pg_stat_activity"
             " WHERE wait_event_type = 'Lock' AND datname = current_database()"

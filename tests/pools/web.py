@@ -30,10 +30,18 @@ class Web:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(CERTIFICATE)
         context.sni_callback = lambda _, name, __: self.sni.append(name)
-        # Shaken hands in the thread of the connection: a silent one would hold up all others.
-        self._server.socket = context.wrap_socket(
-            self._server.socket, server_side=True, do_handshake_on_connect=False
-        )
+        self._server.get_request = lambda: self._accept(context)
+
+    def _accept(self, context):
+        """Hands are shaken in the thread of the connection: a silent one holds up no other."""
+        plain, address = self._server.socket.accept()
+        try:
+            plain.getpeername()
+        except OSError:  # gone already; wrapped, it would stay open
+            plain.close()
+            raise
+        wrapped = context.wrap_socket(plain, server_side=True, do_handshake_on_connect=False)
+        return wrapped, address
 
     def _handler(web):  # noqa: N805
         class Handler(BaseHTTPRequestHandler):
@@ -59,6 +67,12 @@ class Web:
                 self.do_GET()
 
             do_PUT = do_POST
+
+            def finish(self):
+                try:
+                    super().finish()
+                finally:
+                    self.rfile.close()  # also where the last words could not be sent
 
             def log_message(self, *_):
                 pass

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -80,7 +81,8 @@ class ManagedProcess:
         """Kill it and everything that it started."""
         while family := self.family():
             for process in family:
-                process.kill()
+                with suppress(psutil.NoSuchProcess):  # it ended meanwhile
+                    process.kill()
             psutil.wait_procs(family, timeout=1)
         self._process.wait()
         self._guard.close()
