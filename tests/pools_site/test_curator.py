@@ -17,13 +17,13 @@ def curator(spawn, dns_server, settings):
     """curator(1, 2, 3) → a curator that has made instances of these targets."""
     settings.ATRIBUTO = replace(settings.ATRIBUTO, dns_server_networks=("127.0.0.0/8:*",))
 
-    def start(*numbers, timeout_ms=20_000):
+    def start(*numbers, timeout_ms=5_000):
         targets(dns_server, *numbers)
         configure.watch(
             "svc",
             domain="svc.example",
             nameservers=[f"127.0.0.1:{dns_server.port}"],
-            recovery={"default": {"timeout": timeout_ms, "retries": 1, "delay": 10}},
+            recovery={"default": {"timeout": timeout_ms, "retries": 5, "delay": 10}},
             ttl_floor_ms=1000,
         )
         return spawn("run_curator", "--name", "c", env=ENVIRONMENT)
