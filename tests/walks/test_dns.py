@@ -30,7 +30,7 @@ def zone(dns_server, settings, spawn):
         "svc",
         domain="svc.example",
         nameservers=[f"127.0.0.1:{dns_server.port}"],
-        recovery={"default": {"timeout": 300, "retries": 1, "delay": 10}},
+        recovery={"default": {"timeout": 500, "retries": 5, "delay": 10}},
         ttl_floor_ms=1000,
     )
     spawn("run_curator", "--name", "healer", env={"ATRIBUTO_DNS_SERVER_NETWORKS": NETWORKS})
