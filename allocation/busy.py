@@ -27,10 +27,11 @@ def patiently(
     monotonic: Callable[[], float] = time.monotonic,
 ) -> T:
     """The operation's answer, or DatabaseBusy. Inside a caller's transaction it is tried once."""
-    deadline = monotonic() + settings.ATRIBUTO.busy_timeout_ms / 1000
+    begun = monotonic()
     try:
         return operation()
     except (Error, DatabaseBusy) as error:
+        deadline = begun + settings.ATRIBUTO.busy_timeout_ms / 1000
         return _again(operation, using, _root(error), deadline, sleep, monotonic)
 
 

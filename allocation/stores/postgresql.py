@@ -10,11 +10,8 @@ from django.db.transaction import atomic, set_rollback
 
 from allocation import sql
 from allocation.stores.placing import Ending, Outcome, Placement, Placements, bucket, buckets
-from allocation.stores.prepared import Statements, part_of, run
-
-MOST_SEEN = 20_000
-# Jobs that this process was asked about: looked up first, because they are probably placed.
-_seen: set[str] = set()
+from allocation.stores.prepared import part_of, run
+from allocation.stores.seen import seen
 
 
 class PostgresStore:
@@ -27,7 +24,7 @@ class PostgresStore:
             if not raw.autocommit:  # psycopg opens the transaction itself, if it is not open yet
                 row = raw.cursor().execute(sql.PG_FIND, (job_id,)).fetchone()
                 return row[0] if row else None
-            result = run(raw, [(b"atributo_find", [job_id.encode()])])
+            result = run(raw, b"atributo_find", [job_id.encode()])
             return _text(result.get_value(0, 0)) if result.ntuples else None
 
     def find_many(self, job_ids: list[str]) -> dict[str, str]:
@@ -41,11 +38,10 @@ class PostgresStore:
             return self._place_inside(placement)
         if placement.capacity is not None:
             return self._place_by(sql.PG_PLACE_WITHIN, placement)
-        if placement.job_id in _seen:
+        if seen(placement.job_id):
             found = self.find(placement.job_id)
             if found is not None:
                 return Outcome(found, None, placement.version)
-        _remember(placement.job_id)
         with self.connection.wrap_database_errors:
             if _place(raw, placement):
                 return Outcome(None, placement.instance_id, placement.version)
@@ -162,10 +158,8 @@ def _outcome(rows: list[Any]) -> Outcome:
 
 
 def _place(raw: psycopg.Connection, p: Placement) -> bool:
-    """Lock, placement and counter: three prepared statements, one transaction, one round trip."""
-    job_id = p.job_id.encode()
-    placement = [
-        job_id,
+    facts = [
+        p.job_id.encode(),
         p.instance_id.encode(),
         b"%d" % p.version,
         p.strategy.encode(),
@@ -173,19 +167,10 @@ def _place(raw: psycopg.Connection, p: Placement) -> bool:
         None if p.score is None else repr(p.score).encode(),
         p.actor.encode(),
         p.channel.encode(),
+        b"%d" % bucket(p.job_id),
+        b"%d" % part_of(raw),
     ]
-    statements: Statements = [
-        (b"atributo_lock", [b"%d" % bucket(p.job_id)]),
-        (b"atributo_place", placement),
-        (b"atributo_count", [job_id, b"%d" % part_of(raw)]),
-    ]
-    return run(raw, statements).ntuples == 1
-
-
-def _remember(job_id: str) -> None:
-    if len(_seen) >= MOST_SEEN:
-        _seen.clear()
-    _seen.add(job_id)
+    return run(raw, b"atributo_place", facts).get_value(0, 0) == b"t"
 
 
 def _text(value: bytes | None) -> str | None:
