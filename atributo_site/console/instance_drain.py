@@ -83,6 +83,12 @@ def begin(instance_id: str, form: DrainForm) -> None:
     )
 
 
+def what_is_next(form: DrainForm) -> str:
+    if form.pace is None and form.deadline_seconds is None:
+        return f"Now {NOTHING_MOVES}, or when you set a pace or move all of them."
+    return "The curator moves its job ids; this page shows how far it is."
+
+
 def set_pace(row: Any, moves_per_minute: int | None) -> None:
     """The drain that runs, otherwise as it is; who decided about the instance stays, too."""
     if row.state != "draining":

@@ -130,7 +130,7 @@ class ChangeInstance(Screen):
             instance_drain.set_pace(known(instance_id), form.pace)
             return "The pace is set."
         instance_drain.begin(instance_id, form)
-        return "The drain has begun."
+        return f"The drain has begun. {instance_drain.what_is_next(form)}"
 
     def _stop(self, request: HttpRequest, instance_id: str) -> str:
         patiently(lambda: drains.stop(instance_id))

@@ -57,13 +57,20 @@ def test_an_instance_is_made_available_drained_stopped_and_restored(page):
     assert "is available" in page("/instances/", {"id": "new one"})[1]
     base = "/instances/new%20one/"
     form = {"reason": "heat", "deadline_minutes": "5", "moves_per_minute": "60"}
-    assert "The drain has begun." in page(f"{base}drain", form)[1]
+    assert "The drain has begun. The curator moves" in page(f"{base}drain", form)[1]
     assert "was told to move all job ids" in page(f"{base}force", {})[1]
     assert "stays unavailable" in page(f"{base}stop", {})[1]
     assert "available again" in page(f"{base}restore", {})[1]
     assert "those it has stay" in page(f"{base}unavailable", {"reason": "x"})[1]
     assert "may be allocated" in page(f"{base}available", {})[1]
     assert set(Event.objects.values_list("channel", flat=True)) == {"browser"}
+
+
+def test_who_drains_without_a_pace_is_told_that_nothing_moves(page, two):
+    two.allocate("job")
+    text = page("/instances/instance0/drain", {})[1]
+    assert "job ids leave when they are deallocated, or when you set a pace" in text
+    assert "The curator moves" not in text
 
 
 def test_a_wrong_drain_is_refused_with_a_sentence(page, two):
