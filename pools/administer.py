@@ -33,9 +33,20 @@ def administer(name: str, key: str, administrative: str, reason: str = "") -> Ba
     return backend
 
 
+def still_held(backend: Backend) -> str:
+    """Who says «ready» is told where the same instance is in drain or maintenance all the same."""
+    if backend.administrative != READY:
+        return ""
+    same = Backend.objects.filter(instance_id=backend.instance_id).exclude(administrative=READY)
+    other = same.select_related("pool").first()
+    return f"Under {other.pool.name} it is in {other.administrative} and stays so." if other else ""
+
+
 def _carry_out(pool: Pool, backend: Backend) -> None:
     said = f"{backend.administrative}: {backend.reason}" if backend.reason else ""
     note(pool, BackendChange.Kind.ADMINISTERED, backend, said or backend.administrative)
+    if still_held(backend):
+        return
     with suppress(UnknownInstance):  # a person has removed it: there is nobody to tell
         _tell_instance(backend)
 

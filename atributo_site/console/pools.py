@@ -20,7 +20,7 @@ from atributo_site.console.screen import Screen
 from atributo_site.keyset import page_by_key
 from atributo_site.permissions import may
 from pools import configure
-from pools.administer import administer
+from pools.administer import administer, still_held
 from pools.configure import pool_named
 from pools.history import with_history
 from pools.live import live_pools, reports, with_live
@@ -210,4 +210,6 @@ class Administer(Screen):
             return redirect("pool", name)
         backend = administer(name, key, **form.cleaned_data)
         messages.success(request, f"{backend.instance_id}: {backend.administrative}.")
+        if warning := still_held(backend):
+            messages.warning(request, warning)
         return redirect("pool", name)

@@ -7,7 +7,7 @@ from allocation.atributo import Atributo
 from allocation.models import Instance
 from allocation.models.clock import database_now, from_now
 from atributo_site.invariants import all_rules
-from pools.administer import administer
+from pools.administer import administer, still_held
 from pools.models import Backend, Pool
 from pools.repairs import drain_what_left, remove_gone_backends
 from tests.pools_site.watching import states
@@ -132,6 +132,20 @@ def test_ready_for_a_backend_that_is_in_dns_under_another_name_drains_nothing(th
     leave(three, 1, 2)
     for word in ("maintenance", "ready"):
         administer("svc", Backend.objects.gone().get().key, word)
+    assert states()[THIRD] == "available"
+
+
+def test_ready_under_one_name_leaves_what_is_said_under_another(three):
+    three.server.set("_http._tcp.two.example", "SRV", [(0, 0, 8003, "t3.example")], 10)
+    three.name("two", domain="two.example")
+    three.sweep()
+    keys = dict(Backend.objects.filter(instance_id=THIRD).values_list("pool__name", "key"))
+    administer("two", keys["two"], "maintenance", "disks")
+    for word in ("drain", "ready"):
+        backend = administer("svc", keys["svc"], word)
+        assert states()[THIRD] != "available"
+    assert still_held(backend) == "Under two it is in maintenance and stays so."
+    administer("two", keys["two"], "ready")
     assert states()[THIRD] == "available"
 
 

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 
 from atributo_site.commands import EXIT_USAGE, AtributoCommand, listed_number
 from pools import configure
-from pools.administer import administer
+from pools.administer import administer, still_held
 from pools.configure import pool_named
 from pools.live import with_live
 from pools.models import Backend, BackendChange, Pool
@@ -93,6 +93,8 @@ class Command(AtributoCommand):
         if options["json"]:
             return self.show({"backend": backend.key, "administrative": backend.administrative})
         self.stdout.write(f"{backend.instance_id} of {name}: {backend.administrative}.")
+        if warning := still_held(backend):
+            self.stderr.write(warning)
 
     def _tell(self, pool: Pool, **options: Any) -> None:
         if options["json"]:
