@@ -53,7 +53,8 @@ class HttpAgent:
     ) -> None:
         if isinstance(resolvers, str):
             raise TypeError("resolvers must be a list of strings")
-        PoolConfig(recovery=RecoverySpec(recovery), spares=spares, maximum=maximum)  # refuses early
+        limits |= {"spares": spares, "maximum": maximum}
+        PoolConfig(recovery=RecoverySpec(recovery), **limits)  # refuses early
         self._recovery = recovery
         self._tls = tls or Tls()
         self._default_port = default_port or self.port
@@ -66,7 +67,7 @@ class HttpAgent:
             "resolvers": list(resolvers),
             **(resolver_options or {}),
         }
-        self._pool_options = {"spares": spares, "maximum": maximum, **limits}
+        self._pool_options = limits
         if ping is not None:
             checker = ping_checker(ping, ping_limit)
             check = {"checker": checker, "check_timeout": ping_interval, "check_limit": ping_limit}

@@ -212,7 +212,11 @@ def test_other_schemes_and_missing_hosts_are_refused(make_agent, url):
         make_agent().request("GET", url)
 
 
-@pytest.mark.parametrize("wrong", [{"spares": 9}, {"recovery": {}}, {"resolvers": "10.0.0.53"}])
+NOT_AGENTS = [{"spares": 9}, {"recovery": {}}, {"resolvers": "10.0.0.53"}]
+NOT_AGENTS += [{"max_waitign": 9}, {"max_waiting": 0}]
+
+
+@pytest.mark.parametrize("wrong", NOT_AGENTS)
 def test_an_agent_that_cannot_work_is_not_made(make_agent, wrong):
     with pytest.raises((InvalidInput, TypeError)):
         make_agent(**{"maximum": 4, **wrong})
