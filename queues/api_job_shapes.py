@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from allocation.models.clock import database_now
 from atributo_site.rest.strict_serializer import StrictSerializer
+from atributo_site.rest.text_field import TextField
 from queues.models.job import CHOICES
 from queues.shown import job_shown
 from queues.waiting import waiting_said
@@ -34,7 +35,7 @@ class Options(StrictSerializer):
     success = ScriptName(required=False)
     failure = ScriptName(required=False)
     priority = serializers.IntegerField(required=False, min_value=-2, max_value=2)
-    sticky_key = serializers.CharField(required=False, max_length=255, trim_whitespace=False)
+    sticky_key = TextField(required=False, max_length=255, trim_whitespace=False)
 
     def validate_back_off(self, value: Any) -> Any:
         if isinstance(value, dict) and "function" in value:
@@ -46,7 +47,7 @@ class NewJob(Options):
     data = serializers.JSONField(  # type: ignore[assignment]
         required=False, allow_null=True, default=None
     )
-    unique_key = serializers.CharField(required=False, max_length=255, trim_whitespace=False)
+    unique_key = TextField(required=False, max_length=255, trim_whitespace=False)
     transaction = serializers.IntegerField(
         required=False,
         min_value=1,

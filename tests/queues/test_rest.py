@@ -87,6 +87,8 @@ def test_an_unknown_job_is_not_found(operator, action):
         {"script": {"mount": "x", "name": "y"}},
         {"script": {"mount": "/probe", "name": "act"}, "colour": 1},
         {"script": {"mount": "/probe", "name": "act"}, "priority": 9},
+        {"script": {"mount": "/probe", "name": "act"}, "sticky_key": 9007199254740993},
+        {"script": {"mount": "/probe", "name": "act"}, "unique_key": 7},
         {"script": {"mount": "/probe", "name": "act"}, "back_off": {"function": "os:system"}},
         {"script": {"mount": "/probe", "name": "act"}, "success": {"function": "os:system"}},
         {"script": {"mount": "/probe", "name": "checked"}, "data": {"n": "x"}},
