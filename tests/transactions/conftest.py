@@ -50,3 +50,12 @@ def store(client):
     client.put("c", "old", {"v": 0}).raise_for_status()
     client.put("c", "doomed", {"v": 0}).raise_for_status()
     return client
+
+
+@pytest.fixture
+def people(client):
+    rows = [("ada", 36, "Paris"), ("bob", 20, "Rome"), ("eve", "36", "Paris"), ("zoe", 50, None)]
+    for key, age, city in rows:
+        value = {"age": age, "name": {"first": key}} | ({"city": city} if city else {})
+        client.put("people", key, value).raise_for_status()
+    return client
