@@ -1,6 +1,6 @@
 """One job: its attempts, log, data and result."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -24,6 +24,7 @@ from queues.models import QueuedJob
 from queues.shown import attempts_shown, hidden, run_of_runs
 from queues.waiting import waiting_said
 
+SOON = timedelta(minutes=1)
 NEWEST_ATTEMPTS = 30
 NEWEST_LINES = 200
 PUSHED_AGAIN = "job.pushed_again"
@@ -51,6 +52,7 @@ class Job(Screen):
             data=hidden(job.data, job.schema()),
             result=hidden(job.result, None),
             attempts=attempts[::-1],
+            about_to_start=is_about_to_start(job, now),
             current=attempts[-1] if job.status == "progress" and attempts else None,
             newest_first=attempts[-1]["log"][::-1] if attempts else [],
             troubled=job.status == "failed" or job.run_failures > 0 or job.lost > 0,
@@ -72,6 +74,12 @@ def found(job_id: str) -> QueuedJob:
     if job is None:
         raise JobNotFound(f"There is no job {job_id}.", job=job_id)
     return job
+
+
+def is_about_to_start(job: QueuedJob, now: datetime) -> bool:
+    """Whoever has just pushed it wants to see it start, which no event tells."""
+    is_held = job.paused_at is not None or job.queue.paused
+    return job.status == "pending" and not is_held and job.due_at <= now + SOON
 
 
 def timeline(job: QueuedJob) -> list[dict[str, Any]]:

@@ -11,10 +11,11 @@ from allocation.models import Event
 from allocation.models.clock import database_now
 from atributo_site.console.job_state import repeats_said
 from queues import steering
-from queues.models import QueuedJob, Run
+from queues.models import Queue, QueuedJob, Run
 from tests.site.job_rows import make_job, make_queue, make_run, make_script
 from tests.site.test_console_events import INJECTION, Elements
 
+AWAITED = 'hx-trigger="refresh, every 2s" data-polled'
 TOMORROW = datetime(2026, 3, 2, 14, tzinfo=UTC)
 pytestmark = pytest.mark.django_db
 
@@ -90,6 +91,16 @@ def test_progress_and_log_refresh_while_it_runs(queue, client_as):
     live = {"HX-Request": "true", "HX-Target": "running"}
     assert client.get(f"/jobs/{job.pk}/", headers=live).headers["HX-Refresh"] == "true"
     assert "every 2s" not in page_of(client, job)
+
+
+def test_a_job_that_is_about_to_start_is_looked_at_until_it_does(queue, client_as):
+    client, now = client_as("viewer"), database_now()
+    later, soon = now + timedelta(hours=1), now + timedelta(seconds=5)
+    assert AWAITED in page_of(client, make_job(queue, "pending", due_at=soon))
+    assert AWAITED not in page_of(client, make_job(queue, "pending", due_at=later))
+    assert AWAITED not in page_of(client, make_job(queue, "complete"))
+    Queue.objects.filter(pk=queue.pk).update(paused_at=now)
+    assert AWAITED not in page_of(client, make_job(queue, "pending", due_at=now))
 
 
 def test_secrets_are_masked(queue, client_as):
