@@ -10,7 +10,6 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from allocation.stores import sqlite_sql as sql
 from allocation.stores.placing import Ending, Outcome, Placement, Placements
-from allocation.stores.seen import seen
 
 
 class SqliteStore:
@@ -28,10 +27,9 @@ class SqliteStore:
     def place(self, placement: Placement) -> Outcome:
         with self.connection.wrap_database_errors:
             raw = self._raw()
-            if seen(placement.job_id):  # then look without the writers' lock
-                found = _one(raw, sql.FIND, placement.job_id)
-                if found is not None:
-                    return Outcome(found, None, placement.version)
+            found = _one(raw, sql.FIND, placement.job_id)  # without the writers' lock
+            if found is not None:
+                return Outcome(found, None, placement.version)
             try:
                 _place(raw, placement)
             except sqlite3.IntegrityError:  # placed meanwhile, another version, or no room
