@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 
+from allocation.logic.counted import counted
 from allocation.models import Event
 
 IN_STEPS = "instance.jobs_moved"
@@ -47,11 +48,8 @@ class Steps:
     def sentence(self) -> str:
         least = "at least " if self.is_cut else ""
         if self.kind == REPAIRED:
-            return (
-                f"{least}{self.jobs} mended in {self.count} sweep{'' if self.count == 1 else 's'}"
-            )
-        jobs = f"{least}{self.jobs} job id{'' if self.jobs == 1 else 's'} moved"
-        return f"{jobs} in {self.count} step{'' if self.count == 1 else 's'}"
+            return f"{least}{self.jobs} mended in {counted(self.count, 'sweep')}"
+        return f"{least}{counted(self.jobs, 'job id')} moved in {counted(self.count, 'step')}"
 
 
 def what_happened(subject: str, most: int) -> list[Event | Steps]:
