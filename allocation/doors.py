@@ -22,6 +22,7 @@ from allocation.fencing import count_fenced
 from allocation.holds import holds_of
 from allocation.ids import valid_id
 from allocation.locks import availability_alone
+from allocation.logic.counted import counted
 from allocation.models import Allocation
 from allocation.place_many import room_of
 from allocation.stores import store
@@ -137,7 +138,8 @@ def _remove_now(
 
 
 def _held(instance_id: str, jobs: int, holds: dict[str, int]) -> InstanceHeld:
-    said = ", ".join([f"{jobs} jobs", *(f"{count} × {kind}" for kind, count in holds.items())])
+    held = [f"{count} × {kind}" for kind, count in holds.items()]
+    said = ", ".join([counted(jobs, "job"), *held])
     return InstanceHeld(
         f"{instance_id} is held by {said}; say drop_jobs={jobs} to drop its job ids",
         jobs=jobs,

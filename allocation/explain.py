@@ -7,6 +7,7 @@ from django.conf import settings
 from allocation.candidates import Candidates, current, loads
 from allocation.errors import UnknownJob
 from allocation.logic.choose import COUNTS_LOAD, NO_LOADS, STRATEGIES, Candidate, Score, scores
+from allocation.logic.counted import counted
 from allocation.models import Allocation, Event, Instance, PastAllocation
 
 LISTED = 50
@@ -96,7 +97,7 @@ def _why(row: Allocation, past: list[dict[str, Any]], using: str) -> dict[str, A
     then = candidates_at(row.epoch, using)
     if then is None or len(then) != row.candidates:
         sentence = (
-            f"Chosen by {row.strategy} from {row.candidates} instances; "
+            f"Chosen by {row.strategy} from {counted(row.candidates, 'instance')}; "
             "who they were has been forgotten."
         )
         return {"sentence": sentence, "scores": []}
@@ -114,12 +115,13 @@ def _moved(row: Allocation, past: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _sentence(row: Allocation, found: list[Score]) -> str:
+    chosen = f"Chosen by {row.strategy} from {counted(row.candidates, 'instance')}"
     if row.strategy in COUNTS_LOAD:
         return (
-            f"Chosen by {row.strategy} from {row.candidates} instances; it had {row.score:g} jobs "
-            "per unit of weight. The scores below are without the loads of then."
+            f"{chosen}; its load was {row.score:g} per unit of weight. "
+            "The scores below are without the loads of then."
         )
-    return f"Chosen by {row.strategy} from {row.candidates} instances: {found[0].note}."
+    return f"{chosen}: {found[0].note}."
 
 
 def _today(job_id: str, using: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from django.db.models import Sum
 
 from allocation.availability import load_of
 from allocation.errors import UnknownInstance
+from allocation.logic.counted import counted
 from allocation.models import Hold, Instance
 from allocation.models.clock import from_now
 
@@ -37,8 +38,8 @@ class Left:
     def sentence(self) -> str:
         """The three counts, and whatever else holds it."""
         shown = {RUNNING_JOB: self.running_jobs, OPEN_CLAIM: self.open_claims, **self.holds}
-        named = [f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in shown.items()]
-        return ", ".join([f"{self.keys} sticky key{'' if self.keys == 1 else 's'}", *named])
+        named = [counted(count, kind) for kind, count in shown.items()]
+        return ", ".join([counted(self.keys, "sticky key"), *named])
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,8 @@ class Removal:
         if self.may:
             return "Nothing holds it: it may be removed."
         reasons = ["it is still available"] if self.available else []
-        are = "job id is" if self.jobs == 1 else "job ids are"
-        reasons += [f"{self.jobs} {are} allocated to it"] if self.jobs else []
+        jobs = counted(self.jobs, "job id is", "job ids are")
+        reasons += [f"{jobs} allocated to it"] if self.jobs else []
         reasons += [f"{count} × {kind}" for kind, count in self.holds.items()]
         return f"Not yet: {', '.join(reasons)}."
 

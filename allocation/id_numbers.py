@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 from django.db.transaction import atomic
 
 from allocation.errors import BadNumbering, LeaseLost, NoWorkerNumber
+from allocation.logic.counted import counted
 from allocation.logic.job_ids import Block, block, refusal
 from allocation.models import IdNumber
 from allocation.models.clock import from_now
@@ -140,8 +141,8 @@ def _refuse_other_sizes(size: int, using: str) -> None:
     live = smaller.values_list("cluster_size", flat=True).first()
     if live is not None:
         raise BadNumbering(
-            f"{smaller.count()} processes still number ids with cluster_size={live}: "
-            f"stop them before the first one starts with {size}",
+            f"{counted(smaller.count(), 'process', 'processes')} still at cluster_size={live}: "
+            f"stop all of them before the first one starts with {size}",
             cluster_size=live,
         )
 

@@ -3,6 +3,7 @@
 from typing import Any
 from urllib.parse import urlencode
 
+from allocation.logic.counted import counted
 from atributo_site.console.durations import duration
 from queues.logic.job_query import written
 
@@ -106,7 +107,7 @@ def _failing(snapshot: dict[str, Any]) -> list[dict[str, str]]:
     return [
         _item(
             "warning",
-            f"{group['count']} jobs failed with the same error in the last hour",
+            f"{counted(group['count'], 'job')} failed with the same error in the last hour",
             group["error"][:160],
             f"manage.py queued_jobs list --fingerprint {group['fingerprint']}",
             "/jobs/failures/",
@@ -123,7 +124,7 @@ def _transactions(snapshot: dict[str, Any]) -> list[dict[str, str]]:
 def _stuck(seen: dict[str, Any]) -> list[dict[str, str]]:
     if not seen.get("stuck"):
         return []
-    title = _plural(seen["stuck"], "transaction is stuck", "transactions are stuck")
+    title = counted(seen["stuck"], "transaction is stuck", "transactions are stuck")
     detail = "The roll back failed; the keys stay locked until it succeeds or somebody decides."
     command = "manage.py transactions list --kind stuck"
     return [_item("error", title, detail, command, "/transactions/stuck/")]
@@ -133,7 +134,7 @@ def _overdue(seen: dict[str, Any], curator: dict[str, Any]) -> list[dict[str, st
     """A moment after its time is over one is overdue; without a curator it stays so."""
     if not seen.get("overdue") or curator["active"]:
         return []
-    title = _plural(seen["overdue"], "transaction is overdue", "transactions are overdue")
+    title = counted(seen["overdue"], "transaction is overdue", "transactions are overdue")
     detail = "Its time is over and no curator is there to roll it back."
     return [_item("error", title, detail, "manage.py run_curator", "/transactions/")]
 
@@ -141,7 +142,7 @@ def _overdue(seen: dict[str, Any], curator: dict[str, Any]) -> list[dict[str, st
 def _orphans(seen: dict[str, Any]) -> list[dict[str, str]]:
     if not seen.get("orphaned_locks"):
         return []
-    title = _plural(seen["orphaned_locks"], "lock outlived", "locks outlived")
+    title = counted(seen["orphaned_locks"], "lock outlived", "locks outlived")
     detail = "The curator frees it with its next sweep."
     command = "manage.py locks list"
     return [_item("warning", f"{title} the transaction", detail, command, "/transactions/locks/")]
@@ -152,7 +153,7 @@ def _pools(snapshot: dict[str, Any]) -> list[dict[str, str]]:
         _item(
             "error" if pool["state"] == "failed" else "warning",
             f"Watched name {pool['name']}: {pool['state']}",
-            pool["error"] or f"{pool['waiting']} backends vanished at once.",
+            pool["error"] or f"{counted(pool['waiting'], 'backend')} vanished at once.",
             f"manage.py pools show {pool['name']}",
         )
         for pool in snapshot.get("pools", {}).get("troubled", [])
@@ -163,17 +164,13 @@ def _restarts(snapshot: dict[str, Any]) -> list[dict[str, str]]:
     return [
         _item(
             "warning",
-            f"{child['name']} was restarted {child['restarts']} times",
+            f"{child['name']} was restarted {counted(child['restarts'], 'time')}",
             f"Last end: {child['last_exit']}.",
             f"less var/log/{child['name']}.log",
         )
         for child in snapshot["restarts"]
         if child["restarts"] >= OFTEN
     ]
-
-
-def _plural(count: int, one: str, many: str) -> str:
-    return f"{count} {one if count == 1 else many}"
 
 
 def _item(level: str, title: str, detail: str, command: str, screen: str = "") -> dict[str, str]:

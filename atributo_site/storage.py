@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import connection
 from django.db.models import Max, Min, Subquery
 
+from allocation.logic.counted import counted
 from allocation.models import Event
 from allocation.transactions.models import DocumentVersion, Transaction
 from atributo_site.keyset import capped_count, said_count
@@ -70,5 +71,5 @@ def _in_order(model: Any, moment: str, what: str, days: int, setting: str) -> Ke
 
 def _said_days(least: int, most: int) -> str:
     if least == most:
-        return f"{least} day{'' if least == 1 else 's'}"
+        return counted(least, "day")
     return f"{least} to {most} days"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from allocation.logic.counted import counted
 from pools import changes
 from pools.changes import Line
 from pools.logic.lookup import Step
@@ -97,7 +98,7 @@ def _lines(sighting: Sighting) -> Iterator[Line]:
     elif reading.stale_since is None and pool.stale_since is not None:
         yield Line(pool, Kind.FRESH)
     if verdict.waits and not pool.waiting:
-        many = f"{len(verdict.waits)} backends vanished at once"
+        many = f"{counted(len(verdict.waits), 'backend')} vanished at once"
         yield Line(pool, Kind.WAITING, detail=f"{many}: a second look-up must confirm it")
     elif pool.waiting and not verdict.waits:
         confirmed = f"{len(verdict.removed)} confirmed" if verdict.removed else "they are back"

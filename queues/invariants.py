@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
+from allocation.logic.counted import counted
 from allocation.models import Event, Lease
 from allocation.models.clock import database_now
 from queues.logic.lifecycle import FOREVER
@@ -71,14 +72,14 @@ def two_running_attempts() -> list[str]:
 def failed_too_often() -> list[str]:
     """A run fails at most once more than was allowed."""
     rows = _newest_jobs().filter(max_failures__gte=0, run_failures__gt=F("max_failures") + 1)
-    return [f"{row.pk}: {row.run_failures} failures" for row in rows[:MOST]]
+    return [f"{row.pk}: {counted(row.run_failures, 'failure')}" for row in rows[:MOST]]
 
 
 def repeated_too_often() -> list[str]:
     """Whoever resets a finished job allows one more run."""
     told = F("repeat_times") + 1 + F("resets")
     rows = _newest_jobs().exclude(repeat_times=FOREVER).filter(runs__gt=told)
-    return [f"{row.pk}: {row.runs} runs" for row in rows[:MOST]]
+    return [f"{row.pk}: {counted(row.runs, 'run')}" for row in rows[:MOST]]
 
 
 def called_back_after_abort() -> list[str]:

@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from allocation.logic.counted import counted
 from allocation.logic.drain import Progress
 from allocation.models.ids import IdField
 
@@ -33,7 +34,7 @@ class Rebalance(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"rebalance with {self.moved} moves"
+        return f"rebalance with {counted(self.moved, 'move')}"
 
     @property
     def is_running(self) -> bool:

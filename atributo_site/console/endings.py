@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from allocation.logic.counted import counted
 from allocation.models.clock import database_now
 from allocation.transactions import operators
 from allocation.transactions.models import Lock
@@ -76,8 +77,9 @@ class Retry(RollBack):
     command = "retry"
 
     def sentences(self, row: Row) -> list[str]:
+        often = counted(row.attempts, "time")
         return [
-            f"The roll back of transaction {row.pk} failed {row.attempts} times; it is tried now.",
+            f"The roll back of transaction {row.pk} failed {often}; it is tried now.",
             "If it fails again, the transaction stays stuck and keeps its locks.",
         ]
 

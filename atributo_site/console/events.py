@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from allocation.models import Event
 from allocation.models.clock import database_now
 from atributo_site.console.axis import axis
+from atributo_site.console.happenings import in_rows
 from atributo_site.console.period import PeriodForm
 from atributo_site.console.saved_views import views_of
 from atributo_site.console.screen import Screen
@@ -59,6 +60,7 @@ class Events(Screen):
         return self.show(
             form=form,
             page=page,
+            rows=page.rows if form.cleaned_data.get("kind") else in_rows(page.rows),
             axis=axis(page.rows),
             now=now,
             filtered=filtered,

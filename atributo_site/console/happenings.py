@@ -1,27 +1,46 @@
 """What happened to one thing: its last events, what happens in many steps folded into one row."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 
+from allocation.logic.counted import counted
 from allocation.models import Event
 
 IN_STEPS = "instance.jobs_moved"
 REPAIRED = "curator.repaired"
+ROUTINE = (IN_STEPS, REPAIRED)
 LATELY = 200  # events among which the routine is folded
 MOST_READ = 500  # there may be a step for every second of a long drain
 
 
 @dataclass(frozen=True)
 class Steps:
-    """Events of one kind with no other between them, shown like one."""
+    """Events of one kind about one thing, the newest first, shown like one."""
 
-    newest: Event
-    count: int
-    jobs: int
-    first_at: datetime
-    is_cut: bool
+    events: Sequence[Event]
+    is_cut: bool = False
+
+    @property
+    def newest(self) -> Event:
+        return self.events[0]
+
+    @property
+    def pk(self) -> int:
+        return self.newest.pk
+
+    @property
+    def count(self) -> int:
+        return len(self.events)
+
+    @property
+    def jobs(self) -> int:
+        return sum(event.facts.get("count", 0) for event in self.events)
+
+    @property
+    def first_at(self) -> datetime:
+        return self.events[-1].at
 
     @property
     def kind(self) -> str:
@@ -47,11 +66,8 @@ class Steps:
     def sentence(self) -> str:
         least = "at least " if self.is_cut else ""
         if self.kind == REPAIRED:
-            return (
-                f"{least}{self.jobs} mended in {self.count} sweep{'' if self.count == 1 else 's'}"
-            )
-        jobs = f"{least}{self.jobs} job id{'' if self.jobs == 1 else 's'} moved"
-        return f"{jobs} in {self.count} step{'' if self.count == 1 else 's'}"
+            return f"{least}{self.jobs} mended in {counted(self.count, 'sweep')}"
+        return f"{least}{counted(self.jobs, 'job id')} moved in {counted(self.count, 'step')}"
 
 
 def what_happened(subject: str, most: int) -> list[Event | Steps]:
@@ -64,14 +80,22 @@ def what_happened(subject: str, most: int) -> list[Event | Steps]:
 
 
 def lately(most: int) -> list[Event | Steps]:
-    """The newest of all; what processes do again and again is one row for each subject."""
-    groups: dict[object, list[Event]] = {}
-    for event in Event.objects.newest_first()[:LATELY]:
-        is_routine = event.kind in (IN_STEPS, REPAIRED)
-        key = (event.kind, event.subject) if is_routine else event.pk
-        groups.setdefault(key, []).append(event)
-    found = list(groups.values())[:most]
-    return [_fold(events, None) if len(events) > 1 else events[0] for events in found]
+    """The newest of all, in rows."""
+    return in_rows(Event.objects.newest_first()[:LATELY])[:most]
+
+
+def in_rows(events: Iterable[Event]) -> list[Event | Steps]:
+    """What processes do again and again is one row, until something else happens to its subject."""
+    found: list[list[Event]] = []
+    last: dict[str, list[Event]] = {}
+    for event in events:
+        row = last.get(event.subject)
+        if event.kind in ROUTINE and row and row[0].kind == event.kind:
+            row.append(event)
+        else:
+            last[event.subject] = [event]
+            found.append(last[event.subject])
+    return [Steps(row) if len(row) > 1 else row[0] for row in found]
 
 
 def folded(
@@ -88,6 +112,4 @@ def folded(
 
 def _fold(events: Sequence[Event], beyond: int | None) -> Steps:
     """There may be more of them if the oldest is the last that was read."""
-    jobs = sum(event.facts.get("count", 0) for event in events)
-    is_cut = events[-1].pk == beyond
-    return Steps(events[0], len(events), jobs, events[-1].at, is_cut)
+    return Steps(events, is_cut=events[-1].pk == beyond)

@@ -11,6 +11,7 @@ from django.http import QueryDict
 from allocation import drains, plans
 from allocation.busy import patiently
 from allocation.errors import AtributoError
+from allocation.logic.counted import counted
 from allocation.models import Drain
 from allocation.models.clock import database_now
 from allocation.plans import Plan
@@ -129,7 +130,7 @@ def how_jobs_leave(jobs: int, pace: int | None, deadline_seconds: float | None) 
     if pace is None:
         return f"nothing is moved for {roughly(deadline_seconds or 0)}; then all that are left"
     seconds = min(jobs * 60 / pace, deadline_seconds or float("inf"))
-    return f"{pace} move{'' if pace == 1 else 's'} a minute, about {roughly(seconds)} to go"
+    return f"{counted(pace, 'move')} a minute, about {roughly(seconds)} to go"
 
 
 def _seconds_left(found: Drain, now: datetime) -> float | None:

@@ -12,6 +12,7 @@ from allocation.busy import patiently
 from allocation.errors import AtributoError, UnknownInstance
 from allocation.holds import left_on, may_remove
 from allocation.ids import valid_id
+from allocation.logic.counted import counted
 from allocation.models import Allocation, Instance, Roster
 from allocation.models.clock import database_now
 from allocation.snapshot import described
@@ -168,7 +169,8 @@ class RemoveInstance(Screen):
         except AtributoError as error:
             messages.error(request, str(error))
             return self.show(409, row=row, removal=may_remove(row.pk))
-        messages.success(request, f"{row.pk} is removed; {dropped} job ids were dropped.")
+        said = counted(dropped, "job id was", "job ids were")
+        messages.success(request, f"{row.pk} is removed; {said} dropped.")
         return redirect("instances")
 
 

@@ -9,6 +9,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from allocation.logic.counted import counted
 from allocation.models.clock import database_now
 from atributo_site.console.jobs import Query, five, flags
 from atributo_site.console.numbers import whole
@@ -95,10 +96,8 @@ class Bulk(Screen):
     def _do(self, action: str, chosen: "Chosen") -> HttpResponse:
         ids = list(chosen.jobs().order_by("-pk").values_list("pk", flat=True))
         done = bulk.do(action, ids, query=chosen.said(), **self._reason())
-        what = "job" if done.changed == 1 else "jobs"
-        messages.success(
-            self.request, f"{action.capitalize()}: {done.changed:,} {what} of {len(ids):,} changed."
-        )
+        changed = counted(done.changed, "job")
+        messages.success(self.request, f"{action.capitalize()}: {changed} of {len(ids)} changed.")
         for job_id, reason in list(done.refused.items())[:5]:
             messages.warning(self.request, f"{job_id}: {reason}")
         return redirect(chosen.back())

@@ -9,7 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 import queues
-from allocation.models import Event
+from allocation.logic.counted import counted
+from allocation.models import Event, Lease
 from allocation.models.clock import database_now
 from atributo_site.console.screen import Screen
 from atributo_site.permissions import may
@@ -86,11 +87,24 @@ class OneQueue(Screen):
             row=queue,
             times=times(hour) if hour and hour["started"] else None,
             slots=Slot.objects.live().filter(queue=queue).order_by("number")[:PAGE],
+            nobody=nobody(queue, Lease.objects.held().filter(role__startswith="worker/").count()),
             events=Event.objects.newest_first().filter(subject=f"queue:{name}")[:10],
             rights=rights(request),
             policies=list(WhenAway),
             away_said=AWAY_SAID[queue.when_away].format(queue.away_seconds),
         )
+
+
+def nobody(queue: Queue, workers: int) -> dict[str, str]:
+    """What it means that no worker runs a job of it: each worker serves every queue."""
+    if not workers:
+        detail = "Its jobs wait until one runs; each serves every queue:"
+        return {"title": "No worker is there", "detail": detail, "command": "manage.py worker"}
+    there = counted(workers, "worker serves", "workers serve")
+    detail = f"{there} every queue; the next that is free takes what is due."
+    if queue.paused:
+        detail = "It is paused: nothing new starts."
+    return {"title": "No worker runs a job of it now", "detail": detail}
 
 
 class Pause(Screen):
@@ -128,7 +142,7 @@ class Scale(Screen):
             return back(request, name)
         workers = form.cleaned_data["max_workers"]
         queues.create(name, workers)
-        messages.success(request, f"{name} runs up to {workers} jobs at once.")
+        messages.success(request, f"{name} runs up to {counted(workers, 'job')} at once.")
         return back(request, name)
 
 

@@ -10,9 +10,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 import queues
-from allocation.events import record
-from allocation.logic.secrets import masked
 from allocation.models.clock import database_now
+from atributo_site.console import script_run
 from atributo_site.console.job_journal import journals
 from atributo_site.console.job_state import job_state
 from atributo_site.console.push_form import PushForm, queue_names
@@ -21,13 +20,12 @@ from atributo_site.console.schema_form import SchemaForm, pretty
 from atributo_site.console.screen import Screen
 from atributo_site.keyset import newest_by_key
 from atributo_site.permissions import may
-from queues.errors import BadPush, DataRefused, QueueNotFound, ScriptFailed, ScriptNotFound
+from queues.errors import BadPush, DataRefused, QueueNotFound, ScriptNotFound
 from queues.models import QueuedJob, Script
-from queues.run_now import Ran, run_script
 from queues.schema import check
-from queues.shown import hidden
 
 LAST_RUNS = 10
+FORGOTTEN = "What came of that run is kept for a day, and no longer there."
 NEVER_PUSHED = "A dry run runs now and is never pushed: choose one of the two."
 
 
@@ -37,24 +35,28 @@ class OneScript(Screen):
 
     def get(self, request: HttpRequest, mount: str, name: str) -> HttpResponse:
         script = found(mount, name)
+        if "ran" in request.GET:
+            return self._came(script, request.GET["ran"])
         return self.shown(script, SchemaForm(script.schema, _prefilled(request, script)))
 
     def post(self, request: HttpRequest, mount: str, name: str) -> HttpResponse:
-        """Run it now and show what came of it."""
+        """Run it now; what came of it has an address, so that a reload runs nothing."""
         script = found(mount, name)
         form = SchemaForm(script.schema)
         try:
             data = form.read(request.POST)
-            ran = run_script(mount, name, data, dry_run=self._is_dry())
+            word = script_run.run(request.user, script, data, dry_run=self._is_dry())
         except DataRefused as error:
             form.refuse(error)
             return self.shown(script, form, status=400)
-        except ScriptFailed as error:
-            _record(script, "script.failed", error=str(error)[:200])
-            return self.shown(script, form, failed=error)
-        kind = "script.dry_ran" if self._is_dry() else "script.ran"
-        _record(script, kind, seconds=round(ran.seconds, 3))
-        return self.shown(script, form, ran=ran)
+        return redirect(f"{request.path}?{urlencode({'ran': word})}")
+
+    def _came(self, script: Script, word: str) -> HttpResponse:
+        came = script_run.kept(script, word)
+        if came is None:
+            messages.warning(self.request, FORGOTTEN)
+            return redirect("script", script.service.mount, script.name)
+        return self.shown(script, SchemaForm(script.schema, came["data"]), came=came)
 
     def _is_dry(self) -> bool:
         return self.request.POST.get("dry_run") == "yes"
@@ -65,8 +67,7 @@ class OneScript(Screen):
         form: SchemaForm,
         *,
         push: PushForm | None = None,
-        ran: Ran | None = None,
-        failed: ScriptFailed | None = None,
+        came: dict[str, Any] | None = None,
         status: int = 200,
     ) -> HttpResponse:
         now = database_now()
@@ -74,6 +75,7 @@ class OneScript(Screen):
         self.title = f"{mount}/{script.name}"
         jobs = QueuedJob.objects.visible().of_script(mount, script.name)
         last = newest_by_key(jobs.select_related("queue").defer("data", "result"), LAST_RUNS)
+        wrote = came.get("transactions", []) if came else []
         return self.show(
             status,
             now=now,
@@ -84,12 +86,8 @@ class OneScript(Screen):
             form=form,
             push=push or PushForm(initial={"queue": "default"}),
             queue_names=queue_names(),
-            ran=ran,
-            result=None if ran is None else hidden(ran.result, None),
-            journals=[] if ran is None else list(journals(ran.transactions).values()),
-            pushes=[] if ran is None else masked(ran.pushes),
-            dry_run=self._is_dry(),
-            failed=failed,
+            came=came,
+            journals=list(journals(wrote).values()),
             runs=[{"job": job, "state": job_state(job, now)} for job in last],
             terminal=terminal(self.request, script),
             may_run=may(self.request.user, "script.run"),
@@ -159,7 +157,3 @@ def _prefilled(request: HttpRequest, script: Script) -> Any:
         return SchemaForm(script.schema).read(request.GET)
     except DataRefused:
         return None
-
-
-def _record(script: Script, kind: str, **facts: Any) -> None:
-    record(kind, f"service:{script.service.mount}", script=script.name, **facts)

@@ -12,7 +12,7 @@ COARSE, FINE = timedelta(minutes=15), timedelta(minutes=1)
 LATELY = timedelta(hours=2, minutes=15)
 BAD_FROM, BAD_UNTIL = timedelta(hours=5), timedelta(hours=4)
 # Queue → jobs per minute at noon, share that fails, milliseconds one runs.
-QUEUES = {"mail": (105, 0.01, 60), "numbers": (240, 0.002, 8), "imports": (36, 0.06, 700)}
+QUEUES = {"mail": (12, 0.01, 8), "numbers": (80, 0.002, 8), "imports": (8, 0.06, 700)}
 BOUNDS_MS = (10, 100, 1_000, 10_000, 60_000)
 
 
@@ -29,9 +29,12 @@ def tell() -> None:
 
 
 def minutes_until(now: datetime) -> list[datetime]:
-    """Every minute of the last two hours or so, and every quarter of an hour before them."""
+    """Every minute of the last two hours or so, and every quarter of an hour before them.
+
+    The minute that runs is left to the jobs of the demo itself.
+    """
     quarter = now.replace(minute=now.minute // 15 * 15) - timedelta(hours=2)
-    fine = [quarter + FINE * number for number in range(1 + (now - quarter) // FINE)]
+    fine = [quarter + FINE * number for number in range((now - quarter) // FINE)]
     return fine + [quarter - COARSE * number for number in range(1, (WEEK // COARSE) - 8)]
 
 
@@ -49,7 +52,7 @@ def minute(ago: timedelta, at: datetime, rate: float, share: float, run_ms: int)
         "complete": started - failed,
         "failed": failed,
         "retried": failed // 2,
-        **spread("wait", started, 4_000 if is_bad else 12),
+        **spread("wait", started, 4_000 if is_bad else 300),
         **spread("run", started, run_ms),
     }
 

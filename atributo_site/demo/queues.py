@@ -1,20 +1,25 @@
-"""Five services and six queues: successes, retries, failures, repeats, transfers, sticky jobs."""
+"""Six services and six queues: successes, retries, failures, repeats, transfers, sticky jobs."""
+
+from datetime import timedelta
 
 import queues
+from allocation.models.clock import database_now
 from allocation.transactions import Client
 from queues import installation
 from queues.models import Queue, QueuedJob, Service
 
-MOUNTS = ("mailer", "multiplier", "counter", "fragile", "bank")
+MOUNTS = ("mailer", "multiplier", "counter", "fragile", "bank", "traffic")
 PEOPLE = ("ada", "grace", "edsger", "barbara", "alan", "katherine")
 BALANCES = {"ada": 1000, "grace": 1000, "edsger": 50}
 MINUTE = 60_000
+TRAFFIC_LASTS = timedelta(hours=8)  # a demo that nobody looks at any more falls silent
 MAIL = {"mount": "/mailer", "name": "send-mail"}
 MULTIPLY = {"mount": "/multiplier", "name": "multiply"}
 COUNT = {"mount": "/counter", "name": "count"}
 FAIL = {"mount": "/fragile", "name": "fail"}
 STICK = {"mount": "/fragile", "name": "stick"}
 TRANSFER = {"mount": "/bank", "name": "transfer"}
+TRAFFIC = {"mount": "/traffic", "name": "push"}
 
 
 def is_empty() -> bool:
@@ -36,13 +41,14 @@ def tell() -> None:
     _reports()
     _ledgers()
     _transfers()
+    _traffic()
 
 
 def _mails() -> None:
     mail = queues.create("mail", max_workers=2)
     mails = [
         {"to": f"{name}@example.org", "subject": f"Invoice {number}"}
-        for number in range(1, 11)
+        for number in range(1, 4)
         for name in PEOPLE
     ]
     mail.push_many(MAIL, mails)
@@ -52,7 +58,7 @@ def _mails() -> None:
 
 def _numbers() -> None:
     numbers = queues.create("numbers", max_workers=4)
-    numbers.push_many(MULTIPLY, [[number, number + 1] for number in range(120)])
+    numbers.push_many(MULTIPLY, [[number, number + 1] for number in range(30)])
     numbers.push(MULTIPLY, [6, 7], repeat_times=-1, repeat_delay=MINUTE)
     numbers.push(MULTIPLY, [2, 21], repeat_times=3, repeat_delay=5 * MINUTE)
     numbers.push(COUNT, {"to": 400, "pause_ms": 500}, delay=20_000)
@@ -63,7 +69,7 @@ def _failures() -> None:
     imports = queues.create("imports", max_workers=1)
     imports.push_many(MULTIPLY, [[number] for number in range(1, 10)], max_failures=0)
     imports.push_many(FAIL, [{"how": "teapot"}] * 3, max_failures=1)
-    imports.push_many(MULTIPLY, [[3, 4]] * 20)
+    imports.push_many(MULTIPLY, [[3, 4]] * 6)
     imports.push(FAIL, {"how": "bad result"}, max_failures=-1, back_off=2 * MINUTE)
 
 
@@ -93,3 +99,10 @@ def _transfers() -> None:
     slow = {"from": "ada", "to": "edsger", "amount": 5, "pause_ms": 4000}
     money.push(TRANSFER, slow, delay=15_000)
     money.push(STICK, repeat_times=-1, repeat_delay=MINUTE, unique_key="stick")
+
+
+def _traffic() -> None:
+    """Begins when the jobs above have run, so that charts go on as the history before them."""
+    until = database_now() + TRAFFIC_LASTS
+    every = {"repeat_times": -1, "repeat_delay": MINUTE, "repeat_until": until}
+    queues.get("default").push(TRAFFIC, delay=MINUTE // 2, unique_key="traffic", **every)

@@ -7,6 +7,7 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from allocation.logic.counted import counted
 from atributo_site.console.durations import duration
 from atributo_site.console.subjects import subject_url
 from pools.history import History
@@ -51,8 +52,7 @@ def strip(history: History) -> SafeString:
     )
     return format_html(
         '<svg class="strip" viewBox="0 0 100 10" preserveAspectRatio="none" role="img"'
-        ' aria-label="the last day: {} change{}">{}</svg>',
-        history.changes,
-        "" if history.changes == 1 else "s",
+        ' aria-label="the last day: {}">{}</svg>',
+        counted(history.changes, "change"),
         parts,
     )

@@ -37,7 +37,7 @@ class ClaimQueue:
 
     def put(self, holder: Any, timeout_ms: float | None, now: float) -> None:
         if len(self._since) >= self._max_waiting:
-            raise ClaimQueueFullError(f"{len(self._since)} claims are waiting already")
+            raise ClaimQueueFullError(f"claims that wait already: {len(self._since)}")
         if self.codel:
             timeout_ms = self.codel.limit_ms(now)
         if timeout_ms is not None and math.isnan(timeout_ms):

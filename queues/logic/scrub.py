@@ -45,6 +45,15 @@ def unmasked(given: Any, original: Any) -> Any:
     return given
 
 
+def unfilled(value: Any) -> Any:
+    """The same JSON value without what is masked in it: a form is not filled with masks."""
+    if isinstance(value, dict):
+        return {key: unfilled(member) for key, member in value.items() if member != MASK}
+    if isinstance(value, list):
+        return [None if item == MASK else unfilled(item) for item in value]
+    return value
+
+
 def differing_texts(plain: Any, masked: Any) -> set[str]:
     """The texts that stand in one value and are masked in the other."""
     if isinstance(plain, dict) and isinstance(masked, dict):

@@ -58,7 +58,7 @@ def test_a_refusal_is_a_sentence_and_exit_code_1(run, two, capsys):
     with pytest.raises(SystemExit) as refused:
         run("instances", "remove", "instance1")
     assert refused.value.code == 1
-    assert "held by 1 jobs" in capsys.readouterr().err
+    assert "held by 1 job" in capsys.readouterr().err
     assert run("instances", "remove", "instance1", "--drop-jobs", "1").endswith("dropped.\n")
 
 

@@ -278,7 +278,7 @@ def test_a_hold_that_ran_out_holds_no_longer(ao):
 def test_explain_says_where_since_when_and_why(ao):
     found = explain("job00")
     assert found["placement"]["instance_id"] == "old"
-    assert found["why"]["sentence"].startswith("Chosen by md5-modulo from 1 instances")
+    assert found["why"]["sentence"].startswith("Chosen by md5-modulo from 1 instance")
     assert [score["instance_id"] for score in found["why"]["scores"]] == ["old"]
     assert len(found["today"]["scores"]) == 3
     assert found["history"] == []

@@ -257,7 +257,7 @@ def test_c12_mixed_sizes_are_refused_while_the_old_ones_live():
     hands = Hands()
     old = generator(hands)
     old.get_job_id()
-    with pytest.raises(BadNumbering, match="1 processes still number ids with cluster_size=100"):
+    with pytest.raises(BadNumbering, match="1 process still at cluster_size=100"):
         generator(hands, size=1000).get_job_id()
     expire_all()
     generator(hands, size=1000).get_job_id()

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from allocation.events import Actor, acting, record
 from allocation.models import Lease
+from tests.browser.live_menu import MENU, WORD, choose
 from tests.fixtures.browser import WORDS_STAY
 
 # What a person sees does not depend on the database; the answers are tested on both.
@@ -85,7 +86,7 @@ def test_without_javascript_everything_is_there(page_as, story):
     page.get_by_role("link", name="Clear").click()
     page.get_by_role("link", name="Older").click()
     expect(page.locator("#timeline tbody tr")).to_have_count(11)
-    expect(page.locator("[data-live-switch]")).to_be_hidden()
+    expect(page.locator(MENU)).to_be_hidden()
 
 
 def test_the_keyboard_reaches_search_help_and_screens(page_as, transactional_db):
@@ -118,7 +119,7 @@ def test_the_first_tab_skips_to_the_content(page_as, transactional_db):
 def test_a_new_event_appears_by_itself(page_as, story):
     page = page_as("viewer")
     page.goto("/events/")
-    expect(page.locator("[data-live-switch]")).to_contain_text("Polling")
+    expect(page.locator(WORD)).to_have_text("Polling")
     record("instance.restored", "instance:web-1")
     expect(page.locator("#timeline")).to_contain_text("instance.restored")
 
@@ -126,12 +127,12 @@ def test_a_new_event_appears_by_itself(page_as, story):
 def test_a_paused_page_asks_nothing(page_as, story):
     page = page_as("viewer")
     page.goto("/events/")
-    page.locator("[data-live-switch]").click()
-    expect(page.locator("[data-live-switch]")).to_contain_text("Paused")
+    choose(page, "Paused")
+    expect(page.locator(WORD)).to_have_text("Paused")
     page.reload()
-    expect(page.locator("[data-live-switch]")).to_contain_text("Paused")
-    page.locator("[data-live-switch]").click()
-    expect(page.locator("[data-live-switch]")).to_contain_text("Polling")
+    expect(page.locator(WORD)).to_have_text("Paused")
+    choose(page, "At once")
+    expect(page.locator(WORD)).to_have_text("Polling")
 
 
 def test_times_are_relative_with_the_absolute_on_hover(page_as, story):

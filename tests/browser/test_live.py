@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from allocation.events import record
 from allocation.models.clock import database_now
 from queues.models import MinuteCount
+from tests.browser.live_menu import WORD, choose
 from tests.fixtures.browser import PATIENCE_MS, session_cookie
 from tests.servers import patient_http
 from tests.servers.watched_page import WatchedPage
@@ -38,24 +39,24 @@ def live_page(browser, spawn, free_port, client_as, wait_until):
 def test_a_hint_refreshes_the_part_that_it_concerns(live_page):
     live_page.add_init_script(WITHOUT_CLOCK)
     live_page.goto("/events/")
-    expect(live_page.locator("[data-live-switch]")).to_contain_text("Live")
+    expect(live_page.locator(WORD)).to_have_text("Live")
     record("instance.restored", "instance:web-1")
     expect(live_page.locator("#timeline")).to_contain_text("instance.restored")
 
 
 def test_a_paused_page_stays_as_it_is(live_page):
     live_page.goto("/events/")
-    live_page.locator("[data-live-switch]").click()
-    expect(live_page.locator("[data-live-switch]")).to_contain_text("Paused")
+    choose(live_page, "Paused")
+    expect(live_page.locator(WORD)).to_have_text("Paused")
     record("instance.restored", "instance:web-1")
-    live_page.locator("[data-live-switch]").click()
+    choose(live_page, "At once")
     expect(live_page.locator("#timeline")).to_contain_text("instance.restored")
 
 
 def test_the_overview_is_live_too(live_page):
     live_page.add_init_script(WITHOUT_CLOCK)
     live_page.goto("/")
-    expect(live_page.locator("[data-live-switch]")).to_contain_text("Live")
+    expect(live_page.locator(WORD)).to_have_text("Live")
     record("instance.restored", "instance:web-2")
     expect(live_page.locator("#overview")).to_contain_text("instance.restored")
 

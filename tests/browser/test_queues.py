@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from allocation.models.clock import database_now
 from queues.models import MinuteCount, Queue, QueuedJob
+from tests.browser.live_menu import choose
 from tests.fixtures.browser import WORDS_STAY
 from tests.site.job_rows import make_job, make_queue, make_run, make_script
 
@@ -174,7 +175,7 @@ def test_what_asks_by_its_own_clock_is_paused_with_the_page(page_as, story):
     job = QueuedJob.objects.get(status="progress")
     page = page_as("viewer")
     page.goto(f"/jobs/{job.pk}/")
-    page.locator("[data-live-switch]").click()
+    choose(page, "Paused")
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.evaluate("htmx.ajax('GET', location.href, {source: '#running', target: '#running'})")

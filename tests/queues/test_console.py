@@ -1,6 +1,13 @@
 """The screens of queues, jobs and services, with jobs and scripts that really run."""
 
+import json
+
 import pytest
+
+from allocation.models import Event
+from allocation.models.clock import from_now
+from atributo_site.models import IdempotencyKey
+from atributo_site.rest.idempotency import remove_expired
 
 PROBE = "/services/probe/-/scripts/checked/"
 pytestmark = pytest.mark.usefixtures("probe", "scripts_see_this_database")
@@ -56,13 +63,47 @@ def test_a_failed_group_runs_again(operator, queue, hands):
 def test_a_script_runs_from_its_form(operator):
     page = operator.get(PROBE).text
     assert 'name="data-pin" type="password"' in page
-    ran = operator.post(PROBE, {"data-n": "5", "data-pin": ""}).text
+    ran = operator.post(PROBE, {"data-n": "5", "data-pin": ""}, follow=True).text
     assert "&quot;n&quot;: 5" in ran
+
+
+def test_what_came_of_a_run_can_be_reloaded_and_shared(operator, client_as):
+    address = operator.post(PROBE, {"data-n": "5"}).headers["Location"]
+    pages = [operator.get(address).text, client_as("viewer").get(address).text]
+    assert all("&quot;n&quot;: 5" in page for page in pages)
+    assert 'value="5"' in pages[0]
+    assert Event.objects.filter(kind="script.ran").count() == 1
+
+
+def test_what_came_of_a_run_shows_no_secret(operator):
+    page = operator.post(PROBE, {"data-n": "5", "data-pin": "canary-7"}, follow=True).text
+    assert "•••" in page
+    assert "canary-7" not in page + IdempotencyKey.objects.get().body
+    assert 'name="data-pin" type="password" value=""' in page
+
+
+def test_what_came_of_a_run_is_kept_for_a_day_and_at_its_script(operator):
+    address = operator.post(PROBE, {"data-n": "5"}).headers["Location"]
+    word = address.partition("?ran=")[2]
+    IdempotencyKey.objects.update(created_at=from_now(-86_500))
+    remove_expired(10)
+    other = "/services/probe/-/scripts/act/"
+    for gone in (address, f"{PROBE}?ran=made-up", f"{other}?ran={word}"):
+        answer = operator.get(gone)
+        assert answer.headers["Location"] == gone.partition("?")[0]
+        assert "no longer there" in operator.get(answer.headers["Location"]).text
+
+
+def test_a_result_that_is_too_large_is_not_kept(operator):
+    given = json.dumps({"result": "x" * 300_000, "say": ["said"]})
+    page = operator.post("/services/probe/-/scripts/act/", {"data": given}, follow=True).text
+    assert "too large to be kept" in page and "said" in page
+    assert len(IdempotencyKey.objects.get().body) < 1000
 
 
 def test_a_script_that_fails_shows_why(operator):
     given = {"data": '{"odd": true}'}
-    page = operator.post("/services/probe/-/scripts/act/", given).text
+    page = operator.post("/services/probe/-/scripts/act/", given, follow=True).text
     assert "status 418" in page
     assert "Traceback" in page
 

@@ -129,6 +129,18 @@ def test_by_rest_and_by_command(queue, sweep, client_as, capsys):
     assert "queue:mail" in capsys.readouterr().out
 
 
+def test_the_command_speaks_in_sentences(queue, capsys):
+    fail(queue, 1)
+    call_command("operations", "start", "retry", "--state", "failed", "--query", "queue:mail")
+    made = Operation.objects.get()
+    assert capsys.readouterr().out == f"Operation {made.pk} is begun, for 1 job: {made.said}.\n"
+    call_command("operations", "show", str(made.pk))
+    assert "waiting" in capsys.readouterr().out
+    for said in ("is aborted: what is done stays done", "had ended already"):
+        call_command("operations", "abort", str(made.pk))
+        assert capsys.readouterr().out == f"Operation {made.pk} {said}.\n"
+
+
 def test_a_viewer_may_look_and_nothing_else(queue, client_as):
     made, client = start(), client_as("viewer")
     assert client.get("/system/operations/").status_code == 200

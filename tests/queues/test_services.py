@@ -196,6 +196,6 @@ def test_development_mode_reads_scripts_anew_after_setup(transactional_db, folde
     assert run_script("/made", "a").result == 22
 
 
-@pytest.mark.parametrize("name", ["mailer", "multiplier", "counter", "fragile"])
+@pytest.mark.parametrize("name", ["mailer", "multiplier", "counter", "fragile", "traffic"])
 def test_every_demo_service_can_be_installed(transactional_db, name):
     assert installation.install(name, f"/{name}", setup=False).scripts.exists()

@@ -133,3 +133,32 @@ def test_from_a_job_id_to_what_happened_in_its_minute(story, client_as):
     page = client.get("/job-ids/", {"id": job_id}).text
     link = re.search(r'href="(/events/\?since=[^"]+)"', page)[1].replace("&amp;", "&")
     assert "instance.drained" in kinds_on(client.get(link))
+
+
+@pytest.fixture
+def drain(db):
+    record("instance.draining", "instance:ada")
+    for _ in range(8):
+        record("instance.jobs_moved", "instance:ada", count=5)
+        record("queue.paused", "queue:mail")
+    record("instance.drained", "instance:ada")
+
+
+def test_the_steps_of_a_drain_are_one_row_in_which_each_is_found(drain, client_as):
+    page = client_as("viewer").get("/events/?subject=instance:ada")
+    assert kinds_on(page) == ["instance.drained", "instance.jobs_moved", "instance.draining"]
+    assert "40 job ids moved in 8 steps" in page.text
+    steps = set(Event.objects.filter(subject="instance:ada").values_list("pk", flat=True))
+    assert {f"event-{pk}" for pk in steps} <= Elements(page.text).ids
+
+
+def test_steps_are_one_row_though_other_things_happen_in_between(drain, client_as):
+    record("instance.jobs_moved", "instance:ada", count=1)  # of another drain
+    kinds = kinds_on(client_as("viewer").get("/events/"))
+    assert kinds.count("instance.jobs_moved") == 2
+    assert kinds.count("queue.paused") == 8
+
+
+def test_whoever_asks_for_the_steps_sees_each(drain, client_as):
+    page = client_as("viewer").get("/events/?kind=instance.jobs_moved")
+    assert kinds_on(page) == ["instance.jobs_moved"] * 8

@@ -21,7 +21,7 @@ def three():
 def test_every_instance_is_a_cell_that_says_how_full_it_is(three, client_as):
     page = client_as("viewer").get("/allocations/-/map/").text
     assert page.count('href="/instances/') >= 3
-    assert "of 20 jobs, unavailable" in page
+    assert "of 20, unavailable" in page
 
 
 def test_a_cell_leads_to_its_instance_however_that_is_called(three, client_as):

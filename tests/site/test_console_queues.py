@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 import queues
-from allocation.models import Event
+from allocation.models import Event, Lease
 from allocation.models.clock import database_now
 from atributo_site.attention import attention
 from atributo_site.metrics import exposition
@@ -172,6 +172,17 @@ def test_a_queue_that_nobody_works_at_needs_attention():
     Queue.objects.update(paused_at=database_now())
     titles = [item["title"] for item in snapshot(database_now())["attention"]]
     assert "Nobody works at the queue mail" not in titles
+
+
+def test_an_empty_list_of_workers_says_whether_any_is_there(client_as):
+    make_queue()
+    client = client_as("viewer")
+    assert "manage.py worker<" in client.get("/queues/mail/").text
+    Lease.objects.acquire("worker/one", "one", 3600)
+    page = client.get("/queues/mail/").text
+    assert "1 worker serves every queue" in page and "manage.py worker<" not in page
+    Queue.objects.update(paused_at=database_now())
+    assert "It is paused: nothing new starts." in client.get("/queues/mail/").text
 
 
 def test_sticky_jobs_that_wait_for_their_instance_are_told_apart(client_as):

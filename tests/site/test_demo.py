@@ -1,8 +1,11 @@
 """The demo tells a story in an empty site and leaves a full one alone."""
 
+from datetime import timedelta
+
 import pytest
 from django.core.management import call_command
 
+import queues
 from allocation.atributo import Atributo
 from allocation.models import Allocation, Event, Instance
 from allocation.models.clock import database_now
@@ -12,6 +15,7 @@ from pools.models import BackendChange
 from queues.history import RANGES, history
 from queues.models import QueuedJob
 from services.fragile.scripts.stick import run as stick
+from services.traffic.scripts.push import run as push_traffic
 
 pytestmark = pytest.mark.django_db
 
@@ -85,6 +89,23 @@ def test_somebody_holds_a_lock_whenever_a_new_user_looks():
 class Context:
     dry_run = False
     client = Client()
+
+    def push(self, script, data, *, queue, **options):
+        queues.get(queue).push(script, data, **options)
+
+
+def test_traffic_goes_on_as_the_history_before_it():
+    call_command("seed_demo")
+    again = QueuedJob.objects.get(script="push")
+    assert (again.repeat_times, again.repeat_delay_ms) == (-1, 60_000)
+    seeded = QueuedJob.objects.count()
+    pushed = push_traffic(Context())
+    assert set(pushed) == {"mail", "numbers", "imports"}
+    assert QueuedJob.objects.count() - seeded == sum(pushed.values())
+    now = database_now()
+    assert QueuedJob.objects.filter(due_at__gt=now + timedelta(seconds=20)).count() > 10
+    before = history(now, RANGES["1h"])[-3]
+    assert sum(pushed.values()) == pytest.approx(before["complete"] + before["failed"], rel=0.3)
 
 
 def test_a_backend_flaps_and_charts_have_a_shape():

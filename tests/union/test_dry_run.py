@@ -48,7 +48,7 @@ def test_a_dry_run_from_a_terminal(bank):
 def test_a_dry_run_in_the_browser_shows_the_diff(bank, client_as):
     fields = {f"data-{name}": value for name, value in bank.order().items()}
     page = client_as("operator").post(
-        "/services/bank/-/scripts/transfer/", {**fields, "dry_run": "yes"}
+        "/services/bank/-/scripts/transfer/", {**fields, "dry_run": "yes"}, follow=True
     )
     assert "It would change" in page.text and "990" in page.text
     assert "/bank/receipt" in page.text

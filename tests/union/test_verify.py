@@ -268,7 +268,7 @@ def test_every_rule_has_a_name_of_its_own():
 def test_watching_prints_changes_and_remembers_that_something_was_broken(healthy, capsys):
     token_ahead()
     code, text = verify(capsys, "--watch", "--rounds", "3", "--every", "0")
-    assert (code, text.count("BROKEN"), text.count("1 rows break them.")) == (1, 1, 1)
+    assert (code, text.count("BROKEN"), text.count("1 row breaks them.")) == (1, 1, 1)
 
 
 def test_watching_a_healthy_installation_is_quiet(healthy, capsys):

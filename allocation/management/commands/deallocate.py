@@ -4,6 +4,7 @@ import argparse
 from typing import Any
 
 from allocation import doors
+from allocation.logic.counted import counted
 from atributo_site.commands import AtributoCommand
 
 
@@ -17,4 +18,5 @@ class Command(AtributoCommand):
         count = len(doors.deallocate_many(job_ids))
         if options["json"]:
             return self.show({"deallocated": count})
-        self.stdout.write(f"{count} of {len(job_ids)} job ids were allocated and are no longer.")
+        asked = counted(len(job_ids), "job id was", "job ids were")
+        self.stdout.write(f"{count} of {asked} allocated, and no longer.")

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from allocation.logic.counted import counted
 from allocation.transactions.client import Client
 from allocation.transactions.doors import told
 from allocation.transactions.response import Response
@@ -73,7 +74,7 @@ class Command(AtributoCommand):
         answer = client.drop(collection)
         if options["json"]:
             return self.show(answer.json)
-        self.stdout.write(f"{answer['dropped']} documents are gone.")
+        self.stdout.write(f"{counted(answer['dropped'], 'document is', 'documents are')} gone.")
 
     def _show_one(self, answer: Response, as_json: bool) -> None:
         answer.raise_for_status()

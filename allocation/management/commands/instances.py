@@ -7,6 +7,7 @@ from typing import Any
 from allocation import availability, doors, drains, holds
 from allocation.busy import patiently
 from allocation.ids import valid_id
+from allocation.logic.counted import counted
 from allocation.models import Instance
 from atributo_site.commands import AtributoCommand, listed_number, with_json
 
@@ -82,7 +83,8 @@ class Command(AtributoCommand):
         dropped = doors.remove_instance(instance_id, drop_jobs=drop_jobs, reason=reason)
         if options["json"]:
             return self.show({"id": instance_id, "removed": True, "jobs_dropped": dropped})
-        self.stdout.write(f"{instance_id} is removed; {dropped} job ids were dropped.")
+        said = counted(dropped, "job id was", "job ids were")
+        self.stdout.write(f"{instance_id} is removed; {said} dropped.")
 
     def _drain(self, instance_id: str, **options: Any) -> None:
         if options["stop"]:
@@ -126,7 +128,8 @@ class Command(AtributoCommand):
         if options["json"]:
             return self.show(_facts(row))
         said = "" if row.available else f" {holds.may_remove(instance_id).sentence}"
-        self.stdout.write(f"{instance_id} is {row.state} with {row.load} job ids.{said}")
+        jobs = counted(row.load, "job id")
+        self.stdout.write(f"{instance_id} is {row.state} with {jobs}.{said}")
 
 
 def _verb(verbs: Any, name: str, text: str, *arguments: str) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 from allocation import plans, rebalances
 from allocation.busy import patiently
+from allocation.logic.counted import counted
 from atributo_site.commands import AtributoCommand
 
 PAUSE_SECONDS = 0.5
@@ -37,7 +38,7 @@ class Command(AtributoCommand):
         plan = plans.plan_rebalance()
         if options["json"]:
             return self.show(plan.facts)
-        self.stdout.write(f"{len(plan.moves)} of {plan.looked_at} job ids would move.")
+        self.stdout.write(f"{len(plan.moves)} of {counted(plan.looked_at, 'job id')} would move.")
         for move in plan.listed:
             self.stdout.write(f"{move.job_id}: {move.source} → {move.target}")
 
@@ -58,4 +59,4 @@ class Command(AtributoCommand):
             self.stdout.write("Nothing was ever rebalanced.")
             return
         state = "running" if found.is_running else "stopped" if found.stopped else "done"
-        self.stdout.write(f"The rebalance is {state}: {found.moved} job ids moved.")
+        self.stdout.write(f"The rebalance is {state}: {counted(found.moved, 'job id')} moved.")

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from allocation.logic.counted import counted
 from allocation.models.clock import database_now
 from atributo_site.commands import EXIT_REFUSED, EXIT_USAGE, AtributoCommand, whole_number
 from atributo_site.invariants import Rule, all_rules
@@ -104,7 +105,8 @@ def _look(rules: list[Rule]) -> Found:
 
 
 def _summary(rules: list[Rule], found: Found) -> str:
-    return f"{len(rules)} rules, {sum(map(len, found.values()))} rows break them."
+    rows = counted(sum(map(len, found.values())), "row breaks", "rows break")
+    return f"{counted(len(rules), 'rule')}, {rows} them."
 
 
 def _end(broken: bool) -> None:

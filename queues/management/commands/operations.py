@@ -1,9 +1,11 @@
 """`manage.py operations`: list, show, start and abort actions on many jobs."""
 
+import json
 from typing import Any
 
 from django.core.management.base import CommandParser
 
+from allocation.logic.counted import counted
 from allocation.models.clock import database_now
 from atributo_site.commands import AtributoCommand, listed_number
 from queues import bulk, operations
@@ -42,7 +44,13 @@ class Command(AtributoCommand):
         self.table(columns, [[str(row[name]) for name in columns] for row in shown])
 
     def _show(self, options: dict[str, Any]) -> None:
-        self.show(OneJobOperationSerializer(found(options["id"])).data)
+        facts = OneJobOperationSerializer(found(options["id"])).data
+        if options["json"]:
+            return self.show(facts)
+        refusals = facts.pop("refusals")
+        self.table(["", ""], [[name, _text(value)] for name, value in facts.items()])
+        if refusals:
+            self.table(["job", "refused because"], [list(each.values()) for each in refusals])
 
     def _start(self, options: dict[str, Any]) -> None:
         made = operations.start(
@@ -52,7 +60,18 @@ class Command(AtributoCommand):
             reason=options["reason"],
             everything=options["everything"],
         )
-        self.show(JobOperationSerializer(found(made.pk)).data)
+        self._say(options, made.pk, f"is begun, for {counted(made.expected, 'job')}: {made.said}")
 
     def _abort(self, options: dict[str, Any]) -> None:
-        operations.abort(options["id"])
+        is_changed = operations.abort(found(options["id"]).pk)
+        said = "is aborted: what is done stays done" if is_changed else "had ended already"
+        self._say(options, options["id"], said)
+
+    def _say(self, options: dict[str, Any], pk: int, said: str) -> None:
+        if options["json"]:
+            return self.show(JobOperationSerializer(found(pk)).data)
+        self.stdout.write(f"Operation {pk} {said}.")
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -6,6 +6,7 @@ from django.core.management.base import CommandParser
 from django.db.transaction import atomic
 
 import queues
+from allocation.logic.counted import counted
 from allocation.models.clock import database_now
 from atributo_site.commands import AtributoCommand
 from queues import catalogue, every_queue
@@ -72,7 +73,7 @@ class Command(AtributoCommand):
         if options["json"]:
             self.show({"changed": len(names), "queues": names})
         else:
-            self.stdout.write(f"{len(names)} {'queue' if len(names) == 1 else 'queues'} {said}")
+            self.stdout.write(f"{counted(len(names), 'queue')} {said}")
 
     def _create(self, options: dict[str, Any]) -> None:
         """All of it or nothing."""
@@ -104,7 +105,7 @@ class Command(AtributoCommand):
             if shown["when_away"] != WhenAway.WAIT:
                 away += f" after {shown['away_seconds']} s"
             self.stdout.write(
-                f"{shown['name']}: {state}, {shown['max_workers']} workers; "
+                f"{shown['name']}: {state}, {counted(shown['max_workers'], 'worker')}; "
                 f"without their instance {away}; finished ones are kept "
-                f"{shown['retention_days']} days"
+                f"{counted(shown['retention_days'], 'day')}"
             )

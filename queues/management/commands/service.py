@@ -56,7 +56,11 @@ class Command(AtributoCommand):
         self.table(["mount", "name", "version", "scripts"], rows)
 
     def _folders(self, options: dict[str, Any]) -> None:
-        self.show(bundle.available())
+        names = bundle.available()
+        if options["json"]:
+            return self.show(names)
+        for name in names:
+            self.stdout.write(name)
 
     def _install(self, options: dict[str, Any]) -> None:
         self._change(installation.install, options)

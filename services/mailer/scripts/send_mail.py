@@ -15,6 +15,7 @@ def run(context):
 
     name = context.job["id"] if context.job else uuid4().hex
     path = Path(context.service.configuration["outbox"]) / f"{name}.eml"
-    path.write_bytes(bytes(message))
-    context.log(f"wrote {path}")
+    if not context.dry_run:
+        path.write_bytes(bytes(message))
+        context.log(f"wrote {path}")
     return {"file": str(path)}

@@ -33,7 +33,7 @@ const KEYS = {
   k: () => step(-1),
   x: () => here()?.querySelector("input[type=checkbox]")?.click(),
   r: retry,
-  p: () => document.querySelector("[data-live-switch]")?.click(),
+  p: () => document.dispatchEvent(new Event("live:toggle")),
   "?": () => help?.showModal(),
 };
 

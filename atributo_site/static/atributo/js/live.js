@@ -3,13 +3,17 @@
 // <section id="x" data-live="instance queue:mail" …>: those topics; an empty value means all.
 const STREAM = "/events/stream";
 const LEAST_PAUSE_MS = 1000;
+const PACES_S = [0, 5, 30];
 const POLL_MS = { live: 15000, polling: 5000 };
 const SAID = { live: "Live", polling: "Polling", paused: "Paused" };
 
-const button = document.querySelector("[data-live-switch]");
+const menu = document.querySelector("[data-live-menu]");
+const choices = [...document.querySelectorAll("[data-pace]")];
 const parts = () => [...document.querySelectorAll("[data-live]")];
 
-let paused = sessionStorage.getItem("paused") === "yes";
+// What a person chose holds for all tabs of the browser: seconds, 0 for at once, and a pause.
+const isPaused = () => localStorage.getItem("paused") === "yes";
+const pace = () => PACES_S.find((seconds) => String(seconds) === localStorage.getItem("pace")) ?? 0;
 let source = null;
 let poll = null;
 let waiting = null;
@@ -18,12 +22,15 @@ const stale = new Set(); // ids of the parts to fetch
 
 function enter(state) {
   clearInterval(poll);
-  poll = state === "paused" ? null : setInterval(() => hint(), POLL_MS[state]);
-  if (!button) return;
-  button.hidden = parts().length === 0;
-  button.dataset.state = state;
-  button.setAttribute("aria-pressed", String(state === "paused"));
-  button.querySelector("[data-live-word]").textContent = SAID[state];
+  poll = state === "paused" ? null : setInterval(() => hint(), POLL_MS[state] ?? pace() * 1000);
+  if (!menu) return;
+  const chosen = isPaused() ? "paused" : String(pace());
+  menu.hidden = parts().length === 0;
+  menu.dataset.state = state;
+  menu.querySelector("[data-live-word]").textContent = SAID[state] ?? `${pace()} s`;
+  for (const choice of choices) {
+    choice.setAttribute("aria-pressed", String(choice.dataset.pace === chosen));
+  }
 }
 
 // A tick or a word that nobody has sent yet would be lost.
@@ -61,10 +68,14 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   if (part?.matches?.("[data-live], [data-polled]") && isBusy(part)) event.detail.shouldSwap = false;
 });
 
-// What asks by its own clock is quiet, too, while the page is paused or nobody sees it.
+// What asks by its own clock keeps to the pace, too, and is quiet while paused or unseen.
+const askedAt = new Map();
 document.addEventListener("htmx:beforeRequest", (event) => {
-  const isQuiet = paused || document.hidden;
-  if (isQuiet && event.detail.elt.matches("[data-polled]")) event.preventDefault();
+  const part = event.detail.elt;
+  if (!part.matches("[data-polled]")) return;
+  const isTooSoon = Date.now() < (askedAt.get(part.id) ?? 0) + pace() * 1000;
+  if (isPaused() || document.hidden || isTooSoon) event.preventDefault();
+  else askedAt.set(part.id, Date.now());
 });
 
 function concerns(part, subject) {
@@ -81,7 +92,9 @@ function hint(subject = null) {
 }
 
 function start() {
-  if (paused || document.hidden || source || parts().length === 0) return;
+  if (isPaused()) return enter("paused");
+  if (document.hidden || source || parts().length === 0) return;
+  if (pace() > 0) return enter("paced");
   enter("polling");
   source = new EventSource(STREAM);
   source.onopen = () => enter("live");
@@ -97,22 +110,28 @@ function stop() {
   source = poll = waiting = null;
 }
 
-function resume() {
+function startAnew() {
+  stop();
   start();
-  hint();
+  if (!isPaused() && !document.hidden) hint();
 }
 
-button?.addEventListener("click", () => {
-  paused = !paused;
-  sessionStorage.setItem("paused", paused ? "yes" : "no");
-  stop();
-  if (paused) enter("paused");
-  else resume();
-});
-document.addEventListener("visibilitychange", () => {
-  stop();
-  if (!document.hidden && !paused) resume();
-});
+function pause(word) {
+  localStorage.setItem("paused", word);
+  startAnew();
+}
 
-if (paused) enter("paused");
+for (const choice of choices) {
+  choice.addEventListener("click", () => {
+    const isPause = choice.dataset.pace === "paused";
+    if (!isPause) localStorage.setItem("pace", choice.dataset.pace);
+    pause(isPause ? "yes" : "no");
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
+}
+document.addEventListener("live:toggle", () => pause(isPaused() ? "no" : "yes"));
+document.addEventListener("visibilitychange", startAnew);
+window.addEventListener("storage", startAnew); // another tab chose
+
 start();
