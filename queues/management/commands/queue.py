@@ -1,6 +1,6 @@
 """`manage.py queue`: list, create, scale, pause, resume, delete queues."""
 
-from argparse import SUPPRESS
+from argparse import SUPPRESS, ArgumentTypeError
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -108,7 +108,8 @@ class Command(AtributoCommand):
             keys = (*COLUMNS, "next_due_at", "target_age_seconds")
             self.show([{key: line[key] for key in keys} for line in found])
             return
-        self.table(list(COLUMNS), [[line[column] for column in COLUMNS] for line in found])
+        rows = [["–" if line[name] is None else line[name] for name in COLUMNS] for line in found]
+        self.table(list(COLUMNS), rows)
 
     def _tell(self, options: dict[str, Any]) -> None:
         shown = queue_shown(catalogue.row(options["name"]))
@@ -128,4 +129,9 @@ class Command(AtributoCommand):
 
 
 def seconds_or_default(text: str) -> int | None:
-    return None if text == DEFAULT else whole_number(1, MOST_TARGET_AGE_SECONDS)(text)
+    if text == DEFAULT:
+        return None
+    try:
+        return whole_number(1, MOST_TARGET_AGE_SECONDS)(text)
+    except ArgumentTypeError as error:
+        raise ArgumentTypeError(f"{error}, or «{DEFAULT}»") from error
