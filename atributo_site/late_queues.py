@@ -4,7 +4,7 @@ from shlex import quote
 from typing import Any
 from urllib.parse import urlencode
 
-from atributo_site.console.durations import duration
+from atributo_site.console.durations import duration, roughly
 from queues.logic.job_query import written
 from queues.logic.lateness import needs_a_look, target_age
 from queues.models.queue import MOST_WORKERS
@@ -37,7 +37,7 @@ def _said(queue: dict[str, Any]) -> tuple[str, str, str, str]:
 
 def _since(queue: dict[str, Any]) -> str:
     age, target = queue["oldest_seconds"], target_age(queue["target_age_seconds"])
-    return f"Its oldest job has been due for {duration(age)}; its target age is {duration(target)}."
+    return f"Its oldest job has been due for {duration(age)}; its target age is {roughly(target)}."
 
 
 def _more_workers(queue: dict[str, Any]) -> str:

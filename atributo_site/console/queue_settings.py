@@ -5,7 +5,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 
 import queues
-from atributo_site.console.durations import duration
+from atributo_site.console.durations import roughly
 from atributo_site.console.queues import AWAY_SAID, back, found
 from atributo_site.console.screen import Screen
 from queues import catalogue
@@ -80,7 +80,7 @@ class TargetAge(Screen):
             return back(request, name)
         own = form.cleaned_data["target_age_seconds"]
         set_target_age(name, own)
-        messages.success(request, f"{name} is late after {duration(target_age(own))}.")
+        messages.success(request, f"{name} is late after {roughly(target_age(own))}.")
         return back(request, name)
 
 

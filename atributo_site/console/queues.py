@@ -11,6 +11,7 @@ from django.shortcuts import redirect
 import queues
 from allocation.models import Event
 from allocation.models.clock import database_now
+from atributo_site.console.form_errors import said
 from atributo_site.console.screen import Screen
 from atributo_site.permissions import may
 from queues import every_queue
@@ -34,7 +35,14 @@ AWAY_SAID: dict[str, str] = {
 
 class NewQueue(forms.Form):
     name = forms.CharField(max_length=255)
-    max_workers = forms.IntegerField(min_value=1, max_value=MOST_WORKERS)
+    max_workers = forms.IntegerField(label="Jobs at once", min_value=1, max_value=MOST_WORKERS)
+
+    def clean_name(self) -> str:
+        """Whoever makes one does not mean to scale another."""
+        name = self.cleaned_data["name"]
+        if Queue.objects.existing().filter(name=name).exists():
+            raise forms.ValidationError(f"there is a queue {name} already.")
+        return name
 
 
 class Queues(Screen):
@@ -65,6 +73,7 @@ class Queues(Screen):
             after=rows[PAGE - 1].name if len(rows) > PAGE else None,
             before=bool(after),
             form=form or NewQueue(initial={"max_workers": 1}),
+            wrong=said(form) if form else "",
             can_pause=every_queue.running().exists(),
             can_resume=every_queue.paused().exists(),
             rights=rights(self.request),

@@ -53,9 +53,10 @@ def test_one_of_two_who_step_down_to_one_is_told():
     assert sorted(found, key=str) == [1, None]
 
 
-def test_a_new_slot_is_rung_for(queue, act, hands):
+def test_a_new_slot_is_rung_for(probe, act):
     """What waits for room starts without waiting for the curator."""
-    ids = queue.push_many(act, [None] * 3)
-    scale_by("work", 1)
-    hands.drain()
-    assert queue.complete() == ids
+    queues.create("q", 1).push_many(act, [None] * 3)
+    rung = Slot.objects.filter(queue__name="q").exclude(rung_at=None)
+    assert rung.count() == 1
+    scale_by("q", 1)
+    assert rung.count() == 2

@@ -159,6 +159,24 @@ def test_a_queue_is_made_with_any_name(client_as):
     assert client.post("/queues/", {"name": "", "max_workers": 3}).status_code == 400
 
 
+def test_making_one_that_exists_is_refused_and_changes_nothing(client_as):
+    make_queue()
+    answer = client_as("admin").post("/queues/", {"name": "mail", "max_workers": 7})
+    assert answer.status_code == 400
+    assert "Name: there is a queue mail already." in answer.text
+    assert Queue.objects.get(name="mail").max_workers == 2
+
+
+def test_a_worker_is_asked_for_only_where_something_waits(client_as):
+    queue = make_queue()
+    client = client_as("viewer")
+    assert "Nothing waits for one." in client.get("/queues/mail/").text
+    make_job(queue)
+    assert "Workers listen to every queue:" in client.get("/queues/mail/").text
+    queues.pause("mail")
+    assert "It is paused: nothing new starts." in client.get("/queues/mail/").text
+
+
 def test_a_missing_queue_is_not_found(client_as):
     assert client_as("admin").get("/queues/nowhere/").status_code == 404
     assert client_as("admin").post("/queues/nowhere/pause").status_code == 404
