@@ -26,8 +26,10 @@ SWITCHES = {
     "pause": (every_queue.pause_all, "paused"),
     "resume": (every_queue.resume_all, "resumed"),
 }
-COLUMNS = ("name", "running", "max_workers", "waiting", "delayed", "oldest_seconds", "lateness")
-COLUMNS += ("paused",)
+COLUMNS = (
+    *("name", "running", "max_workers", "waiting", "delayed"),
+    *("oldest_seconds", "lateness", "paused"),
+)
 
 
 class Command(AtributoCommand):
@@ -120,8 +122,10 @@ class Command(AtributoCommand):
             away = f"sticky jobs {shown['when_away']}"
             if shown["when_away"] != WhenAway.WAIT:
                 away += f" after {shown['away_seconds']} s"
+            count = shown["max_workers"]
+            workers = f"{count} worker" if count == 1 else f"{count} workers"
             self.stdout.write(
-                f"{shown['name']}: {state}, {shown['max_workers']} workers; "
+                f"{shown['name']}: {state}, {workers}; "
                 f"without their instance {away}; finished ones are kept "
                 f"{shown['retention_days']} days; the oldest may wait "
                 f"{target_age(shown['target_age_seconds'])} s"
