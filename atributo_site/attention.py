@@ -1,15 +1,12 @@
 """What an operator should look at first: pure, from the snapshot alone."""
 
 from typing import Any
-from urllib.parse import urlencode
 
 from allocation.logic.counted import counted
-from atributo_site.console.durations import duration
-from queues.logic.job_query import written
+from atributo_site.late_queues import late_queues
 
 LARGEST_SKEW_SECONDS = 2.0  # between the web server's clock and the database's
 OFTEN = 3  # restarts of one process that are worth a look
-STALE_SECONDS = 30  # due work that nobody has begun
 
 
 def attention(snapshot: dict[str, Any]) -> list[dict[str, str]]:
@@ -20,7 +17,7 @@ def attention(snapshot: dict[str, Any]) -> list[dict[str, str]]:
         *_clock(snapshot),
         *_curator(snapshot),
         *_workers(snapshot),
-        *_stale_queues(snapshot),
+        *_late_queues(snapshot),
         *_failing(snapshot),
         *_transactions(snapshot),
         *_pools(snapshot),
@@ -77,30 +74,9 @@ def _workers(snapshot: dict[str, Any]) -> list[dict[str, str]]:
     return found
 
 
-def _stale_queues(snapshot: dict[str, Any]) -> list[dict[str, str]]:
-    return [
-        _stale_queue(queue)
-        for queue in snapshot.get("queues", {}).get("queues", [])
-        if (queue["oldest_seconds"] or 0) > STALE_SECONDS
-        and not queue["running"]
-        and not queue["paused"]
-    ]
-
-
-def _stale_queue(queue: dict[str, Any]) -> dict[str, str]:
-    since = f"Its oldest job has been due for {duration(queue['oldest_seconds'])}"
-    if queue["oldest_is_sticky"]:  # another worker would not help
-        title = f"Sticky jobs of the queue {queue['name']} wait for their instance"
-        detail = f"{since}; open it to see what it waits for."
-        link = _waiting(queue, columns=["state", "script", "sticky", "instance", "when"])
-        return _item("warning", title, detail, "manage.py worker --instance ID", link)
-    title = f"Nobody works at the queue {queue['name']}"
-    return _item("warning", title, f"{since}.", "manage.py worker", _waiting(queue))
-
-
-def _waiting(queue: dict[str, Any], **shown: list[str]) -> str:
-    asked = {"state": "waiting", "q": written("queue", queue["name"]), **shown}
-    return f"/jobs/?{urlencode(asked, doseq=True)}"
+def _late_queues(snapshot: dict[str, Any]) -> list[dict[str, str]]:
+    found = late_queues(snapshot.get("queues", {}).get("queues", []))
+    return [_item("warning", *said) for said in found]
 
 
 def _failing(snapshot: dict[str, Any]) -> list[dict[str, str]]:

@@ -7,6 +7,8 @@ from typing import Any
 from prometheus_client import CollectorRegistry, Metric, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
+from queues.logic.lateness import target_age
+
 
 def exposition(snapshot: dict[str, Any]) -> bytes:
     registry = CollectorRegistry(auto_describe=False)
@@ -99,6 +101,10 @@ QUEUE_GAUGES: dict[str, tuple[str, Callable[[dict[str, Any]], float]]] = {
     "waiting": ("Due jobs, counted up to 10,001.", lambda queue: queue["waiting"]),
     "delayed": ("Jobs due later, counted up to 10,001.", lambda queue: queue["delayed"]),
     "oldest_seconds": ("Age of the oldest due job.", lambda queue: queue["oldest_seconds"] or 0),
+    "target_age_seconds": (
+        "Age of the oldest due job that is still fine.",
+        lambda queue: target_age(queue["target_age_seconds"]),
+    ),
     "running": ("Slots in use.", lambda queue: queue["running"]),
     "max_workers": ("Slots there are.", lambda queue: queue["max_workers"]),
     "paused": ("1 while paused.", lambda queue: queue["paused"]),

@@ -24,7 +24,7 @@ from queues.search import INDEXED
 class QueueList(RawList):
     view_action = "queue.view"
     list_display = ["name", "max_workers", "paused_at", "when_away", "away_seconds"]
-    list_display += ["retention_days", "deleted_at"]
+    list_display += ["target_age_seconds", "retention_days", "deleted_at"]
     search_fields = ["name__startswith"]
     newest_first = False
 

@@ -14,9 +14,16 @@ from atributo_site.rest.endpoint import Endpoint, ListEndpoint
 from atributo_site.rest.strict_serializer import StrictSerializer, checked
 from queues import catalogue, every_queue
 from queues.logic.away import WhenAway
+from queues.logic.lateness import TARGET_AGE_SECONDS
 from queues.models import Queue
-from queues.models.queue import MOST_WORKERS
+from queues.models.queue import MOST_TARGET_AGE_SECONDS, MOST_WORKERS
 from queues.shown import queue_shown
+from queues.target_age import set_target_age
+
+TARGET_AGE = (
+    "How old the oldest due job may become before somebody should look; "
+    f"null: {TARGET_AGE_SECONDS} s, while nobody works at the queue."
+)
 
 
 class QueueSerializer(serializers.Serializer):
@@ -28,6 +35,7 @@ class QueueSerializer(serializers.Serializer):
     retention_days = serializers.IntegerField()
     when_away = serializers.ChoiceField(list(WhenAway))
     away_seconds = serializers.IntegerField()
+    target_age_seconds = serializers.IntegerField(allow_null=True, help_text=TARGET_AGE)
     created_at = serializers.DateTimeField()
 
     def to_representation(self, instance: Any) -> Any:
@@ -52,6 +60,13 @@ class QueueChanges(StrictSerializer):
         max_value=catalogue.MOST_AWAY_SECONDS,
         required=False,
         help_text="The grace before they move or fail.",
+    )
+    target_age_seconds = serializers.IntegerField(
+        min_value=1,
+        max_value=MOST_TARGET_AGE_SECONDS,
+        allow_null=True,
+        required=False,
+        help_text=TARGET_AGE,
     )
 
 
@@ -154,4 +169,6 @@ def changed(name: str, given: dict[str, Any]) -> Queue:
         catalogue.set_retention(name, given["retention_days"])
     if given.keys() & {"when_away", "away_seconds"}:
         catalogue.set_when_away(name, given.get("when_away"), given.get("away_seconds"))
+    if "target_age_seconds" in given:
+        set_target_age(name, given["target_age_seconds"])
     return catalogue.row(name)

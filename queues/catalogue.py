@@ -37,7 +37,7 @@ def create(name: str, max_workers: int | None = None, *, using: str = "default")
         if made or changes:
             kind = "queue.created" if made else "queue.changed"
             record(kind, f"queue:{name}", using=using, max_workers=queue.max_workers)
-    on_commit(lambda: _ring(queue, using), using=using, robust=True)
+    on_commit(lambda: ring_due(queue, using), using=using, robust=True)
     return QueueHandle(name, using=using)
 
 
@@ -70,7 +70,7 @@ def resume(name: str, *, using: str = "default") -> bool:
     changes = {"paused_at": None, "paused_by": ""}
     resumed = _switch(name, "queue.resumed", {"paused_at__isnull": False}, changes, using)
     queue = row(name, using=using)
-    on_commit(lambda: _ring(queue, using), using=using, robust=True)
+    on_commit(lambda: ring_due(queue, using), using=using, robust=True)
     return resumed
 
 
@@ -150,6 +150,6 @@ def _check_away(policy: Any, seconds: Any) -> None:
         raise BadQueue(f"away_seconds must be a whole number from 0 to {MOST_AWAY_SECONDS}")
 
 
-def _ring(queue: Queue, using: str) -> None:
+def ring_due(queue: Queue, using: str) -> None:
     if has_due(queue.pk, using=using):
         ring(queue.pk, queue.name, queue.max_workers, using=using)

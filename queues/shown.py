@@ -24,6 +24,7 @@ def queue_shown(queue: Queue, running: int | None = None) -> dict[str, Any]:
         "retention_days": queue.retention_days,
         "when_away": queue.when_away,
         "away_seconds": queue.away_seconds,
+        "target_age_seconds": queue.target_age_seconds,
         "created_at": queue.created_at,
     }
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from queues.depth import COUNTED, first_due, oldest_is_sticky, oldest_seconds, with_depth
 from queues.failures import failing
+from queues.logic.lateness import lateness
 from queues.minutes import series, sums
 from queues.models import Queue, QueuedJob
 from queues.search import INDEXED
@@ -34,6 +35,7 @@ def snapshot(now: datetime) -> dict[str, Any]:
 def queue_shown(queue: Any, now: datetime, hour: dict[str, int] | None) -> dict[str, Any]:
     """One queue with its depth and its last hour."""
     counts = hour or NOTHING
+    oldest, own = oldest_seconds(queue, now), queue.target_age_seconds
     return {
         "name": queue.name,
         "running": queue.running,
@@ -43,7 +45,9 @@ def queue_shown(queue: Any, now: datetime, hour: dict[str, int] | None) -> dict[
         "waiting": queue.due,
         "delayed": queue.delayed,
         "next_due_at": first_due(queue),
-        "oldest_seconds": oldest_seconds(queue, now),
+        "oldest_seconds": oldest,
+        "target_age_seconds": own,
+        "lateness": lateness(oldest, own, queue.paused),
         "oldest_is_sticky": oldest_is_sticky(queue),
         "hour": {name: counts[name] for name in SUMS},
     }

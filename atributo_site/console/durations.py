@@ -19,7 +19,7 @@ def duration(seconds: float | None) -> str:
 
 
 def roughly(seconds: float) -> str:
-    """For what is still to come: whole seconds, at least one."""
+    """For what is still to come or was chosen: whole seconds, at least one."""
     return _two_units(max(1, ceil(seconds)))
 
 

@@ -1,4 +1,4 @@
-"""Queues: what runs, what waits and since when; pause, resume, scale."""
+"""Queues: what runs, what waits and since when; make, pause, resume, delete one."""
 
 from datetime import datetime
 from typing import Any
@@ -12,15 +12,17 @@ import queues
 from allocation.logic.counted import counted
 from allocation.models import Event, Lease
 from allocation.models.clock import database_now
+from atributo_site.console.form_errors import said
 from atributo_site.console.screen import Screen
 from atributo_site.permissions import may
-from queues import catalogue, every_queue
+from queues import every_queue
 from queues.depth import with_depth
 from queues.errors import QueueNotFound
 from queues.logic.away import WhenAway
+from queues.logic.lateness import TARGET_AGE_SECONDS, target_age
 from queues.minutes import series, sums, within_ms
 from queues.models import Queue, Slot
-from queues.models.queue import MOST_WORKERS
+from queues.models.queue import MOST_TARGET_AGE_SECONDS, MOST_WORKERS
 from queues.snapshot import queue_shown
 
 PAGE = 50
@@ -34,7 +36,14 @@ AWAY_SAID: dict[str, str] = {
 
 class NewQueue(forms.Form):
     name = forms.CharField(max_length=255)
-    max_workers = forms.IntegerField(min_value=1, max_value=MOST_WORKERS)
+    max_workers = forms.IntegerField(label="Jobs at once", min_value=1, max_value=MOST_WORKERS)
+
+    def clean_name(self) -> str:
+        """Whoever makes one does not mean to scale another."""
+        name = self.cleaned_data["name"]
+        if Queue.objects.existing().filter(name=name).exists():
+            raise forms.ValidationError(f"there is a queue {name} already.")
+        return name
 
 
 class Queues(Screen):
@@ -65,6 +74,7 @@ class Queues(Screen):
             after=rows[PAGE - 1].name if len(rows) > PAGE else None,
             before=bool(after),
             form=form or NewQueue(initial={"max_workers": 1}),
+            wrong=said(form) if form else "",
             can_pause=every_queue.running().exists(),
             can_resume=every_queue.paused().exists(),
             rights=rights(self.request),
@@ -92,6 +102,10 @@ class OneQueue(Screen):
             rights=rights(request),
             policies=list(WhenAway),
             away_said=AWAY_SAID[queue.when_away].format(queue.away_seconds),
+            most_workers=MOST_WORKERS,
+            target_age=target_age(queue.target_age_seconds),
+            default_target_age=TARGET_AGE_SECONDS,
+            most_target_age=MOST_TARGET_AGE_SECONDS,
         )
 
 
@@ -128,43 +142,6 @@ class Resume(Screen):
             messages.success(request, f"{name} runs again.")
         else:
             messages.warning(request, f"{name} was not paused.")
-        return back(request, name)
-
-
-class Scale(Screen):
-    actions = {"POST": "queue.administer"}
-
-    def post(self, request: HttpRequest, name: str) -> HttpResponse:
-        found(name)
-        form = NewQueue({"name": name, "max_workers": request.POST.get("max_workers", "")})
-        if not form.is_valid():
-            messages.error(request, f"Workers: a whole number from 1 to {MOST_WORKERS}.")
-            return back(request, name)
-        workers = form.cleaned_data["max_workers"]
-        queues.create(name, workers)
-        messages.success(request, f"{name} runs up to {counted(workers, 'job')} at once.")
-        return back(request, name)
-
-
-class AwayForm(forms.Form):
-    when_away = forms.ChoiceField(choices=[(each.value, each.value) for each in WhenAway])
-    away_seconds = forms.IntegerField(min_value=0, max_value=catalogue.MOST_AWAY_SECONDS)
-
-
-class Away(Screen):
-    """The policy for sticky jobs whose instance is away."""
-
-    actions = {"POST": "queue.administer"}
-
-    def post(self, request: HttpRequest, name: str) -> HttpResponse:
-        found(name)
-        form = AwayForm(request.POST)
-        if not form.is_valid():
-            messages.error(request, "Choose wait, move or fail, and a whole number of seconds.")
-            return back(request, name)
-        policy, seconds = form.cleaned_data["when_away"], form.cleaned_data["away_seconds"]
-        catalogue.set_when_away(name, policy, seconds)
-        messages.success(request, f"{name}: sticky jobs {AWAY_SAID[policy].format(seconds)}.")
         return back(request, name)
 
 

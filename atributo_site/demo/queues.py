@@ -7,6 +7,7 @@ from allocation.models.clock import database_now
 from allocation.transactions import Client
 from queues import installation
 from queues.models import Queue, QueuedJob, Service
+from queues.target_age import set_target_age
 
 MOUNTS = ("mailer", "multiplier", "counter", "fragile", "bank", "traffic")
 PEOPLE = ("ada", "grace", "edsger", "barbara", "alan", "katherine")
@@ -46,6 +47,7 @@ def tell() -> None:
 
 def _mails() -> None:
     mail = queues.create("mail", max_workers=2)
+    set_target_age("mail", 10)
     mails = [
         {"to": f"{name}@example.org", "subject": f"Invoice {number}"}
         for number in range(1, 4)

@@ -15,13 +15,14 @@ from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 
 from allocation.logic.secrets import masked
-from atributo_site.console.durations import ago, duration
+from atributo_site.console.durations import ago, duration, roughly
 from atributo_site.console.states import tone
 from atributo_site.console.subjects import minute_url, subject_url
 
 register = template.Library()
 register.filter("tone", tone)
 register.filter("duration", duration)
+register.filter("roughly", roughly)
 register.filter("minute_url", minute_url)
 
 

@@ -10,6 +10,7 @@ from queues.logic.away import WhenAway
 MOST_WORKERS = 1000
 RETENTION_DAYS = 30
 AWAY_SECONDS = 30
+MOST_TARGET_AGE_SECONDS = 365 * 86_400
 
 
 class QueueQuerySet(models.QuerySet):
@@ -29,6 +30,7 @@ class QueueQuerySet(models.QuerySet):
                 retention_days=RETENTION_DAYS,
                 when_away=WhenAway.WAIT,
                 away_seconds=AWAY_SECONDS,
+                target_age_seconds=None,
             )
             == 1
         )
@@ -50,6 +52,7 @@ class Queue(models.Model):
         max_length=8, choices=[(each.value, each.value) for each in WhenAway], default="wait"
     )
     away_seconds = models.PositiveIntegerField(default=AWAY_SECONDS)
+    target_age_seconds = models.PositiveIntegerField(null=True, blank=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     deleted_at = models.DateTimeField(null=True, blank=True)
 
@@ -65,6 +68,11 @@ class Queue(models.Model):
             models.CheckConstraint(
                 condition=Q(when_away__in=[each.value for each in WhenAway]),
                 name="queue_when_away_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(target_age_seconds=None)
+                | Q(target_age_seconds__range=(1, MOST_TARGET_AGE_SECONDS)),
+                name="queue_target_age_in_range",
             ),
         ]
 

@@ -6,8 +6,10 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import expect
 
+import queues
 from allocation.models.clock import database_now
 from queues.models import MinuteCount, Queue, QueuedJob
+from queues.target_age import set_target_age
 from tests.browser.live_menu import choose
 from tests.fixtures.browser import WORDS_STAY
 from tests.site.job_rows import make_job, make_queue, make_run, make_script
@@ -61,7 +63,10 @@ def test_a_running_job_shows_new_lines_and_its_end(page_as, story):
 
 def test_lists_fit_the_screens_that_people_have(page_as, story):
     wide = {"from": "katherine", "to": "edsger", "amount": 100_000, "text": "long " * 20}
-    make_job(make_queue("imports"), "failed", script="multiply-all", error="E: 1", data=wide)
+    imports = make_queue("imports")
+    make_job(imports, "failed", script="multiply-all", error="E: 1", data=wide)
+    make_job(imports, due_at=database_now() - timedelta(hours=23, minutes=59))
+    set_target_age("imports", 3599)
     page = page_as("admin")
     too_wide = {}
     for width in (1440, 1366, 1280, 1024):
@@ -94,6 +99,25 @@ def test_the_buttons_of_a_job_follow_its_state(page_as, story):
     expect(page.get_by_role("button", name="Abort")).to_have_count(0)
     page.keyboard.press("r")
     expect(page.get_by_role("heading", name="Run send-mail again?")).to_be_visible()
+
+
+def test_the_head_of_a_queue_follows_what_others_do(page_as, story):
+    page = page_as("admin")
+    page.goto("/queues/mail/")
+    expect(page.get_by_label("Jobs at once", exact=True).last).to_have_value("2")
+    queues.pause("mail")
+    queues.create("mail", 5)
+    page.evaluate(COME_BACK)
+    expect(page.get_by_role("button", name="Resume")).to_be_visible()
+    expect(page.get_by_label("Jobs at once", exact=True).last).to_have_value("5")
+
+
+def test_workers_are_stepped_without_javascript_by_what_is_there_now(page_as, story):
+    page = page_as("admin", java_script_enabled=False)
+    page.goto("/queues/mail/")
+    queues.create("mail", 5)
+    page.get_by_role("button", name="One job less at once").click()
+    expect(page.get_by_text("mail runs up to 4 jobs at once.")).to_be_visible()
 
 
 def test_what_was_ahead_is_due_while_somebody_types(page_as, story):

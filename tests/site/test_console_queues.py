@@ -117,12 +117,54 @@ def test_scaling_needs_an_administrator_and_a_number(client_as):
     assert Queue.objects.get(name="mail").max_workers == 9
 
 
+def test_a_step_needs_an_administrator_and_a_direction(client_as):
+    make_queue()
+    assert client_as("operator").post("/queues/mail/step", {"by": 1}).status_code == 403
+    client = client_as("admin")
+    assert "up to 3 jobs at once" in client.post("/queues/mail/step", {"by": 1}, follow=True).text
+    for wrong in ({}, {"by": "2"}, {"by": "0"}, {"by": "many"}):
+        assert "One more or one less" in client.post("/queues/mail/step", wrong, follow=True).text
+    assert Queue.objects.get(name="mail").max_workers == 3
+    assert client.post("/queues/nowhere/step", {"by": 1}).status_code == 404
+
+
+def test_whoever_steps_below_one_is_told(client_as):
+    make_queue()
+    client = client_as("admin")
+    said = [client.post("/queues/mail/step", {"by": -1}, follow=True).text for _ in range(2)]
+    assert "mail runs one job at a time." in said[0]
+    assert "mail runs one job at a time already; pause it to stop it." in said[1]
+
+
+def test_the_target_age_is_set_and_forgotten_on_the_page(client_as):
+    make_queue()
+    path, wish = "/queues/mail/target-age", {"target_age_seconds": 90}
+    assert client_as("operator").post(path, wish).status_code == 403
+    client = client_as("admin")
+    assert "mail is late after 1 min 30 s." in client.post(path, wish, follow=True).text
+    assert "target 1 min 30 s" in client.get("/queues/").text
+    for wrong in ("0", "-1", "soon", "1e9", "99999999999"):
+        answer = client.post(path, {"target_age_seconds": wrong}, follow=True)
+        assert "a whole number of seconds from 1 to 31536000, or nothing" in answer.text
+    assert Queue.objects.get(name="mail").target_age_seconds == 90
+    client.post(path, {"target_age_seconds": ""})
+    assert Queue.objects.get(name="mail").target_age_seconds is None
+
+
 def test_a_queue_is_made_with_any_name(client_as):
     client = client_as("admin")
     answer = client.post("/queues/", {"name": "a/b c", "max_workers": 3})
     assert answer.headers["Location"] == "/queues/a%1Fb%20c/"
     assert client.get(answer.headers["Location"]).status_code == 200
     assert client.post("/queues/", {"name": "", "max_workers": 3}).status_code == 400
+
+
+def test_making_one_that_exists_is_refused_and_changes_nothing(client_as):
+    make_queue()
+    answer = client_as("admin").post("/queues/", {"name": "mail", "max_workers": 7})
+    assert answer.status_code == 400
+    assert "Name: there is a queue mail already." in answer.text
+    assert Queue.objects.get(name="mail").max_workers == 2
 
 
 def test_a_missing_queue_is_not_found(client_as):
@@ -185,6 +227,78 @@ def test_an_empty_list_of_workers_says_whether_any_is_there(client_as):
     assert "It is paused: nothing new starts." in client.get("/queues/mail/").text
 
 
+def late_by(seconds, target, **changes):
+    """A queue `mail` whose oldest job has been due for that long."""
+    queue = make_queue()
+    Queue.objects.filter(pk=queue.pk).update(target_age_seconds=target, **changes)
+    make_job(queue, due_at=database_now() - timedelta(seconds=seconds))
+    return queue
+
+
+def works_at(queue):
+    lease = {"holder": "a", "leased_until": database_now() + timedelta(minutes=1)}
+    Slot.objects.filter(queue=queue, number=0).update(**lease)
+
+
+def told():
+    titles = [item["title"] for item in snapshot(database_now())["attention"]]
+    return [title for title in titles if "queue mail" in title]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "target", "word", "tone"),
+    [
+        (500, 3600, "fine", "ok"),
+        (500, 400, "late", "warn"),
+        (500, 100, "very late", "bad"),
+        (500, None, "very late", "bad"),
+    ],
+)
+@pytest.mark.parametrize("path", ["/queues/", "/queues/mail/", "/"])
+def test_the_oldest_age_is_said_with_icon_word_and_colour(
+    path, seconds, target, word, tone, client_as
+):
+    late_by(seconds, target)
+    page = client_as("viewer").get(path).text
+    assert re.search(
+        rf'<span class="state is-{tone}"><svg[^>]*><use [^>]*#{tone}"/></svg>{word}<', page
+    )
+
+
+@pytest.mark.parametrize("path", ["/queues/", "/queues/mail/"])
+def test_a_paused_queue_is_not_called_late(path, client_as):
+    late_by(500, 10, paused_at=database_now())
+    page = client_as("viewer").get(path).text
+    assert "8 min" in page
+    assert ">late<" not in page and ">very late<" not in page and "stale" not in page
+    assert told() == []
+
+
+def test_a_long_target_keeps_a_queue_from_needing_attention():
+    late_by(90, 100)
+    assert told() == []
+    Queue.objects.update(target_age_seconds=80)
+    assert told() == ["Nobody works at the queue mail"]
+
+
+def test_busy_workers_excuse_only_a_queue_without_a_target():
+    queue = late_by(90, None)
+    works_at(queue)
+    assert told() == []
+    Queue.objects.update(target_age_seconds=80)
+    assert told() == ["The queue mail is late"]
+
+
+def test_a_late_queue_whose_slots_are_all_held_needs_more_of_them():
+    queue = late_by(90, 80)
+    works_at(queue)
+    commands = [item["command"] for item in snapshot(database_now())["attention"]]
+    assert "manage.py queue create mail --max-workers 3" not in commands
+    Queue.objects.filter(pk=queue.pk).update(max_workers=1)
+    commands = [item["command"] for item in snapshot(database_now())["attention"]]
+    assert "manage.py queue create mail --max-workers 2" in commands
+
+
 def test_sticky_jobs_that_wait_for_their_instance_are_told_apart(client_as):
     sticky = {"sticky_key": "ada", "routed_to": "web-1", "routed_epoch": 1}
     make_job(make_queue(), due_at=database_now() - timedelta(seconds=90), **sticky)
@@ -216,6 +330,7 @@ def test_metrics_have_depth_age_and_failures():
     assert 'atributo_queue_waiting{queue="mail"} 1.0' in text
     assert 'atributo_queue_failed_last_hour{queue="mail"} 4.0' in text
     assert 'atributo_queue_oldest_seconds{queue="mail"}' in text
+    assert 'atributo_queue_target_age_seconds{queue="mail"} 30.0' in text
 
 
 def test_shares_come_from_the_buckets():

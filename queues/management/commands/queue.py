@@ -1,5 +1,6 @@
 """`manage.py queue`: list, create, scale, pause, resume, delete queues."""
 
+from argparse import SUPPRESS, ArgumentTypeError
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -8,21 +9,28 @@ from django.db.transaction import atomic
 import queues
 from allocation.logic.counted import counted
 from allocation.models.clock import database_now
-from atributo_site.commands import AtributoCommand
+from atributo_site.commands import AtributoCommand, whole_number
 from queues import catalogue, every_queue
 from queues.depth import with_depth
 from queues.logic.away import WhenAway
+from queues.logic.lateness import TARGET_AGE_SECONDS, target_age
 from queues.management.subcommands import Subcommands
 from queues.models import Queue
+from queues.models.queue import MOST_TARGET_AGE_SECONDS
 from queues.shown import queue_shown
 from queues.snapshot import queue_shown as depth_shown
+from queues.target_age import set_target_age
 
 MOST_QUEUES = 1000
+DEFAULT = "default"
 SWITCHES = {
     "pause": (every_queue.pause_all, "paused"),
     "resume": (every_queue.resume_all, "resumed"),
 }
-COLUMNS = ("name", "running", "max_workers", "waiting", "delayed", "oldest_seconds", "paused")
+COLUMNS = (
+    *("name", "running", "max_workers", "waiting", "delayed"),
+    *("oldest_seconds", "lateness", "paused"),
+)
 
 
 class Command(AtributoCommand):
@@ -44,6 +52,14 @@ class Command(AtributoCommand):
         )
         creation.add_argument(
             "--retention-days", type=int, metavar="N", help="How long finished jobs are kept."
+        )
+        creation.add_argument(
+            "--target-age-seconds",
+            type=seconds_or_default,
+            default=SUPPRESS,  # nothing said leaves it as it is
+            metavar="N",
+            help="How old the oldest due job may become before somebody should look; "
+            f"«{DEFAULT}»: {TARGET_AGE_SECONDS} s, while nobody works at the queue.",
         )
         for name in SWITCHES:
             one_or_all = actions.add(name).add_mutually_exclusive_group(required=True)
@@ -84,16 +100,19 @@ class Command(AtributoCommand):
                 catalogue.set_when_away(name, *wishes)
             if options["retention_days"] is not None:
                 catalogue.set_retention(name, options["retention_days"])
+            if "target_age_seconds" in options:
+                set_target_age(name, options["target_age_seconds"])
 
     def _list(self, options: dict[str, Any]) -> None:
         now = database_now()
         queues = with_depth(Queue.objects.existing()).order_by("name")[:MOST_QUEUES]
         found = [depth_shown(queue, now, None) for queue in queues]
         if options["json"]:
-            keys = (*COLUMNS, "next_due_at")
+            keys = (*COLUMNS, "next_due_at", "target_age_seconds")
             self.show([{key: line[key] for key in keys} for line in found])
             return
-        self.table(list(COLUMNS), [[line[column] for column in COLUMNS] for line in found])
+        rows = [["–" if line[name] is None else line[name] for name in COLUMNS] for line in found]
+        self.table(list(COLUMNS), rows)
 
     def _tell(self, options: dict[str, Any]) -> None:
         shown = queue_shown(catalogue.row(options["name"]))
@@ -107,5 +126,15 @@ class Command(AtributoCommand):
             self.stdout.write(
                 f"{shown['name']}: {state}, {counted(shown['max_workers'], 'worker')}; "
                 f"without their instance {away}; finished ones are kept "
-                f"{counted(shown['retention_days'], 'day')}"
+                f"{counted(shown['retention_days'], 'day')}; the oldest may wait "
+                f"{target_age(shown['target_age_seconds'])} s"
             )
+
+
+def seconds_or_default(text: str) -> int | None:
+    if text == DEFAULT:
+        return None
+    try:
+        return whole_number(1, MOST_TARGET_AGE_SECONDS)(text)
+    except ArgumentTypeError as error:
+        raise ArgumentTypeError(f"{error}, or «{DEFAULT}»") from error

@@ -72,6 +72,22 @@ DEEDS = [
         changed=has(max_workers=7),
     ),
     Deed(
+        "queue-step",
+        given=partial(made, "stepped"),
+        at=PAGE,
+        steps=(press("One job more at once"),),
+        seen="stepped runs up to 3 jobs at once.",
+        changed=has(max_workers=3),
+    ),
+    Deed(
+        "queue-target-age",
+        given=partial(made, "urgent"),
+        at=PAGE,
+        steps=(typed("target_age_seconds", "77"), press("Set")),
+        seen="urgent is late after 1 min 17 s.",
+        changed=has(target_age_seconds=77),
+    ),
+    Deed(
         "queue-away",
         given=partial(made, "sticky"),
         at=PAGE,
