@@ -30,7 +30,7 @@ def _said(queue: dict[str, Any]) -> tuple[str, str, str, str]:
         return title, detail, "manage.py worker --instance ID", screen
     if queue["running"]:
         title = f"The queue {name} is {queue['lateness']}"
-        detail = f"{since} {queue['running']} of {queue['max_workers']} run at once."
+        detail = f"{since} {queue['running']} of {queue['max_workers']} slots are in use."
         return title, detail, _more_workers(queue), _waiting(name)
     return f"Nobody works at the queue {name}", since, "manage.py worker", _waiting(name)
 
