@@ -1,5 +1,14 @@
 "use strict";
 
+const page = document.documentElement;
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const paint = () => {
+  const theme = page.dataset.theme;
+  page.classList.toggle("dark-mode", theme === "dark" || (theme === "auto" && dark.matches));
+};
+dark.addEventListener("change", paint);
+paint();
+
 SwaggerUIBundle({
   url: "{{ schema_url|escapejs }}",
   dom_id: "#swagger-ui",

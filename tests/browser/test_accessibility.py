@@ -25,6 +25,8 @@ WIDTH = "document.documentElement.scrollWidth"
 WIDTHS = (1440, 1024, 390)
 
 CONTRAST = (Path(__file__).parent / "contrast.js").read_text()
+PHONE = (Path(__file__).parent / "phone.js").read_text()
+LONG = "n" * 240  # nearly the longest name, without a place to break it
 
 
 @pytest.fixture
@@ -42,6 +44,20 @@ def test_every_screen_is_whole_for_everybody_in_either_theme(part, page_as, full
     assert {path: bad for path, bad in found.items() if bad} == {}
 
 
+@pytest.fixture
+def site_of_long_names(transactional_db):
+    fill(LONG)
+    fill_texts(LONG)
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_a_long_name_makes_no_screen_wider(part, page_as, site_of_long_names):
+    page = page_as("admin", java_script_enabled=False)
+    paths = list(screens(LONG).values())[part::2]
+    found = {path: page.goto(path) and list(wide(page)) for path in paths}
+    assert {path: bad for path, bad in found.items() if bad} == {}
+
+
 @pytest.mark.soak
 def test_axe_finds_no_weak_colour_in_either_theme(page_as, full_site):
     page = page_as("admin")
@@ -51,12 +67,12 @@ def test_axe_finds_no_weak_colour_in_either_theme(page_as, full_site):
 
 
 def examined(page, path):
-    """What axe, the colours, the headings and the widths of a page give to object to."""
+    """What axe, the colours, the headings, the widths and the phone's own rules object to."""
     status = page.goto(path).status
     wrong = [f"{status}"] * (status != 200) + page.evaluate(RUN, BUT_COLOURS)
     wrong += ["injected"] * page.locator("#injected").count()
     wrong += [f"{count} headings" for count in [page.evaluate(HEADINGS)] if count != 1]
-    return wrong + [bad for look in (weak, wide) for bad in look(page)]
+    return wrong + [bad for look in (weak, wide) for bad in look(page)] + page.evaluate(PHONE)
 
 
 def weak(page):
@@ -67,6 +83,7 @@ def weak(page):
 
 
 def wide(page):
+    """Screens that can be pushed sideways; the last width is the phone's."""
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
         if (found := page.evaluate(WIDTH)) > width:
