@@ -27,6 +27,7 @@ WIDTHS = (1440, 1024, 390)
 CONTRAST = (Path(__file__).parent / "contrast.js").read_text()
 PHONE = (Path(__file__).parent / "phone.js").read_text()
 LONG = "n" * 240  # nearly the longest name, without a place to break it
+RAW_LISTS = ["/admin/queues/queuedjob/", "/admin/allocation/event/"]
 
 
 @pytest.fixture
@@ -53,7 +54,7 @@ def site_of_long_names(transactional_db):
 @pytest.mark.parametrize("part", range(2))
 def test_a_long_name_makes_no_screen_wider(part, page_as, site_of_long_names):
     page = page_as("admin", java_script_enabled=False)
-    paths = list(screens(LONG).values())[part::2]
+    paths = [*screens(LONG).values(), *RAW_LISTS][part::2]
     found = {path: page.goto(path) and list(wide(page)) for path in paths}
     assert {path: bad for path, bad in found.items() if bad} == {}
 
@@ -112,3 +113,14 @@ def test_the_measure_itself_finds_a_weak_text(page_as, transactional_db):
     page.goto("/")
     page.evaluate("document.querySelector('h1').style.color = '#dddddd'")
     assert page.evaluate(CONTRAST)[0][0] == "Overview"
+
+
+def test_the_measure_itself_finds_what_a_phone_spoils(page_as, transactional_db):
+    page = page_as("viewer", viewport={"width": 390, "height": 844})
+    page.goto("/system/api/")
+    page.evaluate("""() => {
+        document.querySelector("main").innerHTML =
+            "<table class=table><tr><td data-label=Job>7</td></tr></table><button>x</button>";
+        document.querySelector("td").style.padding = 0;
+    }""")
+    assert page.evaluate(PHONE) == ["label over its value: Job", "too small for a finger: x"]
