@@ -52,7 +52,7 @@ def minute(ago: timedelta, at: datetime, rate: float, share: float, run_ms: int)
         "complete": started - failed,
         "failed": failed,
         "retried": failed // 2,
-        **spread("wait", started, 4_000 if is_bad else 300),
+        **spread("wait", started, 4_000 if is_bad else 100),
         **spread("run", started, run_ms),
     }
 
