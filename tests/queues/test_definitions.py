@@ -22,10 +22,19 @@ def checked(queue, probe):
     return script
 
 
+def about_queues(asked):
+    """Without those for the job's id, whenever the process needs new ones.
+
+    What is bound on the server has no text here, and only queues do that.
+    """
+    texts = [each["sql"] for each in asked.captured_queries]
+    return [text for text in texts if text is None or "queues_" in text]
+
+
 def test_a_second_push_reads_nothing(queue, checked, database):
     with CaptureQueriesContext(connection) as asked:
         queue.push(checked, {})
-    assert len(asked) == STATEMENTS[database]
+    assert len(about_queues(asked)) == STATEMENTS[database]
 
 
 def test_a_changed_script_is_noticed(queue, checked, probe):

@@ -89,7 +89,7 @@ FLAWS = {
         "test_locks::test_of_two_that_wait_for_each_other_the_younger_gives_way",
     ],
     "13 reads are dirty": [
-        "test_client::test_lists_and_searches_show_what_is_committed",
+        "test_search::test_lists_and_searches_show_what_is_committed",
         "test_history::test_transactions_with_kills_are_serializable",
     ],
     "14 nothing extends a transaction": [
