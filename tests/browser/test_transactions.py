@@ -53,7 +53,7 @@ def test_the_keyboard_opens_transactions_and_documents(page_as, story):
     for key, path in {"t": "/transactions/", "d": "/documents/"}.items():
         page.keyboard.press("g")
         page.keyboard.press(key)
-        expect(page).to_have_url(re.compile(f"{path}$"))
+        page.wait_for_url(re.compile(f"{path}$"))  # until it is loaded: then it hears keys
 
 
 def test_what_is_stuck_appears_by_itself(page_as, story):
