@@ -11,7 +11,7 @@ from django.db.transaction import atomic, set_rollback
 from allocation import sql
 from allocation.stores.placing import Ending, Outcome, Placement, Placements, bucket, buckets
 from allocation.stores.prepared import part_of, run
-from allocation.stores.seen import seen
+from allocation.stores.seen import seen_before
 
 
 class PostgresStore:
@@ -38,7 +38,7 @@ class PostgresStore:
             return self._place_inside(placement)
         if placement.capacity is not None:
             return self._place_by(sql.PG_PLACE_WITHIN, placement)
-        if seen(placement.job_id):
+        if seen_before(placement.job_id):
             found = self.find(placement.job_id)
             if found is not None:
                 return Outcome(found, None, placement.version)

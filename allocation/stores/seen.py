@@ -4,8 +4,8 @@ MOST = 20_000
 _seen: set[str] = set()
 
 
-def seen(job_id: str) -> bool:
-    """Whether it was asked about before; from now on it was."""
+def seen_before(job_id: str) -> bool:
+    """Whether it was asked about; it is remembered from now on."""
     if job_id in _seen:
         return True
     if len(_seen) >= MOST:

@@ -1,5 +1,7 @@
 """What an administrator sets on a queue's page: workers, target age, the policy for sticky jobs."""
 
+from typing import Any
+
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -22,23 +24,38 @@ AT_THE_END = {
 }
 
 
+class Setting(Screen):
+    """A form of the page: refused with a sentence, or carried out and told."""
+
+    actions = {"POST": "queue.administer"}
+    form: type[forms.Form]
+    refusal: str
+
+    def post(self, request: HttpRequest, name: str) -> HttpResponse:
+        found(name)
+        form = self.form(request.POST)
+        if form.is_valid():
+            messages.success(request, self.set(name, **form.cleaned_data))
+        else:
+            messages.error(request, self.refusal)
+        return back(request, name)
+
+    def set(self, name: str, **chosen: Any) -> str:
+        """What to tell of it."""
+        raise NotImplementedError
+
+
 class ScaleForm(forms.Form):
     max_workers = forms.IntegerField(min_value=1, max_value=MOST_WORKERS)
 
 
-class Scale(Screen):
-    actions = {"POST": "queue.administer"}
+class Scale(Setting):
+    form = ScaleForm
+    refusal = f"Workers: a whole number from 1 to {MOST_WORKERS}."
 
-    def post(self, request: HttpRequest, name: str) -> HttpResponse:
-        found(name)
-        form = ScaleForm(request.POST)
-        if not form.is_valid():
-            messages.error(request, f"Workers: a whole number from 1 to {MOST_WORKERS}.")
-            return back(request, name)
-        workers = form.cleaned_data["max_workers"]
-        queues.create(name, workers)
-        messages.success(request, scaled(name, workers))
-        return back(request, name)
+    def set(self, name: str, **chosen: Any) -> str:
+        queues.create(name, chosen["max_workers"])
+        return scaled(name, chosen["max_workers"])
 
 
 class Step(Screen):
@@ -66,22 +83,18 @@ class TargetAgeForm(forms.Form):
     )
 
 
-class TargetAge(Screen):
+class TargetAge(Setting):
     """Empty: the default of all queues."""
 
-    actions = {"POST": "queue.administer"}
+    form = TargetAgeForm
+    refusal = (
+        f"Target age: a whole number of seconds from 1 to {MOST_TARGET_AGE_SECONDS}, or nothing."
+    )
 
-    def post(self, request: HttpRequest, name: str) -> HttpResponse:
-        found(name)
-        form = TargetAgeForm(request.POST)
-        if not form.is_valid():
-            said = f"a whole number of seconds from 1 to {MOST_TARGET_AGE_SECONDS}, or nothing"
-            messages.error(request, f"Target age: {said}.")
-            return back(request, name)
-        own = form.cleaned_data["target_age_seconds"]
+    def set(self, name: str, **chosen: Any) -> str:
+        own = chosen["target_age_seconds"]
         set_target_age(name, own)
-        messages.success(request, f"{name} is late after {roughly(target_age(own))}.")
-        return back(request, name)
+        return f"{name} is late after {roughly(target_age(own))}."
 
 
 class AwayForm(forms.Form):
@@ -89,21 +102,16 @@ class AwayForm(forms.Form):
     away_seconds = forms.IntegerField(min_value=0, max_value=catalogue.MOST_AWAY_SECONDS)
 
 
-class Away(Screen):
+class Away(Setting):
     """The policy for sticky jobs whose instance is away."""
 
-    actions = {"POST": "queue.administer"}
+    form = AwayForm
+    refusal = "Choose wait, move or fail, and a whole number of seconds."
 
-    def post(self, request: HttpRequest, name: str) -> HttpResponse:
-        found(name)
-        form = AwayForm(request.POST)
-        if not form.is_valid():
-            messages.error(request, "Choose wait, move or fail, and a whole number of seconds.")
-            return back(request, name)
-        policy, seconds = form.cleaned_data["when_away"], form.cleaned_data["away_seconds"]
+    def set(self, name: str, **chosen: Any) -> str:
+        policy, seconds = chosen["when_away"], chosen["away_seconds"]
         catalogue.set_when_away(name, policy, seconds)
-        messages.success(request, f"{name}: sticky jobs {AWAY_SAID[policy].format(seconds)}.")
-        return back(request, name)
+        return f"{name}: sticky jobs {AWAY_SAID[policy].format(seconds)}."
 
 
 def scaled(name: str, workers: int) -> str:
