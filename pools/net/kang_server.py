@@ -15,11 +15,14 @@ class KangServer:
         self._server = ThreadingHTTPServer((address, port), _Handler)
         self._server.daemon_threads = True
         self.port = self._server.server_port
-        threading.Thread(target=self._server.serve_forever, name="kang", daemon=True).start()
+        serve = self._server.serve_forever
+        self._thread = threading.Thread(target=serve, name="kang", daemon=True)
+        self._thread.start()
 
     def close(self) -> None:
         self._server.shutdown()
         self._server.server_close()
+        self._thread.join()
 
 
 class _Handler(BaseHTTPRequestHandler):

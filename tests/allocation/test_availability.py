@@ -88,7 +88,7 @@ def test_a_change_based_on_an_old_epoch_is_refused(ao):
 
 
 def test_a_silent_instance_becomes_unavailable_and_revives_with_its_heartbeat(ao, lease):
-    ao.available("a", source="worker", lease_seconds=5)
+    ao.available("a", source="worker", lease_seconds=600)
     assert bury_dead_instances(database_now(), lease) == 0
     Instance.objects.update(lease_until=from_now(-1))
     assert bury_dead_instances(database_now(), lease) == 1

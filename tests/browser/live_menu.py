@@ -2,6 +2,7 @@
 
 MENU = "[data-live-menu]"
 WORD = "[data-live-word]"
+WITHOUT_CLOCK = "window.setInterval = () => 0;"  # nothing is refreshed but by a hint
 
 
 def choose(page, name):

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from allocation.events import Actor, acting, record
 from allocation.models import Lease
-from tests.browser.live_menu import MENU, WORD, choose
+from tests.browser.live_menu import MENU, WITHOUT_CLOCK, WORD, choose
 from tests.fixtures.browser import WORDS_STAY
 
 # What a person sees does not depend on the database; the answers are tested on both.
@@ -146,6 +146,7 @@ def test_times_are_relative_with_the_absolute_on_hover(page_as, story):
 def test_a_command_is_copied(page_as, transactional_db):
     page = page_as("viewer", permissions=["clipboard-read", "clipboard-write"])
     page.add_init_script(WORDS_STAY)
+    page.add_init_script(WITHOUT_CLOCK)
     page.goto("/")
     page.get_by_label("Copy the command").first.click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()

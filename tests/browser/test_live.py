@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from allocation.events import record
 from allocation.models.clock import database_now
 from queues.models import MinuteCount
-from tests.browser.live_menu import WORD, choose
+from tests.browser.live_menu import WITHOUT_CLOCK, WORD, choose
 from tests.fixtures.browser import PATIENCE_MS, session_cookie
 from tests.servers import patient_http
 from tests.servers.watched_page import WatchedPage
@@ -18,8 +18,8 @@ from tests.site.job_rows import make_queue
 
 # What a person sees does not depend on the database; the answers are tested on both.
 pytestmark = pytest.mark.only_on("sqlite")
-WITHOUT_CLOCK = "window.setInterval = () => 0;"  # nothing is refreshed but by a hint
-REFRESHED = """new Promise(done => {
+REFRESHED = """new Promise((done, failed) => {
+  setTimeout(failed, 60000);
   document.body.addEventListener("htmx:afterSettle", done, {once: true});
   htmx.trigger("#overview", "refresh");
 }).then(() => null)"""

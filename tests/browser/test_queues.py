@@ -10,7 +10,7 @@ import queues
 from allocation.models.clock import database_now
 from queues.models import MinuteCount, Queue, QueuedJob
 from queues.target_age import set_target_age
-from tests.browser.live_menu import choose
+from tests.browser.live_menu import WITHOUT_CLOCK, choose
 from tests.fixtures.browser import WORDS_STAY
 from tests.site.job_rows import make_job, make_queue, make_run, make_script
 
@@ -121,12 +121,14 @@ def test_workers_are_stepped_without_javascript_by_what_is_there_now(page_as, st
 
 
 def test_what_was_ahead_is_due_while_somebody_types(page_as, story):
-    soon = database_now() + timedelta(seconds=3)
+    soon = database_now() + timedelta(hours=1)
     make_job(story.queue, due_at=soon, repeat_times=-1, repeat_delay_ms=1000)
     page = page_as("operator")
+    page.clock.install()
     page.goto("/schedules/")
     page.locator("summary", has_text="Pause").click()
     page.locator("[name=reason]").fill("month's end")
+    page.clock.fast_forward(3_700_000)
     expect(page.locator('[data-label="Next runs"]')).to_have_text("due now")
 
 
@@ -143,6 +145,7 @@ def test_a_viewer_finds_the_failing_job_by_its_error(page_as, story):
 
 def test_the_keyboard_goes_through_rows_ticks_and_retries(page_as, story):
     page = page_as("operator")
+    page.add_init_script(WITHOUT_CLOCK)
     page.goto("/jobs/?state=failed")
     for key in "jjkx":
         page.keyboard.press(key)
@@ -169,6 +172,7 @@ def test_a_bar_of_the_chart_opens_its_jobs(page_as, story):
     MinuteCount.objects.create(queue=story.queue, minute=minute, failed=7, started=7, run_1=7)
     QueuedJob.objects.filter(status="failed").update(ended_at=minute + timedelta(seconds=30))
     page = page_as("viewer")
+    page.add_init_script(WITHOUT_CLOCK)
     page.goto("/")
     chart = page.locator("[data-chart=throughput] .u-over")
     box = chart.bounding_box()

@@ -69,10 +69,10 @@ def test_a_name(dns):
 def test_b1_all_options(dns):
     dns.set("_x._udp.svc.example", "SRV", [(0, 0, 99, "a.svc.example")])
     dns.set("a.svc.example", "A", ["10.0.0.3"])
-    code, stdout, stderr = ask(dns, "-s", "_x._udp", "-p", "7", "-t", "2s", "svc.example")
+    code, stdout, stderr = ask(dns, "-s", "_x._udp", "-p", "7", "-t", "60s", "svc.example")
     assert code == 0
     assert stdout.startswith("10.0.0.3            99 ")
-    assert "timeout: 2000 milliseconds\nservice: _x._udp\nport: 7\n" in stderr
+    assert "timeout: 60000 milliseconds\nservice: _x._udp\nport: 7\n" in stderr
 
 
 def test_the_port_that_is_typed_wins(dns):

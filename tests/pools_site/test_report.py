@@ -76,4 +76,4 @@ def test_claims_of_pools_beyond_the_picture_are_held_too(monkeypatch):
 def test_a_program_with_its_own_loop_reports_from_a_thread(pool, wait_until):
     with reporting("mailer"):
         wait_until(lambda: PoolSnapshot.objects.filter(process="mailer").exists())
-    assert not PoolSnapshot.objects.exists()
+    wait_until(lambda: not PoolSnapshot.objects.exists())

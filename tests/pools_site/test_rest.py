@@ -136,7 +136,7 @@ def test_backends_and_changes_are_listed_and_a_backend_is_drained(rest_as, watch
 def test_the_look_up_tool_shows_every_step(rest_as, watching):
     watching.targets(1)
     server = f"{watching.server.address}:{watching.server.port}"
-    body = {"host": "svc.example", "nameservers": [server]}
+    body = {"host": "svc.example", "nameservers": [server], "timeout_ms": 10_000}
     found = send(rest_as("operator"), "POST", "/resolve", body).json()
     assert (found["state"], [b["address"] for b in found["backends"]]) == ("running", ["10.0.0.1"])
     first = found["steps"][0]
@@ -146,7 +146,8 @@ def test_the_look_up_tool_shows_every_step(rest_as, watching):
 
 def test_a_look_up_that_fails_says_why(rest_as, watching):
     watching.server.fault("*", "*", "refused")
-    body = {"host": "svc.example", "nameservers": [f"127.0.0.1:{watching.server.port}"]}
+    server = f"127.0.0.1:{watching.server.port}"
+    body = {"host": "svc.example", "nameservers": [server], "timeout_ms": 10_000}
     found = send(rest_as("operator"), "POST", "/resolve", body).json()
     assert (found["state"], found["backends"]) == ("failed", [])
     assert "REFUSED" in found["error"]

@@ -74,7 +74,11 @@ def test_a_wrong_form_says_what_is_wrong(client_as):
 
 
 def test_the_look_up_tool_shows_steps(client_as, two):
-    form = {"host": "svc.example", "nameservers": f"127.0.0.1:{two.server.port}"}
+    form = {
+        "host": "svc.example",
+        "nameservers": f"127.0.0.1:{two.server.port}",
+        "timeout_ms": 10_000,
+    }
     client = client_as("operator")
     answer = client.post("/pools/look-up/", form)
     page = client.get(answer.headers["Location"]).text
@@ -93,6 +97,7 @@ def test_the_look_up_tool_refuses_what_is_not_permitted(client_as):
 
 
 def test_resolve_now_and_pause_say_what_happened(client_as, two):
+    Pool.objects.update(ttl_floor_ms=600_000)
     client = client_as("operator")
     answer = client.post("/pools/watched/svc/resolve", follow=True)
     assert "was looked up a moment ago: ask again in " in answer.text
@@ -146,7 +151,12 @@ def test_nothing_is_broken_after_changes_in_dns(two, capsys):
 def test_a_followed_name_shows_what_changed_at_each_load(client_as, two, monkeypatch):
     monkeypatch.setattr("pools.follow.default_floor_ms", lambda: 0)
     client = client_as("operator")
-    form = {"host": "svc.example", "nameservers": f"127.0.0.1:{two.server.port}", "follow": "yes"}
+    form = {
+        "host": "svc.example",
+        "nameservers": f"127.0.0.1:{two.server.port}",
+        "timeout_ms": 10_000,
+        "follow": "yes",
+    }
     page = client.post("/pools/look-up/", form, follow=True).text
     assert (page.count("added</span>"), "t2.example 10.0.0.2 port 8002" in page) == (2, True)
     two.targets(1)
@@ -159,7 +169,12 @@ def test_a_followed_name_shows_what_changed_at_each_load(client_as, two, monkeyp
 def test_a_followed_name_is_asked_no_more_often_than_the_floor(client_as, two, monkeypatch):
     monkeypatch.setattr("pools.follow.default_floor_ms", lambda: 3_600_000)
     client = client_as("operator")
-    form = {"host": "svc.example", "nameservers": f"127.0.0.1:{two.server.port}", "follow": "yes"}
+    form = {
+        "host": "svc.example",
+        "nameservers": f"127.0.0.1:{two.server.port}",
+        "timeout_ms": 10_000,
+        "follow": "yes",
+    }
     client.post("/pools/look-up/", form, follow=True)
     asked = len(two.server.queries)
     client.get("/pools/look-up/follow/")
@@ -169,7 +184,7 @@ def test_a_followed_name_is_asked_no_more_often_than_the_floor(client_as, two, m
 def test_several_names_are_followed_in_turn_and_each_can_be_left(client_as, two, monkeypatch):
     monkeypatch.setattr("pools.follow.default_floor_ms", lambda: 0)
     client = client_as("operator")
-    form = {"nameservers": f"127.0.0.1:{two.server.port}", "follow": "yes"}
+    form = {"nameservers": f"127.0.0.1:{two.server.port}", "timeout_ms": 10_000, "follow": "yes"}
     for host in ("svc.example", "other.example", "svc.example"):
         page = client.post("/pools/look-up/", {**form, "host": host}, follow=True).text
     keys = dict(re.findall(r'value="(\w+)" aria-label="Unfollow ([^"]+)"', page))

@@ -1,10 +1,12 @@
 """Stop a process where it holds no row, or all of SQLite: then nobody else could go on."""
 
 import signal
+import time
 
 from django.db import OperationalError, connection
 from django.db.transaction import atomic
 
+from atributo_site.databases import SQLITE_OPTIONS
 from queues.models import QueuedJob, Slot
 
 
@@ -13,9 +15,15 @@ def stop_between_writes(choose):
     while True:
         struck = choose()
         struck.send_signal(signal.SIGSTOP)
-        if nothing_stands_still():
+        if nothing_stands_still() and nothing_is_under_way() and nothing_stands_still():
             return struck
         struck.send_signal(signal.SIGCONT)
+
+
+def nothing_is_under_way():
+    """A statement that was sent before the stop still reaches the server, and takes rows."""
+    time.sleep(0.1)
+    return True
 
 
 def nothing_stands_still():
@@ -30,5 +38,5 @@ def nothing_stands_still():
         return False
     finally:
         with connection.cursor() as cursor:
-            cursor.execute(wait.format(10_000))
+            cursor.execute(wait.format(SQLITE_OPTIONS["timeout"] * 1000))
     return True

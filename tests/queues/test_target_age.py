@@ -75,10 +75,10 @@ def test_the_command_names_what_is_wrong(queue, seconds):
 
 
 def test_the_list_tells_who_is_late(queue, act):
-    set_target_age("work", 10)
+    set_target_age("work", 3600)
     queue.push(act)
     (line,) = [each for each in json.loads(run("list", "--json")) if each["name"] == "work"]
-    assert (line["lateness"], line["target_age_seconds"]) == ("fine", 10)
+    assert (line["lateness"], line["target_age_seconds"]) == ("fine", 3600)
     assert "None" not in run("list")
 
 

@@ -56,7 +56,7 @@ def keeper(own_redis):
 def test_the_rights_that_the_docs_name_are_enough(keeper, lonely_worker, queue, act, wait_until):
     job = queue.get(queue.push(act))
     wait_until(complete(job))
-    assert keeper.smembers("rq:workers")
+    wait_until(lambda: keeper.smembers("rq:workers"))
     assert keeper.execute_command("ACL LOG") == []
 
 

@@ -13,14 +13,7 @@ from allocation.models import Event, Lease
 from queues.doorbell import ENTRY
 from queues.models import QueuedJob, Run, Slot
 from tests.queues.standstill import stop_between_writes
-
-
-def has_ended(process):
-    """Also when nobody has buried it yet."""
-    try:
-        return process.status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
+from tests.servers.process import has_ended
 
 
 def child_of(process):
@@ -109,7 +102,7 @@ def test_a_killed_worker_is_a_lost_run(
     outcomes = list(Run.objects.order_by("attempt").values_list("outcome", flat=True))
     assert outcomes == ["lost", "complete"]
     assert job.failures == []
-    wait_until(lambda: has_ended(orphan))
+    wait_until(lambda: has_ended(orphan.pid))
 
 
 def test_a_killed_child_is_a_failure(queue, wait_script, worker, gate, until):
@@ -132,7 +125,7 @@ def test_an_aborted_running_job_is_stopped(queue, wait_script, worker, gate, unt
     child = child_of(process)
     job.abort()
     assert job.status == "failed"
-    wait_until(lambda: has_ended(child))
+    wait_until(lambda: has_ended(child.pid))
     other = queue.get(queue.push({"mount": "/probe", "name": "act"}))
     until(other, "complete")
     assert (job.status, job.failures) == ("failed", ["Job aborted."])
@@ -149,7 +142,7 @@ def test_an_abort_does_not_wait_for_a_heartbeat(
     until(job, "progress")
     child = child_of(process)
     job.abort()
-    wait_until(lambda: has_ended(child))
+    wait_until(lambda: has_ended(child.pid))
 
 
 def test_a_stopped_worker_is_fenced_when_it_wakes(

@@ -9,7 +9,6 @@ import sys
 import threading
 import time
 
-import psutil
 import pytest
 from django.db import connection
 from hypothesis import given
@@ -18,6 +17,7 @@ from hypothesis import strategies as st
 from queues.child import STOP_SIGNAL, Child
 from queues.wire import ChildGone, Wire
 from queues.workhorse import Workhorse
+from tests.servers.process import has_ended
 
 LINE = "🐴" * 4000
 
@@ -118,21 +118,17 @@ def test_a_copy_that_outlives_its_script_hides_nothing_and_ends(workhorse, tmp_p
         wait_until(lambda: workhorse.receive(0.01))
     assert workhorse.bury() == "killed (signal 9, SIGKILL)"
     copy = int(file.read_text())
-    wait_until(lambda: not psutil.pid_exists(copy) or is_in(copy, "zombie"))
+    wait_until(lambda: has_ended(copy))
 
 
 def test_one_that_died_while_it_was_idle_is_replaced_though_a_copy_lives(workhorse, wait_until):
     workhorse.give([work(leaves_a_copy)], 0.0)
     (first,) = messages(workhorse)
     os.kill(first["result"], signal.SIGKILL)
-    wait_until(lambda: is_in(first["result"], "zombie"))
+    wait_until(lambda: has_ended(first["result"]))
     workhorse.give([work(leaves_a_copy)], 0.0)
     (second,) = messages(workhorse)
     assert second["result"] != first["result"]
-
-
-def is_in(pid, state):
-    return psutil.Process(pid).status() == state
 
 
 def test_threads_that_talk_at_once_are_understood(workhorse):

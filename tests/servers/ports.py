@@ -1,19 +1,22 @@
 """A port that nobody uses, and that nobody is given by chance before it is taken."""
 
+import os
 import random
 import socket
 from contextlib import suppress
 
 # Below those that the system gives to whoever connects, or binds to port 0.
 PORTS = range(20_000, 32_000)
-TRIES = 1000
+SHARES = 16  # of processes that run tests beside each other, each with ports of its own
+OWN = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % SHARES
+TRIES = 500
 
 chance = random.SystemRandom()  # no two processes draw alike
 
 
 def free_port(host="127.0.0.1"):
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    for port in chance.sample(PORTS, TRIES):
+    for port in chance.sample(PORTS[OWN::SHARES], TRIES):
         with socket.socket(family) as end, suppress(OSError):
             end.bind((host, port))
             return port

@@ -17,6 +17,14 @@ TERMINATE_SECONDS = 60
 MARK = "ATRIBUTO_TEST_PROCESS"
 
 
+def has_ended(pid):
+    """Also when nobody has buried it yet."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
 class ManagedProcess:
     """`manage.py <arguments>`; whatever it starts is killed with it, in whichever group."""
 

@@ -47,9 +47,8 @@ def test_health_shows_what_is_kept_and_for_how_long(client_as, settings):
     catalogue.set_retention("mail", 5)
     page = re.sub(r"<[^>]+>", "|", client.get("/system/").text)
     assert re.search(r"Finished jobs\|+5 to 30 days\|+1\|+", page)
-    assert re.search(
-        r"Events\|+7 days\|+about \d+\|+just now\|+ATRIBUTO_EVENT_RETENTION_DAYS", page
-    )
+    events = r"Events\|+7 days\|+about \d+\|+(just now|\d+ s ago)\|+ATRIBUTO_EVENT_RETENTION_DAYS"
+    assert re.search(events, page)
     assert re.search(r"Versions\|+\d+ days\|+0\|+–", page)
     assert re.search(r"the database has [\d.]+.[KM]B", page)
 

@@ -106,8 +106,12 @@ def test_a_killed_owner_leaves_nothing_behind():
         assert psutil.pid_exists(int(pid))
         owner.send_signal(signal.SIGKILL)
         wait_until(lambda: not Path(directory).exists())
+    wait_until(lambda: not is_named_by_a_process(directory))
+
+
+def is_named_by_a_process(directory):
     commands = [process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"])]
-    assert not any(directory in " ".join(command) for command in commands)
+    return any(directory in " ".join(command) for command in commands)
 
 
 def test_no_server_is_said_clearly(monkeypatch):

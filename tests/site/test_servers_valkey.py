@@ -10,6 +10,7 @@ import pytest
 import redis
 
 from atributo_site import embedded_redis
+from tests.servers.process import has_ended
 from tests.servers.valkey import ValkeyServer, find_valkey_binary
 from tests.servers.waiting import wait_until
 
@@ -96,14 +97,7 @@ def test_a_killed_owner_leaves_nothing_behind(paused):
         pid, directory = owner.stdout.readline().split()
         assert psutil.pid_exists(int(pid))
         owner.send_signal(signal.SIGKILL)
-        wait_until(lambda: not is_alive(int(pid)) and not Path(directory).exists())
-
-
-def is_alive(pid):
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+        wait_until(lambda: has_ended(int(pid)) and not Path(directory).exists())
 
 
 def test_no_binary_is_said_clearly(monkeypatch):

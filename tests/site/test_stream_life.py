@@ -87,10 +87,10 @@ def test_a_stream_survives_the_database(
     wait_until(lambda: patient_http.answers(url), 60, process.output())
     with Listening(f"{url}/events/stream", bearer("viewer")) as stream:
         proxy.mode = "cut"
-        wait_until(lambda: stream.said() == ["degraded"])
+        wait_until(lambda: "degraded" in stream.said())
         record("a.made", "a:1")
         proxy.mode = "pass"
-        wait_until(lambda: stream.said() == ["degraded", "healed"])
+        wait_until(lambda: stream.said()[-1] == "healed")
         wait_until(lambda: stream.subjects() == ["a:1"])
 
 

@@ -23,6 +23,7 @@ from atributo_site.supervisor.log_files import keep_small
 from atributo_site.supervisor.ports import PortInUse, listen, listen_or_offer
 from atributo_site.supervisor.supervisor import Supervisor
 from tests.servers.ports import free_port
+from tests.servers.process import has_ended
 from tests.servers.waiting import wait_until
 
 FOR_EVER = [sys.executable, "-c", "import signal; print('up', flush=True); signal.pause()"]
@@ -119,7 +120,7 @@ def test_a_child_that_ignores_the_request_to_stop_is_killed(child, monkeypatch):
     supervisor.start()
     wait_until(lambda: is_up(one))
     supervisor.stop()
-    assert one.ended()
+    wait_until(one.ended)
 
 
 def test_children_of_a_killed_supervisor_die_with_it(tmp_path: Path):
@@ -134,7 +135,7 @@ def test_children_of_a_killed_supervisor_die_with_it(tmp_path: Path):
     wait_until(lambda: orphan.name() == "sleep")
     parent.kill()
     parent.communicate()
-    wait_until(lambda: not orphan.is_running() or orphan.status() == psutil.STATUS_ZOMBIE)
+    wait_until(lambda: has_ended(orphan.pid))
 
 
 @given(st.integers(0, 10_000))

@@ -7,6 +7,7 @@ import signal
 import subprocess
 from pathlib import Path
 
+import psutil
 import pytest
 import requests
 
@@ -61,17 +62,26 @@ def alive(site: Site, name: str, other_than: int) -> bool:
     return found is not None and found.pid != other_than
 
 
+def pids_of_all(site: Site) -> dict[str, int]:
+    """Of all four: one that is just being started has no command line for a moment."""
+
+    def all_four() -> dict[str, psutil.Process] | None:
+        found = site.children()
+        return found if len(found) == len(LABELS) else None
+
+    return {name: process.pid for name, process in wait_until(all_four).items()}
+
+
 LABELS = {"web": "web", "worker": "worker-1", "curator": "curator", "valkey": "valkey"}
 
 
 def test_a_killed_child_comes_back_and_nothing_else_dies(site: Site):
-    wait_until(lambda: len(site.children()) == 4)
     for name, label in LABELS.items():
-        before = {each: process.pid for each, process in site.children().items()}
+        before = pids_of_all(site)
         os.kill(before[name], signal.SIGKILL)
         wait_until(lambda n=name, gone=before[name]: alive(site, n, gone))
         wait_until(lambda: site.ready() == {"database": "ok", "redis": "ok"})
-        after = {each: process.pid for each, process in site.children().items()}
+        after = pids_of_all(site)
         assert {each for each in before if after[each] != before[each]} == {name}
         restarts = f'atributo_restarts{{process="{label}"}} 1.0'
         wait_until(lambda line=restarts: line in site.metrics())
@@ -104,7 +114,7 @@ def test_ctrl_c_ends_all_at_once_and_a_second_start_finds_it_as_it_was(
         assert stream.headers["Content-Type"].startswith("text/event-stream")
         assert site.stop() == 0  # which waits for no stream
     assert "Stopped." in site.said()
-    assert not any(child.is_running() for child in children)
+    wait_until(lambda: not any(child.is_running() for child in children))
     site.log.unlink()
     site.start()
     assert "Log in as before" in site.said()

@@ -139,16 +139,16 @@ def test_a_reader_that_may_wait_lets_a_waiting_writer_go_first(store, threads, w
     """Or readers that follow each other would keep every writer out."""
 
     def writes():
-        with Transaction(Client(), wait=4) as txn:
+        with Transaction(Client(), wait=60) as txn:
             txn.put("c", "old", {"v": "writer"})
 
     first = Transaction(store)
     first.get("c", "old", shared=True)
     writer = threads(writes)
     wait_until(lambda: LockWait.objects.exists())
-    second = threads(lambda: Transaction(Client(), wait=4).get("c", "old", shared=True).json)
+    second = threads(lambda: Transaction(Client(), wait=60).get("c", "old", shared=True).json)
     wait_until(lambda: LockWait.objects.count() == 2 or second.done())
-    assert first.get("c", "old", shared=True, wait=4)["v"] == 0
+    assert first.get("c", "old", shared=True, wait=60)["v"] == 0
     first.complete()
     assert (second.result(60), writer.result(60)) == ({"v": "writer"}, None)
 

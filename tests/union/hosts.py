@@ -35,7 +35,8 @@ class Host:
             **QUICK,
             "ATRIBUTO_VAR_DIR": str(folder / name),
             "ATRIBUTO_SERVICE_ROOTS": os.environ["ATRIBUTO_SERVICE_ROOTS"],
-            "DATABASE_URL": f"postgresql://{parts.username}@127.0.0.1:{database.port}{parts.path}",
+            "DATABASE_URL": f"postgresql://{parts.username}@127.0.0.1:{database.port}{parts.path}"
+            "?connect_timeout=60",
             "REDIS_URL": f"redis://127.0.0.1:{doorbells.port}/0",
         }
 

@@ -196,7 +196,7 @@ def test_routes_are_looked_at_rarer_if_that_takes_long_but_never_rarely(queue, t
 
 
 def test_nothing_moves_within_the_grace(queue, act, serve, curate, away):
-    queues.catalogue.set_when_away("work", "move", 60)
+    queues.catalogue.set_when_away("work", "move", 3600)
     serve("a")
     job = queue.push(act, sticky_key="k")
     serve("b")

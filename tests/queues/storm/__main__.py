@@ -67,6 +67,7 @@ def rage(faults, handles, given):
             faults.mend_all()
             faults.take_redis_away(given.redis_down)
         faults.strike()
+        faults.mend()
         while time.monotonic() < begun + (number + 1) * given.seconds / given.faults:
             faults.mend()
             time.sleep(0.05)
