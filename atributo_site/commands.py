@@ -19,6 +19,7 @@ from allocation.busy import refuses_to_write
 from allocation.errors import AtributoError
 from allocation.events import Actor, acting
 from atributo_site.migrated import check_migrated
+from atributo_site.terminal_text import harmless
 
 EXIT_REFUSED = 1  # the request was understood and refused
 EXIT_USAGE = 2  # the command line itself is wrong
@@ -94,7 +95,7 @@ class AtributoCommand(BaseCommand):
         folded = [Column(name, overflow="fold") for name in columns]
         table = Table(*folded, box=None, pad_edge=False)
         for row in rows:
-            table.add_row(*[escape(str(cell)) for cell in row])
+            table.add_row(*[escape(harmless(str(cell))) for cell in row])
         width = None if self.stdout.isatty() else UNBOUNDED_WIDTH
         Console(file=self.stdout, width=width).print(table)  # type: ignore[arg-type]
 

@@ -1,6 +1,7 @@
 """The terminal door."""
 
 import json
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -8,6 +9,7 @@ from django.core.management import CommandError, call_command
 
 import queues
 from queues.models import Queue, QueuedJob
+from tests.site.job_rows import make_run
 
 pytestmark = pytest.mark.usefixtures("probe", "scripts_see_this_database")
 
@@ -28,7 +30,7 @@ def test_push_and_jobs(run, queue):
     assert queue.get(job_id).data == [1, 2]
     assert job_id in run("queued_jobs", "list", "--queue", "work")
     run("queued_jobs", "abort", job_id)
-    shown = json.loads(run("queued_jobs", "show", job_id))
+    shown = json.loads(run("queued_jobs", "show", job_id, "--json"))
     assert (shown[0]["status"], shown[0]["priority"]) == ("failed", 1)
     run("queued_jobs", "retry", job_id)
     assert queue.pending() == [job_id]
@@ -181,3 +183,31 @@ def test_an_unknown_queue_is_named(run, capsys):
 def test_a_limit_that_no_list_can_have_is_wrong_usage(command, limit):
     with pytest.raises(CommandError, match="must be a whole number from 1 to 100000"):
         call_command(*command.split(), "--limit", limit)
+
+
+def test_a_job_is_told_in_words(run, queue, act):
+    job = QueuedJob.objects.get(pk=queue.push(act, {"n": 12345678901234567890, "to": "ada"}))
+    job.error = "ValueError: no such person"
+    job.save()
+    make_run(job, error=job.error, traceback="Traceback\n  line 3", lines=["looked \x1b[2Jup"])
+    said = run("queued_jobs", "show", str(job.pk))
+    told = dict(line.split(maxsplit=1) for line in said.splitlines() if " " in line.strip())
+    assert told["script"].strip() == "/probe/act"
+    assert told["data"].strip() == '{"n": 12345678901234567890, "to": "ada"}'
+    assert f"{job.pk}" in said and "result" not in told
+    assert re.search(r"1 +failed +\S+ \S+ UTC +2\.000 +worker-1 +ValueError: no such person", said)
+    assert "info looked \\x1b[2Jup" in said
+    assert said.endswith("Traceback\n  line 3\n")
+
+
+def test_the_last_ten_attempts_are_told(run, queue, act):
+    job = QueuedJob.objects.get(pk=queue.push(act))
+    for attempt in range(1, 13):
+        make_run(job, attempt, error=f"error {attempt}.")
+    said = run("queued_jobs", "show", str(job.pk))
+    assert [n for n in range(1, 13) if f"error {n}." in said] == list(range(3, 13))
+
+
+def test_a_job_without_attempts_is_told_too(run, queue, act):
+    said = run("queued_jobs", "show", queue.push(act))
+    assert "pending" in said and "attempt" not in said

@@ -1,6 +1,5 @@
 """The policy of a queue and the place of a job, in every door."""
 
-import json
 from io import StringIO
 
 import pytest
@@ -72,7 +71,7 @@ def test_a_job_tells_its_instance_and_what_it_waits_for(queue, act, serve, rest_
     assert shown["waits_for"] in page
     said = StringIO()
     call_command("queued_jobs", "show", job, stdout=said)
-    assert json.loads(said.getvalue())[0]["waits_for"] == shown["waits_for"]
+    assert shown["waits_for"] in said.getvalue()
 
 
 def test_depth_counts_sticky_jobs_too(queue, act, rest_as):

@@ -9,8 +9,10 @@ from django.core.management.base import CommandParser
 from allocation.errors import AtributoError
 from allocation.models.clock import database_now
 from atributo_site.commands import EXIT_REFUSED, AtributoCommand, listed_number
+from atributo_site.terminal_text import harmless
 from queues import pausing, steering
 from queues.api_jobs import found
+from queues.management.job_told import ATTEMPT_COLUMNS, attempts_told, facts_told, last_words
 from queues.management.search_arguments import add_search, searched_for
 from queues.management.subcommands import Subcommands
 from queues.models import QueuedJob
@@ -85,7 +87,7 @@ class Command(AtributoCommand):
         if options["action"] == "list":
             self._list(options)
         elif options["action"] == "show":
-            self._show(options["ids"])
+            self._show(options["ids"], options["json"])
         else:
             self._do(ACTIONS[options["action"]], options)
 
@@ -125,18 +127,27 @@ class Command(AtributoCommand):
         ]
         self.table(["id", "queue", "script", "status", "run", "error"], rows)
 
-    def _show(self, ids: list[str]) -> None:
-        jobs = [found(job_id) for job_id in ids]
-        self.show(
-            [
-                {
-                    **job_shown(job, job.schema()),
-                    "waits_for": waiting_said(job, database_now()),
-                    "attempts": attempts_shown(job),
-                }
-                for job in jobs
-            ]
-        )
+    def _show(self, ids: list[str], as_json: bool) -> None:
+        jobs = [_whole(found(job_id)) for job_id in ids]
+        if as_json:
+            return self.show(jobs)
+        for job in jobs:
+            self._tell(job)
+
+    def _tell(self, job: dict[str, Any]) -> None:
+        self.table(["", ""], facts_told(job))
+        if job["attempts"]:
+            self.table(ATTEMPT_COLUMNS, attempts_told(job))
+        for line in last_words(job):
+            self.stdout.write(harmless(line))
+
+
+def _whole(job: QueuedJob) -> dict[str, Any]:
+    return {
+        **job_shown(job, job.schema()),
+        "waits_for": waiting_said(job, database_now()),
+        "attempts": attempts_shown(job),
+    }
 
 
 def _searched(options: dict[str, Any]) -> Any:

@@ -1,0 +1,69 @@
+"""A job in words: what a person in a terminal wants to know of it, and nothing that is empty."""
+
+import json
+from datetime import datetime
+from typing import Any
+
+Shown = dict[str, Any]
+MOST_ATTEMPTS = 10
+ATTEMPT_COLUMNS = ["attempt", "outcome", "started", "seconds", "worker", "error"]
+
+
+def facts_told(job: Shown) -> list[list[str]]:
+    script = job["script"]
+    facts = {
+        "job": job["id"],
+        "script": f"{script['mount']}/{script['name']}",
+        "queue": job["queue"],
+        "status": job["status"],
+        "waits for": job["waits_for"],
+        "run": job["run"],
+        "paused by": _together(job["paused_by"], job["pause_reason"]) if job["paused"] else "",
+        "sticky key": _together(job["sticky_key"], job["instance"]),
+        "unique key": job["unique_key"],
+        "pushed by": job["pushed_by"],
+        "created": _moment(job["created_at"]),
+        "due": _moment(job["delay_until"]),
+        "started": _moment(job["started_at"]),
+        "ended": _moment(job["ended_at"]),
+        "data": _json(job["data"]),
+        "result": _json(job["result"]),
+        "error": job["error"],
+    }
+    return [[name, fact] for name, fact in facts.items() if fact]
+
+
+def attempts_told(job: Shown) -> list[list[str]]:
+    """The last few; a job that repeats has thousands."""
+    return [
+        [
+            str(each["attempt"]),
+            each["outcome"],
+            _moment(each["started_at"]),
+            "" if each["seconds"] is None else f"{each['seconds']:.3f}",
+            each["worker"],
+            each["error"],
+        ]
+        for each in job["attempts"][-MOST_ATTEMPTS:]
+    ]
+
+
+def last_words(job: Shown) -> list[str]:
+    """What the last attempt wrote, and where it failed."""
+    if not job["attempts"]:
+        return []
+    last = job["attempts"][-1]
+    lines = [f"{_moment(line['at'])} {line['level']} {line['text']}" for line in last["log"]]
+    return [*lines, *last["traceback"].splitlines()]
+
+
+def _together(first: str | None, second: str | None) -> str:
+    return ": ".join(part for part in (first, second) if part)
+
+
+def _moment(moment: datetime | None) -> str:
+    return "" if moment is None else f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _json(value: Any) -> str:
+    return "" if value is None else json.dumps(value, ensure_ascii=False)
