@@ -72,6 +72,7 @@ def test_a_job_tells_its_instance_and_what_it_waits_for(queue, act, serve, rest_
     said = StringIO()
     call_command("queued_jobs", "show", job, stdout=said)
     assert shown["waits_for"] in said.getvalue()
+    assert f"a, epoch {shown['instance_epoch']}" in said.getvalue()
 
 
 def test_depth_counts_sticky_jobs_too(queue, act, rest_as):
