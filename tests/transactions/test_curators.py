@@ -2,6 +2,7 @@
 
 import os
 import signal
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import psutil
@@ -83,7 +84,11 @@ def taken_over(processes, number, seconds, wait_until):
 
 @pytest.mark.soak
 @pytest.mark.parametrize("number", range(10))
-def test_a_killed_curator_is_replaced_in_8_5_s_and_a_stopped_one_at_once(number, wait_until):
+def test_a_killed_curator_is_replaced_in_8_5_s_and_a_stopped_one_at_once(
+    number, wait_until, settings
+):
+    as_installed = {"curator_heartbeat_timeout_ms": 7500}  # other tests are more patient
+    settings.ATRIBUTO = replace(settings.ATRIBUTO, **as_installed)
     connections.close_all()
     processes = [Child(runs) for _ in range(10)]
     try:
