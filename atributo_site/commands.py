@@ -99,6 +99,10 @@ class AtributoCommand(BaseCommand):
         width = None if self.stdout.isatty() else UNBOUNDED_WIDTH
         Console(file=self.stdout, width=width).print(table)  # type: ignore[arg-type]
 
+    def lines(self, texts: list[str]) -> None:
+        for text in texts:
+            self.stdout.write(harmless(text))
+
     def _refuse(self, error: AtributoError, as_json: bool) -> None:
         if as_json:
             self.show({"error": str(error), "code": error.code, **error.facts})

@@ -9,7 +9,6 @@ from django.core.management.base import CommandParser
 from allocation.errors import AtributoError
 from allocation.models.clock import database_now
 from atributo_site.commands import EXIT_REFUSED, AtributoCommand, listed_number
-from atributo_site.terminal_text import harmless
 from queues import pausing, steering
 from queues.api_jobs import found
 from queues.management.job_told import ATTEMPT_COLUMNS, attempts_told, facts_told, last_words
@@ -138,8 +137,7 @@ class Command(AtributoCommand):
         self.table(["", ""], facts_told(job))
         if job["attempts"]:
             self.table(ATTEMPT_COLUMNS, attempts_told(job))
-        for line in last_words(job):
-            self.stdout.write(harmless(line))
+        self.lines(last_words(job))
 
 
 def _whole(job: QueuedJob) -> dict[str, Any]:
