@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, OutputWrapper
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import DatabaseError, InterfaceError, OperationalError, ProgrammingError
 from django.db.migrations.exceptions import MigrationSchemaMissing
@@ -88,7 +88,8 @@ class AtributoCommand(BaseCommand):
 
     def show(self, value: Any) -> None:
         """One JSON document on standard output."""
-        self.stdout.write(json.dumps(value, cls=DjangoJSONEncoder, ensure_ascii=False, indent=2))
+        text = json.dumps(value, cls=DjangoJSONEncoder, ensure_ascii=False, indent=2)
+        self.lines([text])
 
     def table(self, columns: list[str], rows: list[list[Any]]) -> None:
         """Nothing is left out: a narrow terminal folds, a file or a pipe has long lines."""
@@ -99,15 +100,16 @@ class AtributoCommand(BaseCommand):
         width = None if self.stdout.isatty() else UNBOUNDED_WIDTH
         Console(file=self.stdout, width=width).print(table)  # type: ignore[arg-type]
 
-    def lines(self, texts: list[str]) -> None:
+    def lines(self, texts: list[str], out: OutputWrapper | None = None) -> None:
+        """What others wrote, on standard output unless told otherwise."""
         for text in texts:
-            self.stdout.write(harmless(text))
+            (out or self.stdout).write(harmless(text))
 
     def _refuse(self, error: AtributoError, as_json: bool) -> None:
         if as_json:
             self.show({"error": str(error), "code": error.code, **error.facts})
         else:
-            self.stderr.write(f"{error}")
+            self.lines([str(error)], self.stderr)
         sys.exit(EXIT_REFUSED)
 
 

@@ -6,5 +6,5 @@ COMMANDS_TERMINAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-
 
 
 def harmless(text: str) -> str:
-    """As it is, with what a terminal would obey written out: \\x1b instead of Escape."""
-    return COMMANDS_TERMINAL.sub(lambda match: ascii(match[0])[1:-1], text)
+    """As it is, with what a terminal would obey written out as JSON does: \\u001b for Escape."""
+    return COMMANDS_TERMINAL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

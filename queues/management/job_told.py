@@ -18,7 +18,8 @@ def facts_told(job: Shown) -> list[list[str]]:
         "status": job["status"],
         "waits for": job["waits_for"],
         "run": job["run"],
-        "paused by": _together(job["paused_by"], job["pause_reason"]) if job["paused"] else "",
+        "paused": f"by {job['paused_by']}" if job["paused"] else "",
+        "because": job["pause_reason"],
         "sticky key": job["sticky_key"],
         "instance": f"{job['instance']}, epoch {job['instance_epoch']}" if job["instance"] else "",
         "unique key": job["unique_key"],
@@ -56,10 +57,6 @@ def last_words(job: Shown) -> list[str]:
     last = job["attempts"][-1]
     lines = [f"{_moment(line['at'])} {line['level']} {line['text']}" for line in last["log"]]
     return [*lines, *last["traceback"].splitlines()]
-
-
-def _together(first: str | None, second: str | None) -> str:
-    return ": ".join(part for part in (first, second) if part)
 
 
 def _moment(moment: datetime | None) -> str:

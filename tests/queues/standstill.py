@@ -1,7 +1,6 @@
 """Stop a process where it holds no row, or all of SQLite: then nobody else could go on."""
 
 import signal
-import time
 
 from django.db import OperationalError, connection
 from django.db.transaction import atomic
@@ -15,15 +14,9 @@ def stop_between_writes(choose):
     while True:
         struck = choose()
         struck.send_signal(signal.SIGSTOP)
-        if nothing_stands_still() and nothing_is_under_way() and nothing_stands_still():
+        if nothing_stands_still():
             return struck
         struck.send_signal(signal.SIGCONT)
-
-
-def nothing_is_under_way():
-    """A statement that was sent before the stop still reaches the server, and takes rows."""
-    time.sleep(0.1)
-    return True
 
 
 def nothing_stands_still():

@@ -196,7 +196,7 @@ def test_a_job_is_told_in_words(run, queue, act):
     assert told["data"].strip() == '{"n": 12345678901234567890, "to": "ada"}'
     assert f"{job.pk}" in said and "result" not in told
     assert re.search(r"1 +failed +\S+ \S+ UTC +2\.000 +worker-1 +ValueError: no such person", said)
-    assert "info looked \\x1b[2Jup" in said
+    assert "info looked \\u001b[2Jup" in said
     assert said.endswith("Traceback\n  line 3\n")
 
 

@@ -91,6 +91,7 @@ def test_a_stream_survives_the_database(
         record("a.made", "a:1")
         proxy.mode = "pass"
         wait_until(lambda: stream.said()[-1] == "healed")
+        assert (stream.said()[0], set(stream.said())) == ("degraded", {"degraded", "healed"})
         wait_until(lambda: stream.subjects() == ["a:1"])
 
 

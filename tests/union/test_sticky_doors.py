@@ -1,5 +1,6 @@
 """The policy of a queue and the place of a job, in every door."""
 
+import json
 from io import StringIO
 
 import pytest
@@ -72,6 +73,9 @@ def test_a_job_tells_its_instance_and_what_it_waits_for(queue, act, serve, rest_
     said = StringIO()
     call_command("queued_jobs", "show", job, stdout=said)
     assert shown["waits_for"] in said.getvalue()
+    as_json = StringIO()
+    call_command("queued_jobs", "show", job, "--json", stdout=as_json)
+    assert json.loads(as_json.getvalue())[0]["waits_for"] == shown["waits_for"]
     assert f"a, epoch {shown['instance_epoch']}" in said.getvalue()
 
 

@@ -105,7 +105,7 @@ class Command(AtributoCommand):
     def _say(self, ends: list[End]) -> None:
         for end in ends:
             if end.refusal:
-                self.stderr.write(end.refusal)
+                self.lines([end.refusal], self.stderr)
             else:
                 self.stdout.write(f"{end.job} {end.said}")
 

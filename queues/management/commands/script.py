@@ -27,8 +27,7 @@ class Command(AtributoCommand):
     def perform(self, **options: Any) -> None:
         dry_run = options["dry_run"]
         ran = run_script(options["mount"], options["name"], data_of(options), dry_run=dry_run)
-        for line in ran.lines:
-            self.stderr.write(f"{line['level']}: {line['text']}")
+        self.lines([f"{line['level']}: {line['text']}" for line in ran.lines], self.stderr)
         self.show(dry_run_shown(ran) if dry_run else ran.result)
 
 
