@@ -1,13 +1,14 @@
 """What tests of several rooms share with the tests of one: the bank, stations and their workers."""
 
 import os
+from collections import Counter
 from dataclasses import replace
 
 import pytest
 
 import queues
 from allocation.leases import HeldLease
-from allocation.models import Lease
+from allocation.models import Event
 from allocation.models.clock import database_now
 from allocation.repairs import REPAIRS as ALLOCATION_REPAIRS
 from allocation.transactions import Client
@@ -121,15 +122,13 @@ def station_worker(probe, process_environment, spawn, wait_until):
     environment = {name: os.environ[name] for name in [*QUICK, "ATRIBUTO_SERVICE_ROOTS"]}
 
     def start(*instance_ids, **settings):
-        tokens = dict(Lease.objects.values_list("role", "token"))
+        before = times_served()
         processes = [
             spawn("worker", "--instance", each, "--name", each, env=environment | settings)
             for each in instance_ids
         ]
-        for each in instance_ids:
-            role = f"worker/{each}"
-            fresh = Lease.objects.held().filter(role=role, token__gt=tokens.get(role, 0))
-            wait_until(lambda fresh=fresh, each=each: fresh.exists() and is_served(each))
+        expected = before + Counter(f"instance:{each}" for each in instance_ids)
+        wait_until(lambda: times_served() >= expected, message=f"no posts at {instance_ids}")
         return processes if len(processes) > 1 else processes[0]
 
     return start
@@ -141,5 +140,7 @@ def curator_process(probe, process_environment, spawn):
     return lambda: spawn("run_curator", env=environment)
 
 
-def is_served(instance_id):
-    return Station.objects.served().filter(pk=instance_id).exists()
+def times_served():
+    """Station → how often a worker has opened it: the last thing that a worker says of it."""
+    served = Event.objects.filter(kind="station.served")
+    return Counter(served.values_list("subject", flat=True))
