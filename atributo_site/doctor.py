@@ -33,6 +33,10 @@ class Finding:
     sentence: str
     fix: str = ""
 
+    @property
+    def is_fixed_by_command(self) -> bool:
+        return self.fix.startswith("manage.py ")
+
 
 def examine() -> list[Finding]:
     """Everything that can be examined; without a database the rest would only repeat that."""
@@ -81,7 +85,7 @@ def _static_files() -> list[Finding]:
     if settings.ATRIBUTO.mode == "test" or (settings.STATIC_ROOT / "staticfiles.json").exists():
         return []
     sentence = "the static files are not collected, and no page can be shown without them"
-    fix = "manage.py collectstatic --noinput, or `up`, which does it"
+    fix = "manage.py collectstatic --noinput"
     return [Finding("configuration", "warning", sentence, fix)]
 
 

@@ -38,6 +38,13 @@ def test_health_shows_the_lines_of_the_doctor_with_their_fixes(client_as, db):
     assert "manage.py run_curator" in page
 
 
+def test_only_commands_are_offered_for_copying(client_as, settings):
+    settings.REDIS_URL = "unix:///nonexistent/valkey.sock"
+    page = client_as("viewer").get("/system/").text
+    assert 'data-copy="manage.py run_curator"' in page
+    assert '<td data-label="How to mend it">start it, or correct REDIS_URL</td>' in page
+
+
 def test_health_shows_what_is_kept_and_for_how_long(client_as, settings):
     settings.ATRIBUTO = replace(settings.ATRIBUTO, event_retention_days=7)
     client = client_as("viewer")
