@@ -14,6 +14,7 @@ from django.views import View
 from django_htmx.http import HttpResponseClientRefresh
 
 from allocation.errors import AtributoError
+from allocation.event_feed import newest_mark
 from atributo_site.failures import failure
 from atributo_site.permissions import NO_ROLE, may
 
@@ -35,6 +36,7 @@ class Screen(View):
         self._check(request)
         if self._action(request) is None:
             return self._not_allowed(request)
+        self._since = _newest_event(request)
         try:
             return super().dispatch(request, *args, **kwargs)
         except AtributoError as error:
@@ -49,7 +51,7 @@ class Screen(View):
         return render(
             self.request,
             self.template_name,
-            {"base": base, "title": self.title, **context},
+            {"base": base, "title": self.title, "live_since": self._since, **context},
             status=status,
         )
 
@@ -71,6 +73,12 @@ class Screen(View):
     def _action(self, request: HttpRequest) -> str | None:
         method = "GET" if request.method == "HEAD" else str(request.method)
         return self.actions.get(method)
+
+
+def _newest_event(request: HttpRequest) -> str:
+    """From where a whole page listens: asked before its rows are read, so that none is missed."""
+    is_page = request.method == "GET" and not request.htmx  # type: ignore[attr-defined]
+    return str(newest_mark()) if is_page else ""
 
 
 def _to_the_log_in(request: HttpRequest) -> HttpResponse:

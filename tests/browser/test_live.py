@@ -48,6 +48,28 @@ def test_a_hint_refreshes_the_part_that_it_concerns(live_page):
     expect(live_page.locator("#timeline")).to_contain_text("instance.restored")
 
 
+def test_what_happens_before_the_stream_opens_is_shown_too(live_page):
+    def happen_first(route):
+        record("instance.restored", "instance:web-1")
+        route.continue_()
+
+    live_page.add_init_script(WITHOUT_CLOCK)
+    live_page.route("**/events/stream*", happen_first, times=1)
+    live_page.goto("/events/")
+    expect(live_page.locator("#timeline")).to_contain_text("instance.restored")
+
+
+def test_a_refused_stream_is_asked_for_again(live_page):
+    live_page.clock.install()
+    live_page.route("**/events/stream*", lambda route: route.fulfill(status=204), times=1)
+    with live_page.expect_request("**/events/stream*"):
+        live_page.goto("/events/")
+    expect(live_page.locator(WORD)).to_have_text("Polling")
+    with live_page.expect_response("**/events/stream"):
+        live_page.clock.run_for(30_000)
+    expect(live_page.locator(WORD)).to_have_text("Live")
+
+
 def test_a_paused_page_stays_as_it_is(live_page):
     live_page.goto("/events/")
     choose(live_page, "Paused")

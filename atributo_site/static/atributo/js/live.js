@@ -3,6 +3,7 @@
 // <section id="x" data-live="instance queue:mail" …>: those topics; an empty value means all.
 const STREAM = "/events/stream";
 const LEAST_PAUSE_MS = 1000;
+const ASK_AGAIN_MS = 15000; // after a refusal, which the browser takes for the last word
 const PACES_S = [0, 5, 30];
 const POLL_MS = { live: 15000, polling: 5000 };
 const SAID = { live: "Live", polling: "Polling", paused: "Paused" };
@@ -14,7 +15,9 @@ const parts = () => [...document.querySelectorAll("[data-live]")];
 // What a person chose holds for all tabs of the browser: seconds, 0 for at once, and a pause.
 const isPaused = () => localStorage.getItem("paused") === "yes";
 const pace = () => PACES_S.find((seconds) => String(seconds) === localStorage.getItem("pace")) ?? 0;
+let since = document.body.dataset.since ?? ""; // the last event that this page knows
 let source = null;
+let again = null;
 let poll = null;
 let waiting = null;
 let lastAt = 0;
@@ -96,18 +99,32 @@ function start() {
   if (document.hidden || source || parts().length === 0) return;
   if (pace() > 0) return enter("paced");
   enter("polling");
-  source = new EventSource(STREAM);
+  source = new EventSource(since ? `${STREAM}?last_event_id=${encodeURIComponent(since)}` : STREAM);
   source.onopen = () => enter("live");
-  source.onerror = () => enter("polling");
-  source.onmessage = (message) => hint(JSON.parse(message.data).subject);
-  source.addEventListener("overflow", () => hint());
+  source.onerror = lose;
+  source.onmessage = (message) => learn(message, JSON.parse(message.data).subject);
+  source.addEventListener("overflow", (message) => learn(message, null));
+}
+
+function learn(message, subject) {
+  since = message.lastEventId || since;
+  hint(subject);
+}
+
+function lose() {
+  enter("polling");
+  if (source.readyState !== EventSource.CLOSED) return; // the browser connects again by itself
+  source = null;
+  since = ""; // perhaps it was refused for this
+  again = setTimeout(start, ASK_AGAIN_MS);
 }
 
 function stop() {
   source?.close();
   clearInterval(poll);
   clearTimeout(waiting);
-  source = poll = waiting = null;
+  clearTimeout(again);
+  source = poll = waiting = again = null;
 }
 
 function startAnew() {
