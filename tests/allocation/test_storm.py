@@ -155,6 +155,8 @@ def test_a_deadlock_is_tried_again(ao, wait_until, errors):
             wait_until(is_waiting)
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [0x61747269])
 
+    with connection.cursor() as cursor:  # looked at once, when the holder waits in its turn
+        cursor.execute("SET deadlock_timeout = '5s'")
     done = beside(holder)
     held.wait(60)
     assert ao.allocate("job") == ("instance0", False)

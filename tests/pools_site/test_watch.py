@@ -211,7 +211,8 @@ def test_a_watcher_that_sweeps_no_longer_stops_asking(watching, wait_until):
     watching.sweep()
     (name,) = watching.watch.names.values()
     watching.driver.advance(SILENCE_MS + 1)
-    wait_until(lambda: name.resolver.state == "stopped")
+    wait_until(lambda: watching.watch._token is None)
+    assert name.resolver.state == "stopped"
     watching.targets(1, 2, 3)
     assert watching.sweep() == 2
 

@@ -8,6 +8,11 @@ from django.db.transaction import atomic
 from atributo_site.databases import SQLITE_OPTIONS
 from queues.models import QueuedJob, Slot
 
+BUSY = """
+    SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+    AND backend_type = 'client backend' AND state <> 'idle' LIMIT 1
+"""
+
 
 def stop_between_writes(choose):
     """Stop the process that choose() gives, and return it."""
@@ -20,6 +25,19 @@ def stop_between_writes(choose):
 
 
 def nothing_stands_still():
+    return nobody_holds_a_row() and nobody_is_asking()
+
+
+def nobody_is_asking():
+    """No statement that somebody has sent is still to be carried out."""
+    if connection.vendor == "sqlite":
+        return True
+    with connection.cursor() as cursor:
+        cursor.execute(BUSY)
+        return cursor.fetchone() is None
+
+
+def nobody_holds_a_row():
     wait = "PRAGMA busy_timeout = {}" if connection.vendor == "sqlite" else "SELECT {}"
     try:
         with connection.cursor() as cursor:

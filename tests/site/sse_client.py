@@ -25,6 +25,7 @@ class Listening:
     def __enter__(self):
         self._thread.start()
         assert self._opened.wait(60), "the stream did not open"
+        assert self.status == 200
         return self
 
     def __exit__(self, *exception):

@@ -8,7 +8,7 @@ import pytest
 
 import queues
 from allocation.leases import HeldLease
-from allocation.models import Event
+from allocation.models import Event, Lease
 from allocation.models.clock import database_now
 from allocation.repairs import REPAIRS as ALLOCATION_REPAIRS
 from allocation.transactions import Client
@@ -135,9 +135,15 @@ def station_worker(probe, process_environment, spawn, wait_until):
 
 
 @pytest.fixture
-def curator_process(probe, process_environment, spawn):
+def curator_process(probe, process_environment, spawn, wait_until):
     environment = {name: os.environ[name] for name in [*QUICK, "ATRIBUTO_SERVICE_ROOTS"]}
-    return lambda: spawn("run_curator", env=environment)
+
+    def start():
+        process = spawn("run_curator", env=environment)
+        wait_until(Lease.objects.held().filter(role="curator").exists)
+        return process
+
+    return start
 
 
 def times_served():

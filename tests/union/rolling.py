@@ -19,6 +19,7 @@ class Rolling:
         self.script, self.start, self.wait_until, self.path = script, start, wait_until, path
         self.keys = [f"key-{number}" for number in range(keys)]
         self.random = random.Random(7)
+        self.policy = policy
         self.queue = queues.create("rolling", max_workers=3)
         queues.catalogue.set_when_away("rolling", policy, 0 if policy == "move" else 3600)
         self.workers = dict(zip(INSTANCES, start(*INSTANCES, **PATIENT), strict=True))
@@ -35,6 +36,8 @@ class Rolling:
             self._push(jobs_before_each)
             assert self.workers[name].wait(60) == 0
             self._push(jobs_before_each)
+            if self.policy == "move":
+                self.wait_until(lambda away=name: not QueuedJob.objects.waiting_at(away).exists())
             self.workers[name] = self.start(name, **PATIENT)
             self.most_moves = max([self.most_moves, *(self._moves() - before).values()])
 

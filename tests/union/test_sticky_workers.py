@@ -7,6 +7,7 @@ import pytest
 import queues
 from allocation.models import Event, Instance, PastAllocation
 from queues.models import QueuedJob
+from tests.queues.standstill import nobody_is_asking
 from tests.union.rolling import Rolling, overlaps
 
 
@@ -48,6 +49,7 @@ def test_a_killed_instance_worker_leaves_its_jobs_to_their_policies(
     QueuedJob.objects.update(data={"file": "/dev/null"})
     station_worker("b")
     victim.kill()
+    wait_until(nobody_is_asking)
     assert expire_leases(victim) == 1
     away("a")
     ends = {running.id: "complete", waiting.id: "pending", failing.id: "failed"}

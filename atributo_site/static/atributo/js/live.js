@@ -150,5 +150,4 @@ for (const choice of choices) {
 document.addEventListener("live:toggle", () => pause(isPaused() ? "no" : "yes"));
 document.addEventListener("visibilitychange", startAnew);
 window.addEventListener("storage", startAnew); // another tab chose
-
-start();
+document.addEventListener("DOMContentLoaded", start); // parts answer to hints from then on
