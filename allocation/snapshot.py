@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Sum
+from django.db.models import Max, Sum
 
 from allocation.holds import holding
 from allocation.models import Drain, IdNumber, Instance, InstanceLoad, Roster
+from allocation.trouble import troubled
 
 LISTED = 50
 
@@ -24,9 +25,17 @@ def snapshot(now: datetime) -> dict[str, Any]:
         "instances_available": roster.available if roster else 0,
         "instances_left_out": max(0, total - len(listed)),
         "draining": Drain.objects.running().count(),
+        "troubled": troubled(),
         "jobs_allocated": InstanceLoad.objects.aggregate(n=Sum("jobs"))["n"] or 0,
         "id_numbers_held": IdNumber.objects.held().count(),
+        "id_numbers_ahead_seconds": id_numbers_ahead_seconds(now),
     }
+
+
+def id_numbers_ahead_seconds(now: datetime) -> float:
+    """How far ids are before the clock, by batches or because it went back."""
+    mark_ms = IdNumber.objects.aggregate(mark=Max("high_water_ms"))["mark"] or 0
+    return max(0.0, mark_ms / 1000 - now.timestamp())
 
 
 def described(rows: Sequence[Any], now: datetime) -> list[dict[str, Any]]:

@@ -1,11 +1,19 @@
 """What an operator should look at first: pure, from the snapshot alone."""
 
 from typing import Any
+from urllib.parse import urlencode
+
+from django.urls import reverse
 
 from allocation.logic.counted import counted
+from atributo_site.console.durations import roughly
 from atributo_site.late_queues import late_queues
+from atributo_site.troubled_instances import troubled_instances
+from atributo_site.troubled_pools import dead_backends, refused_backends, troubled_names
 
 LARGEST_SKEW_SECONDS = 2.0  # between the web server's clock and the database's
+MOST_AHEAD_SECONDS = 1000.0  # that the mark of job ids may be after one batch of the largest size
+PROCESSES = "/system/processes/"
 OFTEN = 3  # restarts of one process that are worth a look
 
 
@@ -15,11 +23,13 @@ def attention(snapshot: dict[str, Any]) -> list[dict[str, str]]:
         *_integrity(snapshot),
         *_redis(snapshot),
         *_clock(snapshot),
+        *_ids_ahead(snapshot),
         *_curator(snapshot),
         *_workers(snapshot),
         *_late_queues(snapshot),
         *_failing(snapshot),
         *_transactions(snapshot),
+        *_instances(snapshot),
         *_pools(snapshot),
         *_restarts(snapshot),
     ]
@@ -42,7 +52,8 @@ def _integrity(snapshot: dict[str, Any]) -> list[dict[str, str]]:
 def _redis(snapshot: dict[str, Any]) -> list[dict[str, str]]:
     if snapshot["redis"]["state"] == "ok":
         return []
-    return [_item("warning", "Redis is degraded", snapshot["redis"]["detail"], "manage.py doctor")]
+    detail = snapshot["redis"]["detail"]
+    return [_item("warning", "Redis is degraded", detail, "manage.py doctor", "/system/")]
 
 
 def _clock(snapshot: dict[str, Any]) -> list[dict[str, str]]:
@@ -54,23 +65,33 @@ def _clock(snapshot: dict[str, Any]) -> list[dict[str, str]]:
     return [_item("warning", title, detail, "manage.py doctor", "/system/")]
 
 
+def _ids_ahead(snapshot: dict[str, Any]) -> list[dict[str, str]]:
+    seconds = snapshot.get("allocation", {}).get("id_numbers_ahead_seconds", 0.0)
+    if seconds <= MOST_AHEAD_SECONDS:
+        return []
+    title = f"Job ids are {roughly(seconds)} ahead of the clock"
+    detail = "A clock went back, or batches were huge. No id is made twice; their times are wrong."
+    return [_item("warning", title, detail, "manage.py doctor", "/system/")]
+
+
 def _curator(snapshot: dict[str, Any]) -> list[dict[str, str]]:
     if snapshot["curator"]["active"]:
         return []
     detail = "Nobody repairs what a crash leaves behind."
-    return [_item("error", "No curator is active", detail, "manage.py run_curator")]
+    command, screen = "manage.py run_curator", "/transactions/curators/"
+    return [_item("error", "No curator is active", detail, command, screen)]
 
 
 def _workers(snapshot: dict[str, Any]) -> list[dict[str, str]]:
     workers = [p for p in snapshot["processes"] if p["kind"] == "worker"]
     silent = [p["name"] for p in workers if p["state"] == "silent"]
+    detail, command = "Its lease has run out.", "manage.py worker"
     found = [
-        _item("warning", f"Worker {name} is silent", "Its lease has run out.", "manage.py worker")
-        for name in silent
+        _item("warning", f"Worker {name} is silent", detail, command, PROCESSES) for name in silent
     ]
     if not any(p["state"] == "running" for p in workers):
         detail = "Queued jobs wait until a worker runs."
-        found.append(_item("error", "No worker runs", detail, "manage.py worker"))
+        found.append(_item("error", "No worker runs", detail, command, PROCESSES))
     return found
 
 
@@ -86,10 +107,14 @@ def _failing(snapshot: dict[str, Any]) -> list[dict[str, str]]:
             f"{counted(group['count'], 'job')} failed with the same error in the last hour",
             group["error"][:160],
             f"manage.py queued_jobs list --fingerprint {group['fingerprint']}",
-            "/jobs/failures/",
+            _jobs_with(group["fingerprint"]),
         )
         for group in snapshot.get("queues", {}).get("failing", [])
     ]
+
+
+def _jobs_with(fingerprint: str) -> str:
+    return f"{reverse('jobs')}?{urlencode({'state': 'failed', 'fingerprint': fingerprint})}"
 
 
 def _transactions(snapshot: dict[str, Any]) -> list[dict[str, str]]:
@@ -124,16 +149,19 @@ def _orphans(seen: dict[str, Any]) -> list[dict[str, str]]:
     return [_item("warning", f"{title} the transaction", detail, command, "/transactions/locks/")]
 
 
+def _instances(snapshot: dict[str, Any]) -> list[dict[str, str]]:
+    found = troubled_instances(snapshot.get("allocation", {}).get("troubled", []))
+    return [_item(*said) for said in found]
+
+
 def _pools(snapshot: dict[str, Any]) -> list[dict[str, str]]:
-    return [
-        _item(
-            "error" if pool["state"] == "failed" else "warning",
-            f"Watched name {pool['name']}: {pool['state']}",
-            pool["error"] or f"{counted(pool['waiting'], 'backend')} vanished at once.",
-            f"manage.py pools show {pool['name']}",
-        )
-        for pool in snapshot.get("pools", {}).get("troubled", [])
+    seen = snapshot.get("pools", {})
+    found = [
+        *troubled_names(seen.get("troubled", [])),
+        *dead_backends(seen.get("dead_backends", [])),
+        *refused_backends(seen.get("backends", {}).get("refused", 0)),
     ]
+    return [_item(*said) for said in found]
 
 
 def _restarts(snapshot: dict[str, Any]) -> list[dict[str, str]]:
@@ -143,6 +171,7 @@ def _restarts(snapshot: dict[str, Any]) -> list[dict[str, str]]:
             f"{child['name']} was restarted {counted(child['restarts'], 'time')}",
             f"Last end: {child['last_exit']}.",
             f"less var/log/{child['name']}.log",
+            PROCESSES,
         )
         for child in snapshot["restarts"]
         if child["restarts"] >= OFTEN

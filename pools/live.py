@@ -7,10 +7,12 @@ from datetime import datetime
 from typing import Any
 
 from pools.models import PoolSnapshot
+from pools.models.backend import instance_id
 from pools.net.monitor import SERVICE, TYPES, VERSION
 
 MOST_PROCESSES = 200
 MOST_SLOTS = 200
+MOST_SAID = 200
 
 
 @dataclass
@@ -53,6 +55,19 @@ def live_backends(found: list[PoolSnapshot]) -> dict[str, LiveBackend]:
     return dict(live)
 
 
+def dead_backends(found: list[PoolSnapshot]) -> list[dict[str, Any]]:
+    """Domains whose pools take backends for dead, with what one of the processes says of one."""
+    pools: dict[str, list[tuple[str, dict[str, Any]]]] = defaultdict(list)
+    for report in found:
+        for _, pool in _pools(report):
+            pools[pool.get("options", {}).get("domain", "?")].append((report.process, pool))
+    return [
+        _dead_of(domain, each)
+        for domain, each in sorted(pools.items())
+        if any(pool.get("why_dead") for _, pool in each)
+    ]
+
+
 def with_live(backends: Iterable[Any]) -> list[Any]:
     """Each backend with `connections` and `why_dead`, as all processes that speak see it."""
     live = live_backends(list(PoolSnapshot.objects.fresh()[:MOST_PROCESSES]))
@@ -86,6 +101,26 @@ def age(report: PoolSnapshot, now: datetime) -> float:
 def _pools(report: PoolSnapshot) -> list[tuple[str, dict[str, Any]]]:
     """Pools and sets of shared connections."""
     return [each for kind in ("pool", "set") for each in report.body.get(kind, {}).items()]
+
+
+def _dead_of(domain: str, found: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
+    pools = [pool for _, pool in found]
+    dead = {key for pool in pools for key in pool.get("why_dead", {})}
+    known = {key for pool in pools for key in pool.get("backends", {})}
+    process, pool = next(each for each in found if each[1].get("why_dead"))
+    key, why = next(iter(pool["why_dead"].items()))
+    return {
+        "domain": domain,
+        "dead": len(dead),
+        "known": len(dead | known),
+        "failed": any(pool.get("state") == "failed" for pool in pools),
+        "why": f"{_address(pool, key)} in {process}: {why}"[:MOST_SAID],
+    }
+
+
+def _address(pool: dict[str, Any], key: str) -> str:
+    backend = pool.get("backends", {}).get(key)
+    return instance_id(backend["address"], backend["port"]) if backend else key
 
 
 def _slots(pool: dict[str, Any]) -> list[str]:

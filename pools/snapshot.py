@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db.models import Case, CharField, Count, F, Value, When
 
+from pools.live import MOST_PROCESSES, dead_backends
 from pools.models import Backend, Pool, PoolSnapshot
 
 MOST_TROUBLED = 5
@@ -16,11 +17,13 @@ WORD = Case(
 
 def snapshot(now: datetime) -> dict[str, Any]:
     troubled = Pool.objects.troubled().order_by("state_since")[:MOST_TROUBLED]
+    reports = list(PoolSnapshot.objects.fresh()[:MOST_PROCESSES])
     return {
         "names": _counts(Pool.objects.annotate(word=WORD), "word"),
         "backends": _counts(Backend.objects.all(), "state"),
         "processes": PoolSnapshot.objects.fresh().count(),
         "troubled": [_pool(pool, now) for pool in troubled],
+        "dead_backends": dead_backends(reports)[:MOST_TROUBLED],
     }
 
 
