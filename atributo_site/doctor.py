@@ -12,12 +12,15 @@ from django.core import checks
 from django.db import DatabaseError, connection
 
 from allocation.models.clock import database_now
+from atributo_site.attention import MOST_AHEAD_SECONDS
+from atributo_site.console.durations import roughly
 from atributo_site.env_file import source_of, with_env_file
 from atributo_site.environment import BASE_DIR, Environment
 from atributo_site.first_start import pending_migrations
 from atributo_site.redis_health import RedisHealth, redis_health
 from atributo_site.snapshot import snapshot
 from atributo_site.variables import variables_of
+from atributo_site.versions import versions
 
 ENV_FILE = BASE_DIR / ".env"
 LARGEST_SKEW_SECONDS = 1.0
@@ -40,13 +43,22 @@ class Finding:
 
 def examine() -> list[Finding]:
     """Everything that can be examined; without a database the rest would only repeat that."""
-    found = [*_configuration(), _database()]
-    if found[-1].level == "ok":
+    database = _database()
+    found = [*_configuration(), database]
+    if database.level == "ok":
         found += [*_database_options(), _clock(), _migrations()]
     if found[-1].level == "error":
-        return [*found, _redis(redis_health())]
+        health = redis_health()
+        return [_versions(database, health), *found, _redis(health)]
     state = snapshot(database_now())
-    return [*found, _redis(RedisHealth(**state["redis"])), *_processes(state)]
+    health = RedisHealth(**state["redis"])
+    seen = [_redis(health), _job_ids(state), *_processes(state)]
+    return [_versions(database, health), *found, *seen]
+
+
+def _versions(database: Finding, health: RedisHealth) -> Finding:
+    found = versions(database.level == "ok", health.version)
+    return Finding("versions", "ok", ", ".join(f"{name} {said}" for name, said in found.items()))
 
 
 def _configuration() -> list[Finding]:
@@ -143,6 +155,16 @@ def _clock() -> Finding:
     if skew > LARGEST_SKEW_SECONDS:
         return Finding("clock", "warning", sentence, "run a time service (NTP) on both")
     return Finding("clock", "ok", sentence)
+
+
+def _job_ids(state: dict[str, Any]) -> Finding:
+    """The mark of a number is stored, so that a clock that went back shows."""
+    seconds = state["allocation"]["id_numbers_ahead_seconds"]
+    sentence = f"{roughly(seconds)} ahead of the clock" if seconds else "not ahead of the clock"
+    if seconds > MOST_AHEAD_SECONDS:
+        fix = "run a time service (NTP); ids go on from there, and the clock catches up"
+        return Finding("job ids", "warning", sentence, fix)
+    return Finding("job ids", "ok", sentence)
 
 
 def _redis(health: RedisHealth) -> Finding:

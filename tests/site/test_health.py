@@ -2,13 +2,14 @@
 
 import dataclasses
 import json
+import re
 
 import pytest
 import redis
 from django.core.management import call_command
 from django.db import OperationalError, connection
 
-from allocation.models import Lease
+from allocation.models import IdNumber, Lease
 from allocation.models.clock import database_now
 from atributo_site import doctor, health
 from atributo_site.attention import attention
@@ -96,6 +97,29 @@ def test_a_password_in_the_redis_url_is_never_shown(settings):
     assert "SECRET" not in redis_health().detail
 
 
+def test_doctor_tells_the_versions_for_a_report_of_a_bug(client_as):
+    said = finding("versions")
+    assert said.level == "ok"
+    server = "PostgreSQL" if connection.vendor == "postgresql" else "SQLite"
+    names = rf"Atributo [\d.]+, Python 3[\d.]+, Django [\d.]+, {server} [\d.]+.*, Redis [\d.]+"
+    assert re.fullmatch(names, said.sentence)
+    assert said.sentence in client_as("viewer").get("/system/").text
+
+
+def test_versions_of_servers_that_are_away_are_unknown(no_redis, monkeypatch):
+    monkeypatch.setattr(doctor, "connection", Away())
+    (said,) = [each.sentence for each in examine() if each.name == "versions"]
+    assert said.endswith("Redis unknown")
+    assert ("PostgreSQL unknown" in said) == (connection.vendor == "postgresql")
+
+
+@pytest.mark.parametrize(("ahead", "level"), [(-60, "ok"), (60, "ok"), (7200, "warning")])
+def test_doctor_tells_how_far_job_ids_are_ahead_of_the_clock(ahead, level):
+    mark = int((database_now().timestamp() + ahead) * 1000)
+    IdNumber.objects.create(pk=0, cluster_size=10, high_water_ms=mark)
+    assert finding("job ids").level == level
+
+
 def test_doctor_reads_the_database_options_back():
     names = {each.name for each in examine() if each.name.startswith("database ")}
     expected = {
@@ -139,7 +163,8 @@ def test_doctor_finds_a_running_worker_and_curator():
 def test_doctor_without_a_database_says_only_that(monkeypatch):
     monkeypatch.setattr(doctor, "connection", Away())
     findings = examine()
-    assert [each.name for each in findings] == ["configuration", "database", "redis"]
+    names = [each.name for each in findings]
+    assert names == ["versions", "configuration", "database", "redis"]
     assert "SECRET" not in str(findings)
 
 
