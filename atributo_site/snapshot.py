@@ -20,14 +20,16 @@ from atributo_site.integrity import summary as integrity
 from atributo_site.redis_health import redis_health
 from pools import snapshot as pools
 from queues import snapshot as queues
+from queues.running import running_at
 
+WORKER = "worker/"
 NEWEST_EVENTS = 20
 
 
 def snapshot(now: datetime) -> dict[str, Any]:
     skew = (datetime.now(UTC) - now).total_seconds()  # `now` is the database's
     leases = list(Lease.objects.order_by("role")[:500])
-    processes = [_process(lease, now) for lease in leases if "/" in lease.role]
+    processes = _processes([lease for lease in leases if "/" in lease.role], now)
     found: dict[str, Any] = {
         "now": now,
         "badge": settings.ATRIBUTO.badge or settings.ATRIBUTO.mode,
@@ -49,6 +51,12 @@ def snapshot(now: datetime) -> dict[str, Any]:
     return found
 
 
+def _processes(leases: list[Lease], now: datetime) -> list[dict[str, Any]]:
+    """Each with the job that it runs, if it is a worker and runs one."""
+    runs = running_at(lease.holder for lease in leases if lease.role.startswith(WORKER))
+    return [{**_process(lease, now), "runs": runs.get(lease.holder)} for lease in leases]
+
+
 def _process(lease: Lease, now: datetime) -> dict[str, Any]:
     kind, _, name = lease.role.partition("/")
     return {
@@ -59,6 +67,7 @@ def _process(lease: Lease, now: datetime) -> dict[str, Any]:
         "since": lease.acquired_at,
         "heartbeat_age_seconds": age(lease.renewed_at, now),
         "starts": lease.token,
+        "instance": lease.facts.get("instance"),
         "facts": lease.facts,
     }
 

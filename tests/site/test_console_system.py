@@ -4,9 +4,14 @@ import re
 from dataclasses import replace
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
+from allocation.atributo import Atributo
 from allocation.events import record
+from allocation.leases import HeldLease
 from allocation.models import Event
+from allocation.models.clock import from_now
 from atributo_site import tokens
 from atributo_site.models import IdempotencyKey, TokenScope
 from queues import catalogue
@@ -67,6 +72,38 @@ def test_settings_show_their_source_and_hide_secrets(client_as, db, monkeypatch)
     assert "canary-key" not in page
     assert "•••" in page
     assert re.search(r"ATRIBUTO_PORT</code>.*?is-set\">environment", page, re.DOTALL)
+
+
+def test_processes_show_what_each_worker_runs_and_serves(client_as, db):
+    queue = make_queue("mail")
+    queue.slots.filter(number=0).update(holder="node:1:a", leased_until=from_now(60))
+    job = make_job(queue, "progress", slot=queue.slots.get(number=0))
+    Atributo().available("ada/1")
+    HeldLease.take("worker/busy", "node:1:a", 60, instance="ada/1")
+    HeldLease.take("worker/idle", "node:2:b", 60)
+    client = client_as("viewer")
+    page = client.get("/system/processes/").text
+    assert f'<a class="job-id" href="/jobs/{job.pk}/">{job.pk}</a> /mailer/send-mail' in page
+    assert '<a href="/queues/mail/">mail</a>' in page
+    assert '<a href="/instances/ada%1F1/">ada/1</a>' in page
+    told = client.get("/api/v1/snapshot").json()["processes"]
+    assert [each["runs"] and each["runs"]["job_id"] for each in told] == [str(job.pk), None]
+
+
+def test_as_many_queries_for_many_workers(client_as, db, django_assert_num_queries):
+    client = client_as("viewer")
+    client.get("/system/processes/")
+    with CaptureQueriesContext(connection) as few:
+        client.get("/system/processes/")
+    queue = make_queue("mail")
+    for slot in queue.slots.all():
+        HeldLease.take(f"worker/{slot.number}", f"node:{slot.number}", 60)
+        queue.slots.filter(pk=slot.pk).update(
+            holder=f"node:{slot.number}", leased_until=from_now(9)
+        )
+        make_job(queue, "progress", slot=slot)
+    with django_assert_num_queries(len(few)):
+        client.get("/system/processes/")
 
 
 def test_a_token_is_shown_once_and_works(client_as, db):
