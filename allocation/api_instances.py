@@ -26,6 +26,7 @@ from allocation.errors import UnknownInstance
 from allocation.holds import may_remove
 from allocation.ids import valid_id
 from allocation.models import Allocation, Instance
+from allocation.models.instance import STATES
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
 from atributo_site.rest.preconditions import etag, required_epoch
 from atributo_site.rest.strict_serializer import checked
@@ -40,12 +41,18 @@ IF_NONE_MATCH = OpenApiParameter(
 
 class InstanceFilters(django_filters.FilterSet):
     available = django_filters.BooleanFilter()
+    state = django_filters.ChoiceFilter(
+        method="of_state", choices=[(word, word) for word in STATES]
+    )
     prefix = django_filters.CharFilter(method="starting_with", max_length=255)
     label = django_filters.CharFilter(method="labelled", label="name=value", max_length=500)
 
     class Meta:
         model = Instance
         fields: list[str] = []
+
+    def of_state(self, rows: Any, name: str, value: str) -> Any:
+        return rows.in_state(value)
 
     def starting_with(self, rows: Any, name: str, value: str) -> Any:
         return rows.starting_with(value)

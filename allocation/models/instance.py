@@ -10,6 +10,8 @@ from django.urls import reverse
 
 from allocation.models.ids import IdField
 
+STATES = ("available", "unavailable", "draining")
+
 
 class Label(Func):
     """The value of a label as text. Django's own look-ups read some names as words of theirs."""
@@ -40,6 +42,12 @@ class InstanceQuerySet(models.QuerySet):
     def dead(self) -> "InstanceQuerySet":
         """Available still, though their heartbeat has stopped."""
         return self.filter(available=True, lease_until__lte=Now())
+
+    def in_state(self, state: str) -> "InstanceQuerySet":
+        """Those of one of STATES; all of them for any other word."""
+        if state == "draining":
+            return self.draining()
+        return self.filter(available=state == "available") if state in STATES else self
 
     def starting_with(self, text: str) -> "InstanceQuerySet":
         """A range of the key, because LIKE cannot use the index on both databases."""

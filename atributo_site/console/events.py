@@ -1,5 +1,6 @@
 """One timeline of everything that happened, filtered by the address."""
 
+from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -14,9 +15,11 @@ from atributo_site.console.happenings import in_rows
 from atributo_site.console.period import PeriodForm
 from atributo_site.console.saved_views import views_of
 from atributo_site.console.screen import Screen
+from atributo_site.console.terminal import same_list
 from atributo_site.keyset import page_by_key
 
 PAGE = 50
+REST = "/api/v1/events"
 
 
 class EventFilter(PeriodForm):
@@ -49,7 +52,8 @@ class Events(Screen):
         now = database_now()
         form = EventFilter(request.GET, now=now)
         if not form.is_valid():
-            return self.show(400, form=form, page=None, now=now)
+            return self.show(400, form=form, page=None, now=now, same=same_list(REST, {}))
+        same = same_list(REST, _asked(form.cleaned_data))
         filtered = any(form.cleaned_data.values())
         page = page_by_key(
             form.filtered(Event.objects.all()),
@@ -64,8 +68,18 @@ class Events(Screen):
             axis=axis(page.rows),
             now=now,
             filtered=filtered,
+            same=same,
             views=views_of(request, "events"),
         )
+
+
+def _asked(given: dict[str, Any]) -> dict[str, str]:
+    """The filter as REST takes it: an age such as 2h is the moment that it was now."""
+    return {
+        name: value.isoformat() if isinstance(value, datetime) else value
+        for name, value in given.items()
+        if value
+    }
 
 
 class NoStream(Screen):

@@ -15,6 +15,7 @@ from allocation.ids import valid_id
 from allocation.logic.counted import counted
 from allocation.models import Allocation, Instance, Roster
 from allocation.models.clock import database_now
+from allocation.models.instance import STATES
 from allocation.snapshot import described
 from atributo_site.console import instance_drain, instance_settings
 from atributo_site.console.happenings import what_happened
@@ -23,6 +24,7 @@ from atributo_site.console.numbers import whole
 from atributo_site.console.reasons import reason_of
 from atributo_site.console.saved_views import views_of
 from atributo_site.console.screen import Screen
+from atributo_site.console.terminal import same_list
 from atributo_site.console.ways_back import ways_back
 from atributo_site.keyset import page_by_key
 from atributo_site.permissions import may
@@ -31,7 +33,6 @@ PAGE = 50
 JOBS_SHOWN = 20
 EVENTS_SHOWN = 15
 VERBS = ("available", "unavailable", "restore", "drain", "stop", "force", "settings")
-STATES = ("available", "unavailable", "draining")
 
 
 class Instances(Screen):
@@ -41,9 +42,9 @@ class Instances(Screen):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         prefix, state = request.GET.get("prefix", "")[:255], request.GET.get("state", "")
-        rows = in_state(state).starting_with(prefix).select_related("drain").with_load()
+        rows = Instance.objects.in_state(state).starting_with(prefix).select_related("drain")
         keys: dict[str, Any] = {name: request.GET.get(name, "") for name in ("after", "before")}
-        page = page_by_key(rows, **keys, size=PAGE, descending=False)
+        page = page_by_key(rows.with_load(), **keys, size=PAGE, descending=False)
         now = database_now()
         return self.show(
             page=page,
@@ -52,6 +53,7 @@ class Instances(Screen):
             prefix=prefix,
             state=state,
             states=STATES,
+            same=_same(prefix, state),
             now=now,
             views=views_of(request, "instances"),
             may_operate=may(request.user, "instance.operate"),
@@ -174,11 +176,11 @@ class RemoveInstance(Screen):
         return redirect("instances")
 
 
-def in_state(state: str) -> Any:
-    rows = Instance.objects.all()
-    if state == "draining":
-        return rows.draining()
-    return rows.filter(available=state == "available") if state in STATES else rows
+def _same(prefix: str, state: str) -> dict[str, str]:
+    state = state if state in STATES else ""  # any other word filters nothing
+    flags = {"--prefix": prefix, "--state": state}
+    asked = {"prefix": prefix, "state": state}
+    return same_list("/api/v1/instances", asked, "manage.py instances list", flags)
 
 
 def known(instance_id: str) -> Any:

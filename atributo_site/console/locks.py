@@ -11,6 +11,7 @@ from allocation.transactions.models import Lock, LockWait
 from atributo_site.console.holders import jobs_of
 from atributo_site.console.life import life
 from atributo_site.console.saved_views import views_of
+from atributo_site.console.terminal import same_list
 from atributo_site.console.transactions import PAGE, TransactionsScreen
 from atributo_site.keyset import page_by_key
 from atributo_site.permissions import may
@@ -41,6 +42,7 @@ class Locks(TransactionsScreen):
             locks=held(page.rows, now),
             wanted=wanted,
             filtered=any(wanted.values()),
+            same=_same(wanted),
             views=views_of(request, self.url_name),
             may_release=may(request.user, "lock.release"),
             now=now,
@@ -69,6 +71,12 @@ def waiters(documents: list[int]) -> dict[int, list[LockWait]]:
     for wait in waits.order_by("since")[:MOST_WAITERS]:
         found.setdefault(wait.document_id, []).append(wait)
     return found
+
+
+def _same(wanted: dict[str, str]) -> dict[str, str]:
+    """The command knows no keys."""
+    command = "" if wanted["key"] else "manage.py locks list"
+    return same_list("/api/v1/locks", wanted, command, {"--collection": wanted["collection"]})
 
 
 def _filtered(locks: QuerySet, wanted: dict[str, str]) -> QuerySet:

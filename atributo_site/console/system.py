@@ -1,9 +1,7 @@
 """System: health, processes, settings with their sources, and the REST API's front page."""
 
-import os
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from allocation.models.clock import database_now
@@ -11,12 +9,10 @@ from atributo_site.console.degraded import remember
 from atributo_site.console.navigation import address
 from atributo_site.console.screen import Screen
 from atributo_site.doctor import Finding, examine
-from atributo_site.env_file import with_env_file
-from atributo_site.environment import BASE_DIR, Environment
 from atributo_site.integrity import every_rule
+from atributo_site.settings_shown import settings_shown
 from atributo_site.snapshot import snapshot
 from atributo_site.storage import database_bytes, kept
-from atributo_site.variables import Variable, variables_of
 
 TABS = [
     ("Health", "system"),
@@ -27,7 +23,6 @@ TABS = [
     ("Tokens", "system-tokens"),
     ("REST API", "system-api"),
 ]
-HIDDEN = "•••"
 
 
 class SystemScreen(Screen):
@@ -103,33 +98,3 @@ class RestApi(SystemScreen):
 def _remember_redis(findings: list[Finding]) -> None:
     redis = next(finding for finding in findings if finding.name == "redis")
     remember({"state": redis.level, "detail": redis.sentence})
-
-
-def settings_shown() -> list[dict[str, Any]]:
-    """Every setting with its value and where that comes from; secrets stay hidden."""
-    from_file = with_env_file({}, BASE_DIR / ".env")
-    return [
-        {
-            "name": variable.name,
-            "sentence": variable.sentence,
-            "default": variable.default,
-            "value": _value(attribute, variable, source := _source(variable, from_file)),
-            "source": source,
-        }
-        for attribute, variable in variables_of(Environment).items()
-    ]
-
-
-def _source(variable: Variable, from_file: dict[str, str]) -> str:
-    if os.environ.get(variable.name):
-        return "environment"
-    return ".env" if from_file.get(variable.name) else "default"
-
-
-def _value(attribute: str, variable: Variable, source: str) -> str:
-    if variable.secret and source != "default":
-        return HIDDEN
-    value = getattr(settings.ATRIBUTO, attribute)
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return ", ".join(value) if isinstance(value, tuple) else str(value)

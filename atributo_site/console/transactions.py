@@ -17,10 +17,12 @@ from atributo_site.console.ordered_pages import page_in_order
 from atributo_site.console.period import PeriodForm
 from atributo_site.console.saved_views import views_of
 from atributo_site.console.screen import Screen
+from atributo_site.console.terminal import same_list
 from atributo_site.keyset import KeysetPage, capped_count, said_count
 from atributo_site.permissions import may
 
 PAGE = 50
+REST = "/api/v1/transactions"
 TABS = [
     ("Open", "transactions", "open"),
     ("Stuck", "transactions-stuck", "stuck"),
@@ -73,7 +75,15 @@ class Open(TransactionsScreen):
         page = self.page(counted(rows.filter(owner=owner) if owner else rows), "expires_at")
         now = database_now()
         views = views_of(request, self.url_name)
-        return self.show(page=page, lives=lives(page.rows, now), owner=owner, views=views, now=now)
+        command = "" if owner else "manage.py transactions list"
+        return self.show(
+            page=page,
+            lives=lives(page.rows, now),
+            owner=owner,
+            same=same_list(REST, {"open": "true", "owner": owner}, command),
+            views=views,
+            now=now,
+        )
 
 
 class Stuck(TransactionsScreen):
@@ -109,10 +119,22 @@ class History(TransactionsScreen):
         if not form.is_valid():
             return self.show(400, form=form, page=None, now=now)
         rows = form.filtered(Transaction.objects.finished())
-        filtered = any(form.cleaned_data.values())
-        page = self.page(counted(rows), "-finished_at")
-        views = views_of(request, self.url_name)
-        return self.show(form=form, page=page, filtered=filtered, views=views, now=now)
+        return self.show(
+            form=form,
+            page=self.page(counted(rows), "-finished_at"),
+            filtered=any(form.cleaned_data.values()),
+            same=_same(**form.cleaned_data),
+            views=views_of(request, self.url_name),
+            now=now,
+        )
+
+
+def _same(status: str, since: datetime | None, until: datetime | None) -> dict[str, str] | None:
+    """Neither a command nor REST knows when a transaction ended."""
+    if since or until:
+        return None
+    command = "" if status else "manage.py transactions list --kind finished"
+    return same_list(REST, {"open": "false", "status": status}, command)
 
 
 def lives(rows: list[Transaction], now: datetime) -> list[tuple[Transaction, Any]]:

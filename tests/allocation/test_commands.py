@@ -5,9 +5,10 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from allocation import job_ids
+from allocation import drains, job_ids
 from allocation.atributo import Atributo
 from allocation.models import Event, IdNumber, Instance
+from allocation.models.instance import STATES
 from atributo_site.invariants import all_rules
 
 pytestmark = pytest.mark.django_db
@@ -38,6 +39,21 @@ def test_instances_are_listed_as_a_table_and_as_json(run, two):
     assert "[red]" in run("instances", "list") and "zone=north" in run("instances", "list")
     listed = run("instances", "list", "--json", "--prefix", "inst")
     assert [row["id"] for row in listed] == ["instance0", "instance1"]
+
+
+def test_instances_are_listed_by_their_state(run, two):
+    drains.drain("instance0")
+    two.available("instance2")
+    two.unavailable("instance2")
+    ids = {
+        state: [row["id"] for row in run("instances", "list", "--json", "--state", state)]
+        for state in STATES
+    }
+    assert ids == {
+        "available": ["instance1"],
+        "unavailable": ["instance0", "instance2"],
+        "draining": ["instance0"],
+    }
 
 
 def test_the_life_of_an_instance(run):

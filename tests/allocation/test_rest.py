@@ -307,6 +307,9 @@ def test_lists_are_filtered_and_paged_by_key(rest, two):
     names = lambda query: [row["id"] for row in rest("get", query).json()["results"]]  # noqa: E731
     assert names("/instances") == ["instance0", "instance1", "other"]
     assert names("/instances?available=true") == ["instance0", "other"]
+    assert names("/instances?state=unavailable") == ["instance1"]
+    assert names("/instances?state=draining") == []
+    assert rest("get", "/instances?state=nonsense").status_code == 400
     assert names("/instances?prefix=inst&limit=1") == ["instance0"]
     assert names("/instances?label=zone=north") == ["other"]
     assert rest("get", "/instances?label=zone").status_code == 400

@@ -1,9 +1,11 @@
 """System: health, settings without secrets, own tokens."""
 
+import json
 import re
 from dataclasses import replace
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -72,6 +74,17 @@ def test_settings_show_their_source_and_hide_secrets(client_as, db, monkeypatch)
     assert "canary-key" not in page
     assert "•••" in page
     assert re.search(r"ATRIBUTO_PORT</code>.*?is-set\">environment", page, re.DOTALL)
+
+
+def test_a_terminal_lists_the_settings_of_the_page(client_as, db, monkeypatch, capsys):
+    monkeypatch.setenv("ATRIBUTO_SECRET_KEY", "canary-key")
+    call_command("doctor", "--list-settings", "--json")
+    found = json.loads(capsys.readouterr().out)
+    page = client_as("viewer").get("/system/settings/").text
+    assert len(found) > 20 and all(f">{each['name']}<" in page for each in found)
+    call_command("doctor", "--list-settings")
+    text = capsys.readouterr().out
+    assert "ATRIBUTO_SECRET_KEY" in text and "canary-key" not in text + str(found)
 
 
 def test_processes_show_what_each_worker_runs_and_serves(client_as, db):

@@ -17,7 +17,34 @@ from tests.site.full_site import fill, screens
 pytestmark = [pytest.mark.django_db, pytest.mark.only_on("sqlite")]
 ODD = "it's a/b &c"  # all that a shell or an address might trip over
 WITH_PLACEHOLDERS = {"pools-backends", "pools-timeline"}  # of all names, so that none is meant
-NOT_HERE = {"events", "pools-look-up", "script"}  # a stream, DNS and a process of its own
+NOT_HERE = {"pools-look-up", "script"}  # DNS and a process of its own
+FILTERED = {  # page with a filter → what gives the same rows
+    "/instances/?prefix=it's a": [
+        "manage.py instances list --prefix 'it'\"'\"'s a'",
+        "/api/v1/instances?prefix=it%27s+a",
+    ],
+    "/instances/?state=draining&prefix=w": [
+        "manage.py instances list --prefix w --state draining",
+        "/api/v1/instances?prefix=w&state=draining",
+    ],
+    "/instances/?state=nonsense": ["manage.py instances list", "/api/v1/instances"],
+    "/transactions/?owner=vera": ["/api/v1/transactions?open=true&owner=vera"],
+    "/transactions/locks/?collection=a": [
+        "manage.py locks list --collection a",
+        "/api/v1/locks?collection=a",
+    ],
+    "/transactions/locks/?collection=a&key=b": ["/api/v1/locks?collection=a&key=b"],
+    "/transactions/history/?status=completed": ["/api/v1/transactions?open=false&status=completed"],
+    "/transactions/history/?since=2h": [],
+    "/events/": ["/api/v1/events"],
+    "/events/?kind=a.b&subject=c:d&actor=e&since=2026-01-31&until=2026-02-01": [
+        "/api/v1/events?since=2026-01-31T00%3A00%3A00%2B00%3A00"
+        "&until=2026-02-01T00%3A00%3A00%2B00%3A00&subject=c%3Ad&kind=a.b&actor=e"
+    ],
+    "/events/?since=nonsense": ["/api/v1/events"],
+    "/system/processes/": ["/api/v1/snapshot"],
+    "/system/settings/": ["manage.py doctor --list-settings"],
+}
 REFUSED = {  # for what these rows are, not for how it is written
     "instance-remove": 409,  # a job holds it
     "pool-change": 400,  # no name that people give has a slash
@@ -82,6 +109,24 @@ def test_every_command_is_understood(said):
 def test_the_object_of_the_page_is_named(said):
     silent = {name for name in ABOUT_IT if not any(ODD in words for words in said[name])}
     assert silent == set()
+
+
+@pytest.mark.parametrize("path", FILTERED)
+def test_the_filter_of_the_page_is_in_it(path, client_as, rest_as):
+    found = _words(client_as("viewer").get(path).text)
+    said = [
+        words[-1].removeprefix("http://testserver") if words[0] == "curl" else shlex.join(words)
+        for words in found
+    ]
+    assert said == FILTERED[path]
+    rest = rest_as("viewer")
+    curls = [words for words in found if words[0] == "curl"]
+    assert [_answered(rest, words) for words in curls] == [200] * len(curls)
+
+
+def test_an_age_is_the_moment_that_it_was(client_as):
+    (words,) = _words(client_as("viewer").get("/events/?since=2h").text)
+    assert re.search(r"/api/v1/events\?since=20\d\d-\d\d-\d\dT", words[-1])
 
 
 def test_a_body_survives_the_shell():

@@ -1,18 +1,29 @@
 """Examine this installation and say how to mend what is wrong."""
 
+import argparse
 import sys
 from dataclasses import asdict
 from typing import Any
 
 from atributo_site.commands import EXIT_REFUSED, AtributoCommand
 from atributo_site.doctor import Finding, examine
+from atributo_site.settings_shown import settings_shown
 
 
 class Command(AtributoCommand):
     help = "Examine configuration, database, Redis, clock and processes; exit code 1 on an error."
     requires_system_checks: list[str] = []  # it runs them itself and shows them as findings
 
-    def perform(self, *, json: bool, **options: Any) -> None:
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "--list-settings",
+            action="store_true",
+            help="show every setting with its source",
+        )
+
+    def perform(self, *, json: bool, list_settings: bool, **options: Any) -> None:
+        if list_settings:
+            return self._show_settings(json)
         findings = examine()
         if json:
             self.show([asdict(finding) for finding in findings])
@@ -20,6 +31,13 @@ class Command(AtributoCommand):
             self._print(findings)
         if any(finding.level == "error" for finding in findings):
             sys.exit(EXIT_REFUSED)
+
+    def _show_settings(self, as_json: bool) -> None:
+        found = settings_shown()
+        if as_json:
+            return self.show(found)
+        columns = ["name", "value", "source"]
+        self.table(columns, [[setting[name] for name in columns] for setting in found])
 
     def _print(self, findings: list[Finding]) -> None:
         for finding in findings:
