@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from django import forms
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 
@@ -30,7 +30,6 @@ TABS = [
     ("History", "transactions-history", ""),
     ("Curators", "transactions-curators", ""),
 ]
-STUCK = Transaction.Status.STUCK
 
 
 class TransactionsScreen(Screen):
@@ -71,7 +70,7 @@ class Open(TransactionsScreen):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         owner = request.GET.get("owner", "")[:255]
-        rows = Transaction.objects.unfinished().exclude(status=STUCK)
+        rows = still_open()
         page = self.page(counted(rows.filter(owner=owner) if owner else rows), "expires_at")
         now = database_now()
         views = views_of(request, self.url_name)
@@ -137,6 +136,11 @@ def _same(status: str, since: datetime | None, until: datetime | None) -> dict[s
     return same_list(REST, {"open": "false", "status": status}, command)
 
 
+def still_open() -> QuerySet:
+    """Those that run; the stuck ones have a list of their own."""
+    return Transaction.objects.unfinished().exclude(status=Transaction.Status.STUCK)
+
+
 def lives(rows: list[Transaction], now: datetime) -> list[tuple[Transaction, Any]]:
     """Each transaction with the time that it has left."""
     return [(row, life(row, now)) for row in rows]
@@ -153,7 +157,8 @@ def _number_of(model: Any) -> Coalesce:
 
 
 def _counts() -> dict[str, int]:
-    unfinished = Transaction.objects.unfinished().aggregate(
-        open=Count("pk", filter=~Q(status=STUCK)), stuck=Count("pk", filter=Q(status=STUCK))
-    )
-    return {**unfinished, "locks": capped_count(Lock.objects.all())}
+    return {
+        "open": capped_count(still_open()),
+        "stuck": capped_count(Transaction.objects.stuck()),
+        "locks": capped_count(Lock.objects.all()),
+    }

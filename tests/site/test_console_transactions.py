@@ -14,6 +14,7 @@ from allocation.transactions import Client
 from allocation.transactions.curate import expired_transactions
 from allocation.transactions.models import Document, Lock, LockWait
 from allocation.transactions.models import Transaction as Row
+from atributo_site import keyset
 from queues.models import AttemptTransaction, QueuedJob
 from tests.site.job_rows import make_job, make_queue
 from tests.site.open_transactions import open_transaction
@@ -53,6 +54,15 @@ def stuck(txn):
 
 def balance(client, key="ada"):
     return client.get("accounts", key)["balance"]
+
+
+def test_the_tabs_count_no_further_than_they_say(accounts, client_as, monkeypatch):
+    monkeypatch.setattr(keyset, "MOST_COUNTED", 2)
+    opened = [open_transaction(accounts) for _ in range(7)]
+    Row.objects.filter(pk__in=[txn.id for txn in opened[:3]]).update(status="stuck")
+    page = client_as("viewer").get("/transactions/").text
+    counts = re.findall(r'id="tab-(\w+)".*?number-of[^>]*>([^<]*)<', page)
+    assert counts == [("open", "2+"), ("stuck", "2+"), ("locks", "0")]
 
 
 @pytest.mark.parametrize("tab", TABS)
