@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from allocation.models import Event
 from allocation.models.clock import database_now
 from atributo_site.console.axis import axis
+from atributo_site.console.by_people import page_by_people
 from atributo_site.console.happenings import in_rows
 from atributo_site.console.period import PeriodForm
 from atributo_site.console.saved_views import views_of
@@ -30,17 +31,18 @@ class EventFilter(PeriodForm):
     subject = forms.CharField(required=False, max_length=320)
     kind = forms.CharField(required=False, max_length=64)
     actor = forms.CharField(required=False, max_length=255)
+    by = forms.ChoiceField(required=False, choices=[("", "anybody"), ("people", "people")])
 
     def filtered(self, rows: Any) -> Any:
         """Pages go along the key, so that a time long ago would be a long way."""
-        given = self.cleaned_data
+        given = {name: value for name, value in self.cleaned_data.items() if name != "by"}
         rows = rows.near(given["since"], given["until"])
         if not given["subject"]:
-            return super().filtered(rows)
+            return self.compared(rows, given)
         # One subject is narrower than one kind, which SQLite has no statistics to know.
         kind = given.pop("kind")
         rows = rows.alias(its_kind=Coalesce("kind", Value("")))
-        return super().filtered(rows.filter(its_kind=kind) if kind else rows)
+        return self.compared(rows.filter(its_kind=kind) if kind else rows, given)
 
 
 class Events(Screen):
@@ -53,9 +55,9 @@ class Events(Screen):
         form = EventFilter(request.GET, now=now)
         if not form.is_valid():
             return self.show(400, form=form, page=None, now=now, same=same_list(REST, {}))
-        same = same_list(REST, _asked(form.cleaned_data))
-        filtered = any(form.cleaned_data.values())
-        page = page_by_key(
+        by_people = form.cleaned_data["by"] == "people"
+        page_of = page_by_people if by_people else page_by_key
+        page = page_of(
             form.filtered(Event.objects.all()),
             after=request.GET.get("after", ""),
             before=request.GET.get("before", ""),
@@ -67,8 +69,9 @@ class Events(Screen):
             rows=page.rows if form.cleaned_data.get("kind") else in_rows(page.rows),
             axis=axis(page.rows),
             now=now,
-            filtered=filtered,
-            same=same,
+            filtered=any(form.cleaned_data.values()),
+            by_people=by_people,
+            same=None if by_people else same_list(REST, _asked(form.cleaned_data)),
             views=views_of(request, "events"),
         )
 

@@ -28,8 +28,11 @@ class PeriodForm(forms.Form):
         return self._moment("until")
 
     def filtered(self, rows: QuerySet) -> QuerySet:
+        return self.compared(rows, self.cleaned_data)
+
+    def compared(self, rows: QuerySet, wanted: dict[str, Any]) -> QuerySet:
         names = {"since": f"{self.period_field}__gte", "until": f"{self.period_field}__lt"}
-        given = {name: value for name, value in self.cleaned_data.items() if value}
+        given = {name: value for name, value in wanted.items() if value}
         return rows.filter(**{names.get(name, name): value for name, value in given.items()})
 
     def _moment(self, name: str) -> datetime | None:

@@ -23,6 +23,7 @@ TABS = [
     ("Tokens", "system-tokens"),
     ("REST API", "system-api"),
 ]
+ELSEWHERE = [("Audit", "events", "?by=people"), ("Job ids", "job-ids", "")]  # with their own heads
 
 
 class SystemScreen(Screen):
@@ -34,6 +35,10 @@ class SystemScreen(Screen):
         tabs = [
             {"name": name, "url": address(url_name), "current": url_name == self.url_name}
             for name, url_name in TABS
+        ]
+        tabs += [
+            {"name": name, "url": f"{address(url_name)}{query}", "current": False}
+            for name, url_name, query in ELSEWHERE
         ]
         return super().show(status, tabs=tabs, **context)
 

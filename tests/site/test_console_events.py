@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from html import unescape
 from html.parser import HTMLParser
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from allocation.events import Actor, acting, record
 from allocation.models import Event
 from allocation.models.clock import database_now
+from atributo_site.console import by_people
 
 INJECTION = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'><b id=injected>"
 
@@ -53,6 +55,8 @@ def test_newest_comes_first(story, client_as):
         ("actor", "vera", ["instance.drained"]),
         ("since", "1h", ["lease.taken", "instance.added", "instance.drained"]),
         ("until", "1h", []),
+        ("by", "people", ["instance.drained"]),
+        ("by", "", ["lease.taken", "instance.added", "instance.drained"]),
         ("since", "2999-01-01", []),
     ],
 )
@@ -162,3 +166,32 @@ def test_steps_are_one_row_though_other_things_happen_in_between(drain, client_a
 def test_whoever_asks_for_the_steps_sees_each(drain, client_as):
     page = client_as("viewer").get("/events/?kind=instance.jobs_moved")
     assert kinds_on(page) == ["instance.jobs_moved"] * 8
+
+
+def test_what_people_did_is_found_however_much_processes_do(client_as, db, monkeypatch):
+    """A page looks only so far, and its link leads on from there, both ways."""
+    monkeypatch.setattr(by_people, "LOOKED_THROUGH", 5)
+    client = client_as("viewer")
+    Event.objects.all().delete()  # the log-in
+    with acting(Actor("vera", "command")):
+        record("deed.first", "thing:1")
+    for number in range(12):
+        record("thing.happened", f"thing:{number}")
+    with acting(Actor("vera", "rest")):
+        record("deed.last", "thing:1")
+    page = client.get("/events/?by=people")
+    pages = [kinds_on(page)]
+    while older := re.search(r'rel="next" href="([^"]+)"', page.text):
+        page = client.get("/events/" + unescape(older[1]))
+        pages.append(kinds_on(page))
+    assert pages == [["deed.last"], [], ["deed.first"]]
+    while newer := re.search(r'rel="prev" href="([^"]+)"', page.text):
+        page = client.get("/events/" + unescape(newer[1]))
+        pages.append(kinds_on(page))
+    assert pages[-1] == ["deed.last"] and len(pages) == 6
+
+
+def test_by_whom_else_is_an_error_with_a_sentence(client_as, db):
+    answer = client_as("viewer").get("/events/?by=ghosts")
+    assert answer.status_code == 400
+    assert "<strong>By:</strong>" in answer.text

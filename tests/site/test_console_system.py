@@ -39,6 +39,14 @@ def test_every_tab_answers_every_role(tab, client_as, db):
         assert client_as(role).get(f"/system/{tab}").status_code == 200
 
 
+def test_audit_and_the_tool_for_ids_are_one_click_away(client_as, db):
+    client = client_as("viewer")
+    page = client.get("/system/").text
+    for name, url in (("Audit", "/events/?by=people"), ("Job ids", "/job-ids/")):
+        assert f'<a href="{url}">{name}</a>' in page
+        assert client.get(url).status_code == 200
+
+
 def test_health_shows_the_lines_of_the_doctor_with_their_fixes(client_as, db):
     page = client_as("viewer").get("/system/").text
     assert "migrations" in page
