@@ -12,13 +12,14 @@ from django.core import checks
 from django.db import DatabaseError, connection
 
 from allocation.models.clock import database_now
+from allocation.snapshot import id_numbers_ahead_seconds
 from atributo_site.attention import MOST_AHEAD_SECONDS
 from atributo_site.console.durations import roughly
 from atributo_site.env_file import source_of, with_env_file
 from atributo_site.environment import BASE_DIR, Environment
 from atributo_site.first_start import pending_migrations
 from atributo_site.redis_health import RedisHealth, redis_health
-from atributo_site.snapshot import snapshot
+from atributo_site.snapshot import present
 from atributo_site.variables import variables_of
 from atributo_site.versions import versions
 
@@ -50,9 +51,10 @@ def examine() -> list[Finding]:
     if found[-1].level == "error":
         health = redis_health()
         return [_versions(database, health), *found, _redis(health)]
-    state = snapshot(database_now())
+    now = database_now()
+    state = present(now)
     health = RedisHealth(**state["redis"])
-    seen = [_redis(health), _job_ids(state), *_processes(state)]
+    seen = [_redis(health), _job_ids(id_numbers_ahead_seconds(now)), *_processes(state)]
     return [_versions(database, health), *found, *seen]
 
 
@@ -157,9 +159,8 @@ def _clock() -> Finding:
     return Finding("clock", "ok", sentence)
 
 
-def _job_ids(state: dict[str, Any]) -> Finding:
+def _job_ids(seconds: float) -> Finding:
     """The mark of a number is stored, so that a clock that went back shows."""
-    seconds = state["allocation"]["id_numbers_ahead_seconds"]
     sentence = f"{roughly(seconds)} ahead of the clock" if seconds else "not ahead of the clock"
     if seconds > MOST_AHEAD_SECONDS:
         fix = "run a time service (NTP); ids go on from there, and the clock catches up"

@@ -28,20 +28,15 @@ NEWEST_EVENTS = 20
 
 def snapshot(now: datetime) -> dict[str, Any]:
     skew = (datetime.now(UTC) - now).total_seconds()  # `now` is the database's
-    leases = list(Lease.objects.order_by("role")[:500])
-    processes = _processes([lease for lease in leases if "/" in lease.role], now)
     found: dict[str, Any] = {
         "now": now,
         "badge": settings.ATRIBUTO.badge or settings.ATRIBUTO.mode,
         "database": {"vendor": connection.vendor},
         "clock_skew_seconds": skew,
-        "redis": redis_health().as_dict(),
-        "processes": processes,
-        "restarts": _restarts(leases),
+        **present(now),
         "allocation": allocation.snapshot(now),
         "fenced": fenced(),
         "transactions": {**transactions.snapshot(now), "orphaned_locks": orphaned_locks()},
-        "curator": _curator(leases, processes, now),
         "pools": pools.snapshot(now),
         "queues": queues.snapshot(now),
         "integrity": integrity(),
@@ -49,6 +44,18 @@ def snapshot(now: datetime) -> dict[str, Any]:
     }
     found["attention"] = attention(found)
     return found
+
+
+def present(now: datetime) -> dict[str, Any]:
+    """Redis and every process: what the doctor needs of it all."""
+    leases = list(Lease.objects.order_by("role")[:500])
+    processes = _processes([lease for lease in leases if "/" in lease.role], now)
+    return {
+        "redis": redis_health().as_dict(),
+        "processes": processes,
+        "restarts": _restarts(leases),
+        "curator": _curator(leases, processes, now),
+    }
 
 
 def _processes(leases: list[Lease], now: datetime) -> list[dict[str, Any]]:

@@ -38,6 +38,6 @@ def _database_version(has_database: bool) -> dict[str, str]:
         return {"SQLite": connection.Database.sqlite_version}  # type: ignore[attr-defined]
     if not has_database:
         return {"PostgreSQL": UNKNOWN}
-    with connection.cursor() as cursor:
-        cursor.execute("SHOW server_version")
-        return {"PostgreSQL": cursor.fetchone()[0]}
+    connection.ensure_connection()
+    said = connection.connection.info.parameter_status("server_version")  # without a query
+    return {"PostgreSQL": said or UNKNOWN}
