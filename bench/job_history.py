@@ -24,6 +24,7 @@ PAGES = [
     "/",
     "/jobs/",
     "/jobs/?state=waiting",
+    "/jobs/?state=paused",
     "/jobs/?state=complete",
     "/jobs/?state=failed",
     "/jobs/?q=queue:history",

@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from atributo_site.raw_lists import RawList
+from queues.job_states import FREE, INDEXED
 from queues.models import (
     MinuteCount,
     Operation,
@@ -17,7 +18,6 @@ from queues.models import (
     Slot,
     Station,
 )
-from queues.search import INDEXED
 
 
 @admin.register(Queue)
@@ -50,7 +50,7 @@ class StateFilter(admin.SimpleListFilter):
     title = "state"
     parameter_name = "state"
     STATES = {
-        "waiting": INDEXED["waiting"],
+        "waiting": FREE,
         "reserved": "queues_queuedjob.status = 'pending' AND queues_queuedjob.slot_id IS NOT NULL",
         "running": INDEXED["running"],
         "complete": INDEXED["complete"],

@@ -13,8 +13,8 @@ from atributo_site.rest.endpoint import Endpoint, ListEndpoint
 from atributo_site.rest.strict_serializer import StrictSerializer, checked
 from queues import operations
 from queues.errors import OperationNotFound
+from queues.job_states import STATES
 from queues.models import Operation
-from queues.search import STATES
 
 REFUSALS_SHOWN = 100
 
@@ -35,6 +35,11 @@ class NewOperation(StrictSerializer):
     reason = serializers.CharField(required=False, max_length=2000, default="")
     everything = serializers.BooleanField(
         required=False, default=False, help_text="Needed where nothing but the state narrows it."
+    )
+    schedules = serializers.BooleanField(
+        required=False,
+        default=False,
+        help_text="Jobs that repeat are aborted or deleted, too; else they are refused.",
     )
 
 

@@ -16,6 +16,7 @@ from queues.errors import JobIsRunning, JobIsTwice, JobNotFound
 from queues.logic.lifecycle import Outcome, Status
 from queues.models import AttemptTransaction, Queue, QueuedJob, Run, RunLog
 from queues.ring import ring
+from queues.sparing import SPARED, spared
 
 CHUNK = 500
 
@@ -28,20 +29,23 @@ class Done:
     refused: dict[str, str] = field(default_factory=dict)
 
 
-def do(action: str, ids: Sequence[int], **facts: Any) -> Done:
+def do(action: str, ids: Sequence[int], *, schedules: bool = False, **facts: Any) -> Done:
     """One of ACTIONS on these jobs, with one event for all."""
-    done = apply(action, ids)
+    done = apply(action, ids, schedules=schedules)
     first = [str(job_id) for job_id in ids[:5]]
     if done.changed:
         record(f"jobs.{action}", f"jobs:{action}", count=done.changed, first=first, **facts)
     return done
 
 
-def apply(action: str, ids: Sequence[int]) -> Done:
+def apply(action: str, ids: Sequence[int], *, schedules: bool = False) -> Done:
     """The same without an event."""
     done = Done()
     for begin in range(0, len(ids), CHUNK):
-        ACTIONS[action](list(ids[begin : begin + CHUNK]), done)
+        chunk = ids[begin : begin + CHUNK]
+        kept = set() if schedules else spared(action, chunk)
+        done.refused.update({str(job_id): SPARED for job_id in chunk if job_id in kept})
+        ACTIONS[action]([job_id for job_id in chunk if job_id not in kept], done)
     return done
 
 

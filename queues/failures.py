@@ -5,8 +5,8 @@ from typing import Any
 
 from django.db.models import Count, Max, Min
 
+from queues.job_states import INDEXED
 from queues.models import QueuedJob
-from queues.search import INDEXED
 
 LOOKED_AT = 10_000  # failed jobs, newest first: a group that is older is no news
 FEW = 1_000

@@ -56,13 +56,18 @@ def start(
     *,
     reason: str = "",
     everything: bool = False,
+    schedules: bool = False,
     upto: int | None = None,
 ) -> Operation:
-    """Note what is to be done; jobs pushed from now on are not touched."""
+    """Note what is to be done; jobs pushed from now on are not touched.
+
+    What repeats is left alone when others are ended, unless `schedules` are meant, too.
+    """
     if action not in bulk.ACTIONS:
         raise BadOperation("the action must be retry, abort or delete")
     if not everything and not any(query.get(name) for name in NARROWING):
         raise BadOperation("nothing narrows this down: say «everything» if that is meant")
+    query = {**query, "schedules": True} if schedules else query
     said = query_said(query)
     jobs = matching(query, now, upto).jobs
     newest = jobs.order_by("-pk").values_list("pk", flat=True).first()
@@ -85,7 +90,8 @@ def query_said(query: dict[str, Any]) -> str:
     words = {"state": "{}", "text": "{}", "fingerprint": "error {}"}
     words |= {"since": "ended since {}", "until": "ended before {}"}
     parts = [word.format(query[name]) for name, word in words.items() if query.get(name)]
-    return " · ".join(parts) or "every job"
+    parts = parts or ["every job"]
+    return " · ".join([*parts, "with schedules"] if query.get("schedules") else parts)
 
 
 def abort(operation_id: int) -> bool:
@@ -114,7 +120,7 @@ def advance(now: datetime, lease: HeldLease) -> int:
 def _do_piece(operation: Operation, now: datetime, lease: HeldLease) -> None:
     found = matching(operation.query, now, operation.upto)
     jobs = list(found.jobs.order_by("-pk").values_list("pk", "status")[:PIECE])
-    done = _apply(operation.action, jobs)
+    done = _apply(operation, jobs)
     with atomic(using=lease.using):
         lease.guard()
         _note(operation, jobs, done)
@@ -127,9 +133,11 @@ def _do_piece(operation: Operation, now: datetime, lease: HeldLease) -> None:
             _lower(operation, jobs[-1][0] - 1)
 
 
-def _apply(action: str, jobs: Sequence[tuple[int, str]]) -> bulk.Done:
-    hopeless, why = HOPELESS[action]
-    done = bulk.apply(action, [pk for pk, status in jobs if status not in hopeless])
+def _apply(operation: Operation, jobs: Sequence[tuple[int, str]]) -> bulk.Done:
+    hopeless, why = HOPELESS[operation.action]
+    ids = [pk for pk, status in jobs if status not in hopeless]
+    schedules = bool(operation.query.get("schedules"))
+    done = bulk.apply(operation.action, ids, schedules=schedules)
     done.refused.update({str(pk): why for pk, status in jobs if status in hopeless})
     return done
 

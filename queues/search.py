@@ -1,7 +1,7 @@
 """Search: jobs by state and by what was typed, never through more rows than are said."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,47 +11,13 @@ from django.db import connections
 from django.db.models import BooleanField, Func, Q, TextField
 from django.db.models.functions import Cast
 
+from queues.job_states import BEGUN_AS, INDEXED, NARROW, in_state
 from queues.logic.job_query import Term, parsed
-from queues.logic.lifecycle import Status
 from queues.models import QueuedJob, Script
 from queues.shown import hidden
 
 LOOKED_THROUGH = 10_000  # jobs, newest first, for what no index answers
 MOST_DATA = 1_000  # jobs whose data is looked at for a text
-STATES = ("waiting", "delayed", "running", "complete", "failed", "aborted")
-
-# SQLite takes a partial index only where its condition stands in the query as it was defined,
-# with no parameter in it; with ORM filters each count would read the whole table.
-FREE = "queues_queuedjob.status = 'pending' AND queues_queuedjob.slot_id IS NULL"
-BEGUN = "queues_queuedjob.status IN ('progress', 'complete', 'failed')"
-FAILED = "queues_queuedjob.status = 'failed' AND queues_queuedjob.aborted_at IS NULL"
-ABORTED = "queues_queuedjob.aborted_at IS NOT NULL"  # the API calls it failed; nobody wished that
-INDEXED = {
-    "waiting": FREE,
-    "delayed": FREE,
-    "running": f"{BEGUN} AND queues_queuedjob.status = 'progress'",
-    "complete": f"{BEGUN} AND queues_queuedjob.status = 'complete'",
-    "failed": FAILED,
-    "aborted": ABORTED,
-}
-BEGUN_AS: dict[str, dict[str, Any]] = {
-    "running": {"status": Status.PROGRESS},
-    "complete": {"status": Status.COMPLETE},
-    "failed": {"status": Status.FAILED, "aborted_at": None},
-    "aborted": {"aborted_at__isnull": False},
-}
-OPEN = "queues_queuedjob.status IN ('pending', 'progress', 'failed')"
-# Where a script or an error is named their own indexes are better. That a job waits is said with a
-# parameter then, which keeps SQLite from the indexes of waiting jobs.
-NARROW_FREE = f"{OPEN} AND queues_queuedjob.slot_id IS NULL"
-NARROW = {
-    "waiting": NARROW_FREE,
-    "delayed": NARROW_FREE,
-    "running": f"{OPEN} AND queues_queuedjob.status = 'progress'",
-    "complete": "queues_queuedjob.status = 'complete'",
-    "failed": f"{OPEN} AND {FAILED}",
-    "aborted": f"{OPEN} AND queues_queuedjob.status = 'failed' AND {ABORTED}",
-}
 
 Period = tuple[datetime | None, datetime | None]  # from the first up to the second
 
@@ -62,18 +28,6 @@ class Found:
 
     jobs: Any
     floor: int | None
-
-
-def in_state(jobs: Any, state: str, now: datetime, conditions: Mapping[str, str] = INDEXED) -> Any:
-    """Jobs that wait, wait for a later moment, run, or ended in one of the three ways."""
-    if state not in STATES:
-        return jobs
-    jobs = jobs.extra(where=[conditions[state]])
-    if state not in ("waiting", "delayed"):
-        return jobs
-    if conditions is NARROW:
-        jobs = jobs.filter(status=Status.PENDING)
-    return jobs.filter(**{"due_at__lte" if state == "waiting" else "due_at__gt": now})
 
 
 def search(
@@ -101,7 +55,7 @@ def search(
         floor, top = _window(state, newest, now)
         jobs = jobs.filter(pk__range=(floor or 0, top))
         if state in BEGUN_AS and ended is None and connections[jobs.db].vendor == "postgresql":
-            jobs = jobs.filter(_OneOf("pk", ArraySubquery(_newest_of(state, top))))
+            jobs = _one_of(jobs, _newest_of(state, top))
     for term in terms:
         jobs = jobs.filter(_condition(term))
     looked_into = [term for term in terms if term.name == "data"]
@@ -123,10 +77,13 @@ def _ended_in(jobs: Any, period: Period, newest: int | None) -> Any:
         ended = ended.filter(ended_at__gte=since)
     if until is not None:
         ended = ended.filter(ended_at__lt=until)
-    last = ended.order_by("-ended_at").values("pk")[:LOOKED_THROUGH]
+    return _one_of(jobs, ended.order_by("-ended_at").values("pk")[:LOOKED_THROUGH])
+
+
+def _one_of(jobs: Any, keys: Any) -> Any:
     if connections[jobs.db].vendor == "postgresql":
-        return jobs.filter(_OneOf("pk", ArraySubquery(last)))
-    return jobs.filter(pk__in=last)
+        return jobs.filter(_OneOf("pk", ArraySubquery(keys)))
+    return jobs.filter(pk__in=keys)
 
 
 class _OneOf(Func):

@@ -5,10 +5,10 @@ from typing import Any
 
 from queues.depth import COUNTED, first_due, oldest_is_sticky, oldest_seconds, with_depth
 from queues.failures import failing
+from queues.job_states import INDEXED
 from queues.logic.lateness import lateness
 from queues.minutes import series, sums
 from queues.models import Queue, QueuedJob
-from queues.search import INDEXED
 
 MOST_QUEUES = 100
 SUMS = ("pushed", "complete", "failed", "retried")

@@ -16,9 +16,10 @@ from atributo_site.console.numbers import whole
 from atributo_site.console.reasons import reason_of
 from atributo_site.console.screen import Screen
 from atributo_site.console.terminal import curl
-from atributo_site.keyset import capped_count, said_count
+from atributo_site.keyset import MOST_COUNTED, capped_count, said_count
 from queues import bulk, operations
 from queues.models import QueuedJob
+from queues.sparing import ENDING, schedules_among
 
 AT_ONCE = 100  # more than these are an operation that the curator does
 WORD = "all jobs"
@@ -66,6 +67,8 @@ class Bulk(Screen):
             said=said_count(count),
             reason=self.request.POST.get("reason", ""),
             in_background=is_large,
+            with_schedules=self._with_schedules(),
+            schedules=_schedules_said(jobs, count) if action in ENDING else "",
             needs_word=_needs_word(action, chosen, is_large),
             first=first,
             newest=first[0]["job"].pk if first else None,
@@ -83,6 +86,7 @@ class Bulk(Screen):
             query.stored(),
             query.now,
             everything=chosen.wide,
+            schedules=self._with_schedules(),
             upto=query.upto,
             **self._reason(),
         )
@@ -93,9 +97,14 @@ class Bulk(Screen):
         reason = reason_of(self.request, operations.LONGEST_REASON)
         return {"reason": reason} if reason else {}
 
+    def _with_schedules(self) -> bool:
+        """Whether what repeats was meant, too."""
+        return "schedules" in self.request.POST
+
     def _do(self, action: str, chosen: "Chosen") -> HttpResponse:
         ids = list(chosen.jobs().order_by("-pk").values_list("pk", flat=True))
-        done = bulk.do(action, ids, query=chosen.said(), **self._reason())
+        facts = {"query": chosen.said(), **self._reason()}
+        done = bulk.do(action, ids, schedules=self._with_schedules(), **facts)
         changed = counted(done.changed, "job")
         messages.success(self.request, f"{action.capitalize()}: {changed} of {len(ids)} changed.")
         for job_id, reason in list(done.refused.items())[:5]:
@@ -134,6 +143,16 @@ class Chosen:
 def _needs_word(action: str, chosen: Chosen, is_large: bool) -> bool:
     """For all that there is, and for many that cannot be brought back."""
     return chosen.wide or (is_large and action == "delete")
+
+
+def _schedules_said(jobs: Any, count: int) -> str:
+    """Nothing where none of them repeats."""
+    if count > MOST_COUNTED:
+        return "Some of them may repeat."
+    among = schedules_among(jobs, MOST_COUNTED)
+    if among and among == count:
+        return "It repeats." if count == 1 else "All of them repeat."
+    return f"{counted(among, 'of them repeats', 'of them repeat')}." if among else ""
 
 
 def equivalents(action: str, chosen: Chosen) -> dict[str, str]:

@@ -19,9 +19,10 @@ from atributo_site.console.screen import Screen
 from atributo_site.console.terminal import curl
 from atributo_site.keyset import capped_count, page_by_key, said_count
 from atributo_site.permissions import may
+from queues.job_states import STATES
 from queues.logic.job_query import written
 from queues.models import Queue, QueuedJob, Script
-from queues.search import STATES, Found, Period, answered_by_index, search
+from queues.search import Found, Period, answered_by_index, search
 
 PAGE = 50
 LONGEST = 500

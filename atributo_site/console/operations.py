@@ -71,5 +71,6 @@ def found(pk: int) -> Operation:
 
 def jobs_url(query: dict[str, Any]) -> str:
     """The list of jobs, asked with a stored query."""
-    asked = {"q" if name == "text" else name: value for name, value in query.items()}
+    known = {name: value for name, value in query.items() if name != "schedules"}
+    asked = {"q" if name == "text" else name: value for name, value in known.items()}
     return f"{reverse('jobs')}?{urlencode(asked)}"

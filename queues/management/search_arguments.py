@@ -4,7 +4,7 @@ import argparse
 from datetime import UTC, datetime
 from typing import Any
 
-from queues.search import STATES
+from queues.job_states import STATES
 
 NAMES = {
     "text": "query",

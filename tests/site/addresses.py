@@ -14,6 +14,8 @@ VARIANTS = [
     "/?range=7d",
     "/jobs/?state=waiting",
     "/jobs/?state=delayed",
+    "/jobs/?state=paused",
+    "/jobs/?q=queue:default&state=paused",
     "/jobs/?state=running",
     "/jobs/?state=complete",
     "/jobs/?state=failed",

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import queues
 from allocation.models.clock import database_now
-from queues.logic.ranks import rank_of
+from queues.logic.ranks import PAUSED, rank_of
 from queues.logic.scrub import fingerprint
 from queues.models import Queue, QueuedJob, Run, RunLog, Script, Service
 
@@ -50,6 +50,13 @@ def make_job(queue, status="pending", **fields):
     fields.setdefault("rank", rank_of(0, "sticky_key" in fields))
     names = {"mount": "/mailer", "script": "send-mail", **fields}
     return QueuedJob.objects.create(id=next(_numbers), queue=queue, status=status, **names)
+
+
+def paused_job(queue, **fields):
+    """One that repeats, and whose moment has passed."""
+    return make_job(
+        queue, repeat_times=-1, paused_at=database_now(), rank=rank_of(0, False) + PAUSED, **fields
+    )
 
 
 def make_run(job, attempt=1, outcome="failed", lines=(), **fields):

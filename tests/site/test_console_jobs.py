@@ -13,10 +13,11 @@ from django.test.utils import CaptureQueriesContext
 
 from allocation.models import Event
 from allocation.models.clock import database_now
+from queues.job_states import STATES
 from queues.models import QueuedJob
-from queues.search import STATES, search
+from queues.search import search
 from queues.steering import ABORTED
-from tests.site.job_rows import make_job, make_queue, make_script
+from tests.site.job_rows import make_job, make_queue, make_script, paused_job
 from tests.site.test_console_events import INJECTION, Elements
 
 pytestmark = pytest.mark.django_db
@@ -36,6 +37,7 @@ def jobs():
     return {
         "waiting": make_job(queue),
         "delayed": make_job(queue, due_at=later),
+        "paused": paused_job(queue),
         "running": make_job(queue, "progress"),
         "complete": make_job(queue, "complete"),
         "failed": make_job(queue, "failed", error="ValueError: no 7"),
@@ -50,7 +52,7 @@ def test_each_tab_shows_its_state(state, jobs, client_as):
 
 def test_tabs_have_counts(jobs, client_as):
     page = client_as("viewer").get("/jobs/").text
-    assert re.findall(r'count-of">([^<]+)<', page) == ["6", "1", "1", "1", "1", "1", "1"]
+    assert re.findall(r'count-of">([^<]+)<', page) == ["7", "1", "1", "1", "1", "1", "1", "1"]
 
 
 def test_what_was_aborted_is_no_failure_of_its_script(jobs, client_as):
@@ -259,6 +261,7 @@ def test_ticked_jobs_are_aborted_and_only_those(jobs, client_as):
     assert states == {
         "waiting": "failed",
         "delayed": "pending",
+        "paused": "pending",
         "running": "failed",
         "complete": "complete",
         "failed": "failed",
@@ -268,7 +271,7 @@ def test_ticked_jobs_are_aborted_and_only_those(jobs, client_as):
 
 def test_everything_at_once_needs_a_typed_word(jobs, client_as):
     client = client_as("operator")
-    given = {"action": "delete", "sure": "yes", "scope": "all"}
+    given = {"action": "delete", "sure": "yes", "scope": "all", "schedules": "too"}
     assert client.post("/jobs/bulk/", given).status_code == 400
     assert client.post("/jobs/bulk/", {**given, "word": "yes"}).status_code == 400
     assert QueuedJob.objects.count() == len(jobs)

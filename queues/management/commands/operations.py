@@ -30,6 +30,9 @@ class Command(AtributoCommand):
         add_search(start)
         start.add_argument("--reason", default="")
         start.add_argument("--everything", action="store_true", help="Where no query narrows it.")
+        start.add_argument(
+            "--schedules", action="store_true", help="Abort or delete jobs that repeat, too."
+        )
 
     def perform(self, **options: Any) -> None:
         getattr(self, f"_{options['action']}")(options)
@@ -59,6 +62,7 @@ class Command(AtributoCommand):
             database_now(),
             reason=options["reason"],
             everything=options["everything"],
+            schedules=options["schedules"],
         )
         self._say(options, made.pk, f"is begun, for {counted(made.expected, 'job')}: {made.said}")
 
