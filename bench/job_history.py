@@ -25,6 +25,7 @@ PAGES = [
     "/jobs/",
     "/jobs/?state=waiting",
     "/jobs/?state=paused",
+    "/jobs/?state=paused&q=script:/bench/noop",
     "/jobs/?state=complete",
     "/jobs/?state=failed",
     "/jobs/?q=queue:history",

@@ -10,7 +10,6 @@ from queues.logic.lifecycle import Status
 from queues.logic.ranks import PAUSED, RANKS, STICKY_RANKS
 
 STATES = ("waiting", "delayed", "paused", "running", "complete", "failed", "aborted")
-PENDING = ("waiting", "delayed", "paused")
 PAUSED_RANKS = ", ".join(str(rank + PAUSED) for rank in (*RANKS, *STICKY_RANKS))
 
 # SQLite takes a partial index only where its condition stands in the query as it was defined,
@@ -43,7 +42,7 @@ NARROW_FREE = f"{OPEN} AND queues_queuedjob.slot_id IS NULL"
 NARROW = {
     "waiting": f"{NARROW_FREE} AND {AWAKE}",
     "delayed": f"{NARROW_FREE} AND {AWAKE}",
-    "paused": f"{NARROW_FREE} AND {ASLEEP}",
+    "paused": INDEXED["paused"],
     "running": f"{OPEN} AND queues_queuedjob.status = 'progress'",
     "complete": "queues_queuedjob.status = 'complete'",
     "failed": f"{OPEN} AND {FAILED}",
@@ -61,12 +60,12 @@ def in_state(jobs: Any, state: str, now: datetime, conditions: Mapping[str, str]
     if state not in STATES:
         return jobs
     jobs = jobs.extra(where=[conditions[state]])
-    if state not in PENDING:
+    if state == "paused":
+        return _paused(jobs)
+    if state not in ("waiting", "delayed"):
         return jobs
     if conditions is NARROW:
         jobs = jobs.filter(status=Status.PENDING)
-    if state == "paused":
-        return jobs if conditions is NARROW else _paused(jobs)
     return jobs.filter(**{"due_at__lte" if state == "waiting" else "due_at__gt": now})
 
 

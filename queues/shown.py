@@ -108,7 +108,8 @@ def attempts_shown(job: QueuedJob, newest: int = 100) -> list[dict[str, Any]]:
     lines: dict[int, list[RunLog]] = {}
     first = runs[0].attempt if runs else 0
     of_these = {"job": job, "attempt__gte": first}
-    for line in RunLog.objects.filter(**of_these).order_by("attempt", "id")[:5000]:
+    newest_lines = RunLog.objects.filter(**of_these).order_by("-attempt", "-id")[:5000]
+    for line in list(newest_lines)[::-1]:
         lines.setdefault(line.attempt, []).append(line)
     begun: dict[int, list[int]] = {}
     noted_ones = AttemptTransaction.objects.filter(**of_these).order_by("attempt", "id")

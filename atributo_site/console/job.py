@@ -21,7 +21,7 @@ from atributo_site.permissions import may
 from queues.errors import JobNotFound
 from queues.handles import parsed_id
 from queues.models import QueuedJob
-from queues.shown import attempts_shown, hidden, run_of_runs
+from queues.shown import attempts_shown, hidden, job_shown, run_of_runs
 from queues.waiting import waiting_said
 
 SOON = timedelta(minutes=1)
@@ -43,30 +43,37 @@ class Job(Screen):
         attempts = timeline(job)
         events = list(Event.objects.newest_first().filter(subject=f"job:{job.pk}")[:10])
         add_journals(attempts)
-        state = job_state(job, now)
+        state, schema, waits_for = job_state(job, now), job.schema(), waiting_said(job, now)
         return self.show(
             now=now,
             job=job,
             state=state,
             path=path(job, attempts, state, now),
-            data=hidden(job.data, job.schema()),
+            data=hidden(job.data, schema),
             result=hidden(job.result, None),
             attempts=attempts[::-1],
             about_to_start=is_about_to_start(job, now),
             current=attempts[-1] if job.status == "progress" and attempts else None,
             newest_first=attempts[-1]["log"][::-1] if attempts else [],
             troubled=job.status == "failed" or job.run_failures > 0 or job.lost > 0,
-            callbacks=QueuedJob.objects.filter(parent=job.pk).order_by("-pk")[:20],
+            callbacks=callbacks(job, now),
             repeats=repeats_said(job, now),
             run_said=run_of_runs(job),
             limit_seconds=job.timeout_ms and job.timeout_ms / 1000,
+            as_rest={**job_shown(job, schema), "waits_for": waits_for},
+            permalink=request.build_absolute_uri(job.get_absolute_url()),
             script_url=address("script", job.mount, job.script),
             decoded=decoded(job.pk),
             events=events,
             pushed_again=pushed_again(events),
             may_operate=may(request.user, "job.operate"),
-            waits_for=waiting_said(job, now),
+            waits_for=waits_for,
         )
+
+
+def callbacks(job: QueuedJob, now: datetime) -> list[dict[str, Any]]:
+    rows = QueuedJob.objects.filter(parent=job.pk).defer("data", "result").order_by("-pk")[:20]
+    return [{"job": row, "state": job_state(row, now)} for row in rows]
 
 
 def found(job_id: str) -> QueuedJob:

@@ -85,7 +85,7 @@ class Abort(Asking):
         rest = " No further run follows; «Retry» on its page begins anew."
         return {
             "heading": f"{word} {job.script}",
-            "lead": "It ends as failed, without callback; what runs is stopped."
+            "lead": "It ends as aborted, without callback; what runs is stopped."
             f"{rest if job.repeat_times else ''}",
             "button": f"{word} it",
             "leave": "Let it go on",

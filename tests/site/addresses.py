@@ -170,6 +170,7 @@ def largest():
         "fullest instance, remove": f"/instances/{instance}/remove",
         "one of its jobs": f"/allocations/{key}/",
         "job of many attempts": f"/jobs/{often}/",
+        "job of many attempts, log": f"/jobs/{often}/log",
         "job of many attempts, delete": f"/jobs/{often}/delete",
         "job of many attempts, edit": f"/jobs/{often}/edit/",
     }

@@ -1,7 +1,9 @@
 """One job: attempts, log, data without secrets, and its buttons."""
 
+import json
 import re
 from datetime import UTC, datetime, timedelta
+from html import unescape
 
 import pytest
 from django.db import connection
@@ -117,6 +119,23 @@ def test_callbacks_are_listed(queue, client_as):
     client = client_as("viewer")
     assert f"/jobs/{callback.pk}/" in page_of(client, job)
     assert f"/jobs/{callback.pk}/" not in client.get("/jobs/").text
+    assert f'href="/jobs/{job.pk}/">{job.pk}</a>' in page_of(client, callback)
+
+
+@pytest.mark.parametrize(
+    ("status", "fields", "word"),
+    [
+        ("pending", {}, "waiting"),
+        ("progress", {}, "running"),
+        ("failed", {"aborted_at": datetime(2026, 1, 1, tzinfo=UTC)}, "aborted"),
+    ],
+)
+def test_a_callback_is_in_a_state_of_the_console(status, fields, word, queue, client_as):
+    job = make_job(queue, "complete")
+    make_job(queue, status, parent=job.pk, parent_run=1, script="thanks", **fields)
+    page = page_of(client_as("viewer"), job)
+    assert word in re.search(r"Callbacks</h2>.*?</section>", page, re.DOTALL)[0]
+    assert "pending" not in page.split("Callbacks</h2>")[1].split("</section>")[0]
 
 
 @pytest.mark.parametrize(
@@ -181,6 +200,43 @@ def test_a_second_retry_leads_to_the_job_that_runs_already(queue, client_as):
     assert f"job {job.pk} is running." in back.text
     job.refresh_from_db()
     assert job.status == "progress"
+
+
+def test_aborting_asks_first_and_takes_a_reason(queue, client_as):
+    job = make_job(queue, "progress")
+    client = client_as("operator")
+    assert f'class="button danger" href="/jobs/{job.pk}/abort">Abort<' in page_of(client, job)
+    asked = client.get(f"/jobs/{job.pk}/abort").text
+    assert "It ends as aborted" in asked and 'name="reason"' in asked
+    client.post(f"/jobs/{job.pk}/abort", {"reason": "wrong data"})
+    assert Event.objects.get(kind="job.aborted").facts == {"reason": "wrong data"}
+
+
+def test_a_pause_takes_a_reason(queue, client_as):
+    job = make_job(queue, repeat_times=-1)
+    client = client_as("operator")
+    form = re.search(rf'action="/jobs/{job.pk}/pause">.*?</form>', page_of(client, job))[0]
+    assert 'name="reason"' in form
+    client.post(f"/jobs/{job.pk}/pause", {"reason": "holidays"})
+    assert "paused by operator" in page_of(client, job)
+    assert ": holidays" in page_of(client, job)
+
+
+def test_a_job_without_a_time_limit_says_so(queue, client_as):
+    client = client_as("viewer")
+    limit = r"Time limit</dt><dd>([^<]+)<"
+    assert re.search(limit, page_of(client, make_job(queue)))[1] == "none"
+    assert re.search(limit, page_of(client, make_job(queue, timeout_ms=2000)))[1] == "2.0 s"
+
+
+def test_the_job_can_be_copied_as_rest_has_it(queue, client_as, rest_as):
+    job = make_job(queue, data={"pin": "canary-1", "to": "ada"}, sticky_key="s")
+    page = page_of(client_as("viewer"), job)
+    assert f'data-copy="http://testserver/jobs/{job.pk}/"' in page
+    copied = re.search(r'data-copy="([^"]+)" aria-label="Copy the job as JSON"', page)[1]
+    shown = rest_as("viewer").get(f"/api/v1/jobs/{job.pk}").json()
+    assert json.loads(unescape(copied)).keys() == shown.keys()
+    assert json.loads(unescape(copied))["data"] == shown["data"] != job.data
 
 
 def test_deleting_asks_first(queue, client_as):

@@ -112,7 +112,7 @@ DEEDS = [
         "job-abort",
         given=delayed,
         at=PAGE,
-        steps=(press("Abort"),),
+        steps=(follow("Abort"), typed("reason", "not needed"), press("Abort it")),
         seen="send-mail {id} is aborted.",
         changed=has(aborted_at__isnull=False),
     ),
@@ -147,6 +147,14 @@ DEEDS = [
         steps=(unfold("Pause awake"), typed("reason", "month's end"), press("Pause it")),
         seen="month's end",
         changed=has(paused_at__isnull=False, pause_reason="month's end"),
+    ),
+    Deed(
+        "job-pause",
+        given=partial(repeating, script="steady"),
+        at=PAGE,
+        steps=(unfold("Pause"), typed("reason", "holidays"), press("Pause it")),
+        seen="holidays",
+        changed=has(paused_at__isnull=False, pause_reason="holidays"),
     ),
     Deed(
         "job-resume",

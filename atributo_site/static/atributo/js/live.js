@@ -71,6 +71,10 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   if (part?.matches?.("[data-live], [data-polled]") && isBusy(part)) event.detail.shouldSwap = false;
 });
 
+document.addEventListener("htmx:oobBeforeSwap", (event) => {
+  if (event.detail.target && isBusy(event.detail.target)) event.detail.shouldSwap = false;
+});
+
 // What asks by its own clock keeps to the pace, too, and is quiet while paused or unseen.
 const askedAt = new Map();
 document.addEventListener("htmx:beforeRequest", (event) => {
