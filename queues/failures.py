@@ -14,9 +14,13 @@ MANY = 5  # equal failures within the hour that are worth a look
 HOUR = timedelta(hours=1)
 
 
-def groups(most: int = 50) -> list[dict[str, Any]]:
+def groups(
+    most: int = 50, *, queue: str = "", since: datetime | None = None, until: datetime | None = None
+) -> list[dict[str, Any]]:
     """The largest groups among the newest failed jobs, each with its newest job."""
-    found = _grouped(newest_failed(LOOKED_AT)).order_by("-count", "-newest")[:most]
+    asked = {"queue__name": queue, "ended_at__gte": since, "ended_at__lt": until}
+    failed = newest_failed(LOOKED_AT).filter(**{name: each for name, each in asked.items() if each})
+    found = _grouped(failed).order_by("-count", "-newest")[:most]
     rows = list(found)
     samples = QueuedJob.objects.select_related("queue").in_bulk([row["newest"] for row in rows])
     return [{**row, "job": samples[row["newest"]]} for row in rows if row["newest"] in samples]

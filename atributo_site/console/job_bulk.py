@@ -11,7 +11,8 @@ from django.utils.http import urlencode
 
 from allocation.logic.counted import counted
 from allocation.models.clock import database_now
-from atributo_site.console.jobs import Query, five, flags
+from atributo_site.console.job_query import Query, flags
+from atributo_site.console.jobs import five
 from atributo_site.console.numbers import whole
 from atributo_site.console.reasons import reason_of
 from atributo_site.console.screen import Screen

@@ -1,13 +1,22 @@
-"""Failures: failed jobs grouped by their error, each group to be retried as one."""
+"""Failures: failed jobs grouped by their error, each group to be retried or deleted as one."""
 
-from django.http import HttpRequest, HttpResponse
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse, QueryDict
 
 from allocation.models.clock import database_now
-from atributo_site.console.jobs import Query, tab_counts
+from atributo_site.console.job_query import Query, equivalents
+from atributo_site.console.jobs import queue_names, tab_counts
+from atributo_site.console.saved_views import views_of
 from atributo_site.console.screen import Screen
 from atributo_site.permissions import may
 from queues.failures import LOOKED_AT, groups
+from queues.logic.job_query import written
 from queues.models import QueuedJob
+
+LONGEST = 255
 
 
 class Failures(Screen):
@@ -17,15 +26,40 @@ class Failures(Screen):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         now = database_now()
-        found = groups()
-        oldest = QueuedJob.objects.in_bulk([group["oldest"] for group in found])
-        for group in found:
-            group["first"] = oldest.get(group["oldest"])
+        queue = request.GET.get("queue", "").strip()[:LONGEST]
+        query = of_failed(request.GET, queue, now)
         return self.show(
+            400 if query.wrong else 200,
             now=now,
-            query=Query({}, now),
+            query=query,
+            queue=queue,
+            queues=queue_names(),
             tabs=[{**tab, "current": False} for tab in tab_counts(Query({}, now))],
-            groups=found,
+            groups=[] if query.wrong else found(query, queue),
             looked_at=LOOKED_AT,
+            views=views_of(request, "jobs-failures"),
             may_operate=may(request.user, "job.operate"),
+            same={} if query.wrong else equivalents(query),
         )
+
+
+def of_failed(given: QueryDict, queue: str, now: datetime) -> Query:
+    """The list of jobs that all groups together are."""
+    ends = {name: given.get(name, "") for name in ("since", "until")}
+    return Query({"state": "failed", "q": queue and written("queue", queue), **ends}, now)
+
+
+def found(query: Query, queue: str) -> list[dict[str, Any]]:
+    """Groups, each with its first job and what leads to the list of its jobs."""
+    since, until = query.period or (None, None)
+    rows = groups(queue=queue, since=since, until=until)
+    oldest = QueuedJob.objects.in_bulk([row["oldest"] for row in rows])
+    asked = query.address()
+    return [
+        {
+            **row,
+            "first": oldest.get(row["oldest"]),
+            "asked": urlencode({**asked, "fingerprint": row["fingerprint"]}),
+        }
+        for row in rows
+    ]

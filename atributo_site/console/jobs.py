@@ -1,39 +1,25 @@
 """Jobs: state tabs with counts, a search with qualifiers, pages by key."""
 
 from datetime import datetime
-from shlex import quote
 from typing import Any
-from urllib.parse import urlencode
 
-from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
 
 from allocation.models.clock import database_now
 from atributo_site.console.job_columns import columns
 from atributo_site.console.job_data import beginning, with_beginnings
+from atributo_site.console.job_query import Query, equivalents
 from atributo_site.console.job_state import job_state
-from atributo_site.console.moments import BadMoment, moment
-from atributo_site.console.numbers import whole
 from atributo_site.console.saved_views import views_of
 from atributo_site.console.screen import Screen
-from atributo_site.console.terminal import curl
 from atributo_site.keyset import capped_count, page_by_key, said_count
 from atributo_site.permissions import may
 from queues.job_states import STATES
-from queues.logic.job_query import written
+from queues.logic.job_query import QUALIFIERS, written
 from queues.models import Queue, QueuedJob, Script
-from queues.search import Found, Period, answered_by_index, search
 
 PAGE = 50
-LONGEST = 500
 SUGGESTED = 40
-FLAGS = {
-    "text": "--query",
-    "state": "--state",
-    "fingerprint": "--fingerprint",
-    "since": "--since",
-    "until": "--until",
-}
 
 
 class Jobs(Screen):
@@ -44,6 +30,8 @@ class Jobs(Screen):
     def get(self, request: HttpRequest) -> HttpResponse:
         now = database_now()
         query = Query(request.GET, now)
+        if query.wrong:
+            return self.show(400, query=query, tabs=tabs(query), columns=columns(request.GET))
         found = query.found()
         chosen = columns(request.GET)
         page = page_by_key(
@@ -66,6 +54,7 @@ class Jobs(Screen):
             rows=[_row(job, chosen.has("data"), now) for job in page.rows],
             columns=chosen,
             suggestions=suggestions(),
+            qualifiers=QUALIFIERS,
             views=views_of(request, "jobs"),
             may_operate=may(request.user, "job.operate"),
             may_push=may(request.user, "job.push"),
@@ -83,114 +72,37 @@ def _row(job: QueuedJob, has_data: bool, now: datetime) -> dict[str, Any]:
     return {"job": job, "state": job_state(job, now), "data": data}
 
 
-class Query:
-    """What the address asks for."""
-
-    def __init__(self, given: Any, now: datetime) -> None:
-        self.text = given.get("q", "").strip()[:LONGEST]
-        self.state = given.get("state", "") if given.get("state", "") in STATES else ""
-        self.fingerprint = given.get("fingerprint", "")[:16]
-        self.upto = whole(given.get("upto", ""))
-        self.since, self.until = (given.get(name, "").strip()[:40] for name in ("since", "until"))
-        self.now = now
-
-    def found(self, state: str | None = None) -> Found:
-        return search(
-            self.text,
-            state=self.state if state is None else state,
-            fingerprint=self.fingerprint,
-            newest=self.upto,
-            ended=self.period,
-            now=self.now,
-        )
-
-    @property
-    def period(self) -> Period | None:
-        """When the jobs must have ended."""
-        try:
-            found = moment(self.since, self.now), moment(self.until, self.now)
-        except BadMoment as error:
-            raise BadRequest(str(error)) from error
-        return found if any(found) else None
-
-    @property
-    def narrow(self) -> bool:
-        """Whether anything but the state is asked for."""
-        return bool(self.text or self.fingerprint or self.since or self.until)
-
-    @property
-    def counted(self) -> bool:
-        """Whether an index counts every state, not only the one that is shown."""
-        return answered_by_index(self.text) and self.period is None
-
-    def said(self) -> str:
-        parts = [
-            self.state,
-            self.text,
-            self.fingerprint and f"error {self.fingerprint}",
-            self.since and f"ended since {self.since}",
-            self.until and f"ended before {self.until}",
-        ]
-        return " · ".join(part for part in parts if part) or "every job"
-
-    def stored(self) -> dict[str, str]:
-        """As an operation keeps it: ages have become moments."""
-        names = ("text", "state", "fingerprint")
-        given = {name: getattr(self, name) for name in names if getattr(self, name)}
-        ends = zip(("since", "until"), self.period or (), strict=False)
-        return given | {name: at.isoformat() for name, at in ends if at is not None}
-
-    def address(self) -> dict[str, str]:
-        """What leads here again."""
-        names = {"q": "text", "state": "state", "fingerprint": "fingerprint"}
-        named = {**names, "since": "since", "until": "until"}
-        given = {name: getattr(self, attribute) for name, attribute in named.items()}
-        return {name: value for name, value in given.items() if value}
+def tabs(query: Query) -> list[dict[str, Any]]:
+    """All, then each state; not counted yet."""
+    return [
+        {"state": state, "name": state or "all", "said": "", "current": state == query.state}
+        for state in ("", *STATES)
+    ]
 
 
 def tab_counts(query: Query) -> list[dict[str, Any]]:
-    """All, then each state, counted no further than is said."""
-    found = []
-    for state in ("", *STATES):
-        counted = state == query.state or query.counted
-        count = capped_count(query.found(state).jobs, by_key=True) if counted else 0
-        found.append(
-            {
-                "state": state,
-                "name": state or "all",
-                "count": count,
-                "said": said_count(count) if counted else "",
-                "current": state == query.state,
-            }
-        )
-    return found
+    """The same, counted no further than is said."""
+    return [
+        {**tab, "said": said_count(capped_count(query.found(tab["state"]).jobs, by_key=True))}
+        if tab["current"] or query.counted
+        else tab
+        for tab in tabs(query)
+    ]
+
+
+def queue_names() -> list[str]:
+    names = Queue.objects.existing().order_by("name").values_list("name", flat=True)
+    return list(names[:SUGGESTED])
 
 
 def suggestions() -> list[str]:
     """What the search box offers: queues and scripts that exist."""
-    names = Queue.objects.existing().order_by("name").values_list("name", flat=True)
     scripts = Script.objects.order_by("service__mount", "name")
     offered = scripts.values_list("service__mount", "name")[:SUGGESTED]
     return [
-        *(written("queue", name) for name in names[:SUGGESTED]),
+        *(written("queue", name) for name in queue_names()),
         *(written("script", f"{mount}/{name}") for mount, name in offered),
     ]
-
-
-def equivalents(query: Query) -> dict[str, str]:
-    """The same search; the command looks no further back."""
-    stored = query.stored()
-    upto = {} if query.upto is None else {"upto": str(query.upto)}
-    given = urlencode(stored | upto)
-    return {
-        "command": "" if upto else " ".join(["manage.py queued_jobs list", *flags(stored)]),
-        "rest": curl(f"/api/v1/jobs{given and f'?{given}'}"),
-    }
-
-
-def flags(stored: dict[str, str]) -> list[str]:
-    """A query as a command takes it."""
-    return [f"{flag} {quote(stored[name])}" for name, flag in FLAGS.items() if name in stored]
 
 
 def five(jobs: Any, now: datetime) -> list[dict[str, Any]]:

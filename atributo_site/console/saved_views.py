@@ -17,6 +17,7 @@ SCREENS = (
     "events",
     "instances",
     "jobs",
+    "jobs-failures",
     "pools-backends",
     "pools-timeline",
     "transactions",

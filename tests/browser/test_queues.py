@@ -92,11 +92,11 @@ def test_the_buttons_of_a_job_follow_its_state(page_as, story):
     job = QueuedJob.objects.get(status="pending")
     page = page_as("operator")
     page.goto(f"/jobs/{job.pk}/")
-    page.get_by_role("button", name="Abort").focus()
+    page.get_by_role("link", name="Abort").focus()
     QueuedJob.objects.filter(pk=job.pk).update(status="complete", ended_at=job.due_at)
     page.evaluate(COME_BACK)
     expect(page.get_by_role("link", name="Run again")).to_be_visible()
-    expect(page.get_by_role("button", name="Abort")).to_have_count(0)
+    expect(page.get_by_role("link", name="Abort")).to_have_count(0)
     page.keyboard.press("r")
     expect(page.get_by_role("heading", name="Run send-mail again?")).to_be_visible()
 

@@ -51,6 +51,8 @@ VARIANTS = [
     f"/jobs/?state=complete&before={LATER_JOB}",
     f"/jobs/?state=waiting&before={LATER_JOB}",
     f"/jobs/?upto={LATER_JOB}",
+    "/jobs/failures/?queue=default",
+    "/jobs/failures/?since=7d&until=1h",
     "/schedules/?after=1",
     "/queues/default/",
     "/queues/?after=a",

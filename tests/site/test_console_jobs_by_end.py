@@ -41,3 +41,21 @@ def test_only_what_ended_then_is_listed(query, hours, ended, client_as):
 def test_only_so_many_of_the_last_are_looked_at(ended, client_as, monkeypatch):
     monkeypatch.setattr("queues.search.LOOKED_THROUGH", 2)
     assert ids_on(client_as("viewer").get("/jobs/?since=30d")) == {ended[1], ended[3]}
+
+
+def test_the_form_keeps_its_moments(ended, client_as):
+    page = client_as("viewer").get("/jobs/?since=2h&until=30m&state=failed&q=mail").text
+    form = page.split('class="job-search"')[1].split("</form>")[0]
+    assert 'name="since" value="2h"' in form
+    assert 'name="until" value="30m"' in form
+    assert form.count('name="since"') == form.count('name="until"') == form.count('name="q"') == 1
+    assert 'type="hidden" name="state" value="failed"' in form
+
+
+@pytest.mark.parametrize("path", ["/jobs/", "/jobs/failures/"])
+def test_what_is_no_moment_is_named_and_nothing_is_listed(path, ended, client_as):
+    page = client_as("viewer").get(path, {"since": "yesterday", "q": "mail"})
+    assert page.status_code == 400
+    assert "«yesterday» is neither a time nor an age such as 90m, 2h or 7d." in page.text
+    assert 'name="since" value="yesterday"' in page.text
+    assert ids_on(page) == set()

@@ -77,7 +77,7 @@ DEEDS = [
         given=failing_group,
         at="/jobs/failures/",
         steps=(
-            Step("css", "tr:has-text('KeyError') a.button"),
+            Step("css", "tr:has-text('KeyError') a.button[data-retry]"),
             typed("reason", "mended"),
             press("Retry 7 jobs"),
         ),
