@@ -12,6 +12,7 @@ LOOKED_AT = 10_000  # failed jobs, newest first: a group that is older is no new
 FEW = 1_000
 MANY = 5  # equal failures within the hour that are worth a look
 HOUR = timedelta(hours=1)
+NO_JOB = -1
 
 
 def groups(
@@ -22,7 +23,8 @@ def groups(
     failed = newest_failed(LOOKED_AT).filter(**{name: each for name, each in asked.items() if each})
     found = _grouped(failed).order_by("-count", "-newest")[:most]
     rows = list(found)
-    samples = QueuedJob.objects.select_related("queue").in_bulk([row["newest"] for row in rows])
+    newest = [row["newest"] for row in rows] or [NO_JOB]  # as many queries where there is none
+    samples = QueuedJob.objects.select_related("queue").in_bulk(newest)
     return [{**row, "job": samples[row["newest"]]} for row in rows if row["newest"] in samples]
 
 

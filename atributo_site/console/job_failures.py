@@ -12,7 +12,7 @@ from atributo_site.console.jobs import queue_names, tab_counts
 from atributo_site.console.saved_views import views_of
 from atributo_site.console.screen import Screen
 from atributo_site.permissions import may
-from queues.failures import LOOKED_AT, groups
+from queues.failures import LOOKED_AT, NO_JOB, groups
 from queues.logic.job_query import written
 from queues.models import QueuedJob
 
@@ -53,7 +53,7 @@ def found(query: Query, queue: str) -> list[dict[str, Any]]:
     """Groups, each with its first job and what leads to the list of its jobs."""
     since, until = query.period or (None, None)
     rows = groups(queue=queue, since=since, until=until)
-    oldest = QueuedJob.objects.in_bulk([row["oldest"] for row in rows])
+    oldest = QueuedJob.objects.in_bulk([row["oldest"] for row in rows] or [NO_JOB])
     asked = query.address()
     return [
         {

@@ -233,7 +233,7 @@ def test_the_job_can_be_copied_as_rest_has_it(queue, client_as, rest_as):
     job = make_job(queue, data={"pin": "canary-1", "to": "ada"}, sticky_key="s")
     page = page_of(client_as("viewer"), job)
     assert f'data-copy="http://testserver/jobs/{job.pk}/"' in page
-    copied = re.search(r'data-copy="([^"]+)" aria-label="Copy the job as JSON"', page)[1]
+    copied = re.search(r'data-copy="([^"]+)" aria-label="Copy JSON of the job"', page)[1]
     shown = rest_as("viewer").get(f"/api/v1/jobs/{job.pk}").json()
     assert json.loads(unescape(copied)).keys() == shown.keys()
     assert json.loads(unescape(copied))["data"] == shown["data"] != job.data

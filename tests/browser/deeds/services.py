@@ -72,7 +72,7 @@ DEEDS = [
         given=partial(installed, "/five"),
         at=SCRIPT,
         steps=(typed("data-0", "6"), typed("data-1", "7"), press("Run now")),
-        seen="css=pre.json:text-is('42')",
+        seen="css=.tree span:text-is('42')",
         changed=happened("script.ran"),
     ),
     Deed(
