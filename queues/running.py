@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
+from queues.job_states import INDEXED
 from queues.models import QueuedJob
-from queues.search import INDEXED
 
 NOBODY = "-"  # asks for nothing, so that it is always one query
 COLUMNS = ("slot__holder", "pk", "queue__name", "mount", "script", "started_at")
