@@ -1,4 +1,4 @@
-"""What an administrator sets on a queue's page: workers, target age, the policy for sticky jobs."""
+"""What an administrator sets on a queue's page: workers, target age, retention, sticky jobs."""
 
 from typing import Any
 
@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 
 import queues
+from allocation.logic.counted import counted
 from atributo_site.console.durations import roughly
 from atributo_site.console.queues import AWAY_SAID, back, found
 from atributo_site.console.screen import Screen
@@ -95,6 +96,22 @@ class TargetAge(Setting):
         own = chosen["target_age_seconds"]
         set_target_age(name, own)
         return f"{name} is late after {roughly(target_age(own))}."
+
+
+class RetentionForm(forms.Form):
+    retention_days = forms.IntegerField(min_value=1, max_value=catalogue.MOST_DAYS)
+
+
+class Retention(Setting):
+    """How long finished jobs are kept; what is older goes with the curator's next sweep."""
+
+    form = RetentionForm
+    refusal = f"Retention: a whole number of days from 1 to {catalogue.MOST_DAYS}."
+
+    def set(self, name: str, **chosen: Any) -> str:
+        days = chosen["retention_days"]
+        catalogue.set_retention(name, days)
+        return f"{name} keeps finished jobs for {counted(days, 'day')}."
 
 
 class AwayForm(forms.Form):

@@ -9,8 +9,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 import queues
-from allocation.logic.counted import counted
-from allocation.models import Event, Lease
 from allocation.models.clock import database_now
 from atributo_site.console.form_errors import said
 from atributo_site.console.screen import Screen
@@ -19,14 +17,12 @@ from queues import every_queue
 from queues.depth import with_depth
 from queues.errors import QueueNotFound
 from queues.logic.away import WhenAway
-from queues.logic.lateness import TARGET_AGE_SECONDS, target_age
-from queues.minutes import series, sums, within_ms
-from queues.models import Queue, Slot
-from queues.models.queue import MOST_TARGET_AGE_SECONDS, MOST_WORKERS
+from queues.minutes import series, sums
+from queues.models import Queue
+from queues.models.queue import MOST_WORKERS
 from queues.snapshot import queue_shown
 
 PAGE = 50
-SHARES = (0.5, 0.95, 0.99)
 AWAY_SAID: dict[str, str] = {
     WhenAway.WAIT: "wait for their instance as long as it takes",
     WhenAway.MOVE: "move to another instance when theirs is away for {} s",
@@ -79,46 +75,6 @@ class Queues(Screen):
             can_resume=every_queue.paused().exists(),
             rights=rights(self.request),
         )
-
-
-class OneQueue(Screen):
-    actions = {"GET": "queue.view"}
-    template_name = "console/queue.html"
-
-    def get(self, request: HttpRequest, name: str) -> HttpResponse:
-        queue = found(name)
-        now = database_now()
-        (line,) = lines([queue.pk], now)
-        self.title = name
-        hour = sums([queue.pk], now).get(queue.pk)
-        return self.show(
-            now=now,
-            queue=line,
-            row=queue,
-            times=times(hour) if hour and hour["started"] else None,
-            slots=Slot.objects.live().filter(queue=queue).order_by("number")[:PAGE],
-            nobody=nobody(queue, Lease.objects.held().filter(role__startswith="worker/").count()),
-            events=Event.objects.newest_first().filter(subject=f"queue:{name}")[:10],
-            rights=rights(request),
-            policies=list(WhenAway),
-            away_said=AWAY_SAID[queue.when_away].format(queue.away_seconds),
-            most_workers=MOST_WORKERS,
-            target_age=target_age(queue.target_age_seconds),
-            default_target_age=TARGET_AGE_SECONDS,
-            most_target_age=MOST_TARGET_AGE_SECONDS,
-        )
-
-
-def nobody(queue: Queue, workers: int) -> dict[str, str]:
-    """What it means that no worker runs a job of it: each worker serves every queue."""
-    if not workers:
-        detail = "Its jobs wait until one runs; each serves every queue:"
-        return {"title": "No worker is there", "detail": detail, "command": "manage.py worker"}
-    there = counted(workers, "worker serves", "workers serve")
-    detail = f"{there} every queue; the next that is free takes what is due."
-    if queue.paused:
-        detail = "It is paused: nothing new starts."
-    return {"title": "No worker runs a job of it now", "detail": detail}
 
 
 class Pause(Screen):
@@ -185,16 +141,4 @@ def lines(ids: list[int], now: datetime) -> list[dict[str, Any]]:
     hours, minutes = sums(ids, now), series(ids, now)
     return [
         {**queue_shown(row, now, hours.get(row.pk)), "minutes": minutes[row.pk]} for row in rows
-    ]
-
-
-def times(hour: dict[str, int]) -> list[dict[str, Any]]:
-    """What share of the jobs waited and ran at most how long, from the counters."""
-    return [
-        {
-            "share": f"{share:.0%}",
-            "wait": within_ms(hour, "wait", share),
-            "run": within_ms(hour, "run", share),
-        }
-        for share in SHARES
     ]

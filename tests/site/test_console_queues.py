@@ -151,6 +151,23 @@ def test_the_target_age_is_set_and_forgotten_on_the_page(client_as):
     assert Queue.objects.get(name="mail").target_age_seconds is None
 
 
+def test_the_retention_is_set_on_the_page(client_as):
+    make_queue()
+    path = "/queues/mail/retention"
+    assert client_as("operator").post(path, {"retention_days": 7}).status_code == 403
+    assert path not in client_as("operator").get("/queues/mail/").text
+    client = client_as("admin")
+    answer = client.post(path, {"retention_days": 7}, follow=True).text
+    assert "mail keeps finished jobs for 7 days." in answer
+    assert 'name="retention_days" type="number" min="1" max="36500" required value="7"' in answer
+    for wrong in ("", "0", "-1", "1.5", "soon", "36501"):
+        answer = client.post(path, {"retention_days": wrong}, follow=True)
+        assert "Retention: a whole number of days from 1 to 36500." in answer.text
+    assert Queue.objects.get(name="mail").retention_days == 7
+    (event,) = Event.objects.filter(kind="queue.changed", subject="queue:mail")
+    assert (event.actor, event.facts) == ("admin", {"retention_days": 7})
+
+
 def test_a_queue_is_made_with_any_name(client_as):
     client = client_as("admin")
     answer = client.post("/queues/", {"name": "a/b c", "max_workers": 3})

@@ -88,6 +88,14 @@ DEEDS = [
         changed=has(target_age_seconds=77),
     ),
     Deed(
+        "queue-retention",
+        given=partial(made, "brief"),
+        at=PAGE,
+        steps=(typed("retention_days", "7"), press("Keep")),
+        seen="brief keeps finished jobs for 7 days.",
+        changed=has(retention_days=7),
+    ),
+    Deed(
         "queue-away",
         given=partial(made, "sticky"),
         at=PAGE,

@@ -1,0 +1,79 @@
+"""One queue: what runs and waits in it, how it went, and what can be set."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+
+from allocation.logic.counted import counted
+from allocation.models import Event, Lease
+from allocation.models.clock import database_now
+from atributo_site.console.queues import AWAY_SAID, PAGE, found, lines, rights
+from atributo_site.console.screen import Screen
+from queues.catalogue import MOST_DAYS
+from queues.logic.away import WhenAway
+from queues.logic.lateness import TARGET_AGE_SECONDS, target_age
+from queues.minutes import sums, within_ms
+from queues.models import Queue, Slot
+from queues.models.queue import MOST_TARGET_AGE_SECONDS, MOST_WORKERS
+
+SHARES = (0.5, 0.95, 0.99)
+
+
+class OneQueue(Screen):
+    actions = {"GET": "queue.view"}
+    template_name = "console/queue.html"
+
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        queue = found(name)
+        now = database_now()
+        (line,) = lines([queue.pk], now)
+        self.title = name
+        hour = sums([queue.pk], now).get(queue.pk)
+        return self.show(
+            now=now,
+            queue=line,
+            row=queue,
+            times=times(hour) if hour and hour["started"] else None,
+            slots=Slot.objects.live().filter(queue=queue).order_by("number")[:PAGE],
+            nobody=nobody(queue, Lease.objects.held().filter(role__startswith="worker/").count()),
+            events=Event.objects.newest_first().filter(subject=f"queue:{name}")[:10],
+            rights=rights(request),
+            **settings_of(queue),
+        )
+
+
+def settings_of(queue: Queue) -> dict[str, Any]:
+    """What its forms say and allow."""
+    return {
+        "policies": list(WhenAway),
+        "away_said": AWAY_SAID[queue.when_away].format(queue.away_seconds),
+        "most_workers": MOST_WORKERS,
+        "target_age": target_age(queue.target_age_seconds),
+        "default_target_age": TARGET_AGE_SECONDS,
+        "most_target_age": MOST_TARGET_AGE_SECONDS,
+        "most_days": MOST_DAYS,
+    }
+
+
+def nobody(queue: Queue, workers: int) -> dict[str, str]:
+    """What it means that no worker runs a job of it: each worker serves every queue."""
+    if not workers:
+        detail = "Its jobs wait until one runs; each serves every queue:"
+        return {"title": "No worker is there", "detail": detail, "command": "manage.py worker"}
+    there = counted(workers, "worker serves", "workers serve")
+    detail = f"{there} every queue; the next that is free takes what is due."
+    if queue.paused:
+        detail = "It is paused: nothing new starts."
+    return {"title": "No worker runs a job of it now", "detail": detail}
+
+
+def times(hour: dict[str, int]) -> list[dict[str, Any]]:
+    """What share of the jobs waited and ran at most how long, from the counters."""
+    return [
+        {
+            "share": f"{share:.0%}",
+            "wait": within_ms(hour, "wait", share),
+            "run": within_ms(hour, "run", share),
+        }
+        for share in SHARES
+    ]
