@@ -9,6 +9,7 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from atributo_site.console.durations import roughly
 from atributo_site.console.states import tone
 from atributo_site.keyset import said_count
 from queues.logic.job_query import written
@@ -155,7 +156,7 @@ def bound(milliseconds: int | None) -> str:
     """An upper bound of the counters, said."""
     if milliseconds is None:
         return "over 1 min"
-    return f"≤ {milliseconds // 1000} s" if milliseconds >= 1000 else f"≤ {milliseconds} ms"
+    return f"≤ {roughly(milliseconds / 1000)}" if milliseconds >= 1000 else f"≤ {milliseconds} ms"
 
 
 @register.filter

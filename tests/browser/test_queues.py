@@ -184,6 +184,20 @@ def test_a_bar_of_the_chart_opens_its_jobs(page_as, story):
     expect(plain.locator(".chart-draw a")).to_have_attribute("href", re.compile("state=failed"))
 
 
+@pytest.mark.parametrize("bucket", [0, 2, 3, 4, 5])
+def test_the_legend_says_durations_as_the_server_does(bucket, page_as, transactional_db):
+    minute = (database_now() - timedelta(minutes=10)).replace(second=0, microsecond=0)
+    counts = {"complete": 9, f"run_{bucket}": 9}
+    MinuteCount.objects.create(queue=make_queue(), minute=minute, **counts)
+    page = page_as("viewer")
+    page.goto("/")
+    chart = page.locator("[data-chart=run]")
+    main, more = chart.locator(".tile-main").inner_text(), chart.locator("figcaption .muted")
+    p50, p99 = (said.split(" ", 1)[1] for said in more.inner_text().split(" · "))
+    legend = chart.locator(".u-legend .u-value")
+    expect(legend).to_have_text(["newest", p50, main.removesuffix(" p95"), p99])
+
+
 def test_a_list_with_a_tick_waits_with_its_refresh(page_as, story):
     page = page_as("operator")
     page.goto("/jobs/?state=failed")

@@ -44,10 +44,11 @@ def test_a_line_tells_what_runs_waits_and_fails(client_as):
 
 def test_the_queue_page_shows_times_from_the_counters(client_as):
     queue = make_queue()
-    count_minutes(queue, started=10, complete=10, wait_1=10, run_3=10)
+    count_minutes(queue, started=10, complete=10, wait_1=6, wait_4=4, run_3=10)
     page = client_as("viewer").get("/queues/mail/").text
     assert "≤ 100 ms" in page
     assert "≤ 10 s" in page
+    assert "≤ 1 min<" in page
 
 
 @pytest.mark.parametrize(("role", "status"), [("viewer", 403), ("operator", 302), ("admin", 302)])

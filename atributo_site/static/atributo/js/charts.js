@@ -12,14 +12,25 @@ const resolved = (name) => {
   return found;
 };
 
+// As the server says durations: the two largest units that matter.
+const UNITS = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
+
 function said(ms) {
   if (ms == null) return "–";
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  return ms < 60000 ? `${(ms / 1000).toFixed(1)} s` : `${(ms / 60000).toFixed(1)} min`;
+  if (ms < 999.5) return `${Math.round(ms)} ms`;
+  return ms < 9950 ? `${(ms / 1000).toFixed(1)} s` : twoUnits(Math.floor(Math.max(ms / 1000, 10)));
+}
+
+function twoUnits(seconds) {
+  const place = UNITS.findIndex(([, size]) => seconds >= size);
+  const [name, size] = UNITS[place];
+  const [smaller, least] = UNITS[place + 1] ?? ["", size];
+  const more = Math.floor((seconds % size) / least);
+  return `${Math.floor(seconds / size)} ${name}${more ? ` ${more} ${smaller}` : ""}`;
 }
 
 const drawable = (ms) => (ms == null ? null : Math.max(ms, LEAST_MS));
-const marked = (ms) => said(ms).replace(".0 ", " ").replace(/^(\d+)0 min$/, (all, tens) => (tens % 6 ? all : `${tens / 6} h`));
+const marked = (ms) => said(ms).replace(".0 ", " ");
 
 function axis(values) {
   return {
