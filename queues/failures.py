@@ -38,6 +38,12 @@ def failing(now: datetime) -> list[dict[str, Any]]:
     ]
 
 
+def failed_since(since: datetime) -> list[tuple[int, datetime]]:
+    """Queue id and end of each of the newest failed jobs that ended since."""
+    ends = newest_failed(FEW).filter(ended_at__gte=since).order_by()
+    return list(ends.values_list("queue_id", "ended_at"))
+
+
 def newest_failed(most: int) -> Any:
     """Failed jobs, bounded by a step into the index of states."""
     failed = QueuedJob.objects.visible().extra(where=[INDEXED["failed"]])

@@ -1,4 +1,4 @@
-"""History: what all queues did over an hour, a day or a week, as evenly spaced points.
+"""History: what all queues or one did over an hour, a day, a week or a quarter, in even slices.
 
 It reads the counters per minute alone, grouped by the database: never a raw row.
 """
@@ -42,6 +42,7 @@ RANGES = {
         Range("1h", timedelta(hours=1), 60),
         Range("24h", timedelta(days=1), 900),
         Range("7d", timedelta(days=7), 7200),
+        Range("90d", timedelta(days=90), 86_400),
     )
 }
 
@@ -60,22 +61,26 @@ class Slice(Func):
         return super().as_sql(compiler, connection, template=template, **context)
 
 
-def history(now: datetime, wanted: Range) -> list[dict[str, Any]]:
-    """One point for each slice, oldest first, the one under way last."""
+def history(now: datetime, wanted: Range, queue_id: int | None = None) -> list[dict[str, Any]]:
+    """One point for each slice, oldest first, the one under way last; None: of all queues."""
     last = int(now.timestamp()) // wanted.slice_seconds
     first = last - wanted.points + 1
     since = datetime.fromtimestamp(first * wanted.slice_seconds, UTC)
-    sums = _sums(since, now, wanted.slice_seconds)
+    whose = {} if queue_id is None else {"queue_id": queue_id}
+    sums = _sums(since, now, wanted.slice_seconds, whose)
     return [_point(number, sums.get(number), wanted) for number in range(first, last + 1)]
 
 
-def _sums(since: datetime, now: datetime, seconds: int) -> dict[int, dict[str, Any]]:
+def _sums(
+    since: datetime, now: datetime, seconds: int, whose: dict[str, int]
+) -> dict[int, dict[str, Any]]:
     """Slice → sums. Where slices are hours or more, sums of hours stand in for their minutes."""
     if seconds % HOUR_SECONDS:
-        return _grouped(MinuteCount.objects.filter(minute__gte=since), "minute", seconds)
+        minutes = MinuteCount.objects.filter(**whose, minute__gte=since)
+        return _grouped(minutes, "minute", seconds)
     border = max(since, summed_until(now) or since)
-    hours = HourCount.objects.filter(hour__gte=since, hour__lt=border)
-    minutes = MinuteCount.objects.filter(minute__gte=border)
+    hours = HourCount.objects.filter(**whose, hour__gte=since, hour__lt=border)
+    minutes = MinuteCount.objects.filter(**whose, minute__gte=border)
     found = _grouped(hours, "hour", seconds)
     for number, row in _grouped(minutes, "minute", seconds).items():
         earlier = found.get(number, ZEROS)

@@ -1,4 +1,4 @@
-"""Hours: the minutes of each hour that is over, summed once, for charts of a week."""
+"""Hours: the minutes of each hour that is over, summed once, for charts of a week or more."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,55 +1,75 @@
-"""The charts of the overview: points for the browser, bars and a table where no script runs."""
+"""Charts of all queues or one: points for the browser, bars and a table where no script runs."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
-from urllib.parse import urlencode
 
 from django.core.cache import cache
-from django.urls import reverse
 
+from atributo_site.console.chart_links import Ends, ends_in, failed_jobs, jobs_of
 from atributo_site.console.durations import duration
 from queues.history import COUNTS, KINDS, RANGES, SHARES, Range, history, whole
+from queues.models import Queue
 
-WORDS = {"1h": "Last hour", "24h": "Last 24 hours", "7d": "Last 7 days"}
-KEPT_SECONDS = {"24h": 15, "7d": 60}  # a longer slice changes more slowly
+WORDS = {"1h": "Last hour", "24h": "Last 24 hours", "7d": "Last 7 days", "90d": "Last 90 days"}
+KEPT_SECONDS = {"24h": 15, "7d": 60, "90d": 300}  # a longer slice changes more slowly
 LINES_IN_TABLE = 12
+DAY_SECONDS = 86_400
+
+Points = list[dict[str, Any]]
 
 
-def charts(wanted: str, now: datetime) -> dict[str, Any]:
+def charts(wanted: str, now: datetime, queue: Queue | None = None) -> dict[str, Any]:
     """Everything the template and the script need for one range."""
     chosen = RANGES.get(wanted, RANGES["1h"])
-    points = _remembered(chosen, now)
+    points, ends = _remembered(chosen, now, queue)
     totals = {name: sum(point[name] for point in points) for name in COUNTS}
+    bars = [_bar(point, _url(point, chosen, ends, queue)) for point in points]
     return {
+        "now": now,
+        "of_queue": queue is not None,
         "range": chosen.name,
         "words": WORDS[chosen.name],
         "choices": [(name, WORDS[name], name == chosen.name) for name in RANGES],
         "totals": totals,
+        "failed_url": failed_jobs(chosen, ends, queue),
         "times": {kind: _said_all(whole(points, kind)) for kind in KINDS},
+        "buckets": buckets(points),
         "ran": totals["complete"] + totals["failed"] > 0,
-        "bars": [_bar(point, chosen) for point in points],
+        "bars": bars,
         "lines": [_line(point) for point in points[::-1] if _happened(point)][:LINES_IN_TABLE],
         "slice": duration(chosen.slice_seconds),
-        "points": _columns(points, chosen),
+        "is_by_day": chosen.slice_seconds >= DAY_SECONDS,
+        "points": {**_columns(points, chosen), "urls": [bar["url"] for bar in bars]},
     }
 
 
-def _remembered(chosen: Range, now: datetime) -> list[dict[str, Any]]:
+def buckets(points: Points) -> dict[str, int]:
+    """Column → how many waited or ran so long in the whole range."""
+    counted = {kind: [point["buckets"][kind] for point in points] for kind in KINDS}
+    columns = {kind: enumerate(zip(*rows, strict=True)) for kind, rows in counted.items()}
+    return {f"{kind}_{n}": sum(each) for kind, found in columns.items() for n, each in found}
+
+
+def _remembered(chosen: Range, now: datetime, queue: Queue | None) -> tuple[Points, Ends]:
     if chosen.name not in KEPT_SECONDS:
-        return history(now, chosen)
-    key = f"console:history:{chosen.name}"
-    points = cache.get(key)
-    if points is None:
-        points = history(now, chosen)
-        cache.set(key, points, KEPT_SECONDS[chosen.name])
-    return points
+        return _asked(chosen, now, queue)
+    key = f"console:history:{chosen.name}:{queue.pk if queue else 'all'}"
+    found = cache.get(key)
+    if found is None:
+        found = _asked(chosen, now, queue)
+        cache.set(key, found, KEPT_SECONDS[chosen.name])
+    return found
 
 
-def _columns(points: list[dict[str, Any]], chosen: Range) -> dict[str, Any]:
+def _asked(chosen: Range, now: datetime, queue: Queue | None) -> tuple[Points, Ends]:
+    points = history(now, chosen, queue.pk if queue else None)
+    return points, ends_in(points, chosen, queue)
+
+
+def _columns(points: Points, chosen: Range) -> dict[str, Any]:
     """Column by column, as the chart wants it; seconds since 1970 and milliseconds."""
     return {
         "slice": chosen.slice_seconds,
-        "list": reverse("jobs"),
         "at": [int(point["at"].timestamp()) for point in points],
         "complete": [point["complete"] for point in points],
         "failed": [point["failed"] for point in points],
@@ -61,25 +81,12 @@ def _columns(points: list[dict[str, Any]], chosen: Range) -> dict[str, Any]:
     }
 
 
-def _bar(point: dict[str, Any], chosen: Range) -> dict[str, Any]:
-    return {
-        "complete": point["complete"],
-        "failed": point["failed"],
-        "at": point["at"],
-        "url": _jobs_url(point, chosen),
-    }
+def _url(point: dict[str, Any], chosen: Range, ends: Ends, queue: Queue | None) -> str:
+    return jobs_of(point["at"], chosen, ends, queue) if point["complete"] + point["failed"] else ""
 
 
-def _jobs_url(point: dict[str, Any], chosen: Range) -> str:
-    """The jobs that ended in the slice; the failed ones where there are any."""
-    until = point["at"] + timedelta(seconds=chosen.slice_seconds)
-    state = "failed" if point["failed"] else "complete"
-    asked = {"state": state, "since": _typed(point["at"]), "until": _typed(until)}
-    return f"{reverse('jobs')}?{urlencode(asked)}"
-
-
-def _typed(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%dT%H:%M")
+def _bar(point: dict[str, Any], url: str) -> dict[str, Any]:
+    return {"complete": point["complete"], "failed": point["failed"], "at": point["at"], "url": url}
 
 
 def _happened(point: dict[str, Any]) -> bool:

@@ -7,12 +7,13 @@ from django.http import HttpRequest, HttpResponse
 from allocation.logic.counted import counted
 from allocation.models import Event, Lease
 from allocation.models.clock import database_now
+from atributo_site.console.charts import charts
 from atributo_site.console.queues import AWAY_SAID, PAGE, found, lines, rights
 from atributo_site.console.screen import Screen
 from queues.catalogue import MOST_DAYS
 from queues.logic.away import WhenAway
 from queues.logic.lateness import TARGET_AGE_SECONDS, target_age
-from queues.minutes import sums, within_ms
+from queues.minutes import within_ms
 from queues.models import Queue, Slot
 from queues.models.queue import MOST_TARGET_AGE_SECONDS, MOST_WORKERS
 
@@ -28,12 +29,13 @@ class OneQueue(Screen):
         now = database_now()
         (line,) = lines([queue.pk], now)
         self.title = name
-        hour = sums([queue.pk], now).get(queue.pk)
+        drawn = charts(request.GET.get("range", ""), now, queue)
         return self.show(
             now=now,
             queue=line,
             row=queue,
-            times=times(hour) if hour and hour["started"] else None,
+            charts=drawn,
+            times=times(drawn["buckets"]) if drawn["ran"] else None,
             slots=Slot.objects.live().filter(queue=queue).order_by("number")[:PAGE],
             nobody=nobody(queue, Lease.objects.held().filter(role__startswith="worker/").count()),
             events=Event.objects.newest_first().filter(subject=f"queue:{name}")[:10],
@@ -67,13 +69,13 @@ def nobody(queue: Queue, workers: int) -> dict[str, str]:
     return {"title": "No worker runs a job of it now", "detail": detail}
 
 
-def times(hour: dict[str, int]) -> list[dict[str, Any]]:
+def times(buckets: dict[str, int]) -> list[dict[str, Any]]:
     """What share of the jobs waited and ran at most how long, from the counters."""
     return [
         {
             "share": f"{share:.0%}",
-            "wait": within_ms(hour, "wait", share),
-            "run": within_ms(hour, "run", share),
+            "wait": within_ms(buckets, "wait", share),
+            "run": within_ms(buckets, "run", share),
         }
         for share in SHARES
     ]

@@ -9,6 +9,7 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from allocation.logic.counted import counted
 from atributo_site.console.durations import roughly
 from atributo_site.console.states import tone
 from atributo_site.keyset import said_count
@@ -73,7 +74,7 @@ def minute_bars(minutes: Sequence[tuple[int, int]], label: str = "") -> SafeStri
 
 @register.simple_tag
 def slice_bars(bars: Sequence[dict[str, Any]]) -> SafeString:
-    """The same, wide, and each bar leads to the jobs that ended then."""
+    """The same, wide, and each bar leads to the jobs that ended then, where a list has them."""
     most = max((bar["complete"] + bar["failed"] for bar in bars), default=0)
     scale = HEIGHT / most if most else 0
     drawn = ((n, bar) for n, bar in enumerate(bars) if bar["complete"] + bar["failed"])
@@ -82,21 +83,19 @@ def slice_bars(bars: Sequence[dict[str, Any]]) -> SafeString:
         max(1, len(bars)) * 4,
         HEIGHT,
         _base(len(bars)),
-        format_html_join(
-            "",
-            '<a href="{}" aria-label="{}: {} complete, {} failed">{}</a>',
-            (
-                (
-                    bar["url"],
-                    f"{bar['at']:%Y-%m-%d %H:%M} UTC",
-                    bar["complete"],
-                    bar["failed"],
-                    _bar(number, (bar["complete"], bar["failed"]), scale),
-                )
-                for number, bar in drawn
-            ),
-        ),
+        format_html_join("", "{}", ((_opening(number, bar, scale),) for number, bar in drawn)),
     )
+
+
+def _opening(number: int, bar: dict[str, Any], scale: float) -> SafeString:
+    """A bar with what it counts as its name; a link only where it leads somewhere."""
+    complete, failed = bar["complete"], bar["failed"]
+    drawn = _bar(number, (complete, failed), scale)
+    said = f"{counted(complete, 'run')} complete, {counted(failed, 'attempt')} failed"
+    name = f"{bar['at']:%Y-%m-%d %H:%M} UTC: {said}"
+    if not bar["url"]:
+        return format_html('<g role="img" aria-label="{}">{}</g>', name, drawn)
+    return format_html('<a href="{}" aria-label="{}">{}</a>', bar["url"], name, drawn)
 
 
 def _base(count: int) -> SafeString:

@@ -184,6 +184,34 @@ def test_a_bar_of_the_chart_opens_its_jobs(page_as, story):
     expect(plain.locator(".chart-draw a")).to_have_attribute("href", re.compile("state=failed"))
 
 
+def test_a_bar_of_retries_alone_opens_nothing(page_as, story):
+    minute = (database_now() - timedelta(minutes=10)).replace(second=0, microsecond=0)
+    MinuteCount.objects.create(queue=story.queue, minute=minute, failed=7, retried=7)
+    page = page_as("viewer")
+    page.add_init_script(WITHOUT_CLOCK)
+    page.goto("/queues/mail/")
+    chart = page.locator("[data-chart=throughput] .u-over")
+    box = chart.bounding_box()
+    chart.click(position={"x": box["width"] * page.evaluate(WHERE), "y": box["height"] - 5})
+    expect(page.locator("[data-chart=throughput] .u-legend")).to_contain_text("attempts failed7")
+    expect(chart).not_to_have_class(re.compile("opens"))
+    expect(page).to_have_url(re.compile("/queues/mail/$"))
+
+
+def test_a_quarter_has_a_bar_per_day_of_utc(page_as, story):
+    day = (database_now() - timedelta(days=40)).replace(hour=0, minute=0, second=0, microsecond=0)
+    MinuteCount.objects.create(queue=story.queue, minute=day, failed=7)
+    page = page_as("viewer", timezone_id="America/New_York")
+    page.add_init_script(WITHOUT_CLOCK)
+    page.goto("/queues/mail/")
+    page.get_by_role("link", name="90d").click()
+    chart = page.locator("[data-chart=throughput] .u-over")
+    box = chart.bounding_box()
+    chart.hover(position={"x": box["width"] * page.evaluate(WHERE), "y": box["height"] - 5})
+    legend = page.locator("[data-chart=throughput] .u-legend .u-value").first
+    expect(legend).to_have_text(f"{day:%d/%m/%Y} UTC")
+
+
 @pytest.mark.parametrize("bucket", [0, 2, 3, 4, 5])
 def test_the_legend_says_durations_as_the_server_does(bucket, page_as, transactional_db):
     minute = (database_now() - timedelta(minutes=10)).replace(second=0, microsecond=0)

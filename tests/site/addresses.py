@@ -12,6 +12,7 @@ LATER_JOB = FIRST_JOB + 1_000
 VARIANTS = [
     "/?range=24h",
     "/?range=7d",
+    "/?range=90d",
     "/jobs/?state=waiting",
     "/jobs/?state=delayed",
     "/jobs/?state=paused",
@@ -55,6 +56,9 @@ VARIANTS = [
     "/jobs/failures/?since=7d&until=1h",
     "/schedules/?after=1",
     "/queues/default/",
+    "/queues/default/?range=24h",
+    "/queues/default/?range=7d",
+    "/queues/default/?range=90d",
     "/queues/?after=a",
     "/instances/?state=available",
     "/instances/?state=available&prefix=many",

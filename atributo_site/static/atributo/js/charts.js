@@ -1,4 +1,4 @@
-// The overview's charts. The points come with the page; a click on a bar opens the jobs behind it.
+// Charts of all queues or one. The points come with the page, and where a click on a bar leads.
 const HEIGHT = 190;
 const drawn = new Map(); // figure → its plot
 
@@ -42,18 +42,26 @@ function axis(values) {
   };
 }
 
-// Times of the day; with days between the ticks, the day too.
-function ticked(plot, ticks) {
-  const days = ticks.length > 1 && ticks[1] - ticks[0] >= 86400;
-  const how = days ? { weekday: "short", day: "numeric" } : { hour: "2-digit", minute: "2-digit", hour12: false };
-  return ticks.map((at) => new Date(at * 1000).toLocaleString("en-GB", how));
+// Slices of a day are those of UTC: elsewhere a bar would stand between two dates.
+const DAY = 86400;
+const zone = (points) => (points.slice < DAY ? {} : { timeZone: "UTC" });
+const TIME = { hour: "2-digit", minute: "2-digit", hour12: false };
+
+// Times of the day; with days between the ticks the day, and for slices of a day its month.
+function ticked(points, ticks) {
+  const days = ticks.length > 1 && ticks[1] - ticks[0] >= DAY;
+  const day = points.slice < DAY ? { weekday: "short", day: "numeric" } : { day: "numeric", month: "short" };
+  return ticks.map((at) => new Date(at * 1000).toLocaleString("en-GB", { ...(days ? day : TIME), ...zone(points) }));
+}
+
+function when(points, at) {
+  const moment = new Date(at * 1000);
+  return points.slice < DAY ? moment.toLocaleString("en-GB") : `${moment.toLocaleDateString("en-GB", zone(points))} UTC`;
 }
 
 // What the legend says while the pointer is elsewhere.
 const total = (values) => values.reduce((sum, each) => sum + each, 0);
 const newest = (values) => values.findLast((each) => each != null);
-
-const moment = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 16);
 
 function throughput(points) {
   const bars = window.uPlot.paths.bars({ size: [0.8, 40], align: 1 });
@@ -64,7 +72,7 @@ function throughput(points) {
   });
   return {
     data: [points.at, sums, points.complete],
-    series: [series("failed", "--bad", points.failed), series("complete", "--accent", points.complete)],
+    series: [series("attempts failed", "--bad", points.failed), series("runs complete", "--accent", points.complete)],
     axis: { size: 44 },
     scale: { range: (plot, low, high) => [0, Math.max(high, 1) * 1.1] },
     nowhere: "whole period",
@@ -95,15 +103,11 @@ function times(points, kind) {
   };
 }
 
-function openJobs(points, place) {
-  if (place == null || !(points.complete[place] + points.failed[place])) return;
-  const from = points.at[place];
-  const query = new URLSearchParams({
-    state: points.failed[place] ? "failed" : "complete",
-    since: moment(from),
-    until: moment(from + points.slice),
-  });
-  window.location.assign(`${points.list}?${query}`);
+// Not every bar has jobs to list: attempts that were retried have ended none.
+function opens(plot, points) {
+  const there = (place) => points.urls[place ?? -1] || "";
+  plot.over.addEventListener("mousemove", () => plot.over.classList.toggle("opens", !!there(plot.cursor.idx)));
+  plot.over.addEventListener("click", () => there(plot.cursor.idx) && window.location.assign(there(plot.cursor.idx)));
 }
 
 function draw(figure, points) {
@@ -116,10 +120,11 @@ function draw(figure, points) {
     width: box.clientWidth, height: HEIGHT,
     cursor: { drag: { setScale: false, x: false, y: false } },
     scales: { x: { range: (plot, first, last) => [first, last + points.slice] }, y: made.scale },
-    series: [{ label: "Time", value: (plot, at) => (at == null ? made.nowhere : new Date(at * 1000).toLocaleString("en-GB")) }, ...made.series],
-    axes: [axis({ size: 28, values: ticked }), axis(made.axis)],
+    tzDate: (at) => (points.slice < DAY ? new Date(at * 1000) : window.uPlot.tzDate(new Date(at * 1000), "Etc/UTC")),
+    series: [{ label: "Time", value: (plot, at) => (at == null ? made.nowhere : when(points, at)) }, ...made.series],
+    axes: [axis({ size: 28, values: (plot, ticks) => ticked(points, ticks) }), axis(made.axis)],
   }, made.data, box);
-  if (kind === "throughput") plot.over.addEventListener("click", () => openJobs(points, plot.cursor.idx));
+  if (kind === "throughput") opens(plot, points);
   drawn.set(figure, plot);
 }
 
