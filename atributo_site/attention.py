@@ -96,7 +96,8 @@ def _workers(snapshot: dict[str, Any]) -> list[dict[str, str]]:
 
 
 def _late_queues(snapshot: dict[str, Any]) -> list[dict[str, str]]:
-    found = late_queues(snapshot.get("queues", {}).get("queues", []))
+    seen = snapshot.get("queues", {})
+    found = late_queues([*seen.get("queues", []), *seen.get("late_not_shown", [])])
     return [_item("warning", *said) for said in found]
 
 

@@ -1,5 +1,6 @@
 """One queue: what runs and waits in it, how it went, and what can be set."""
 
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -10,12 +11,15 @@ from allocation.models.clock import database_now
 from atributo_site.console.charts import charts
 from atributo_site.console.queues import AWAY_SAID, PAGE, found, lines, rights
 from atributo_site.console.screen import Screen
+from atributo_site.keyset import capped_count
 from queues.catalogue import MOST_DAYS
 from queues.logic.away import WhenAway
+from queues.logic.job_query import written
 from queues.logic.lateness import TARGET_AGE_SECONDS, target_age
 from queues.minutes import within_ms
 from queues.models import Queue, Slot
 from queues.models.queue import MOST_TARGET_AGE_SECONDS, MOST_WORKERS
+from queues.search import search
 
 SHARES = (0.5, 0.95, 0.99)
 
@@ -34,6 +38,7 @@ class OneQueue(Screen):
             now=now,
             queue=line,
             row=queue,
+            failed=failed_count(queue, now),
             charts=drawn,
             times=times(drawn["buckets"]) if drawn["ran"] else None,
             slots=Slot.objects.live().filter(queue=queue).order_by("number")[:PAGE],
@@ -42,6 +47,12 @@ class OneQueue(Screen):
             rights=rights(request),
             **settings_of(queue),
         )
+
+
+def failed_count(queue: Queue, now: datetime) -> int:
+    """All that are kept, as the list of jobs counts them."""
+    found = search(written("queue", queue.name), state="failed", now=now)
+    return capped_count(found.jobs, by_key=True)
 
 
 def settings_of(queue: Queue) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from queues.minutes import within_ms
 from queues.models import MinuteCount, Queue, Slot
 from tests.site.job_rows import make_job, make_queue
 from tests.site.test_console_events import INJECTION, Elements
+from tests.site.test_console_jobs import ids_on
 
 pytestmark = pytest.mark.django_db
 
@@ -68,6 +69,41 @@ def test_the_queue_page_leads_to_questions_about_all_of_its_jobs(client_as):
     assert "Delete 1 job?" in empty and str(waiting.pk) in empty
     assert "Retry 1 job?" in retry and str(failed.pk) in retry
     assert "/jobs/bulk/" not in client_as("viewer").get("/queues/mail/").text
+
+
+def test_nothing_failed_offers_no_retry(client_as):
+    queue = make_queue("mail")
+    make_job(make_queue("news"), "failed", error="E: 1")
+    count_minutes(queue, failed=4, retried=4)
+    page = client_as("operator").get("/queues/mail/").text
+    assert "action=retry" not in page and "state=failed" not in page
+    assert "4 attempts failed" in page
+    make_job(queue, "failed", error="E: 1", ended_at=database_now() - timedelta(hours=2))
+    page = client_as("operator").get("/queues/mail/").text
+    assert "retry them …" in page
+    assert "state=failed&amp;since=1h" not in page
+
+
+@pytest.mark.parametrize("path", ["/queues/", "/queues/mail/", "/"])
+def test_failed_of_the_last_hour_opens_those_of_the_last_hour(path, client_as):
+    queue = make_queue("mail")
+    count_minutes(queue, failed=1)
+    now = make_job(queue, "failed", error="E: 1")
+    make_job(queue, "failed", error="E: 1", ended_at=database_now() - timedelta(hours=2))
+    make_job(make_queue("news"), "failed", error="E: 1")
+    client = client_as("viewer")
+    link = re.search(
+        r'href="(/jobs/\?state=failed&amp;since=1h&amp;q=[^"]+)"', client.get(path).text
+    )
+    assert ids_on(client.get(unescape(link[1]))) == {now.pk}
+
+
+@pytest.mark.parametrize("path", ["/queues/", "/"])
+def test_attempts_that_were_retried_lead_to_no_list(path, client_as):
+    count_minutes(make_queue("mail"), failed=4, retried=4)
+    page = client_as("viewer").get(path).text
+    assert "they are tried again" in page
+    assert "state=failed" not in page
 
 
 def test_pause_and_resume_leave_events(client_as):
@@ -328,6 +364,59 @@ def test_sticky_jobs_that_wait_for_their_instance_are_told_apart(client_as):
     ]
     assert found[0]["screen"].startswith("/jobs/?state=waiting&q=queue%3Amail&columns=state")
     assert "web-1" in client_as("viewer").get(found[0]["screen"]).text
+
+
+@pytest.fixture
+def two_are_shown(monkeypatch):
+    """Of `default` and a few more, as with hundreds."""
+    monkeypatch.setattr("queues.snapshot.MOST_QUEUES", 2)
+    for name in ("any", "more", "other"):
+        make_queue(name)
+
+
+def test_the_overview_says_how_many_queues_it_leaves_out(two_are_shown, client_as):
+    page = client_as("viewer").get("/").text
+    assert "q=queue%3Adefault" in page and "q=queue%3Amore" not in page
+    assert "2 more queues, by name behind these, are not shown" in page
+    Queue.objects.get(name="other").delete()
+    assert "1 more queue, by name behind these, is not shown" in client_as("viewer").get("/").text
+
+
+def test_nothing_is_said_where_every_queue_is_shown(client_as):
+    make_queue()
+    assert "not shown" not in client_as("viewer").get("/").text
+
+
+def test_a_late_queue_needs_attention_however_many_come_before_it(two_are_shown):
+    late_by(90, None)
+    assert told() == ["Nobody works at the queue mail"]
+    Queue.objects.update(target_age_seconds=100)
+    assert told() == []
+    Queue.objects.update(target_age_seconds=80)
+    works_at(Queue.objects.get(name="mail"))
+    assert told() == ["The queue mail is late"]
+    Queue.objects.update(target_age_seconds=None)
+    assert told() == []
+    Slot.objects.update(holder="", leased_until=None)
+    assert told() == ["Nobody works at the queue mail"]
+    Queue.objects.update(paused_at=database_now())
+    assert told() == []
+
+
+def test_late_sticky_jobs_behind_the_shown_are_found_too(two_are_shown):
+    sticky = {"sticky_key": "ada", "routed_to": "web-1", "routed_epoch": 1}
+    make_job(make_queue(), due_at=database_now() - timedelta(seconds=90), **sticky)
+    assert told() == ["Sticky jobs of the queue mail wait for their instance"]
+
+
+def test_many_late_queues_need_no_more_queries(two_are_shown, django_assert_num_queries):
+    late_by(90, None)
+    with CaptureQueriesContext(connection) as few:
+        snapshot(database_now())
+    for number in range(5):
+        make_job(make_queue(f"x-{number}"), due_at=database_now() - timedelta(seconds=90))
+    with django_assert_num_queries(len(few)):
+        snapshot(database_now())
 
 
 def test_a_failing_group_needs_attention():
