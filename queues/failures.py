@@ -40,16 +40,22 @@ def failing(now: datetime) -> list[dict[str, Any]]:
 
 def failed_since(since: datetime) -> list[tuple[int, datetime]]:
     """Queue id and end of each of the newest failed jobs that ended since."""
-    ends = newest_failed(FEW).filter(ended_at__gte=since).order_by()
-    return list(ends.values_list("queue_id", "ended_at"))
+    # Keys first: asked for more, PostgreSQL leaves their index and walks through the table.
+    keys = list(_failed().order_by("-pk").values_list("pk", flat=True)[:FEW])
+    ended: Any = QueuedJob.objects.filter(pk__in=keys or [0], ended_at__gte=since)
+    return list(ended.order_by().values_list("queue_id", "ended_at"))
 
 
 def newest_failed(most: int) -> Any:
     """Failed jobs, bounded by a step into the index of states."""
-    failed = QueuedJob.objects.visible().extra(where=[INDEXED["failed"]])
+    failed = _failed()
     beyond = failed.order_by("-pk").values_list("pk", flat=True)[most : most + 1]
     floor = next(iter(beyond), 0)
     return failed.filter(pk__gt=floor)
+
+
+def _failed() -> Any:
+    return QueuedJob.objects.visible().extra(where=[INDEXED["failed"]])
 
 
 def _grouped(failed: Any) -> Any:
