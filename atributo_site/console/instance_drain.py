@@ -1,6 +1,5 @@
 """The drain on an instance's page: what was typed, and what it does with the jobs, in words."""
 
-import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,6 +11,7 @@ from allocation import drains, plans
 from allocation.busy import patiently
 from allocation.errors import AtributoError
 from allocation.logic.counted import counted
+from allocation.logic.spans import milliseconds
 from allocation.models import Drain
 from allocation.models.clock import database_now
 from allocation.plans import Plan
@@ -19,8 +19,7 @@ from atributo_site.console.durations import roughly
 from atributo_site.console.form_errors import said
 
 PREVIEWED = 1_000
-SPAN = re.compile(r"(?:(\d{1,6})\s*d)?\s*(?:(\d{1,6})\s*h)?\s*(?:(\d{1,6})\s*m)?", re.ASCII)
-SIZES = (1440, 60, 1)  # minutes of a day, an hour and a minute
+MINUTE_MS = 60_000
 NOTHING_MOVES = "nothing is moved: job ids leave when they are deallocated"
 
 
@@ -28,11 +27,8 @@ class MinutesField(forms.FloatField):
     """A number of minutes, or a span such as 45m, 1h30m or 2d."""
 
     def to_python(self, value: Any) -> Any:
-        span = SPAN.fullmatch(value.strip()) if isinstance(value, str) else None
-        if span is None or not any(span.groups()):
-            return super().to_python(value)
-        counts = (int(count or 0) for count in span.groups())
-        return float(sum(count * size for count, size in zip(counts, SIZES, strict=True)))
+        span_ms = milliseconds(value) if isinstance(value, str) else None
+        return super().to_python(value) if span_ms is None else span_ms / MINUTE_MS
 
 
 class DrainForm(forms.Form):

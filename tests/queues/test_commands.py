@@ -2,7 +2,7 @@
 
 import json
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -211,3 +211,27 @@ def test_the_last_ten_attempts_are_told(run, queue, act):
 def test_a_job_without_attempts_is_told_too(run, queue, act):
     said = run("queued_jobs", "show", queue.push(act))
     assert "pending" in said and "attempt" not in said
+
+
+@pytest.mark.parametrize(
+    ("typed", "stored"),
+    [
+        ("5000", 5000),
+        ("1m30s", 90_000),
+        ("foxx:5s", {"strategy": "foxx", "ms": 5000}),
+        ("exponential:250", {"strategy": "exponential", "ms": 250}),
+    ],
+)
+def test_a_push_takes_spans_and_a_strategy_of_back_off(run, queue, typed, stored):
+    spans = ("--delay", "1h", "--repeat-delay", "1h30m", "--timeout", "500ms")
+    run("push", "work", "/probe", "act", "--back-off", typed, "--repeat-times", "-1", *spans)
+    job = QueuedJob.objects.get()
+    assert (job.back_off, job.repeat_delay_ms, job.timeout_ms) == (stored, 5_400_000, 500)
+    assert timedelta(minutes=59) < job.due_at - job.created_at <= timedelta(hours=1)
+
+
+@pytest.mark.parametrize("typed", ["soon", "-5", "1.5h", "9" * 5000, "foxx:", "nope:5s"])
+def test_a_span_that_is_none_pushes_nothing(run, queue, typed):
+    with pytest.raises((CommandError, SystemExit)):
+        run("push", "work", "/probe", "act", f"--back-off={typed}")
+    assert not QueuedJob.objects.exists()

@@ -9,38 +9,46 @@ from django.core.management.base import CommandError, CommandParser
 import queues
 from atributo_site.commands import AtributoCommand
 from queues.management.search_arguments import moment
+from queues.management.spans import back_off, span
 
-NUMBERS = (
-    "delay",
-    "back_off",
-    "max_failures",
-    "repeat_times",
-    "repeat_delay",
-    "timeout",
-    "priority",
-)
+NUMBERS = ("max_failures", "repeat_times", "priority")
+SPANS = ("delay", "repeat_delay", "timeout")
 KEYS = ("unique_key", "sticky_key")
+BACK_OFF = "A span, or a strategy with its unit: foxx:5s"
 SCRIPT = "A script by its mount and name: /mailer/send-mail"
 MOMENTS = ("delay_until", "repeat_until")
 CALLBACKS = ("success", "failure")
-OPTIONS = (*NUMBERS, *KEYS, *MOMENTS, *CALLBACKS)
+KINDS: dict[str, Any] = {
+    **dict.fromkeys(NUMBERS, int),
+    **dict.fromkeys(SPANS, span),
+    **dict.fromkeys(MOMENTS, moment),
+    "back_off": back_off,
+}
+HELPS = {
+    **dict.fromkeys(SPANS, "5m"),
+    **dict.fromkeys(MOMENTS, "2030-01-31T12:00"),
+    **dict.fromkeys(CALLBACKS, SCRIPT),
+    "back_off": BACK_OFF,
+}
+OPTIONS = (*NUMBERS, *SPANS, "back_off", *KEYS, *MOMENTS, *CALLBACKS)
 
 
 class Command(AtributoCommand):
-    help = "Push a job and print its id. Numbers are milliseconds; -1 means for ever."
+    help = (
+        "Push a job and print its id. Spans are written 500ms, 5m or 1h30m, a bare number is "
+        "milliseconds; -1 times means for ever."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("queue")
         parser.add_argument("mount", help="For example /mailer.")
         parser.add_argument("name", help="For example send-mail.")
         parser.add_argument("--data", help="The data as JSON; a list is spread into arguments.")
-        kinds: dict[str, Any] = {**dict.fromkeys(NUMBERS, int), **dict.fromkeys(MOMENTS, moment)}
-        helps = {**dict.fromkeys(MOMENTS, "2030-01-31T12:00"), **dict.fromkeys(CALLBACKS, SCRIPT)}
         for name in OPTIONS:
             parser.add_argument(
                 f"--{name.replace('_', '-')}",
-                type=kinds.get(name, str),
-                help=helps.get(name),
+                type=KINDS.get(name, str),
+                help=HELPS.get(name),
                 default=argparse.SUPPRESS,
             )
 
