@@ -62,6 +62,21 @@ class NewJobs(Options):
     )
 
 
+class ScheduleChanges(StrictSerializer):
+    """Of a job that repeats; what is left out stays."""
+
+    repeat_delay = serializers.IntegerField(required=False, min_value=0, help_text="Milliseconds.")
+    repeat_times = serializers.IntegerField(required=False, help_text="Negative: for ever.")
+    repeat_until = serializers.DateTimeField(
+        required=False, allow_null=True, help_text="null: no end."
+    )
+
+    def validate(self, attrs: Any) -> Any:
+        if not attrs:
+            raise serializers.ValidationError(f"Give one of {', '.join(self.fields)}.")
+        return attrs
+
+
 class JobId(serializers.Serializer):
     id = serializers.CharField()
 

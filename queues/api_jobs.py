@@ -20,6 +20,7 @@ from queues.api_job_shapes import (
     NewJob,
     NewJobs,
     QueuedJobSerializer,
+    ScheduleChanges,
 )
 from queues.errors import JobNotFound
 from queues.handles import parsed_id
@@ -28,6 +29,7 @@ from queues.models.job import CHOICES
 from queues.models.job import REPEATING as REPEATS
 from queues.push import push, push_many
 from queues.repeating import INDEXED as REPEATING
+from queues.rescheduling import reschedule
 from queues.shown import attempts_shown
 
 
@@ -98,10 +100,18 @@ class Batch(Endpoint):
 
 
 class OneJob(Endpoint):
-    actions = {"GET": "job.view", "DELETE": "job.operate"}
+    actions = {"GET": "job.view", "PATCH": "job.operate", "DELETE": "job.operate"}
 
     @extend_schema(operation_id="jobs_get", responses=QueuedJobSerializer)
     def get(self, request: Request, job_id: str) -> Response:
+        return Response(QueuedJobSerializer(found(job_id)).data)
+
+    @extend_schema(
+        operation_id="jobs_reschedule", request=ScheduleChanges, responses=QueuedJobSerializer
+    )
+    def patch(self, request: Request, job_id: str) -> Response:
+        """The schedule of a job that repeats and waits; one that runs or is over is 409."""
+        reschedule(parsed_id(job_id), checked(ScheduleChanges, request.data))
         return Response(QueuedJobSerializer(found(job_id)).data)
 
     @extend_schema(operation_id="jobs_delete", request=None, responses={204: None})

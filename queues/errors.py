@@ -50,10 +50,17 @@ class JobIsRunning(AtributoError):
 
 
 class JobRepeatsNot(AtributoError):
-    """Only a job that will run again can be paused."""
+    """Only a job that will run again can be paused, and has a schedule to change."""
 
     status_code = 409
     code = "job_repeats_not"
+
+
+class BadSchedule(AtributoError):
+    """A schedule that cannot be: the job keeps the one that it has."""
+
+    status_code = 400
+    code = "bad_schedule"
 
 
 class JobIsTwice(AtributoError):

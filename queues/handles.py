@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from allocation.transactions.transaction import Transaction
-from queues import outbox, pausing, push, steering
+from queues import outbox, pausing, push, rescheduling, steering
 from queues.errors import BadPush, InvalidJobId, JobNotFound, QueueNotFound
 from queues.logic.lifecycle import Outcome, Status
 from queues.models import Queue, QueuedJob, Run
@@ -170,6 +170,10 @@ class JobHandle:
 
     def resume(self) -> bool:
         return pausing.resume(self._found(), using=self._using)
+
+    def reschedule(self, **changes: Any) -> bool:
+        """`repeat_delay`, `repeat_times`, `repeat_until`; False when it was so already."""
+        return rescheduling.reschedule(self._found(), changes, using=self._using)
 
     def _found(self) -> int:
         if not self.exists():

@@ -28,6 +28,17 @@ def next_in_step(due_at: datetime, delay_ms: int, now: datetime) -> datetime:
     return due_at + delay * -((due_at - now) // delay)
 
 
+def next_in_new_rhythm(due_at: datetime, old_ms: int, new_ms: int, now: datetime) -> datetime:
+    """Counted from the run before; what is due already stays due."""
+    if due_at <= now:
+        return due_at
+    before = due_at - timedelta(milliseconds=old_ms)
+    delay = timedelta(milliseconds=new_ms)
+    if delay > LAST_MOMENT - before:
+        return LAST_MOMENT
+    return next_in_step(before + delay, new_ms, now)
+
+
 def next_runs(
     due_at: datetime, delay_ms: int, repeat_times: int, runs: int, until: datetime | None
 ) -> list[datetime]:

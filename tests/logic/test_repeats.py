@@ -5,7 +5,15 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queues.logic.repeats import MOST_AHEAD, next_in_step, next_runs, runs_said, until_said
+from queues.logic.repeats import (
+    LAST_MOMENT,
+    MOST_AHEAD,
+    next_in_new_rhythm,
+    next_in_step,
+    next_runs,
+    runs_said,
+    until_said,
+)
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -43,3 +51,19 @@ def test_the_next_moment_is_in_step_and_the_first_that_is_not_over(ago_ms, delay
     if delay_ms and due_at < NOW:
         delay = timedelta(milliseconds=delay_ms)
         assert (found - due_at) % delay == timedelta(0) and found - delay < NOW
+
+
+@given(st.integers(-(10**9), 10**9), st.integers(0, 10**9), st.integers(0, 10**9))
+def test_a_new_rhythm_begins_at_the_run_before_and_moves_nothing_that_is_due(ahead, old, new):
+    due_at = NOW + timedelta(milliseconds=ahead)
+    found = next_in_new_rhythm(due_at, old, new, NOW)
+    assert found == due_at if due_at <= NOW else found >= NOW
+    if due_at > NOW and new:
+        delay = timedelta(milliseconds=new)
+        steps, rest = divmod(found - (due_at - timedelta(milliseconds=old)), delay)
+        assert rest == timedelta(0) and (steps == 1 or found - delay < NOW)
+
+
+def test_a_rhythm_may_end_with_time_itself():
+    far = datetime(9999, 12, 30, tzinfo=UTC)
+    assert next_in_new_rhythm(far, 0, 10**10, NOW) == LAST_MOMENT

@@ -1,4 +1,4 @@
-"""`manage.py queued_jobs`: list, show, abort, retry, run now, pause, resume, delete jobs."""
+"""`manage.py queued_jobs`: list, show, and what people do to jobs one by one."""
 
 import sys
 from collections.abc import Callable
@@ -12,24 +12,27 @@ from atributo_site.commands import EXIT_REFUSED, AtributoCommand, listed_number
 from queues import pausing, steering
 from queues.api_jobs import found
 from queues.management.job_told import ATTEMPT_COLUMNS, attempts_told, facts_told, last_words
+from queues.management.schedule_arguments import add_schedule, schedule_given
 from queues.management.search_arguments import add_search, searched_for
 from queues.management.subcommands import Subcommands
 from queues.models import QueuedJob
 from queues.models.job import CHOICES
 from queues.operations import matching
 from queues.repeating import repeating
+from queues.rescheduling import reschedule
 from queues.shown import attempts_shown, job_shown
 from queues.waiting import waiting_said
 
 
 class Action(NamedTuple):
-    """What is done to one job (False: nothing), what to say then, and whether it takes a reason."""
+    """What is done to one job (False: nothing), what to say then, and what else it takes."""
 
     do: Callable[..., bool | None]
     said: str
     otherwise: str = ""
     help: str = ""
     takes_reason: bool = False
+    takes_schedule: bool = False
 
 
 ACTIONS = {
@@ -50,6 +53,13 @@ ACTIONS = {
         takes_reason=True,
     ),
     "resume": Action(pausing.resume, "goes on", "was not paused"),
+    "reschedule": Action(
+        reschedule,
+        "has its new schedule",
+        "had this schedule already",
+        "Change how often, how many times or until when one repeats.",
+        takes_schedule=True,
+    ),
     "delete": Action(steering.delete, "deleted"),
 }
 
@@ -65,7 +75,7 @@ class End(NamedTuple):
 
 
 class Command(AtributoCommand):
-    help = "Jobs: list, show, abort, retry, run-now, pause, resume, delete."
+    help = "Jobs: list, show, abort, retry, run-now, pause, resume, reschedule, delete."
 
     def add_arguments(self, parser: CommandParser) -> None:
         actions = Subcommands(parser)
@@ -81,6 +91,8 @@ class Command(AtributoCommand):
             deed.add_argument("ids", nargs="+")
             if action.takes_reason:
                 deed.add_argument("--reason", default="")
+            if action.takes_schedule:
+                add_schedule(deed)
 
     def perform(self, **options: Any) -> None:
         if options["action"] == "list":
@@ -92,9 +104,11 @@ class Command(AtributoCommand):
 
     def _do(self, action: Action, options: dict[str, Any]) -> None:
         """Each job by itself: one that refuses neither hides nor stops the others."""
-        why = {"reason": options["reason"]} if action.takes_reason else {}
+        given: dict[str, Any] = {"reason": options["reason"]} if action.takes_reason else {}
+        if action.takes_schedule:
+            given["changes"] = schedule_given(options)
         jobs = [found(job_id).pk for job_id in options["ids"]]
-        ends = [_done(action, job_id, why) for job_id in jobs]
+        ends = [_done(action, job_id, given) for job_id in jobs]
         if options["json"]:
             self.show([{"id": str(end.job), "changed": end.changed, **end.facts()} for end in ends])
         else:
@@ -154,9 +168,9 @@ def _searched(options: dict[str, Any]) -> Any:
     return matching(query, database_now()).jobs if query else QueuedJob.objects.visible()
 
 
-def _done(action: Action, job_id: int, why: dict[str, str]) -> End:
+def _done(action: Action, job_id: int, given: dict[str, Any]) -> End:
     try:
-        changed = action.do(job_id, **why) is not False
+        changed = action.do(job_id, **given) is not False
     except AtributoError as error:
         return End(job_id, False, "", str(error))
     return End(job_id, changed, action.said if changed else action.otherwise)
