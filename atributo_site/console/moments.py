@@ -18,7 +18,7 @@ def moment(text: str, now: datetime) -> datetime | None:
         return None
     age = AGE.fullmatch(text)
     try:
-        return now - _span(age) if age else _absolute(text)
+        return now - _span(age) if age else absolute(text)
     except (ValueError, OverflowError) as error:
         raise BadMoment(f"«{text}» is neither a time nor an age such as 90m, 2h or 7d") from error
 
@@ -27,6 +27,7 @@ def _span(age: re.Match[str]) -> timedelta:
     return timedelta(seconds=int(age[1]) * SECONDS[age[2]])
 
 
-def _absolute(text: str) -> datetime:
+def absolute(text: str) -> datetime:
+    """ValueError or OverflowError for what is none; without a zone it is UTC."""
     found = datetime.fromisoformat(text)
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)

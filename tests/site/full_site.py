@@ -115,6 +115,7 @@ def _samples(text):
         ("allocations", "job_id"): text,
         ("jobs", "job_id"): failed,
         ("job-abort", "job_id"): pending,
+        ("job-schedule", "job_id"): pending,
         ("job-retry", "job_id"): complete,
         ("queues", "name"): text,
         ("pools", "name"): text,

@@ -125,6 +125,18 @@ DEEDS = [
         changed=has(aborted_at__isnull=False),
     ),
     Deed(
+        "job-schedule",
+        given=partial(repeating, script="hasty"),
+        at="/schedules/",
+        steps=(
+            follow("Change hasty"),
+            typed("repeat_delay", "1h30m"),
+            press("Change the schedule"),
+        ),
+        seen="hasty {id} has its new schedule.",
+        changed=has(repeat_delay_ms=5_400_000),
+    ),
+    Deed(
         "job-run",
         given=delayed,
         at=PAGE,
