@@ -1,7 +1,6 @@
 """Edit a job's data and push it again as a new job; the old one stays as it is."""
 
 from typing import Any
-from urllib.parse import quote
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -11,24 +10,17 @@ from django.utils.html import format_html
 
 import queues
 from allocation.events import record
+from allocation.models.clock import database_now
 from atributo_site.console.job import PUSHED_AGAIN, found
-from atributo_site.console.push_form import PushForm, queue_names
+from atributo_site.console.job_options import OF_CODE, beside, options_of
+from atributo_site.console.push_form import TWIN, PushForm, queue_names, twin_of
+from atributo_site.console.push_terminal import push_command, push_curl
 from atributo_site.console.schema_form import SchemaForm
 from atributo_site.console.screen import Screen
-from atributo_site.console.terminal import curl
 from queues.errors import BadPush, DataRefused, QueueNotFound
 from queues.logic.scrub import unmasked
 from queues.models import QueuedJob
 from queues.shown import hidden
-
-KEPT = {
-    "repeat_until": "repeat_until",
-    "timeout": "timeout_ms",
-    "back_off": "back_off",
-    "success": "success",
-    "failure": "failure",
-    "sticky_key": "sticky_key",
-}
 
 
 class Edit(Screen):
@@ -37,11 +29,12 @@ class Edit(Screen):
 
     def get(self, request: HttpRequest, job_id: str) -> HttpResponse:
         job = found(job_id)
-        return self._shown(job, self._form(job), PushForm(initial=_initial(job)))
+        return self._shown(job, self._form(job), PushForm(options_of(job, database_now())))
 
     def post(self, request: HttpRequest, job_id: str) -> HttpResponse:
         job = found(job_id)
-        form, push = self._form(job), PushForm(request.POST)
+        was = options_of(job, database_now())
+        form, push = self._form(job), PushForm({**was, **request.POST.dict()})
         try:
             data = unmasked(form.read(request.POST), job.data)
             if push.is_valid():
@@ -57,35 +50,36 @@ class Edit(Screen):
         return SchemaForm(schema, hidden(job.data, schema))
 
     def _pushed(self, job: QueuedJob, data: Any, push: PushForm) -> HttpResponse:
-        kept = {option: getattr(job, name) for option, name in KEPT.items()}
-        given = {option: value for option, value in kept.items() if value is not None}
-        queue = queues.get(push.cleaned_data["queue"])
-        script = {"mount": job.mount, "name": job.script}
-        new = queue.push(script, data, **{**given, **push.options()})
-        record(PUSHED_AGAIN, f"job:{job.pk}", job=new)
-        said = 'Pushed again as <a href="{}">{}</a>; <a href="{}">{}</a> stays as it was.'
-        links = (reverse("job", args=[new]), new, job.get_absolute_url(), job.pk)
-        messages.success(self.request, format_html(said, *links))
+        queue, twin = queues.get(push.cleaned_data["queue"]), twin_of(push)
+        new = queue.push(_name(job), data, **{**beside(job), **push.options()})
+        if new == twin:
+            messages.warning(self.request, TWIN)
+        else:
+            record(PUSHED_AGAIN, f"job:{job.pk}", job=new)
+            said = 'Pushed again as <a href="{}">{}</a>; <a href="{}">{}</a> stays as it was.'
+            links = (reverse("job", args=[new]), new, job.get_absolute_url(), job.pk)
+            messages.success(self.request, format_html(said, *links))
         return redirect("job", new)
 
     def _shown(
         self, job: QueuedJob, form: SchemaForm, push: PushForm, status: int = 200
     ) -> HttpResponse:
         self.title = f"Edit {job.pk}"
+        kept = [OF_CODE[name] for name in beside(job)]
         shown = {"job": job, "form": form, "push": push, "queue_names": queue_names()}
-        return self.show(status, curl=_curl(job), **shown)
+        return self.show(status, kept=kept, **shown, **_equivalents(job, push))
 
 
-def _curl(job: QueuedJob) -> str:
-    body = {"script": {"mount": job.mount, "name": job.script}, "data": "…"}
-    return curl(f"/api/v1/queues/{quote(job.queue.name, safe='')}/jobs", "POST", body)
-
-
-def _initial(job: QueuedJob) -> dict[str, Any]:
+def _equivalents(job: QueuedJob, push: PushForm) -> dict[str, str]:
+    """The data is left to the reader, and what only Python can name is left out."""
+    by_name = {name: value for name, value in beside(job).items() if "function" not in value}
+    options = {**by_name, **push.options()}
+    queue = push["queue"].value() or job.queue.name
     return {
-        "queue": job.queue.name,
-        "max_failures": job.max_failures,
-        "repeat_times": job.repeat_times,
-        "repeat_delay": job.repeat_delay_ms,
-        "priority": job.priority,
+        "command": push_command(queue, _name(job), "{…}", options),
+        "rest": push_curl(queue, _name(job), "…", options),
     }
+
+
+def _name(job: QueuedJob) -> dict[str, str]:
+    return {"mount": job.mount, "name": job.script}

@@ -1,9 +1,6 @@
 """One script: a form made from its schema, run now or pushed, and its last runs."""
 
-import json
-import shlex
 from typing import Any
-from urllib.parse import quote, urlencode
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -13,20 +10,19 @@ import queues
 from allocation.models.clock import database_now
 from atributo_site.console import script_run
 from atributo_site.console.job_journal import journals
-from atributo_site.console.job_state import job_state
-from atributo_site.console.push_form import PushForm, queue_names
-from atributo_site.console.schema_example import example
+from atributo_site.console.push_form import TWIN, PushForm, queue_names, twin_of
 from atributo_site.console.schema_form import SchemaForm, pretty
 from atributo_site.console.screen import Screen
-from atributo_site.keyset import newest_by_key
+from atributo_site.console.script_runs import last_runs
+from atributo_site.console.script_terminal import address, given_data, terminal
 from atributo_site.permissions import may
 from queues.errors import BadPush, DataRefused, QueueNotFound, ScriptNotFound
-from queues.models import QueuedJob, Script
+from queues.models import Script
 from queues.schema import check
 
-LAST_RUNS = 10
 FORGOTTEN = "What came of that run is kept for a day, and no longer there."
 NEVER_PUSHED = "A dry run runs now and is never pushed: choose one of the two."
+TOO_LONG = "That is too much for an address."
 
 
 class OneScript(Screen):
@@ -37,26 +33,37 @@ class OneScript(Screen):
         script = found(mount, name)
         if "ran" in request.GET:
             return self._came(script, request.GET["ran"])
-        return self.shown(script, SchemaForm(script.schema, _prefilled(request, script)))
+        data = _prefilled(request, script)
+        return self.shown(script, SchemaForm(script.schema, data), data=data)
 
     def post(self, request: HttpRequest, mount: str, name: str) -> HttpResponse:
         """Run it now; what came of it has an address, so that a reload runs nothing."""
         script = found(mount, name)
-        form = SchemaForm(script.schema)
+        form, push, data = SchemaForm(script.schema), PushForm.filled(request.POST), None
         try:
             data = form.read(request.POST)
+            if request.POST.get("link") == "yes":
+                return self._linked(script, form, data, push)
             word = script_run.run(request.user, script, data, dry_run=self._is_dry())
         except DataRefused as error:
             form.refuse(error)
-            return self.shown(script, form, status=400)
-        return redirect(f"{request.path}?{urlencode({'ran': word})}")
+            return self.shown(script, form, push=push, data=data, status=400)
+        return redirect(address(script, None, push, ran=word))
+
+    def _linked(self, script: Script, form: SchemaForm, data: Any, push: PushForm) -> HttpResponse:
+        """Nothing is run: the same page, at an address that fills it in."""
+        if link := address(script, data, push):
+            return redirect(link)
+        form.error = TOO_LONG
+        return self.shown(script, form, push=push, data=data, status=400)
 
     def _came(self, script: Script, word: str) -> HttpResponse:
         came = script_run.kept(script, word)
         if came is None:
             messages.warning(self.request, FORGOTTEN)
             return redirect("script", script.service.mount, script.name)
-        return self.shown(script, SchemaForm(script.schema, came["data"]), came=came)
+        data = came["data"]
+        return self.shown(script, SchemaForm(script.schema, data), came=came, data=data)
 
     def _is_dry(self) -> bool:
         return self.request.POST.get("dry_run") == "yes"
@@ -68,14 +75,15 @@ class OneScript(Screen):
         *,
         push: PushForm | None = None,
         came: dict[str, Any] | None = None,
+        data: Any = None,
         status: int = 200,
     ) -> HttpResponse:
         now = database_now()
         mount = script.service.mount
+        push = push or PushForm.filled(self.request.GET)
         self.title = f"{mount}/{script.name}"
-        jobs = QueuedJob.objects.visible().of_script(mount, script.name)
-        last = newest_by_key(jobs.select_related("queue").defer("data", "result"), LAST_RUNS)
         wrote = came.get("transactions", []) if came else []
+        is_given = data is not None or push.is_bound
         return self.show(
             status,
             now=now,
@@ -84,12 +92,13 @@ class OneScript(Screen):
             whole_name=f"{mount}/{script.name}",
             schema_text=pretty(script.schema),
             form=form,
-            push=push or PushForm(initial={"queue": "default"}),
+            push=push,
             queue_names=queue_names(),
             came=came,
             journals=list(journals(wrote).values()),
-            runs=[{"job": job, "state": job_state(job, now)} for job in last],
-            terminal=terminal(self.request, script),
+            runs=last_runs(script, now),
+            terminal=terminal(script, data, push),
+            address=address(script, data, push) if is_given else "",
             may_run=may(self.request.user, "script.run"),
             may_push=may(self.request.user, "job.push"),
         )
@@ -102,7 +111,7 @@ class Push(OneScript):
 
     def post(self, request: HttpRequest, mount: str, name: str) -> HttpResponse:
         script = found(mount, name)
-        form, push = SchemaForm(script.schema), PushForm(request.POST)
+        form, push, data = SchemaForm(script.schema), PushForm(request.POST), None
         try:
             data = form.read(request.POST)
             check(script.schema, data)
@@ -114,13 +123,17 @@ class Push(OneScript):
             form.refuse(error)
         except (BadPush, QueueNotFound) as error:
             form.error = str(error)
-        return self.shown(script, form, push=push, status=400)
+        return self.shown(script, form, push=push, data=data, status=400)
 
     def _pushed(self, script: Script, data: Any, push: PushForm) -> HttpResponse:
         queue = queues.get(push.cleaned_data["queue"])
         name = {"mount": script.service.mount, "name": script.name}
+        twin = twin_of(push)
         job_id = queue.push(name, data, **push.options())
-        messages.success(self.request, f"Pushed into {queue.name}.")
+        if job_id == twin:
+            messages.warning(self.request, TWIN)
+        else:
+            messages.success(self.request, f"Pushed into {queue.name}.")
         return redirect("job", job_id)
 
 
@@ -132,28 +145,11 @@ def found(mount: str, name: str) -> Script:
     return script
 
 
-def terminal(request: HttpRequest, script: Script) -> dict[str, str]:
-    """The same as a curl and as a command, with an example of the data."""
-    mount, name = script.service.mount, script.name
-    data = json.dumps(example(script.schema), ensure_ascii=False)
-    origin = f"{request.scheme}://{request.get_host()}"
-    url = f"{origin}/api/v1/services/scripts/{quote(name, safe='')}?{urlencode({'mount': mount})}"
-    return {
-        "curl": (
-            f"curl -X POST -H 'Authorization: Bearer …' -H 'Content-Type: application/json' "
-            f"-d {shlex.quote(data)} {shlex.quote(url)}"
-        ),
-        "run": shlex.join(["manage.py", "script", mount, name, "--data", data]),
-        "push": shlex.join(["manage.py", "push", "default", mount, name, "--data", data]),
-    }
-
-
 def _prefilled(request: HttpRequest, script: Script) -> Any:
-    """?data-to=… fills the form, so that a filled form can be sent as a link."""
-    given = {key: value for key, value in request.GET.items() if key.startswith("data")}
+    given = given_data(request)
     if not given:
         return None
     try:
-        return SchemaForm(script.schema).read(request.GET)
+        return SchemaForm(script.schema).read(given)
     except DataRefused:
         return None

@@ -30,11 +30,11 @@ class SpanField(forms.IntegerField):
         return written(value) if isinstance(value, int) else value
 
 
-class MomentField(forms.CharField):
+class MomentField(forms.Field):
     """A moment in UTC unless it says otherwise."""
 
     def to_python(self, value: Any) -> Any:
-        text = super().to_python(value)
+        text = "" if value is None else str(value).strip()
         if not text:
             return None
         try:

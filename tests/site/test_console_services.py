@@ -1,9 +1,12 @@
 """Services and scripts: install, configure, uninstall, the form made from a schema."""
 
+import re
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from allocation.events import Actor, acting, record
 from atributo_site.console.schema_form import SchemaForm
 from queues.models import QueuedJob, Service
 from tests.site.job_rows import make_job, make_queue, make_script
@@ -128,6 +131,26 @@ def test_a_dry_run_is_a_button_of_its_own_and_never_pushed(client_as):
     assert "is never pushed" in answer.text
     assert 'value="ada"' in answer.text
     assert not QueuedJob.objects.exists()
+
+
+def test_what_was_run_at_once_is_among_the_last_runs(client_as):
+    make_script()
+    url = "/services/mailer/-/scripts/send-mail/"
+    assert "It never ran" in client_as("viewer").get(url).text
+    job = make_job(make_queue(), created_at="2026-01-31T12:00Z")
+    with acting(Actor("ada", "browser")):
+        record("script.ran", "service:/mailer", script="send-mail", seconds=0.25)
+        record("script.dry_ran", "service:/mailer", script="send-mail", seconds=0.5)
+        record("script.failed", "service:/mailer", script="send-mail", error=INJECTION)
+        record("script.ran", "service:/mailer", script="another", seconds=9)
+    page = client_as("viewer").get(url).text
+    rows = page.partition("Last runs</h2>")[2].partition("</table>")[0].split('data-label="Run"')
+    words = [re.sub("<[^>]+>", "", row) for row in rows[1:]]
+    assert len(words) == 4 and "injected" not in Elements(page).ids
+    assert ["Run now" in words[0], "Dry run" in words[1], "by ada, 250 ms" in words[2]] == [
+        True
+    ] * 3
+    assert str(job.pk) in words[3]
 
 
 def test_viewers_look_but_do_not_run(client_as):
