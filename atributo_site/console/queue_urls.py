@@ -55,6 +55,7 @@ urlpatterns = [
     path(f"{JOB}edit/", job_edit.Edit.as_view(), name="job-edit"),
     path(f"{JOB}schedule/", job_schedule.Change.as_view(), name="job-schedule"),
     path("schedules/", schedules.Schedules.as_view(), name="schedules"),
+    path("schedules/new/", schedules.New.as_view(), name="schedules-new"),
     path("services/", service_list.Services.as_view(), name="services"),
     path(SERVICE, service.OneService.as_view(), name="service"),
     path(f"{SERVICE}-/upgrade", service.Upgrade.as_view(), name="service-upgrade"),

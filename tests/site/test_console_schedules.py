@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from html import unescape
 
 import pytest
 from django.db import connection
@@ -9,9 +10,11 @@ from django.test.utils import CaptureQueriesContext
 
 from allocation.models import Event
 from allocation.models.clock import database_now
+from atributo_site.console.schedule_filter import ScheduleFilter
+from queues import pausing
 from queues.models import QueuedJob
 from queues.repeating import repeating
-from tests.site.job_rows import make_job, make_queue, make_run
+from tests.site.job_rows import make_job, make_queue, make_run, make_script
 
 pytestmark = pytest.mark.django_db
 EVERY = {"repeat_times": -1, "repeat_delay_ms": 5000, "runs": 37}
@@ -115,6 +118,58 @@ def test_what_the_page_showed_does_not_undo_what_somebody_else_changed(job, clie
     client.post(url, {**seen, **form})
     found = QueuedJob.objects.get(pk=job.pk)
     assert (found.repeat_delay_ms, found.repeat_times) == (60_000, 99)
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({}, {"mail", "other", "asleep"}),
+        ({"queue": "mail"}, {"mail"}),
+        ({"queue": "nowhere"}, set()),
+        ({"script": "send-mail"}, {"mail", "asleep"}),
+        ({"script": "/mailer/send-mail"}, {"mail", "asleep"}),
+        ({"script": "/x/send-mail"}, set()),
+        ({"script": "clean", "queue": "other"}, {"other"}),
+        ({"paused": "yes"}, {"asleep"}),
+        ({"paused": "no"}, {"mail", "other"}),
+    ],
+)
+def test_the_address_filters(asked, found, client_as):
+    jobs = {name: make_job(make_queue(name), **EVERY) for name in ("mail", "other", "asleep")}
+    QueuedJob.objects.filter(pk=jobs["other"].pk).update(script="clean")
+    pausing.pause(jobs["asleep"].pk)
+    page = client_as("viewer").get("/schedules/", asked).text
+    assert {name for name, job in jobs.items() if f"/jobs/{job.pk}/" in page} == found
+    assert ("No schedule matches" in page) == (not found)
+
+
+def test_a_filter_that_is_none_is_told(job, client_as):
+    page = client_as("viewer").get("/schedules/", {"paused": "maybe"}).text
+    assert "Paused:" in page and f"/jobs/{job.pk}/" not in page
+
+
+@pytest.mark.parametrize(
+    "asked", [{"queue": "mail"}, {"script": "/mailer/send-mail"}, {"paused": "no"}]
+)
+def test_an_index_answers_every_filter(asked, job):
+    rows = ScheduleFilter(asked).of(repeating().select_related("queue"))
+    plan = rows.order_by("due_at", "pk")[:51].explain()
+    assert "job_repeating" in plan or connection.vendor == "postgresql"
+
+
+def test_a_new_schedule_begins_with_a_script_and_its_repeats(client_as):
+    make_script()
+    client = client_as("operator")
+    assert 'href="/schedules/new/"' in client.get("/schedules/").text
+    link = re.search(
+        r'href="(/services/mailer/-/scripts/send-mail/[^"]+)"', client.get("/schedules/new/").text
+    )[1]
+    page = client.get(unescape(link)).text
+    assert '<details class="more" open><summary>Repeat</summary>' in page
+    assert 'name="repeat_delay" value="1h"' in page
+    viewer = client_as("viewer")
+    assert "/schedules/new/" not in viewer.get("/schedules/").text
+    assert viewer.get("/schedules/new/").status_code == 403
 
 
 @pytest.mark.parametrize(
