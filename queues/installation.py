@@ -45,10 +45,9 @@ def install(
         raise MountTaken(f"a service is installed at {mount}", mount=mount)
     service = Service(mount=mount, development=development)
     _fill(service, bundle, configuration or {})
-    if setup:
-        _run(service, bundle.scripts(service), "setup", warn=force)
+    ran = _run(service, bundle.scripts(service), "setup", warn=force) if setup else {}
     try:
-        return _store(service, bundle, "service.installed")
+        return _store(service, bundle, "service.installed", ran)
     except IntegrityError as error:  # another process was faster
         raise MountTaken(f"a service is installed at {mount}", mount=mount) from error
 
@@ -163,12 +162,11 @@ def _exchange(
     kind: str,
 ) -> Service:
     """The new folder was checked before; now the old one is touched."""
-    if teardown:
-        _run(service, list(service.scripts.all()), "teardown", warn=True)
+    ran = _run(service, list(service.scripts.all()), "teardown", warn=True) if teardown else {}
     _fill(service, bundle, configuration)
     if setup:
-        _run(service, bundle.scripts(service), "setup", warn=True)
-    return _store(service, bundle, kind)
+        ran |= _run(service, bundle.scripts(service), "setup", warn=True)
+    return _store(service, bundle, kind, ran)
 
 
 def _fill(service: Service, bundle: Bundle, configuration: dict[str, Any]) -> None:
@@ -186,7 +184,7 @@ def _check_configuration(service: Service) -> None:
         raise BadService("; ".join(reasons), errors=reasons)
 
 
-def _store(service: Service, bundle: Bundle, kind: str) -> Service:
+def _store(service: Service, bundle: Bundle, kind: str, ran: dict[str, str]) -> Service:
     with atomic():
         service.changed_at = Now()
         service.save()
@@ -195,7 +193,7 @@ def _store(service: Service, bundle: Bundle, kind: str) -> Service:
         Service.objects.filter(pk=service.pk).update(revision=F("revision") + 1)
         Catalogue.objects.changed()
         facts: dict[str, Any] = {"version": service.version, "folder": service.folder}
-        facts |= _remarks(bundle)
+        facts |= _remarks(bundle) | ran
         record(kind, f"service:{service.mount}", **facts)
     service.refresh_from_db()
     return service
@@ -216,7 +214,10 @@ def _touch(service: Service, **changes: Any) -> None:
     Catalogue.objects.changed()
 
 
-def _run(service: Service, scripts: list[Script], name: str, *, warn: bool) -> None:
+def _run(service: Service, scripts: list[Script], name: str, *, warn: bool) -> dict[str, str]:
+    """How it ended, as a fact of the event; nothing where there is no such script."""
+    if name not in {script.name for script in scripts}:
+        return {}
     try:
         run_candidate(service, scripts, name)
     except ScriptFailed as error:
@@ -226,3 +227,5 @@ def _run(service: Service, scripts: list[Script], name: str, *, warn: bool) -> N
             ) from error
         log.warning("lifecycle_script_failed", mount=service.mount, script=name, error=str(error))
         record("service.script_failed", f"service:{service.mount}", script=name, error=str(error))
+        return {name: "failed"}
+    return {name: "complete"}

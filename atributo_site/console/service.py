@@ -9,6 +9,7 @@ from django.shortcuts import redirect
 
 from allocation.models import Event
 from allocation.models.clock import database_now
+from atributo_site.console.lifecycle import last_endings
 from atributo_site.console.schema_form import pretty
 from atributo_site.console.screen import Screen
 from atributo_site.console.service_list import REFUSALS
@@ -35,6 +36,7 @@ class OneService(Screen):
             scripts=list(service.scripts.all()),
             configuration=configured(service),
             configuration_text=pretty(configuration_shown(service)),
+            endings=last_endings(mount),
             events=Event.objects.newest_first().filter(subject=f"service:{mount}")[:10],
             may_administer=may(request.user, "service.administer"),
         )

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from allocation.models import Event
+from atributo_site.console.lifecycle import last_endings
 from queues import installation
 from queues.errors import BadMount, BadService, LifecycleScriptFailed, MountTaken, ServiceNotFound
 from queues.models import Service
@@ -72,6 +73,34 @@ def test_a_failing_setup_does_not_stop_an_upgrade(story):
     install(story, setup=False)
     service = installation.upgrade("lifecycle", "/life", configuration={"fail": "setup"})
     assert service.configuration["fail"] == "setup"
+
+
+def test_how_setup_and_teardown_ended_stands_in_the_event_and_on_the_page(story, client_as):
+    client = client_as("viewer")
+    install(story, setup=False)
+    assert "Setup and teardown" not in client.get("/services/life/").text
+    installation.replace("lifecycle", "/life", configuration=story.configuration)
+    facts = Event.objects.get(kind="service.replaced").facts
+    assert (facts["teardown"], facts["setup"]) == ("complete", "complete")
+    installation.upgrade("lifecycle", "/life", configuration={"fail": "setup"})
+    assert Event.objects.get(kind="service.upgraded").facts["setup"] == "failed"
+    told = {ended.script: ended for ended in last_endings("/life")}
+    assert (told["setup"].outcome, told["teardown"].outcome) == ("failed", "complete")
+    assert "told to fail" in told["setup"].error and told["teardown"].error == ""
+    assert "told to fail" in client.get("/services/life/").text
+
+
+def test_a_new_service_does_not_tell_what_the_one_before_it_did(story):
+    install(story)
+    installation.uninstall("/life")
+    install(story, setup=False)
+    assert last_endings("/life") == []
+    installation.uninstall("/life")
+    story.configuration["fail"] = "setup"
+    install(story, force=True)
+    assert [(each.outcome, "told to fail" in each.error) for each in last_endings("/life")] == [
+        ("failed", True)
+    ]
 
 
 def test_uninstall_runs_teardown_and_stops_on_its_failure(story):
