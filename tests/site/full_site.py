@@ -19,6 +19,7 @@ from pools.models import Backend, BackendChange, Pool, PoolSnapshot
 from queues import operations, pausing
 from queues.logic.ranks import PAUSED, STICKY
 from queues.models import MinuteCount, Operation, OperationRefusal, QueuedJob
+from queues.repeating import repeating
 from tests.site.every_url import make, walk
 from tests.site.job_rows import make_job, make_queue, make_run, make_script
 from tests.site.open_transactions import open_transaction
@@ -115,7 +116,7 @@ def _samples(text):
         ("allocations", "job_id"): text,
         ("jobs", "job_id"): failed,
         ("job-abort", "job_id"): pending,
-        ("job-schedule", "job_id"): pending,
+        ("job-schedule", "job_id"): str(repeating().filter(status="pending").first().pk),
         ("job-retry", "job_id"): complete,
         ("queues", "name"): text,
         ("pools", "name"): text,
