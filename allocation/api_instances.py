@@ -42,7 +42,7 @@ IF_NONE_MATCH = OpenApiParameter(
 class InstanceFilters(django_filters.FilterSet):
     available = django_filters.BooleanFilter()
     state = django_filters.ChoiceFilter(
-        method="of_state", choices=[(word, word) for word in STATES]
+        method="in_state", choices=[(word, word) for word in STATES]
     )
     prefix = django_filters.CharFilter(method="starting_with", max_length=255)
     label = django_filters.CharFilter(method="labelled", label="name=value", max_length=500)
@@ -51,7 +51,7 @@ class InstanceFilters(django_filters.FilterSet):
         model = Instance
         fields: list[str] = []
 
-    def of_state(self, rows: Any, name: str, value: str) -> Any:
+    def in_state(self, rows: Any, name: str, value: str) -> Any:
         return rows.in_state(value)
 
     def starting_with(self, rows: Any, name: str, value: str) -> Any:

@@ -42,7 +42,8 @@ class Instances(Screen):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         prefix, state = request.GET.get("prefix", "")[:255], request.GET.get("state", "")
-        rows = Instance.objects.in_state(state).starting_with(prefix).select_related("drain")
+        chosen = Instance.objects.in_state(state) if state in STATES else Instance.objects.all()
+        rows = chosen.starting_with(prefix).select_related("drain")
         keys: dict[str, Any] = {name: request.GET.get(name, "") for name in ("after", "before")}
         page = page_by_key(rows.with_load(), **keys, size=PAGE, descending=False)
         now = database_now()
@@ -52,7 +53,7 @@ class Instances(Screen):
             totals=Roster.objects.first(),
             prefix=prefix,
             state=state,
-            states=STATES,
+            states=list(STATES),
             same=_same(prefix, state),
             now=now,
             views=views_of(request, "instances"),

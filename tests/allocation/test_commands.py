@@ -39,6 +39,9 @@ def test_instances_are_listed_as_a_table_and_as_json(run, two):
     assert "[red]" in run("instances", "list") and "zone=north" in run("instances", "list")
     listed = run("instances", "list", "--json", "--prefix", "inst")
     assert [row["id"] for row in listed] == ["instance0", "instance1"]
+    drains.drain("instance1")
+    listed = run("instances", "list", "--json", "--state", "draining")
+    assert [row["id"] for row in listed] == ["instance1"]
 
 
 def test_instances_are_listed_by_their_state(run, two):

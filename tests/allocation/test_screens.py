@@ -11,6 +11,7 @@ from allocation.events import record
 from allocation.logic.drain import Move
 from allocation.models import Drain, Event, Instance
 from allocation.models.clock import database_now
+from allocation.models.instance import STATES
 from allocation.moves import move_jobs
 from allocation.snapshot import snapshot
 from atributo_site.console.happenings import what_happened
@@ -51,6 +52,28 @@ def test_the_list_is_filtered_by_prefix_and_state(page, two):
     assert "zone=north" not in page("/instances/?state=available")[1]
     assert "zone=north" in page("/instances/?prefix=inst&state=unavailable")[1]
     assert "No instance matches" in page("/instances/?prefix=nobody")[1]
+
+
+@pytest.fixture
+def one_in_each_state(db):
+    ao = Atributo()
+    for word in ("available", "unavailable", "draining", "drained", "dead"):
+        ao.available(f"is-{word}")
+    ao.unavailable("is-unavailable")
+    drains.drain("is-draining")
+    drains.drain("is-drained")
+    Drain.objects.filter(pk="is-drained").update(done_at=database_now())
+    Instance.objects.filter(pk="is-dead").update(available=False, is_dead=True)
+
+
+@pytest.mark.parametrize("word", STATES)
+def test_a_filter_for_each_state_finds_those_that_say_it(page, one_in_each_state, word):
+    assert [row.state for row in Instance.objects.in_state(word)] == [word]
+    text = page(f"/instances/?state={word}")[1]
+    assert f"is-{word}</strong>" in text and text.count("<strong>is-") == 1
+    assert f"<option selected>{word}</option>" in text
+    assert f"manage.py instances list --state {word}" in text
+    assert f"/api/v1/instances?state={word}" in text
 
 
 def test_an_instance_is_made_available_drained_stopped_and_restored(page):

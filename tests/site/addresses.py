@@ -69,6 +69,8 @@ VARIANTS = [
     "/instances/?state=available&prefix=many",
     "/instances/?state=unavailable",
     "/instances/?state=draining",
+    "/instances/?state=drained",
+    "/instances/?state=dead",
     "/instances/?prefix=nowhere",
     "/instances/?after=many-5",
     "/instances/?before=many-5",

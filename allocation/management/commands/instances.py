@@ -22,7 +22,7 @@ class Command(AtributoCommand):
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="verb")
         listing = _verb(verbs, "list", "show instances with state, load and labels")
         listing.add_argument("--prefix", default="", help="only ids that start like this")
-        listing.add_argument("--state", choices=STATES, default="", help="only those in this state")
+        listing.add_argument("--state", choices=list(STATES), help="only those in this state")
         listing.add_argument("--limit", type=listed_number, default=100)
         available = _verb(verbs, "available", "let job ids be allocated to it", "instance_id")
         available.add_argument("--weight", type=int)
@@ -52,9 +52,10 @@ class Command(AtributoCommand):
     def perform(self, verb: str, **options: Any) -> None:
         getattr(self, f"_{verb}")(**options)
 
-    def _list(self, prefix: str, state: str, limit: int, **options: Any) -> None:
-        rows = Instance.objects.in_state(state).starting_with(prefix).select_related("drain")
-        found = [_facts(row) for row in rows.with_load().order_by("id")[:limit]]
+    def _list(self, prefix: str, state: str | None, limit: int, **options: Any) -> None:
+        rows = Instance.objects.starting_with(prefix).select_related("drain").with_load()
+        rows = rows.in_state(state) if state else rows
+        found = [_facts(row) for row in rows.order_by("id")[:limit]]
         if options["json"]:
             return self.show(found)
         columns = ["id", "state", "load", "capacity", "weight", "source", "labels", "reason"]
