@@ -1,6 +1,7 @@
 """Drain an instance: no new jobs, and the old ones leave by themselves, at a pace or at the end."""
 
 from datetime import datetime
+from typing import Any
 
 from django.db.models import F
 from django.db.models.functions import Now
@@ -44,19 +45,40 @@ def drain(
             return True  # as a person planned it
         plan_ = {
             "reason": reason,
-            "deadline_at": None if deadline_seconds is None else from_now(deadline_seconds),
+            "deadline_at": _in_seconds(deadline_seconds),
             "moves_per_minute": moves_per_minute,
             "done_at": None,
             "stuck": False,
         }
         drains = Drain.objects.using(using)
         jobs = load_of(instance_id, using)
-        other_pace = drains.filter(pk=instance_id).exclude(moves_per_minute=moves_per_minute)
-        other_pace.update(paced_at=Now(), moved_before_pace=F("moved"))
+        _pace_anew(drains.filter(pk=instance_id), moves_per_minute)
         if not drains.filter(pk=instance_id).update(**plan_):
             drains.create(pk=instance_id, jobs_at_start=jobs, **plan_)
         switch_off(row, source, reason, using, "instance.draining")
     return True
+
+
+def adjust(
+    instance_id: str,
+    *,
+    epoch: int | None = None,
+    using: str = "default",
+    **wishes: float | None,
+) -> None:
+    """Another pace or deadline for one that runs; what is not wished for stays as it is."""
+    check_wishes(**wishes)
+    values = dict[str, Any](wishes)
+    if "deadline_seconds" in values:
+        values["deadline_at"] = _in_seconds(values.pop("deadline_seconds"))
+    with availability_alone(using):
+        roster.locked(instance_id, using, epoch)
+        running = _still_running(instance_id, using)
+        if "moves_per_minute" in wishes:
+            _pace_anew(running, wishes["moves_per_minute"])
+        if not running.update(stuck=False, **values):
+            raise NotDraining(f"{instance_id} is not draining", instance_id=instance_id)
+        record("instance.drain_adjusted", f"instance:{instance_id}", using=using, **wishes)
 
 
 def stop(instance_id: str, *, epoch: int | None = None, using: str = "default") -> None:
@@ -117,6 +139,16 @@ def _move_some(found: Drain, count: int, using: str) -> int:
     if moved:
         record("instance.jobs_moved", f"instance:{found.pk}", using=using, count=moved)
     return moved
+
+
+def _in_seconds(seconds: float | None) -> Any:
+    return None if seconds is None else from_now(seconds)
+
+
+def _pace_anew(drains: DrainQuerySet, moves_per_minute: float | None) -> None:
+    """Another pace counts from now on."""
+    other = drains.exclude(moves_per_minute=moves_per_minute)
+    other.update(paced_at=Now(), moved_before_pace=F("moved"))
 
 
 def _still_running(instance_id: str, using: str) -> DrainQuerySet:

@@ -13,7 +13,6 @@ from allocation.errors import AtributoError
 from allocation.logic.counted import counted
 from allocation.logic.spans import milliseconds
 from allocation.models import Drain
-from allocation.models.clock import database_now
 from allocation.plans import Plan
 from atributo_site.console.durations import roughly
 from atributo_site.console.form_errors import said
@@ -84,22 +83,6 @@ def what_is_next(form: DrainForm) -> str:
     if form.pace is None and form.deadline_seconds is None:
         return f"Now {NOTHING_MOVES}, or when you set a pace or move all of them."
     return "The curator moves its job ids; this page shows how far it is."
-
-
-def set_pace(row: Any, moves_per_minute: int | None) -> None:
-    """The drain that runs, otherwise as it is; who decided about the instance stays, too."""
-    if row.state != "draining":
-        raise AtributoError(f"{row.pk} drains no longer.")
-    patiently(
-        lambda: drains.drain(
-            row.pk,
-            reason=row.drain.reason,
-            deadline_seconds=_seconds_left(row.drain, database_now()),
-            moves_per_minute=moves_per_minute,
-            source=row.source,
-            epoch=row.epoch,
-        )
-    )
 
 
 def valid(typed: QueryDict) -> DrainForm:

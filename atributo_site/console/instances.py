@@ -17,7 +17,7 @@ from allocation.models import Allocation, Instance, Roster
 from allocation.models.clock import database_now
 from allocation.models.instance import STATES
 from allocation.snapshot import described
-from atributo_site.console import instance_drain, instance_settings
+from atributo_site.console import drain_changes, instance_drain, instance_settings
 from atributo_site.console.happenings import what_happened
 from atributo_site.console.instance_drain import DrainForm
 from atributo_site.console.numbers import whole
@@ -129,10 +129,9 @@ class ChangeInstance(Screen):
         return "It is available again, as whoever brought it here wants it."
 
     def _drain(self, request: HttpRequest, instance_id: str) -> str:
-        form = instance_drain.valid(request.POST)
         if "running" in request.POST:
-            instance_drain.set_pace(known(instance_id), form.pace)
-            return "The pace is set."
+            return drain_changes.change(instance_id, request.POST)
+        form = instance_drain.valid(request.POST)
         instance_drain.begin(instance_id, form)
         return f"The drain has begun. {instance_drain.what_is_next(form)}"
 

@@ -6,7 +6,7 @@ import pytest
 
 from allocation import availability, drains, holds, plans, repairs
 from allocation.atributo import Atributo
-from allocation.errors import NotDraining, UnknownInstance, UnknownJob
+from allocation.errors import InvalidWish, NotDraining, UnknownInstance, UnknownJob
 from allocation.explain import explain
 from allocation.leases import HeldLease
 from allocation.logic.drain import Move, plan
@@ -130,6 +130,34 @@ def test_a_new_pace_counts_from_now_and_catches_up_with_nothing(ao, sweep_after)
     drains.drain("old", moves_per_minute=6)
     assert [sweep_after(seconds) for seconds in (0, 11, 11, 31)] == [0, 1, 0, 2]
     assert drains.progress("old").moved == 5
+
+
+def test_another_deadline_keeps_reason_and_pace(ao, sweep_after):
+    drains.drain("old", reason="too hot", moves_per_minute=6)
+    drains.adjust("old", deadline_seconds=30)
+    assert (sweep_after(29), sweep_after(31)) == (2, 10)
+    found = Drain.objects.get()
+    assert (found.reason, found.moves_per_minute, found.paced_at) == ("too hot", 6, None)
+    assert Event.objects.filter(kind="instance.drain_adjusted").count() == 1
+
+
+def test_another_pace_keeps_the_deadline_even_one_that_was_forced(ao, sweep):
+    drains.drain("old", deadline_seconds=3600)
+    drains.force("old")
+    drains.adjust("old", moves_per_minute=1)
+    assert (Drain.objects.get().moves_per_minute, sweep()) == (1, 12)
+
+
+def test_only_a_drain_that_runs_is_adjusted(ao, sweep):
+    with pytest.raises(NotDraining):
+        drains.adjust("old", moves_per_minute=1)
+    drains.drain("old", deadline_seconds=0)
+    sweep()
+    with pytest.raises(NotDraining):
+        drains.adjust("old", deadline_seconds=None)
+    with pytest.raises(InvalidWish):
+        drains.adjust("old", moves_per_minute=0)
+    assert not Event.objects.filter(kind="instance.drain_adjusted").exists()
 
 
 def test_jobs_that_have_nowhere_to_go_stay_and_it_is_said_once(ao, sweep):

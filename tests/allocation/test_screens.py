@@ -157,6 +157,42 @@ def test_the_page_says_how_jobs_leave_and_sets_the_pace_of_a_drain_that_runs(pag
     assert abs(found.deadline_at - deadline) < timedelta(minutes=1)
 
 
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ({"deadline_minutes": "45m"}, "Nothing is moved for 45 min; then all that are left."),
+        ({"no_deadline": "yes"}, "Nothing is moved: job ids leave when they are deallocated."),
+    ],
+)
+def test_the_deadline_of_a_drain_that_runs_is_changed_on_the_page(page, two, typed, said):
+    two.unavailable("a/b <i>")
+    two.allocate("job")
+    drains.drain("instance0", reason="heat", deadline_seconds=5400)
+    assert "No deadline any more" in page("/instances/instance0/")[1]
+    text = page("/instances/instance0/drain", {"running": "yes", **typed})[1]
+    assert "Pace and deadline are set." in text and said in text
+    assert Drain.objects.get().reason == "heat"
+    facts = Event.objects.get(kind="instance.drain_adjusted").facts
+    assert facts["deadline_seconds"] == (2700 if "deadline_minutes" in typed else None)
+
+
+@pytest.mark.parametrize("typed", ["soon", "-1", "999999d"])
+def test_a_deadline_that_cannot_be_changes_nothing_of_a_drain_that_runs(page, two, typed):
+    drains.drain("instance0", deadline_seconds=5400)
+    before = Drain.objects.get().deadline_at
+    form = {"running": "yes", "moves_per_minute": "5", "deadline_minutes": typed}
+    assert "Deadline minutes: " in page("/instances/instance0/drain", form)[1]
+    form |= {"deadline_minutes": "5", "no_deadline": "yes"}
+    assert "not both" in page("/instances/instance0/drain", form)[1]
+    assert (Drain.objects.get().deadline_at, Drain.objects.get().moves_per_minute) == (before, None)
+
+
+def test_the_reason_for_making_it_unavailable_is_asked_for_and_shown(page, two):
+    form = page("/instances/instance0/")[1].partition('/unavailable"')[2].partition("</form>")[0]
+    assert 'name="reason"' in form
+    assert "a new disk" in page("/instances/instance0/unavailable", {"reason": "a new disk"})[1]
+
+
 def test_the_pace_of_a_drain_that_is_over_begins_no_other(page, two):
     text = page("/instances/instance0/drain", {"running": "yes", "moves_per_minute": "2"})[1]
     assert "instance0 drains no longer." in text

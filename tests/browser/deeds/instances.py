@@ -5,7 +5,7 @@ from allocation.atributo import Atributo
 from allocation.availability import load_of
 from allocation.models import Drain, Instance
 from allocation.models.clock import database_now
-from tests.browser.deeds.deed import Deed, follow, press, typed
+from tests.browser.deeds.deed import Deed, Step, follow, press, tick, typed
 
 PAGE = "/instances/{id}/"
 
@@ -32,6 +32,10 @@ def draining_with_jobs(name):
     Atributo().allocate_many([f"{name}-{number}" for number in range(100)])
     drains.drain(name, deadline_seconds=3600)
     return {"id": name, "jobs": load_of(name)}
+
+
+def reason(verb, text):
+    return Step("css", f'form[action$="/{verb}"] [name="reason"]', text)
 
 
 def is_in(state):
@@ -66,7 +70,7 @@ DEEDS = [
         "instance-change:drain",
         given=partial(available, "web-1"),
         at=PAGE,
-        steps=(typed("reason", "kernel"), typed("deadline_minutes", "90"), press("Drain")),
+        steps=(reason("drain", "kernel"), typed("deadline_minutes", "90"), press("Drain")),
         seen="The drain has begun.",
         changed=is_in("draining"),
     ),
@@ -74,9 +78,17 @@ DEEDS = [
         "instance-change:drain",
         given=partial(draining, "web-8"),
         at=PAGE,
-        steps=(typed("moves_per_minute", "30"), press("Set the pace")),
+        steps=(typed("moves_per_minute", "30"), press("Set pace and deadline")),
         seen="The pace is set.",
         changed=has_pace,
+    ),
+    Deed(
+        "instance-change:drain",
+        given=partial(draining, "web-10"),
+        at=PAGE,
+        steps=(tick("No deadline any more"), press("Set pace and deadline")),
+        seen="Pace and deadline are set.",
+        changed=lambda words: Drain.objects.filter(pk=words["id"], deadline_at=None).exists(),
     ),
     Deed(
         "instance-change:settings",
@@ -90,8 +102,8 @@ DEEDS = [
         "instance-change:unavailable",
         given=partial(available, "web-2"),
         at=PAGE,
-        steps=(press("Make unavailable"),),
-        seen="No more job ids are allocated to it",
+        steps=(reason("unavailable", "a new disk"), press("Make unavailable")),
+        seen="a new disk",
         changed=is_in("unavailable"),
     ),
     Deed(
