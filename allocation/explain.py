@@ -38,7 +38,7 @@ def explain(job_id: str, using: str = "default") -> dict[str, Any]:
         "job_id": job_id,
         "placement": None if row is None else _placement(row),
         "why": None if row is None else _why(row, past, using),
-        "today": _today(job_id, using),
+        "today": today(job_id, using),
         "history": past,
     }
 
@@ -124,7 +124,7 @@ def _sentence(row: Allocation, found: list[Score]) -> str:
     return f"{chosen}: {found[0].note}."
 
 
-def _today(job_id: str, using: str) -> dict[str, Any]:
+def today(job_id: str, using: str = "default") -> dict[str, Any]:
     """What a new placement would choose."""
     strategy = settings.ATRIBUTO.strategy
     now: Candidates = current(using)

@@ -5,12 +5,14 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 
 from allocation import doors, job_ids
 from allocation.atributo import Atributo
 from allocation.errors import AtributoError, UnknownJob
-from allocation.explain import explain
+from allocation.explain import explain, today
 from allocation.ids import valid_id
+from allocation.logic.ids import refusal
 from allocation.models import Allocation, Event, Instance
 from allocation.models.clock import database_now
 from atributo_site.console.saved_views import views_of
@@ -37,6 +39,7 @@ class Allocations(Screen):
         return self.show(
             page=page,
             prefix=prefix,
+            whole_id_url=reverse("allocation", args=[prefix]) if refusal(prefix) is None else "",
             instance_id=instance_id,
             now=database_now(),
             views=views_of(request, "allocations"),
@@ -61,10 +64,7 @@ class OneAllocation(Screen):
 
     def get(self, request: HttpRequest, job_id: str) -> HttpResponse:
         self.title = valid_id(job_id)
-        try:
-            found = explain(job_id)
-        except UnknownJob:
-            found = {"job_id": job_id, "placement": None, "history": [], "why": None}
+        found = _found(job_id)
         return self.show(
             found=found,
             instance=_instance_of(found),
@@ -72,6 +72,15 @@ class OneAllocation(Screen):
             now=database_now(),
             may_operate=may(request.user, "allocation.operate"),
         )
+
+
+def _found(job_id: str) -> dict[str, Any]:
+    """Of one that was never allocated only where it would go."""
+    try:
+        return explain(job_id)
+    except UnknownJob:
+        never: dict[str, Any] = {"placement": None, "why": None, "history": []}
+        return {"job_id": job_id, **never, "today": today(job_id)}
 
 
 def _instance_of(found: dict[str, Any]) -> Any:

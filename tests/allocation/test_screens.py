@@ -280,6 +280,17 @@ def test_allocations_are_found_by_prefix_and_instance(page, two):
     assert "No allocation matches" in page("/allocations/?prefix=z")[1]
 
 
+def test_a_job_id_that_is_not_allocated_leads_to_where_it_would_go(page, two):
+    text = page("/allocations/?prefix=a/b%20%3Ci%3E")[1]
+    assert (
+        '<a href="/allocations/a%1Fb%20%3Ci%3E/">Where this job id is, was and would go</a>' in text
+    )
+    assert "Today it would go to" in page("/allocations/a%1Fb%20%3Ci%3E/")[1]
+    assert "would go</a>" not in page("/allocations/?instance=nobody")[1]
+    two.allocate("known")
+    assert "would go</a>" not in page("/allocations/?prefix=kn")[1]
+
+
 def test_a_job_is_allocated_explained_and_deallocated(page, two):
     assert "placed now" in page("/allocations/", {"job_id": "a/b c"})[1]
     path = "/allocations/a%1Fb%20c/"
