@@ -1,14 +1,17 @@
 """What would move, before anything moves: counts for everybody, a list for the first ones."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 from allocation.availability import load_of
-from allocation.candidates import forget_loads, read_loads
+from allocation.candidates import cached, forget_loads, read_loads
 from allocation.errors import UnknownInstance
 from allocation.ids import valid_ids
 from allocation.logic.drain import Move, arrivals, plan, replan
+from allocation.logic.turnover import Turnover, forecast, turnovers
+from allocation.logic.what_if import Forecast, Load
 from allocation.models import Allocation, Instance
 from allocation.moves import Destinations
 
@@ -25,6 +28,8 @@ class Plan:
     moves: list[Move]
     arrivals: dict[str, int]
     nowhere: int
+    turnovers: Sequence[Turnover] = ()  # of a rebalance only, as is the forecast
+    forecast: Forecast | None = None
 
     @property
     def listed(self) -> list[Move]:
@@ -33,6 +38,10 @@ class Plan:
     @property
     def busiest(self) -> dict[str, int]:
         return dict(islice(self.arrivals.items(), LISTED))
+
+    @property
+    def most_touched(self) -> Sequence[Turnover]:
+        return self.turnovers[:LISTED]
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -69,8 +78,10 @@ def plan_rebalance(using: str = "default", most: int = MOST_PLANNED) -> Plan:
     placed = list(rows.values_list("job_id", "instance_id")[: destinations.most(most)])
     moves, _ = replan(placed, destinations.choose_again, most)
     forget_loads(using)  # they count the moves that were only planned
-    total = sum(read_loads(using).jobs.values())
-    return _plan(total, placed, moves, 0)
+    jobs = read_loads(using).jobs
+    takers = [Load(each.id, jobs.get(each.id, 0), each.weight) for each in cached(using).all]
+    planned = _plan(sum(jobs.values()), placed, moves, 0)
+    return replace(planned, turnovers=turnovers(jobs, moves), forecast=forecast(takers, moves))
 
 
 def plan_jobs(job_ids: list[str], using: str = "default") -> dict[str, str | None]:

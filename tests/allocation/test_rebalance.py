@@ -1,6 +1,7 @@
 """A rebalance: previewed, applied at a pace, watched and stopped, through every door."""
 
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
@@ -137,6 +138,17 @@ def test_the_command_previews_starts_and_stops(ao, capsys):
     assert json.loads(capsys.readouterr().out)["running"]
     call_command("rebalance", "--stop")
     assert "is stopped: 0 job ids moved" in capsys.readouterr().out
+
+
+def test_the_screen_shows_the_spread_and_what_arrives_and_leaves(client_as, ao):
+    text = client_as("viewer").get("/allocations/-/rebalance/").text
+    now, then = re.findall(r'<tr><th scope="row">(?:Now|Then)</th>(.*)</tr>', text)
+    assert re.findall(r">([\d.]+)<", now) == ["3", "0.0", "4.0", "12.0"]
+    assert float(re.findall(r">([\d.]+)<", then)[-1]) < 12
+    counts = plans.plan_rebalance().arrivals
+    for name, count in counts.items():
+        assert f'data-label="Arrive" class="number">{count}</td>' in text and name in text
+    assert f'data-label="Leave" class="number">{sum(counts.values())}</td>' in text
 
 
 def test_the_screen_previews_starts_shows_and_stops(client_as, ao):
