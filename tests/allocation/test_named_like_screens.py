@@ -13,4 +13,4 @@ def test_a_job_called_like_a_screen_has_its_page(job_id, client_as):
     ao.available("web-1")
     ao.allocate(job_id)
     page = client_as("viewer").get(f"/allocations/{job_id}/").text
-    assert f"<h1>{job_id}</h1>" in page
+    assert f'<h1><span class="mono">{job_id}</span></h1>' in page
