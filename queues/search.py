@@ -11,9 +11,11 @@ from django.db import connections
 from django.db.models import BooleanField, Func, Q, TextField
 from django.db.models.functions import Cast
 
-from queues.job_states import BEGUN_AS, INDEXED, NARROW, in_state
+from queues.at_instance import belongs_to, few_wait_for
+from queues.job_states import BEGUN_AS, INDEXED, NARROW, PENDING, in_state
 from queues.logic.job_query import Term, parsed
 from queues.models import QueuedJob, Script
+from queues.models.job import STICKY_WAITING
 from queues.shown import hidden
 
 LOOKED_THROUGH = 10_000  # jobs, newest first, for what no index answers
@@ -51,13 +53,15 @@ def search(
     if fingerprint:
         jobs = jobs.filter(fingerprint=fingerprint).extra(where=[NARROW["failed"]])
     floor = None
-    if not answered_by_index(text):
+    if state in PENDING and _few_wait(terms):
+        jobs = jobs.extra(where=[STICKY_WAITING])
+    elif not answered_by_index(text):
         floor, top = _window(state, newest, now)
         jobs = jobs.filter(pk__range=(floor or 0, top))
         if state in BEGUN_AS and ended is None and connections[jobs.db].vendor == "postgresql":
             jobs = _one_of(jobs, _newest_of(state, top))
     for term in terms:
-        jobs = jobs.filter(_condition(term))
+        jobs = jobs.filter(_condition(term, state))
     looked_into = [term for term in terms if term.name == "data"]
     return Found(_with_data(jobs, looked_into) if looked_into else jobs, floor)
 
@@ -104,6 +108,12 @@ def _window(state: str, newest: int | None, now: datetime) -> tuple[int | None, 
     return beyond, next(iter(ids[:1]), 0)
 
 
+def _few_wait(terms: Sequence[Term]) -> bool:
+    """Whether an index gives all jobs that wait for the instance that is asked for."""
+    asked = [term.value for term in terms if term.name == "instance"]
+    return bool(asked) and few_wait_for(asked[0], LOOKED_THROUGH)
+
+
 def _newest_of(state: str, top: int) -> Any:
     """Their keys: between the jobs of one state may stand any number of others."""
     jobs = QueuedJob.objects.visible().filter(**BEGUN_AS[state], pk__lte=top)
@@ -118,7 +128,7 @@ def _names_script(term: Term) -> bool:
     return term.name == "script" and "/" in term.value
 
 
-def _condition(term: Term) -> Q:
+def _condition(term: Term, state: str) -> Q:
     value = term.value
     if term.name == "id" or (not term.name and value.isascii() and value.isdigit()):
         return _id(value)
@@ -131,6 +141,8 @@ def _condition(term: Term) -> Q:
         return Q(error__icontains=value)
     if term.name == "sticky":
         return Q(sticky_key=value)
+    if term.name == "instance":
+        return Q(routed_to=value) if state in PENDING else belongs_to(value)
     if term.name == "by":
         return Q(pushed_by=value)
     if term.name == "data":

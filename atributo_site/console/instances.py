@@ -20,6 +20,7 @@ from allocation.snapshot import described
 from atributo_site.console import drain_changes, instance_drain, instance_settings
 from atributo_site.console.happenings import what_happened
 from atributo_site.console.instance_drain import DrainForm
+from atributo_site.console.instance_jobs import jobs_at
 from atributo_site.console.numbers import whole
 from atributo_site.console.reasons import reason_of
 from atributo_site.console.saved_views import views_of
@@ -90,6 +91,7 @@ class OneInstance(Screen):
             force=instance_drain.forced(row) if "force" in request.GET else None,
             ways_back=ways_back(row),
             jobs=jobs,
+            queued=jobs_at(row.pk, now),
             events=what_happened(f"instance:{row.pk}", EVENTS_SHOWN),
             now=now,
             may_operate=may(request.user, "instance.operate"),
