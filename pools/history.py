@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from pools.logic.stretches import Stretch, stretches
+from pools.logic.stretches import Stretch, share_of, stretches
 from pools.models import Backend, BackendChange
 
 DAY = timedelta(hours=24)
@@ -25,6 +25,10 @@ class History:
 
     stretches: Sequence[Stretch]
     changes: int
+
+    @property
+    def share_gone(self) -> float:
+        return share_of(self.stretches, Backend.State.GONE)
 
 
 def with_history(backends: Iterable[Any], now: datetime) -> list[Any]:

@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 from allocation.logic.counted import counted
 from atributo_site.console.durations import duration
 from atributo_site.console.subjects import subject_url
-from pools.history import History
+from pools.history import DAY, History
 
 register = template.Library()
 
@@ -37,6 +37,14 @@ def slots(states: Sequence[str]) -> SafeString:
     said = ", ".join(f"{count} {word}" for word, count in Counter(states).items())
     squares = format_html_join("", '<li class="is-{}" title="{}"></li>', ((w, w) for w in states))
     return format_html('<ul class="slots" role="img" aria-label="{}">{}</ul>', said, squares)
+
+
+@register.filter
+def gone_said(history: History) -> str:
+    """How much of the last day it was not in DNS; nothing when it always was."""
+    share = history.share_gone
+    said = f"gone for {duration(share * DAY.total_seconds())} of the last day"
+    return (said if share < 0.005 else f"{said}, {share:.0%}") if share else ""
 
 
 @register.simple_tag

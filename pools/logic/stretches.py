@@ -36,6 +36,11 @@ def stretches(
     return [stretch for stretch in found if stretch.share > 0]
 
 
+def share_of(found: Sequence[Stretch], state: str) -> float:
+    """How much of the whole span it was in a state, from 0 to 1."""
+    return min(1.0, sum(stretch.share for stretch in found if stretch.state == state))
+
+
 def before(changes: Sequence[tuple[datetime, str]], state: str) -> str:
     if not changes:
         return state

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pools.logic.stretches import Stretch, stretches
+from pools.logic.stretches import Stretch, share_of, stretches
 
 NOW = datetime(2030, 1, 2, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -33,3 +33,5 @@ def test_stretches_follow_each_other_and_end_now(changes, state, born_at):
     ends = [stretch.begin + stretch.share for stretch in found]
     assert [stretch.begin for stretch in found[1:]] == pytest.approx(ends[:-1])
     assert ends[-1:] == pytest.approx([1.0] if found else [])
+    whole = sum(share_of(found, word) for word in ("present", "gone"))
+    assert whole == pytest.approx(1.0 - found[0].begin if found else 0.0)
