@@ -1,16 +1,14 @@
 """Event: what happened, when, by whom. Rows are only ever added, and removed by retention."""
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 from hashlib import md5
 
 from django.db import models
 from django.db.models import Func
 from django.db.models.functions import Now
 
-LARGEST_KEY = 2**63 - 1
-STEP = timedelta(hours=1)  # that the database's clock may go back without hiding an event
-
+from allocation.models.near import near
 
 LONGEST_SUBJECT = 320
 
@@ -46,23 +44,10 @@ class EventQuerySet(models.QuerySet["Event"]):
         return first.union(*others, all=True)
 
     def near(self, since: datetime | None, until: datetime | None) -> "EventQuerySet":
-        """The part of the key where a time is: ids grow with it, but for a clock that steps."""
-        rows, every = self, self.model._default_manager.using(self.db)
-        if since is not None:
-            before = every.filter(at__lt=since - STEP).order_by("-at", "-pk")
-            rows = rows.filter(pk__gt=_first_key(before, 0))
-        if until is not None:
-            later = every.filter(at__gte=until + STEP).order_by("at", "pk")
-            rows = rows.filter(pk__lt=_first_key(later, LARGEST_KEY))
-        return rows
+        return near(self, since, until)
 
     def newest_first(self) -> "EventQuerySet":
         return self.order_by("-id")
-
-
-def _first_key(rows: models.QuerySet, otherwise: int) -> int:
-    found = rows.values_list("pk", flat=True).first()
-    return otherwise if found is None else found
 
 
 class Event(models.Model):

@@ -1,4 +1,4 @@
-"""Pools & DNS: watched names, their backends, what happened to them, and live pools."""
+"""Pools & DNS: watched names, their backends, and live pools."""
 
 from typing import Any
 
@@ -10,17 +10,12 @@ from django.shortcuts import redirect
 from allocation.models.clock import database_now
 from atributo_site.console.navigation import address
 from atributo_site.console.numbers import whole
-from atributo_site.console.pool_forms import (
-    AdministerForm,
-    ChangePoolForm,
-    PoolForm,
-)
+from atributo_site.console.pool_forms import ChangePoolForm, PoolForm
 from atributo_site.console.saved_views import views_of
 from atributo_site.console.screen import Screen
 from atributo_site.keyset import page_by_key
 from atributo_site.permissions import may
 from pools import configure
-from pools.administer import administer, still_held
 from pools.configure import pool_named
 from pools.history import with_history
 from pools.live import live_pools, reports, with_live
@@ -106,19 +101,6 @@ class Backends(PoolScreen):
         )
 
 
-class Timeline(PoolScreen):
-    url_name = "pools-timeline"
-    template_name = "console/pools/timeline.html"
-
-    def get(self, request: HttpRequest) -> HttpResponse:
-        rows = BackendChange.objects.select_related("pool")
-        name = request.GET.get("pool", "")[:100]
-        if name:
-            rows = rows.filter(pool__name=name)
-        page = self.page(rows, descending=True)
-        return self.show(page=page, name=name, views=views_of(request, self.url_name))
-
-
 class Live(PoolScreen):
     url_name = "pools-live"
     template_name = "console/pools/live.html"
@@ -198,18 +180,3 @@ class Forget(Screen):
         configure.forget(name)
         messages.success(request, f"{name} is watched no longer; its instances stay as they are.")
         return redirect("pools")
-
-
-class Administer(Screen):
-    actions = {"POST": "pool.operate"}
-
-    def post(self, request: HttpRequest, name: str, key: str) -> HttpResponse:
-        form = AdministerForm(request.POST)
-        if not form.is_valid():
-            messages.error(request, "Choose ready, drain or maintenance.")
-            return redirect("pool", name)
-        backend = administer(name, key, **form.cleaned_data)
-        messages.success(request, f"{backend.instance_id}: {backend.administrative}.")
-        if warning := still_held(backend):
-            messages.warning(request, warning)
-        return redirect("pool", name)

@@ -1,12 +1,16 @@
 """The screens of pools and DNS."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.core.management import call_command
 
+from allocation import doors
 from allocation.models.clock import database_now
-from pools.models import Backend, Pool, PoolSnapshot
+from atributo_site.console import pool_timeline
+from pools.changes import note
+from pools.models import Backend, BackendChange, Pool, PoolSnapshot
 from pools.snapshot import snapshot
 from tests.pools_site.watching import SRV, states
 
@@ -45,7 +49,81 @@ def test_an_operator_drains_a_backend_and_makes_it_ready(client_as, two):
         answer = client.post(url, {"administrative": word}, follow=True)
         assert f"10.0.0.1:8001: {word}." in answer.text
         assert states()["10.0.0.1:8001"] == state
-    assert "Choose ready" in client.post(url, {"administrative": "fly"}, follow=True).text
+    wrong = client.post(url, {"administrative": "fly"}, follow=True).text
+    assert "Administrative: Select a valid choice. fly" in wrong
+
+
+def test_draining_a_backend_says_what_it_means_and_stays_where_it_was_pressed(client_as, two):
+    client, key = client_as("operator"), Backend.objects.get(port=8001).key
+    here = "/pools/backends/?state=present"
+    assert 'name="next" value="/pools/backends/?state=present"' in client.get(here).text
+    url = f"/pools/watched/svc/backends/{key.replace('/', chr(0x1F))}"
+    form = {"administrative": "drain", "reason": "disks", "next": here}
+    answer = client.post(url, form, follow=True)
+    assert answer.redirect_chain == [(here, 302)]
+    said = 'until you <a href="/instances/10.0.0.1:8001/">give the drain a pace</a>'
+    assert said in answer.text and ": disks" in answer.text
+    form = {"administrative": "maintenance", "next": "https://elsewhere.example/"}
+    answer = client.post(url, form, follow=True)
+    assert answer.redirect_chain == [("/pools/watched/svc/", 302)]
+
+
+def test_a_drain_of_a_backend_whose_instance_is_gone_promises_nothing(client_as, two):
+    backend = Backend.objects.get(port=8001)
+    doors.remove_instance(backend.instance_id)
+    url = f"/pools/watched/svc/backends/{backend.key.replace('/', chr(0x1F))}"
+    text = client_as("operator").post(url, {"administrative": "drain"}, follow=True).text
+    assert "10.0.0.1:8001: drain." in text and "give the drain a pace" not in text
+
+
+@pytest.mark.parametrize(
+    ("asked", "kinds"),
+    [
+        ("", {"added", "gone", "stale"}),
+        ("pool=svc&kind=gone", {"gone"}),
+        ("kind=failed", set()),
+        ("since=2h", {"gone", "stale"}),
+        ("until=2h", {"added"}),
+        ("pool=nobody", set()),
+    ],
+)
+def test_the_timeline_is_filtered_by_name_kind_and_time(client_as, two, asked, kinds):
+    BackendChange.objects.exclude(kind="added").delete()
+    note(Pool.objects.get(), BackendChange.Kind.GONE)
+    note(Pool.objects.get(), BackendChange.Kind.STALE)
+    earlier = database_now() - timedelta(days=1)
+    BackendChange.objects.filter(kind="added").update(at=earlier)
+    answer = client_as("viewer").get(f"/pools/timeline/?{asked}")
+    shown = {change.kind for change in answer.context["page"].rows}
+    assert (answer.status_code, shown) == (200, kinds)
+    assert ("No change matches" in answer.text) == (not kinds)
+
+
+def test_a_wrong_filter_of_the_timeline_says_which(client_as, two):
+    answer = client_as("viewer").get("/pools/timeline/?since=soon&kind=nothing")
+    assert answer.status_code == 400
+    assert "<strong>Since:</strong> «soon» is neither" in answer.text
+    assert "<strong>What:</strong> Select a valid choice" in answer.text
+
+
+def test_one_kind_is_looked_for_no_further_back_than_is_said(client_as, two, monkeypatch):
+    monkeypatch.setattr(pool_timeline, "LOOKED_THROUGH", 1)
+    note(Pool.objects.get(), BackendChange.Kind.STALE)
+    note(Pool.objects.get(), BackendChange.Kind.FRESH)
+    text = client_as("viewer").get("/pools/timeline/?kind=added").text
+    assert "Looked through the newest 10,000 changes, back to" in text
+    assert "An earlier «Until» looks further back." in text
+
+
+def test_a_backend_says_how_long_it_was_gone_in_the_last_day(client_as, two):
+    pool, backend = Pool.objects.get(), Backend.objects.get(port=8001)
+    now = database_now()
+    Backend.objects.update(first_seen_at=now - timedelta(days=9))
+    for kind, hours in (("gone", 8), ("returned", 2)):
+        made = BackendChange.objects.create(pool=pool, kind=kind, key=backend.key, actor="x")
+        BackendChange.objects.filter(pk=made.pk).update(at=now - timedelta(hours=hours))
+    BackendChange.objects.filter(kind="added").update(at=now - timedelta(days=9))
+    assert "gone for 6 h of the last day, 25%" in client_as("viewer").get("/pools/backends/").text
 
 
 def test_an_administrator_watches_changes_and_forgets_a_name(client_as, loopback_permitted):

@@ -82,9 +82,13 @@ DEEDS = [
     Deed(
         "pool-administer",
         given=partial(with_backend, "five"),
-        at=PAGE,
-        steps=(press(f"Drain {BACKEND}"),),
-        seen=f"{BACKEND}: drain.",
+        at="/pools/backends/",
+        steps=(
+            unfold(f"Take out {BACKEND}"),
+            typed("reason", "disks"),
+            press(f"Drain {BACKEND}"),
+        ),
+        seen="give the drain a pace",
         changed=lambda words: Instance.objects.get(pk=BACKEND).state == "draining",
     ),
     Deed(
