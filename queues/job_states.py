@@ -9,7 +9,8 @@ from django.db import connections
 from queues.logic.lifecycle import Status
 from queues.logic.ranks import PAUSED, RANKS, STICKY_RANKS
 
-STATES = ("waiting", "delayed", "paused", "running", "complete", "failed", "aborted")
+PENDING = ("waiting", "delayed", "paused")
+STATES = (*PENDING, "running", "complete", "failed", "aborted")
 PAUSED_RANKS = ", ".join(str(rank + PAUSED) for rank in (*RANKS, *STICKY_RANKS))
 
 # SQLite takes a partial index only where its condition stands in the query as it was defined,
