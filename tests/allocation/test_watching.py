@@ -6,7 +6,9 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 from django.db import connections
+from django.db.models.functions import Now
 
+from allocation import drains
 from allocation.atributo import Atributo
 from allocation.leases import HeldLease
 from allocation.models import Drain, Instance, Rebalance
@@ -60,6 +62,17 @@ def test_a_watched_drain_shows_its_progress_and_ends_when_it_is_done(curator, sh
     assert "old: 0% done, 0 moved; left: 10 sticky keys" in shown.getvalue()
     assert "old is drained with 0 job ids. " in capsys.readouterr().out
     assert (Instance.objects.get(pk="old").drain.moved, len(ao.jobs("new"))) == (10, 10)
+
+
+def test_watching_a_drain_that_runs_leaves_it_as_it_is(monkeypatch):
+    Atributo().available("old")
+    drains.drain("old", reason="heat", moves_per_minute=5, deadline_seconds=3600)
+    before = Drain.objects.get()
+    monkeypatch.setattr("time.sleep", lambda seconds: Drain.objects.update(done_at=Now()))
+    call_command("instances", "drain", "old", "--watch")
+    after = Drain.objects.get()
+    assert (after.reason, after.moves_per_minute) == ("heat", 5)
+    assert after.deadline_at == before.deadline_at
 
 
 def test_a_watched_rebalance_ends_when_it_is_done(curator, shown, capsys):

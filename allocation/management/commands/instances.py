@@ -94,8 +94,8 @@ class Command(AtributoCommand):
             drains.stop(instance_id)
             return self._say(instance_id, **options)
         wishes = [options["reason"] or None, options["deadline"], options["pace"]]
-        is_only_forced = options["force"] and wishes == [None] * 3
-        if not (is_only_forced and drains.is_running(instance_id)):
+        is_as_it_is = (options["force"] or options["watch"]) and wishes == [None] * 3
+        if not (is_as_it_is and drains.is_running(instance_id)):
             self._begin(instance_id, **options)
         if options["force"]:
             patiently(lambda: drains.force(instance_id))
