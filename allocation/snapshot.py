@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Max, Sum
+from django.db.models import Count, Max, Sum
 
 from allocation.holds import holding
 from allocation.models import Drain, IdNumber, Instance, InstanceLoad, Roster
+from allocation.models.id_number import HELD
 from allocation.trouble import troubled
 
 LISTED = 50
@@ -27,15 +28,17 @@ def snapshot(now: datetime) -> dict[str, Any]:
         "draining": Drain.objects.running().count(),
         "troubled": troubled(),
         "jobs_allocated": InstanceLoad.objects.aggregate(n=Sum("jobs"))["n"] or 0,
-        "id_numbers_held": IdNumber.objects.held().count(),
-        "id_numbers_ahead_seconds": id_numbers_ahead_seconds(now),
+        **id_numbers(now),
     }
 
 
-def id_numbers_ahead_seconds(now: datetime) -> float:
-    """How far ids are before the clock, by batches or because it went back."""
-    mark_ms = IdNumber.objects.aggregate(mark=Max("high_water_ms"))["mark"] or 0
-    return max(0.0, mark_ms / 1000 - now.timestamp())
+def id_numbers(now: datetime) -> dict[str, float]:
+    """Who holds one, and how far ids are before the clock: by batches, or because it went back."""
+    seen = IdNumber.objects.aggregate(held=Count("pk", filter=HELD), mark=Max("high_water_ms"))
+    return {
+        "id_numbers_held": seen["held"],
+        "id_numbers_ahead_seconds": max(0.0, (seen["mark"] or 0) / 1000 - now.timestamp()),
+    }
 
 
 def described(rows: Sequence[Any], now: datetime) -> list[dict[str, Any]]:

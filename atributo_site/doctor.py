@@ -12,7 +12,7 @@ from django.core import checks
 from django.db import DatabaseError, connection
 
 from allocation.models.clock import database_now
-from allocation.snapshot import id_numbers_ahead_seconds
+from allocation.snapshot import id_numbers
 from atributo_site.attention import MOST_AHEAD_SECONDS
 from atributo_site.console.durations import roughly
 from atributo_site.env_file import source_of, with_env_file
@@ -54,7 +54,7 @@ def examine() -> list[Finding]:
     now = database_now()
     state = present(now)
     health = RedisHealth(**state["redis"])
-    seen = [_redis(health), _job_ids(id_numbers_ahead_seconds(now)), *_processes(state)]
+    seen = [_redis(health), _job_ids(id_numbers(now)), *_processes(state)]
     return [_versions(database, health), *found, *seen]
 
 
@@ -159,8 +159,9 @@ def _clock() -> Finding:
     return Finding("clock", "ok", sentence)
 
 
-def _job_ids(seconds: float) -> Finding:
+def _job_ids(numbers: dict[str, float]) -> Finding:
     """The mark of a number is stored, so that a clock that went back shows."""
+    seconds = numbers["id_numbers_ahead_seconds"]
     sentence = f"{roughly(seconds)} ahead of the clock" if seconds else "not ahead of the clock"
     if seconds > MOST_AHEAD_SECONDS:
         fix = "run a time service (NTP); ids go on from there, and the clock catches up"

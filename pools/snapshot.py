@@ -21,7 +21,7 @@ def snapshot(now: datetime) -> dict[str, Any]:
     return {
         "names": _counts(Pool.objects.annotate(word=WORD), "word"),
         "backends": _counts(Backend.objects.all(), "state"),
-        "processes": PoolSnapshot.objects.fresh().count(),
+        "processes": _processes(reports),
         "troubled": [_pool(pool, now) for pool in troubled],
         "dead_backends": dead_backends(reports)[:MOST_TROUBLED],
     }
@@ -29,6 +29,11 @@ def snapshot(now: datetime) -> dict[str, Any]:
 
 def _counts(rows: Any, word: str) -> dict[str, int]:
     return dict(rows.order_by().values_list(word).annotate(Count("pk")))
+
+
+def _processes(reports: list[PoolSnapshot]) -> int:
+    is_cut = len(reports) == MOST_PROCESSES
+    return PoolSnapshot.objects.fresh().count() if is_cut else len(reports)
 
 
 def _pool(pool: Pool, now: datetime) -> dict[str, Any]:

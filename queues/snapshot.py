@@ -18,8 +18,9 @@ NOTHING = dict.fromkeys(SUMS, 0)
 
 def snapshot(now: datetime) -> dict[str, Any]:
     existing = Queue.objects.existing()
-    queues = queue_lines(list(with_depth(existing).order_by("name")[:MOST_QUEUES]), now)
-    not_shown = existing.count() - len(queues)
+    first = list(with_depth(existing).order_by("name")[: MOST_QUEUES + 1])
+    queues = queue_lines(first[:MOST_QUEUES], now)
+    not_shown = existing.count() - len(queues) if len(first) > len(queues) else 0
     return {
         "queues": queues,
         "more": not_shown > 0,

@@ -4,10 +4,12 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+HELD = ~Q(holder="") & Q(expires_at__gt=Now())
+
 
 class IdNumberQuerySet(models.QuerySet):
     def held(self) -> "IdNumberQuerySet":
-        return self.exclude(holder="").filter(expires_at__gt=Now())
+        return self.filter(HELD)
 
     def free(self) -> "IdNumberQuerySet":
         return self.filter(Q(holder="") | Q(expires_at__lte=Now()))

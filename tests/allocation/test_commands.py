@@ -54,8 +54,10 @@ def test_instances_are_listed_by_their_state(run, two):
     }
     assert ids == {
         "available": ["instance1"],
-        "unavailable": ["instance0", "instance2"],
+        "unavailable": ["instance2"],
         "draining": ["instance0"],
+        "drained": [],
+        "dead": [],
     }
 
 
