@@ -7,6 +7,7 @@ from django.db.models import Count, Max, Min
 
 from queues.job_states import INDEXED
 from queues.models import QueuedJob
+from queues.one_of import with_keys
 
 LOOKED_AT = 10_000  # failed jobs, newest first: a group that is older is no news
 FEW = 1_000
@@ -40,10 +41,18 @@ def failing(now: datetime) -> list[dict[str, Any]]:
 
 def failed_since(since: datetime) -> list[tuple[int, datetime]]:
     """Queue id and end of each of the newest failed jobs that ended since."""
+    return list(_ended_since(since).values_list("queue_id", "ended_at"))
+
+
+def queues_failed_since(since: datetime) -> set[int]:
+    """The queues of these jobs."""
+    return set(_ended_since(since).values_list("queue_id", flat=True).distinct())
+
+
+def _ended_since(since: datetime) -> Any:
     # Keys first: asked for more, PostgreSQL leaves their index and walks through the table.
     keys = list(_failed().order_by("-pk").values_list("pk", flat=True)[:FEW])
-    ended: Any = QueuedJob.objects.filter(pk__in=keys or [0], ended_at__gte=since)
-    return list(ended.order_by().values_list("queue_id", "ended_at"))
+    return with_keys(QueuedJob.objects.filter(ended_at__gte=since), keys).order_by()
 
 
 def newest_failed(most: int) -> Any:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.contrib.postgres.expressions import ArraySubquery
 from django.db import connections
-from django.db.models import BooleanField, Func, Q, TextField
+from django.db.models import Q, TextField
 from django.db.models.functions import Cast
 
 from queues.at_instance import belongs_to, few_wait_for
@@ -16,6 +15,7 @@ from queues.job_states import BEGUN_AS, INDEXED, NARROW, PENDING, in_state
 from queues.logic.job_query import Term, parsed
 from queues.models import QueuedJob, Script
 from queues.models.job import STICKY_WAITING
+from queues.one_of import one_of
 from queues.shown import hidden
 
 LOOKED_THROUGH = 10_000  # jobs, newest first, for what no index answers
@@ -59,7 +59,7 @@ def search(
         floor, top = _window(state, newest, now)
         jobs = jobs.filter(pk__range=(floor or 0, top))
         if state in BEGUN_AS and ended is None and connections[jobs.db].vendor == "postgresql":
-            jobs = _one_of(jobs, _newest_of(state, top))
+            jobs = one_of(jobs, _newest_of(state, top))
     for term in terms:
         jobs = jobs.filter(_condition(term, state))
     looked_into = [term for term in terms if term.name == "data"]
@@ -81,21 +81,7 @@ def _ended_in(jobs: Any, period: Period, newest: int | None) -> Any:
         ended = ended.filter(ended_at__gte=since)
     if until is not None:
         ended = ended.filter(ended_at__lt=until)
-    return _one_of(jobs, ended.order_by("-ended_at").values("pk")[:LOOKED_THROUGH])
-
-
-def _one_of(jobs: Any, keys: Any) -> Any:
-    if connections[jobs.db].vendor == "postgresql":
-        return jobs.filter(_OneOf("pk", ArraySubquery(keys)))
-    return jobs.filter(pk__in=keys)
-
-
-class _OneOf(Func):
-    """As an array: PostgreSQL looks each key up, where it would join by a walk along the table."""
-
-    template = "(%(expressions)s))"
-    arg_joiner = " = ANY("
-    output_field = BooleanField()
+    return one_of(jobs, ended.order_by("-ended_at").values("pk")[:LOOKED_THROUGH])
 
 
 def _window(state: str, newest: int | None, now: datetime) -> tuple[int | None, int]:

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from queues.depth import COUNTED, first_due, oldest_is_sticky, oldest_seconds, with_depth
-from queues.failures import failed_since, failing
+from queues.failures import failing, queues_failed_since
 from queues.job_states import INDEXED
 from queues.late import late
 from queues.logic.lateness import lateness
@@ -36,7 +36,7 @@ def queue_lines(queues: list[Any], now: datetime) -> list[dict[str, Any]]:
     """Each of these queues, which have their depth, with its minutes and what failed in them."""
     ids = [queue.pk for queue in queues]
     hours, minutes = sums(ids, now), series(ids, now)
-    failed = {queue_id for queue_id, _ in failed_since(now - HOUR)}
+    failed = queues_failed_since(now - HOUR)
     return [
         {
             **queue_shown(queue, now, hours.get(queue.pk)),

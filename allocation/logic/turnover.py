@@ -34,5 +34,9 @@ def forecast(takers: Sequence[Load], moves: Sequence[Move]) -> Forecast:
     """Those that take no jobs lose theirs, and are not part of the spread."""
     gained = Counter(move.target for move in moves)
     gained.subtract(move.source for move in moves)
-    after = [replace(load, jobs=load.jobs + gained[load.instance_id]) for load in takers]
+    after = [_with(load, gained.get(load.instance_id, 0)) for load in takers]
     return Forecast(spread(takers), spread(after), len(moves))
+
+
+def _with(load: Load, jobs: int) -> Load:
+    return replace(load, jobs=load.jobs + jobs) if jobs else load

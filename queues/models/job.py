@@ -141,7 +141,9 @@ class QueuedJob(models.Model):
                 fields=["queue", "rank", "due_at", "id"], condition=WAITING, name="job_waiting"
             ),
             models.Index(
-                fields=["id", "due_at", "parent"], condition=WAITING, name="job_waiting_by_id"
+                fields=["id", "due_at", "parent", "paused_at"],
+                condition=WAITING,
+                name="job_waiting_by_id",
             ),
             models.Index(
                 fields=["routed_to", "queue", "rank", "due_at", "id"],
@@ -184,7 +186,7 @@ class QueuedJob(models.Model):
                 fields=["mount", "script", "id", "status", "parent"], name="job_by_script"
             ),
             models.Index(
-                fields=["mount", "script", "status", "id", "due_at", "parent"],
+                fields=["mount", "script", "status", "id", "due_at", "parent", "paused_at"],
                 condition=Q(status__in=["pending", "progress", "failed"]),
                 name="job_by_script_and_status",
             ),
