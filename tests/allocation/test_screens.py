@@ -358,7 +358,7 @@ def test_the_snapshot_takes_a_constant_number_of_queries(two, django_assert_num_
     for n in range(60):
         two.available(f"more{n}")
     two.allocate_many(f"job{n}" for n in range(30))
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(8):
         taken = snapshot(database_now())
     assert (taken["instances_total"], len(taken["instances"])) == (62, 50)
     assert (taken["jobs_allocated"], taken["instances_left_out"]) == (30, 12)

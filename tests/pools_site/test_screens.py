@@ -211,7 +211,7 @@ def test_the_snapshot_takes_the_same_queries_for_any_number_of_names(
         + [Pool(name="calm", domain="x.example", is_watched=False)]
     )
     now = database_now()
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(4):
         taken = snapshot(now)
     assert taken["names"] == {"failed": 50, "paused": 1, "running": 1}
     assert taken["backends"] == {"present": 2}
