@@ -8,9 +8,9 @@ from atributo_site.console.job_state import job_state
 from atributo_site.console.navigation import address
 from atributo_site.keyset import capped_count, said_count
 from queues.at_instance import belongs_to, waiting_for, workers_at
+from queues.job_states import in_state
 from queues.logic.job_query import written
 from queues.models import QueuedJob, Station
-from queues.search import in_state
 
 SHOWN = 10
 LINKED = ("running", "waiting", "delayed")
