@@ -4,10 +4,11 @@ from typing import Any
 
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Least, Now
-from django.db.transaction import atomic, on_commit
+from django.db.transaction import atomic
 from knox.models import AuthToken, get_digest_token
 from knox.settings import CONSTANTS
 
+from allocation.after_commit import after_commit
 from allocation.errors import AtributoError
 from allocation.events import record
 from allocation.models.clock import from_now
@@ -76,7 +77,7 @@ def end(scope: TokenScope) -> None:
         gone, _ = AuthToken.objects.filter(pk=scope.token_id).delete()
         if gone:
             record("token.revoked", f"token:{scope.pk}", name=scope.name, owner=owner)
-        on_commit(lambda: known_tokens.forget(scope.token_id), robust=True)
+        after_commit(lambda: known_tokens.forget(scope.token_id))
 
 
 def own_tokens(user: Any) -> QuerySet[TokenScope]:

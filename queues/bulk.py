@@ -7,8 +7,9 @@ from typing import Any
 
 from django.db import IntegrityError
 from django.db.models.functions import Now
-from django.db.transaction import atomic, on_commit
+from django.db.transaction import atomic
 
+from allocation.after_commit import after_commit
 from allocation.events import record
 from queues import left_behind, steering
 from queues.calls import call_off
@@ -57,7 +58,7 @@ def _retry(ids: list[int], done: Done) -> None:
         for job_id in ids:
             _retry_one(job_id, done)
     for queue in Queue.objects.filter(jobs__in=ids).distinct():
-        ring(queue.pk, queue.name, queue.max_workers)
+        after_commit(partial(ring, queue.pk, queue.name, queue.max_workers))
 
 
 def _wait_again(ids: list[int]) -> int:
@@ -96,7 +97,7 @@ def _abort(ids: list[int], done: Done) -> None:
         aborted = QueuedJob.objects.filter(pk__in=ids, aborted_at__isnull=False)
         left = left_behind.of_jobs(aborted.values_list("pk", flat=True))
     left_behind.roll_back(left)
-    on_commit(partial(call_off, ids), robust=True)
+    after_commit(partial(call_off, ids))
     done.changed += changed
 
 
@@ -109,7 +110,7 @@ def _delete(ids: list[int], done: Done) -> None:
         Run.objects.filter(job_id__in=ids).delete()
         done.changed += QueuedJob.objects.filter(pk__in=ids).delete()[0]
     left_behind.roll_back(left)
-    on_commit(partial(call_off, ids), robust=True)
+    after_commit(partial(call_off, ids))
 
 
 ACTIONS: dict[str, Callable[[list[int], Done], None]] = {

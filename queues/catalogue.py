@@ -3,8 +3,9 @@
 from typing import Any
 
 from django.db.models.functions import Now
-from django.db.transaction import atomic, on_commit
+from django.db.transaction import atomic
 
+from allocation.after_commit import after_commit
 from allocation.events import current_actor, record
 from queues.due import has_due
 from queues.errors import BadQueue, QueueNotFound
@@ -37,7 +38,7 @@ def create(name: str, max_workers: int | None = None, *, using: str = "default")
         if made or changes:
             kind = "queue.created" if made else "queue.changed"
             record(kind, f"queue:{name}", using=using, max_workers=queue.max_workers)
-    on_commit(lambda: ring_due(queue, using), using=using, robust=True)
+    after_commit(lambda: ring_due(queue, using), using=using)
     return QueueHandle(name, using=using)
 
 
@@ -70,7 +71,7 @@ def resume(name: str, *, using: str = "default") -> bool:
     changes = {"paused_at": None, "paused_by": ""}
     resumed = _switch(name, "queue.resumed", {"paused_at__isnull": False}, changes, using)
     queue = row(name, using=using)
-    on_commit(lambda: ring_due(queue, using), using=using, robust=True)
+    after_commit(lambda: ring_due(queue, using), using=using)
     return resumed
 
 

@@ -9,8 +9,9 @@ from typing import Any
 
 from django.db import connection
 from django.db.models.functions import Now
-from django.db.transaction import atomic, on_commit
+from django.db.transaction import atomic
 
+from allocation.after_commit import after_commit
 from allocation.events import record
 from allocation.transactions.errors import JobIsRolledBack, TransactionIsOver
 from allocation.transactions.models import Transaction
@@ -79,7 +80,7 @@ def deliver(transaction: int) -> int:
         held.model.objects.filter(pk__in=[push.pk for push in pushes]).delete()
         for queue in {push.queue_id: push.queue for push in pushes}.values():
             due = sum(push.queue_id == queue.pk for push in pushes)
-            on_commit(partial(ring, queue.pk, queue.name, due), robust=True)
+            after_commit(partial(ring, queue.pk, queue.name, due))
     return len(pushes)
 
 

@@ -5,8 +5,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from django.db import connections
-from django.db.transaction import atomic, on_commit
+from django.db.transaction import atomic
 
+from allocation.after_commit import after_commit
 from allocation.errors import AtributoError
 from queues import definitions, outbox, push_sql
 from queues.dialect import dialect
@@ -123,7 +124,7 @@ def _insert_and_ring(prepared: Prepared, facts: list[Any]) -> int | None:
         return None
     job_id, slot_id, number = stored
     if slot_id is not None:
-        call(prepared.queue, [(slot_id, number)])
+        after_commit(partial(call, prepared.queue, [(slot_id, number)]), using=prepared.using)
     return job_id
 
 
@@ -164,12 +165,12 @@ def _ring_after_commit(prepared: Prepared, ids: list[int]) -> None:
     if not ids:
         return
     if prepared.options.sticky_key is not None:
-        on_commit(partial(_send, prepared, ids), using=prepared.using, robust=True)
+        after_commit(partial(_send, prepared, ids), using=prepared.using)
     elif prepared.due_now():
         bells = partial(
             ring, prepared.queue_id, prepared.queue, min(len(ids), 1000), using=prepared.using
         )
-        on_commit(bells, using=prepared.using, robust=True)
+        after_commit(bells, using=prepared.using)
 
 
 def _send(prepared: Prepared, ids: list[int]) -> None:

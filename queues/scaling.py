@@ -1,8 +1,9 @@
 """One job more or less at once: whoever else scales the queue at that moment counts, too."""
 
 from django.db.models import F
-from django.db.transaction import atomic, on_commit
+from django.db.transaction import atomic
 
+from allocation.after_commit import after_commit
 from allocation.events import record
 from queues import catalogue
 from queues.models import Queue
@@ -20,5 +21,5 @@ def scale_by(name: str, step: int, *, using: str = "default") -> int | None:
         queue = Queue.objects.using(using).get(pk=found.pk)  # ours until we commit
         queue.add_slots()
         record("queue.changed", f"queue:{name}", using=using, max_workers=queue.max_workers)
-    on_commit(lambda: catalogue.ring_due(queue, using), using=using, robust=True)
+    after_commit(lambda: catalogue.ring_due(queue, using), using=using)
     return queue.max_workers

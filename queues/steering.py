@@ -6,8 +6,9 @@ from typing import Any
 from django.db import IntegrityError
 from django.db.models import Case, F, When
 from django.db.models.functions import Now
-from django.db.transaction import atomic, on_commit
+from django.db.transaction import atomic
 
+from allocation.after_commit import after_commit
 from allocation.events import record
 from queues import left_behind
 from queues.calls import call_off
@@ -56,7 +57,7 @@ def abort(job_id: int, *, reason: str = "", using: str = "default") -> bool:
             _end_run(job_id, using)
             facts = {"reason": reason} if reason else {}
             record("job.aborted", f"job:{job_id}", using=using, **facts)
-            on_commit(partial(call_off, [job_id]), using=using, robust=True)
+            after_commit(partial(call_off, [job_id]), using=using)
         left = left_behind.of_jobs([job_id]) if aborted else []
     left_behind.roll_back(left)
     if not aborted and not jobs.filter(pk=job_id).exists():
@@ -102,7 +103,7 @@ def delete(job_id: int, *, using: str = "default") -> bool:
         deleted, _ = QueuedJob.objects.using(using).filter(pk=job_id).delete()
         if deleted:
             record("job.deleted", f"job:{job_id}", using=using)
-            on_commit(partial(call_off, [job_id]), using=using, robust=True)
+            after_commit(partial(call_off, [job_id]), using=using)
     left_behind.roll_back(left)
     return deleted > 0
 
@@ -120,7 +121,7 @@ def _end_run(job_id: int, using: str) -> None:
 
 def ring_for(job_id: int, using: str) -> None:
     job = QueuedJob.objects.using(using).select_related("queue").get(pk=job_id)
-    on_commit(lambda: _ring(job, using), using=using, robust=True)
+    after_commit(lambda: _ring(job, using), using=using)
 
 
 def _ring(job: QueuedJob, using: str) -> None:

@@ -143,6 +143,18 @@ def test_nobody_pickles_evaluates_or_sends_signals():
     assert broken == []
 
 
+def test_only_after_commit_registers_what_follows_a_commit():
+    """Anything else could hand Django an object without a name, whose error is then raised."""
+    found = {
+        str(path.relative_to(ROOT))
+        for folder in OURS
+        for path in files(folder)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Name | ast.Attribute) and ast.unparse(node).endswith("on_commit")
+    }
+    assert found == {"allocation/after_commit.py", "allocation/job_ids.py"}
+
+
 def test_transactions_never_mention_instances_or_allocations():
     broken = [
         f"{path.relative_to(ROOT)} mentions {word}"
