@@ -1,5 +1,7 @@
 """Errors that callers meet. Each has an HTTP status and a stable code that programs may test."""
 
+from math import ceil, inf
+
 
 class AtributoError(Exception):
     """Root of every error that Atributo raises on purpose."""
@@ -117,12 +119,33 @@ class BadNumbering(AtributoError):
     code = "bad_numbering"
 
 
-class NoWorkerNumber(AtributoError):
-    """Every worker number for job ids is taken."""
+class NoJobIdYet(AtributoError):
+    """The same call may succeed in `wait_seconds`; some is not worth the whole patience."""
 
     status_code = 503
+    retry_after_seconds = 1
+    patience_seconds = inf
+
+    def __init__(self, message: str, wait_seconds: float) -> None:
+        super().__init__(message)
+        self.wait_seconds = wait_seconds
+
+
+class NoWorkerNumber(NoJobIdYet):
+    """Every worker number for job ids is taken."""
+
     code = "no_worker_number"
-    retry_after_seconds = 2
+    patience_seconds = 2.0
+
+
+class TooManyJobIds(NoJobIdYet):
+    """This process has made ids so far ahead of the clock that it must wait for it."""
+
+    code = "too_many_job_ids"
+
+    def __init__(self, message: str, wait_seconds: float) -> None:
+        super().__init__(message, wait_seconds)
+        self.retry_after_seconds = max(1, ceil(wait_seconds))
 
 
 class InvalidJobId(AtributoError):

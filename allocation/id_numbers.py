@@ -1,22 +1,23 @@
 """Worker numbers for job ids: leased in the database, with the mark that no id exceeds."""
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from django.db.models import F
 from django.db.models.functions import Now
 from django.db.transaction import atomic
 
+from allocation import id_journal
 from allocation.errors import BadNumbering, LeaseLost, NoWorkerNumber
 from allocation.logic.counted import counted
-from allocation.logic.job_ids import Block, block, refusal
+from allocation.logic.id_blocks import Block, Mark, Wish
+from allocation.logic.job_ids import refusal
 from allocation.models import IdNumber
-from allocation.models.clock import from_now
+from allocation.models.clock import database_now, from_now
 
 LEASE_SECONDS = 30
-PATIENCE_SECONDS = 2.0
 PAUSE_SECONDS = 0.1
+LEASED = ["holder", "token", "expires_at"]
+MARKED = ["high_water_ms", "ahead_ms", "set_back_ms"]
 
 
 @dataclass(frozen=True)
@@ -27,92 +28,84 @@ class Number:
     cluster_size: int
     token: int
 
-    def reserve(
-        self, clock: Callable[[], int], count: int, lead_ms: int | None, using: str
-    ) -> Block | int:
+    def reserve(self, clock: Callable[[], int], wish: Wish, floor: Mark, using: str) -> Block | int:
         """A block that nobody else gets, stored before it is used; or milliseconds to wait.
 
-        The clock is read with the row locked: those who share a number see it in their order.
+        It lies after the floor, too: what the process has made with a number that it lost. The
+        clock is read with the row locked: those who share a number see it in their order.
         """
         with atomic(using=using):
             row = self._row(using)
-            found = block(
-                now_ms=clock(),
-                high_water_ms=row.high_water_ms,
-                ahead_ms=row.ahead_ms,
-                count=count,
-                lead_ms=lead_ms,
-            )
+            found = wish(max(row.mark, floor, key=lambda mark: mark.ms), clock())
             if isinstance(found, Block):
-                row.high_water_ms, row.ahead_ms = found.end_ms, found.ahead_ms
+                row.mark = found.mark
             row.expires_at = from_now(LEASE_SECONDS)
-            row.save(using=using, update_fields=["high_water_ms", "ahead_ms", "expires_at"])
+            _store(row, using)
         return found
 
     def release(self, last_ms: int, end_ms: int, using: str) -> None:
         """Hand it over at once; what is left of the last block may be used again."""
-        rows = IdNumber.objects.using(using).filter(pk=self.number, token=self.token)
-        rows.filter(high_water_ms=end_ms).update(high_water_ms=last_ms)
-        rows.update(holder="", expires_at=Now())
+        try:
+            _complete(self.cluster_size, using)
+            with atomic(using=using):
+                row = self._row(using)
+                if row.high_water_ms == end_ms:
+                    row.high_water_ms = last_ms
+                row.holder, row.expires_at = "", Now()
+                _store(row, using)
+        except (LeaseLost, BadNumbering):
+            return  # it is another's by now
 
     def _row(self, using: str) -> IdNumber:
-        rows = IdNumber.objects.using(using).select_for_update()
-        row = rows.filter(pk=self.number, token=self.token).exclude(holder="").first()
-        if row is None:
+        rows = IdNumber.objects.using(using).select_for_update().filter(pk=self.number)
+        row = next(iter(id_journal.recalled(rows, using)), None)
+        if row is None or row.token != self.token or not row.holder:
             raise LeaseLost(f"worker number {self.number} went to another process")
         if row.cluster_size != self.cluster_size:
             raise _mixed(row.cluster_size, self.cluster_size)
         return row
 
 
-def take(
-    worker_id: str,
-    cluster_size: int,
-    holder: str,
-    using: str,
-    *,
-    now_ms: int,
-    sleep: Callable[[float], None] = time.sleep,
-    monotonic: Callable[[], float] = time.monotonic,
-) -> Number:
-    """A number of our own: the one that was asked for, or with «auto» any that is free."""
+def take(worker_id: str, cluster_size: int, holder: str, using: str) -> Number:
+    """A number of our own: the one that was asked for, or with "auto" any that is free."""
     why = refusal(0 if worker_id == "auto" else int(worker_id), cluster_size)
     if why is not None:
         raise BadNumbering(why)
-    deadline = monotonic() + PATIENCE_SECONDS
-    while True:
-        found = _try(worker_id, cluster_size, holder, using, now_ms)
-        if found is not None:
-            return found
-        if monotonic() >= deadline:
-            raise NoWorkerNumber(f"all {cluster_size} worker numbers are taken")
-        sleep(PAUSE_SECONDS)
-
-
-def _try(worker_id: str, size: int, holder: str, using: str, now_ms: int) -> Number | None:
-    rows = IdNumber.objects.using(using)
-    if rows.filter(cluster_size=size).count() < size:
-        _agree(size, using)
+    _complete(cluster_size, using)
     with atomic(using=using):
         _lock(using)
-        _refuse_other_sizes(size, using)
-        free = rows.free().order_by("high_water_ms", "number")
-        row = free.first() if worker_id == "auto" else free.filter(pk=int(worker_id)).first()
+        _refuse_other_sizes(cluster_size, using)
+        row = _chosen(worker_id, holder, using)
         if row is None and worker_id != "auto":
             raise BadNumbering(f"another live process has worker_id={worker_id}")
         if row is None:
-            return None
-        _hold(row, holder, now_ms, using)
-        return Number(row.pk, size, row.token + 1)
+            taken = f"all {cluster_size} worker numbers are taken"
+            raise NoWorkerNumber(taken, wait_seconds=PAUSE_SECONDS)
+        if row.holder != holder:
+            row.holder, row.token, row.expires_at = holder, row.token + 1, from_now(LEASE_SECONDS)
+            _store(row, using)
+        return Number(row.pk, cluster_size, row.token)
 
 
-def _hold(row: IdNumber, holder: str, now_ms: int, using: str) -> None:
-    IdNumber.objects.using(using).filter(pk=row.pk).update(
-        holder=holder,
-        token=F("token") + 1,
-        expires_at=from_now(LEASE_SECONDS),
-        ahead_ms=max(0, row.high_water_ms - now_ms),
-    )
+def _chosen(worker_id: str, holder: str, using: str) -> IdNumber | None:
+    """The one that the holder has already, for instance by another thread; or a free one."""
+    rows = IdNumber.objects.using(using)
+    wanted = rows.all() if worker_id == "auto" else rows.filter(pk=int(worker_id))
+    now = database_now(using)
+    found = id_journal.recalled(wanted, using)
+    found.sort(key=lambda row: (row.holder != holder, row.high_water_ms, row.pk))
+    return next((row for row in found if row.holder == holder or not row.is_held(now)), None)
+
+
+def _store(row: IdNumber, using: str) -> None:
+    row.save(using=using, update_fields=[*LEASED, *MARKED])
+    id_journal.keep(row.pk, using)
+
+
+def _complete(size: int, using: str) -> None:
+    """A transaction that was rolled back may have taken the rows with it."""
+    if IdNumber.objects.using(using).filter(cluster_size=size).count() < size:
+        _agree(size, using)
 
 
 def _agree(size: int, using: str) -> None:

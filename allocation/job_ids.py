@@ -3,22 +3,35 @@
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TypeVar
 
 from django.conf import settings
 from django.db import connections
-from django.db.transaction import on_commit
 
 from allocation.aside import aside
 from allocation.busy import patiently
-from allocation.errors import BadNumbering, InvalidJobId, LeaseLost
-from allocation.id_numbers import Number, take
+from allocation.errors import (
+    BadNumbering,
+    DatabaseBusy,
+    InvalidJobId,
+    LeaseLost,
+    NoJobIdYet,
+    TooManyJobIds,
+)
+from allocation.id_numbers import LEASE_SECONDS, Number, take
 from allocation.leases import this_process
 from allocation.logic import job_ids as digits
-from allocation.logic.job_ids import Block, ParsedId
+from allocation.logic.id_blocks import MOST_AHEAD_MS, Block, Mark, Wish, batch, single_ids
+from allocation.logic.job_ids import ParsedId
 
-MOST_IDS = 1_000_000  # in one batch: each moves the mark of the number by a millisecond
+T = TypeVar("T")
+MOST_IDS = MOST_AHEAD_MS  # in one batch: each moves the mark of the number by a millisecond
 CHILDS_BLOCK = 20  # a forked child shares its parent's number and needs few
+PATIENCE_SECONDS = 10.0
+WEB_PATIENCE_SECONDS = 1.0  # others wait for the thread
 
 
 class Generator:
@@ -35,31 +48,26 @@ class Generator:
         lead_ms: int,
         *,
         using: str = "default",
+        patience_seconds: float = PATIENCE_SECONDS,
         time_ns: Callable[[], int] = time.time_ns,
         sleep: Callable[[float], None] = time.sleep,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self.worker_id, self.cluster_size, self.lead_ms = worker_id, cluster_size, lead_ms
-        self.using = using
+        self.using, self.patience_seconds = using, patience_seconds
         self.number: Number | None = None
-        self._time_ns, self._sleep = time_ns, sleep
+        self._time_ns, self._sleep, self._monotonic = time_ns, sleep, monotonic
         self._lock, self._refilling = threading.Lock(), threading.Lock()
+        self._holder, self._is_borrowed = this_process(), False
         self._block_size = max(1, lead_ms // 2)
         self._last_ms = self._end_ms = -1
+        self._since_ns = self._until_ns = 0
+        self._mark = Mark()
         self._second, self._digits = -1, ""
         self._tails: list[str] = []
 
     def get_job_id(self) -> str:
-        while True:
-            with self._lock:
-                ms = self._time_ns() // 1_000_000
-                if ms <= self._last_ms:
-                    ms = self._last_ms + 1
-                if ms <= self._end_ms:
-                    self._last_ms = ms
-                    return self._formatted(ms)
-            made = self._refilled()
-            if made is not None:
-                return made
+        return self._next() or self._insist(self._single)
 
     def get_job_ids(self, count: int) -> list[str]:
         """Many at once: they may run ahead of the clock by their own length."""
@@ -69,96 +77,127 @@ class Generator:
             return []
         if count > MOST_IDS:
             raise BadNumbering(f"one batch has at most {MOST_IDS} ids, not {count}")
-        while True:
-            number, found = self._reserve(count, None)
-            if isinstance(found, Block) and self._may_use(found):
-                tails = digits.tails(number.number, self.cluster_size)
-                return digits.format_range(found.start_ms, count, tails)
+        return self._insist(lambda is_first: self._batch(count))
 
     def release(self) -> None:
-        """Give the number back, on a clean stop."""
+        """Give the number back, on a clean stop; a child leaves it to its parent."""
         with self._lock:
             number, self.number = self.number, None
             last_ms, end_ms = self._last_ms, self._end_ms
             self._end_ms = -1
-        if number is not None:
+        if number is not None and not self._is_borrowed:
             with aside(self.using) as using:
                 number.release(last_ms, end_ms, using)
 
     def forked(self) -> None:
         """In the child: nothing of the parent's block may be used twice."""
         self._lock, self._refilling = threading.Lock(), threading.Lock()
+        self._holder, self._is_borrowed = this_process(), True
         self._end_ms = -1
         self._block_size = min(self._block_size, CHILDS_BLOCK)
 
-    def _refilled(self) -> str | None:
+    def _next(self) -> str | None:
+        """The next id of the block, while the number is ours for sure."""
+        with self._lock:
+            now_ns = self._time_ns()
+            ms = now_ns // 1_000_000
+            if ms <= self._last_ms:
+                ms = self._last_ms + 1
+            if ms <= self._end_ms and self._since_ns <= now_ns < self._until_ns:
+                self._last_ms = ms
+                return self._formatted(ms)
+        return None
+
+    def _insist(self, attempt: Callable[[bool], T]) -> T:
+        """Try until patience ends; nobody waits for the one who sleeps here."""
+        begun, is_first = self._monotonic(), True
+        while True:
+            try:
+                return attempt(is_first)
+            except NoJobIdYet as error:
+                waited = self._monotonic() - begun + error.wait_seconds
+                if waited > min(self.patience_seconds, error.patience_seconds):
+                    raise
+                self._sleep(error.wait_seconds)
+                is_first = False
+
+    def _single(self, is_first: bool) -> str:
+        """From a new block. Whoever has waited takes few: those who share the number do, too."""
+        least = (self._block_size if is_first else CHILDS_BLOCK) // 4
+        wish = single_ids(self._block_size, self.lead_ms, least=least)
+        if connections[self.using].in_atomic_block:
+            return self._refilled(wish)
+        with self._one_refills():
+            return self._next() or self._refilled(wish)
+
+    def _batch(self, count: int) -> list[str]:
+        number, found, _ = self._reserve(batch(count, self.lead_ms))
+        self._use(found, found.end_ms)
+        tails = digits.tails(number.number, self.cluster_size)
+        return digits.format_range(found.start_ms, count, tails)
+
+    @contextmanager
+    def _one_refills(self) -> Iterator[None]:
         """One thread asks the database, the others wait for its block.
 
         Not those inside a transaction: the one that asks may have to wait for them.
         """
-        if connections[self.using].in_atomic_block:
-            return self._from_new_block()
-        with self._refilling:
-            if max(self._now_ms(), self._last_ms + 1) <= self._end_ms:
-                return None
-            return self._from_new_block()
+        if not self._refilling.acquire(timeout=self.patience_seconds):
+            raise DatabaseBusy("the database keeps another thread waiting for job ids")
+        try:
+            yield
+        finally:
+            self._refilling.release()
 
-    def _from_new_block(self) -> str | None:
-        """The first id of a new block; None when another thread was faster, or after a wait."""
-        number, found = self._reserve(self._block_size, self.lead_ms)
-        if not isinstance(found, Block):
-            self._sleep(found / 1000)
-            return None
-        if not self._may_use(Block(found.start_ms, found.start_ms, found.ahead_ms)):
-            return None
-        connection = connections[self.using]
-        if connection.in_atomic_block and connection.vendor == "sqlite":
-            # The mark goes back if the caller rolls back: keep the rest only if it stays.
-            on_commit(lambda: self._keep(number, found), using=self.using)
-        else:
-            self._keep(number, found)
+    def _refilled(self, wish: Wish) -> str:
+        """The first id of a new block, whose rest is kept."""
+        number, found, since_ns = self._reserve(wish)
+        self._use(found, found.start_ms)
+        with self._lock:
+            if self.number == number and self._last_ms < found.end_ms:
+                self._end_ms = max(self._end_ms, found.end_ms)
+                self._since_ns, self._until_ns = since_ns, since_ns + LEASE_SECONDS * 10**9
         return digits.format_id(found.start_ms, number.number, self.cluster_size)
 
-    def _reserve(self, count: int, lead_ms: int | None) -> tuple[Number, Block | int]:
+    def _reserve(self, wish: Wish) -> tuple[Number, Block, int]:
+        since_ns = self._time_ns()
         with aside(self.using) as using:
-            return patiently(lambda: self._reserve_in(using, count, lead_ms), using)
+            number, found = patiently(lambda: self._reserve_in(using, wish), using)
+        if isinstance(found, Block):
+            return number, found, since_ns
+        seconds = found / 1000
+        said = f"job ids of this process are ahead of the clock; there is room in {seconds:.1f} s"
+        raise TooManyJobIds(said, wait_seconds=seconds)
 
-    def _reserve_in(
-        self, using: str, count: int, lead_ms: int | None
-    ) -> tuple[Number, Block | int]:
+    def _reserve_in(self, using: str, wish: Wish) -> tuple[Number, Block | int]:
         for _ in range(2):
             number = self.number or self._take(using)
+            floor = replace(self._mark, ms=self._last_ms)
             try:
-                return number, number.reserve(self._checked_ms, count, lead_ms, using)
+                return number, number.reserve(self._checked_ms, wish, floor, using)
             except LeaseLost:
                 self.number = None
         raise BadNumbering("the worker number is lost as soon as it is taken")
 
     def _take(self, using: str) -> Number:
-        now_ms = self._checked_ms()
-        number = take(self.worker_id, self.cluster_size, this_process(), using, now_ms=now_ms)
+        self._checked_ms()
+        number = take(self.worker_id, self.cluster_size, self._holder, using)
         with self._lock:
-            self.number = number
+            self.number, self._is_borrowed = number, False
             self._tails = digits.tails(number.number, self.cluster_size)
             self._end_ms = -1
         return number
 
-    def _may_use(self, found: Block) -> bool:
-        """Whether the block lies after everything this process gave out."""
+    def _use(self, found: Block, last_ms: int) -> None:
+        """Ids of a process grow: a block that another thread has overtaken is given up."""
         with self._lock:
             if found.start_ms <= self._last_ms:
-                return False
-            self._last_ms = found.end_ms
-            return True
-
-    def _keep(self, number: Number, found: Block) -> None:
-        with self._lock:
-            if self.number == number and self._last_ms < found.end_ms:
-                self._end_ms = max(self._end_ms, found.end_ms)
+                raise TooManyJobIds("another thread was faster", wait_seconds=0)
+            self._last_ms, self._mark = last_ms, found.mark
 
     def _checked_ms(self) -> int:
         """The clock, if an id can hold it."""
-        now_ms = self._now_ms()
+        now_ms = self._time_ns() // 1_000_000
         try:
             digits.second_digits(now_ms // 1000)
         except ValueError as error:
@@ -170,9 +209,6 @@ class Generator:
         if second != self._second:
             self._second, self._digits = second, digits.second_digits(second)
         return self._digits + self._tails[rest]
-
-    def _now_ms(self) -> int:
-        return self._time_ns() // 1_000_000
 
 
 _generator: Generator | None = None
@@ -199,6 +235,11 @@ def release() -> None:
     """On a clean stop of a process that made ids."""
     if _generator is not None:
         _generator.release()
+
+
+def wait_at_most(seconds: float) -> None:
+    """For a process whose threads others need, such as a web server."""
+    _this_process().patience_seconds = seconds
 
 
 def _this_process() -> Generator:

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
+from allocation import job_ids
 from allocation.busy import refuses_to_write
 from allocation.errors import AtributoError
 from allocation.events import Actor, acting
@@ -80,11 +81,17 @@ class AtributoCommand(BaseCommand):
             try:
                 if self.needs_migrations:
                     check_migrated()
-                self.perform(**options)
+                self._perform(options)
             except AtributoError as error:
                 self._refuse(error, options.get("json", False))
             except (DatabaseError, InterfaceError) as error:
                 self._refuse(database_failed(error), options.get("json", False))
+
+    def _perform(self, options: dict[str, Any]) -> None:
+        try:
+            self.perform(**options)
+        finally:
+            job_ids.release()  # the next process with this number need not wait for its lease
 
     def show(self, value: Any) -> None:
         """One JSON document on standard output."""

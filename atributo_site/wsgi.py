@@ -5,3 +5,7 @@ from django.core.wsgi import get_wsgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "atributo_site.settings")
 
 application = get_wsgi_application()
+
+from allocation import job_ids  # noqa: E402 – its models need the apps
+
+job_ids.wait_at_most(job_ids.WEB_PATIENCE_SECONDS)

@@ -152,7 +152,7 @@ def test_only_after_commit_registers_what_follows_a_commit():
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Name | ast.Attribute) and ast.unparse(node).endswith("on_commit")
     }
-    assert found == {"allocation/after_commit.py", "allocation/job_ids.py"}
+    assert found == {"allocation/after_commit.py"}
 
 
 def test_transactions_never_mention_instances_or_allocations():

@@ -72,38 +72,6 @@ def next_ms(now_ms: int, last_ms: int) -> int:
     return now_ms if now_ms > last_ms else last_ms + 1
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Milliseconds that one process may use, and how far they may be before the clock."""
-
-    start_ms: int
-    end_ms: int
-    ahead_ms: int
-
-
-def block(
-    *, now_ms: int, high_water_ms: int, ahead_ms: int, count: int, lead_ms: int | None
-) -> Block | int:
-    """The next block after the high-water mark, or the milliseconds to wait for one.
-
-    With a lead, for single ids, it ends at most that far before the clock, counted from where
-    batches or a clock that went back have left the mark. Without one, for a batch, it takes
-    all it needs. Only a clock that went back leaves the mark further ahead than that.
-    """
-    over_ms = high_water_ms - now_ms
-    went_back = lead_ms is not None and over_ms > max(0, ahead_ms) + lead_ms
-    ahead_ms = over_ms if went_back else max(0, min(ahead_ms, over_ms))
-    start_ms = max(now_ms, high_water_ms + 1)
-    end_ms = start_ms + count - 1
-    if lead_ms is None:
-        return Block(start_ms, end_ms, max(ahead_ms, end_ms - now_ms))
-    limit_ms = now_ms + ahead_ms + lead_ms
-    room = limit_ms - start_ms + 1
-    if room < max(1, count // 4):  # a few would be used up at once: wait for half a block
-        return max(1, count // 2) - room
-    return Block(start_ms, min(end_ms, limit_ms), ahead_ms)
-
-
 def parse(job_id: str | int) -> ParsedId:
     """Time, worker number and cluster size of an id; ValueError for what is none.
 

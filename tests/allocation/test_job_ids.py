@@ -13,54 +13,13 @@ from django.db.transaction import atomic
 
 from allocation import job_ids
 from allocation.errors import BadNumbering, InvalidJobId, NoWorkerNumber
-from allocation.id_numbers import take
 from allocation.job_ids import Generator
 from allocation.logic.job_ids import parse, sort_key
 from allocation.models import IdNumber
-from allocation.models.clock import from_now
+from tests.allocation.id_hands import HOUR, Hands, expire_all, generator, is_growing, lead_seconds
 
 pytestmark = pytest.mark.django_db(transaction=True)
-HOUR = 3600.0
 ROOT = Path(__file__).resolve().parents[2]
-
-
-class Hands:
-    """A clock with hands that can be set; sleeping lets the time pass."""
-
-    def __init__(self, seconds=1_790_000_000.0):
-        self.wall, self.steady = seconds, 0.0
-
-    def time_ns(self):
-        return int(self.wall * 1000) * 1_000_000
-
-    def monotonic(self):
-        return self.steady
-
-    def sleep(self, seconds):
-        self.wall += seconds
-        self.steady += seconds
-
-
-def generator(hands, worker_id="auto", size=100, lead_ms=1000):
-    return Generator(
-        worker_id,
-        size,
-        lead_ms,
-        time_ns=hands.time_ns,
-        sleep=hands.sleep,
-    )
-
-
-def lead_seconds(job_id, hands):
-    return parse(job_id).time.timestamp() - hands.wall
-
-
-def is_growing(ids):
-    return all(int(a) < int(b) for a, b in zip(ids, ids[1:], strict=False))
-
-
-def expire_all():
-    IdNumber.objects.update(expires_at=from_now(-1))
 
 
 def test_c04_ids_of_one_generator_grow():
@@ -221,13 +180,16 @@ def test_a_process_that_lost_its_number_takes_another():
     assert parse(sleeper.get_job_id()).worker_id != first
 
 
-def test_when_no_number_is_free_the_call_waits_two_seconds_and_gives_up():
+@pytest.mark.parametrize(("patience", "waited"), [(10, 2), (1, 1)])
+def test_when_no_number_is_free_the_call_waits_two_seconds_and_gives_up(patience, waited):
+    """In a web server, which has less patience, one second."""
     hands = Hands()
     for _ in range(10):
         generator(hands, size=10).get_job_id()
-    with pytest.raises(NoWorkerNumber):
-        take("auto", 10, "late", "default", now_ms=0, sleep=hands.sleep, monotonic=hands.monotonic)
-    assert hands.steady == pytest.approx(2, abs=0.11)
+    with pytest.raises(NoWorkerNumber) as refused:
+        generator(hands, size=10, patience=patience).get_job_id()
+    assert hands.steady == pytest.approx(waited, abs=0.11)
+    assert (refused.value.status_code, refused.value.retry_after_seconds) == (503, 1)
 
 
 @pytest.mark.parametrize(("worker_id", "size"), [("100", 100), ("0", 50), ("auto", 0)])
@@ -273,8 +235,8 @@ def test_a_rolled_back_transaction_gives_no_id_back():
         first = made.get_job_id()
         raise RuntimeError
     ids = [first, *(made.get_job_id() for _ in range(3))]
-    assert is_growing(ids)
-    assert IdNumber.objects.get(pk=7).high_water_ms / 1000 >= parse(ids[-1]).time.timestamp()
+    made.release()
+    assert is_growing([*ids, generator(hands, "7").get_job_id()])
 
 
 def test_ids_inside_one_transaction_grow():

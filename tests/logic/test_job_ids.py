@@ -10,8 +10,6 @@ from allocation.logic.job_ids import (
     CLUSTER_SIZES,
     END_MS,
     FIRST_MS,
-    Block,
-    block,
     format_id,
     format_range,
     next_ms,
@@ -129,39 +127,3 @@ def test_what_is_no_id_is_refused(text):
 def test_c14_a_year_that_two_digits_cannot_hold_is_refused(ms):
     with pytest.raises(ValueError, match="2010 to 2099"):
         second_digits(ms // 1000)
-
-
-MARKS = st.integers(-5000, 5000)
-COUNTS = st.integers(1, 2000)
-
-
-@given(MARKS, st.integers(0, 5000), COUNTS, st.integers(1, 2000))
-def test_a_block_lies_after_the_mark_and_not_beyond_the_lead(mark, ahead, count, lead):
-    found = block(now_ms=0, high_water_ms=mark, ahead_ms=ahead, count=count, lead_ms=lead)
-    if isinstance(found, Block):
-        assert mark < found.start_ms <= found.end_ms < found.start_ms + count
-        assert found.end_ms <= found.ahead_ms + lead and found.ahead_ms <= max(0, mark)
-    else:
-        assert found > 0
-
-
-@given(MARKS, st.integers(0, 5000), COUNTS, st.integers(1, 2000))
-def test_whoever_waits_as_told_gets_a_block(mark, ahead, count, lead):
-    facts = {"high_water_ms": mark, "count": count, "lead_ms": lead}
-    found = block(now_ms=0, ahead_ms=ahead, **facts)
-    waited = 0 if isinstance(found, Block) else found
-    again = block(now_ms=waited, ahead_ms=ahead, **facts)
-    assert isinstance(again, Block) or count // 2 > lead
-
-
-@given(st.integers(3001, 10**9), st.integers(0, 1000), st.integers(1, 2000))
-def test_a_mark_further_ahead_than_ids_can_be_is_where_a_clock_went_back(mark, ahead, lead):
-    found = block(now_ms=0, high_water_ms=mark, ahead_ms=ahead, count=lead, lead_ms=lead)
-    assert (found.start_ms, found.end_ms, found.ahead_ms) == (mark + 1, mark + lead, mark)
-
-
-@given(MARKS, st.integers(0, 5000), COUNTS)
-def test_a_batch_gets_all_it_needs_at_once(mark, ahead, count):
-    found = block(now_ms=0, high_water_ms=mark, ahead_ms=ahead, count=count, lead_ms=None)
-    assert found.end_ms - found.start_ms + 1 == count
-    assert found.start_ms == max(0, mark + 1) and found.ahead_ms >= found.end_ms

@@ -3,6 +3,7 @@
 import os
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -10,6 +11,7 @@ from django.contrib.contenttypes.models import ContentType
 from django.db import connections
 from django.db.transaction import atomic
 
+from allocation import id_journal
 from atributo_site import databases
 from tests.servers import database_template
 
@@ -64,6 +66,7 @@ class MigratedDatabase:
                 cursor.execute(f"DELETE FROM {self._quoted(table)}")
             for table in changed:
                 self._insert(cursor, table, self._first_rows[table])
+        Path(id_journal.path_of(ALIAS)).unlink(missing_ok=True)
 
     def drop(self):
         self.connection.creation.destroy_test_db(self._original_name, verbosity=0)

@@ -1,0 +1,73 @@
+"""SQLite's journal of worker numbers: what a caller's roll back cannot take back.
+
+SQLite has one writer. Inside a caller's transaction a number and its mark can only be stored
+in that transaction, and ids that were handed out would be made again after a roll back. So
+each row is copied into a file beside the database; whichever of the two is newer counts.
+Whoever asks holds the database's write lock: nobody else reads or writes the file then.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from django.db import connections
+
+from allocation.models import IdNumber
+
+SUFFIX = "-ids"
+RECORD_BYTES = 2048  # a holder's name has up to 255 characters
+FIELDS = ("holder", "token", "high_water_ms", "ahead_ms", "set_back_ms")
+
+
+def keep(number: int, using: str) -> None:
+    """Copy the row as it is in this transaction."""
+    if connections[using].vendor != "sqlite":
+        return  # there the transaction is one of our own
+    row = IdNumber.objects.using(using).get(pk=number)
+    record = {name: getattr(row, name) for name in FIELDS}
+    record["expires_at"] = row.expires_at.isoformat() if row.expires_at else None
+    with _file(using) as file:
+        os.pwrite(file, json.dumps(record).encode().ljust(RECORD_BYTES), number * RECORD_BYTES)
+
+
+def recalled(rows: Iterable[IdNumber], using: str) -> list[IdNumber]:
+    """The rows as they would be if no transaction had been rolled back."""
+    rows = list(rows)
+    if connections[using].vendor == "sqlite":
+        with _file(using) as file:
+            for row in rows:
+                _recall(row, os.pread(file, RECORD_BYTES, row.pk * RECORD_BYTES))
+    return rows
+
+
+def _recall(row: IdNumber, text: bytes) -> None:
+    try:
+        record = json.loads(text.strip(b"\0") or "null")
+    except ValueError:  # torn by a power failure: the row is what SQLite has kept
+        return
+    if record is None or _age(record) <= (row.token, row.high_water_ms):
+        return
+    for name in FIELDS:
+        setattr(row, name, record[name])
+    expires_at = record["expires_at"]
+    row.expires_at = datetime.fromisoformat(expires_at) if expires_at else None
+
+
+def _age(record: dict[str, Any]) -> tuple[int, int]:
+    return record["token"], record["high_water_ms"]
+
+
+def path_of(using: str) -> str:
+    return f"{connections[using].settings_dict['NAME']}{SUFFIX}"
+
+
+@contextmanager
+def _file(using: str) -> Iterator[int]:
+    file = os.open(path_of(using), os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        yield file
+    finally:
+        os.close(file)

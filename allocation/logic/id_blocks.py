@@ -1,0 +1,82 @@
+"""Blocks of milliseconds for job ids: how far the mark of a number may run before the clock."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+MOST_AHEAD_MS = 1_000_000  # as long as the longest batch: more than that waits for the clock
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The last millisecond that may be given out, and why it lies before the clock.
+
+    `ahead_ms` is how far batches, or a clock that went back, have pushed it; `set_back_ms` is
+    the share of the clock, which is not held against batches.
+    """
+
+    ms: int = 0
+    ahead_ms: int = 0
+    set_back_ms: int = 0
+
+    def at(self, now_ms: int, lead_ms: int) -> "Mark":
+        """As the clock sees it now: the lead shrinks as time passes.
+
+        A mark further ahead than ids can be is where a clock went back.
+        """
+        over_ms = self.ms - now_ms
+        if over_ms > self.ahead_ms + lead_ms:
+            return Mark(self.ms, over_ms, self.set_back_ms + over_ms - self.ahead_ms)
+        ahead_ms = max(0, min(self.ahead_ms, over_ms))
+        return Mark(self.ms, ahead_ms, min(self.set_back_ms, ahead_ms))
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Milliseconds that one process may use, and the mark that is stored before it does."""
+
+    start_ms: int
+    mark: Mark
+
+    @property
+    def end_ms(self) -> int:
+        return self.mark.ms
+
+
+# The next block, or the milliseconds until there is one.
+Wish = Callable[[Mark, int], Block | int]
+
+
+def single_ids(count: int, lead_ms: int, *, least: int = 1) -> Wish:
+    """At most `count`, not further before the clock than batches have left the mark and a lead.
+
+    Fewer than `least` would be used up at once: wait for twice as many.
+    """
+    least = max(1, min(least, count))
+
+    def wish(mark: Mark, now_ms: int) -> Block | int:
+        mark = mark.at(now_ms, lead_ms)
+        start_ms = max(now_ms, mark.ms + 1)
+        limit_ms = now_ms + mark.ahead_ms + lead_ms
+        room = limit_ms - start_ms + 1
+        if room < least:
+            return 2 * least - room
+        end_ms = min(start_ms + count - 1, limit_ms)
+        return Block(start_ms, Mark(end_ms, mark.ahead_ms, mark.set_back_ms))
+
+    return wish
+
+
+def batch(count: int, lead_ms: int) -> Wish:
+    """All of them, as far before the clock as their number takes them, up to a bound."""
+
+    def wish(mark: Mark, now_ms: int) -> Block | int:
+        mark = mark.at(now_ms, lead_ms)
+        most_ahead_ms = mark.set_back_ms + MOST_AHEAD_MS
+        start_ms = max(now_ms, mark.ms + 1)
+        end_ms = start_ms + count - 1
+        if end_ms > now_ms + most_ahead_ms + lead_ms:
+            return end_ms - now_ms - most_ahead_ms - lead_ms
+        ahead_ms = max(mark.ahead_ms, min(end_ms - now_ms, most_ahead_ms))
+        return Block(start_ms, Mark(end_ms, ahead_ms, mark.set_back_ms))
+
+    return wish
