@@ -1,58 +1,111 @@
 """Read new events so that none is missed, whatever the order of commits."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db import connections
-from django.db.models import BooleanField, F, Field, Func, Max, Q, QuerySet, TextField, Value
+from django.db.models import BooleanField, F, Field, Func, Max, Q, TextField, Value
 
-from allocation.logic.marks import Mark, oldest_open
+from allocation.logic.marks import Mark, is_of_the_past, oldest_open
 from allocation.models import Event
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def newest_mark(using: str = "default") -> Mark:
     """All that is committed counts as read."""
     if connections[using].vendor != "postgresql":
-        return Mark(str(Event.objects.using(using).aggregate(last=Max("id"))["last"] or 0))
-    with connections[using].cursor() as cursor:
-        cursor.execute("SELECT pg_current_snapshot()::text")
-        return Mark(cursor.fetchone()[0])
+        return _at(Event.objects.using(using).order_by("-id").first())
+    snapshot, cluster = _here(using)
+    return Mark(snapshot, origin=cluster)
 
 
 def events_after(mark: Mark, limit: int, using: str = "default") -> tuple[list[Event], Mark]:
     """At most `limit` events that the mark has not seen, and the mark that has seen them."""
     if connections[using].vendor != "postgresql":
         return _by_id(mark, limit, using)
+    snapshot, cluster = _here(using)
+    if mark.origin != cluster:
+        return _over_a_restore(mark, mark.reading or snapshot, cluster, limit, using)
     return _by_snapshot(mark, limit, using)
+
+
+def may_resume(mark: Mark, newest: Mark, using: str = "default") -> bool:
+    """False for a mark whose numbers say nothing about the events that are here."""
+    events = Event.objects.using(using)
+    if ":" in mark.seen and ":" in newest.seen and mark.origin != newest.origin:
+        return events.filter(cluster=mark.origin).exists()
+    if not is_of_the_past(mark, newest):
+        return False
+    if ":" in mark.seen or not mark.origin:
+        return True
+    return _at(events.filter(pk=int(mark.seen)).first()) == mark
 
 
 def _by_id(mark: Mark, limit: int, using: str) -> tuple[list[Event], Mark]:
     events = list(Event.objects.using(using).filter(id__gt=int(mark.seen)).order_by("id")[:limit])
-    return events, Mark(str(events[-1].pk)) if events else mark
+    return events, _at(events[-1]) if events else mark
+
+
+def _at(event: Event | None) -> Mark:
+    """Ids are given out again after an older copy of the file came back, moments are not."""
+    if event is None:
+        return Mark("0")
+    return Mark(str(event.pk), origin=(event.at - EPOCH) // timedelta(microseconds=1))
 
 
 def _by_snapshot(mark: Mark, limit: int, using: str) -> tuple[list[Event], Mark]:
     """Whose transaction the last snapshot did not see and this one does."""
-    unseen = Event.objects.using(using).filter(
-        ~Q(_visible_in(mark.seen)), writer__gte=oldest_open(mark.seen)
-    )
-    rows = list(_rest_of(unseen, mark).annotate(snapshot=CURRENT).order_by("writer", "id")[:limit])
+    unseen = Event.objects.using(using).filter(_unseen(mark) & _rest_of(mark))
+    rows = list(unseen.annotate(snapshot=CURRENT).order_by("writer", "id")[:limit])
     return sorted(rows, key=lambda event: event.pk), _next(mark, rows, is_full=len(rows) == limit)
 
 
-def _rest_of(unseen: QuerySet[Event], mark: Mark) -> QuerySet[Event]:
+def _unseen(mark: Mark) -> Q:
+    later = Q(cluster=mark.origin, writer__gte=oldest_open(mark.seen))
+    return later & ~Q(_visible_in(mark.seen))
+
+
+def _rest_of(mark: Mark) -> Q:
     """What a reading that did not fit into one page has left."""
     if not mark.reading:
-        return unseen
+        return Q()
     writer, last = mark.after
     later = Q(writer__gt=writer) | Q(writer=writer, id__gt=last)
-    return unseen.filter(later, Q(_visible_in(mark.reading)), writer__gte=writer)
+    return later & Q(_visible_in(mark.reading)) & Q(writer__gte=writer)
 
 
 def _next(mark: Mark, rows: list[Any], *, is_full: bool) -> Mark:
     reading = mark.reading or (rows[0].snapshot if rows else mark.seen)
     if is_full:
-        return Mark(mark.seen, reading, (rows[-1].writer, rows[-1].pk))
-    return Mark(reading)
+        return Mark(mark.seen, reading, (rows[-1].writer, rows[-1].pk), mark.origin)
+    return Mark(reading, origin=mark.origin)
+
+
+def _over_a_restore(
+    mark: Mark, reading: str, cluster: int, limit: int, using: str
+) -> tuple[list[Event], Mark]:
+    """A backup was restored since: what the mark has not seen there, and all that came here.
+
+    Numbers of transactions of one cluster say nothing in another one, but ids go on.
+    """
+    events = Event.objects.using(using)
+    last = events.filter(cluster=mark.origin).aggregate(last=Max("id"))["last"] or 0
+    elsewhere = Q(id__gt=last) & ~Q(cluster__in=[mark.origin, cluster])
+    here = Q(id__gt=last, cluster=cluster) & Q(_visible_in(reading))
+    unseen = events.filter(_unseen(mark) | elsewhere | here, id__gt=mark.after[1])
+    rows = list(unseen.order_by("id")[:limit])
+    if len(rows) == limit:
+        return rows, Mark(mark.seen, reading, (0, rows[-1].pk), mark.origin)
+    return rows, Mark(reading, origin=cluster)
+
+
+def _here(using: str) -> tuple[str, int]:
+    with connections[using].cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_current_snapshot()::text, (pg_control_system()).system_identifier"
+        )
+        return cursor.fetchone()
 
 
 def _cast(expression: F | Value, to: str) -> Func:

@@ -33,6 +33,18 @@ class WritersTransaction(Func):
         return "0", []
 
 
+class ThisCluster(Func):
+    """Which PostgreSQL cluster counts that number: a restored backup is in another one."""
+
+    output_field = models.BigIntegerField()
+
+    def as_postgresql(self, compiler, connection, **extra):
+        return "(pg_control_system()).system_identifier", []
+
+    def as_sqlite(self, compiler, connection, **extra):
+        return "0", []
+
+
 class EventQuerySet(models.QuerySet["Event"]):
     def about(self, subject: str) -> "EventQuerySet":
         """The events of one object, for example `instance:worker-7`."""
@@ -65,6 +77,7 @@ class Event(models.Model):
     facts = models.JSONField(default=dict, blank=True)
     request_id = models.CharField(max_length=64, default="", blank=True)
     writer = models.BigIntegerField(db_default=WritersTransaction(), editable=False)
+    cluster = models.BigIntegerField(db_default=ThisCluster(), editable=False)
 
     objects = EventQuerySet.as_manager()
 
@@ -76,7 +89,7 @@ class Event(models.Model):
             models.Index(fields=["kind", "-id", "actor"], name="event_by_kind"),
             models.Index(fields=["actor", "-id"], name="event_by_actor"),
             models.Index(fields=["at", "id"], name="event_by_time"),
-            models.Index(fields=["writer", "id"], name="event_by_writer"),
+            models.Index(fields=["cluster", "writer", "id"], name="event_by_cluster"),
         ]
 
     def __str__(self) -> str:

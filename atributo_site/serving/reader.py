@@ -13,8 +13,8 @@ from django.core.handlers.asgi import ASGIRequest
 from django.db import connections
 from rest_framework.exceptions import NotAuthenticated, ParseError, PermissionDenied, Throttled
 
-from allocation.event_feed import events_after, newest_mark
-from allocation.logic.marks import Mark, is_of_the_past, parsed
+from allocation.event_feed import events_after, may_resume, newest_mark
+from allocation.logic.marks import Mark, parsed
 from atributo_site.idle import is_idle
 from atributo_site.permissions import ACTIONS, may
 from atributo_site.rest.authentication import TokenAuthentication
@@ -74,7 +74,7 @@ def missed_since(mark: Mark) -> Missed:
 
 def _missed(mark: Mark) -> Missed:
     newest = newest_mark()
-    if not is_of_the_past(mark, newest):
+    if not may_resume(mark, newest):
         return Missed((), str(newest), too_much=True)
     events, now = events_after(mark, MOST_MISSED)
     if len(events) == MOST_MISSED:

@@ -6,9 +6,11 @@ import pytest
 from django.db import connections
 from django.db.transaction import atomic
 
-from allocation.event_feed import events_after, newest_mark
+from allocation.event_feed import events_after, may_resume, newest_mark
 from allocation.events import record
-from allocation.logic.marks import parsed
+from allocation.logic.marks import Mark, parsed
+from allocation.models import Event
+from allocation.models.clock import database_now
 
 
 @pytest.fixture
@@ -94,3 +96,42 @@ def test_events_of_savepoints_belong_to_their_transaction(transactional_db):
         with atomic():
             record("a.made", "a:2")
     assert subjects(events_after(mark, 10)[0]) == ["a:1", "a:2"]
+
+
+@pytest.mark.only_on("sqlite")
+def test_a_mark_from_before_an_older_copy_came_back_is_told_by_its_moment(transactional_db):
+    """Ids are given out again, so the id alone would let events be missed."""
+    record("a.made", "a:1")
+    lost = record_and_mark("a:2")
+    Event.objects.latest("pk").delete()
+    Event.objects.create(pk=int(lost.seen), kind="a.made", subject="a:3", at=database_now())
+    record("a.made", "a:4")
+    newest = newest_mark()
+    assert not may_resume(parsed(str(lost)), newest)
+    assert may_resume(parsed(str(newest)), newest)
+    assert may_resume(Mark(lost.seen), newest)  # as it was handed out by an older release
+
+
+def record_and_mark(subject):
+    record("a.made", subject)
+    return newest_mark()
+
+
+@pytest.mark.only_on("postgresql")
+def test_a_mark_of_a_cluster_that_nobody_knows_is_no_place_to_go_on_from(transactional_db):
+    newest = record_and_mark("a:1")
+    assert may_resume(newest, newest)
+    assert not may_resume(Mark(newest.seen, origin=42), newest)
+
+
+@pytest.mark.only_on("postgresql")
+def test_marks_and_events_from_before_clusters_were_named_go_on(transactional_db):
+    mark = record_and_mark("a:1")
+    record("a.made", "a:2")
+    Event.objects.update(cluster=0)
+    record("a.made", "a:3")
+    old = Mark(mark.seen)
+    assert may_resume(old, newest_mark())
+    events, mark = events_after(old, 10)
+    assert subjects(events) == ["a:2", "a:3"]
+    assert events_after(mark, 10)[0] == []

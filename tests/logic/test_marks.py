@@ -18,9 +18,9 @@ def snapshots(draw):
     return f"{start}:{end}:{','.join(map(str, listed))}"
 
 
-@given(snapshots() | numbers.map(str))
-def test_a_mark_survives_the_way_to_the_client_and_back(seen):
-    assert parsed(str(Mark(seen))) == Mark(seen)
+@given(snapshots() | numbers.map(str), st.integers(0, 10**18))
+def test_a_mark_survives_the_way_to_the_client_and_back(seen, origin):
+    assert parsed(str(Mark(seen, origin=origin))) == Mark(seen, origin=origin)
 
 
 @given(st.text(max_size=30))
@@ -32,6 +32,7 @@ def test_any_text_is_a_mark_or_none(text):
 @pytest.mark.parametrize(
     "text",
     ["", "i", "i-1", "s", "s1:2", "s2:1:", "s1:5:7", "s1:5:3,2", "s0:1:", "s1:2:1,", "i" + "1" * 19]
+    + ["i1.", "i1.0", "i1.01", "s.1:2:", "s0.1:2:", "s7.", "s7.i1", "s1:2:.7"]
     + ["i١", "s1:9:" + ",".join(["2"] * 5000)],
 )
 def test_other_text_is_no_mark(text):
