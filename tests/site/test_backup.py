@@ -38,7 +38,7 @@ def test_a_site_goes_on_from_its_backup(var, process_environment):
     subprocess.run([sys.executable, *shlex.split(saying)], cwd=var.parent, check=True)
     later = int(manage("job_id", "make"))
     shutil.copy(var.parent / "copy.sqlite3", var / "atributo.sqlite3")
-    for name in set(re.findall(r"atributo\.sqlite3-\w+", PAGE)):
+    for name in set(re.findall(r"`(atributo\.sqlite3-\w+)`", PAGE)):
         (var / name).unlink(missing_ok=True)
     with closing(sqlite3.connect(var / "atributo.sqlite3")) as restored:
         assert restored.execute("SELECT count(*) FROM allocation_idnumber").fetchone() == (0,)
