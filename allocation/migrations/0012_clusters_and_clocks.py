@@ -1,4 +1,4 @@
-"""Events that are there belong to no known cluster; only new ones name theirs."""
+"""Events name their cluster (those that are there: none), and numbers know clocks that went back."""
 
 from django.db import migrations, models
 
@@ -18,8 +18,9 @@ class AddCluster(migrations.AddField):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("allocation", "0012_bounded_lead")]
+    dependencies = [("allocation", "0011_place_in_one_call")]
     operations = [
+        migrations.AddField("idnumber", "set_back_ms", models.BigIntegerField(default=0)),
         AddCluster(
             "event", "cluster", models.BigIntegerField(db_default=ThisCluster(), editable=False)
         ),
