@@ -162,5 +162,5 @@ class RawList(admin.ModelAdmin):
 
 def _of_field(raw_list: RawList, request: HttpRequest, name: str) -> Any:
     """Django's own filter of a field, without anything chosen."""
-    field = raw_list.opts.get_field(name)
+    field: Any = raw_list.opts.get_field(name)
     return FieldListFilter.create(field, request, {}, raw_list.model, raw_list, field_path=name)

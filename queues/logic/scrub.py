@@ -2,10 +2,11 @@
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-MASK = "•••"
+from allocation.logic.secrets import MASK, masked, passwords_in, without_passwords
+
 SHORTEST = 4  # a shorter one would mask half of every text
 
 
@@ -22,7 +23,34 @@ def secret_names(schema: Mapping[str, Any] | None) -> set[str]:
     return found | secret_names(items) if isinstance(items, Mapping) else found
 
 
-def masked_names(value: Any, names: set[str]) -> Any:
+def origin(data: Any) -> tuple[str, str] | None:
+    """Of what a callback is given, a result, data and a job: mount and name of the job's script."""
+    match data:
+        case [_, _, {"mount": str(mount), "name": str(name), "status": _}]:
+            return mount, name
+    return None
+
+
+def passwords_of(definitions: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The options of a service whose type says that they are secret."""
+    return [name for name, definition in definitions.items() if definition["type"] == "password"]
+
+
+def hidden(value: Any, names: Collection[str] = ()) -> Any:
+    """The same JSON value without secrets, also where one stands among other text."""
+    return without(_masked(value, names), secrets_in(value, names))
+
+
+def secrets_in(value: Any, names: Collection[str] = ()) -> set[str]:
+    """The texts that must not be shown: they may stand elsewhere, too."""
+    return differing_texts(value, _masked(value, names))
+
+
+def _masked(value: Any, names: Collection[str]) -> Any:
+    return masked(masked_names(value, names))
+
+
+def masked_names(value: Any, names: Collection[str]) -> Any:
     """The same JSON value with the members of these names replaced."""
     if isinstance(value, dict):
         return {
@@ -34,14 +62,19 @@ def masked_names(value: Any, names: set[str]) -> Any:
     return value
 
 
-def unmasked(given: Any, original: Any) -> Any:
+def unmasked(given: Any, original: Any, shown: Any) -> Any:
     """What was shown masked and came back so is what it was."""
-    if given == MASK:
+    if given == MASK or (isinstance(given, str) and MASK in given and given == shown):
         return original
     if isinstance(given, dict) and isinstance(original, dict):
-        return {key: unmasked(value, original.get(key, value)) for key, value in given.items()}
+        members = shown if isinstance(shown, dict) else {}
+        return {
+            key: unmasked(value, original.get(key, value), members.get(key))
+            for key, value in given.items()
+        }
     if isinstance(given, list) and isinstance(original, list) and len(given) == len(original):
-        return [unmasked(one, other) for one, other in zip(given, original, strict=True)]
+        items = shown if isinstance(shown, list) else [None] * len(given)
+        return [unmasked(*each) for each in zip(given, original, items, strict=True)]
     return given
 
 
@@ -54,14 +87,16 @@ def unfilled(value: Any) -> Any:
     return value
 
 
-def differing_texts(plain: Any, masked: Any) -> set[str]:
+def differing_texts(plain: Any, shown: Any) -> set[str]:
     """The texts that stand in one value and are masked in the other."""
-    if isinstance(plain, dict) and isinstance(masked, dict):
-        pairs = [(plain[key], masked.get(key)) for key in plain]
-    elif isinstance(plain, list) and isinstance(masked, list):
-        pairs = list(zip(plain, masked, strict=False))
+    if isinstance(plain, dict) and isinstance(shown, dict):
+        pairs = [(plain[key], shown.get(key)) for key in plain]
+    elif isinstance(plain, list) and isinstance(shown, list):
+        pairs = list(zip(plain, shown, strict=False))
+    elif isinstance(shown, str) and shown != MASK:  # but for the password of an address
+        return {text for text in passwords_in(str(plain)) if len(text) >= SHORTEST}
     else:
-        return texts(plain) if plain != masked else set()
+        return texts(plain) if plain != shown else set()
     found: set[str] = set()
     for one, other in pairs:
         found |= differing_texts(one, other)
@@ -80,9 +115,7 @@ def texts(value: Any) -> set[str]:
 
 def scrubbed(text: str, secrets: set[str], limit: int) -> str:
     """A text that every database stores and that shows no secret."""
-    for secret in sorted(secrets, key=len, reverse=True):
-        text = text.replace(secret, MASK)
-    text = text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+    text = _cleared(text, secrets).replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
@@ -94,7 +127,13 @@ def without(value: Any, secrets: set[str]) -> Any:
         return {key: without(member, secrets) for key, member in value.items()}
     if isinstance(value, list):
         return [without(item, secrets) for item in value]
-    return scrubbed(value, secrets, len(value) + 1) if isinstance(value, str) else value
+    return _cleared(value, secrets) if isinstance(value, str) else value
+
+
+def _cleared(text: str, secrets: set[str]) -> str:
+    for secret in sorted(secrets, key=len, reverse=True):
+        text = text.replace(secret, MASK)
+    return without_passwords(text)
 
 
 def fingerprint(error: str) -> str:
