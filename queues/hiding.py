@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db.models import Q
 
+from allocation.logic import redaction
 from queues.logic import scrub
 from queues.models import QueuedJob, Script
 
@@ -18,15 +19,15 @@ class Hiding:
     texts: set[str]
 
     def data(self, data: Any) -> Any:
-        return scrub.hidden(data, self.names)
+        return redaction.hidden(data, self.names)
 
     def result(self, result: Any, data: Any) -> Any:
         """Without what is hidden in the data or in the configuration of the service, too."""
-        return scrub.without(scrub.hidden(result, self.names), self.met_with(data))
+        return redaction.without(redaction.hidden(result, self.names), self.met_with(data))
 
     def met_with(self, data: Any) -> set[str]:
         """The secret texts that a run with this data could meet."""
-        return self.texts | scrub.secrets_in(data, self.names)
+        return self.texts | redaction.secrets_in(data, self.names)
 
 
 def hiding(scripts: Iterable[Script]) -> Hiding:
@@ -35,7 +36,7 @@ def hiding(scripts: Iterable[Script]) -> Hiding:
     for script in scripts:
         service = script.service
         names |= scrub.secret_names(script.schema)
-        texts |= scrub.secrets_in(service.settings(), scrub.passwords_of(service.definitions))
+        texts |= redaction.secrets_in(service.settings(), scrub.passwords_of(service.definitions))
     return Hiding(names, texts)
 
 

@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 from django.db.transaction import atomic
 
 from allocation.events import record
+from allocation.logic.redaction import unmasked
 from queues.bundle import Bundle, opened
 from queues.errors import (
     BadMount,
@@ -20,7 +21,6 @@ from queues.errors import (
 )
 from queues.logic.manifest import configuration_errors
 from queues.logic.mounts import mount_error
-from queues.logic.scrub import unmasked
 from queues.logic.storable import json_refusal
 from queues.models import Catalogue, Script, Service
 from queues.run_now import run_candidate

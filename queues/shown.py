@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Any
 
+from allocation.logic import redaction
 from queues.hiding import hiding_of
 from queues.logic import scrub
 from queues.logic.lifecycle import FOREVER
@@ -11,7 +12,7 @@ from queues.models import AttemptTransaction, Queue, QueuedJob, Run, RunLog, Scr
 
 def hidden(value: Any, schema: dict[str, Any] | None) -> Any:
     """Without what looks like a secret or is marked as one in the schema."""
-    return scrub.hidden(value, scrub.secret_names(schema))
+    return redaction.hidden(value, scrub.secret_names(schema))
 
 
 def queue_shown(queue: Queue, running: int | None = None) -> dict[str, Any]:
@@ -134,7 +135,7 @@ def service_shown(service: Service) -> dict[str, Any]:
 
 
 def configuration_shown(service: Service) -> dict[str, Any]:
-    return scrub.hidden(service.settings(), scrub.passwords_of(service.definitions))
+    return redaction.hidden(service.settings(), scrub.passwords_of(service.definitions))
 
 
 def script_shown(script: Script) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from django.utils.html import format_html
 
 import queues
 from allocation.events import record
+from allocation.logic.redaction import unmasked
 from allocation.models.clock import database_now
 from atributo_site.console.job import PUSHED_AGAIN, found
 from atributo_site.console.job_options import OF_CODE, beside, options_of
@@ -19,7 +20,6 @@ from atributo_site.console.schema_form import SchemaForm
 from atributo_site.console.screen import Screen
 from queues.errors import BadPush, DataRefused, QueueNotFound
 from queues.hiding import hiding_of
-from queues.logic.scrub import unmasked
 from queues.models import QueuedJob
 
 

@@ -7,10 +7,10 @@ from typing import Any
 from django.core import signing
 
 from allocation.events import record
+from allocation.logic.redaction import unfilled, without
 from atributo_site.models import IdempotencyKey
 from queues.errors import ScriptFailed
 from queues.hiding import hiding
-from queues.logic.scrub import unfilled, without
 from queues.models import Script
 from queues.run_now import Ran, run_script
 from queues.shown import hidden

@@ -8,12 +8,12 @@ from urllib.parse import quote, urlencode
 from django.http import HttpRequest
 from django.urls import reverse
 
+from allocation.logic.redaction import unfilled
 from atributo_site.console.push_form import DEFAULT_QUEUE, PushForm
 from atributo_site.console.push_terminal import push_command, push_curl
 from atributo_site.console.schema_example import example
 from atributo_site.console.schema_form import PREFIX, WHOLE, SchemaForm
 from atributo_site.console.terminal import curl
-from queues.logic.scrub import unfilled
 from queues.models import Script
 from queues.shown import hidden
 

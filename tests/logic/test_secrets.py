@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from allocation.logic.redaction import differing_texts, hidden, scrubbed, secrets_in, unmasked
 from allocation.logic.secrets import MASK, looks_secret, masked, without_passwords
-from queues.logic.scrub import differing_texts, hidden, scrubbed, secrets_in, unmasked
+from queues.logic.scrub import secret_names
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -116,3 +117,22 @@ def test_addresses_and_texts_come_back_as_they_were():
 def test_only_what_is_masked_differs():
     value = {"to": "ada@example.net", "password": "hunter22", "deep": [{"token": ["one1", 2]}]}
     assert differing_texts(value, masked(value)) == {"hunter22", "one1"}
+
+
+PIN = {"type": "object", "properties": {"pin": {"type": "string", "x-secret": True}}}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        PIN,
+        {"properties": {"deep": PIN}},
+        {"type": "array", "items": PIN},
+        {"anyOf": [{"type": "null"}, PIN]},
+        {"allOf": [{"if": {}, "then": PIN}]},
+        {"$ref": "#/$defs/login", "$defs": {"login": PIN}},
+        {"additionalProperties": PIN},
+    ],
+)
+def test_a_mark_is_found_in_every_branch_of_a_schema(schema):
+    assert secret_names(schema) == {"pin"}
