@@ -47,8 +47,8 @@ def vera(transactional_db):
 
 
 @pytest.fixture
-def browser(site):
-    """browser("127.0.0.66") → a client that comes to nginx from this address."""
+def visitor(site):
+    """visitor("127.0.0.66") → a client that comes to nginx from this address."""
     with ExitStack() as opened:
 
         def open_one(address=HOME):
@@ -67,10 +67,10 @@ def log_in(client, name="vera", password=PASSWORD, **headers):
     return client.post("/admin/login/", data=form, headers={"Origin": origin, **headers})
 
 
-def test_log_in_pages_stream_and_addresses_work(site, browser, vera, wait_until):
+def test_log_in_pages_stream_and_addresses_work(site, visitor, vera, wait_until):
     plain = patient_http.get(f"{site.plain_url}/jobs/")
     assert plain.headers["Location"] == "https://127.0.0.1/jobs/"
-    client = browser()
+    client = visitor()
     assert log_in(client).headers["Location"] == "/"
     assert client.cookies["__Host-session"]
     pages = [client.get(path).status_code for path in ("/", "/jobs/", "/events/", "/api/v1/me")]
@@ -85,21 +85,21 @@ def test_log_in_pages_stream_and_addresses_work(site, browser, vera, wait_until)
         wait_until(lambda: "a:1" in stream.subjects())
 
 
-def test_a_stranger_locks_only_themselves(browser, vera):
-    stranger = browser(STRANGER)
+def test_a_stranger_locks_only_themselves(visitor, vera):
+    stranger = visitor(STRANGER)
     names = [f"nobody-{number}" for number in range(settings.AXES_FAILURE_LIMIT)]
     answers = [log_in(stranger, name, "wrong").status_code for name in names]
     assert answers == [200] * 19 + [429]
-    assert log_in(browser(STRANGER)).status_code == 429
+    assert log_in(visitor(STRANGER)).status_code == 429
     claimed = {"X-Forwarded-For": HOME, "Forwarded": f"for={HOME}"}
-    assert log_in(browser(STRANGER), **claimed).status_code == 429
-    assert log_in(browser()).status_code == 302
+    assert log_in(visitor(STRANGER), **claimed).status_code == 429
+    assert log_in(visitor()).status_code == 302
 
 
-def test_a_stranger_beside_the_proxy_locks_nobody_out(browser, vera):
+def test_a_stranger_beside_the_proxy_locks_nobody_out(visitor, vera):
     """Whose address is the proxy's own, so that nobody can tell them apart."""
-    stranger = browser(PROXY)
+    stranger = visitor(PROXY)
     names = [f"nobody-{number}" for number in range(settings.AXES_FAILURE_LIMIT + 1)]
     assert {log_in(stranger, name, "wrong").status_code for name in names} == {200}
-    assert log_in(browser(PROXY)).status_code == 302
-    assert log_in(browser()).status_code == 302
+    assert log_in(visitor(PROXY)).status_code == 302
+    assert log_in(visitor()).status_code == 302
