@@ -13,6 +13,8 @@ from atributo_site.raw_lists import RawList
 class EventList(RawList):
     view_action = "event.view"
     list_display = ["id", "at", "kind", "subject", "actor", "channel"]
+    exclude = ["facts"]
+    readonly_fields = ["shown_facts"]
     # Only what has an index: anything else would read a million rows to find none.
     search_fields = ["subject__exact", "kind__exact"]
     search_help_text = "A whole subject or kind."

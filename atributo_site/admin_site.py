@@ -83,7 +83,7 @@ class AtributoAdminSite(admin.AdminSite):
 def _check_address(request: HttpRequest) -> None:
     """PostgreSQL knows no NUL; what cannot be stored cannot be looked for."""
     if "%00" in request.META.get("QUERY_STRING", "") or "\x00" in request.path:
-        raise BadRequest("an address must not contain NUL")
+        raise BadRequest("An address must not contain NUL.")
 
 
 def _check_may(request: HttpRequest, raw_list: RawList) -> None:

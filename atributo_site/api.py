@@ -35,7 +35,7 @@ class EventFilters(django_filters.FilterSet):
 
 
 class EventSerializer(serializers.ModelSerializer):
-    facts = serializers.DictField()
+    facts = serializers.DictField(source="shown_facts")
 
     class Meta:
         model = Event

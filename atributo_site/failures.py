@@ -3,6 +3,7 @@
 import sys
 
 import structlog
+from django.core.exceptions import BadRequest
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
@@ -44,7 +45,8 @@ def failure(request: HttpRequest, status: int, detail: str = "") -> HttpResponse
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return failure(request, 400)
+    """A BadRequest is our own and says what is wrong; others may repeat what was sent."""
+    return failure(request, 400, str(exception) if isinstance(exception, BadRequest) else "")
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -3,7 +3,9 @@
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin.filters import FieldListFilter, SimpleListFilter
 from django.contrib.admin.views.main import ChangeList
+from django.core.exceptions import BadRequest
 from django.core.paginator import Paginator
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
@@ -40,6 +42,14 @@ class KeysetChangeList(ChangeList):
     def get_filters_params(self, params: Any = None) -> Any:
         lookups = super().get_filters_params(params)
         return {name: value for name, value in lookups.items() if name not in KEYS}
+
+    def get_filters(self, request: HttpRequest) -> Any:
+        offered = self.model_admin.filter_names(request)
+        unknown = sorted(self.get_filters_params().keys() - offered)
+        if unknown:
+            can = f"only by {', '.join(sorted(offered))}" if offered else "it has no filters"
+            raise BadRequest(f"This list is not filtered by {unknown[0][:100]}; {can}.")
+        return super().get_filters(request)
 
     def get_results(self, request: HttpRequest) -> None:
         self.paginator = self.model_admin.get_paginator(request, self.queryset, self.list_per_page)
@@ -92,6 +102,20 @@ class RawList(admin.ModelAdmin):
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return KeysetChangeList
 
+    def filter_names(self, request: HttpRequest) -> set[str]:
+        """What the filters beside the list put into its address."""
+        names: set[str] = set()
+        for each in self.get_list_filter(request):
+            if isinstance(each, type) and issubclass(each, SimpleListFilter):
+                names.add(str(each.parameter_name))
+            else:
+                names |= set(_of_field(self, request, str(each)).expected_parameters())
+        return names
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
+        """Django would allow any look-up of any field, and so tell what a hidden one holds."""
+        return request is not None and lookup in self.filter_names(request)
+
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return may(request.user, self.view_action)
 
@@ -134,3 +158,9 @@ class RawList(admin.ModelAdmin):
         for obj in queryset:
             record(f"{self.opts.model_name}.deleted", self.subject_of(obj))
         return super().log_deletions(request, queryset)
+
+
+def _of_field(raw_list: RawList, request: HttpRequest, name: str) -> Any:
+    """Django's own filter of a field, without anything chosen."""
+    field: Any = raw_list.opts.get_field(name)
+    return FieldListFilter.create(field, request, {}, raw_list.model, raw_list, field_path=name)

@@ -118,5 +118,5 @@ def _event(event: Event) -> dict[str, Any]:
         "channel": event.channel,
         "kind": event.kind,
         "subject": event.subject,
-        "facts": event.facts,
+        "facts": event.shown_facts,
     }

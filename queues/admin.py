@@ -99,7 +99,7 @@ class RunList(RawList):
 class ServiceList(RawList):
     view_action = "service.view"
     list_display = ["mount", "name", "version", "development", "changed_at"]
-    exclude = ["configuration"]  # may hold passwords
+    exclude = ["configuration", "definitions"]  # values and defaults may be passwords
     newest_first = False
 
 

@@ -123,7 +123,7 @@ class QueuedJobSerializer(serializers.Serializer):
     def to_representation(self, instance: Any) -> Any:
         is_sticky = instance.sticky_key is not None
         said = waiting_said(instance, database_now()) if is_sticky else ""
-        return {**job_shown(instance, instance.schema()), "waits_for": said}
+        return {**job_shown(instance), "waits_for": said}
 
 
 class AttemptSerializer(serializers.Serializer):

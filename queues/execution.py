@@ -8,8 +8,9 @@ from typing import Any
 from django.db import DatabaseError
 
 from allocation.errors import AtributoError
-from allocation.logic.secrets import masked
-from queues.context import Context, Emit, ServiceFacts
+from allocation.logic import redaction
+from queues.context import Context, Emit
+from queues.errors import ServiceNotFound
 from queues.logic import scrub
 from queues.logic.arguments import argv
 from queues.logic.backoff import checked
@@ -59,10 +60,10 @@ class Execution:
             self._lines += 1
             if self._lines > MOST_LINES:
                 return
-            message["text"] = scrub.scrubbed(message["text"], self.secrets, LONGEST_LINE)
+            message["text"] = redaction.scrubbed(message["text"], self.secrets, LONGEST_LINE)
             message["at"] = time.monotonic()
         if message["t"] == "progress":
-            message["note"] = scrub.scrubbed(message["note"], self.secrets, 255)
+            message["note"] = redaction.scrubbed(message["note"], self.secrets, 255)
         self._send(message)
 
     def fall_silent(self) -> None:
@@ -72,13 +73,26 @@ class Execution:
     def _call(self) -> Any:
         work = self.work
         data = json.loads(work["data"]) if work["data"] is not None else None
+        self.secrets = self._secrets_of_origin(data)
         if not work["mount"]:
+            self.secrets |= redaction.secrets_in(data)
             return imported(work["script"])(*argv(data))
         service = self._service(work["mount"])
-        self.secrets = secrets_of(service, work["script"], data)
+        self.secrets |= secrets_of(service, work["script"], data)
         if service.development and work["script"] != "setup":
             self._invoke(service, "setup", [])
         return self._invoke(service, work["script"], argv(data))
+
+    def _secrets_of_origin(self, data: Any) -> set[str]:
+        """Those that the job of another script had, whose callback this is."""
+        origin = scrub.origin(data)
+        if origin is None or self.work.get("candidate"):
+            return set()
+        mount, name = origin
+        try:
+            return secrets_of(self._service(mount), name, data)
+        except ServiceNotFound:  # uninstalled meanwhile, and its schema with it
+            return set()
 
     def _service(self, mount: str) -> LoadedService:
         """As it is installed, or as it is about to be."""
@@ -114,8 +128,8 @@ class Execution:
             "ok": False,
             "abandoned": not rolled_back,
             "timed_out": isinstance(error, TimedOut),
-            "error": scrub.scrubbed(text, self.secrets, LONGEST_ERROR),
-            "traceback": scrub.scrubbed("".join(lines), self.secrets, LONGEST_TRACEBACK),
+            "error": redaction.scrubbed(text, self.secrets, LONGEST_ERROR),
+            "traceback": redaction.scrubbed("".join(lines), self.secrets, LONGEST_TRACEBACK),
             "status_code": _status_code(error),
             "back_off": back_off,
         }
@@ -150,11 +164,8 @@ def secrets_of(service: LoadedService, name: str, data: Any) -> set[str]:
     """The secret values that a run of this script may meet."""
     script = service.scripts.get(name)
     names = scrub.secret_names(script.schema if script else None)
-    facts: ServiceFacts = service.facts
-    hidden = masked(scrub.masked_names(data, names))
-    return scrub.differing_texts(data, hidden) | scrub.differing_texts(
-        facts.configuration, masked(facts.configuration)
-    )
+    options = redaction.secrets_in(service.facts.configuration, service.passwords)
+    return options | redaction.secrets_in(data, names)
 
 
 def _to_nobody(message: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 from django.db.transaction import atomic
 
 from allocation.events import record
+from allocation.logic.redaction import unmasked
 from queues.bundle import Bundle, opened
 from queues.errors import (
     BadMount,
@@ -20,10 +21,10 @@ from queues.errors import (
 )
 from queues.logic.manifest import configuration_errors
 from queues.logic.mounts import mount_error
-from queues.logic.scrub import unmasked
 from queues.logic.storable import json_refusal
 from queues.models import Catalogue, Script, Service
 from queues.run_now import run_candidate
+from queues.shown import configuration_shown
 
 MOST_WARNINGS = 20
 log = structlog.get_logger(__name__)
@@ -65,7 +66,7 @@ def upgrade(
     service = _existing(mount, force)
     if service is None:
         return install(folder, mount, configuration=configuration, setup=setup, force=True)
-    merged = {**service.configuration, **unmasked(configuration or {}, service.settings())}
+    merged = {**service.configuration, **_as_meant(service, configuration or {})}
     return _exchange(service, opened(folder), merged, setup, teardown, "service.upgraded")
 
 
@@ -83,7 +84,7 @@ def replace(
     if service is None:
         return install(folder, mount, configuration=configuration, setup=setup, force=True)
     service.development = False
-    given = unmasked(configuration or {}, service.settings())
+    given = _as_meant(service, configuration or {})
     return _exchange(service, opened(folder), given, setup, teardown, "service.replaced")
 
 
@@ -106,7 +107,7 @@ def uninstall(mount: str, *, teardown: bool = True, force: bool = False) -> bool
 def configure(mount: str, values: dict[str, Any], *, whole: bool = False) -> Service:
     """Change some options, or with `whole` all of them; a secret given as its mask stays."""
     service = found(mount)
-    values = unmasked(values, service.settings())
+    values = _as_meant(service, values)
     service.configuration = values if whole else {**service.configuration, **values}
     _check_configuration(service)
     with atomic():
@@ -143,6 +144,11 @@ def check_mount(mount: str) -> None:
 def warnings_of(service: Service) -> dict[str, str]:
     """Option → what its configuration lacks."""
     return configuration_errors(service.definitions, service.configuration)
+
+
+def _as_meant(service: Service, given: dict[str, Any]) -> dict[str, Any]:
+    """What is given as it was shown, masked, keeps its value."""
+    return unmasked(given, service.settings(), configuration_shown(service))
 
 
 def _existing(mount: str, force: bool) -> Service | None:

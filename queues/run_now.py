@@ -14,6 +14,7 @@ from allocation.transactions.ending import renew
 from allocation.transactions.operations import Fence
 from queues import left_behind
 from queues.errors import ScriptFailed
+from queues.logic.scrub import passwords_of
 from queues.models import Catalogue, Script, Service
 from queues.prepared import json_text
 from queues.schema import check
@@ -66,7 +67,8 @@ def run_candidate(service: Service, scripts: list[Script], name: str) -> Ran:
         "configuration": service.settings(),
     }
     rows = [(script.name, {"name": script.name, "path": script.path}) for script in scripts]
-    work = {**_work(service.mount, name, None), "candidate": {"facts": facts, "scripts": rows}}
+    given = {"facts": facts, "scripts": rows, "passwords": passwords_of(service.definitions)}
+    work = {**_work(service.mount, name, None), "candidate": given}
     return execute(work, settings.ATRIBUTO.script_timeout_ms)
 
 

@@ -14,6 +14,7 @@ from django.conf import settings
 
 from queues.context import ServiceFacts
 from queues.errors import ScriptNotFound, ServiceNotFound
+from queues.logic.scrub import passwords_of
 from queues.models import Script, Service
 
 LIFECYCLE = ("setup", "teardown")
@@ -27,6 +28,7 @@ class LoadedService:
     facts: ServiceFacts
     development: bool
     scripts: dict[str, Script]
+    passwords: list[str] = field(default_factory=list)  # names of options that are secret
     functions: dict[str, Callable[..., Any]] = field(default_factory=dict)
 
     def function(self, name: str) -> Callable[..., Any] | None:
@@ -63,13 +65,14 @@ def loaded(mount: str) -> LoadedService:
         raise ServiceNotFound(f"no service is installed at {mount}", mount=mount)
     facts = ServiceFacts(mount, service.name, service.version, service.folder, service.settings())
     scripts = {script.name: script for script in service.scripts.all()}
-    return LoadedService(facts, service.development, scripts)
+    return LoadedService(facts, service.development, scripts, passwords_of(service.definitions))
 
 
 def candidate(given: dict[str, Any]) -> LoadedService:
     """A service whose setup or teardown runs before its row is written or after it is gone."""
     facts = ServiceFacts(**given["facts"])
-    return LoadedService(facts, False, {name: Script(**row) for name, row in given["scripts"]})
+    scripts = {name: Script(**row) for name, row in given["scripts"]}
+    return LoadedService(facts, False, scripts, given["passwords"])
 
 
 def load(folder: Path, path: str) -> Callable[..., Any]:

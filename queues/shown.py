@@ -3,15 +3,16 @@
 from datetime import datetime
 from typing import Any
 
-from allocation.logic.secrets import masked
+from allocation.logic import redaction
+from queues.hiding import hiding_of
+from queues.logic import scrub
 from queues.logic.lifecycle import FOREVER
-from queues.logic.scrub import differing_texts, masked_names, secret_names, without
 from queues.models import AttemptTransaction, Queue, QueuedJob, Run, RunLog, Script, Service, Slot
 
 
 def hidden(value: Any, schema: dict[str, Any] | None) -> Any:
     """Without what looks like a secret or is marked as one in the schema."""
-    return masked(masked_names(value, secret_names(schema)))
+    return redaction.hidden(value, scrub.secret_names(schema))
 
 
 def queue_shown(queue: Queue, running: int | None = None) -> dict[str, Any]:
@@ -33,16 +34,15 @@ def live_slots(queue: Queue) -> int:
     return Slot.objects.live().filter(queue=queue).count()
 
 
-def job_shown(job: QueuedJob, schema: dict[str, Any] | None = None) -> dict[str, Any]:
-    data = hidden(job.data, schema)
-    secrets = differing_texts(job.data, data)  # they may stand elsewhere, too
+def job_shown(job: QueuedJob) -> dict[str, Any]:
+    hiding = hiding_of(job)
     return {
         "id": str(job.pk),
         "queue": job.queue.name,
         "script": {"mount": job.mount, "name": job.script},
         "status": job.status,
-        "data": without(data, secrets),
-        "result": without(masked(job.result), secrets),
+        "data": hiding.data(job.data),
+        "result": hiding.result(job.result, job.data),
         "error": job.error,
         "attempt": job.attempt,
         "runs": job.runs,
@@ -135,8 +135,7 @@ def service_shown(service: Service) -> dict[str, Any]:
 
 
 def configuration_shown(service: Service) -> dict[str, Any]:
-    passwords = {name for name, d in service.definitions.items() if d["type"] == "password"}
-    return masked(masked_names(service.settings(), passwords))
+    return redaction.hidden(service.settings(), scrub.passwords_of(service.definitions))
 
 
 def script_shown(script: Script) -> dict[str, Any]:

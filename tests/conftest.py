@@ -32,7 +32,7 @@ from tests.fixtures.servers import (
     valkey,
 )
 from tests.fixtures.time import clock, wait_until
-from tests.fixtures.users import client_as, user_as
+from tests.fixtures.users import client_as, person, user_as
 
 __all__ = [
     "bearer",
@@ -47,6 +47,7 @@ __all__ = [
     "migrated_database",
     "migrated_databases",
     "page_as",
+    "person",
     "postgres",
     "process_environment",
     "quiet_live_server",

@@ -43,7 +43,8 @@ def searched(
 ) -> DocumentQuerySet:
     """Those whose committed value meets the query, in the order asked for.
 
-    Without `secrets` no member is looked at whose name looks like a secret's.
+    Without `secrets` no member is looked at whose name looks like a secret's, and none that may
+    be an address with a password in it.
     """
     try:
         tree, fields = parsed(query), sort_fields(sort)
@@ -51,9 +52,9 @@ def searched(
         raise InvalidDocument(f"the query cannot be used: {error}") from error
     if not secrets:
         _refuse_secrets({*_fields(tree), *(steps for steps, _ in fields)})
-    lines = first_lines().filter(_condition(tree, "before_value"))
-    standing = documents.with_images().standing(_condition(tree, "value"), lines)
-    return standing.order_by(*(_order(*field) for field in fields), "key")
+    lines = first_lines().filter(_condition(tree, "before_value", secrets))
+    standing = documents.with_images().standing(_condition(tree, "value", secrets), lines)
+    return standing.order_by(*(_order(*field, secrets) for field in fields), "key")
 
 
 def _refuse_secrets(fields: set[Steps]) -> None:
@@ -73,17 +74,17 @@ def _fields(tree: Any) -> set[Steps]:
     return set()
 
 
-def _condition(tree: Any, column: str) -> Q:
+def _condition(tree: Any, column: str, secrets: bool) -> Q:
     match tree:
         case Everything():
             return Q()
         case Not(item=item):
-            return Q(_negated(_condition(item, column)))
+            return Q(_negated(_condition(item, column, secrets)))
         case All(items=items):
-            return Q(*[_condition(item, column) for item in items])
+            return Q(*[_condition(item, column, secrets) for item in items])
         case Any_(items=items):
-            return _either([_condition(item, column) for item in items])
-    return Q(Meets(column, tree))
+            return _either([_condition(item, column, secrets) for item in items])
+    return Q(Meets(column, tree, secrets))
 
 
 def _negated(condition: Q) -> Case:
@@ -104,6 +105,6 @@ def _either(conditions: list[Q]) -> Q:
     return first
 
 
-def _order(steps: Steps, descending: bool) -> Any:
-    member = committed_image("value", lambda column: Scalar(column, steps))
+def _order(steps: Steps, descending: bool, secrets: bool) -> Any:
+    member = committed_image("value", lambda column: Scalar(column, steps, secrets))
     return member.desc(nulls_last=True) if descending else member.asc(nulls_last=True)

@@ -13,6 +13,8 @@ from allocation.logic.search import Term, is_number
 
 Steps = tuple[str, ...]
 Sql = tuple[str, Any]
+# What masking looks for in a text, and some more; see PASSWORD_IN_ADDRESS.
+PASSWORD = "LIKE '%%://%%:%%@%%'"
 OPERATORS = {"is": "=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 
 
@@ -22,9 +24,10 @@ class Meets(Func):
     output_field = BooleanField()
     conditional = True
 
-    def __init__(self, column: str, term: Term) -> None:
+    def __init__(self, column: str, term: Term, secrets: bool = True) -> None:
         super().__init__(F(column))
         self.term = term
+        self.is_guarded = isinstance(term.value, str) and not secrets
 
     def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Sql:
         inner, given = compiler.compile(self.source_expressions[0])
@@ -37,8 +40,9 @@ class Meets(Func):
         if self.term.value is None or isinstance(self.term.value, bool):
             return f"IFNULL({kind} IN ({types}), false)", parameters
         test, value = _sqlite_test(self.term)
-        sql = f"IFNULL({member} {test} AND {kind} IN ({types}), false)"
-        return sql, [*parameters, value, *parameters]
+        guard = f" AND {member} NOT {PASSWORD}" if self.is_guarded else ""
+        sql = f"IFNULL({member} {test} AND {kind} IN ({types}){guard}, false)"
+        return sql, [*parameters, value, *parameters, *parameters * self.is_guarded]
 
     def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> Sql:
         inner, given = compiler.compile(self.source_expressions[0])
@@ -47,36 +51,41 @@ class Meets(Func):
         if self.term.test == "exists":
             return f"{member} IS NOT NULL", parameters
         kind = f"jsonb_typeof{member} = '{_postgresql_type(value)}'"
+        guard = f" AND ({inner} #>> %s) NOT {PASSWORD}" if self.is_guarded else ""
+        guarded = parameters * self.is_guarded
         if self.term.test == "starts":
-            sql = f"COALESCE({kind} AND upper({inner} #>> %s) LIKE upper(%s), false)"
-            return sql, [*parameters, *parameters, _pattern(value)]
-        sql = f"COALESCE({member} {OPERATORS[self.term.test]} %s::jsonb AND {kind}, false)"
-        return sql, [*parameters, json.dumps(value), *parameters]
+            sql = f"COALESCE({kind} AND upper({inner} #>> %s) LIKE upper(%s){guard}, false)"
+            return sql, [*parameters, *parameters, _pattern(value), *guarded]
+        sql = f"COALESCE({member} {OPERATORS[self.term.test]} %s::jsonb AND {kind}{guard}, false)"
+        return sql, [*parameters, json.dumps(value), *parameters, *guarded]
 
 
 class Scalar(Func):
-    """A member to sort by; objects, arrays and null count as missing."""
+    """A member to sort by; objects, arrays, null and what is masked count as missing."""
 
     output_field = JSONField()
 
-    def __init__(self, column: Any, steps: Steps) -> None:
+    def __init__(self, column: Any, steps: Steps, secrets: bool = True) -> None:
         super().__init__(column)
         self.steps = steps
+        self.is_guarded = not secrets
 
     def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Sql:
         inner, given = compiler.compile(self.source_expressions[0])
         paths = sqlite_paths(self.steps)
         parameters = [part for path in paths for part in (*given, path)]
         kind, member = (_first(name, inner, paths) for name in ("JSON_TYPE", "JSON_EXTRACT"))
-        sql = f"CASE WHEN {kind} NOT IN ('object', 'array') THEN {member} END"
-        return sql, [*parameters, *parameters]
+        guard = f" AND {member} NOT {PASSWORD}" if self.is_guarded else ""
+        sql = f"CASE WHEN {kind} NOT IN ('object', 'array'){guard} THEN {member} END"
+        return sql, [*parameters, *parameters, *parameters * self.is_guarded]
 
     def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> Sql:
         inner, given = compiler.compile(self.source_expressions[0])
         parameters = [*given, list(self.steps)]
-        sql = f"""CASE WHEN jsonb_typeof({inner} #> %s) NOT IN ('object', 'array', 'null')
+        guard = f" AND ({inner} #>> %s) NOT {PASSWORD}" if self.is_guarded else ""
+        sql = f"""CASE WHEN jsonb_typeof({inner} #> %s) NOT IN ('object', 'array', 'null'){guard}
             THEN {inner} #> %s END"""
-        return sql, [*parameters, *parameters]
+        return sql, [*parameters, *parameters, *parameters * self.is_guarded]
 
 
 def sqlite_paths(steps: Steps) -> list[str]:

@@ -20,8 +20,9 @@ from atributo_site.console.trace import of_the_script
 from atributo_site.permissions import may
 from queues.errors import JobNotFound
 from queues.handles import parsed_id
+from queues.hiding import hiding_of
 from queues.models import QueuedJob
-from queues.shown import attempts_shown, hidden, job_shown, run_of_runs
+from queues.shown import attempts_shown, job_shown, run_of_runs
 from queues.waiting import waiting_said
 
 SOON = timedelta(minutes=1)
@@ -43,14 +44,14 @@ class Job(Screen):
         attempts = timeline(job)
         events = list(Event.objects.newest_first().filter(subject=f"job:{job.pk}")[:10])
         add_journals(attempts)
-        state, schema, waits_for = job_state(job, now), job.schema(), waiting_said(job, now)
+        state, hiding, waits_for = job_state(job, now), hiding_of(job), waiting_said(job, now)
         return self.show(
             now=now,
             job=job,
             state=state,
             path=path(job, attempts, state, now),
-            data=hidden(job.data, schema),
-            result=hidden(job.result, None),
+            data=hiding.data(job.data),
+            result=hiding.result(job.result, job.data),
             attempts=attempts[::-1],
             about_to_start=is_about_to_start(job, now),
             current=attempts[-1] if job.status == "progress" and attempts else None,
@@ -60,7 +61,7 @@ class Job(Screen):
             repeats=repeats_said(job, now),
             run_said=run_of_runs(job),
             limit_seconds=job.timeout_ms and job.timeout_ms / 1000,
-            as_rest={**job_shown(job, schema), "waits_for": waits_for},
+            as_rest={**job_shown(job), "waits_for": waits_for},
             permalink=request.build_absolute_uri(job.get_absolute_url()),
             script_url=address("script", job.mount, job.script),
             decoded=decoded(job.pk),

@@ -177,12 +177,12 @@ def _command(action: str, query: dict[str, str], wide: bool) -> str:
 def _action(given: QueryDict) -> str:
     action = given.get("action", "")
     if action not in bulk.ACTIONS:
-        raise BadRequest("the action must be retry, abort or delete")
+        raise BadRequest("The action must be retry, abort or delete.")
     return action
 
 
 def _ids(given: QueryDict) -> list[int]:
     ids = [whole(text) for text in given.getlist("job")[:1000]]
     if None in ids:
-        raise BadRequest("the id of a job is a number")
+        raise BadRequest("The id of a job is a number.")
     return [number for number in ids if number is not None]

@@ -10,6 +10,7 @@ from django.utils.html import format_html
 
 import queues
 from allocation.events import record
+from allocation.logic.redaction import unmasked
 from allocation.models.clock import database_now
 from atributo_site.console.job import PUSHED_AGAIN, found
 from atributo_site.console.job_options import OF_CODE, beside, options_of
@@ -18,9 +19,8 @@ from atributo_site.console.push_terminal import push_command, push_curl
 from atributo_site.console.schema_form import SchemaForm
 from atributo_site.console.screen import Screen
 from queues.errors import BadPush, DataRefused, QueueNotFound
-from queues.logic.scrub import unmasked
+from queues.hiding import hiding_of
 from queues.models import QueuedJob
-from queues.shown import hidden
 
 
 class Edit(Screen):
@@ -36,7 +36,7 @@ class Edit(Screen):
         was = options_of(job, database_now())
         form, push = self._form(job), PushForm({**was, **request.POST.dict()})
         try:
-            data = unmasked(form.read(request.POST), job.data)
+            data = unmasked(form.read(request.POST), job.data, hiding_of(job).data(job.data))
             if push.is_valid():
                 return self._pushed(job, data, push)
         except DataRefused as error:
@@ -46,8 +46,7 @@ class Edit(Screen):
         return self._shown(job, form, push, 400)
 
     def _form(self, job: QueuedJob) -> SchemaForm:
-        schema = job.schema()
-        return SchemaForm(schema, hidden(job.data, schema))
+        return SchemaForm(job.schema(), hiding_of(job).data(job.data))
 
     def _pushed(self, job: QueuedJob, data: Any, push: PushForm) -> HttpResponse:
         queue, twin = queues.get(push.cleaned_data["queue"]), twin_of(push)

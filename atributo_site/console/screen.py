@@ -68,7 +68,7 @@ class Screen(View):
         if action is not None and not may(request.user, action):
             raise PermissionDenied
         if "%00" in request.META.get("QUERY_STRING", "") or "\x00" in request.path:
-            raise BadRequest("an address must not contain NUL")
+            raise BadRequest("An address must not contain NUL.")
 
     def _action(self, request: HttpRequest) -> str | None:
         method = "GET" if request.method == "HEAD" else str(request.method)

@@ -7,9 +7,10 @@ from typing import Any
 from django.core import signing
 
 from allocation.events import record
+from allocation.logic.redaction import unfilled, without
 from atributo_site.models import IdempotencyKey
 from queues.errors import ScriptFailed
-from queues.logic.scrub import differing_texts, unfilled, without
+from queues.hiding import hiding
 from queues.models import Script
 from queues.run_now import Ran, run_script
 from queues.shown import hidden
@@ -79,7 +80,7 @@ def _keep(user: Any, script: Script, data: Any, came: dict[str, Any]) -> str:
 def _without_secrets(script: Script, data: Any, came: dict[str, Any]) -> dict[str, Any]:
     """Whoever may look at the script may be shown the address."""
     shown = hidden(data, script.schema)
-    story = without(hidden(came, None), differing_texts(data, shown))
+    story = without(hidden(came, None), hiding([script]).met_with(data))
     return {
         **story,
         "data": _small(unfilled(shown), None),

@@ -8,12 +8,12 @@ from urllib.parse import quote, urlencode
 from django.http import HttpRequest
 from django.urls import reverse
 
+from allocation.logic.redaction import unfilled
 from atributo_site.console.push_form import DEFAULT_QUEUE, PushForm
 from atributo_site.console.push_terminal import push_command, push_curl
 from atributo_site.console.schema_example import example
 from atributo_site.console.schema_form import PREFIX, WHOLE, SchemaForm
 from atributo_site.console.terminal import curl
-from queues.logic.scrub import differing_texts, unfilled, without
 from queues.models import Script
 from queues.shown import hidden
 
@@ -23,7 +23,7 @@ LONGEST_ADDRESS = 4000
 def terminal(script: Script, data: Any, push: PushForm) -> dict[str, str]:
     """With the data that was given, without its secrets; otherwise with an example."""
     schema, name = script.schema, {"mount": script.service.mount, "name": script.name}
-    shown = example(schema) if data is None else _public(data, schema)
+    shown = example(schema) if data is None else hidden(data, schema)
     text = json.dumps(shown, ensure_ascii=False)
     queue = push["queue"].value() or DEFAULT_QUEUE
     options = push.options()
@@ -47,7 +47,7 @@ def address(script: Script, data: Any, push: PushForm, **more: str) -> str:
 def _fields(schema: Any, data: Any) -> dict[str, str]:
     if data is None:
         return {}
-    shown = unfilled(_public(data, schema))
+    shown = unfilled(hidden(data, schema))
     form = SchemaForm(schema, shown)
     if form.whole:
         return {WHOLE: json.dumps(shown, ensure_ascii=False)}
@@ -56,12 +56,6 @@ def _fields(schema: Any, data: Any) -> dict[str, str]:
         for each in form.fields
     }
     return {name: text for name, text in texts.items() if text}
-
-
-def _public(data: Any, schema: Any) -> Any:
-    """Without secrets, which may stand elsewhere in it, too."""
-    shown = hidden(data, schema)
-    return without(shown, differing_texts(data, shown))
 
 
 def given_data(request: HttpRequest) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Who sends a request: the owner of a bearer token, or the person of a session."""
 
 import copy
+from hashlib import sha256
 from typing import Any
 
 from django.conf import settings
@@ -14,6 +15,7 @@ from rest_framework.exceptions import AuthenticationFailed, PermissionDenied, Th
 from rest_framework.request import Request
 
 from allocation.models.clock import from_now
+from atributo_site.client_address import UNKNOWN, own_address
 from atributo_site.models import TokenScope
 from atributo_site.rest.buckets import Buckets
 from atributo_site.rest.token_cache import TokenCache
@@ -38,7 +40,7 @@ class TokenAuthentication(authentication.BaseAuthentication):
             return None
         scope = scope_of(token.strip())
         if scope is None:
-            _count_wrong_token(request)
+            _count_wrong_token(request, token)
             raise AuthenticationFailed("The token is unknown, expired or revoked.")
         return copy.copy(scope.token.user), scope
 
@@ -85,9 +87,11 @@ def _note_use(scope: TokenScope) -> None:
         stale.update(last_used_at=Now())
 
 
-def _count_wrong_token(request: Request) -> None:
-    address = request.META.get("REMOTE_ADDR", "")
-    wait = wrong_tokens.wait(address, WRONG_TOKENS_PER_HOUR, per_seconds=3600)
+def _count_wrong_token(request: Request, token: str) -> None:
+    """By address; where others may have the same one, by the token itself."""
+    address = own_address(request)
+    key = sha256(token.encode()).hexdigest() if address == UNKNOWN else address
+    wait = wrong_tokens.wait(key, WRONG_TOKENS_PER_HOUR, per_seconds=3600)
     if wait:
         raise Throttled(wait, "Too many wrong tokens from this address.")
 

@@ -36,7 +36,7 @@ def as_json(event: Event) -> str:
         "channel": event.channel,
         "kind": event.kind,
         "subject": event.subject,
-        "facts": event.facts,
+        "facts": event.shown_facts,
         "request_id": event.request_id,
     }
     return json.dumps(members, cls=DjangoJSONEncoder)

@@ -12,12 +12,12 @@ from tests.servers import patient_http
 class Listening:
     """`frames` grows while the stream is open; `ended` is set when the server closed it."""
 
-    def __init__(self, url, headers=None, **parameters):
+    def __init__(self, url, headers=None, verify=True, **parameters):
         self.frames = []
         self.comments = 0
         self.ended = threading.Event()
         self._opened = threading.Event()
-        self._client = patient_http.Client(headers=headers)
+        self._client = patient_http.Client(headers=headers, verify=verify)
         self._arguments = (url, parameters)
         self.status = None
         self._thread = threading.Thread(target=self._read, daemon=True)

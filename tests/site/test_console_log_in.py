@@ -8,23 +8,7 @@ from django.contrib.auth.hashers import Argon2PasswordHasher, get_hasher
 from django.test import Client
 
 from allocation.models import Event
-
-PASSWORD = "correct horse battery staple"
-
-
-class QuickHasher(Argon2PasswordHasher):
-    """The same with little memory and one round: a tenth of a second each time adds up."""
-
-    time_cost, memory_cost, parallelism = 1, 64, 1
-
-
-@pytest.fixture
-def person(user_as, settings):
-    settings.PASSWORD_HASHERS = [f"{__name__}.QuickHasher"]
-    user = user_as("viewer", "vera")
-    user.set_password(PASSWORD)
-    user.save()
-    return user
+from tests.fixtures.users import PASSWORD
 
 
 def log_in(client, password=PASSWORD, name="vera", **more):

@@ -26,8 +26,16 @@ def test_a_user_above_the_limit_is_429_until_the_time_said(rest_as, settings):
 
 def test_anonymous_requests_are_counted_by_address(db, settings):
     settings.ATRIBUTO = replace(settings.ATRIBUTO, requests_per_minute=2)
-    assert [Client().get(ME).status_code for _ in range(3)] == [401, 401, 429]
+    client = Client(REMOTE_ADDR="10.0.0.8")
+    assert [client.get(ME).status_code for _ in range(3)] == [401, 401, 429]
     assert Client(REMOTE_ADDR="10.0.0.9").get(ME).status_code == 401
+
+
+def test_anonymous_requests_that_share_an_address_are_not_counted_together(db, settings):
+    settings.ATRIBUTO = replace(settings.ATRIBUTO, requests_per_minute=2)
+    through_unnamed = {"REMOTE_ADDR": "10.0.0.7", "HTTP_X_FORWARDED_FOR": "192.0.2.1"}
+    for where in (through_unnamed, {"REMOTE_ADDR": "127.0.0.1"}):
+        assert [Client(**where).get(ME).status_code for _ in range(4)] == [401] * 4
 
 
 def test_a_bucket_refills_evenly():

@@ -8,6 +8,8 @@ from django.apps import apps
 from allocation.transactions import Transaction
 from allocation.transactions.errors import SecretField
 from allocation.transactions.listing import found
+from allocation.transactions.models import Document
+from allocation.transactions.search import searched
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PROBES = [
@@ -17,6 +19,9 @@ PROBES = [
     {"query": "value.password:>b"},
     {"query": "*", "sort": "password:desc"},
     {"query": "*", "sort": "age,credentials.user"},
+    {"query": "x-api-key:c*"},
+    {"query": "login.accessKeyId:*"},
+    {"query": "*", "sort": "pwd"},
 ]
 
 
@@ -41,6 +46,43 @@ def test_a_viewer_cannot_probe(secret, rest_as, client_as, words):
     asked = {"q": words["query"], "sort": words.get("sort", "")}
     page = client_as("viewer").get("/documents/people/", asked)
     assert page.status_code == 400 and "is masked" in page.text
+
+
+URL = "postgresql://site:canary@db/site"
+GUESSES = ['url:"{}"', "url:postgresql://site:c*", "url:>=postgresql://site:b", "url:<=z"]
+GUESSES += ["links.0:postgresql*", "NOT url:x"]
+
+
+@pytest.fixture
+def addresses(client):
+    client.put("places", "1-secret", {"url": URL, "links": [URL]}).raise_for_status()
+    open_one = {"url": URL.replace(":canary", ""), "links": ["none"]}
+    client.put("places", "2-open", open_one).raise_for_status()
+
+
+@pytest.mark.parametrize("guess", GUESSES)
+def test_a_password_in_an_address_cannot_be_guessed(addresses, guess):
+    """The answer is the same for any password."""
+    answers = []
+    for password in ("canary", "zebra", "aa"):
+        value = {"url": URL.replace("canary", password), "links": [URL]}
+        Document.objects.filter(key="1-secret").update(value=value)
+        rows = searched(Document.objects.all(), guess.format(URL), "url:desc", secrets=False)
+        answers.append([row.key for row in rows])
+    assert answers[0] == answers[1] == answers[2]
+
+
+def test_addresses_are_sorted_without_their_passwords(addresses):
+    for sort in ("url:asc", "url:desc"):
+        rows = searched(Document.objects.all(), "*", sort, secrets=False)
+        assert [row.key for row in rows] == ["2-open", "1-secret"]
+
+
+def test_who_may_read_secrets_finds_addresses(addresses):
+    found_ones = searched(Document.objects.all(), "url:postgresql://site:c*", "url")
+    assert [row.key for row in found_ones] == ["1-secret"]
+    is_open = searched(Document.objects.all(), "url:postgresql://site@*", secrets=False)
+    assert [row.key for row in is_open] == ["2-open"]
 
 
 PATHS = ["people", "people?query=age:36", "people/ada", "people/ada/refs"]

@@ -130,7 +130,7 @@ class Command(AtributoCommand):
             jobs = jobs.filter(queue__name=options["queue"])
         if options["status"]:
             jobs = jobs.filter(status=options["status"])
-        shown = [job_shown(job, job.schema()) for job in jobs[: options["limit"]]]
+        shown = [job_shown(job) for job in jobs[: options["limit"]]]
         if options["json"]:
             self.show(shown)
             return
@@ -156,7 +156,7 @@ class Command(AtributoCommand):
 
 def _whole(job: QueuedJob) -> dict[str, Any]:
     return {
-        **job_shown(job, job.schema()),
+        **job_shown(job),
         "waits_for": waiting_said(job, database_now()),
         "attempts": attempts_shown(job),
     }

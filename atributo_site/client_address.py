@@ -1,0 +1,70 @@
+"""Whose address a request has: its client's own, or one that others may share."""
+
+import ipaddress
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+
+UNKNOWN = "::"  # no client has it
+# What proxies add to the requests of others.
+FORWARDING = (
+    "HTTP_X_FORWARDED_FOR",
+    "HTTP_X_FORWARDED_PROTO",
+    "HTTP_X_FORWARDED_HOST",
+    "HTTP_X_REAL_IP",
+    "HTTP_FORWARDED",
+    "HTTP_VIA",
+)
+
+
+def own_address(request: Any) -> str:
+    """UNKNOWN through a proxy that is not named, and from this machine, which may be one.
+
+    The web server has replaced the address of a named proxy by the one that the proxy tells.
+    """
+    address = request.META.get("REMOTE_ADDR", "")
+    if any(header in request.META for header in FORWARDING):
+        is_own = address == _told(request.META.get("HTTP_X_FORWARDED_FOR", ""))
+    else:
+        is_own = not _may_be_a_proxys(address)
+    return address if is_own and _read(address) else UNKNOWN
+
+
+def limited_by(request: Any, credentials: Any = None) -> list[str]:
+    """What axes counts wrong passwords by: the address only where it is the client's own."""
+    is_request = isinstance(request, HttpRequest)
+    address = own_address(request) if is_request else request.ip_address
+    return ["username"] if address == UNKNOWN else ["ip_address", "username"]
+
+
+def _told(forwarded_for: str) -> str:
+    """The last address that is no proxy of ours: each of them adds whom it heard."""
+    hosts = [_without_port(host.strip()) for host in forwarded_for.split(",")]
+    return next((host for host in reversed(hosts) if not _is_proxy(host)), "")
+
+
+def _without_port(host: str) -> str:
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0] if host.count(":") == 1 else host
+
+
+def _may_be_a_proxys(address: str) -> bool:
+    found = _read(address)
+    return found is not None and (found.is_loopback or _is_proxy(address))
+
+
+def _is_proxy(address: str) -> bool:
+    found = _read(address)
+    networks = map(ipaddress.ip_network, settings.ATRIBUTO.proxies)
+    return found is not None and any(found in network for network in networks)
+
+
+def _read(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """::ffff:10.0.0.7 is 10.0.0.7; a socket has none, and a proxy may tell anything."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return None
+    return getattr(found, "ipv4_mapped", None) or found
