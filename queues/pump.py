@@ -12,7 +12,7 @@ from django.db import InterfaceError, OperationalError, connections
 from allocation.errors import LeaseLost
 from queues import ledger, left_behind
 from queues.finish import finish
-from queues.logic.lifecycle import Outcome
+from queues.logic.lifecycle import ABORTED, Outcome
 from queues.refusals import count_refused
 from queues.reserved import Batch, Reserved, reserve
 from queues.ring import call_any
@@ -82,6 +82,8 @@ class Pump:
         """Show it as running before it begins, and undo what earlier attempts left behind."""
         first = playing.batch.jobs[0]
         playing.shown = ledger.start(self.slot, first, self.worker, 0.0)
+        if not playing.shown:
+            self.slot.give_back()
         if others:
             self.call(self.slot)
         stuck = left_behind.before(first) if playing.shown else []
@@ -104,6 +106,7 @@ class Pump:
                 playing.heard(message)
             elif not self._revoked(playing):
                 self._show(playing)
+                break
         if playing.shown:
             self._supervise(playing)
         else:
@@ -123,12 +126,16 @@ class Pump:
         playing.shown = ledger.start(self.slot, playing.current, self.worker, ago)
         self._size = 1
         if not playing.shown:  # aborted or deleted at the last moment
-            self.workhorse.kill()
-            left_behind.roll_back(left_behind.of_attempt(playing.current.attempt_in(self.slot)))
-            playing.number = len(playing.batch.jobs)
+            self._drop(playing)
             return
         if playing.number + 1 < len(playing.batch.jobs):
             self.call(self.slot)
+
+    def _drop(self, playing: "Playing") -> None:
+        """End the current job, which is not wanted any more; that it began is recorded."""
+        self.workhorse.kill()
+        playing.ended(Outcome.ABORTED, ABORTED)
+        self._store(playing)
 
     def _supervise(self, playing: "Playing") -> None:
         ending = Supervision(
@@ -223,11 +230,15 @@ class Playing:
 
     def died(self, error: str) -> None:
         """The child died under a live parent: a failure like any other."""
+        self.ended(Outcome.FAILED, error)
+
+    def ended(self, outcome: Outcome, error: str) -> None:
+        """The current job ended without a word of the child."""
         now = time.monotonic()
         self.endings.append(
             Ending(
                 self.current,
-                Outcome.FAILED,
+                outcome,
                 self.moment(self.begun),
                 self.moment(now),
                 error=error,

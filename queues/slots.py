@@ -35,9 +35,9 @@ class HeldSlot:
             cursor.execute(slot_sql.release(dialect(self.using)), [self.id, self.epoch])
 
     def give_back(self) -> int:
-        """Free every job that is reserved and not started."""
+        """Free every job that is reserved and not started; one that was called off ends."""
         with hot_cursor(self.using) as cursor:
-            cursor.execute(sql.GIVE_BACK, [self.id, self.epoch])
+            cursor.execute(sql.give_back(dialect(self.using)), [self.id, self.epoch])
             return cursor.rowcount
 
     def lost(self) -> LeaseLost:
