@@ -71,7 +71,7 @@ def reserve(d: Dialect) -> str:
 
 
 def reserving(d: Dialect, picked: str, columns: list[str]) -> str:
-    """Parameters after those of `picked`: limit, slot, epoch, slot, epoch.
+    """Parameters after those of `picked`: limit, slot, epoch, slot, epoch, slot.
 
     The share lock orders this against a pause or a lower limit: what is reserved by the old word
     is seen by whoever gave the new one.
@@ -93,7 +93,11 @@ def reserving(d: Dialect, picked: str, columns: list[str]) -> str:
             {d.lock and "FOR SHARE OF q"}
         )
         RETURNING {", ".join(columns)}, {d.now},
-            COALESCE((SELECT max(revision) FROM queues_catalogue), 0)"""
+            COALESCE((SELECT max(revision) FROM queues_catalogue), 0),
+            (
+                SELECT q.record_start FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
+                WHERE s.id = %s
+            )"""
 
 
 @cache
