@@ -89,6 +89,16 @@ def set_retention(name: str, days: int, *, using: str = "default") -> None:
         record("queue.changed", f"queue:{name}", using=using, retention_days=days)
 
 
+def set_record_start(name: str, on: bool, *, using: str = "default") -> None:
+    """Whether every start is in the database before a job of this queue begins."""
+    queue = row(name, using=using)
+    if not isinstance(on, bool):
+        raise BadQueue("record_start must be true or false")
+    with atomic(using=using):
+        Queue.objects.using(using).filter(pk=queue.pk).update(record_start=on)
+        record("queue.changed", f"queue:{name}", using=using, record_start=on)
+
+
 def set_when_away(
     name: str, policy: str | None, seconds: int | None, *, using: str = "default"
 ) -> None:

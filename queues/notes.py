@@ -11,13 +11,12 @@ import json
 import time
 from typing import Any
 
-from redis.connection import AbstractConnection
 from redis.exceptions import RedisError
 
 from queues.doorbell import connection
 
 PREFIX = "rq:atributo:notes:"
-ANSWER_SECONDS = 0.5
+ANSWER_SECONDS = 1.0
 KEPT_SECONDS = 3600  # what nobody came for
 LARGEST_END = 16 * 1024  # characters of what is said about one job
 LARGEST_NOTES = 64 * 1024  # of a batch; then its rows are written
@@ -28,9 +27,11 @@ class Notes:
     """The child's notes about the batch that it plays."""
 
     def __init__(self) -> None:
-        self._connection: AbstractConnection | None = None
+        self._connection: Any = None  # of the client: it knows how to reach Redis
+        self._socket: Any = None  # its socket, since the client takes longer than many a job
         self._facts: dict[str, Any] | None = None
-        self._key, self._name = b"", b""
+        self._name, self._head = b"", b""
+        self._code = hashlib.blake2b()
         self._job: tuple[str, int] | None = None
         self._said: list[str] = []
         self._size = self._written = 0
@@ -40,7 +41,9 @@ class Notes:
         self._facts, self._job, self._said = facts, None, []
         self._size = self._written = 0
         if facts is not None:
-            self._key, self._name = bytes.fromhex(facts["key"]), name_of(facts["key"]).encode()
+            self._name = name_of(facts["key"]).encode()
+            self._code = hashlib.blake2b(key=bytes.fromhex(facts["key"]), digest_size=CODE_SIZE)
+            self._head = b"*3\r\n$6\r\nRPUSHX\r\n$%d\r\n%b\r\n$" % (len(self._name), self._name)
 
     def begin(self, work: dict[str, Any]) -> bool:
         """Before a job begins; False when that must not be, because nobody would know."""
@@ -68,7 +71,8 @@ class Notes:
         assert self._facts is not None
         clock, worker = json.dumps(self._facts["clock"]), json.dumps(self._facts["worker"])
         note = self._signed(f'{{"clock": {clock}, "worker": {worker}, "begins": {begins}}}')
-        is_noted = self._ask(note) or self._ask(note)  # an old connection may have broken
+        was_connected = self._connection is not None  # which may have broken meanwhile
+        is_noted = self._ask(note) or (was_connected and self._ask(note))
         if not is_noted and not self._facts["required"]:
             self._facts, is_noted = None, True
         return is_noted
@@ -85,7 +89,15 @@ class Notes:
     def _write(self, text: str) -> bool:
         """Without waiting; only beside what is there, so that nothing is left without an end."""
         self._written += len(text)
-        return self._send(command(b"RPUSHX", self._name, self._signed(text)))
+        note = self._signed(text)
+        data = b"%b%d\r\n%b\r\n" % (self._head, len(note), note)
+        try:
+            is_whole = self._socket is not None and self._socket.send(data) == len(data)
+        except OSError:  # broken, or Redis reads no more and its buffer is full
+            is_whole = False
+        if not is_whole:
+            self._hang_up()
+        return is_whole
 
     def _ask(self, note: bytes) -> bool:
         """Begin anew, and know that Redis takes what is noted now."""
@@ -97,38 +109,35 @@ class Notes:
             command(b"EXPIRE", self._name, str(KEPT_SECONDS).encode()),
         ]
         try:
-            if not self._send(b"".join(asked)) or self._connection is None:
-                return False
-            self._connection.read_response()
-            return self._connection.read_response() == 1
-        except RedisError:
+            redis = self._connected()
+            redis.send_packed_command([b"".join(asked)], check_health=False)
+            redis.read_response()
+            is_taken = redis.read_response() == 1
+            redis._sock.setblocking(False)  # from here on nobody waits
+        except (RedisError, OSError):
             self._hang_up()
             return False
+        self._socket = redis._sock
+        return is_taken
 
-    def _send(self, data: bytes) -> bool:
-        try:
-            self._connected().send_packed_command([data], check_health=False)
-        except RedisError:
-            self._hang_up()
-            return False
-        return True
-
-    def _connected(self) -> AbstractConnection:
+    def _connected(self) -> Any:
         """No answer is ever left unread: the kernel delivers what a killed process has sent."""
         if self._connection is None:
-            fresh = connection(ANSWER_SECONDS).connection_pool.get_connection()
+            fresh: Any = connection(ANSWER_SECONDS).connection_pool.get_connection()
             fresh.send_packed_command([command(b"CLIENT", b"REPLY", b"OFF")])
             self._connection = fresh
+        self._connection._sock.settimeout(ANSWER_SECONDS)
         return self._connection
 
     def _hang_up(self) -> None:
         if self._connection is not None:
             self._connection.disconnect()
-            self._connection = None
+            self._connection = self._socket = None
 
     def _signed(self, text: str) -> bytes:
-        data = text.encode()
-        return code_of(self._key, data) + data
+        code, data = self._code.copy(), text.encode()
+        code.update(data)
+        return code.digest() + data
 
 
 def name_of(key: str) -> str:
@@ -141,7 +150,7 @@ def code_of(key: bytes, data: bytes) -> bytes:
 
 
 def command(*words: bytes) -> bytes:
-    """As Redis reads it; the client's own packing takes longer than many a job."""
+    """As Redis reads it."""
     parts = [b"*%d\r\n" % len(words)]
     parts += [b"$%d\r\n%b\r\n" % (len(word), word) for word in words]
     return b"".join(parts)

@@ -16,7 +16,7 @@ from django.db import connections
 from queues.child import STOP_SIGNAL, become_child
 from queues.wire import ChildGone, Wire
 
-UNNOTED_SECONDS = 5.0  # Redis is away: it is tried again later, not before every job
+UNNOTED_SECONDS = 2.0  # Redis is away: it is tried again later, not before every job
 SIGNALS = {number.value: number.name for number in signal.Signals}
 
 

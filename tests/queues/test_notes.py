@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 from django.db import connections
 
 import queues
@@ -17,8 +18,9 @@ from allocation.errors import LeaseLost
 from allocation.leases import HeldLease
 from allocation.models import Event
 from allocation.models.clock import database_now
-from queues import aborting, noted, notes, pump, recovery
-from queues.models import QueuedJob, Run, Slot
+from queues import aborting, noted, notes, pump, recovery, ring
+from queues.errors import BadQueue
+from queues.models import Queue, QueuedJob, Run, Slot
 from queues.notes import name_of
 from queues.pump import Pump
 from queues.recovery import recover
@@ -223,10 +225,13 @@ class Counted(Pump):
 
 
 @pytest.fixture
-def no_redis(settings, monkeypatch):
-    """For the child: nobody listens there."""
-    dead = {"default": {**settings.RQ_QUEUES["default"], "URL": "redis://127.0.0.1:1/0"}}
-    monkeypatch.setattr(settings, "RQ_QUEUES", dead)
+def no_redis(settings):
+    """Nobody listens there."""
+    dead = {**settings.RQ_QUEUES["default"], "URL": "redis://127.0.0.1:1/0"}
+    settings.RQ_QUEUES = {"default": dead}
+    ring._clients.clear()
+    yield
+    ring._clients.clear()
 
 
 def test_without_redis_every_start_is_recorded_first(queue, probe, no_redis, hands):
@@ -236,7 +241,8 @@ def test_without_redis_every_start_is_recorded_first(queue, probe, no_redis, han
     assert not hands.workhorse.takes_notes()
 
 
-def test_a_queue_may_ask_for_every_start_to_be_recorded(queue, probe, hands):
+def test_a_queue_may_ask_for_every_start_to_be_recorded(queue, probe, hands, monkeypatch):
+    monkeypatch.setattr(pump, "SHORT_SECONDS", 60.0)
     queues.set_record_start("work", True)
     status = {"mount": probe, "name": "status"}
     recorded = queue.push_many(status, [None] * 3)
@@ -250,7 +256,8 @@ def test_a_queue_may_ask_for_every_start_to_be_recorded(queue, probe, hands):
     assert list(facts.order_by("id")) == [True, False]
 
 
-def test_a_manifest_may_ask_for_it(queue, probe, hands):
+def test_a_manifest_may_ask_for_it(queue, probe, hands, monkeypatch):
+    monkeypatch.setattr(pump, "SHORT_SECONDS", 60.0)
     both = [queue.push({"mount": probe, "name": name}) for name in ("recorded", "status")]
     hands.drain()
     assert [queue.get(job).result for job in both] == ["progress", "pending"]
@@ -267,3 +274,22 @@ def test_nothing_begins_once_the_lease_may_be_over(
     working._play(batch)
     assert (executions(), Run.objects.count()) == (0, 0)
     assert QueuedJob.objects.waiting().count() == 1
+
+
+def test_every_door_sets_whether_starts_are_recorded(queue, admin_client, capsys):
+    path, kind = "/api/v1/queues/work", "application/json"
+    asked = admin_client.patch(path, {"record_start": True}, kind)
+    assert (asked.status_code, asked.json()["record_start"]) == (200, True)
+    call_command("queue", "create", "work", "--no-record-start")
+    assert not Queue.objects.get(name="work").record_start
+    call_command("queue", "create", "work", "--record-start")
+    assert "starts are recorded first" in capsys.readouterr().out
+    queues.delete("work")
+    queues.create("work")
+    assert not Queue.objects.get(name="work").record_start
+
+
+@pytest.mark.parametrize("wrong", ["yes", 1, None])
+def test_anything_but_yes_or_no_is_refused(queue, wrong):
+    with pytest.raises(BadQueue, match="record_start must be true or false"):
+        queues.set_record_start("work", wrong)
