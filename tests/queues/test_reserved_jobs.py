@@ -1,6 +1,8 @@
 """What is told as aborted, deleted or paused while it waits never begins, whoever reserved it."""
 
+import math
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -158,3 +160,22 @@ def test_a_worker_that_stays_silent_is_told_of(queue, act, monkeypatch):
         steering.abort(job_id)
     assert bulk.do("delete", [job_id]).refused == {str(job_id): bulk.HELD}
     assert QueuedJob.objects.filter(pk=job_id, status="pending").exists()
+
+
+def test_in_a_storm_nothing_begins_after_it_was_told_as_aborted(queue, probe, worker, tmp_path):
+    """Jobs are aborted one by one while two workers run them in batches."""
+    queues.create("work", 2)
+    trace = tmp_path / "trace"
+    script = {"mount": probe, "name": "trace"}
+    ids = [int(pk) for pk in queue.push_many(script, [{"trace": str(trace)}] * 300)]
+    worker("a")
+    worker("b")
+    told_at = {}
+    for job_id in reversed(ids):
+        if steering.abort(job_id):
+            told_at[job_id] = time.time()
+    lines = [line.split() for line in trace.read_text().splitlines()] if trace.exists() else []
+    late = [job for job, _, moment in lines if float(moment) > told_at.get(int(job), math.inf)]
+    assert late == []
+    ran = {(int(job), int(attempt)) for job, attempt, _ in lines}
+    assert ran <= set(Run.objects.values_list("job_id", "attempt"))
