@@ -27,7 +27,7 @@ ASKED, TOLD = "job.abort_asked", "job.aborted"  # events
 
 
 def _unless_reserved(value: Any, field: str) -> Case:
-    of_field = QueuedJob._meta.get_field(field)
+    of_field: Any = QueuedJob._meta.get_field(field)
     return Case(When(RESERVED, then=F(field)), default=value, output_field=of_field)
 
 

@@ -71,7 +71,7 @@ def _elements(name: str) -> list[Any]:
     redis = client()
     try:
         size: Any = redis.memory_usage(name, samples=0)
-        return redis.lrange(name, 0, -1) if (size or 0) <= MOST_BYTES else []  # type: ignore
+        return redis.lrange(name, 0, -1) if (size or 0) <= MOST_BYTES else []
     except ResponseError:  # no list, so not ours
         return []
 

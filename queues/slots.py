@@ -56,7 +56,9 @@ def acquire(queue: str, number: int, holder: str, *, using: str = "default") -> 
     with hot_cursor(using) as cursor:
         cursor.execute(slot_sql.acquire(d), [queue, holder, key, lease, number])
         row = cursor.fetchone()
-    return None if row is None else HeldSlot(*row, queue, number, holder, using, key, asked_at)
+    if row is None:
+        return None
+    return HeldSlot(row[0], row[1], row[2], queue, number, holder, using, key, asked_at)
 
 
 def lease_seconds() -> float:

@@ -86,7 +86,7 @@ def push(chance, queue, trace, many):
     from allocation.errors import DatabaseBusy
 
     sleeps = [chance.choice(SLEEPS) for _ in range(6)]
-    sleeps += [chance.choice(SHORT) for _ in range(300 if many else 30)]
+    sleeps += [chance.choice(SHORT) for _ in range(600 if many else 30)]
     data = [{"sleep": sleep, "trace": trace} for sleep in sleeps]
     script = {"mount": "/probe", "name": "trace"}
     try:

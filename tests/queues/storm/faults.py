@@ -59,7 +59,20 @@ class Faults:
         self._agenda.append((time.monotonic() + seconds, undo))
 
     def victim(self):
-        return self.random.choice(self.workers)
+        return self.random.choice(self.busy() if self.only_kills else self.workers)
+
+    def busy(self):
+        """Those that hold a slot, once there are some: an idle one has nothing to repeat."""
+        from queues.models import Slot
+
+        give_up = time.monotonic() + 5
+        while time.monotonic() < give_up:
+            holders = " ".join(Slot.objects.exclude(holder="").values_list("holder", flat=True))
+            found = [worker for worker in self.workers if f":{worker.pid}:" in holders]
+            if found:
+                return found
+            time.sleep(0.02)
+        return self.workers
 
     def take_redis_away(self, seconds):
         self._redis_away = True
