@@ -171,7 +171,7 @@ def wait_for_slots(queue: Queue) -> None:
     jobs = QueuedJob.objects.using(queue._state.db).filter(slot__queue=queue)
     if not queue.paused and queue.deleted_at is None:
         jobs = jobs.filter(slot__number__gte=queue.max_workers)
-    after_commit(lambda: wait_for_workers(jobs), using=queue._state.db)
+    after_commit(lambda: wait_for_workers(jobs), using=queue._state.db or "default")
 
 
 def ring_due(queue: Queue, using: str) -> None:
