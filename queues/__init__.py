@@ -12,8 +12,9 @@ EXPORTS = {
     "delete": "queues.catalogue",
     "pause": "queues.catalogue",
     "resume": "queues.catalogue",
+    "set_record_start": "queues.catalogue",
 }
-__all__ = ["create", "delete", "get", "pause", "resume"]  # noqa: F822
+__all__ = ["create", "delete", "get", "pause", "resume", "set_record_start"]  # noqa: F822
 
 
 def __getattr__(name: str) -> Any:

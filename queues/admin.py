@@ -24,7 +24,7 @@ from queues.models import (
 class QueueList(RawList):
     view_action = "queue.view"
     list_display = ["name", "max_workers", "paused_at", "when_away", "away_seconds"]
-    list_display += ["target_age_seconds", "retention_days", "deleted_at"]
+    list_display += ["target_age_seconds", "record_start", "retention_days", "deleted_at"]
     search_fields = ["name__startswith"]
     newest_first = False
 
@@ -33,6 +33,7 @@ class QueueList(RawList):
 class SlotList(RawList):
     view_action = "queue.view"
     list_display = ["queue", "number", "holder", "epoch", "leased_until", "rung_at"]
+    exclude = ["notes_key"]
     list_select_related = ["queue"]
     newest_first = False
 

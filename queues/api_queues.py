@@ -25,6 +25,8 @@ TARGET_AGE = (
     f"null: {TARGET_AGE_SECONDS} s, while nobody works at the queue."
 )
 
+RECORD_START = "Whether every start is in the database before a job begins; this is slower."
+
 
 class QueueSerializer(serializers.Serializer):
     name = serializers.CharField()
@@ -36,6 +38,7 @@ class QueueSerializer(serializers.Serializer):
     when_away = serializers.ChoiceField(list(WhenAway))
     away_seconds = serializers.IntegerField()
     target_age_seconds = serializers.IntegerField(allow_null=True, help_text=TARGET_AGE)
+    record_start = serializers.BooleanField(help_text=RECORD_START)
     created_at = serializers.DateTimeField()
 
     def to_representation(self, instance: Any) -> Any:
@@ -68,6 +71,7 @@ class QueueChanges(StrictSerializer):
         required=False,
         help_text=TARGET_AGE,
     )
+    record_start = serializers.BooleanField(required=False, help_text=RECORD_START)
 
 
 class NewQueue(QueueChanges):
@@ -171,4 +175,6 @@ def changed(name: str, given: dict[str, Any]) -> Queue:
         catalogue.set_when_away(name, given.get("when_away"), given.get("away_seconds"))
     if "target_age_seconds" in given:
         set_target_age(name, given["target_age_seconds"])
+    if "record_start" in given:
+        catalogue.set_record_start(name, given["record_start"])
     return catalogue.row(name)

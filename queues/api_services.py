@@ -44,6 +44,7 @@ class ScriptSerializer(serializers.Serializer):
     description = serializers.CharField()
     schema = serializers.JSONField(allow_null=True)
     defaults = serializers.DictField()
+    record_start = serializers.BooleanField()
 
 
 class Change(StrictSerializer):

@@ -6,20 +6,19 @@ from functools import partial
 from typing import Any
 
 from django.db import IntegrityError
-from django.db.models.functions import Now
 from django.db.transaction import atomic
 
 from allocation.after_commit import after_commit
 from allocation.events import record
-from queues import left_behind, steering
-from queues.calls import call_off
+from queues import aborting, left_behind, steering
 from queues.errors import JobIsRunning, JobIsTwice, JobNotFound
-from queues.logic.lifecycle import Outcome, Status
+from queues.held import BRIEFLY_SECONDS
 from queues.models import AttemptTransaction, Queue, QueuedJob, Run, RunLog
 from queues.ring import ring
 from queues.sparing import SPARED, spared
 
 CHUNK = 500
+HELD = "its worker does not answer yet; it is aborted unless it ends by itself before"
 
 
 @dataclass
@@ -77,31 +76,15 @@ def _retry_one(job_id: int, done: Done) -> None:
 
 
 def _abort(ids: list[int], done: Done) -> None:
-    with atomic():
-        changed = (
-            QueuedJob.objects.filter(pk__in=ids)
-            .unfinished()
-            .update(
-                status=Status.FAILED,
-                error=steering.ABORTED,
-                aborted_at=Now(),
-                ended_at=Now(),
-                slot=None,
-                slot_epoch=None,
-            )
-        )
-        runs = Run.objects.filter(job_id__in=ids, outcome=Outcome.RUNNING)
-        runs.filter(job__status=Status.FAILED).update(
-            outcome=Outcome.ABORTED, ended_at=Now(), error=steering.ABORTED
-        )
-        aborted = QueuedJob.objects.filter(pk__in=ids, aborted_at__isnull=False)
-        left = left_behind.of_jobs(aborted.values_list("pk", flat=True))
-    left_behind.roll_back(left)
-    after_commit(partial(call_off, ids))
+    changed, held = _aborted(ids)
     done.changed += changed
+    done.refused.update(held)
 
 
 def _delete(ids: list[int], done: Done) -> None:
+    _, held = _aborted(ids)
+    done.refused.update(held)
+    ids = [job_id for job_id in ids if str(job_id) not in held]
     with atomic():
         list(QueuedJob.objects.select_for_update().filter(pk__in=ids).only("pk"))
         left = left_behind.of_jobs(ids)
@@ -110,7 +93,12 @@ def _delete(ids: list[int], done: Done) -> None:
         Run.objects.filter(job_id__in=ids).delete()
         done.changed += QueuedJob.objects.filter(pk__in=ids).delete()[0]
     left_behind.roll_back(left)
-    after_commit(partial(call_off, ids))
+
+
+def _aborted(ids: list[int]) -> tuple[int, dict[str, str]]:
+    """How many ended, and those that a worker holds and says nothing of."""
+    answer = aborting.abort(ids, patience=BRIEFLY_SECONDS)
+    return answer.ended, {str(job_id): HELD for job_id in answer.silent}
 
 
 ACTIONS: dict[str, Callable[[list[int], Done], None]] = {

@@ -37,6 +37,7 @@ class Bundle:
                 description=entry.description,
                 schema=entry.schema,
                 defaults=entry.defaults,
+                record_start=entry.record_start,
             )
             for entry in self.manifest.scripts.values()
         ]

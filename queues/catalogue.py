@@ -10,9 +10,10 @@ from allocation.events import current_actor, record
 from queues.due import has_due
 from queues.errors import BadQueue, QueueNotFound
 from queues.handles import QueueHandle
+from queues.held import wait_for_workers
 from queues.logic.away import WhenAway
 from queues.logic.storable import is_storable
-from queues.models import Queue
+from queues.models import Queue, QueuedJob
 from queues.models.queue import MOST_WORKERS
 from queues.ring import ring
 
@@ -38,6 +39,8 @@ def create(name: str, max_workers: int | None = None, *, using: str = "default")
         if made or changes:
             kind = "queue.created" if made else "queue.changed"
             record(kind, f"queue:{name}", using=using, max_workers=queue.max_workers)
+        if changes:
+            wait_for_slots(queue)
     after_commit(lambda: ring_due(queue, using), using=using)
     return QueueHandle(name, using=using)
 
@@ -58,6 +61,7 @@ def delete(name: str, *, using: str = "default") -> bool:
         deleted = queues.update(deleted_at=Now()) == 1
         if deleted:
             record("queue.deleted", f"queue:{name}", using=using)
+            wait_for_slots(Queue.objects.using(using).get(name=name))
     return deleted
 
 
@@ -83,6 +87,16 @@ def set_retention(name: str, days: int, *, using: str = "default") -> None:
     with atomic(using=using):
         Queue.objects.using(using).filter(pk=queue.pk).update(retention_days=days)
         record("queue.changed", f"queue:{name}", using=using, retention_days=days)
+
+
+def set_record_start(name: str, on: bool, *, using: str = "default") -> None:
+    """Whether every start is in the database before a job of this queue begins."""
+    queue = row(name, using=using)
+    if not isinstance(on, bool):
+        raise BadQueue("record_start must be true or false")
+    with atomic(using=using):
+        Queue.objects.using(using).filter(pk=queue.pk).update(record_start=on)
+        record("queue.changed", f"queue:{name}", using=using, record_start=on)
 
 
 def set_when_away(
@@ -118,6 +132,7 @@ def _switch(
         changed = Queue.objects.using(using).filter(pk=queue.pk, **condition).update(**changes)
         if changed:
             record(kind, f"queue:{name}", using=using)
+            wait_for_slots(Queue.objects.using(using).get(pk=queue.pk))
     return changed == 1
 
 
@@ -149,6 +164,14 @@ def _check_away(policy: Any, seconds: Any) -> None:
         return
     if not isinstance(seconds, int) or not 0 <= seconds <= MOST_AWAY_SECONDS:
         raise BadQueue(f"away_seconds must be a whole number from 0 to {MOST_AWAY_SECONDS}")
+
+
+def wait_for_slots(queue: Queue) -> None:
+    """Once this is committed: let workers finish what they reserved and may not begin now."""
+    jobs = QueuedJob.objects.using(queue._state.db).filter(slot__queue=queue)
+    if not queue.paused and queue.deleted_at is None:
+        jobs = jobs.filter(slot__number__gte=queue.max_workers)
+    after_commit(lambda: wait_for_workers(jobs), using=queue._state.db or "default")
 
 
 def ring_due(queue: Queue, using: str) -> None:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import os
 import resource
 import signal
@@ -17,6 +18,7 @@ from django.utils.module_loading import import_string
 
 from queues.execution import Execution, TimedOut
 from queues.mortality import die_with_parent
+from queues.notes import Notes
 from queues.scripts import Services
 from queues.wire import ChildGone, Wire
 
@@ -28,6 +30,7 @@ class Child:
         self.wire = wire
         self.tokens = tokens
         self.services = Services()
+        self.notes = Notes()
         self._batch = 0
         self._running: Execution | None = None
         self._printed = Printed(self)
@@ -46,23 +49,30 @@ class Child:
             if message is not None:
                 self._batch = message["batch"]
                 close_old_connections()  # what broke meanwhile is no failure of the next script
-                self.play(message["jobs"], message["deadline"])
+                self.notes.open(message["notes"])
+                self.play(message["jobs"], message["deadline"], message["until"])
+                self.notes.close()
                 if message["leave"]:
                     connections.close_all()
 
-    def play(self, jobs: list[dict[str, Any]], deadline: float) -> None:
-        """Run the jobs in order; none after the first is begun too late or without a token."""
+    def play(self, jobs: list[dict[str, Any]], deadline: float, until: float = math.inf) -> None:
+        """Run the jobs in order, none when the slot may be another's or nobody would know of it;
+        none after the first is begun late or without a token."""
         for number, work in enumerate(jobs):
-            if number and (time.monotonic() >= deadline or not self._may_go_on()):
+            is_late = time.monotonic() >= (min(deadline, until) if number else until)
+            if is_late or (number and not self._may_go_on()):
                 self._send({"t": "stopped"})
+                return
+            if not self.notes.begin(work):
+                self._send({"t": "stopped", "unnoted": number == 0})
                 return
             self._running = Execution(work, self.services, self._send)
             sys.stdout = self._printed  # whatever the job before did to it
             ended = self._running.run()
             self._printed.end()
             self._running.fall_silent()
-            self._running = None
             self._send(ended)
+            self._running = None
 
     def print(self, text: str) -> None:
         if self._running is not None:
@@ -78,6 +88,8 @@ class Child:
     def _send(self, message: dict[str, Any]) -> None:
         """A whole line, whoever else talks and whatever interrupts: half of one garbles two."""
         text = json.dumps({**message, "batch": self._batch})
+        if self._running is not None:
+            self.notes.hear(text)
         with self._talking:
             self._talker = threading.get_ident()
             self.wire.send_text(text)

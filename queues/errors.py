@@ -49,6 +49,13 @@ class JobIsRunning(AtributoError):
     code = "job_is_running"
 
 
+class JobIsHeld(AtributoError):
+    """Its worker has it in its hands and does not answer: whether it begins is not known yet."""
+
+    status_code = 409
+    code = "job_is_held"
+
+
 class JobRepeatsNot(AtributoError):
     """Only a job that will run again can be paused, and has a schedule to change."""
 

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from allocation.transactions.transaction import Transaction
 from queues import outbox, pausing, push, rescheduling, steering
 from queues.errors import BadPush, InvalidJobId, JobNotFound, QueueNotFound
-from queues.logic.lifecycle import Outcome, Status
+from queues.logic.lifecycle import ABORTED, Outcome, Status
 from queues.models import Queue, QueuedJob, Run
 
 
@@ -157,7 +157,7 @@ class JobHandle:
         row = self._row()
         runs = Run.objects.using(self._using).filter(job_id=self._id, outcome=Outcome.FAILED)
         errors = list(runs.order_by("attempt").values_list("error", flat=True))
-        return [*errors, steering.ABORTED] if row.aborted_at else errors
+        return [*errors, ABORTED] if row.aborted_at else errors
 
     def abort(self) -> None:
         steering.abort(self._found(), using=self._using)

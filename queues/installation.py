@@ -8,6 +8,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.db.transaction import atomic
 
+from allocation.after_commit import after_commit
 from allocation.events import record
 from allocation.logic.redaction import unmasked
 from queues.bundle import Bundle, opened
@@ -19,10 +20,11 @@ from queues.errors import (
     ScriptFailed,
     ServiceNotFound,
 )
+from queues.held import wait_for_workers
 from queues.logic.manifest import configuration_errors
 from queues.logic.mounts import mount_error
 from queues.logic.storable import json_refusal
-from queues.models import Catalogue, Script, Service
+from queues.models import Catalogue, QueuedJob, Script, Service
 from queues.run_now import run_candidate
 from queues.shown import configuration_shown
 
@@ -101,6 +103,7 @@ def uninstall(mount: str, *, teardown: bool = True, force: bool = False) -> bool
         service.delete()
         Catalogue.objects.changed()
         record("service.uninstalled", f"service:{mount}")
+        _wait_for_old_runs(mount)
     return True
 
 
@@ -201,8 +204,15 @@ def _store(service: Service, bundle: Bundle, kind: str, ran: dict[str, str]) -> 
         facts: dict[str, Any] = {"version": service.version, "folder": service.folder}
         facts |= _remarks(bundle) | ran
         record(kind, f"service:{service.mount}", **facts)
+        _wait_for_old_runs(service.mount)
     service.refresh_from_db()
     return service
+
+
+def _wait_for_old_runs(mount: str) -> None:
+    """Workers have read which scripts there are with the jobs that they hold."""
+    jobs = QueuedJob.objects.filter(mount=mount)
+    after_commit(lambda: wait_for_workers(jobs))
 
 
 def _remarks(bundle: Bundle) -> dict[str, list[str]]:

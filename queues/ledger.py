@@ -21,17 +21,17 @@ def finish(slot: HeldSlot, endings: list[Ending], worker: str) -> set[int]:
     d = dialect(slot.using)
     settled = [settle(ending, d) for ending in endings]
     if not any(each.callback or each.ending.lines for each in settled):
-        return _finish(slot, settled, worker)
+        return set(_finish(slot, settled, worker))
     with atomic(using=slot.using):
-        accepted = _finish(slot, settled, worker)
-        kept = [each for each in settled if each.row["id"] in accepted]
+        aborted = _finish(slot, settled, worker)
+        kept = [each for each in settled if each.row["id"] in aborted]
         _keep_lines(kept, slot.using)
-        _push_callbacks(slot, kept)
-    return accepted
+        _push_callbacks(slot, [each for each in kept if aborted[each.row["id"]] is None])
+    return set(aborted)
 
 
 def start(slot: HeldSlot, job: Reserved, worker: str, seconds_ago: float) -> bool:
-    """Show a job as running; False when it was aborted or deleted meanwhile."""
+    """Show a job as running and free the others; False when it was aborted or deleted."""
     d = dialect(slot.using)
     since = d.seconds(-seconds_ago)
     with atomic(using=slot.using):
@@ -42,7 +42,7 @@ def start(slot: HeldSlot, job: Reserved, worker: str, seconds_ago: float) -> boo
             if started:
                 row: list[Any] = [job.id, job.attempt + 1, job.runs + 1, worker, since]
                 cursor.execute(sql.record_start(d), row)
-            cursor.execute(sql.GIVE_BACK, [slot.id, slot.epoch])
+                cursor.execute(sql.give_back(d), [slot.id, slot.epoch])
     return started
 
 
@@ -67,7 +67,8 @@ def report(slot: HeldSlot, job: Reserved, lines: list[dict[str, Any]], shown: An
                 )
 
 
-def _finish(slot: HeldSlot, settled: list[Settled], worker: str) -> set[int]:
+def _finish(slot: HeldSlot, settled: list[Settled], worker: str) -> dict[int, Any]:
+    """The ids whose outcome was accepted, each with when its job was aborted, if it was."""
     d = dialect(slot.using)
     rows = json.dumps([each.row for each in settled], ensure_ascii=False)
     lease = d.seconds(lease_seconds())
@@ -77,28 +78,28 @@ def _finish(slot: HeldSlot, settled: list[Settled], worker: str) -> set[int]:
         return _finish_in_steps(slot, rows, worker, lease)
 
 
-def _finish_at_once(slot: HeldSlot, rows: str, worker: str, lease: Any) -> set[int]:
+def _finish_at_once(slot: HeldSlot, rows: str, worker: str, lease: Any) -> dict[int, Any]:
     parameters = [lease, slot.id, slot.epoch, rows, slot.epoch, worker, slot.queue_id]
     with hot_cursor(slot.using) as cursor:
         cursor.execute(outcome_sql.finish_postgresql(dialect(slot.using)), parameters)
-        accepted = {job_id for (job_id,) in cursor.fetchall()}
+        accepted = dict(cursor.fetchall())
     if not accepted:
         slot.renew()  # refused one by one, or is the slot lost?
     return accepted
 
 
-def _finish_in_steps(slot: HeldSlot, rows: str, worker: str, lease: Any) -> set[int]:
+def _finish_in_steps(slot: HeldSlot, rows: str, worker: str, lease: Any) -> dict[int, Any]:
     renew, finish_jobs, record_runs, count = outcome_sql.finish_sqlite(dialect(slot.using))
     with hot_cursor(slot.using) as cursor:
         cursor.execute(renew, [lease, slot.id, slot.epoch])
         if cursor.rowcount != 1:
             raise slot.lost()
         cursor.execute(finish_jobs, [rows, slot.id, slot.epoch])
-        accepted = [job_id for (job_id,) in cursor.fetchall()]
-        ids = json.dumps(accepted)
+        accepted = dict(cursor.fetchall())
+        ids = json.dumps(list(accepted))
         cursor.execute(record_runs, [rows, worker, ids])
         cursor.execute(count, [rows, slot.queue_id, ids])
-    return set(accepted)
+    return accepted
 
 
 def _keep_lines(settled: list[Settled], using: str) -> None:

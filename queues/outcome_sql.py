@@ -4,6 +4,7 @@ from functools import cache
 
 from queues import slot_sql
 from queues.dialect import Dialect
+from queues.logic.lifecycle import ABORTED
 from queues.models.minute import BOUNDS_MS
 
 OUTCOME = {
@@ -58,15 +59,24 @@ def finish_jobs(d: Dialect, slot_id: str, slot_epoch: str) -> str:
     no = "FALSE" if d.vendor == "postgresql" else "0"
     # The plus keeps SQLite from finding the jobs by slot and reading all outcomes for each.
     plus = "" if d.vendor == "postgresql" else "+"
+    asked = (  # somebody called it off while it was reserved, and it would go on
+        "queues_queuedjob.abort_asked_at IS NOT NULL "
+        "AND (o.status = 'pending' OR o.outcome = 'aborted')"
+    )
     return f"""
-        UPDATE queues_queuedjob SET status = o.status, attempt = o.attempt,
+        UPDATE queues_queuedjob SET attempt = o.attempt,
+            status = CASE WHEN {asked} THEN 'failed' ELSE o.status END,
+            aborted_at = CASE WHEN {asked} THEN {d.now} ELSE queues_queuedjob.aborted_at END,
+            abort_asked_at = NULL,
             result = CASE WHEN o.outcome = 'complete' THEN NULLIF(o.result, {null})
                 ELSE queues_queuedjob.result END,
             runs = o.runs, run_failures = o.run_failures, lost = o.lost,
             due_at = COALESCE(o.due_at, queues_queuedjob.due_at),
             started_at = o.started_at,
-            ended_at = CASE WHEN o.status = 'pending' THEN NULL ELSE o.ended_at END,
-            error = o.error, fingerprint = o.fingerprint,
+            ended_at = CASE WHEN o.status = 'pending' AND NOT ({asked}) THEN NULL
+                ELSE o.ended_at END,
+            error = CASE WHEN {asked} THEN '{ABORTED}' ELSE o.error END,
+            fingerprint = CASE WHEN {asked} THEN '' ELSE o.fingerprint END,
             slot_id = NULL, slot_epoch = NULL, suspect = {no}
         FROM o
         WHERE queues_queuedjob.id = o.id AND {plus}queues_queuedjob.slot_id = {slot_id}
@@ -126,10 +136,13 @@ def finish_postgresql(d: Dialect) -> str:
     return f"""
         WITH slot AS ({slot_sql.renew(d)} RETURNING id),
         o AS MATERIALIZED ({outcome_source(d)}),
-        done AS ({finish_jobs(d, "(SELECT id FROM slot)", "%s")} RETURNING queues_queuedjob.id),
+        done AS (
+            {finish_jobs(d, "(SELECT id FROM slot)", "%s")}
+            RETURNING queues_queuedjob.id, queues_queuedjob.aborted_at
+        ),
         runs AS ({RECORD_RUNS.format(worker="%s", accepted=accepted)}),
         minute AS ({count_minute(d, "%s::bigint", accepted)})
-        SELECT id FROM done"""
+        SELECT id, aborted_at FROM done"""
 
 
 @cache
@@ -139,7 +152,7 @@ def finish_sqlite(d: Dialect) -> tuple[str, str, str, str]:
     accepted = "SELECT value FROM json_each(%s)"
     return (
         slot_sql.renew(d),
-        f"{rows} {finish_jobs(d, '%s', '%s')} RETURNING id",
+        f"{rows} {finish_jobs(d, '%s', '%s')} RETURNING id, aborted_at",
         f"{rows} {RECORD_RUNS.format(worker='%s', accepted=accepted)}",
         f"{rows} {count_minute(d, '%s', accepted)}",
     )

@@ -1,12 +1,14 @@
 """Pause a job that repeats, and let it go on in its own rhythm."""
 
-from django.db.models import Case, F, Value, When
+from django.db.models import F
 from django.db.models.functions import Now
 from django.db.transaction import atomic
 
+from allocation.after_commit import after_commit
 from allocation.events import current_actor, record
 from allocation.models.clock import database_now
 from queues.errors import JobNotFound, JobRepeatsNot
+from queues.held import wait_for_workers
 from queues.logic.ranks import PAUSED
 from queues.logic.repeats import next_in_step
 from queues.models import QueuedJob
@@ -14,16 +16,11 @@ from queues.models.job import REPEATING
 from queues.steering import ring_for
 
 LONGEST_REASON = 255
-NOBODYS = Value(None)
 
 
 def pause(job_id: int, *, reason: str = "", using: str = "default") -> bool:
     """Nothing of it starts any more; a run that is under way ends. False when it was paused."""
     jobs = QueuedJob.objects.using(using).filter(pk=job_id)
-    given_back = {
-        name: Case(When(status="pending", then=NOBODYS), default=F(name))
-        for name in ("slot_id", "slot_epoch")
-    }
     with atomic(using=using):
         paused = (
             jobs.awake()
@@ -33,7 +30,6 @@ def pause(job_id: int, *, reason: str = "", using: str = "default") -> bool:
                 paused_at=Now(),
                 paused_by=current_actor().name,
                 pause_reason=reason[:LONGEST_REASON],
-                **given_back,
             )
         )
         if paused:
@@ -41,6 +37,7 @@ def pause(job_id: int, *, reason: str = "", using: str = "default") -> bool:
             record("job.paused", f"job:{job_id}", using=using, **facts)
     if not paused:
         _check(job_id, using)
+    after_commit(lambda: wait_for_workers(jobs), using=using)  # it may be about to begin
     return paused == 1
 
 

@@ -11,8 +11,9 @@ from django.db import InterfaceError, OperationalError, connections
 
 from allocation.errors import LeaseLost
 from queues import ledger, left_behind
+from queues.careful import recorded_scripts
 from queues.finish import finish
-from queues.logic.lifecycle import Outcome
+from queues.logic.lifecycle import ABORTED, Outcome
 from queues.refusals import count_refused
 from queues.reserved import Batch, Reserved, reserve
 from queues.ring import call_any
@@ -42,6 +43,10 @@ class Pump:
     reserve: Callable[[HeldSlot, int], Batch | None] = reserve
     call: Callable[[HeldSlot], None] = call_any  # for work of this queue that it leaves
     _size: int = field(default=1, init=False)
+    _renewed: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._renewed = self.slot.taken_at
 
     def run(self) -> bool:
         """Whether work may be left when it returns; LeaseLost when the slot went to another."""
@@ -56,12 +61,15 @@ class Pump:
 
     def _play(self, batch: Batch) -> None:
         """Run a batch; nothing of it is held any more when this returns."""
-        playing = Playing(self._first_of(batch), time.monotonic())
-        if batch.jobs[0].suspect and not self._begin_carefully(playing, len(batch.jobs) > 1):
+        is_careful = self._is_careful(batch)
+        playing = Playing(self._first_of(batch, is_careful), time.monotonic())
+        others = len(batch.jobs) > 1
+        if is_careful(batch.jobs[0]) and not self._begin_carefully(playing, others):
             return
-        jobs = playing.batch.jobs
         deadline = time.monotonic() + SHORT_SECONDS
-        self.workhorse.give([job.work(batch.revision, self.slot) for job in jobs], deadline)
+        work = [job.work(batch.revision, self.slot) for job in playing.batch.jobs]
+        until = self._renewed + lease_seconds()
+        self.workhorse.give(work, deadline, until, self._notes(playing))
         try:
             self._follow(playing, deadline)
         except LeaseLost:
@@ -71,17 +79,36 @@ class Pump:
         if len(playing.batch.jobs) < len(batch.jobs):
             self.slot.give_back()
 
-    def _first_of(self, batch: Batch) -> Batch:
+    def _first_of(self, batch: Batch, is_careful: Callable[[Reserved], bool]) -> Batch:
         """Those that are handed over together; no more are reserved the next time."""
-        first = batch.before_suspects().within(LARGEST_MESSAGE)
+        first = batch.before(is_careful).within(LARGEST_MESSAGE)
         if len(first.jobs) < len(batch.jobs):
             self._size = len(first.jobs)
         return first
 
+    def _is_careful(self, batch: Batch) -> Callable[[Reserved], bool]:
+        """Which jobs are recorded before they begin: by wish, and where nothing can be noted."""
+        if batch.record_start or not self.workhorse.takes_notes():
+            return lambda job: True
+        recorded = recorded_scripts(batch.revision, self.slot.using)
+        return lambda job: job.suspect or (job.mount, job.script) in recorded
+
+    def _notes(self, playing: "Playing") -> dict[str, Any]:
+        """What the child needs to note what it begins, which a row may say already."""
+        return {
+            "key": self.slot.notes_key,
+            "clock": [playing.batch.now.isoformat(), playing.since],
+            "worker": self.worker,
+            "required": not playing.shown,
+        }
+
     def _begin_carefully(self, playing: "Playing", others: bool) -> bool:
         """Show it as running before it begins, and undo what earlier attempts left behind."""
-        first = playing.batch.jobs[0]
+        first, asked_at = playing.batch.jobs[0], time.monotonic()
         playing.shown = ledger.start(self.slot, first, self.worker, 0.0)
+        self._renewed = asked_at
+        if not playing.shown:
+            self.slot.give_back()
         if others:
             self.call(self.slot)
         stuck = left_behind.before(first) if playing.shown else []
@@ -104,6 +131,7 @@ class Pump:
                 playing.heard(message)
             elif not self._revoked(playing):
                 self._show(playing)
+                break
         if playing.shown:
             self._supervise(playing)
         else:
@@ -123,12 +151,16 @@ class Pump:
         playing.shown = ledger.start(self.slot, playing.current, self.worker, ago)
         self._size = 1
         if not playing.shown:  # aborted or deleted at the last moment
-            self.workhorse.kill()
-            left_behind.roll_back(left_behind.of_attempt(playing.current.attempt_in(self.slot)))
-            playing.number = len(playing.batch.jobs)
+            self._drop(playing)
             return
         if playing.number + 1 < len(playing.batch.jobs):
             self.call(self.slot)
+
+    def _drop(self, playing: "Playing") -> None:
+        """End the current job, which is not wanted any more; that it began is recorded."""
+        self.workhorse.kill()
+        playing.ended(Outcome.ABORTED, ABORTED)
+        self._store(playing)
 
     def _supervise(self, playing: "Playing") -> None:
         ending = Supervision(
@@ -161,6 +193,7 @@ class Pump:
         """Write what has ended; a database that is away is waited for while the lease lasts."""
         give_up = time.monotonic() + lease_seconds()
         while True:
+            asked_at = time.monotonic()
             try:
                 accepted = finish(self.slot, playing.endings, self.worker)
                 break
@@ -169,6 +202,7 @@ class Pump:
                     raise
                 connections[self.slot.using].close()
                 time.sleep(DATABASE_PAUSE_SECONDS)
+        self._renewed = asked_at
         refused = len(playing.endings) - len(accepted)
         if refused:
             count_refused(self.slot, refused)
@@ -223,11 +257,15 @@ class Playing:
 
     def died(self, error: str) -> None:
         """The child died under a live parent: a failure like any other."""
+        self.ended(Outcome.FAILED, error)
+
+    def ended(self, outcome: Outcome, error: str) -> None:
+        """The current job ended without a word of the child."""
         now = time.monotonic()
         self.endings.append(
             Ending(
                 self.current,
-                Outcome.FAILED,
+                outcome,
                 self.moment(self.begun),
                 self.moment(now),
                 error=error,

@@ -1,49 +1,59 @@
-"""Recovery: what a worker held when it died goes back, and the run it had begun is lost."""
+"""Recovery: what a worker began before it died is recorded, and only then the rest goes back."""
 
 import json
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
+import structlog
 from django.db.models import F
-from django.db.models.functions import Now
 from django.db.transaction import atomic
+from redis.exceptions import RedisError
 
+from allocation.errors import LeaseLost
 from allocation.events import record
 from allocation.leases import HeldLease
-from queues import left_behind, sql
-from queues.dialect import dialect
-from queues.ids import get_job_ids
-from queues.ledger import push_callback
+from allocation.models.clock import from_now
+from queues import ledger, left_behind, noted, sql
+from queues.finish import finish
 from queues.logic.lifecycle import Outcome, Status
-from queues.models import QueuedJob, Run, Slot
-from queues.reserved import Reserved
+from queues.models import QueuedJob, Slot
+from queues.noted import Noted
+from queues.pump import Playing
+from queues.reserved import Batch, Reserved
 from queues.ring import ring
-from queues.settle import Ending, Settled, settle
+from queues.settle import Ending
+from queues.slots import HeldSlot, lease_seconds
 
 LOST = "the worker died"
+REDIS_PATIENCE = timedelta(seconds=5)  # for the notes; then their jobs run again without them
+log = structlog.get_logger(__name__)
 
 
-def recover(slot_id: int, now: datetime, lease: HeldLease) -> bool:
-    """Free one slot whose lease has run out; False when its holder or another was faster."""
-    using = lease.using
-    with atomic(using=using):
-        lease.guard()
-        slots = Slot.objects.using(using)
-        slot = (
-            slots.select_for_update().select_related("queue").expired().filter(pk=slot_id).first()
-        )
-        if slot is None:
-            return False
-        slots.filter(pk=slot.pk).update(
-            holder="", leased_until=None, rung_at=None, epoch=F("epoch") + 1
-        )
-        held = QueuedJob.objects.using(using).filter(slot=slot)
-        jobs = list(held.values_list("pk", flat=True))
-        held.filter(status=Status.PENDING).update(slot=None, slot_epoch=None, suspect=True)
-        for job in held.filter(status=Status.PROGRESS):
-            _lose(job, slot.holder, now, using)
-        left = left_behind.of_jobs(jobs)  # none of them can begin another any more
+def recover(
+    slot_id: int, now: datetime, lease: HeldLease, *, redis_answers: bool | None = None
+) -> bool:
+    """Free one slot whose lease has run out; False when it is not over yet, or another was faster.
+
+    The slot is taken over first, which fences its holder; one that dies here is followed by
+    another, which finds the same jobs and the same notes.
+    """
+    if redis_answers is None:
+        redis_answers = noted.is_reachable()
+    if not redis_answers and _may_wait(slot_id, now, lease.using):
+        return False
+    slot, left = _take_over(slot_id, lease)
+    if slot is None:
+        return False
+    try:
+        _record(slot, noted.read(slot.notes_key) if redis_answers else Noted(), now)
+        _give_back(slot)
+    except (RedisError, LeaseLost) as error:  # the slot's new lease runs out, too
+        log.warning("recovery_put_off", slot=slot_id, error=str(error))
+        return False
     left_behind.roll_back(left, lease.guard)
-    _ring(slot, using)
+    if redis_answers:
+        noted.forget(slot.notes_key)
+    ring(slot.queue_id, slot.queue, using=lease.using)
     return True
 
 
@@ -52,56 +62,86 @@ def free_stranded(lease: HeldLease) -> int:
     using = lease.using
     with atomic(using=using):
         lease.guard()
-        stranded = (
-            QueuedJob.objects.using(using)
-            .filter(slot__isnull=False, status=Status.PENDING)
-            .exclude(slot_epoch=F("slot__epoch"))
-        )
-        return (
-            QueuedJob.objects.using(using)
-            .filter(
-                pk__in=list(stranded.values_list("pk", flat=True)[:1000]), status=Status.PENDING
-            )
-            .exclude(slot_epoch=F("slot__epoch"))
-            .update(slot=None, slot_epoch=None)
-        )
+        jobs = QueuedJob.objects.using(using).reserved().exclude(slot_epoch=F("slot__epoch"))
+        holds = list(jobs.values_list("slot_id", "slot_epoch").order_by().distinct()[:1000])
+        stranded = [HeldSlot(slot, epoch, 0, "", 0, "", using) for slot, epoch in holds]
+        return sum(slot.give_back() for slot in stranded)
 
 
-def _lose(job: QueuedJob, holder: str, now: datetime, using: str) -> None:
-    ending = Ending(
-        as_reserved(job, job.attempt - 1), Outcome.LOST, job.started_at or now, now, error=LOST
-    )
-    settled = settle(ending, dialect(using))
-    row, step = settled.row, ending.next()
-    changed = (
-        QueuedJob.objects.using(using)
-        .filter(pk=job.pk, attempt=job.attempt, status=Status.PROGRESS, slot_epoch=job.slot_epoch)
-        .update(
-            status=step.status,
-            runs=step.counts.runs,
-            run_failures=step.counts.run_failures,
-            lost=step.counts.lost,
-            due_at=step.due_at or job.due_at,
-            ended_at=None if step.status is Status.PENDING else Now(),
-            error=LOST,
-            fingerprint=row["fingerprint"],
-            slot=None,
-            slot_epoch=None,
-            suspect=True,
-        )
-    )
-    if not changed:
-        return
-    Run.objects.using(using).filter(job_id=job.pk, attempt=job.attempt).update(
-        outcome=Outcome.LOST, ended_at=Now(), error=LOST
-    )
-    record("run.lost", f"job:{job.pk}", using=using, attempt=job.attempt, holder=holder)
-    if settled.callback is not None:
-        _push_callback(job.queue_id, settled, using)
+def _may_wait(slot_id: int, now: datetime, using: str) -> bool:
+    """Whether there may be notes: of a job that is shown as running the row says enough."""
+    fresh = Slot.objects.using(using).filter(pk=slot_id, leased_until__gt=now - REDIS_PATIENCE)
+    return fresh.filter(jobs__in=QueuedJob.objects.using(using).reserved()).exists()
 
 
-def _push_callback(queue_id: int, settled: Settled, using: str) -> None:
-    push_callback(queue_id, settled, get_job_ids(1)[0], using)
+def _take_over(slot_id: int, lease: HeldLease) -> tuple[HeldSlot | None, list[int]]:
+    """The slot with a lease of our own, and the open transactions of the jobs that it holds."""
+    using = lease.using
+    with atomic(using=using):
+        lease.guard()
+        slots = Slot.objects.using(using)
+        expired = slots.select_for_update().select_related("queue").expired()
+        slot = expired.filter(pk=slot_id).first()
+        if slot is None:
+            return None, []
+        epoch = slot.epoch + 1
+        slots.filter(pk=slot.pk).update(epoch=epoch, leased_until=from_now(lease_seconds()))
+        held = QueuedJob.objects.using(using).filter(slot=slot)
+        held.update(slot_epoch=epoch)
+        left = left_behind.of_jobs(held.values_list("pk", flat=True))  # none can begin another
+    taken = (slot.pk, epoch, slot.queue_id, slot.queue.name, slot.number, slot.holder)
+    return HeldSlot(*taken, using, slot.notes_key), left
+
+
+def _record(slot: HeldSlot, notes: Noted, now: datetime) -> None:
+    """The ends that were noted, and the one that was under way as lost."""
+    ended, lost = [], []
+    for job in QueuedJob.objects.using(slot.using).filter(slot_id=slot.id, slot_epoch=slot.epoch):
+        attempt = job.attempt if job.status == Status.PROGRESS else job.attempt + 1
+        said = notes.said.get((job.pk, attempt))
+        begun = notes.begun.get((job.pk, attempt))
+        if said is not None:
+            ended.append(_as_said(as_reserved(job, attempt - 1), said, notes))
+        elif begun is not None or job.status == Status.PROGRESS:
+            started = notes.moment(begun) if begun is not None else job.started_at
+            reserved = as_reserved(job, attempt - 1)
+            lost.append(Ending(reserved, Outcome.LOST, started or now, now, error=LOST))
+    worker = notes.worker or slot.holder
+    if ended:
+        finish(slot, sorted(ended, key=lambda each: each.started_at), worker)
+        log.info("recorded_from_notes", slot=slot.id, jobs=len(ended))
+    for ending in lost:
+        _lose(slot, ending, worker)
+
+
+def _as_said(job: Reserved, said: list[dict[str, Any]], notes: Noted) -> Ending:
+    """What the worker would have made of its child's words."""
+    assert notes.now is not None
+    playing = Playing(Batch([job], notes.now, 0), notes.since)
+    for message in said:
+        playing.heard(message)
+    return playing.endings[0]
+
+
+def _lose(slot: HeldSlot, ending: Ending, worker: str) -> None:
+    job = ending.job
+    with atomic(using=slot.using):
+        if not ledger.finish(slot, [ending], worker):
+            return
+        again = QueuedJob.objects.using(slot.using).filter(pk=job.id, status=Status.PENDING)
+        again.update(suspect=True)
+        facts = {"attempt": job.attempt + 1, "holder": slot.holder}
+        record("run.lost", f"job:{job.id}", using=slot.using, **facts)
+
+
+def _give_back(slot: HeldSlot) -> None:
+    """What has not begun, as far as is known: each begins alone, shown as running before."""
+    with atomic(using=slot.using):
+        slot.renew()
+        jobs = QueuedJob.objects.using(slot.using).reserved()
+        jobs.filter(slot_id=slot.id, slot_epoch=slot.epoch).update(suspect=True)
+        slot.give_back()
+        slot.release()
 
 
 def as_reserved(job: QueuedJob, attempt: int) -> Reserved:
@@ -110,7 +150,3 @@ def as_reserved(job: QueuedJob, attempt: int) -> Reserved:
     for name in ("data", "back_off", "success", "failure"):
         values[name] = None if values[name] is None else json.dumps(values[name])
     return Reserved(**{**values, "attempt": attempt})
-
-
-def _ring(slot: Slot, using: str) -> None:
-    ring(slot.queue_id, slot.queue.name, using=using)

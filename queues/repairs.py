@@ -18,6 +18,7 @@ from queues.models import (
     QueuedJob,
     Slot,
 )
+from queues.noted import is_reachable
 from queues.operations import advance
 from queues.recovery import free_stranded, recover
 from queues.retention import BATCH, forget_old_attempts, forget_old_jobs
@@ -30,8 +31,9 @@ OPERATIONS_KEPT = timedelta(days=90)
 
 
 def recover_dead_workers(now: datetime, lease: HeldLease) -> int:
-    expired = Slot.objects.using(lease.using).expired().values_list("pk", flat=True)[:BATCH]
-    recovered = sum(recover(slot_id, now, lease) for slot_id in list(expired))
+    expired = list(Slot.objects.using(lease.using).expired().values_list("pk", flat=True)[:BATCH])
+    answers = is_reachable() if expired else False  # asked once: each wait for Redis is long
+    recovered = sum(recover(slot, now, lease, redis_answers=answers) for slot in expired)
     return recovered + free_stranded(lease)
 
 

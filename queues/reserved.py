@@ -1,6 +1,7 @@
 """A job as its slot holds it: reserved, and not yet told to anybody."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import accumulate
@@ -88,11 +89,12 @@ class Batch:
     jobs: list[Reserved]
     now: datetime  # by the database, when they were reserved
     revision: int  # of the installed services
+    record_start: bool = False  # of every job of this queue, before it begins
 
-    def before_suspects(self) -> "Batch":
-        """Those in front of the first suspect, which is begun alone."""
-        suspects = (number for number, job in enumerate(self.jobs) if job.suspect)
-        return replace(self, jobs=self.jobs[: max(1, next(suspects, len(self.jobs)))])
+    def before(self, is_alone: Callable[[Reserved], bool]) -> "Batch":
+        """Those in front of the first that is begun alone."""
+        alone = (number for number, job in enumerate(self.jobs) if is_alone(job))
+        return replace(self, jobs=self.jobs[: max(1, next(alone, len(self.jobs)))])
 
     def within(self, size: int) -> "Batch":
         """The first ones whose data fits in so many characters, at least one."""
@@ -109,16 +111,17 @@ def reserve(slot: HeldSlot, count: int) -> Batch | None:
 
 def reserved(slot: HeldSlot, statement: str, probes: list[Any], count: int) -> Batch | None:
     with hot_cursor(slot.using) as cursor:
-        cursor.execute(statement, [*probes, count, slot.id, slot.epoch, slot.id, slot.epoch])
+        held = [slot.id, slot.epoch, slot.id, slot.epoch, slot.id]
+        cursor.execute(statement, [*probes, count, *held])
         rows = cursor.fetchall()
     if not rows:
         return None
-    *_, now, revision = rows[0]
-    jobs = [Reserved(*row[:-2]) for row in rows]
+    *_, now, revision, record_start = rows[0]
+    jobs = [Reserved(*row[:-3]) for row in rows]
     jobs.sort(key=lambda job: (shared_rank(job.rank), job.due_at, job.id))
     moment = aware(now)
     assert moment is not None
-    return Batch(jobs, moment, revision)
+    return Batch(jobs, moment, revision, bool(record_start))
 
 
 def aware(value: Any) -> datetime | None:

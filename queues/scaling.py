@@ -21,5 +21,6 @@ def scale_by(name: str, step: int, *, using: str = "default") -> int | None:
         queue = Queue.objects.using(using).get(pk=found.pk)  # ours until we commit
         queue.add_slots()
         record("queue.changed", f"queue:{name}", using=using, max_workers=queue.max_workers)
+        catalogue.wait_for_slots(queue)
     after_commit(lambda: catalogue.ring_due(queue, using), using=using)
     return queue.max_workers

@@ -26,6 +26,7 @@ def queue_shown(queue: Queue, running: int | None = None) -> dict[str, Any]:
         "when_away": queue.when_away,
         "away_seconds": queue.away_seconds,
         "target_age_seconds": queue.target_age_seconds,
+        "record_start": queue.record_start,
         "created_at": queue.created_at,
     }
 
@@ -145,4 +146,5 @@ def script_shown(script: Script) -> dict[str, Any]:
         "description": script.description,
         "schema": script.schema,
         "defaults": script.defaults,
+        "record_start": script.record_start,
     }

@@ -25,7 +25,8 @@ def acquire(d: Dialect) -> str:
     """Take a free slot. While slots above a lowered limit still run, none below it is taken.
 
     The share lock orders this against a change of the limit: without it, a slot taken under
-    the old limit might not be seen yet. Parameters: queue name, holder, lease seconds, number.
+    the old limit might not be seen yet. Parameters: queue name, holder, key of its notes, lease
+    seconds, number.
     """
     share = "FOR SHARE" if d.vendor == "postgresql" else ""
     return f"""
@@ -33,7 +34,7 @@ def acquire(d: Dialect) -> str:
             SELECT id, max_workers FROM queues_queue
             WHERE paused_at IS NULL AND deleted_at IS NULL AND name = %s {share}
         )
-        UPDATE queues_slot SET holder = %s, epoch = epoch + 1, rung_at = NULL,
+        UPDATE queues_slot SET holder = %s, notes_key = %s, epoch = epoch + 1, rung_at = NULL,
             leased_until = {d.later}
         WHERE queue_id = (SELECT id FROM q) AND number = %s AND holder = ''
         AND number < (SELECT max_workers FROM q)

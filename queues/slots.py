@@ -1,6 +1,8 @@
 """Slots: take one, keep it, leave it."""
 
-from dataclasses import dataclass
+import secrets
+import time
+from dataclasses import dataclass, field
 
 from django.conf import settings
 
@@ -21,6 +23,8 @@ class HeldSlot:
     number: int
     holder: str
     using: str = "default"
+    notes_key: str = field(default="", repr=False)
+    taken_at: float = field(default_factory=time.monotonic, compare=False)
 
     def renew(self) -> None:
         """Raise LeaseLost once somebody else may have it."""
@@ -35,9 +39,9 @@ class HeldSlot:
             cursor.execute(slot_sql.release(dialect(self.using)), [self.id, self.epoch])
 
     def give_back(self) -> int:
-        """Free every job that is reserved and not started."""
+        """Free every job that is reserved and not started; one that was called off ends."""
         with hot_cursor(self.using) as cursor:
-            cursor.execute(sql.GIVE_BACK, [self.id, self.epoch])
+            cursor.execute(sql.give_back(dialect(self.using)), [self.id, self.epoch])
             return cursor.rowcount
 
     def lost(self) -> LeaseLost:
@@ -47,10 +51,14 @@ class HeldSlot:
 def acquire(queue: str, number: int, holder: str, *, using: str = "default") -> HeldSlot | None:
     """None when the slot is taken, too many, or its queue is paused or gone."""
     d = dialect(using)
+    key, asked_at = secrets.token_hex(16), time.monotonic()
+    lease = d.seconds(lease_seconds())
     with hot_cursor(using) as cursor:
-        cursor.execute(slot_sql.acquire(d), [queue, holder, d.seconds(lease_seconds()), number])
+        cursor.execute(slot_sql.acquire(d), [queue, holder, key, lease, number])
         row = cursor.fetchone()
-    return None if row is None else HeldSlot(row[0], row[1], row[2], queue, number, holder, using)
+    if row is None:
+        return None
+    return HeldSlot(row[0], row[1], row[2], queue, number, holder, using, key, asked_at)
 
 
 def lease_seconds() -> float:

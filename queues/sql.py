@@ -8,6 +8,7 @@ no round trip. `DIALECT` names are filled in once per database.
 from functools import cache
 
 from queues.dialect import Dialect
+from queues.logic.lifecycle import ABORTED
 from queues.logic.ranks import RANKS, STICKY_RANKS
 
 # A probe of the index for each rank, in the order in which they start, keeps the price of a
@@ -70,7 +71,11 @@ def reserve(d: Dialect) -> str:
 
 
 def reserving(d: Dialect, picked: str, columns: list[str]) -> str:
-    """Parameters after those of `picked`: limit, slot, epoch, slot, epoch."""
+    """Parameters after those of `picked`: limit, slot, epoch, slot, epoch, slot.
+
+    The share lock orders this against a pause or a lower limit: what is reserved by the old word
+    is seen by whoever gave the new one.
+    """
     # An array, because a join would be free to scan the table or to pick again and again. Its
     # rows are locked: to ask again for what they are would invite a scan of all that wait.
     chosen = (
@@ -85,14 +90,27 @@ def reserving(d: Dialect, picked: str, columns: list[str]) -> str:
             SELECT 1 FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
             WHERE s.id = %s AND s.epoch = %s AND s.leased_until > {d.now}
             AND s.number < q.max_workers AND q.paused_at IS NULL AND q.deleted_at IS NULL
+            {d.lock and "FOR SHARE OF q"}
         )
         RETURNING {", ".join(columns)}, {d.now},
-            COALESCE((SELECT max(revision) FROM queues_catalogue), 0)"""
+            COALESCE((SELECT max(revision) FROM queues_catalogue), 0),
+            (
+                SELECT q.record_start FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
+                WHERE s.id = %s
+            )"""
 
 
-GIVE_BACK = """
-    UPDATE queues_queuedjob SET slot_id = NULL, slot_epoch = NULL
-    WHERE slot_id = %s AND slot_epoch = %s AND status = 'pending'"""
+@cache
+def give_back(d: Dialect) -> str:
+    """Free what is reserved and has not begun; what was called off meanwhile ends here."""
+    asked = "CASE WHEN abort_asked_at IS NULL THEN {} ELSE {} END"
+    return f"""
+        UPDATE queues_queuedjob SET slot_id = NULL, slot_epoch = NULL, abort_asked_at = NULL,
+            status = {asked.format("status", "'failed'")},
+            error = {asked.format("error", f"'{ABORTED}'")},
+            ended_at = {asked.format("ended_at", d.now)},
+            aborted_at = {asked.format("aborted_at", d.now)}
+        WHERE slot_id = %s AND slot_epoch = %s AND status = 'pending'"""
 
 
 @cache
@@ -102,7 +120,7 @@ def start(d: Dialect) -> str:
         UPDATE queues_queuedjob SET status = 'progress', attempt = attempt + 1,
             started_at = {d.later}
         WHERE id = %s AND slot_id = %s AND slot_epoch = %s AND status = 'pending'
-        AND attempt = %s"""
+        AND attempt = %s AND abort_asked_at IS NULL"""
 
 
 @cache

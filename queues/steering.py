@@ -10,21 +10,19 @@ from django.db.transaction import atomic
 
 from allocation.after_commit import after_commit
 from allocation.events import record
-from queues import left_behind
-from queues.calls import call_off
-from queues.errors import JobIsRunning, JobIsTwice, JobNotFound
-from queues.logic.lifecycle import Outcome, Status
+from queues import aborting, left_behind
+from queues.errors import JobIsHeld, JobIsRunning, JobIsTwice, JobNotFound
+from queues.logic.lifecycle import Status
 from queues.logic.ranks import PAUSED
 from queues.models import AttemptTransaction, QueuedJob, Run, RunLog
 from queues.ring import ring
 
-ABORTED = "Job aborted."
 FINISHED = [Status.COMPLETE, Status.FAILED]
 FORGIVEN: dict[str, Any] = {"due_at": Now(), "run_failures": 0, "lost": 0}
 AWAKE_RANK = F("rank") - Case(When(paused_at__isnull=False, then=PAUSED), default=0)
 WAITING_AGAIN: dict[str, Any] = {
     **FORGIVEN,
-    "rank": AWAKE_RANK,  # who lets it run again does not mean «once somebody resumes it»
+    "rank": AWAKE_RANK,  # who lets it run again does not mean "once somebody resumes it"
     "paused_at": None,
     "paused_by": "",
     "pause_reason": "",
@@ -38,31 +36,18 @@ WAITING_AGAIN: dict[str, Any] = {
 
 
 def abort(job_id: int, *, reason: str = "", using: str = "default") -> bool:
-    """Unfinished jobs end as failed at once, without callback; a late result finds no row."""
-    jobs = QueuedJob.objects.using(using)
-    with atomic(using=using):
-        aborted = (
-            jobs.filter(pk=job_id)
-            .unfinished()
-            .update(
-                status=Status.FAILED,
-                error=ABORTED,
-                aborted_at=Now(),
-                ended_at=Now(),
-                slot=None,
-                slot_epoch=None,
-            )
-        )
-        if aborted:
-            _end_run(job_id, using)
-            facts = {"reason": reason} if reason else {}
-            record("job.aborted", f"job:{job_id}", using=using, **facts)
-            after_commit(partial(call_off, [job_id]), using=using)
-        left = left_behind.of_jobs([job_id]) if aborted else []
-    left_behind.roll_back(left)
-    if not aborted and not jobs.filter(pk=job_id).exists():
+    """An unfinished job ends as failed, without callback; a late result finds no row.
+
+    True: it has ended so, and never begins again. False: it had ended by itself.
+    """
+    facts = {"reason": reason} if reason else {}
+    tell = partial(record, subject=f"job:{job_id}", using=using, **facts)
+    answer = aborting.abort([job_id], using=using, tell=tell)
+    if answer.silent:
+        raise _held(job_id)
+    if not answer.ended and not QueuedJob.objects.using(using).filter(pk=job_id).exists():
         raise _missing(job_id)
-    return aborted == 1
+    return answer.ended == 1
 
 
 def reset(job_id: int, *, using: str = "default") -> None:
@@ -93,7 +78,9 @@ def run_now(job_id: int, *, using: str = "default") -> bool:
 
 
 def delete(job_id: int, *, using: str = "default") -> bool:
-    """A running one is stopped; it leaves no trace."""
+    """A running one is stopped, a waiting one never begins; it leaves no trace."""
+    if aborting.abort([job_id], using=using).silent:
+        raise _held(job_id)
     with atomic(using=using):
         list(QueuedJob.objects.using(using).select_for_update().filter(pk=job_id).only("pk"))
         left = left_behind.of_jobs([job_id])
@@ -103,7 +90,6 @@ def delete(job_id: int, *, using: str = "default") -> bool:
         deleted, _ = QueuedJob.objects.using(using).filter(pk=job_id).delete()
         if deleted:
             record("job.deleted", f"job:{job_id}", using=using)
-            after_commit(partial(call_off, [job_id]), using=using)
     left_behind.roll_back(left)
     return deleted > 0
 
@@ -114,11 +100,6 @@ def _wait_again(jobs: Any) -> bool:
     return finished + waiting == 1
 
 
-def _end_run(job_id: int, using: str) -> None:
-    running = Run.objects.using(using).filter(job_id=job_id, outcome=Outcome.RUNNING)
-    running.update(outcome=Outcome.ABORTED, ended_at=Now(), error=ABORTED)
-
-
 def ring_for(job_id: int, using: str) -> None:
     job = QueuedJob.objects.using(using).select_related("queue").get(pk=job_id)
     after_commit(lambda: _ring(job, using), using=using)
@@ -127,6 +108,14 @@ def ring_for(job_id: int, using: str) -> None:
 def _ring(job: QueuedJob, using: str) -> None:
     if job.sticky_key is None or job.routed_to:  # one without a route is sent by the curator
         ring(job.queue_id, job.queue.name, station=job.routed_to or "", using=using)
+
+
+def _held(job_id: int) -> JobIsHeld:
+    return JobIsHeld(
+        f"the worker of job {job_id} does not answer yet: the job is aborted as soon as it does, "
+        "or is given up, unless it has ended by then",
+        job=str(job_id),
+    )
 
 
 def _missing(job_id: int) -> JobNotFound:

@@ -59,6 +59,8 @@ class Supervision:
                 return self._gone(self.workhorse.bury())
             if message is not None and message["t"] == "done":
                 return self._done(message)
+            if message is not None and message["t"] == "stopped":  # shown, and yet not begun
+                return self._ended(Outcome.RELEASED, "it could not begin")
             if message is not None:
                 self._heard(message)
             ended = self._look()

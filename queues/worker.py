@@ -22,6 +22,7 @@ from allocation.events import record
 from queues.calls import Calls
 from queues.doorbell import Bell, DoorbellQueue, TakenBell, channel_of, connection, doorbell_queue
 from queues.due import free_slots_with_work, has_due
+from queues.noted import forget
 from queues.presence import Presence
 from queues.pump import Pump
 from queues.ring import ring
@@ -137,8 +138,7 @@ class Worker(RQWorker):
         if self.post is not None:
             self._pump_at(self.post, slot)
         elif (more := self._run(self._pump(slot))) is not None:
-            slot.give_back()
-            slot.release()
+            leave(slot)
             if more or has_due(slot.queue_id):  # a push may have found the slot still taken
                 ring(slot.queue_id, slot.queue)
 
@@ -159,8 +159,7 @@ class Worker(RQWorker):
         try:
             if self._run(self._pump(slot, reserve=post.reserve, call=post.call)) is None:
                 return
-            slot.give_back()
-            slot.release()
+            leave(slot)
         finally:
             post.end()
         post.call(slot)
@@ -253,6 +252,13 @@ class Worker(RQWorker):
             self.register_death()
         except RedisError:
             log.warning("death_not_registered")
+
+
+def leave(slot: HeldSlot) -> None:
+    """Everything that began in it is recorded."""
+    slot.give_back()
+    slot.release()
+    forget(slot.notes_key)
 
 
 def default_name() -> str:

@@ -1,11 +1,13 @@
 """The parent's side of the child: start it, hand it work, kill it, replace it."""
 
 import gc
+import math
 import os
 import signal
 import socket
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from typing import Any
 
@@ -14,6 +16,7 @@ from django.db import connections
 from queues.child import STOP_SIGNAL, become_child
 from queues.wire import ChildGone, Wire
 
+UNNOTED_SECONDS = 2.0  # Redis is away: it is tried again later, not before every job
 SIGNALS = {number.value: number.name for number in signal.Signals}
 
 
@@ -28,11 +31,20 @@ class Workhorse:
         self._fresh_bytes = 0
         self._answered = False
         self._batch = 0
+        self._unnoted_until = 0.0
         self._tokens = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._process: subprocess.Popen[bytes] | None = None
 
-    def give(self, jobs: list[dict[str, Any]], deadline: float) -> None:
+    def give(
+        self,
+        jobs: list[dict[str, Any]],
+        deadline: float,
+        until: float = math.inf,
+        notes: dict[str, Any] | None = None,
+    ) -> None:
         """Hand over work, to a new child if the last one died while idle.
+
+        Nothing begins after `until`, and none but the first after the deadline.
 
         Each job but the first needs a token, a byte in a pipe that either the child takes
         to begin it or the parent takes back: never both, whatever delays one of them.
@@ -41,6 +53,8 @@ class Workhorse:
         message = {
             "jobs": jobs,
             "deadline": deadline,
+            "until": until,
+            "notes": notes,
             "batch": self._batch,
             "leave": not self._fork,  # one that may idle for long keeps no database connection
         }
@@ -65,9 +79,15 @@ class Workhorse:
         if message is None and self._has_ended():
             message = self._last_words(self._wire)
         self._answered = self._answered or message is not None
+        if message is not None and message.get("unnoted"):
+            self._unnoted_until = time.monotonic() + UNNOTED_SECONDS
         if message is not None and message["batch"] != self._batch:
             return self.receive(timeout)  # the end of an earlier batch
         return message
+
+    def takes_notes(self) -> bool:
+        """Whether what short jobs do is known to Redis before it is in the database."""
+        return time.monotonic() >= self._unnoted_until
 
     def interrupt(self) -> None:
         """Ask the script to stop: TimedOut is raised inside it."""

@@ -9,7 +9,7 @@ from allocation.logic.counted import counted
 from allocation.models import Event, Lease
 from allocation.models.clock import database_now
 from atributo_site.console.charts import charts
-from atributo_site.console.queues import AWAY_SAID, PAGE, found, lines, rights
+from atributo_site.console.queues import AWAY_SAID, PAGE, START_SAID, found, lines, rights
 from atributo_site.console.screen import Screen
 from atributo_site.keyset import capped_count
 from queues.catalogue import MOST_DAYS
@@ -65,6 +65,7 @@ def settings_of(queue: Queue) -> dict[str, Any]:
         "default_target_age": TARGET_AGE_SECONDS,
         "most_target_age": MOST_TARGET_AGE_SECONDS,
         "most_days": MOST_DAYS,
+        "start_said": START_SAID[queue.record_start],
     }
 
 

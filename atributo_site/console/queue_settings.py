@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 import queues
 from allocation.logic.counted import counted
 from atributo_site.console.durations import roughly
-from atributo_site.console.queues import AWAY_SAID, back, found
+from atributo_site.console.queues import AWAY_SAID, START_SAID, back, found
 from atributo_site.console.screen import Screen
 from queues import catalogue
 from queues.logic.away import WhenAway
@@ -112,6 +112,23 @@ class Retention(Setting):
         days = chosen["retention_days"]
         catalogue.set_retention(name, days)
         return f"{name} keeps finished jobs for {counted(days, 'day')}."
+
+
+class RecordStartForm(forms.Form):
+    record_start = forms.TypedChoiceField(
+        choices=[("yes", "yes"), ("no", "no")], coerce=lambda text: text == "yes"
+    )
+
+
+class RecordStart(Setting):
+    """Whether the row of a job says that it runs before it begins."""
+
+    form = RecordStartForm
+    refusal = "Choose yes or no."
+
+    def set(self, name: str, **chosen: Any) -> str:
+        catalogue.set_record_start(name, chosen["record_start"])
+        return f"{name}: {START_SAID[chosen['record_start']]}"
 
 
 class AwayForm(forms.Form):

@@ -37,6 +37,7 @@ urlpatterns = [
     path(f"{QUEUE}resume", queues.Resume.as_view(), name="queue-resume"),
     path(f"{QUEUE}scale", queue_settings.Scale.as_view(), name="queue-scale"),
     path(f"{QUEUE}step", queue_settings.Step.as_view(), name="queue-step"),
+    path(f"{QUEUE}record-start", queue_settings.RecordStart.as_view(), name="queue-record-start"),
     path(f"{QUEUE}target-age", queue_settings.TargetAge.as_view(), name="queue-target-age"),
     path(f"{QUEUE}retention", queue_settings.Retention.as_view(), name="queue-retention"),
     path(f"{QUEUE}away", queue_settings.Away.as_view(), name="queue-away"),

@@ -22,6 +22,10 @@ from queues.models.queue import MOST_WORKERS
 from queues.snapshot import queue_lines
 
 PAGE = 50
+START_SAID = {
+    True: "Each start is recorded before the job begins.",
+    False: "The starts of short jobs are recorded with their ends.",
+}
 AWAY_SAID: dict[str, str] = {
     WhenAway.WAIT: "wait for their instance as long as it takes",
     WhenAway.MOVE: "move to another instance when theirs is away for {} s",

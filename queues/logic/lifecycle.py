@@ -6,6 +6,7 @@ from enum import StrEnum
 
 FOREVER = -1
 LOST_IN_A_ROW = 3
+ABORTED = "Job aborted."
 
 
 class Status(StrEnum):

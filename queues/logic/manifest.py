@@ -40,6 +40,7 @@ class ScriptEntry:
     description: str = ""
     schema: dict[str, Any] | None = None
     defaults: dict[str, Any] = field(default_factory=dict)
+    record_start: bool = False
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ def _script(name: str, entry: Any, errors: list[str]) -> ScriptEntry | None:
     errors.extend(
         f"script {name}: unknown field {key}"
         for key in entry
-        if key not in {"path", "schema", *TEXTS, *DEFAULTS}
+        if key not in {"path", "schema", "record_start", *TEXTS, *DEFAULTS}
     )
     errors.extend(f"script {name}: {reason}" for reason in _path_errors(entry.get("path")))
     errors.extend(
@@ -153,6 +154,8 @@ def _script(name: str, entry: Any, errors: list[str]) -> ScriptEntry | None:
     )
     if not isinstance(entry.get("schema", {}), Mapping):
         errors.append(f"script {name}: schema must be an object")
+    if not isinstance(entry.get("record_start", False), bool):
+        errors.append(f"script {name}: record_start must be true or false")
     defaults = {key: entry[key] for key in DEFAULTS if key in entry}
     errors.extend(f"script {name}: {reason}" for reason in default_errors(defaults))
     if len(errors) > before:
@@ -164,6 +167,7 @@ def _script(name: str, entry: Any, errors: list[str]) -> ScriptEntry | None:
         entry.get("description", ""),
         dict(entry["schema"]) if "schema" in entry else None,
         defaults,
+        entry.get("record_start", False),
     )
 
 

@@ -14,6 +14,7 @@ from queues.logic.ranks import PAUSED, RANKS, STICKY_RANKS, shared_rank
 from queues.models.queue import Queue, Slot
 
 WAITING = Q(status="pending", slot__isnull=True)
+RESERVED = Q(status="pending", slot__isnull=False)
 STICKY = Q(sticky_key__isnull=False)
 # In words, because SQLite takes a partial index only where its condition stands in the query.
 STICKY_WAITING = (
@@ -60,6 +61,10 @@ class QueuedJobQuerySet(models.QuerySet):
     def waiting_at(self, instance_id: str | None) -> "QueuedJobQuerySet":
         """Sticky jobs with this route; None: those that have none yet."""
         return self.filter(routed_to=instance_id).extra(where=[STICKY_WAITING])  # type: ignore
+
+    def reserved(self) -> "QueuedJobQuerySet":
+        """In the hands of a worker, which may begin one without telling the row first."""
+        return self.filter(RESERVED)
 
     def unfinished(self) -> "QueuedJobQuerySet":
         return self.filter(status__in=UNFINISHED)
@@ -129,6 +134,8 @@ class QueuedJob(models.Model):
     started_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
     aborted_at = models.DateTimeField(null=True, blank=True)
+    # Of a job that a worker has reserved: whoever gives it back or ends it aborts it then.
+    abort_asked_at = models.DateTimeField(null=True, blank=True)
     error = models.TextField(default="", blank=True)
     fingerprint = models.CharField(max_length=16, default="", blank=True)
 

@@ -31,6 +31,7 @@ class QueueQuerySet(models.QuerySet):
                 when_away=WhenAway.WAIT,
                 away_seconds=AWAY_SECONDS,
                 target_age_seconds=None,
+                record_start=False,
             )
             == 1
         )
@@ -53,6 +54,7 @@ class Queue(models.Model):
     )
     away_seconds = models.PositiveIntegerField(default=AWAY_SECONDS)
     target_age_seconds = models.PositiveIntegerField(null=True, blank=True)
+    record_start = models.BooleanField(default=False, db_default=False)  # before a job begins
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     deleted_at = models.DateTimeField(null=True, blank=True)
 
@@ -111,6 +113,7 @@ class Slot(models.Model):
     epoch = models.BigIntegerField(default=0)
     leased_until = models.DateTimeField(null=True, blank=True)
     rung_at = models.DateTimeField(null=True, blank=True)
+    notes_key = models.CharField(max_length=64, default="", db_default="", blank=True)  # a secret
 
     objects = SlotQuerySet.as_manager()
 

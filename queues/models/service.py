@@ -56,6 +56,7 @@ class Script(models.Model):
     description = models.TextField(default="", blank=True)
     schema = models.JSONField(null=True, blank=True)
     defaults = models.JSONField(default=dict, blank=True)
+    record_start = models.BooleanField(default=False, db_default=False)  # before it begins
 
     class Meta:
         ordering = ["service", "name"]

@@ -9,7 +9,7 @@ from django.db import IntegrityError
 
 from allocation.models import Event
 from allocation.models.clock import database_now
-from queues import bulk, pausing, steering
+from queues import bulk, held, pausing, steering
 from queues.depth import with_depth
 from queues.errors import JobNotFound, JobRepeatsNot
 from queues.ledger import finish, start
@@ -63,13 +63,13 @@ def test_a_run_that_is_under_way_ends_and_the_next_one_waits(job, hands, queue, 
     assert (job.status, job.runs) == ("pending", 1)
 
 
-def test_a_job_that_a_worker_has_reserved_is_given_back(job, queue):
+def test_a_job_that_its_worker_gives_back_stays_paused(job, queue, monkeypatch):
+    monkeypatch.setattr(held, "PATIENCE_SECONDS", 0.0)
     slot = acquire(queue.name, 0, "slow")
-    held = reserve(slot, 1).jobs[0]
+    reserve(slot, 1)
     pausing.pause(int(job.id))
-    assert row(job).slot_id is None
-    assert not start(slot, held, "slow", 0.0)
-    assert job.status == "pending"
+    slot.give_back()
+    assert (row(job).slot_id, job.status, reserve(slot, 1)) == (None, "pending", None)
 
 
 def test_twice_is_once(job):

@@ -27,6 +27,21 @@ def test_a_short_storm_breaks_no_promise(database):
     assert (story["faults"], story["jobs"] >= story["acknowledged"] > 0) == (10, True)
 
 
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_a_kill_repeats_one_job_and_every_execution_is_recorded(database):
+    story = storm(database, "--kills", "--seconds", "6", "--faults", "6")
+    assert story["broken"] == []
+    assert (story["unrecorded"], story["executions"] >= story["complete"] > 0) == (0, True)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_a_hundred_kills_repeat_one_job_each(database):
+    story = storm(database, "--kills", "--seconds", "300", "--faults", "100")
+    assert (story["broken"], story["unrecorded"], story["faults"]) == ([], 0, 100)
+    assert story["attempts lost"] > 0
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_a_long_storm_breaks_no_promise(database):

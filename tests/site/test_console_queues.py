@@ -188,6 +188,19 @@ def test_the_target_age_is_set_and_forgotten_on_the_page(client_as):
     assert Queue.objects.get(name="mail").target_age_seconds is None
 
 
+def test_the_record_of_starts_is_set_on_the_page(client_as):
+    make_queue()
+    path, wish = "/queues/mail/record-start", {"record_start": "yes"}
+    assert client_as("operator").post(path, wish).status_code == 403
+    client = client_as("admin")
+    said = "Each start is recorded before the job begins."
+    assert said in client.post(path, wish, follow=True).text
+    assert "Choose yes or no." in client.post(path, {"record_start": "x"}, follow=True).text
+    assert Queue.objects.get(name="mail").record_start
+    client.post(path, {"record_start": "no"})
+    assert not Queue.objects.get(name="mail").record_start
+
+
 def test_the_retention_is_set_on_the_page(client_as):
     make_queue()
     path = "/queues/mail/retention"

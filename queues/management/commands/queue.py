@@ -1,6 +1,6 @@
 """`manage.py queue`: list, create, scale, pause, resume, delete queues."""
 
-from argparse import SUPPRESS, ArgumentTypeError
+from argparse import SUPPRESS, ArgumentTypeError, BooleanOptionalAction
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -61,6 +61,11 @@ class Command(AtributoCommand):
             help="How old the oldest due job may become before somebody should look; "
             f"«{DEFAULT}»: {TARGET_AGE_SECONDS} s, while nobody works at the queue.",
         )
+        creation.add_argument(
+            "--record-start",
+            action=BooleanOptionalAction,
+            help="Whether every start is in the database before a job begins; this is slower.",
+        )
         for name in SWITCHES:
             one_or_all = actions.add(name).add_mutually_exclusive_group(required=True)
             one_or_all.add_argument("name", nargs="?")
@@ -102,6 +107,8 @@ class Command(AtributoCommand):
                 catalogue.set_retention(name, options["retention_days"])
             if "target_age_seconds" in options:
                 set_target_age(name, options["target_age_seconds"])
+            if options["record_start"] is not None:
+                catalogue.set_record_start(name, options["record_start"])
 
     def _list(self, options: dict[str, Any]) -> None:
         now = database_now()
@@ -128,6 +135,7 @@ class Command(AtributoCommand):
                 f"without their instance {away}; finished ones are kept "
                 f"{counted(shown['retention_days'], 'day')}; the oldest may wait "
                 f"{target_age(shown['target_age_seconds'])} s"
+                f"{'; starts are recorded first' if shown['record_start'] else ''}"
             )
 
 

@@ -88,6 +88,14 @@ DEEDS = [
         changed=has(target_age_seconds=77),
     ),
     Deed(
+        "queue-record-start",
+        given=partial(made, "careful"),
+        at=PAGE,
+        steps=(press("Record each start first"),),
+        seen="careful: Each start is recorded before the job begins.",
+        changed=has(record_start=True),
+    ),
+    Deed(
         "queue-retention",
         given=partial(made, "brief"),
         at=PAGE,

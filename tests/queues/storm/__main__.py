@@ -10,6 +10,7 @@ from tests.queues.storm.stage import Stage
 
 LIMITS = {"wide": 2, "narrow": 1}
 SLEEPS = [0, 0, 0.02, 0.1, 0.5]
+SHORT = [0, 0, 0.001]
 CALM_SECONDS = 180
 
 
@@ -19,6 +20,7 @@ def main():
     parser.add_argument("--faults", type=int, default=200)
     parser.add_argument("--redis-down", type=float, default=60, help="seconds of one long outage")
     parser.add_argument("--database", choices=["postgresql", "sqlite"], default="postgresql")
+    parser.add_argument("--kills", action="store_true", help="no other faults, and many short jobs")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     given = parser.parse_args()
     with Stage(given.database) as stage:
@@ -29,16 +31,18 @@ def main():
 
 def play(stage, given):
     import queues
+    from tests.queues.storm.executions import Executions
     from tests.queues.storm.faults import Faults
     from tests.queues.storm.verdict import broken_promises, told
     from tests.queues.storm.watch import Watch
 
     handles = [queues.create(name, limit) for name, limit in LIMITS.items()]
     watch = Watch(LIMITS)
-    faults = Faults(stage, given.seed)
+    faults = Faults(stage, given.seed, only_kills=given.kills)
+    executions = Executions(f"{stage.folder}/trace")
     watch.start()
     begun = time.monotonic()
-    pushed = rage(faults, handles, given)
+    pushed = rage(faults, handles, given, executions.path)
     raged = time.monotonic() - begun
     calm(faults)
     watch.finish()
@@ -51,19 +55,20 @@ def play(stage, given):
         "seconds until calm": round(time.monotonic() - begun - raged),
         "samples": watch.samples,
         **told(),
+        **executions.told(faults),
         "acknowledged": len(pushed),
-        "broken": broken_promises(pushed) + watch.exceeded,
+        "broken": broken_promises(pushed) + watch.exceeded + executions.broken(faults),
     }
 
 
-def rage(faults, handles, given):
+def rage(faults, handles, given, trace):
     """That many faults, evenly over the time, while jobs are pushed."""
     pushed = []
     begun = time.monotonic()
     outage = given.faults // 3
     for number in range(given.faults):
-        pushed += push(faults.random, faults.random.choice(handles))
-        if number == outage:
+        pushed += push(faults.random, faults.random.choice(handles), trace, given.kills)
+        if number == outage and not given.kills:
             faults.mend_all()
             faults.take_redis_away(given.redis_down)
         faults.strike()
@@ -74,15 +79,18 @@ def rage(faults, handles, given):
     return pushed
 
 
-def push(chance, queue):
+def push(chance, queue, trace, many):
     """Only what was acknowledged counts; the database may be away at this moment."""
     from django.db import Error, connections
 
     from allocation.errors import DatabaseBusy
 
-    data = [{"sleep": chance.choice(SLEEPS)} for _ in range(6)]
+    sleeps = [chance.choice(SLEEPS) for _ in range(6)]
+    sleeps += [chance.choice(SHORT) for _ in range(600 if many else 30)]
+    data = [{"sleep": sleep, "trace": trace} for sleep in sleeps]
+    script = {"mount": "/probe", "name": "trace"}
     try:
-        ids = queue.push_many({"mount": "/probe", "name": "act"}, data, max_failures=-1, back_off=0)
+        ids = queue.push_many(script, data, max_failures=-1, back_off=0)
     except (Error, DatabaseBusy):
         connections.close_all()
         return []

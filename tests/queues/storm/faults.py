@@ -13,8 +13,10 @@ WORKERS = 3
 
 
 class Faults:
-    def __init__(self, stage, seed):
+    def __init__(self, stage, seed, only_kills=False):
         self.stage = stage
+        self.only_kills = only_kills
+        self.troubles = []  # moments of anything that Redis suffered
         self.random = random.Random(seed)
         self.counts = {}
         self.workers = [stage.worker() for _ in range(WORKERS)]
@@ -29,9 +31,13 @@ class Faults:
         rare = [kind for kind in kinds if self.counts.get(kind.__name__, 0) <= least]
         fault = self.random.choice(rare)
         self.counts[fault.__name__] = self.counts.get(fault.__name__, 0) + 1
+        self._note_trouble(fault in OF_REDIS)
         fault(self)
+        self._note_trouble(fault in OF_REDIS)
 
     def kinds(self):
+        if self.only_kills:
+            return KILLS
         shared = [*SHARED, restart_database if self.stage.postgres else lock_database]
         return shared if self._redis_away else [*shared, *OF_REDIS]
 
@@ -53,16 +59,38 @@ class Faults:
         self._agenda.append((time.monotonic() + seconds, undo))
 
     def victim(self):
-        return self.random.choice(self.workers)
+        return self.random.choice(self.busy() if self.only_kills else self.workers)
+
+    def busy(self):
+        """Those that hold a slot, once there are some: an idle one has nothing to repeat."""
+        from queues.models import Slot
+
+        give_up = time.monotonic() + 5
+        while time.monotonic() < give_up:
+            holders = " ".join(Slot.objects.exclude(holder="").values_list("holder", flat=True))
+            found = [worker for worker in self.workers if f":{worker.pid}:" in holders]
+            if found:
+                return found
+            time.sleep(0.02)
+        return self.workers
 
     def take_redis_away(self, seconds):
         self._redis_away = True
+        self._note_trouble()
         self.stage.valkey.kill()
         self.later(seconds, self._bring_redis_back)
 
     def _bring_redis_back(self):
         self.stage.valkey.start()
+        self.is_back()
+
+    def is_back(self):
         self._redis_away = False
+        self._note_trouble()
+
+    def _note_trouble(self, is_one=True):
+        if is_one or self._redis_away:
+            self.troubles.append(time.time())
 
 
 def kill_worker(faults):
@@ -130,13 +158,12 @@ def hang_redis(faults):
 
 def _resume(faults):
     faults.stage.valkey.resume()
-    faults._redis_away = False
+    faults.is_back()
 
 
+KILLS = [kill_worker, kill_child, kill_both]
 SHARED = [
-    kill_worker,
-    kill_child,
-    kill_both,
+    *KILLS,
     stop_beyond_the_lease,
     end_politely,
     kill_curator,
