@@ -1,12 +1,15 @@
 """The database's clock: the only one that decides when something has expired."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from django.db import connections
 from django.db.models import DateTimeField, ExpressionWrapper
 from django.db.models.functions import Now
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import make_aware
+
+from allocation.busy import patiently
 
 
 def database_now(using: str = "default") -> datetime:
@@ -17,10 +20,14 @@ def database_now(using: str = "default") -> datetime:
         if connection.vendor == "postgresql"
         else "SELECT strftime('%Y-%m-%d %H:%M:%f', 'now')"
     )
-    with connection.cursor() as cursor:
-        cursor.execute(sql)
-        (value,) = cursor.fetchone()
+    (value,) = patiently(lambda: _row(sql, using), using, repeatable=True)
     return value if isinstance(value, datetime) else _aware(value)
+
+
+def _row(sql: str, using: str) -> tuple[Any, ...]:
+    with connections[using].cursor() as cursor:
+        cursor.execute(sql)
+        return cursor.fetchone()
 
 
 def from_now(seconds: float) -> ExpressionWrapper:
