@@ -70,7 +70,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def _commit(self) -> Any:
         self._is_committing = True
         try:
-            return super()._commit()
+            return super()._commit()  # type: ignore[misc]
         finally:
             self._is_committing = False
 
