@@ -8,6 +8,7 @@ from allocation.errors import ConnectionLost
 from allocation.transactions import (
     Client,
     FailedToComplete,
+    FailedToRollBack,
     JobIsRolledBack,
     RollbackCausedByException,
     Transaction,
@@ -110,6 +111,15 @@ def test_a_roll_back_that_is_cut_off_ends_all_the_same(wire, store):
     assert (status(txn), store.get("c", "old").json) == ("rolled_back", {"v": 0})
 
 
+@pytest.mark.parametrize("to", ["UPDATE", "COMMIT"])
+def test_a_roll_back_whose_answer_is_lost_is_told_as_it_ends(wire, store, to):
+    """The claim, or the first key that is undone."""
+    txn = wire.does(changing)
+    told = wire.lose_the_answer(txn.roll_back, to).exception(60)
+    assert told is None or isinstance(told, FailedToRollBack)
+    assert status(txn) == ("rolled_back" if told is None else "rolling_back")
+
+
 def test_a_begin_and_a_renewal_are_asked_again(wire, store):
     wire.does(changing)
     txn = wire.lose_the_answer(Transaction).result(60)
@@ -144,7 +154,7 @@ def test_a_deletion_with_its_history_is_told_or_in_doubt(wire, store, lose):
     assert (told is None and not is_there) or (told.in_doubt and is_there)
 
 
-@pytest.mark.parametrize("lose", ["lose_the_answer", "lose_the_question"])
+@pytest.mark.parametrize("lose", ["lose_the_commit", "lose_the_question"])
 def test_an_event_of_a_key_is_stored_once(wire, store, lose):
     post = lambda: Client().post_event("c", "old", "seen", {"n": 1}, 1000)  # noqa: E731
     posted = getattr(wire, lose)(post).result(60)
@@ -152,8 +162,8 @@ def test_an_event_of_a_key_is_stored_once(wire, store, lose):
 
 
 def test_what_cannot_be_told_is_in_doubt_and_the_next_call_works(wire, store):
-    told = wire.lose_the_answer(lambda: Client().drop("nothing")).exception(60)
-    assert isinstance(told, ConnectionLost)
+    told = wire.lose_the_commit(lambda: Client().drop("nothing")).exception(60)
+    assert isinstance(told, ConnectionLost) and told.in_doubt
     assert wire.does(lambda: Client().get("c", "old")).json == {"v": 0}
 
 
