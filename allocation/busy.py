@@ -16,7 +16,6 @@ T = TypeVar("T")
 TRIES = 6
 FIRST_WAIT_SECONDS = 0.02
 BUSY_STATES = {"40001", "40P01", "55P03", "57014", "53300", "26000"}
-READ_ONLY = "25006"
 
 
 def patiently(
@@ -131,11 +130,4 @@ def is_busy(error: BaseException) -> bool:
 
 def refuses_to_write(error: BaseException) -> bool:
     """PostgreSQL as a standby, after a fail-over: it answers, so nothing else would notice."""
-    return getattr(error.__cause__ or error, "sqlstate", "") == READ_ONLY
-
-
-def leave_standby(error: BaseException, using: str = "default") -> None:
-    """Connect anew the next time: by then the one that writes may be behind the address."""
-    connection = connections[using]
-    if refuses_to_write(error) and not connection.in_atomic_block:
-        connection.close()
+    return isinstance(error.__cause__ or error, psycopg.errors.ReadOnlySqlTransaction)

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.template.loader import render_to_string
 
-from allocation.busy import leave_standby, refuses_to_write
+from allocation.busy import refuses_to_write
 from allocation.errors import ConnectionLost
 from atributo_site.console.look import look
 from atributo_site.rest.problems import IN_DOUBT, problem
@@ -69,7 +69,6 @@ def is_away(error: BaseException) -> bool:
 
 
 def busy(request: HttpRequest, error: BaseException) -> HttpResponse:
-    leave_standby(error)
     log.warning("database_busy", error=str(error))
     doubt = isinstance(error, ConnectionLost) and error.in_doubt and request.method == "POST"
     response = failure(request, 503, IN_DOUBT if doubt else "")

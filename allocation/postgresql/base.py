@@ -32,6 +32,8 @@ class Errors(DatabaseErrorWrapper):
         if isinstance(error, psycopg.Error) and self.wrapper.is_lost_by(error):
             self.wrapper.errors_occurred = True
             raise self.wrapper.described(error).with_traceback(trace) from error
+        if isinstance(error, psycopg.errors.ReadOnlySqlTransaction):
+            self.wrapper.is_at_standby = True
         super().__exit__(kind, error, trace)
 
 
@@ -41,6 +43,7 @@ class DatabaseOperations(operations.DatabaseOperations):
 
 class DatabaseWrapper(base.DatabaseWrapper):
     ops_class = DatabaseOperations
+    is_at_standby = False  # after a fail-over: the one that writes may be behind the address now
     _is_committing = False
 
     @cached_property
@@ -49,9 +52,14 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def ensure_connection(self) -> None:
         """In a transaction a lost connection stays: what was done on it is gone with it."""
-        if self.connection is not None and self.autocommit and _is_gone(self.connection):
+        is_free = self.connection is not None and self.autocommit
+        if is_free and (self.is_at_standby or _is_gone(self.connection)):
             self.close()
         super().ensure_connection()
+
+    def connect(self) -> None:
+        self.is_at_standby = False
+        super().connect()
 
     def is_lost_by(self, error: psycopg.Error) -> bool:
         if self.connection is None or self.connection.closed:

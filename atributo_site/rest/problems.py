@@ -22,7 +22,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from rest_framework import exceptions
 from rest_framework.permissions import SAFE_METHODS
 
-from allocation.busy import leave_standby, refuses_to_write
+from allocation.busy import refuses_to_write
 from allocation.errors import AtributoError, ConnectionLost
 
 log = structlog.get_logger("atributo.rest")
@@ -163,7 +163,6 @@ def _from_django(exc: Exception) -> Problem | None:
 
 def _from_database(exc: Exception) -> Problem | None:
     if isinstance(exc, BUSY) or refuses_to_write(exc):
-        leave_standby(exc)
         log.warning("database_busy", error=type(exc).__name__)
         detail = "The database is busy; try again in a moment."
         return Problem(503, "busy", detail, {}, {"Retry-After": "1"})
