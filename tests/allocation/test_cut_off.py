@@ -7,8 +7,9 @@ from allocation.atributo import Atributo
 from allocation.busy import patiently
 from allocation.errors import ConnectionLost
 from allocation.events import Event
+from allocation.leases import HeldLease
 from allocation.locks import availability_alone
-from allocation.models import Allocation, Drain, IdNumber, Rebalance
+from allocation.models import Allocation, Drain, IdNumber, Lease, Rebalance
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.only_on("postgresql")]
 
@@ -88,3 +89,19 @@ def test_a_worker_number_whose_answer_is_lost_is_our_own(wire, ao):
     made = wire.lose_the_answer(generator.get_job_id, "COMMIT").result(60)
     assert job_ids.parse(made).worker_id == 7
     assert IdNumber.objects.get(pk=7).token == 2
+
+
+def test_a_block_of_ids_whose_answer_is_lost_is_left_out(wire, ao):
+    generator = job_ids.Generator("auto", 10, 500)
+    first = wire.does(lambda: generator.get_job_ids(3))
+    second = wire.lose_the_commit(lambda: generator.get_job_ids(3)).result(60)
+    assert sorted({*first, *second}) == [*first, *second]
+
+
+def test_a_lease_whose_answer_is_lost_is_in_doubt_when_taken_and_kept_when_renewed(wire, ao):
+    lease = wire.does(lambda: HeldLease.take("role", "ours", 60))
+    wire.lose_the_answer(lease.renew).result(60)
+    wire.lose_the_answer(lease.release).result(60)
+    told = wire.lose_the_answer(lambda: HeldLease.take("role", "ours", 60), "UPDATE").exception(60)
+    assert isinstance(told, ConnectionLost) and told.in_doubt
+    assert Lease.objects.get(role="role").holder == "ours"
