@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import make_aware
 
-from allocation.busy import patiently
+from allocation.errors import ConnectionLost
 
 
 def database_now(using: str = "default") -> datetime:
@@ -20,14 +20,19 @@ def database_now(using: str = "default") -> datetime:
         if connection.vendor == "postgresql"
         else "SELECT strftime('%Y-%m-%d %H:%M:%f', 'now')"
     )
-    (value,) = patiently(lambda: _row(sql, using), using, repeatable=True)
+    try:
+        value = _asked(sql, using)
+    except ConnectionLost:  # like any read, it is asked once more
+        if connection.in_atomic_block:
+            raise
+        value = _asked(sql, using)
     return value if isinstance(value, datetime) else _aware(value)
 
 
-def _row(sql: str, using: str) -> tuple[Any, ...]:
+def _asked(sql: str, using: str) -> Any:
     with connections[using].cursor() as cursor:
         cursor.execute(sql)
-        return cursor.fetchone()
+        return cursor.fetchone()[0]
 
 
 def from_now(seconds: float) -> ExpressionWrapper:
