@@ -1,6 +1,6 @@
 """Atributo: allocate job ids to instances, and keep them there."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -22,7 +22,10 @@ from allocation.stores import Ending, store
 
 
 class Allocated(NamedTuple):
-    """`persisted` is true for the one call that stored the allocation."""
+    """`persisted` is true for the one call that stored the allocation.
+
+    For none, if the database did that but its answer got lost and it was asked again.
+    """
 
     instance_id: str
     persisted: bool
@@ -46,16 +49,18 @@ class Atributo:
     def available(self, instance_id: str, **wishes: Any) -> bool:
         """Jobs may be allocated to it from now on. False when a person has said otherwise."""
         self._check(instance_id)
-        return self._patiently(availability.make_available, instance_id, **wishes)
+        return self._switch(availability.make_available, instance_id, **wishes)
 
     def unavailable(self, instance_id: str, destroyed: bool = False, **wishes: Any) -> bool:
         """No job is allocated to it any more; destroyed, it loses the jobs it has."""
         self._check(instance_id)
         if destroyed:
-            self._patiently(availability.remove, instance_id, **wishes)
+            patiently(
+                lambda: availability.remove(instance_id, using=self.using, **wishes), self.using
+            )
             forget_loads(self.using)
             return True
-        return self._patiently(availability.make_unavailable, instance_id, **wishes)
+        return self._switch(availability.make_unavailable, instance_id, **wishes)
 
     def instances(self) -> list[dict[str, Any]]:
         self._check()
@@ -65,7 +70,8 @@ class Atributo:
     def allocate(self, job_id: str) -> Allocated:
         """The job's instance; chosen and stored now unless it has one."""
         self._check(job_id)
-        return Allocated(*patiently(lambda: place(job_id, self._chooser), self.using))
+        placed = patiently(lambda: place(job_id, self._chooser), self.using, repeatable=True)
+        return Allocated(*placed)
 
     def allocate_many(self, job_ids: Iterable[str]) -> dict[str, Allocated]:
         self._check()
@@ -98,7 +104,7 @@ class Atributo:
 
     def instance(self, job_id: str) -> str | None:
         self._check(job_id)
-        return store(self.using).find(job_id)
+        return patiently(lambda: store(self.using).find(job_id), self.using, repeatable=True)
 
     def allocation(self, job_id: str) -> Allocation | None:
         """The whole row: since when, by whom, why, and the epoch that fences."""
@@ -135,8 +141,10 @@ class Atributo:
         forget_loads(self.using)
         return ended
 
-    def _patiently(self, operation: Any, *args: Any, **kwargs: Any) -> Any:
-        return patiently(lambda: operation(*args, using=self.using, **kwargs), self.using)
+    def _switch(self, switch: Callable[..., bool], instance_id: str, **wishes: Any) -> bool:
+        return patiently(
+            lambda: switch(instance_id, using=self.using, **wishes), self.using, repeatable=True
+        )
 
     def _check(self, *ids: str) -> None:
         if self._closed:

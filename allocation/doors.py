@@ -40,11 +40,11 @@ def allocate(job_id: str) -> Allocated:
             record("allocation.made", f"allocation:{job_id}", instance_id=allocated.instance_id)
         return allocated
 
-    return _together(place)
+    return _together(place, repeatable=True)
 
 
 def allocate_many(job_ids: list[str]) -> dict[str, Allocated]:
-    return _together(lambda: _told(Atributo().allocate_many(job_ids)))
+    return _together(lambda: _told(Atributo().allocate_many(job_ids)), repeatable=True)
 
 
 def allocate_those_that_fit(job_ids: list[str]) -> dict[str, Allocated]:
@@ -52,7 +52,7 @@ def allocate_those_that_fit(job_ids: list[str]) -> dict[str, Allocated]:
     try:
         return allocate_many(job_ids)
     except NoInstances:
-        return _together(lambda: _told(_as_many_as_fit(job_ids)))
+        return _together(lambda: _told(_as_many_as_fit(job_ids)), repeatable=True)
 
 
 def _as_many_as_fit(job_ids: list[str]) -> dict[str, Allocated]:
@@ -147,11 +147,11 @@ def _held(instance_id: str, jobs: int, holds: dict[str, int]) -> InstanceHeld:
     )
 
 
-def _together(operation: Callable[[], T]) -> T:
+def _together(operation: Callable[[], T], *, repeatable: bool = False) -> T:
     """The operation and its event in one transaction."""
 
     def run() -> Any:
         with atomic():
             return operation()
 
-    return patiently(run)
+    return patiently(run, repeatable=repeatable)

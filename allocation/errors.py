@@ -2,6 +2,8 @@
 
 from math import ceil, inf
 
+from django.db.utils import OperationalError
+
 
 class AtributoError(Exception):
     """Root of every error that Atributo raises on purpose."""
@@ -63,6 +65,17 @@ class DatabaseBusy(AtributoError):
     code = "database_busy"
     retry_after_seconds = 1
     inside_transaction = False  # it was tried once: only who began the transaction can repeat it
+
+
+class ConnectionLost(AtributoError, OperationalError):
+    """The next call opens another connection. Nothing was written, unless `in_doubt`."""
+
+    status_code = 503
+    code = "connection_lost"
+
+    def __init__(self, message: str, *, in_doubt: bool, **facts: object) -> None:
+        super().__init__(message, in_doubt=in_doubt, **facts)
+        self.in_doubt = in_doubt
 
 
 class UnknownInstance(AtributoError):

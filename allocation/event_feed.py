@@ -6,6 +6,7 @@ from typing import Any
 from django.db import connections
 from django.db.models import BooleanField, F, Field, Func, Max, Q, TextField, Value
 
+from allocation.busy import patiently
 from allocation.logic.marks import Mark, is_of_the_past, oldest_open
 from allocation.models import Event
 
@@ -16,7 +17,7 @@ def newest_mark(using: str = "default") -> Mark:
     """All that is committed counts as read."""
     if connections[using].vendor != "postgresql":
         return _at(Event.objects.using(using).order_by("-id").first())
-    snapshot, cluster = _here(using)
+    snapshot, cluster = patiently(lambda: _here(using), using, repeatable=True)
     return Mark(snapshot, origin=cluster)
 
 
@@ -24,7 +25,7 @@ def events_after(mark: Mark, limit: int, using: str = "default") -> tuple[list[E
     """At most `limit` events that the mark has not seen, and the mark that has seen them."""
     if connections[using].vendor != "postgresql":
         return _by_id(mark, limit, using)
-    snapshot, cluster = _here(using)
+    snapshot, cluster = patiently(lambda: _here(using), using, repeatable=True)
     if mark.origin != cluster:
         return _over_a_restore(mark, mark.reading or snapshot, cluster, limit, using)
     return _by_snapshot(mark, limit, using)

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from django.db import connections
@@ -151,7 +152,8 @@ class Generator:
     def _reserve(self, wish: Wish) -> tuple[Number, Block, int]:
         since_ns = self._time_ns()
         with aside(self.using) as using:
-            number, found = patiently(lambda: self._reserve_in(using, wish), using)
+            reserve = partial(self._reserve_in, using, wish)
+            number, found = patiently(reserve, using, repeatable=True)
         if isinstance(found, Block):
             return number, found, since_ns
         seconds = found / 1000

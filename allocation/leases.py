@@ -5,7 +5,9 @@ import socket
 import time
 import uuid
 from dataclasses import dataclass, field
+from functools import partial
 
+from allocation.busy import patiently
 from allocation.errors import LeaseLost
 from allocation.models import Lease
 
@@ -33,7 +35,9 @@ class HeldLease:
         return None if token is None else cls(role, token, seconds, using)
 
     def renew(self) -> None:
-        if not Lease.objects.using(self.using).renew(self.role, self.token, self.seconds):
+        leases = Lease.objects.using(self.using)
+        renew = partial(leases.renew, self.role, self.token, self.seconds)
+        if not patiently(renew, self.using, repeatable=True):
             raise LeaseLost(f"the lease «{self.role}» with token {self.token} is over")
         self._renewed = time.monotonic()
 
@@ -44,7 +48,8 @@ class HeldLease:
         Lease.objects.using(self.using).check_held(self.role, self.token)
 
     def release(self) -> None:
-        Lease.objects.using(self.using).release(self.role, self.token)
+        leases = Lease.objects.using(self.using)
+        patiently(partial(leases.release, self.role, self.token), self.using, repeatable=True)
 
     def guard(self) -> None:
         """Inside a database transaction: nothing in it commits unless this lease still holds."""

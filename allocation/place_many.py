@@ -21,7 +21,7 @@ def place_many(job_ids: list[str], chooser: Chooser) -> dict[str, Answer]:
     answers: dict[str, Answer] = {}
     for way in (_from_memory, *[_anew] * (OPTIMISTIC_TRIES - 1), _alone):
         rest = [job_id for job_id in job_ids if job_id not in answers]
-        answers |= patiently(partial(way, rest, chooser), chooser.using)
+        answers |= patiently(partial(way, rest, chooser), chooser.using, repeatable=True)
         if len(answers) == len(job_ids):
             return answers
     raise AssertionError("who is alone meets nobody who places jobs meanwhile")

@@ -82,10 +82,10 @@ class AtributoCommand(BaseCommand):
                 if self.needs_migrations:
                     check_migrated()
                 self._perform(options)
-            except AtributoError as error:
-                self._refuse(error, options.get("json", False))
             except (DatabaseError, InterfaceError) as error:
                 self._refuse(database_failed(error), options.get("json", False))
+            except AtributoError as error:
+                self._refuse(error, options.get("json", False))
 
     def _perform(self, options: dict[str, Any]) -> None:
         try:

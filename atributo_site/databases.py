@@ -16,6 +16,14 @@ SQLITE_OPTIONS = {
     "PRAGMA wal_autocheckpoint=4000;",
 }
 
+# A network that drops a connection without a word: noticed in a minute, not in hours.
+NOTICE_SILENCE = {
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
+
 
 def configured(env: Environment, var_dir: Path) -> dict[str, Any]:
     if env.database_url == "sqlite:///":
@@ -47,5 +55,7 @@ def _postgresql(entry: dict[str, Any], env: Environment) -> dict[str, Any]:
     }
     given = dict(entry.get("OPTIONS", {}))
     words = [f"-c {name}={value}" for name, value in flags.items()] + [given.pop("options", "")]
-    options = {"options": " ".join(words).strip(), "connect_timeout": 5, **given}
-    return {**entry, "CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": True, "OPTIONS": options}
+    said = {"options": " ".join(words).strip(), "connect_timeout": 5}
+    options = {**said, **NOTICE_SILENCE, **given}
+    ways = {"ENGINE": "allocation.postgresql", "CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": True}
+    return {**entry, **ways, "OPTIONS": options}

@@ -9,9 +9,10 @@ from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.template.loader import render_to_string
 
-from allocation.busy import leave_standby, refuses_to_write
+from allocation.busy import refuses_to_write
+from allocation.errors import ConnectionLost
 from atributo_site.console.look import look
-from atributo_site.rest.problems import problem
+from atributo_site.rest.problems import IN_DOUBT, problem
 
 AWAY = (OperationalError, InterfaceError)
 log = structlog.get_logger("atributo.requests")
@@ -68,9 +69,9 @@ def is_away(error: BaseException) -> bool:
 
 
 def busy(request: HttpRequest, error: BaseException) -> HttpResponse:
-    leave_standby(error)
     log.warning("database_busy", error=str(error))
-    response = failure(request, 503)
+    doubt = isinstance(error, ConnectionLost) and error.in_doubt and request.method == "POST"
+    response = failure(request, 503, IN_DOUBT if doubt else "")
     response["Retry-After"] = "1"
     return response
 

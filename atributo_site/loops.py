@@ -10,7 +10,6 @@ from datetime import datetime
 import structlog
 from django.db import close_old_connections
 
-from allocation.busy import leave_standby
 from allocation.models.clock import database_now
 
 log = structlog.get_logger(__name__)
@@ -66,8 +65,7 @@ class Loop:
         close_old_connections()
         try:
             delay = step.run(self._now())
-        except Exception as error:  # a step's failure must not stop the others
-            leave_standby(error)
+        except Exception:  # a step's failure must not stop the others
             step.failures += 1
             log.exception("step_failed", step=step.name, failures=step.failures)
             return min(2.0 ** min(step.failures - 1, 10), LONGEST_BACKOFF_SECONDS)

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from allocation.busy import patiently
 from queues import push_sql
 from queues.errors import QueueNotFound
 from queues.statements import hot_cursor
@@ -30,9 +31,7 @@ def known(queue: str, mount: str, script: str, using: str) -> Definition:
 
 
 def fresh(queue: str, mount: str, script: str, using: str) -> Definition:
-    with hot_cursor(using) as cursor:
-        cursor.execute(push_sql.FIND_SCRIPT, [mount, script, queue])
-        row = cursor.fetchone()
+    row = patiently(lambda: _row([mount, script, queue], using), using, repeatable=True)
     if row is None:
         raise QueueNotFound(f"Queue does not exist: {queue}", queue=queue)
     queue_id, schema, defaults, revision = row
@@ -43,3 +42,9 @@ def fresh(queue: str, mount: str, script: str, using: str) -> Definition:
         _known.clear()
     _known[using, queue, mount, script] = found
     return found
+
+
+def _row(named: list[str], using: str) -> tuple[Any, ...] | None:
+    with hot_cursor(using) as cursor:
+        cursor.execute(push_sql.FIND_SCRIPT, named)
+        return cursor.fetchone()

@@ -8,8 +8,9 @@ from django.db.transaction import atomic
 from queues import outcome_sql, push_sql, sql
 from queues.dialect import dialect
 from queues.ids import get_job_ids
+from queues.logic.lifecycle import Outcome
 from queues.logic.ranks import shared_rank
-from queues.models import RunLog
+from queues.models import Run, RunLog
 from queues.reserved import Reserved
 from queues.settle import Ending, Settled, settle
 from queues.slots import HeldSlot, lease_seconds
@@ -28,6 +29,15 @@ def finish(slot: HeldSlot, endings: list[Ending], worker: str) -> set[int]:
         _keep_lines(kept, slot.using)
         _push_callbacks(slot, [each for each in kept if aborted[each.row["id"]] is None])
     return set(aborted)
+
+
+def stored(slot: HeldSlot, endings: list[Ending], worker: str) -> set[int]:
+    """The ids of those whose end this worker has written."""
+    attempts = {ending.job.id: ending.job.attempt + 1 for ending in endings}
+    runs = Run.objects.using(slot.using).filter(job__in=attempts, worker=worker)
+    told = runs.exclude(outcome__in=[Outcome.RUNNING, Outcome.LOST, Outcome.ABORTED])
+    rows = told.values_list("job_id", "attempt")
+    return {job_id for job_id, attempt in rows if attempts[job_id] == attempt}
 
 
 def start(slot: HeldSlot, job: Reserved, worker: str, seconds_ago: float) -> bool:

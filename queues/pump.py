@@ -192,14 +192,18 @@ class Pump:
     def _store(self, playing: "Playing") -> None:
         """Write what has ended; a database that is away is waited for while the lease lasts."""
         give_up = time.monotonic() + lease_seconds()
+        is_again = False
         while True:
             asked_at = time.monotonic()
             try:
                 accepted = finish(self.slot, playing.endings, self.worker)
+                if is_again:  # what was stored before its answer got lost is refused now
+                    accepted |= ledger.stored(self.slot, playing.endings, self.worker)
                 break
             except (OperationalError, InterfaceError):
                 if time.monotonic() > give_up:
                     raise
+                is_again = True
                 connections[self.slot.using].close()
                 time.sleep(DATABASE_PAUSE_SECONDS)
         self._renewed = asked_at

@@ -8,6 +8,7 @@ from django.db import connections
 from django.db.transaction import atomic
 
 from allocation.after_commit import after_commit
+from allocation.busy import surely
 from allocation.errors import AtributoError
 from queues import definitions, outbox, push_sql
 from queues.dialect import dialect
@@ -32,8 +33,11 @@ def push(queue: str, script: Any, data: Any, given: Mapping[str, Any], *, using:
         prepared, text = order.checked(definitions.fresh)
         return _hold(prepared, [text], holder)[0]
     prepared, text = order.checked_by_memory()
+    new = get_job_ids(1)[0]
     for _ in range(TRIES):  # the script may change, and the job with the same key end, meanwhile
-        job_id = _insert(prepared, text) or _unfinished_twin(prepared)
+        insert = partial(_insert, prepared, text, new)
+        job_id = surely(insert, partial(_stored, [new], using), using)
+        job_id = job_id or _unfinished_twin(prepared)
         if job_id is not None:
             return str(job_id)
         prepared, text = order.checked(definitions.fresh)
@@ -73,11 +77,22 @@ def push_many(
     if holder is not None:
         return _hold(prepared, texts, holder)
     ids = get_job_ids(len(texts))
-    with atomic(using=using):
+    surely(partial(_insert_all, prepared, ids, texts), partial(_stored, ids, using), using)
+    return [str(job_id) for job_id in ids]
+
+
+def _stored(ids: list[int], using: str) -> int | None:
+    """The first of jobs that are stored together, if they are."""
+    there = QueuedJob.objects.using(using).filter(pk__in=ids[:1])
+    return there.values_list("id", flat=True).first()
+
+
+def _insert_all(prepared: Prepared, ids: list[int], texts: list[str | None]) -> int | None:
+    with atomic(using=prepared.using):
         for part in _parts(texts):
             _insert_many(prepared, ids[part], texts[part])
         _ring_after_commit(prepared, ids)
-    return [str(job_id) for job_id in ids]
+    return ids[0] if ids else None
 
 
 def _text_of(prepared: Prepared, datas: Sequence[Any], number: int) -> str | None:
@@ -98,9 +113,9 @@ def _hold(prepared: Prepared, texts: list[str | None], transaction: int) -> list
     return [str(job_id) for job_id in ids]
 
 
-def _insert(prepared: Prepared, text: str | None) -> int | None:
-    """None when its definition is out of date, or its unique key taken."""
-    row = prepared.row(get_job_ids(1)[0], text)
+def _insert(prepared: Prepared, text: str | None, job_id: int) -> int | None:
+    """None when its definition is out of date, or its unique key or id taken."""
+    row = prepared.row(job_id, text)
     facts = [*row, prepared.queue_id, prepared.queue, prepared.revision]
     connection = connections[prepared.using]
     if connection.vendor == "postgresql" and prepared.for_anybody() and connection.get_autocommit():

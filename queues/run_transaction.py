@@ -33,11 +33,8 @@ class RunTransaction(Transaction):
         """Refused and counted once the attempt is over; without effect in a dry run."""
         if self._dry:
             self._verify()
-        elif self._attempt is None:
-            self._complete_with_pushes()
         else:
-            with self._attempt.guarded("complete"):
-                self._complete_with_pushes()
+            super().complete()
 
     def push(self, queue: str, script: Any, data: Any = None, **options: Any) -> str:
         """A job that appears when this completes, and never otherwise."""
@@ -69,7 +66,10 @@ class RunTransaction(Transaction):
             super().__init__(wait=wait, owner=owner)
             attempt.note(self.id)
 
-    def _complete_with_pushes(self) -> None:
-        with atomic():
-            super().complete()
-            outbox.deliver(self.id)
+    def _pass_commit_point(self) -> bool:
+        """With its pushes, and both while the attempt goes on."""
+        with self._attempt.guarded("complete") if self._attempt else atomic():
+            completed = super()._pass_commit_point()
+            if completed:
+                outbox.deliver(self.id)
+        return completed

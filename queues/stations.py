@@ -37,7 +37,7 @@ class Post:
     def open(self) -> None:
         """Register the instance; a person who made it unavailable is not overruled."""
         self._serve()
-        self.takes_shared = patiently(self._register)
+        self.takes_shared = patiently(self._register, repeatable=True)
         record("station.served", f"instance:{self.instance_id}", worker=self.presence.role)
 
     def keep(self, stopping: bool) -> None:

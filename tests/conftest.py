@@ -33,6 +33,7 @@ from tests.fixtures.servers import (
 )
 from tests.fixtures.time import clock, wait_until
 from tests.fixtures.users import client_as, person, user_as
+from tests.fixtures.wire import hurry, wire
 
 __all__ = [
     "bearer",
@@ -44,6 +45,7 @@ __all__ = [
     "django_db_setup",
     "dns_server",
     "free_port",
+    "hurry",
     "migrated_database",
     "migrated_databases",
     "page_as",
@@ -64,6 +66,7 @@ __all__ = [
     "valkey",
     "wait_until",
     "web",
+    "wire",
     "worker_process",
 ]
 

@@ -1,12 +1,15 @@
 """The database's clock: the only one that decides when something has expired."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from django.db import connections
 from django.db.models import DateTimeField, ExpressionWrapper
 from django.db.models.functions import Now
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import make_aware
+
+from allocation.errors import ConnectionLost
 
 
 def database_now(using: str = "default") -> datetime:
@@ -17,10 +20,19 @@ def database_now(using: str = "default") -> datetime:
         if connection.vendor == "postgresql"
         else "SELECT strftime('%Y-%m-%d %H:%M:%f', 'now')"
     )
-    with connection.cursor() as cursor:
-        cursor.execute(sql)
-        (value,) = cursor.fetchone()
+    try:
+        value = _asked(sql, using)
+    except ConnectionLost:  # like any read, it is asked once more
+        if connection.in_atomic_block:
+            raise
+        value = _asked(sql, using)
     return value if isinstance(value, datetime) else _aware(value)
+
+
+def _asked(sql: str, using: str) -> Any:
+    with connections[using].cursor() as cursor:
+        cursor.execute(sql)
+        return cursor.fetchone()[0]
 
 
 def from_now(seconds: float) -> ExpressionWrapper:

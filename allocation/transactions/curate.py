@@ -74,8 +74,8 @@ def _curate(pk: int, epoch: int, status: str, now: datetime, lease: HeldLease) -
     except TakenOver:  # an operator or another sweep was faster
         return 0
     except FAILURES as error:
-        mark_stuck(pk, epoch + 1, error, lease.guard)
-        _tell(lease, "transaction.stuck", pk, error=str(error))
+        if mark_stuck(pk, epoch + 1, error, lease.guard):
+            _tell(lease, "transaction.stuck", pk, error=str(error))
         return 0
     failpoint("curate.after_roll_back")
     _tell(lease, "transaction.curated", pk, was=status, restored=restored)

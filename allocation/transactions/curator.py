@@ -3,15 +3,18 @@
 import threading
 from datetime import datetime
 
+import structlog
 from django.conf import settings
+from django.db import OperationalError
 
-from allocation.errors import LeaseLost
+from allocation.errors import DatabaseBusy, LeaseLost
 from allocation.leases import HeldLease, this_process
 from allocation.models.clock import database_now
 from allocation.transactions.client import Client
 from allocation.transactions.curators import ROLE
 from allocation.transactions.repairs import REPAIRS
 
+log = structlog.get_logger(__name__)
 PAUSE_SECONDS = 0.25
 
 
@@ -32,8 +35,16 @@ class Curator:
     def run(self) -> None:
         """Compete, curate while active, hand over at once when stopped."""
         while not self._stop.is_set():
-            self._stop.wait(self.step(database_now()))
+            self._stop.wait(self._round())
         self.resign()
+
+    def _round(self) -> float:
+        """A database that is away for a while ends no curator."""
+        try:
+            return self.step(database_now())
+        except (OperationalError, DatabaseBusy) as error:
+            log.warning("curator_waits_for_the_database", error=str(error))
+            return settings.ATRIBUTO.curator_inactivity_delay_ms / 1000
 
     def stop(self) -> None:
         self._stop.set()

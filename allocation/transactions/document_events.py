@@ -8,6 +8,7 @@ from django.db import IntegrityError
 from django.db.models import Max
 from django.db.transaction import atomic
 
+from allocation.busy import surely
 from allocation.transactions.errors import (
     DocumentNotFound,
     InvalidDocument,
@@ -28,15 +29,24 @@ def post(place: Key, kind: str, body: Any, moment: Moment) -> Response:
     row = DocumentEvent(
         **place._asdict(), type=_kind(kind), timestamp_ms=_ms(moment), value=body, ref=new_ref()
     )
+    mine = _rows(place, kind).filter(ref=row.ref)
+    stored = surely(lambda: _stored(row, mine), mine.first)
+    if stored is None:
+        return Response.refused(PreconditionFailed("too many events at once"), *place)
+    return _response(201, stored)
+
+
+def _stored(row: DocumentEvent, mine: Any) -> DocumentEvent | None:
     for _ in range(20):
         row.ordinal = _next_ordinal(row)
         try:
             with atomic():
                 row.save(force_insert=True)
-            return _response(201, row)
-        except IntegrityError:  # another took this ordinal
-            continue
-    return Response.refused(PreconditionFailed("too many events at once"), *place)
+            return row
+        except IntegrityError:  # another took this ordinal, or we did and were not told
+            if there := mine.first():
+                return there
+    return None
 
 
 def get(place: Key, kind: str, moment: Moment, ordinal: int) -> Response:

@@ -1,10 +1,14 @@
 """Plain operations on one document: each is one short database transaction of its own."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.db import connection
 from django.db.models import Exists, OuterRef
 
+from allocation.busy import patiently, surely
+from allocation.errors import ConnectionLost
 from allocation.failpoints import failpoint
 from allocation.transactions import scripts, sql
 from allocation.transactions.errors import (
@@ -18,6 +22,8 @@ from allocation.transactions.models.document import new_ref
 from allocation.transactions.refusals import why_locked, why_unmet
 from allocation.transactions.response import Response
 
+Write = Callable[[], list[scripts.Row]]
+Way = Callable[[Write, Key, str], list[scripts.Row]]
 TRIES = 20  # a key that changed between an operation and the question why it did not happen
 
 
@@ -45,7 +51,8 @@ def put(place: Key, value: Any, demand: Demand, raise_if_locked: bool) -> Respon
     text = checked_json(value)
     script = scripts.plain_put(connection.vendor, demand.condition, _unless_locked(raise_if_locked))
     failpoint("plain_put.before")
-    return _write(script, place, demand, raise_if_locked, status=201, value=text, present=True)
+    facts = {"value": text, "present": True}
+    return _write(script, place, demand, raise_if_locked, _once, 201, **facts)
 
 
 def delete(place: Key, demand: Demand, raise_if_locked: bool, purge: bool) -> Response:
@@ -53,7 +60,8 @@ def delete(place: Key, demand: Demand, raise_if_locked: bool, purge: bool) -> Re
         connection.vendor, demand.condition, _unless_locked(raise_if_locked), purge
     )
     failpoint("plain_delete.before")
-    return _write(script, place, demand, raise_if_locked, status=204, value=None, present=False)
+    way = _unless_lost if purge else _once  # without its history nothing keeps it from a second
+    return _write(script, place, demand, raise_if_locked, way, 204, value=None, present=False)
 
 
 def _write(
@@ -61,14 +69,14 @@ def _write(
     place: Key,
     demand: Demand,
     raise_if_locked: bool,
+    way: Way,
     status: int,
     **parameters: Any,
 ) -> Response:
     for _ in range(TRIES):
         ref = new_ref()
-        written = scripts.run(
-            script, **place._asdict(), ref=ref, if_ref=demand.if_ref, txn=None, **parameters
-        )
+        known = {**place._asdict(), "ref": ref, "if_ref": demand.if_ref, "txn": None}
+        written = way(partial(scripts.run, script, **known, **parameters), place, ref)
         failpoint("plain.after")
         if written:
             return Response(status, **place._asdict(), ref=ref)
@@ -77,6 +85,22 @@ def _write(
         if refusal := why_unmet(place, demand):
             return Response.refused(refusal, *place)
     raise KeyIsContended(f"{'/'.join(place)} changes faster than it can be written")
+
+
+def _once(write: Write, place: Key, ref: str) -> list[scripts.Row]:
+    """No key has two versions of one ref: what was written before its answer got lost stays."""
+    versions = DocumentVersion.objects.of(*place).filter(ref=ref).values_list("pk")
+    return surely(write, lambda: list(versions) or None)
+
+
+def _unless_lost(write: Write, place: Key, ref: str) -> list[scripts.Row]:
+    try:
+        return patiently(write)
+    except ConnectionLost:
+        written = list(Document.objects.at(*place).filter(ref=ref).values_list("pk"))
+        if not written:
+            raise
+        return written
 
 
 def _unless_locked(raise_if_locked: bool) -> str:

@@ -3,10 +3,10 @@
 from datetime import datetime
 
 from django.conf import settings
-from django.db import connection
 from django.db.models import F
 from django.db.models.functions import Least, Now
 
+from allocation.busy import patiently
 from allocation.failpoints import failpoint
 from allocation.models.clock import from_now
 from allocation.transactions.models import Transaction
@@ -33,31 +33,37 @@ def renew(fence: Fence) -> datetime | None:
     return Transaction.objects.values_list("expires_at", flat=True).get(pk=fence.txn)
 
 
+def claim(fence: Fence, cause: str) -> bool:
+    """Nothing of it is written after this, not even by a statement that is still at work."""
+    active = _active(fence)
+    return patiently(lambda: active.claim(fence.txn, fence.epoch, cause, claim_seconds()))
+
+
 def is_completed(fence: Fence) -> bool:
-    replace_broken_connection()
-    completed = Transaction.objects.filter(pk=fence.txn, status=Transaction.Status.COMPLETED)
-    return completed.exists()
+    return _has_status(fence, Transaction.Status.COMPLETED)
 
 
 def roll_back(fence: Fence, cause: str) -> None:
-    """Claim one's own transaction, so that nothing of it is written any more, and undo it."""
-    replace_broken_connection()
-    if not _active(fence).claim(fence.txn, fence.epoch, cause, claim_seconds()):
+    """Claim one's own transaction and undo it."""
+    if not claim(fence, cause):
         raise TakenOver(f"transaction {fence.txn} is not active any more")
     failpoint("roll_back.after_claim")
+    undo_claimed(fence)
+
+
+def undo_claimed(fence: Fence) -> None:
     try:
-        undo(fence.txn, fence.epoch + 1)
+        patiently(lambda: undo(fence.txn, fence.epoch + 1), repeatable=True)
     except TakenOver:
         raise
     except FAILURES as error:
         mark_stuck(fence.txn, fence.epoch + 1, error)
-        raise
+        if not _has_status(fence, Transaction.Status.ROLLED_BACK):  # or was its answer lost?
+            raise
 
 
-def replace_broken_connection() -> None:
-    """After an error the server may have closed it; what comes next deserves a new one."""
-    if not connection.in_atomic_block:
-        connection.close_if_unusable_or_obsolete()
+def _has_status(fence: Fence, status: str) -> bool:
+    return Transaction.objects.filter(pk=fence.txn, status=status).exists()
 
 
 def _active(fence: Fence):

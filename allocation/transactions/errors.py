@@ -124,20 +124,23 @@ class FailedToRollBack(AtributoError):
 
 
 class FailedToComplete(AtributoError):
-    """Nothing was committed, unless `in_doubt` says that the database could not be asked."""
+    """Nothing is committed, now or later, unless `in_doubt`: the database could not be asked."""
 
     status_code = 500
     code = "failed_to_complete"
 
     def __init__(self, exception: BaseException, stacktrace: str, *, in_doubt: bool) -> None:
+        said = "may be completed or not" if in_doubt else "was not completed"
         super().__init__(
-            f"the transaction was not completed: {exception}",
-            cause=str(exception),
-            in_doubt=in_doubt,
+            f"the transaction {said}: {exception}", cause=str(exception), in_doubt=in_doubt
         )
         self.exception_failing_completion = exception
         self.stacktrace_failing_completion = stacktrace
         self.in_doubt = in_doubt
+
+    def doubted(self) -> "FailedToComplete":
+        why = self.exception_failing_completion, self.stacktrace_failing_completion
+        return FailedToComplete(*why, in_doubt=True)
 
 
 class TransactionIsOver(AtributoError):

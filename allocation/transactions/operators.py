@@ -47,8 +47,8 @@ def roll_back(pk: int, reason: str) -> int:
     except TakenOver:
         raise
     except FAILURES as error:
-        mark_stuck(pk, row.epoch + 1, error)
-        record("transaction.stuck", f"transaction:{pk}", reason=reason, error=str(error))
+        if mark_stuck(pk, row.epoch + 1, error):
+            record("transaction.stuck", f"transaction:{pk}", reason=reason, error=str(error))
         raise FailedToRollBack(error, traceback.format_exc()) from error
     record("transaction.rolled_back", f"transaction:{pk}", reason=reason, restored=restored)
     return restored

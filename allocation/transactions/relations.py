@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from allocation.busy import patiently
 from allocation.transactions.errors import DocumentNotFound, InvalidDocument
 from allocation.transactions.keys import Key, checked_text
 from allocation.transactions.models import Document, Relation
@@ -14,7 +15,8 @@ def put(place: Key, kind: str, to: Key) -> Response:
     for end in (place, to):
         if not Document.objects.at(*end).committed().exists():
             return Response.refused(DocumentNotFound(f"{'/'.join(end)} does not exist"), *end)
-    Relation.objects.get_or_create(**_columns(place, kind, to))
+    columns = _columns(place, kind, to)
+    patiently(lambda: Relation.objects.get_or_create(**columns), repeatable=True)
     return Response(204, **place._asdict())
 
 

@@ -62,16 +62,20 @@ def roll_back(pk: int, epoch: int, guard: Guard = unguarded, *, delay_ms: int = 
     return restored
 
 
-def mark_stuck(pk: int, epoch: int, error: BaseException, guard: Guard = unguarded) -> None:
-    """Keep what cannot be undone with its locks and its error, and try it again later."""
+def mark_stuck(pk: int, epoch: int, error: BaseException, guard: Guard = unguarded) -> bool:
+    """Keep what cannot be undone with its locks and its error, and try it again later.
+
+    False when it has ended after all, or went to somebody else.
+    """
     with atomic():
         guard()
         attempts = Transaction.objects.values_list("attempts", flat=True).get(pk=pk) + 1
         failpoint("stuck.before_update")
         seconds = retry_seconds(attempts) - _grace_seconds()
         text = f"{type(error).__name__}: {error}"
-        Transaction.objects.mark_stuck(pk, epoch, text, seconds)
+        is_stuck = Transaction.objects.mark_stuck(pk, epoch, text, seconds)
         failpoint("stuck.after_update")
+    return is_stuck
 
 
 def _grace_seconds() -> float:

@@ -7,8 +7,10 @@ from threading import Semaphore
 from types import TracebackType
 from typing import Any, NoReturn, TypeVar
 
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 
+from allocation.busy import patiently
+from allocation.errors import DatabaseBusy
 from allocation.fencing import count_fenced
 from allocation.transactions import ending, operations, sql
 from allocation.transactions.client import Client, Ref
@@ -45,7 +47,7 @@ class Transaction:
         self.wait = wait
         self._over: TransactionIsOver | None = None
         self._afterwards: list[Callable[[], object]] = []
-        self._fence = operations.begin(owner)
+        self._fence = patiently(lambda: operations.begin(owner), repeatable=True)
 
     @classmethod
     def attach(cls, pk: int, epoch: int = 1) -> "Transaction":
@@ -121,7 +123,7 @@ class Transaction:
     def renew(self) -> datetime:
         """Live on for another full time, up to the hard limit; the new end."""
         self._verify()
-        expires_at = ending.renew(self._fence)
+        expires_at = patiently(lambda: ending.renew(self._fence), repeatable=True)
         if expires_at is None:
             self._raise_over(self._why_over())
         return expires_at
@@ -129,8 +131,8 @@ class Transaction:
     def complete(self) -> None:
         self._verify()
         try:
-            completed = operations.complete(self._fence)
-        except FAILURES as error:
+            completed = self._pass_commit_point()
+        except DatabaseError as error:
             completed = self._settle_completion(error)
         if not completed:
             self._raise_over(self._why_over())
@@ -141,6 +143,9 @@ class Transaction:
     def afterwards(self, act: Callable[[], object]) -> None:
         """Do this once it is completed; lost with this process, so that a repair must do it too."""
         self._afterwards.append(act)
+
+    def _pass_commit_point(self) -> bool:
+        return operations.complete(self._fence)
 
     def roll_back(self) -> None:
         self._verify()
@@ -208,9 +213,12 @@ class Transaction:
             raise FailedToRollBack(error, traceback.format_exc(), over, str(over)) from error
 
     def _undo(self, cause: str, causing: BaseException | None) -> None:
+        self._undo_by(lambda: ending.roll_back(self._fence, cause), causing)
+
+    def _undo_by(self, undo: Callable[[], None], causing: BaseException | None) -> None:
         causing_trace = None if causing is None else "".join(traceback.format_exception(causing))
         try:
-            ending.roll_back(self._fence, cause)
+            undo()
         except TakenOver:
             self._raise_over(self._why_over())
         except FAILURES as error:
@@ -219,13 +227,19 @@ class Transaction:
         self._over = JobIsRolledBack(f"transaction {self.id} is rolled back")
 
     def _settle_completion(self, error: BaseException) -> bool:
-        """After an error the row tells whether the commit point was passed."""
-        trace = traceback.format_exc()
-        try:
-            if ending.is_completed(self._fence):
-                return True
-            in_doubt = False
-        except DatabaseError:
-            in_doubt = True
-        self._over = JobIsFailed(f"transaction {self.id} could not be completed")
-        raise FailedToComplete(error, trace, in_doubt=in_doubt) from error
+        """Whether the commit point was passed: nobody passes it once the transaction is claimed.
+
+        Inside a transaction of the caller's it was not: the database takes the error back.
+        """
+        failed = FailedToComplete(error, traceback.format_exc(), in_doubt=False)
+        over = JobIsFailed(f"transaction {self.id} could not be completed")
+        if not connection.in_atomic_block:
+            try:
+                if not ending.claim(self._fence, "failed"):
+                    return ending.is_completed(self._fence)
+            except (DatabaseError, DatabaseBusy):
+                self._over = over
+                raise failed.doubted() from error
+            self._undo_by(lambda: ending.undo_claimed(self._fence), error)
+        self._over = over
+        raise failed from error

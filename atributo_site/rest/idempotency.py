@@ -118,10 +118,16 @@ def _taken_over(request: Request, key: str, fingerprint: str, ours: str) -> bool
 def _settle(request: Request, ours: str, response: HttpResponse | None) -> None:
     """Only while the row is still ours: `body` holds our mark until there is an answer."""
     rows = IdempotencyKey.objects.filter(user_id=_owner(request), status__isnull=True, body=ours)
-    if response is None or response.status_code >= 500:
+    if response is None or (response.status_code >= 500 and not _is_in_doubt(response)):
         rows.delete()
     else:
         rows.update(status=response.status_code, body=_kept(response))
+
+
+def _is_in_doubt(response: HttpResponse) -> bool:
+    """What may have been done is not done again under the same key."""
+    is_problem = response.get("Content-Type") == "application/problem+json"
+    return is_problem and bool(json.loads(response.content).get("in_doubt"))
 
 
 def _rendered(response: HttpResponseBase) -> HttpResponse:

@@ -20,9 +20,10 @@ from django.http.request import RawPostDataException, UnreadablePostError
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 from rest_framework import exceptions
+from rest_framework.permissions import SAFE_METHODS
 
-from allocation.busy import leave_standby, refuses_to_write
-from allocation.errors import AtributoError
+from allocation.busy import refuses_to_write
+from allocation.errors import AtributoError, ConnectionLost
 
 log = structlog.get_logger("atributo.rest")
 
@@ -38,6 +39,10 @@ CODES = {
     exceptions.Throttled: "throttled",
 }
 BUSY = (OperationalError, InterfaceError, RedisConnectionError, RedisTimeoutError)
+IN_DOUBT = (
+    "The connection to the database was lost before it answered: this may be done or not. "
+    "Look before you send it again."
+)
 UNREADABLE = (BadRequest, SuspiciousOperation, MultiPartParserError, UnreadablePostError)
 
 
@@ -84,15 +89,18 @@ class ForgivingEncoder(DjangoJSONEncoder):
 
 def handle(exc: Exception, context: dict[str, Any]) -> JsonResponse:
     """DRF's exception handler."""
+    request = context.get("request")
     found = described(exc)
+    if _is_in_doubt(exc) and getattr(request, "method", "") not in SAFE_METHODS:
+        found = Problem(503, "in_doubt", IN_DOUBT, {"in_doubt": True})
     if found is None:
-        found = _unexpected(exc, getattr(context.get("request"), "request_id", ""))
+        found = _unexpected(exc, getattr(request, "request_id", ""))
     return problem(found.status, found.code, found.detail, headers=found.headers, **found.members)
 
 
 def described(exc: Exception) -> Problem | None:
     """The problem that an expected exception stands for; None for a mistake of ours."""
-    if isinstance(exc, AtributoError):
+    if isinstance(exc, AtributoError) and not isinstance(exc, ConnectionLost):
         return _ours(exc)
     if isinstance(exc, exceptions.ValidationError):
         return _invalid(exc.detail)
@@ -101,6 +109,10 @@ def described(exc: Exception) -> Problem | None:
     if isinstance(exc, exceptions.APIException):
         return _from_framework(exc)
     return _from_django(exc)
+
+
+def _is_in_doubt(exc: Exception) -> bool:
+    return isinstance(exc, ConnectionLost) and exc.in_doubt
 
 
 def _ours(exc: AtributoError) -> Problem:
@@ -151,7 +163,6 @@ def _from_django(exc: Exception) -> Problem | None:
 
 def _from_database(exc: Exception) -> Problem | None:
     if isinstance(exc, BUSY) or refuses_to_write(exc):
-        leave_standby(exc)
         log.warning("database_busy", error=type(exc).__name__)
         detail = "The database is busy; try again in a moment."
         return Problem(503, "busy", detail, {}, {"Retry-After": "1"})

@@ -85,7 +85,7 @@ class Link:
         if mode in SILENT or is_gone(sink):
             self._proxy.swallow(chunk)
             return
-        if source is self._target and self._proxy.take_reply_to_cut():
+        if source is self._target and self._proxy.take_reply_to_cut(chunk):
             raise ConnectionAbortedError("cut the reply")
         if mode == "cut_after":
             self._forward_some(chunk, sink)

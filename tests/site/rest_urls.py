@@ -10,7 +10,7 @@ from django.urls import include, path
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from allocation.errors import AtributoError
+from allocation.errors import AtributoError, ConnectionLost
 from allocation.events import record
 from atributo_site import urls
 from atributo_site.rest import ids  # noqa: F401 – registers <id:…>
@@ -34,6 +34,8 @@ ERRORS = {
     "http404": lambda: Http404(),
     "not_found": lambda: exceptions.NotFound(),
     "busy": lambda: OperationalError("database is locked"),
+    "lost": lambda: ConnectionLost("lost", in_doubt=False),
+    "in_doubt": lambda: ConnectionLost("lost", in_doubt=True),
     "gone": lambda: InterfaceError("connection already closed"),
     "redis": lambda: redis.ConnectionError("refused"),
     "data": lambda: DataError("integer out of range"),

@@ -66,7 +66,15 @@ def test_a_refusal_is_remembered(rest_as, name):
     assert second["Idempotency-Replayed"] == "true"
 
 
-@pytest.mark.parametrize("name", ["busy", "unexpected"])
+def test_what_may_have_been_done_is_not_done_again_under_its_key(rest_as):
+    client = rest_as("viewer")
+    first, second = send(client, body={"fail": "in_doubt"}), send(client, body={"fail": "in_doubt"})
+    assert (first.status_code, first.json()["in_doubt"]) == (503, True)
+    assert second.json() == first.json()
+    assert second["Idempotency-Replayed"] == "true"
+
+
+@pytest.mark.parametrize("name", ["busy", "lost", "unexpected"])
 def test_a_failure_of_ours_is_not_remembered(rest_as, name):
     client = rest_as("viewer")
     send(client, body={"fail": name})

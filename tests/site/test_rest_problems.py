@@ -18,6 +18,8 @@ EXPECTED = {
     "http404": (404, "not_found"),
     "not_found": (404, "not_found"),
     "busy": (503, "busy"),
+    "lost": (503, "busy"),
+    "in_doubt": (503, "in_doubt"),
     "gone": (503, "busy"),
     "redis": (503, "busy"),
     "data": (400, "out_of_range"),
@@ -48,9 +50,15 @@ def test_the_facts_of_our_errors_are_members(rest_as):
     assert (body["owner"], body["detail"]) == ("a", "it is in the way")
 
 
-@pytest.mark.parametrize("name", ["unavailable", "busy", "gone", "redis"])
+@pytest.mark.parametrize("name", ["unavailable", "busy", "lost", "gone", "redis"])
 def test_a_busy_site_says_when_to_come_back(rest_as, name):
     assert failed(rest_as("viewer"), name)["Retry-After"] == "1"
+
+
+def test_what_may_have_been_done_is_not_to_be_sent_again_blindly(rest_as):
+    answer = failed(rest_as("viewer"), "in_doubt")
+    assert answer.json()["in_doubt"] is True
+    assert "Retry-After" not in answer
 
 
 def test_an_unexpected_failure_tells_only_the_request_id(rest_as):
