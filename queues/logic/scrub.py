@@ -2,11 +2,12 @@
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 MASK = "•••"
 SHORTEST = 4  # a shorter one would mask half of every text
+MOST_COMPARED = 10**9  # characters times secrets: a second at worst
 
 
 def secret_names(schema: Mapping[str, Any] | None) -> set[str]:
@@ -56,30 +57,23 @@ def unfilled(value: Any) -> Any:
 
 def differing_texts(plain: Any, masked: Any) -> set[str]:
     """The texts that stand in one value and are masked in the other."""
-    if isinstance(plain, dict) and isinstance(masked, dict):
-        pairs = [(plain[key], masked.get(key)) for key in plain]
-    elif isinstance(plain, list) and isinstance(masked, list):
-        pairs = list(zip(plain, masked, strict=False))
-    else:
-        return texts(plain) if plain != masked else set()
     found: set[str] = set()
-    for one, other in pairs:
-        found |= differing_texts(one, other)
+    pairs = [(plain, masked)]
+    while pairs:
+        one, other = pairs.pop()
+        if isinstance(one, dict) and isinstance(other, dict):
+            pairs += [(one[key], other.get(key)) for key in one]
+        elif isinstance(one, list) and isinstance(other, list):
+            pairs += zip(one, other, strict=False)
+        elif one != other:
+            found.update(text for text in _scalars(one) if len(text) >= SHORTEST)
     return found
-
-
-def texts(value: Any) -> set[str]:
-    if isinstance(value, dict):
-        return set().union(*(texts(member) for member in value.values())) if value else set()
-    if isinstance(value, list):
-        return set().union(*(texts(item) for item in value)) if value else set()
-    if isinstance(value, bool) or value is None:
-        return set()
-    return {str(value)} if len(str(value)) >= SHORTEST else set()
 
 
 def scrubbed(text: str, secrets: set[str], limit: int) -> str:
     """A text that every database stores and that shows no secret."""
+    if not _is_affordable([text], secrets):
+        return MASK
     for secret in sorted(secrets, key=len, reverse=True):
         text = text.replace(secret, MASK)
     text = text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
@@ -87,14 +81,52 @@ def scrubbed(text: str, secrets: set[str], limit: int) -> str:
 
 
 def without(value: Any, secrets: set[str]) -> Any:
-    """The same JSON value with these texts masked wherever they stand."""
+    """The same JSON value with these texts masked wherever they stand.
+
+    Where there are too many to look for each in all of it, every text is masked.
+    """
     if not secrets:
         return value
+    if not _is_affordable(_scalars(value), secrets):
+        return _masked_texts(value)
+    return _without(value, sorted(secrets, key=len, reverse=True))
+
+
+def _without(value: Any, secrets: list[str]) -> Any:
     if isinstance(value, dict):
-        return {key: without(member, secrets) for key, member in value.items()}
+        return {key: _without(member, secrets) for key, member in value.items()}
     if isinstance(value, list):
-        return [without(item, secrets) for item in value]
-    return scrubbed(value, secrets, len(value) + 1) if isinstance(value, str) else value
+        return [_without(item, secrets) for item in value]
+    if isinstance(value, str):
+        for secret in secrets:
+            value = value.replace(secret, MASK)
+    return value
+
+
+def _masked_texts(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _masked_texts(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_masked_texts(item) for item in value]
+    return MASK if isinstance(value, str) else value
+
+
+def _is_affordable(texts: Iterable[str], secrets: set[str]) -> bool:
+    """Each secret is looked for in each text; the calls count more than short texts do."""
+    return not secrets or len(secrets) * sum(len(text) + 100 for text in texts) <= MOST_COMPARED
+
+
+def _scalars(value: Any) -> Iterator[str]:
+    """Texts and numbers in any depth, as texts."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, dict):
+            waiting += each.values()
+        elif isinstance(each, list):
+            waiting += each
+        elif each is not None and not isinstance(each, bool):
+            yield str(each)
 
 
 def fingerprint(error: str) -> str:
