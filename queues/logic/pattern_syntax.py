@@ -16,7 +16,7 @@ ONE = re.compile(
     re.DOTALL,
 )
 GROUP = re.compile(r"\((?:\?(?::|P<\w+>)|(?!\?))")
-COUNT = re.compile(r"(?:([*+?])|\{(?!\})(\d*)(,?)(\d*)\})\??(\+?)")
+COUNT = re.compile(r"(?:([*+?])|\{(?!\})(\d*)(?:(,)(\d*))?\})\??(\+?)")
 SIGNS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 
