@@ -1,11 +1,12 @@
 """Values and texts without their secrets, and what comes back as it was."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from allocation.logic.secrets import MASK, masked, passwords_in, without_passwords
 
 SHORTEST = 4  # a shorter one would mask half of every text
+MOST_COMPARED = 10**9  # characters times secrets: a second at worst
 
 
 def hidden(value: Any, names: Collection[str] = ()) -> Any:
@@ -61,48 +62,81 @@ def unfilled(value: Any) -> Any:
 
 def differing_texts(plain: Any, shown: Any) -> set[str]:
     """The texts that stand in one value and are masked in the other."""
-    if isinstance(plain, dict) and isinstance(shown, dict):
-        pairs = [(plain[key], shown.get(key)) for key in plain]
-    elif isinstance(plain, list) and isinstance(shown, list):
-        pairs = list(zip(plain, shown, strict=False))
-    elif isinstance(shown, str) and shown != MASK:  # but for the password of an address
-        return {text for text in passwords_in(str(plain)) if len(text) >= SHORTEST}
-    else:
-        return texts(plain) if plain != shown else set()
     found: set[str] = set()
-    for one, other in pairs:
-        found |= differing_texts(one, other)
+    pairs = [(plain, shown)]
+    while pairs:
+        one, other = pairs.pop()
+        if isinstance(one, dict) and isinstance(other, dict):
+            pairs += [(one[key], other.get(key)) for key in one]
+        elif isinstance(one, list) and isinstance(other, list):
+            pairs += zip(one, other, strict=False)
+        elif isinstance(other, str) and other != MASK:  # but for the password of an address
+            found.update(text for text in passwords_in(str(one)) if len(text) >= SHORTEST)
+        elif one != other:
+            found.update(text for text in _scalars(one) if len(text) >= SHORTEST)
     return found
-
-
-def texts(value: Any) -> set[str]:
-    if isinstance(value, dict):
-        return set().union(*(texts(member) for member in value.values())) if value else set()
-    if isinstance(value, list):
-        return set().union(*(texts(item) for item in value)) if value else set()
-    if isinstance(value, bool) or value is None:
-        return set()
-    return {str(value)} if len(str(value)) >= SHORTEST else set()
 
 
 def scrubbed(text: str, secrets: set[str], limit: int) -> str:
     """A text that every database stores and that shows no secret."""
-    text = _cleared(text, secrets).replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+    if not _is_affordable([text], secrets):
+        return MASK
+    text = _cleared(text, _longest_first(secrets))
+    text = text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def without(value: Any, secrets: set[str]) -> Any:
-    """The same JSON value with these texts masked wherever they stand."""
+    """The same JSON value with these texts masked wherever they stand.
+
+    Where there are too many to look for each in all of it, every text is masked.
+    """
     if not secrets:
         return value
+    if not _is_affordable(_scalars(value), secrets):
+        return _masked_texts(value)
+    return _without(value, _longest_first(secrets))
+
+
+def _without(value: Any, secrets: list[str]) -> Any:
     if isinstance(value, dict):
-        return {key: without(member, secrets) for key, member in value.items()}
+        return {key: _without(member, secrets) for key, member in value.items()}
     if isinstance(value, list):
-        return [without(item, secrets) for item in value]
+        return [_without(item, secrets) for item in value]
     return _cleared(value, secrets) if isinstance(value, str) else value
 
 
-def _cleared(text: str, secrets: set[str]) -> str:
-    for secret in sorted(secrets, key=len, reverse=True):
+def _masked_texts(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _masked_texts(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_masked_texts(item) for item in value]
+    return MASK if isinstance(value, str) else value
+
+
+def _cleared(text: str, secrets: list[str]) -> str:
+    for secret in secrets:
         text = text.replace(secret, MASK)
     return without_passwords(text)
+
+
+def _longest_first(secrets: set[str]) -> list[str]:
+    return sorted(secrets, key=len, reverse=True)
+
+
+def _is_affordable(texts: Iterable[str], secrets: set[str]) -> bool:
+    """Each secret is looked for in each text; the calls count more than short texts do."""
+    return not secrets or len(secrets) * sum(len(text) + 100 for text in texts) <= MOST_COMPARED
+
+
+def _scalars(value: Any) -> Iterator[str]:
+    """Texts and numbers in any depth, as texts."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, dict):
+            waiting += each.values()
+        elif isinstance(each, list):
+            waiting += each
+        elif each is not None and not isinstance(each, bool):
+            yield str(each)

@@ -6,6 +6,7 @@ AND  OR  NOT   parentheses          *  (everything)
 """
 
 import re
+from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,7 @@ TOKEN = re.compile(
 )
 RANGE = re.compile(r"([\[{])\s*(\S+)\s+TO\s+(\S+)\s*([\]}])")
 COMPARISON = re.compile(r"(>=|<=|>|<)(.+)", re.DOTALL)
+Tokens = deque[tuple[str, str]]
 
 
 class BadQuery(ValueError):
@@ -95,10 +97,10 @@ def _readable(text: object) -> str:
     return text
 
 
-def _tokens(query: str) -> list[tuple[str, str]]:
-    tokens = []
-    position = 0
-    while query[position:].strip():
+def _tokens(query: str) -> Tokens:
+    tokens: Tokens = deque()
+    position, end = 0, len(query.rstrip())
+    while position < end:
         found = TOKEN.match(query, position)
         if found is None or found.lastgroup is None:
             raise BadQuery(f"cannot read {query[position : position + 30].strip()!r}")
@@ -107,35 +109,35 @@ def _tokens(query: str) -> list[tuple[str, str]]:
     return tokens
 
 
-def _or(tokens: list[tuple[str, str]], depth: int) -> Any:
+def _or(tokens: Tokens, depth: int) -> Any:
     items = [_and(tokens, depth)]
     while tokens and tokens[0] == ("word", "OR"):
-        tokens.pop(0)
+        tokens.popleft()
         items.append(_and(tokens, depth))
     return items[0] if len(items) == 1 else Any_(tuple(items))
 
 
-def _and(tokens: list[tuple[str, str]], depth: int) -> Any:
+def _and(tokens: Tokens, depth: int) -> Any:
     """Two conditions side by side are joined by AND."""
     items = [_not(tokens, depth)]
     while tokens and tokens[0] != ("word", "OR") and tokens[0][0] != "close":
         if tokens[0] == ("word", "AND"):
-            tokens.pop(0)
+            tokens.popleft()
         items.append(_not(tokens, depth))
     return items[0] if len(items) == 1 else All(tuple(items))
 
 
-def _not(tokens: list[tuple[str, str]], depth: int) -> Any:
+def _not(tokens: Tokens, depth: int) -> Any:
     if depth > MAX_DEPTH:
         raise BadQuery(f"a query has at most {MAX_DEPTH} levels")
     if not tokens:
         raise BadQuery("the query ends too early")
-    kind, text = tokens.pop(0)
+    kind, text = tokens.popleft()
     if (kind, text) == ("word", "NOT"):
         return Not(_not(tokens, depth + 1))
     if kind == "open":
         tree = _or(tokens, depth + 1)
-        if not tokens or tokens.pop(0)[0] != "close":
+        if not tokens or tokens.popleft()[0] != "close":
             raise BadQuery("a parenthesis is not closed")
         return tree
     if kind == "all":

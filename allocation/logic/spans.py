@@ -3,16 +3,19 @@
 import re
 
 UNITS = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
-SPAN = re.compile(r"\s*".join(rf"(?:(\d{{1,12}})\s*{unit})?" for unit in UNITS), re.ASCII)
+PART = re.compile(r"(\d{1,12})\s*(d|h|ms|m|s)\s*", re.ASCII)
 
 
 def milliseconds(text: str) -> int | None:
     """None for a text that is no span; a number without a unit is none."""
-    found = SPAN.fullmatch(text.strip())
-    if found is None or not any(found.groups()):
-        return None
-    counts = (int(count or 0) for count in found.groups())
-    return sum(count * size for count, size in zip(counts, UNITS.values(), strict=True))
+    text, units = text.strip(), iter(UNITS)
+    total = position = 0
+    while found := PART.match(text, position):
+        if found[2] not in units:  # which asks on behind the unit before: no unit stands twice
+            return None
+        total += int(found[1]) * UNITS[found[2]]
+        position = found.end()
+    return total if position and position == len(text) else None
 
 
 def written(span_ms: int) -> str:

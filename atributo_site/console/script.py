@@ -48,7 +48,8 @@ class OneScript(Screen):
         except DataRefused as error:
             form.refuse(error)
             return self.shown(script, form, push=push, data=data, status=400)
-        return redirect(address(script, None, push, ran=word))
+        filled = address(script, None, push, ran=word)
+        return redirect(filled or address(script, None, PushForm.filled({}), ran=word))
 
     def _linked(self, script: Script, form: SchemaForm, data: Any, push: PushForm) -> HttpResponse:
         """Nothing is run: the same page, at an address that fills it in."""

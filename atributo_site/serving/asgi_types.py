@@ -38,17 +38,17 @@ async def send_problem(send: Send, error: Exception) -> None:
     response = handle(error, {})
     if response.status_code == 401:
         response["WWW-Authenticate"] = TokenAuthentication.challenge
-    await _send(send, response)
+    await send_response(send, response)
 
 
 async def refuse(send: Send, status: int, code: str, detail: str) -> None:
     """The rest of the request is not read, so the connection ends with it."""
     response = problem(status, code, detail)
     response["Connection"] = "close"
-    await _send(send, response)
+    await send_response(send, response)
 
 
-async def _send(send: Send, response: HttpResponse) -> None:
+async def send_response(send: Send, response: HttpResponse) -> None:
     for name, value in SAFE_HEADERS.items():
         response[name] = value
     response["Content-Length"] = str(len(response.content))

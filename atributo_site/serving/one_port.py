@@ -4,17 +4,29 @@ Django's own ASGI handler would open a database connection per request and is fi
 slower; a WSGI server would starve under open streams.
 """
 
+import asyncio
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from a2wsgi import WSGIMiddleware
 from django.conf import settings
 
+from atributo_site.health import alive
 from atributo_site.rest.ids import ENCODED_SLASH
 from atributo_site.serving import request_body
-from atributo_site.serving.asgi_types import Message, Receive, Send, numbered, refuse
+from atributo_site.serving.asgi_types import (
+    Message,
+    Receive,
+    Send,
+    numbered,
+    refuse,
+    send_response,
+)
 from atributo_site.serving.ending import when_stopping
+from atributo_site.serving.notify import Notify
 from atributo_site.serving.stream import PATH, EventStream
+
+ALIVE = "/healthz"  # answered by the event loop, so that busy threads are not taken for a freeze
 
 
 class OnePort:
@@ -36,7 +48,12 @@ class OnePort:
         await receive()
         when_stopping(self._stream.broadcast.end)
         await send({"type": "lifespan.startup.complete"})
+        notify = Notify.of_this_process()
+        notify.say("READY=1")
+        beating = asyncio.create_task(notify.beat())
         await receive()
+        beating.cancel()
+        notify.say("STOPPING=1")
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _answer(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -44,6 +61,8 @@ class OnePort:
         if path is None:
             detail = "The address is not percent-encoded UTF-8."
             await refuse(numbered(scope, send), 400, "malformed", detail)
+        elif path == ALIVE and scope["method"] in {"GET", "HEAD"}:
+            await send_response(numbered(scope, send), alive())
         elif path == PATH:
             await self._stream(scope, receive, numbered(scope, send))
         else:

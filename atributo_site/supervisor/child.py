@@ -32,6 +32,7 @@ class Child:
     pass_fds: tuple[int, ...] = ()
     restarts: int = 0
     last_exit: str = ""
+    _why: str = ""
     _process: subprocess.Popen[bytes] | None = None
     _started_at: float = 0.0
     _start_again_at: float = math.inf
@@ -49,6 +50,7 @@ class Child:
                 process_group=0,  # Ctrl-C reaches the supervisor alone, which stops all in order
             )
         self._started_at = monotonic
+        self._why = ""
 
     def watch(self, monotonic: float, died: Callable[["Child"], None]) -> None:
         """One look: notice a death, start again when its time has come; keep the log small."""
@@ -63,6 +65,11 @@ class Child:
     def signal(self, number: int) -> None:
         if self._process and self._process.poll() is None:
             os.killpg(self._process.pid, number)
+
+    def end(self, why: str) -> None:
+        """Ask it to stop; why is said with its end."""
+        self._why = f"{why}, "
+        self.signal(signal.SIGTERM)
 
     def ended(self) -> bool:
         return self._process is None or self._process.poll() is not None
@@ -86,7 +93,7 @@ class Child:
         self._start_again_at = monotonic + backoff_seconds(self._quick_deaths)
         self._quick_deaths += 1
         self._process = None
-        self.last_exit = describe_exit(code)
+        self.last_exit = self._why + describe_exit(code)
 
 
 def describe_exit(code: int) -> str:

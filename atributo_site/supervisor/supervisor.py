@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 
 from atributo_site.supervisor.child import Child
+from atributo_site.supervisor.watchdog import Watchdog
 
 LOOK_SECONDS = 0.1
 STOP_SECONDS = 8.0  # then what still runs is killed, so that all is over within ten
@@ -15,9 +16,15 @@ STOP_SECONDS = 8.0  # then what still runs is killed, so that all is over within
 class Supervisor:
     """Children are stopped group by group: the first group has ended before the next is told."""
 
-    def __init__(self, groups: Iterable[list[Child]], died: Callable[[Child], None]) -> None:
+    def __init__(
+        self,
+        groups: Iterable[list[Child]],
+        died: Callable[[Child], None],
+        watchdogs: Iterable[Watchdog] = (),
+    ) -> None:
         self.groups = [list(group) for group in groups]
         self._died = died
+        self._watchdogs = list(watchdogs)
         self._stop = threading.Event()
 
     @property
@@ -44,6 +51,8 @@ class Supervisor:
                 return True
             for child in self.children:
                 child.watch(time.monotonic(), self._died)
+            for watchdog in self._watchdogs:
+                watchdog.look(time.monotonic())
             self._stop.wait(LOOK_SECONDS)
         return False
 

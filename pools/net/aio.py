@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator
 from types import TracebackType
 from typing import Any
 
-from pools.net.claim import CLAIMED, WAITING, BaseClaim
+from pools.net.claim import WAITING, BaseClaim
 from pools.net.driver import Done
 from pools.net.events import Emitter
 from pools.net.pool import PoolShell
@@ -115,11 +115,14 @@ class AsyncClaim(BaseClaim):
         if self._future is not None and not self._future.done():
             self._future.set_result(None)
 
+    def _me(self) -> "asyncio.Task[Any] | None":
+        return asyncio.current_task()
+
     def __await__(self) -> Generator[Any, None, Any]:
         return self.wait().__await__()
 
     async def __aenter__(self) -> Any:
-        return self.connection if self.state == CLAIMED else await self.wait()
+        return await self.wait() if self.state == WAITING else self._answer()
 
     async def __aexit__(
         self,

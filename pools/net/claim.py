@@ -1,7 +1,7 @@
 """A claim: first a place in the queue, then a lease on a connection."""
 
 import threading
-from collections.abc import Callable
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from pools.logic.errors import (
     PoolError,
 )
 from pools.logic.pool_actions import Grant
+from pools.net.claim_callback import ClaimCallback
 
 if TYPE_CHECKING:
     from pools.logic.slot import Slot
@@ -20,18 +21,19 @@ if TYPE_CHECKING:
 WAITING, CLAIMED, RELEASED, CLOSED = "waiting", "claimed", "released", "closed"
 FAILED, CANCELLED, REVOKED = "failed", "cancelled", "revoked"
 SOCKET_WORDS = {"send", "sendall", "recv", "read", "write", "fileno", "makefile", "request"}
-Callback = Callable[..., None]
+CALLBACK = object()
 
 
 class BaseClaim:
     """What claims of both kinds do; everything here happens under the pool's lock or once."""
 
-    __slots__ = ("_callback", "_pool", "_slot", "connection", "error", "place", "state")
+    __slots__ = ("_callback", "_pool", "_slot", "_taker", "connection", "error", "place", "state")
 
     def __init__(self, pool: "PoolShell") -> None:
         self._pool = pool
         self._slot: Slot | None = None
-        self._callback: Callback | None = None
+        self._callback: ClaimCallback | None = None
+        self._taker: Any = None  # who has the connection in hand
         self.state = WAITING
         self.connection: Any = None
         self.error: Exception | None = None
@@ -66,19 +68,41 @@ class BaseClaim:
         self._pool.go_on()
 
     def cancel(self) -> None:
-        """Leave the queue, or release what was granted already."""
+        """Leave the queue, or release what was granted already; no callback comes afterwards.
+
+        A connection that somebody else has in hand by now is closed, not lent again.
+        """
+        if self._callback is not None:
+            self._callback.withdraw()
         with self._pool._lock:
             if self.state == WAITING:
                 self._pool.machine.cancel(self)  # or else its answer is on the way
-                self.state = CANCELLED
-                self.error = ClaimCancelledError("the claim was cancelled")
+                self._cancelled(CANCELLED)
                 self._wake()
                 return
-        if self.state == CLAIMED:
-            self.release(ok=None)
+            slot, self._slot = self._slot, None
+            if slot is None or slot.holder is not self:
+                return
+            self._give_up(slot)
+        self._pool.go_on()
+
+    def _give_up(self, slot: "Slot") -> None:
+        """Under the lock; `_taker` is set before the state is looked at, so it is known here."""
+        machine, now = self._pool.machine, self._pool.now()
+        if self._taker in (None, self._me()):
+            self._cancelled(RELEASED if self._taker else CANCELLED)
+            machine.release(slot, now, None)
+        else:
+            self._cancelled(REVOKED)
+            machine.discard(slot, now)
+
+    def _cancelled(self, state: str) -> None:
+        self.state = state
+        self.error = ClaimCancelledError("the claim was cancelled")
 
     def _answer(self) -> Any:
         """The connection while it is held; what was given back may be another's by now."""
+        self._taker = self._me()
         if self.state == CLAIMED:
             return self.connection
         if self.error is not None:
@@ -128,13 +152,20 @@ class BaseClaim:
     def _wake(self) -> None:
         raise NotImplementedError
 
+    def _me(self) -> Any:
+        raise NotImplementedError
+
     def _report(self) -> None:
         if self._callback is not None:
-            callback, self._callback = self._callback, None
+            self._pool.driver.call_soon(partial(self._callback.call, self._arguments))
+
+    def _arguments(self) -> tuple[Any, ...] | None:
+        """What a callback gets; nothing is said of a claim that its owner has ended."""
+        with self._pool._lock:
             if self.state == CLAIMED:
-                self._pool.driver.call_soon(lambda: callback(None, self, self.connection))
-            elif self.state == FAILED:
-                self._pool.driver.call_soon(lambda: callback(self.error))
+                self._taker = CALLBACK
+                return None, self, self.connection
+            return (self.error,) if self.state in (FAILED, REVOKED) else None
 
     def _leave(self, error: BaseException | None) -> None:
         """The end of a with block: only failures of the network count against the backend."""
@@ -192,6 +223,9 @@ class Claim(BaseClaim):
         if self._event is not None:
             self._event.set()
         self._report()
+
+    def _me(self) -> int:
+        return threading.get_ident()
 
     def __enter__(self) -> Any:
         return self.wait()

@@ -25,7 +25,8 @@ from pools.logic.pool_actions import (
 )
 from pools.logic.pool_config import PoolConfig
 from pools.logic.recovery import RecoverySpec
-from pools.net.claim import CLAIMED, BaseClaim, Callback, Claim
+from pools.net.claim import CLAIMED, BaseClaim, Claim
+from pools.net.claim_callback import Callback, ClaimCallback
 from pools.net.connecting import Connector
 from pools.net.dns_resolver import DNSResolver
 from pools.net.driver import Driver, Timer
@@ -133,7 +134,7 @@ class PoolShell(Emitter):
                 raise
         if self.machine.wants_tick:
             self.go_on()
-        return claim, claim.connection
+        return claim, claim._answer()
 
     def _signed(self, error: PoolError) -> PoolError:
         """Its `pool` is the one that people know, not the machine inside."""
@@ -285,7 +286,8 @@ class ConnectionPool(PoolShell):
     ) -> Claim:
         """A claim: use it as a context manager, or wait() for it, or pass a callback.
 
-        The callback gets (error) or (None, handle, connection), later and on the driver.
+        The callback gets (error) or (None, handle, connection), later and on the driver, unless
+        the claim was cancelled before.
         """
         claim = Claim(self)
         if callback is None:
@@ -297,7 +299,7 @@ class ConnectionPool(PoolShell):
     def _begin_with(
         self, callback: Callback, claim: Claim, timeout: float | None, error_on_empty: bool
     ) -> None:
-        claim._callback = callback
+        claim._callback = ClaimCallback(callback)
         try:
             self._begin(claim, timeout, error_on_empty)
         except ClaimError as error:

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 QUALIFIERS = ("id", "queue", "script", "error", "data", "sticky", "instance", "by")
-TERM = re.compile(r'(?:([a-z]+(?:\.[^\s:"]+)*):)?(?:"([^"]*)"|(\S+))')
+TERM = re.compile(r'(?:([a-z]+(?:\.[^\s:"]+)?):)?(?:"([^"]*)"|(\S+))')
 
 
 @dataclass(frozen=True)

@@ -35,3 +35,29 @@ def test_a_name_is_kept_or_refused(name):
         assert checked_name(name, "key") == name
     except BadName as error:
         assert "key" in str(error)
+
+
+class Silent(str):
+    """A name that nobody may write out."""
+
+    def __format__(self, _):
+        raise AssertionError("a long name would be written out for everything below it")
+
+
+def test_a_place_is_written_out_only_where_something_is_wrong():
+    assert encoded({Silent("long"): [1, {"a": 2}]}) == '{"long":[1,{"a":2}]}'
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"a": [1, {"b": float("nan")}]}, r"\$\.a\[1\]\.b is nan"),
+        ({"a": {1: 2}}, r"\$\.a has the member 1"),
+        (["x", "\x00"], r"^\$\[1\] contains the character NUL"),
+        ({"a\x00": 1}, r"^\$\.'a\\x00' contains the character NUL"),
+        (object(), r"\$ is a object"),
+    ],
+)
+def test_the_place_is_named(value, said):
+    with pytest.raises(NotJson, match=said):
+        encoded(value)

@@ -8,6 +8,7 @@ import pytest
 
 from pools import (
     AsyncConnectionPool,
+    ClaimCancelledError,
     ClaimTimeoutError,
     DNSResolver,
     PoolStoppingError,
@@ -100,6 +101,35 @@ def test_a_claim_times_out():
             claim.release()
 
     with_pool(use)
+
+
+def test_a_claim_that_is_cancelled_before_its_task_wakes_is_given_back():
+    async def use(pool):
+        held = [pool.claim(), pool.claim()]
+        for claim in held:
+            await claim
+        waiting = pool.claim()
+        task = asyncio.ensure_future(waiting.wait())
+        await asyncio.sleep(0)
+        held[0].release()
+        waiting.cancel()  # the task has its answer, but has not run since
+        with pytest.raises(ClaimCancelledError):
+            await task
+        assert pool.get_stats()["idle_connections"] == 1
+        held[1].release()
+
+    with_pool(use)
+
+
+def test_what_a_task_has_in_hand_is_never_lent_again():
+    async def use(pool):
+        claim = pool.claim()
+        stream = await asyncio.ensure_future(claim.wait())
+        claim.cancel()
+        async with pool.claim(timeout=LONG) as another:
+            assert another is not stream
+
+    with_pool(use, maximum=1)
 
 
 def test_a_cancelled_task_leaves_the_queue():

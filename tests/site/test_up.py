@@ -87,6 +87,16 @@ def test_a_killed_child_comes_back_and_nothing_else_dies(site: Site):
         wait_until(lambda line=restarts: line in site.metrics())
 
 
+def test_a_web_process_that_answers_nobody_is_replaced(site: Site):
+    before = pids_of_all(site)
+    os.kill(before["web"], signal.SIGSTOP)
+    wait_until(lambda: alive(site, "web", before["web"]), 180)
+    wait_until(lambda: site.ready() == {"database": "ok", "redis": "ok"})
+    after = pids_of_all(site)
+    assert {each for each in before if after[each] != before[each]} == {"web"}
+    assert "web: no answer to /healthz for 15 seconds; ending it." in site.said()
+
+
 def test_a_site_heals_by_itself_and_tells_a_second_start_who_runs(site: Site, tmp_path: Path):
     valkey = site.children()["valkey"]
     valkey.suspend()

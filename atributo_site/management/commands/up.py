@@ -1,6 +1,7 @@
 """Everything on one machine, in the foreground: `make run` calls this."""
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,11 @@ from atributo_site.state_folder import check_writable
 from atributo_site.supervisor import crew
 from atributo_site.supervisor.claim import Claim
 from atributo_site.supervisor.ports import listen_or_offer
+from atributo_site.supervisor.question import Question
 from atributo_site.supervisor.report import Report
 from atributo_site.supervisor.supervisor import Supervisor
-from atributo_site.supervisor.wait import not_up, web_answers
+from atributo_site.supervisor.wait import not_up
+from atributo_site.supervisor.watchdog import Watchdog
 
 UP_SECONDS = 60
 
@@ -51,11 +54,13 @@ class Command(AtributoCommand):
 
         valkey = crew.valkey()
         self.site = [crew.web(listener.fileno()), *crew.workers(), crew.curator()]
-        self.supervisor = Supervisor([self.site, [valkey] if valkey else []], self._died)
+        self.watchdog = Watchdog(self.site[0], partial(Question, env.host, port), self._say)
+        groups = [self.site, [valkey] if valkey else []]
+        self.supervisor = Supervisor(groups, self._died, [self.watchdog])
         self.report = Report(self.supervisor.children)
         self.supervisor.listen_for_signals()
         try:
-            self._bring_up(valkey, env.host, port, demo=env.demo and not no_demo, address=address)
+            self._bring_up(valkey, demo=env.demo and not no_demo, address=address)
             if not check:
                 with beating(self.report.presence, self.report.step):
                     self.supervisor.run()
@@ -64,17 +69,16 @@ class Command(AtributoCommand):
             self.supervisor.stop()
         self._say("Stopped.")
 
-    def _bring_up(self, valkey: Any, host: str, port: int, *, demo: bool, address: str) -> None:
+    def _bring_up(self, valkey: Any, *, demo: bool, address: str) -> None:
         if valkey:
             self._start_valkey(valkey)
         login = self._prepare(demo)
         self.supervisor.start()
-        web = self.site[0]
-        if self.supervisor.watch_until(lambda: web_answers(host, port), UP_SECONDS):
+        if self.supervisor.watch_until(lambda: self.watchdog.has_answered, UP_SECONDS):
             self._say(f"\nAtributo runs at {address}\n{login}\n{self._where_things_are()}")
             self.say_what_is_degraded()
         elif not self.supervisor.stopping:
-            raise not_up("the web server", web.log_path)
+            raise not_up("the web server", self.site[0].log_path)
 
     def _start_valkey(self, valkey: Any) -> None:
         valkey.start(0.0)
