@@ -28,10 +28,11 @@ def placed():
 
 @pytest.mark.parametrize("lose", ["lose_the_answer", "lose_the_question"])
 def test_an_allocation_whose_answer_is_lost_is_asked_for_again(wire, ao, lose):
-    answer = getattr(wire, lose)(lambda: ao.allocate("job")).result(60)
+    job = f"asked about first: {lose}"  # a job that the process knows is looked up before
+    answer = getattr(wire, lose)(lambda: ao.allocate(job)).result(60)
     assert answer.instance_id == "a"
     assert answer.persisted == (lose == "lose_the_question")
-    assert placed() == {"job": "a"}
+    assert placed() == {job: "a"}
 
 
 def test_an_allocation_that_goes_on_after_the_cut_is_one_placement(wire, ao):
