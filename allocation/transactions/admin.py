@@ -28,7 +28,7 @@ class DocumentList(RawList):
 class DocumentVersionList(RawList):
     view_action = "document.view"
     exclude = ["value"]
-    list_display = ["document", "ref", "present", "transaction_id", "at"]
+    list_display = ["document", "ref", "present", "undone", "transaction_id", "at"]
     list_select_related = ["document"]
 
 

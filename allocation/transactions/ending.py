@@ -14,8 +14,10 @@ from allocation.transactions.operations import Fence
 from allocation.transactions.roll_back import (
     FAILURES,
     TakenOver,
+    Tell,
     claim_seconds,
     mark_stuck,
+    silently,
 )
 from allocation.transactions.roll_back import (
     roll_back as undo,
@@ -39,14 +41,14 @@ def is_completed(fence: Fence) -> bool:
     return completed.exists()
 
 
-def roll_back(fence: Fence, cause: str) -> None:
+def roll_back(fence: Fence, cause: str, tell: Tell = silently) -> None:
     """Claim one's own transaction, so that nothing of it is written any more, and undo it."""
     replace_broken_connection()
     if not _active(fence).claim(fence.txn, fence.epoch, cause, claim_seconds()):
         raise TakenOver(f"transaction {fence.txn} is not active any more")
     failpoint("roll_back.after_claim")
     try:
-        undo(fence.txn, fence.epoch + 1)
+        undo(fence.txn, fence.epoch + 1, tell=tell)
     except TakenOver:
         raise
     except FAILURES as error:
