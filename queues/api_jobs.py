@@ -8,6 +8,7 @@ from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from allocation.transactions.api.callers import own
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
 from atributo_site.rest.strict_serializer import checked
 from queues import catalogue, outbox, pausing, steering
@@ -82,7 +83,7 @@ class QueueJobs(Jobs):
         given = checked(NewJob, request.data)
         script, data = given.pop("script"), given.pop("data")
         transaction = given.pop("transaction", None)
-        with outbox.holding(transaction) if transaction else nullcontext():
+        with outbox.holding(own(request, transaction).pk) if transaction else nullcontext():
             job_id = push(queue, script, data, given, using="default")
         return Response({"id": job_id}, status=201)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import datetime
 from threading import Semaphore
 from types import TracebackType
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, Self, TypeVar
 
 from django.db import DatabaseError
 
@@ -48,7 +48,7 @@ class Transaction:
         self._fence = operations.begin(owner)
 
     @classmethod
-    def attach(cls, pk: int, epoch: int = 1) -> "Transaction":
+    def attach(cls, pk: int, epoch: int = 1) -> Self:
         """Go on with a transaction that another process or request began."""
         txn = cls.__new__(cls)
         txn.client, txn.wait, txn._over = Client(), 0.0, None
@@ -121,7 +121,7 @@ class Transaction:
     def renew(self) -> datetime:
         """Live on for another full time, up to the hard limit; the new end."""
         self._verify()
-        expires_at = ending.renew(self._fence)
+        expires_at = self._live_on()
         if expires_at is None:
             self._raise_over(self._why_over())
         return expires_at
@@ -129,7 +129,7 @@ class Transaction:
     def complete(self) -> None:
         self._verify()
         try:
-            completed = operations.complete(self._fence)
+            completed = self._commit()
         except FAILURES as error:
             completed = self._settle_completion(error)
         if not completed:
@@ -163,6 +163,15 @@ class Transaction:
             self.complete()
         else:
             self._undo("failed", error)
+
+    def _live_on(self) -> datetime | None:
+        return ending.renew(self._fence)
+
+    def _commit(self) -> bool:
+        return operations.complete(self._fence)
+
+    def _claim_and_undo(self, cause: str) -> None:
+        ending.roll_back(self._fence, cause)
 
     def _operate(
         self,
@@ -201,7 +210,7 @@ class Transaction:
 
     def _roll_back_late(self, over: JobIsTimedOut) -> None:
         try:
-            ending.roll_back(self._fence, "timed_out")
+            self._claim_and_undo("timed_out")
         except TakenOver:  # the curator was faster
             return
         except FAILURES as error:
@@ -210,7 +219,7 @@ class Transaction:
     def _undo(self, cause: str, causing: BaseException | None) -> None:
         causing_trace = None if causing is None else "".join(traceback.format_exception(causing))
         try:
-            ending.roll_back(self._fence, cause)
+            self._claim_and_undo(cause)
         except TakenOver:
             self._raise_over(self._why_over())
         except FAILURES as error:
