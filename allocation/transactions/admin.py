@@ -35,7 +35,8 @@ class DocumentVersionList(RawList):
 @admin.register(Transaction)
 class TransactionList(RawList):
     view_action = "transaction.view"
-    list_display = ["id", "status", "owner", "label", "cause", "started_at", "expires_at", "finished_at"]
+    list_display = ["id", "status", "owner", "label", "cause"]
+    list_display += ["started_at", "expires_at", "finished_at"]
     list_filter = ["status"]
 
 

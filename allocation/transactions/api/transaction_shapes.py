@@ -117,7 +117,10 @@ class DoneSerializer(serializers.Serializer):
 
 class ReasonSerializer(StrictSerializer):
     reason = serializers.CharField(
-        max_length=2000, required=False, default="", help_text="Ends it whoever owns it, for administrators."
+        max_length=2000,
+        required=False,
+        default="",
+        help_text="Given by an administrator, it ends it whoever owns it.",
     )
 
 
