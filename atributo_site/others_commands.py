@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import django
 from django.db import Error
@@ -71,7 +72,7 @@ def told(argv: Sequence[str]) -> Iterator[None]:
         _record(name, arguments=arguments)
 
 
-def _record(name: str, **facts: list[str]) -> None:
+def _record(name: str, **facts: Any) -> None:
     """A database that cannot keep the event is perhaps just what the command is there to mend."""
     django.setup()
     from allocation.events import Actor, acting, record

@@ -11,8 +11,8 @@ from django.db.transaction import atomic
 from allocation.events import record
 from queues import run_now
 from queues.errors import ScriptFailed
+from queues.push import Pushed, stored
 from queues.push import push_many as store_many
-from queues.push import stored
 from queues.run_now import Ran
 
 NAMED = 20  # jobs that the event of a batch lists
@@ -24,10 +24,7 @@ def push(queue: str, script: Any, data: Any, given: Mapping[str, Any]) -> str:
     with atomic():
         pushed = stored(queue, script, data, given, using="default")
         if pushed.is_new:
-            held = {} if pushed.holder is None else {"transaction": pushed.holder}
-            kind = "push.held" if held else "job.pushed"  # what is held is no job yet
-            facts = {"queue": queue, "script": _named(script), **held}
-            record(kind, f"job:{pushed.id}", **facts)
+            _tell_of(pushed, queue=queue, script=_named(script))
     return pushed.id
 
 
@@ -35,8 +32,8 @@ def push_many(queue: str, script: Any, datas: Sequence[Any], given: Mapping[str,
     """One event for all of them."""
     with atomic():
         ids = store_many(queue, script, datas, given, using="default")
-        facts = {"count": len(ids), "first": ids[:NAMED], "script": _named(script)}
-        record("jobs.pushed", f"queue:{queue}", **facts)
+        said = _named(script)
+        record("jobs.pushed", f"queue:{queue}", count=len(ids), first=ids[:NAMED], script=said)
     return ids
 
 
@@ -50,6 +47,14 @@ def run_script(mount: str, name: str, data: Any = None, *, dry_run: bool = False
     kind = "script.dry_ran" if dry_run else "script.ran"
     record(kind, subject, script=name, seconds=round(ran.seconds, 3))
     return ran
+
+
+def _tell_of(pushed: Pushed, **facts: str) -> None:
+    """What waits for a transaction is no job yet."""
+    if pushed.holder is None:
+        record("job.pushed", f"job:{pushed.id}", **facts)
+    else:
+        record("push.held", f"job:{pushed.id}", **facts, transaction=pushed.holder)
 
 
 def _named(script: Mapping[str, Any]) -> str:

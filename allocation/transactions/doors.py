@@ -46,7 +46,7 @@ class ToldTransaction(Transaction):
         def act_and_tell(place: Key) -> T:
             with atomic():
                 done = act(place)
-                kind = KINDS.get(getattr(done, "status_code", None), LOCKED)
+                kind = KINDS.get(getattr(done, "status_code", 200), LOCKED)
                 self._record(kind, document="/".join(place))
             return done
 

@@ -164,9 +164,7 @@ def _column(image: Image) -> Any:
     return Value(image.value, JSONField(encoder=AsWritten)) if image.present else None
 
 
-def _finish(
-    pk: int, epoch: int, guard: Guard, delay_ms: int, tell: Callable[[], object]
-) -> None:
+def _finish(pk: int, epoch: int, guard: Guard, delay_ms: int, tell: Callable[[], object]) -> None:
     """The end in one database transaction: outcome written, locks and waits gone, event told."""
     with atomic():
         guard()

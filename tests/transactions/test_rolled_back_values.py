@@ -132,6 +132,8 @@ def test_the_migration_hides_what_was_rolled_back_before_it(store, written):
     stands = other.put("c", "doomed", {"v": 1}).ref
     other.complete()
     DocumentVersion.objects.update(undone=False)
-    import_module("allocation.migrations.0012_who_began_and_what_was_undone").mark_undone(apps, None)
+    import_module("allocation.migrations.0012_who_began_and_what_was_undone").mark_undone(
+        apps, None
+    )
     assert JournalEntry.objects.filter(transaction=txn.id).count() == 3
     assert not store.get("c", "old", refs[1]).ok and store.get("c", "doomed", stands).ok

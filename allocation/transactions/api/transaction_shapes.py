@@ -84,7 +84,7 @@ class DetailSerializer(TransactionSerializer):
 
 
 class BeginSerializer(StrictSerializer):
-    label = serializers.CharField(
+    label = serializers.CharField(  # type: ignore[assignment]
         max_length=255, required=False, default="", help_text="What you call it; shown beside you."
     )
     owner = serializers.CharField(
