@@ -32,8 +32,9 @@ def push_many(queue: str, script: Any, datas: Sequence[Any], given: Mapping[str,
     """One event for all of them."""
     with atomic():
         ids = store_many(queue, script, datas, given, using="default")
-        said = _named(script)
-        record("jobs.pushed", f"queue:{queue}", count=len(ids), first=ids[:NAMED], script=said)
+        if ids:
+            facts: dict[str, Any] = {"count": len(ids), "first": ids[:NAMED]}
+            record("jobs.pushed", f"queue:{queue}", **facts, script=_named(script))
     return ids
 
 
