@@ -60,7 +60,7 @@ class SaveView(Screen):
         where |= {name: form.cleaned_data[name] for name in ("screen", "name")}
         with atomic():
             view, _ = SavedView.objects.update_or_create(**where, defaults={"query": query})
-            record("view.saved", _subject(view), query=query)
+            _record("view.saved", view)
         messages.success(self.request, f"The view {form.cleaned_data['name']} is saved.")
 
 
@@ -70,14 +70,15 @@ class RemoveView(Screen):
     def post(self, request: HttpRequest, pk: int) -> HttpResponse:
         view = get_object_or_404(SavedView, pk=pk, user_id=request.user.pk)
         with atomic():
-            record("view.removed", _subject(view))
+            _record("view.removed", view)
             view.delete()
         messages.success(request, f"The view {view.name} is removed.")
         return HttpResponseRedirect(reverse(view.screen))
 
 
-def _subject(view: SavedView) -> str:
-    return f"view:{view.screen}/{view.name}"
+def _record(kind: str, view: SavedView) -> None:
+    """By its number: name and filters are its owner's own, and events are everybody's."""
+    record(kind, f"view:{view.pk}", screen=view.screen)
 
 
 def _list_of(form: NewView) -> str:
