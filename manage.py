@@ -11,9 +11,11 @@ def main() -> int:
     from django.db import Error
 
     from atributo_site.environment import BadEnvironment
+    from atributo_site.others_commands import told
 
     try:
-        execute_from_command_line(sys.argv)
+        with told(sys.argv):
+            execute_from_command_line(sys.argv)
     except BadEnvironment as error:
         print(error, file=sys.stderr)
         return 2

@@ -77,7 +77,7 @@ class AtributoCommand(BaseCommand):
         return parser
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with acting(Actor(_user(), "command")):
+        with acting(Actor(os_user(), "command")):
             try:
                 if self.needs_migrations:
                     check_migrated()
@@ -141,7 +141,7 @@ def _told_by_the_database(error: Exception) -> BaseException:
     return (error.__context__ or error) if isinstance(error, MigrationSchemaMissing) else error
 
 
-def _user() -> str:
+def os_user() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a user id without a name, as in many containers

@@ -55,8 +55,9 @@ ACTIONS = {
     "document.drop": Level.ADMINISTER,
     "transaction.view": Level.VIEW,
     "transaction.operate": Level.OPERATE,
+    "transaction.end": Level.ADMINISTER,  # of others, who may be at work in it
     "lock.view": Level.VIEW,
-    "lock.release": Level.OPERATE,
+    "lock.release": Level.ADMINISTER,  # it ends the transaction of its holder
     "curator.view": Level.VIEW,
     "curator.hand_over": Level.OPERATE,
     "pool.view": Level.VIEW,

@@ -52,7 +52,7 @@ class NewJob(Options):
         required=False,
         min_value=1,
         max_value=2**63 - 1,
-        help_text="The job appears when this transaction completes, and never otherwise.",
+        help_text="Your own: the job appears when it completes, and never otherwise.",
     )
 
 

@@ -8,9 +8,10 @@ from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from allocation.transactions.api.callers import own
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
 from atributo_site.rest.strict_serializer import checked
-from queues import catalogue, outbox, pausing, steering
+from queues import catalogue, doors, outbox, pausing, steering
 from queues.api_job_search import NAMES, JobSearch, searched
 from queues.api_job_shapes import (
     AttemptSerializer,
@@ -27,7 +28,6 @@ from queues.handles import parsed_id
 from queues.models import QueuedJob
 from queues.models.job import CHOICES
 from queues.models.job import REPEATING as REPEATS
-from queues.push import push, push_many
 from queues.repeating import INDEXED as REPEATING
 from queues.rescheduling import reschedule
 from queues.shown import attempts_shown
@@ -82,8 +82,8 @@ class QueueJobs(Jobs):
         given = checked(NewJob, request.data)
         script, data = given.pop("script"), given.pop("data")
         transaction = given.pop("transaction", None)
-        with outbox.holding(transaction) if transaction else nullcontext():
-            job_id = push(queue, script, data, given, using="default")
+        with outbox.holding(own(request, transaction).pk) if transaction else nullcontext():
+            job_id = doors.push(queue, script, data, given)
         return Response({"id": job_id}, status=201)
 
 
@@ -95,7 +95,7 @@ class Batch(Endpoint):
         """All or none, in the order given."""
         given = checked(NewJobs, request.data)
         script, data = given.pop("script"), given.pop("data")
-        ids = push_many(queue, script, data, given, using="default")
+        ids = doors.push_many(queue, script, data, given)
         return Response({"ids": ids}, status=201)
 
 

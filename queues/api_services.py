@@ -11,11 +11,10 @@ from rest_framework.response import Response
 
 from atributo_site.rest.endpoint import Endpoint
 from atributo_site.rest.strict_serializer import StrictSerializer, checked
-from queues import installation
+from queues import doors, installation
 from queues.effects import dry_run_shown
 from queues.errors import ScriptNotFound, ServiceNotFound
 from queues.models import Service
-from queues.run_now import run_script
 from queues.shown import configuration_shown, script_shown, service_shown
 
 MOUNT = OpenApiParameter("mount", str, required=True, description="For example /mailer.")
@@ -230,7 +229,7 @@ class OneScript(Endpoint):
         """
         body = request.data if request._request.body else None
         dry_run = _yes_or_no(request, "dry_run")
-        ran = run_script(mounted(request).mount, name, body, dry_run=dry_run)
+        ran = doors.run_script(mounted(request).mount, name, body, dry_run=dry_run)
         answer = dry_run_shown(ran) if dry_run else ran.result
         return JsonResponse(answer, safe=False)  # DRF would answer null with nothing
 

@@ -25,23 +25,41 @@ LARGEST_STATEMENT = 16 * 1024 * 1024  # characters of data
 TRIES = 3
 
 
+class Pushed(NamedTuple):
+    id: str
+    is_new: bool  # False for the id of an unfinished job with the same unique key
+    holder: int | None = None  # the transaction that it waits for
+
+
 def push(queue: str, script: Any, data: Any, given: Mapping[str, Any], *, using: str) -> str:
     """The new job's id, or that of the unfinished job with the same unique key."""
+    return stored(queue, script, data, given, using=using).id
+
+
+def stored(queue: str, script: Any, data: Any, given: Mapping[str, Any], *, using: str) -> Pushed:
     order = _Order(queue, script, data, given, using)
     holder = outbox.holder()
     if holder is not None:
         prepared, text = order.checked(definitions.fresh)
-        return _hold(prepared, [text], holder)[0]
+        return _held(prepared, text, holder)
     prepared, text = order.checked_by_memory()
     new = get_job_ids(1)[0]
     for _ in range(TRIES):  # the script may change, and the job with the same key end, meanwhile
         insert = partial(_insert, prepared, text, new)
         job_id = surely(insert, partial(_stored, [new], using), using)
-        job_id = job_id or _unfinished_twin(prepared)
         if job_id is not None:
-            return str(job_id)
+            return Pushed(str(job_id), is_new=True)
+        if (twin := _unfinished_twin(prepared)) is not None:
+            return Pushed(str(twin), is_new=False)
         prepared, text = order.checked(definitions.fresh)
     raise BadPush("the job could not be stored; try again")
+
+
+def _held(prepared: Prepared, text: str | None, holder: int) -> Pushed:
+    twin = _unfinished_twin(prepared)
+    if twin is not None:
+        return Pushed(str(twin), is_new=False)
+    return Pushed(_hold(prepared, [text], holder)[0], is_new=True, holder=holder)
 
 
 class _Order(NamedTuple):
@@ -105,8 +123,6 @@ def _text_of(prepared: Prepared, datas: Sequence[Any], number: int) -> str | Non
 
 def _hold(prepared: Prepared, texts: list[str | None], transaction: int) -> list[str]:
     """They become jobs with these ids when the transaction completes."""
-    if twin := _unfinished_twin(prepared):
-        return [str(twin)]
     ids = get_job_ids(len(texts))
     rows = [prepared.row(job_id, text) for job_id, text in zip(ids, texts, strict=True)]
     outbox.keep(transaction, rows)

@@ -28,14 +28,15 @@ class DocumentList(RawList):
 class DocumentVersionList(RawList):
     view_action = "document.view"
     exclude = ["value"]
-    list_display = ["document", "ref", "present", "transaction_id", "at"]
+    list_display = ["document", "ref", "present", "undone", "transaction_id", "at"]
     list_select_related = ["document"]
 
 
 @admin.register(Transaction)
 class TransactionList(RawList):
     view_action = "transaction.view"
-    list_display = ["id", "status", "owner", "cause", "started_at", "expires_at", "finished_at"]
+    list_display = ["id", "status", "owner", "label", "cause"]
+    list_display += ["started_at", "expires_at", "finished_at"]
     list_filter = ["status"]
 
 

@@ -1,7 +1,6 @@
 """What the one active curator mends here, a bounded number per sweep."""
 
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
 from django.db.transaction import atomic
@@ -67,19 +66,21 @@ def _curate(pk: int, epoch: int, status: str, now: datetime, lease: HeldLease) -
     if not _claim(pk, epoch, now, lease):  # completed, renewed or taken meanwhile
         return 0
     failpoint("curate.after_claim")
+
+    def tell(restored: int) -> None:
+        record("transaction.curated", f"transaction:{pk}", was=status, restored=restored)
+
     try:
-        restored = roll_back(pk, epoch + 1, lease.guard, delay_ms=settings.ATRIBUTO.lock_delay_ms)
+        delay_ms = settings.ATRIBUTO.lock_delay_ms
+        roll_back(pk, epoch + 1, lease.guard, delay_ms=delay_ms, tell=tell)
     except LeaseLost:
         raise
     except TakenOver:  # an operator or another sweep was faster
         return 0
     except FAILURES as error:
-        if mark_stuck(pk, epoch + 1, error, lease.guard):
-            _tell(lease, "transaction.stuck", pk, error=str(error))
+        mark_stuck(pk, epoch + 1, error, lease.guard)
         return 0
     failpoint("curate.after_roll_back")
-    _tell(lease, "transaction.curated", pk, was=status, restored=restored)
-    failpoint("curate.after_event")
     return 1
 
 
@@ -92,9 +93,3 @@ def _claim(pk: int, epoch: int, now: datetime, lease: HeldLease) -> bool:
         claimed = overdue.claim(pk, epoch, Transaction.Cause.TIMED_OUT, claim_seconds())
         failpoint("claim.after_update")
     return claimed
-
-
-def _tell(lease: HeldLease, kind: str, pk: int, **facts: Any) -> None:
-    with atomic():
-        lease.guard()
-        record(kind, f"transaction:{pk}", **facts)

@@ -39,7 +39,7 @@ def get(place: Key, raise_if_locked: bool) -> Response:
 
 
 def get_version(place: Key, ref: str, raise_if_locked: bool) -> Response:
-    """Only who ignores locks reads what an open transaction wrote."""
+    """Only who ignores locks reads what an open transaction wrote; what was rolled back, nobody."""
     versions = DocumentVersion.objects.of(*place).filter(ref=ref, present=True)
     version = (versions.committed() if raise_if_locked else versions).first()
     if version is None:

@@ -14,8 +14,10 @@ from allocation.transactions.operations import Fence
 from allocation.transactions.roll_back import (
     FAILURES,
     TakenOver,
+    Tell,
     claim_seconds,
     mark_stuck,
+    silently,
 )
 from allocation.transactions.roll_back import (
     roll_back as undo,
@@ -43,17 +45,17 @@ def is_completed(fence: Fence) -> bool:
     return _has_status(fence, Transaction.Status.COMPLETED)
 
 
-def roll_back(fence: Fence, cause: str) -> None:
+def roll_back(fence: Fence, cause: str, tell: Tell = silently) -> None:
     """Claim one's own transaction and undo it."""
     if not claim(fence, cause):
         raise TakenOver(f"transaction {fence.txn} is not active any more")
     failpoint("roll_back.after_claim")
-    undo_claimed(fence)
+    undo_claimed(fence, tell)
 
 
-def undo_claimed(fence: Fence) -> None:
+def undo_claimed(fence: Fence, tell: Tell = silently) -> None:
     try:
-        patiently(lambda: undo(fence.txn, fence.epoch + 1), repeatable=True)
+        patiently(lambda: undo(fence.txn, fence.epoch + 1, tell=tell), repeatable=True)
     except TakenOver:
         raise
     except FAILURES as error:

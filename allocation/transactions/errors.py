@@ -36,6 +36,13 @@ class TransactionNotFound(AtributoError):
     code = "transaction_not_found"
 
 
+class ForeignTransaction(AtributoError):
+    """Another caller began it, or a program in the site."""
+
+    status_code = 403
+    code = "foreign_transaction"
+
+
 class LockNotFound(AtributoError):
     status_code = 404
     code = "lock_not_found"

@@ -56,7 +56,8 @@ def half_rolled_back() -> list[str]:
 
 def without_history() -> list[str]:
     last = Document.objects.present().order_by("-pk").values_list("pk", flat=True)[:NEWEST]
-    version = DocumentVersion.objects.filter(document=OuterRef("pk"), ref=OuterRef("ref"))
+    versions = DocumentVersion.objects.not_undone()
+    version = versions.filter(document=OuterRef("pk"), ref=OuterRef("ref"))
     # Present still: one that was deleted since the first look took its history along.
     rows = Document.objects.present().filter(~Exists(version), pk__in=list(last))
     return [f"{row} at {row.ref}" for row in rows[:MOST]]

@@ -49,7 +49,7 @@ def found(
 def history(
     place: Key, limit: int, values: bool, before: int | None = None
 ) -> tuple[list[dict[str, Any]], int | None]:
-    """The committed refs of a key, newest first."""
+    """The committed refs of a key, newest first; never one that was rolled back."""
     versions = DocumentVersion.objects.of(*place).committed()
     if before is not None:
         versions = versions.filter(pk__lt=before)

@@ -26,13 +26,18 @@ class Fence(NamedTuple):
     epoch: int
 
 
-def begin(owner: str = "") -> Fence:
+def begin(owner: str = "", label: str = "", caller: str = "") -> Fence:
+    """The owner is the actor of this process, unless a program in the site names a part of it."""
+    actor = current_actor()
     life = settings.ATRIBUTO.max_job_time_ms / 1000
     limit = max(settings.ATRIBUTO.max_job_limit_ms / 1000, life)
     failpoint("begin.before")
     rows = scripts.run(
         scripts.begin(connection.vendor),
-        owner=(owner or current_actor().name)[:255],
+        owner=(owner or actor.name)[:255],
+        label=label[:255],
+        channel=actor.channel,
+        caller=caller,
         seconds=life,
         limit_seconds=limit,
     )

@@ -42,16 +42,17 @@ def roll_back(pk: int, reason: str) -> int:
     """Undo a transaction whoever owns it; how many keys were restored."""
     row, reason = _unfinished(pk), checked_reason(reason)
     _claim(row, reason)
+
+    def tell(restored: int) -> None:
+        record("transaction.rolled_back", f"transaction:{pk}", reason=reason, restored=restored)
+
     try:
-        restored = undo(pk, row.epoch + 1, delay_ms=settings.ATRIBUTO.lock_delay_ms)
+        return undo(pk, row.epoch + 1, delay_ms=settings.ATRIBUTO.lock_delay_ms, tell=tell)
     except TakenOver:
         raise
     except FAILURES as error:
-        if mark_stuck(pk, row.epoch + 1, error):
-            record("transaction.stuck", f"transaction:{pk}", reason=reason, error=str(error))
+        mark_stuck(pk, row.epoch + 1, error, reason=reason)
         raise FailedToRollBack(error, traceback.format_exc()) from error
-    record("transaction.rolled_back", f"transaction:{pk}", reason=reason, restored=restored)
-    return restored
 
 
 def retry(pk: int, reason: str) -> int:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -11,6 +12,7 @@ from django.db.models.functions import Now
 from django.db.transaction import atomic
 
 from allocation.errors import AtributoError, LeaseLost
+from allocation.events import record
 from allocation.failpoints import failpoint
 from allocation.logic.retry_delay import retry_seconds
 from allocation.logic.undo import Image, Restore, plan
@@ -27,6 +29,7 @@ from allocation.transactions.models import (
 from allocation.transactions.models.document import new_ref
 
 Guard = Callable[[], None]
+Tell = Callable[[int], object]
 FAILURES = (DatabaseError, AtributoError, ValueError, TypeError)
 
 
@@ -52,20 +55,36 @@ def claim_seconds() -> float:
     return settings.ATRIBUTO.max_job_time_ms / 1000
 
 
-def roll_back(pk: int, epoch: int, guard: Guard = unguarded, *, delay_ms: int = 0) -> int:
-    """Undo what a claimed transaction wrote and free its locks; how many keys were restored."""
+def silently(restored: int) -> None:
+    """For a transaction whose own program rolls it back: its row tells enough."""
+
+
+def roll_back(
+    pk: int,
+    epoch: int,
+    guard: Guard = unguarded,
+    *,
+    delay_ms: int = 0,
+    tell: Tell = silently,
+) -> int:
+    """Undo what a claimed transaction wrote and free its locks; how many keys were restored.
+
+    `tell` records the end, in the database transaction that ends it.
+    """
     failpoint("roll_back.before")
     restored = _undo_all(pk, epoch, guard)
     failpoint("roll_back.after_undo")
-    _finish(pk, epoch, guard, delay_ms)
+    _finish(pk, epoch, guard, delay_ms, partial(tell, restored))
     failpoint("roll_back.after")
     return restored
 
 
-def mark_stuck(pk: int, epoch: int, error: BaseException, guard: Guard = unguarded) -> bool:
+def mark_stuck(
+    pk: int, epoch: int, error: BaseException, guard: Guard = unguarded, **facts: str
+) -> None:
     """Keep what cannot be undone with its locks and its error, and try it again later.
 
-    False when it has ended after all, or went to somebody else.
+    Nothing is said of one that has ended after all, or went to somebody else.
     """
     with atomic():
         guard()
@@ -73,9 +92,9 @@ def mark_stuck(pk: int, epoch: int, error: BaseException, guard: Guard = unguard
         failpoint("stuck.before_update")
         seconds = retry_seconds(attempts) - _grace_seconds()
         text = f"{type(error).__name__}: {error}"
-        is_stuck = Transaction.objects.mark_stuck(pk, epoch, text, seconds)
+        if Transaction.objects.mark_stuck(pk, epoch, text, seconds):
+            record("transaction.stuck", f"transaction:{pk}", error=str(error), **facts)
         failpoint("stuck.after_update")
-    return is_stuck
 
 
 def _grace_seconds() -> float:
@@ -111,6 +130,7 @@ def _undo(pk: int, epoch: int, restore: Restore, guard: Guard) -> bool:
         failpoint("undo.after_guard")
         _hold(pk, epoch)
         failpoint("undo.after_fence")
+        DocumentVersion.objects.undo(pk, restore.key)
         restored = _restore(pk, restore)
         failpoint("undo.after_restore")
         outcome = JournalEntry.Undo.RESTORED if restored else JournalEntry.Undo.LEFT_ALONE
@@ -147,8 +167,8 @@ def _column(image: Image) -> Any:
     return Value(image.value, JSONField(encoder=AsWritten)) if image.present else None
 
 
-def _finish(pk: int, epoch: int, guard: Guard, delay_ms: int) -> None:
-    """The end in one database transaction: outcome written, locks and waits gone."""
+def _finish(pk: int, epoch: int, guard: Guard, delay_ms: int, tell: Callable[[], object]) -> None:
+    """The end in one database transaction: outcome written, locks and waits gone, event told."""
     with atomic():
         guard()
         failpoint("finish.after_guard")
@@ -158,6 +178,8 @@ def _finish(pk: int, epoch: int, guard: Guard, delay_ms: int) -> None:
         failpoint("finish.after_outcome")
         release_locks(pk, delay_ms)
         failpoint("finish.after_release")
+        tell()
+        failpoint("finish.after_event")
     failpoint("finish.after_commit")
 
 

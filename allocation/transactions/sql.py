@@ -141,8 +141,10 @@ WHERE {HERE} AND (l.mode = 'exclusive' OR %(mode)s = 'shared') {{demand}}"""
 
 BEGIN = """
 INSERT INTO allocation_transaction
-    (status, epoch, owner, cause, reason, error, attempts, started_at, limit_at, expires_at)
-SELECT 'active', 1, %(owner)s, '', '', '', 0, {now}, {later_limit}, {later}
+    (status, epoch, owner, label, channel, caller, cause, reason, error, attempts, started_at,
+     limit_at, expires_at)
+SELECT 'active', 1, %(owner)s, %(label)s, %(channel)s, %(caller)s, '', '', '', 0, {now},
+    {later_limit}, {later}
 RETURNING id"""
 
 COMPLETE = f"""

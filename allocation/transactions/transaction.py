@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import datetime
 from threading import Semaphore
 from types import TracebackType
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, Self, TypeVar
 
 from django.db import DatabaseError, connection
 
@@ -28,7 +28,7 @@ from allocation.transactions.keys import Demand, Key, checked_ref, new_key
 from allocation.transactions.locking import waiting
 from allocation.transactions.refusals import why_over
 from allocation.transactions.response import Response
-from allocation.transactions.roll_back import FAILURES, TakenOver
+from allocation.transactions.roll_back import FAILURES, TakenOver, Tell, silently
 
 T = TypeVar("T")
 
@@ -50,7 +50,7 @@ class Transaction:
         self._fence = patiently(lambda: operations.begin(owner), repeatable=True)
 
     @classmethod
-    def attach(cls, pk: int, epoch: int = 1) -> "Transaction":
+    def attach(cls, pk: int, epoch: int = 1) -> Self:
         """Go on with a transaction that another process or request began."""
         txn = cls.__new__(cls)
         txn.client, txn.wait, txn._over = Client(), 0.0, None
@@ -123,7 +123,7 @@ class Transaction:
     def renew(self) -> datetime:
         """Live on for another full time, up to the hard limit; the new end."""
         self._verify()
-        expires_at = patiently(lambda: ending.renew(self._fence), repeatable=True)
+        expires_at = patiently(self._live_on, repeatable=True)
         if expires_at is None:
             self._raise_over(self._why_over())
         return expires_at
@@ -169,6 +169,16 @@ class Transaction:
         else:
             self._undo("failed", error)
 
+    def _live_on(self) -> datetime | None:
+        return ending.renew(self._fence)
+
+    def _claim_and_undo(self, cause: str) -> None:
+        ending.roll_back(self._fence, cause, self._teller(cause))
+
+    def _teller(self, cause: str) -> Tell:
+        """What records that it was rolled back."""
+        return silently
+
     def _operate(
         self,
         act: Callable[[Key], T],
@@ -206,14 +216,14 @@ class Transaction:
 
     def _roll_back_late(self, over: JobIsTimedOut) -> None:
         try:
-            ending.roll_back(self._fence, "timed_out")
+            self._claim_and_undo("timed_out")
         except TakenOver:  # the curator was faster
             return
         except FAILURES as error:
             raise FailedToRollBack(error, traceback.format_exc(), over, str(over)) from error
 
     def _undo(self, cause: str, causing: BaseException | None) -> None:
-        self._undo_by(lambda: ending.roll_back(self._fence, cause), causing)
+        self._undo_by(lambda: self._claim_and_undo(cause), causing)
 
     def _undo_by(self, undo: Callable[[], None], causing: BaseException | None) -> None:
         causing_trace = None if causing is None else "".join(traceback.format_exception(causing))
@@ -240,6 +250,6 @@ class Transaction:
             except (DatabaseError, DatabaseBusy):
                 self._over = over
                 raise failed.doubted() from error
-            self._undo_by(lambda: ending.undo_claimed(self._fence), error)
+            self._undo_by(lambda: ending.undo_claimed(self._fence, self._teller("failed")), error)
         self._over = over
         raise failed from error

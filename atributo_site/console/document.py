@@ -34,7 +34,7 @@ class Document(Screen):
             raise DocumentNotFound(f"There is no document {collection}/{key}.")
         self.title, now = str(row), database_now()
         page = page_by_key(
-            DocumentVersion.objects.filter(document=row).defer("value"),
+            DocumentVersion.objects.not_undone().filter(document=row).defer("value"),
             after=request.GET.get("after", ""),
             before=request.GET.get("before", ""),
             size=VERSIONS,
@@ -57,7 +57,8 @@ class Document(Screen):
         refs = [version.ref for version in newest]
         new = self.request.GET.get("to") or (refs[0] if refs else "")
         old = self.request.GET.get("from") or next(iter(refs[1:]), "")
-        found = DocumentVersion.objects.filter(document=row, ref__in={old, new})
+        kept = DocumentVersion.objects.not_undone()
+        found = kept.filter(document=row, ref__in={old, new})
         versions = {version.ref: version for version in found}
         if old not in versions or new not in versions:
             return {"old": old, "new": new, "changes": None}

@@ -19,7 +19,7 @@ from atributo_site.console.transaction import found
 
 
 class Ending(Confirmation):
-    actions = {"GET": "transaction.operate", "POST": "transaction.operate"}
+    actions = {"GET": "transaction.end", "POST": "transaction.end"}
     command = ""
 
     def get(self, request: HttpRequest, **names: Any) -> HttpResponse:
@@ -73,6 +73,9 @@ class RollBack(Ending):
 
 
 class Retry(RollBack):
+    """Its roll back has begun already: whoever operates may hurry it."""
+
+    actions = {"GET": "transaction.operate", "POST": "transaction.operate"}
     button = "Retry transaction"
     command = "retry"
 

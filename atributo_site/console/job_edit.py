@@ -18,6 +18,7 @@ from atributo_site.console.push_form import TWIN, PushForm, queue_names, twin_of
 from atributo_site.console.push_terminal import push_command, push_curl
 from atributo_site.console.schema_form import SchemaForm
 from atributo_site.console.screen import Screen
+from queues import doors
 from queues.errors import BadPush, DataRefused, QueueNotFound
 from queues.hiding import hiding_of
 from queues.models import QueuedJob
@@ -50,7 +51,7 @@ class Edit(Screen):
 
     def _pushed(self, job: QueuedJob, data: Any, push: PushForm) -> HttpResponse:
         queue, twin = queues.get(push.cleaned_data["queue"]), twin_of(push)
-        new = queue.push(_name(job), data, **{**beside(job), **push.options()})
+        new = doors.push(queue.name, _name(job), data, {**beside(job), **push.options()})
         if new == twin:
             messages.warning(self.request, TWIN)
         else:

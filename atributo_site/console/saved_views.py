@@ -4,10 +4,12 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.db.transaction import atomic
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
+from allocation.events import record
 from atributo_site.console.form_errors import said
 from atributo_site.console.screen import Screen
 from atributo_site.models import SavedView
@@ -56,7 +58,9 @@ class SaveView(Screen):
     def _save(self, form: NewView, query: str) -> None:
         where: dict[str, Any] = {"user_id": self.request.user.pk}
         where |= {name: form.cleaned_data[name] for name in ("screen", "name")}
-        SavedView.objects.update_or_create(**where, defaults={"query": query})
+        with atomic():
+            view, _ = SavedView.objects.update_or_create(**where, defaults={"query": query})
+            _record("view.saved", view)
         messages.success(self.request, f"The view {form.cleaned_data['name']} is saved.")
 
 
@@ -65,9 +69,16 @@ class RemoveView(Screen):
 
     def post(self, request: HttpRequest, pk: int) -> HttpResponse:
         view = get_object_or_404(SavedView, pk=pk, user_id=request.user.pk)
-        view.delete()
+        with atomic():
+            _record("view.removed", view)
+            view.delete()
         messages.success(request, f"The view {view.name} is removed.")
         return HttpResponseRedirect(reverse(view.screen))
+
+
+def _record(kind: str, view: SavedView) -> None:
+    """By its number: name and filters are its owner's own, and events are everybody's."""
+    record(kind, f"view:{view.pk}", screen=view.screen)
 
 
 def _list_of(form: NewView) -> str:

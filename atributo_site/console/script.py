@@ -16,6 +16,7 @@ from atributo_site.console.screen import Screen
 from atributo_site.console.script_runs import last_runs
 from atributo_site.console.script_terminal import address, given_data, terminal
 from atributo_site.permissions import may
+from queues import doors
 from queues.errors import BadPush, DataRefused, QueueNotFound, ScriptNotFound
 from queues.models import Script
 from queues.schema import check
@@ -130,7 +131,7 @@ class Push(OneScript):
         queue = queues.get(push.cleaned_data["queue"])
         name = {"mount": script.service.mount, "name": script.name}
         twin = twin_of(push)
-        job_id = queue.push(name, data, **push.options())
+        job_id = doors.push(queue.name, name, data, push.options())
         if job_id == twin:
             messages.warning(self.request, TWIN)
         else:

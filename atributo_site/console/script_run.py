@@ -6,13 +6,13 @@ from typing import Any
 
 from django.core import signing
 
-from allocation.events import record
 from allocation.logic.redaction import unfilled, without
 from atributo_site.models import IdempotencyKey
+from queues.doors import run_script
 from queues.errors import ScriptFailed
 from queues.hiding import hiding
 from queues.models import Script
-from queues.run_now import Ran, run_script
+from queues.run_now import Ran
 from queues.shown import hidden
 
 SALT = "atributo.script_run"
@@ -27,11 +27,8 @@ def run(user: Any, script: Script, data: Any, *, dry_run: bool) -> str:
     try:
         ran = run_script(script.service.mount, script.name, data, dry_run=dry_run)
     except ScriptFailed as error:
-        _record(script, "script.failed", error=str(error)[:200])
         came = _failed(error)
     else:
-        kind = "script.dry_ran" if dry_run else "script.ran"
-        _record(script, kind, seconds=round(ran.seconds, 3))
         came = _ended(ran)
     return _keep(user, script, data, {**came, "dry_run": dry_run})
 
@@ -96,7 +93,3 @@ def _small(value: Any, otherwise: Any) -> Any:
 
 def _name(script: Script) -> list[str]:
     return [script.service.mount, script.name]
-
-
-def _record(script: Script, kind: str, **facts: Any) -> None:
-    record(kind, f"service:{script.service.mount}", script=script.name, **facts)

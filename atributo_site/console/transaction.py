@@ -15,6 +15,7 @@ from atributo_site.console.screen import Screen
 from atributo_site.keyset import page_by_key
 from atributo_site.permissions import may
 
+STUCK = Row.Status.STUCK
 LINES = 20
 MOST_LOCKS = 100
 NEWEST_EVENTS = 20
@@ -36,7 +37,8 @@ class Transaction(Screen):
             more_locks=len(locks) > MOST_LOCKS,
             wait=LockWait.objects.filter(transaction=pk).select_related("document").first(),
             events=list(Event.objects.about(f"transaction:{pk}").newest_first()[:NEWEST_EVENTS]),
-            may_operate=may(request.user, "transaction.operate") and row.finished_at is None,
+            may_retry=may(request.user, "transaction.operate") and row.status == STUCK,
+            may_end=may(request.user, "transaction.end") and row.finished_at is None,
             may_release=may(request.user, "lock.release"),
             now=now,
             **self._journal(pk),

@@ -58,6 +58,11 @@ class SessionAuthentication(authentication.SessionAuthentication):
             raise PermissionDenied(str(error.detail), code="csrf_failed") from error
 
 
+def caller_of(request: Request) -> str:
+    """Who sends this request, as a name that no other caller has: a token, or a log-in's user."""
+    return f"token:{request.auth.pk}" if request.auth else f"user:{request.user.pk}"
+
+
 def scope_of(token: str) -> TokenScope | None:
     """The scope, token and owner of a token that may be used now."""
     if not token or len(token) > LONGEST_TOKEN or not token.isascii():

@@ -19,6 +19,7 @@ from rest_framework.response import Response
 from allocation.errors import AtributoError
 from allocation.models.clock import from_now
 from atributo_site.models import IdempotencyKey
+from atributo_site.rest.authentication import caller_of
 
 KEPT_SECONDS = 24 * 60 * 60
 ABANDONED_SECONDS = 60  # without an answer: the process that worked on it has died
@@ -89,7 +90,8 @@ def _key(request: Request) -> str:
 
 
 def _fingerprint(request: Request) -> str:
-    what = f"{request.method} {request.get_full_path()}\n".encode()
+    """With the caller: the answer to one token is not for another, of the same user either."""
+    what = f"{caller_of(request)} {request.method} {request.get_full_path()}\n".encode()
     return hashlib.sha256(what + request._request.body).hexdigest()
 
 

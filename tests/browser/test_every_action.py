@@ -7,12 +7,14 @@ from dataclasses import replace
 
 import pytest
 
+from allocation.models import Event
 from atributo_site.console.instances import VERBS
 from atributo_site.console.look import THEME_COOKIE
 from atributo_site.permissions import ACTIONS, ROLES
 from tests.browser.deeds import ROOMS
 from tests.browser.deeds.people import PASSWORD
 from tests.site.every_url import NEVER, every_url
+from tests.union.audited_screens import SCREENS
 
 # What a person sees does not depend on the database; the answers are tested on both.
 pytestmark = pytest.mark.only_on("sqlite")
@@ -64,6 +66,10 @@ def test_every_address_that_takes_a_post_has_its_row():
     assert {deed.url for deeds in ROOMS.values() for deed in deeds} == set(names())
 
 
+def test_every_address_that_takes_a_post_has_its_event():
+    assert set(SCREENS) == set(names())
+
+
 with_and_without = pytest.mark.parametrize("javascript", [True, False], ids=["js", "plain"])
 each_room = pytest.mark.parametrize("room", ROOMS)
 
@@ -89,7 +95,19 @@ def do(deeds, javascript, page_as, ground, subtests):
         if role not in pages:
             pages[role] = page_as(role, java_script_enabled=javascript)
         with subtests.test(deed.url):
+            last = newest_event()
             deed.perform(pages[role], {**ground, "theme": theme_of(pages[role])})
+            assert not SCREENS[deed.url] or told(last, role or "viewer") & set(SCREENS[deed.url])
+
+
+def newest_event():
+    return Event.objects.order_by("pk").values_list("pk", flat=True).last() or 0
+
+
+def told(last, name):
+    """The kinds of what this person did since then."""
+    new = Event.objects.filter(pk__gt=last, actor=name, channel="browser")
+    return set(new.values_list("kind", flat=True))
 
 
 def theme_of(page):

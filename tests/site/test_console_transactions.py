@@ -1,4 +1,4 @@
-"""The screens of transactions, locks and curators, and what operators do there."""
+"""The screens of transactions, locks and curators, and what is done there."""
 
 import re
 from datetime import timedelta
@@ -163,7 +163,7 @@ def test_the_active_curator_is_shown_with_what_it_mended(client_as):
 
 @pytest.mark.parametrize("action", ACTIONS)
 def test_an_action_says_what_it_does_before_it_is_done(action, stuck, client_as):
-    answer = client_as("operator").get(f"/transactions/{stuck.id}/{action}")
+    answer = client_as("admin").get(f"/transactions/{stuck.id}/{action}")
     assert answer.status_code == 200
     assert f"transaction {stuck.id}?" in answer.text
     assert "accounts/</span>ada" in answer.text
@@ -172,25 +172,25 @@ def test_an_action_says_what_it_does_before_it_is_done(action, stuck, client_as)
 
 @pytest.mark.parametrize("action", ACTIONS)
 def test_without_a_reason_nothing_is_done(action, stuck, client_as):
-    answer = client_as("operator").post(f"/transactions/{stuck.id}/{action}", {"reason": "  "})
+    answer = client_as("admin").post(f"/transactions/{stuck.id}/{action}", {"reason": "  "})
     assert answer.status_code == 400
     assert "a reason is missing" in answer.text
     assert Row.objects.get(pk=stuck.id).status == "stuck"
 
 
-def test_an_operator_rolls_back_with_a_reason(txn, accounts, client_as):
+def test_an_administrator_rolls_back_with_a_reason(txn, accounts, client_as):
     url = f"/transactions/{txn.id}/roll_back"
-    page = client_as("operator").post(url, {"reason": "wrong data"}, follow=True)
+    page = client_as("admin").post(url, {"reason": "wrong data"}, follow=True)
     assert f"Transaction {txn.id} is rolled back; keys restored: 2." in page.text
     assert balance(accounts) == 120
     event = Event.objects.about(f"transaction:{txn.id}").get()
-    assert (event.actor, event.channel) == ("operator", "browser")
+    assert (event.actor, event.channel) == ("admin", "browser")
     assert event.facts["reason"] == "wrong data"
 
 
-def test_an_operator_completes_with_a_reason(txn, accounts, client_as):
+def test_an_administrator_completes_with_a_reason(txn, accounts, client_as):
     url = f"/transactions/{txn.id}/complete"
-    page = client_as("operator").post(url, {"reason": "checked"}, follow=True)
+    page = client_as("admin").post(url, {"reason": "checked"}, follow=True)
     assert "what it wrote stands" in page.text
     assert balance(accounts) == 90
     assert Event.objects.about(f"transaction:{txn.id}").get().facts["reason"] == "checked"
@@ -206,7 +206,7 @@ def test_a_retry_that_fails_again_says_why(stuck, client_as):
 def test_what_is_over_cannot_be_ended_again(txn, client_as):
     txn.complete()
     url = f"/transactions/{txn.id}/"
-    client = client_as("operator")
+    client = client_as("admin")
     back = client.get(f"{url}roll_back", follow=True)
     assert back.redirect_chain == [(url, 302)]
     assert "is over already" in back.text
@@ -215,7 +215,7 @@ def test_what_is_over_cannot_be_ended_again(txn, client_as):
 
 def test_releasing_a_lock_names_the_transaction_that_ends(txn, accounts, client_as):
     lock = Lock.objects.get(document__key="ada")
-    client, url = client_as("operator"), f"/transactions/locks/{lock.pk}/release"
+    client, url = client_as("admin"), f"/transactions/locks/{lock.pk}/release"
     page = client.get(url).text
     assert "Release the lock on accounts/ada?" in page
     assert f"transaction {txn.id} of vera is rolled back as a whole" in page
@@ -232,7 +232,7 @@ def test_a_lock_of_a_queued_job_leads_to_the_job(txn, client_as):
     job = make_job(make_queue(), "progress", max_failures=3)
     noted = {"transaction": txn.id, "slot": 1, "slot_epoch": 1}
     AttemptTransaction.objects.create(job=job, attempt=1, **noted)
-    client, link = client_as("operator"), f'<a href="/jobs/{job.pk}/">'
+    client, link = client_as("admin"), f'<a href="/jobs/{job.pk}/">'
     url = f"/transactions/locks/{Lock.objects.first().pk}/release"
     assert f"{link}job {job.pk}</a> send-mail" in client.get("/transactions/locks/").text
     said = f"abort the job instead: {link}send-mail {job.pk}</a>."
@@ -257,7 +257,7 @@ def test_the_role_of_the_curator_is_handed_over(client_as):
 
 @pytest.mark.parametrize("pk", [1, 10**30])
 def test_what_is_not_there_is_404(pk, client_as):
-    client = client_as("operator")
+    client = client_as("admin")
     for path in ("", "roll_back", "complete", "retry"):
         assert client.get(f"/transactions/{pk}/{path}").status_code == 404
     assert client.get(f"/transactions/locks/{pk}/release").url == "/transactions/locks/"

@@ -64,6 +64,7 @@ ROLLING_BACK = [
     "finish.after_outcome",
     "release.after_waits",
     "finish.after_release",
+    "finish.after_event",
     "finish.after_commit",
     "roll_back.after",
 ]
@@ -79,7 +80,6 @@ CURATING = [
     "undo.after_commit",
     "release.after_delay",
     "curate.after_roll_back",
-    "curate.after_event",
     "orphans.after_guard",
     "orphans.after_delete",
     "retention.after_journal",

@@ -264,21 +264,18 @@ def test_an_old_epoch_is_refused(operator, begun):
     assert Row.objects.get(pk=begun).status == "active"
 
 
-def test_an_operator_ends_a_transaction_with_a_reason(operator, store):
+def test_an_administrator_ends_a_transaction_with_a_reason(operator, rest_as, store):
     txn = Transaction(store)
     txn.put("c", "old", {"v": 1})
-    operator("POST", f"/transactions/{txn.id}/roll_back", {"reason": "wrong"})
+    admin = Rest(rest_as("admin"))
+    admin("POST", f"/transactions/{txn.id}/roll_back", {"reason": "wrong"})
     event = Event.objects.about(f"transaction:{txn.id}").get()
-    assert (event.kind, event.actor, event.channel) == (
-        "transaction.rolled_back",
-        "operator",
-        "rest",
-    )
+    assert (event.kind, event.actor, event.channel) == ("transaction.rolled_back", "admin", "rest")
     stuck = operator("POST", f"/transactions/{txn.id}/retry", {"reason": "x"})
     assert (stuck.status_code, stuck.json()["code"]) == (409, "not_possible_now")
 
 
-def test_locks_are_listed_and_released(operator, store):
+def test_locks_are_listed_and_released(operator, rest_as, store):
     txn = Transaction(store)
     txn.put("c", "old", {"v": 1})
     (lock,) = operator("GET", "/locks?collection=c").json()["results"]
@@ -288,10 +285,11 @@ def test_locks_are_listed_and_released(operator, store):
         "exclusive",
         0,
     )
-    assert operator("POST", f"/locks/{lock['id']}/release", {}).status_code == 400
-    done = operator("POST", f"/locks/{lock['id']}/release", {"reason": "stale"})
+    admin = Rest(rest_as("admin"))
+    assert admin("POST", f"/locks/{lock['id']}/release", {}).status_code == 400
+    done = admin("POST", f"/locks/{lock['id']}/release", {"reason": "stale"})
     assert done.status_code == 204 and not Lock.objects.exists()
-    assert operator("POST", "/locks/999/release", {"reason": "stale"}).status_code == 404
+    assert admin("POST", "/locks/999/release", {"reason": "stale"}).status_code == 404
 
 
 def test_curators_are_shown_and_hand_over(operator):

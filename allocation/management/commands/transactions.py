@@ -70,7 +70,7 @@ class Command(AtributoCommand):
 
 
 def _facts(row: Transaction) -> dict[str, Any]:
-    names = ["status", "epoch", "owner", "cause", "reason", "error", "attempts"]
+    names = ["status", "epoch", "owner", "label", "channel", "cause", "reason", "error", "attempts"]
     times = ["started_at", "expires_at", "limit_at", "finished_at"]
     return {"id": row.pk, **{name: getattr(row, name) for name in names + times}}
 

@@ -22,6 +22,8 @@ class TransactionSerializer(serializers.ModelSerializer):
             "status",
             "epoch",
             "owner",
+            "label",
+            "channel",
             "cause",
             "reason",
             "error",
@@ -82,7 +84,15 @@ class DetailSerializer(TransactionSerializer):
 
 
 class BeginSerializer(StrictSerializer):
-    owner = serializers.CharField(max_length=255, required=False, default="")
+    label = serializers.CharField(  # type: ignore[assignment]
+        max_length=255, required=False, default="", help_text="What you call it; shown beside you."
+    )
+    owner = serializers.CharField(
+        max_length=255,
+        required=False,
+        default="",
+        help_text="An older name of the label. The owner is the user who begins it.",
+    )
 
 
 class OperationSerializer(StrictSerializer):
@@ -107,7 +117,10 @@ class DoneSerializer(serializers.Serializer):
 
 class ReasonSerializer(StrictSerializer):
     reason = serializers.CharField(
-        max_length=2000, required=False, default="", help_text="Ends it whoever owns it."
+        max_length=2000,
+        required=False,
+        default="",
+        help_text="Given by an administrator, it ends it whoever owns it.",
     )
 
 

@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from allocation.errors import EpochChanged
 from allocation.transactions import operators
+from allocation.transactions.api.callers import known, may_be_ended, own
 from allocation.transactions.api.transaction_shapes import (
     BeginSerializer,
     DetailSerializer,
@@ -22,10 +23,11 @@ from allocation.transactions.api.transaction_shapes import (
     RequiredReasonSerializer,
     TransactionSerializer,
 )
-from allocation.transactions.errors import InvalidDocument, TransactionNotFound
+from allocation.transactions.doors import ToldTransaction
+from allocation.transactions.errors import InvalidDocument
 from allocation.transactions.keys import Key, checked_ref
 from allocation.transactions.models import Transaction as Row
-from allocation.transactions.transaction import Transaction
+from atributo_site.rest.authentication import caller_of
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
 from atributo_site.rest.preconditions import etag, required_epoch
 from atributo_site.rest.strict_serializer import checked, refuse_members
@@ -61,8 +63,9 @@ class Transactions(ListEndpoint):
 
     @extend_schema(request=BeginSerializer, responses={201: TransactionSerializer})
     def post(self, request: Request) -> Response:
+        """Only the token or log-in that begins it goes on with it."""
         wanted = checked(BeginSerializer, request.data)
-        txn = Transaction(owner=wanted["owner"])
+        txn = ToldTransaction.begin(caller_of(request), wanted["label"] or wanted["owner"])
         return _shown(txn.id, status=201)
 
 
@@ -73,7 +76,7 @@ class One(Endpoint):
 
     @extend_schema(operation_id="transactions_one", responses=DetailSerializer)
     def get(self, request: Request, pk: int) -> Response:
-        row = _row(pk)
+        row = known(pk)
         data = DetailSerializer(row, context={"request": request}).data
         return Response(data, headers={"ETag": etag(row.epoch)})
 
@@ -90,14 +93,14 @@ class Operations(Endpoint):
 
 
 class Complete(Endpoint):
-    """Let all changes stand."""
+    """Let all changes stand; those of another caller with a reason, for administrators."""
 
     actions = {"POST": "transaction.operate"}
 
     @extend_schema(request=ReasonSerializer, responses=TransactionSerializer)
     def post(self, request: Request, pk: int) -> Response:
         if reason := _reason(request):
-            _check_epoch(request, _row(pk))
+            _check_epoch(request, may_be_ended(request, pk))
             operators.complete(pk, reason)
         else:
             _held(request, pk).complete()
@@ -105,14 +108,14 @@ class Complete(Endpoint):
 
 
 class RollBack(Endpoint):
-    """Undo all changes."""
+    """Undo all changes; those of another caller with a reason, for administrators."""
 
     actions = {"POST": "transaction.operate"}
 
     @extend_schema(request=ReasonSerializer, responses=TransactionSerializer)
     def post(self, request: Request, pk: int) -> Response:
         if reason := _reason(request):
-            _check_epoch(request, _row(pk))
+            _check_epoch(request, may_be_ended(request, pk))
             operators.roll_back(pk, reason)
         else:
             _held(request, pk).roll_back()
@@ -143,7 +146,7 @@ class Retry(Endpoint):
         return _shown(pk)
 
 
-def _perform(txn: Transaction, wanted: dict[str, Any]) -> dict[str, Any]:
+def _perform(txn: ToldTransaction, wanted: dict[str, Any]) -> dict[str, Any]:
     collection, wait = wanted["collection"], wanted["wait"]
     ref = False if wanted["create_only"] else wanted.get("ref")
     _check_members(wanted)
@@ -195,12 +198,12 @@ def _done(
     }
 
 
-def _held(request: Request, pk: int) -> Transaction:
-    """The transaction at the epoch that If-Match names; without it, at the first one."""
-    row = _row(pk)
+def _held(request: Request, pk: int) -> ToldTransaction:
+    """The caller's own at the epoch that If-Match names; without it, at the first one."""
+    row = own(request, pk)
     if row.status == Row.Status.ACTIVE:
         _check_epoch(request, row)
-    txn = Transaction.attach(pk, required_epoch(request) or 1)
+    txn = ToldTransaction.attach(pk, required_epoch(request) or 1)
     txn.seats = _seats(settings.ATRIBUTO.web_threads)
     return txn
 
@@ -223,14 +226,7 @@ def _reason(request: Request) -> str:
     return checked(ReasonSerializer, request.data)["reason"]
 
 
-def _row(pk: int) -> Row:
-    row = Row.objects.filter(pk=pk).first()
-    if row is None:
-        raise TransactionNotFound(f"there is no transaction {pk}")
-    return row
-
-
 def _shown(pk: int, status: int = 200) -> Response:
-    row = _row(pk)
+    row = known(pk)
     data = TransactionSerializer(row).data
     return Response(data, status=status, headers={"ETag": etag(row.epoch)})

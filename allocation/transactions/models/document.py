@@ -104,12 +104,20 @@ class Document(models.Model):
 
 class DocumentVersionQuerySet(models.QuerySet):
     def of(self, collection: str, key: str) -> "DocumentVersionQuerySet":
-        return self.filter(document__collection=collection, document__key=key)
+        """The versions of a key. What was rolled back is none: only the journal shows it."""
+        return self.not_undone().filter(document__collection=collection, document__key=key)
+
+    def not_undone(self) -> "DocumentVersionQuerySet":
+        return self.filter(undone=False)
 
     def committed(self) -> "DocumentVersionQuerySet":
         """Without what open transactions wrote."""
         unfinished = apps.get_model("allocation", "Transaction").objects.unfinished()
         return self.exclude(transaction__in=unfinished.values("pk"))
+
+    def undo(self, transaction: int, document: int) -> None:
+        """What a transaction wrote under a key is no version of it any more."""
+        self.filter(document=document, transaction=transaction).update(undone=True)
 
 
 class DocumentVersion(models.Model):
@@ -128,6 +136,7 @@ class DocumentVersion(models.Model):
         db_constraint=False,
         db_index=False,
     )
+    undone = models.BooleanField(default=False, db_default=False)  # it was rolled back
     at = models.DateTimeField(db_default=Now(), editable=False)
 
     objects = DocumentVersionQuerySet.as_manager()

@@ -91,7 +91,11 @@ class Transaction(models.Model):
 
     status = models.CharField(max_length=16, choices=Status.choices, default=Status.ACTIVE)
     epoch = models.BigIntegerField(default=1)
-    owner = models.CharField(max_length=255, default="", blank=True)
+    owner = models.CharField(max_length=255, default="", blank=True)  # as we know them
+    label = models.CharField(max_length=255, default="", db_default="", blank=True)  # their words
+    channel = models.CharField(max_length=16, default="", db_default="", blank=True)
+    # Who may go on with it over REST: a token or a user, by number; empty for a program's own.
+    caller = models.CharField(max_length=40, default="", db_default="", blank=True)
     cause = models.CharField(max_length=16, choices=Cause.choices, default=Cause.NONE, blank=True)
     reason = models.TextField(default="", blank=True)
     error = models.TextField(default="", blank=True)

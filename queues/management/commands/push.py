@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-import queues
 from atributo_site.commands import AtributoCommand
+from queues import doors
 from queues.management.search_arguments import moment
 from queues.management.spans import back_off, span
 
@@ -56,7 +56,7 @@ class Command(AtributoCommand):
         given = {name: options[name] for name in OPTIONS if name in options}
         given |= {name: _script(given[name]) for name in CALLBACKS if name in given}
         script = {"mount": options["mount"], "name": options["name"]}
-        job_id = queues.get(options["queue"]).push(script, _data(options["data"]), **given)
+        job_id = doors.push(options["queue"], script, _data(options["data"]), given)
         if options["json"]:
             self.show({"id": job_id})
         else:

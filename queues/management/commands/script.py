@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from atributo_site.commands import AtributoCommand
+from queues.doors import run_script
 from queues.effects import dry_run_shown
-from queues.run_now import run_script
 
 
 class Command(AtributoCommand):
