@@ -6,13 +6,15 @@ from typing import Any
 
 from django.core import signing
 
-from allocation.events import record
+from allocation.events import Actor, acting
 from allocation.logic.redaction import unfilled, without
 from atributo_site.models import IdempotencyKey
-from queues.errors import ScriptFailed
+from queues import script_runs
+from queues.errors import ScriptFailed, ScriptStillRuns
 from queues.hiding import hiding
 from queues.models import Script
 from queues.run_now import Ran, run_script
+from queues.script_runs import record_end
 from queues.shown import hidden
 
 SALT = "atributo.script_run"
@@ -24,14 +26,16 @@ TOO_LARGE = "too large to be kept"
 
 def run(user: Any, script: Script, data: Any, *, dry_run: bool) -> str:
     """Run it; the word by which `kept` finds what came of it."""
+    work = {"mount": script.service.mount, "script": script.name, "dry_run": dry_run}
     try:
         ran = run_script(script.service.mount, script.name, data, dry_run=dry_run)
+    except ScriptStillRuns as error:
+        came = {"key": error.key, "lines": []}
     except ScriptFailed as error:
-        _record(script, "script.failed", error=str(error)[:200])
+        record_end(work, {"error": str(error)})
         came = _failed(error)
     else:
-        kind = "script.dry_ran" if dry_run else "script.ran"
-        _record(script, kind, seconds=round(ran.seconds, 3))
+        record_end(work, {"seconds": ran.seconds})
         came = _ended(ran)
     return _keep(user, script, data, {**came, "dry_run": dry_run})
 
@@ -48,7 +52,23 @@ def kept(script: Script, word: str) -> dict[str, Any] | None:
     came = json.loads(row.body)
     if came["script"] != _name(script):
         return None
+    if "key" in came:
+        came |= _looked_up(script, came["key"], row.user.get_username())
     return {**came, "at": row.created_at, "by": row.user.get_username()}
+
+
+def _looked_up(script: Script, key: str, user: str) -> dict[str, Any]:
+    """What has become of a run that took longer than anybody waits for."""
+    with acting(Actor(user)):
+        run = script_runs.found(key)
+    if run.answer is None:
+        return {"is_running": True}
+    data = None if run.work["data"] is None else json.loads(run.work["data"])
+    try:
+        came = _ended(script_runs.ran_of(run.answer))
+    except ScriptFailed as error:
+        came = _failed(error)
+    return _without_secrets(script, data, came)
 
 
 def _ended(ran: Ran) -> dict[str, Any]:
@@ -96,7 +116,3 @@ def _small(value: Any, otherwise: Any) -> Any:
 
 def _name(script: Script) -> list[str]:
     return [script.service.mount, script.name]
-
-
-def _record(script: Script, kind: str, **facts: Any) -> None:
-    record(kind, f"service:{script.service.mount}", script=script.name, **facts)
