@@ -330,6 +330,12 @@ class Environment:
         whole(10, DAY_MS),
         "Longest run of a script that is run at once, in milliseconds.",
     )
+    script_env: tuple[str, ...] = variable(
+        "ATRIBUTO_SCRIPT_ENV",
+        "",
+        listed,
+        "Names of variables that scripts see besides PATH, HOME and the like, with commas.",
+    )
     service_roots: tuple[str, ...] = variable(
         "ATRIBUTO_SERVICE_ROOTS",
         str(BASE_DIR / "services"),

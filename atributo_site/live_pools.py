@@ -2,19 +2,20 @@
 
 import os
 import socket
+from functools import partial
 
 from allocation.models import Lease
 from pools.report import report_when_used
 
 
-def report_those_of_scripts() -> None:
+def report_those_of_scripts(owner: int) -> None:
     """Called in each process that runs scripts, before the first of them."""
-    report_when_used(this_process)
+    report_when_used(partial(this_process, owner))
 
 
-def this_process() -> str:
-    """Named after the worker or web process that it belongs to."""
-    parent = f"{socket.gethostname()}:{os.getppid()}:"
+def this_process(owner: int) -> str:
+    """Named after the worker that it belongs to, given by its process id."""
+    parent = f"{socket.gethostname()}:{owner}:"
     roles = Lease.objects.held().filter(holder__startswith=parent).values_list("role", flat=True)
-    owner = next((role for role in roles if "/" in role), f"{socket.gethostname()}-{os.getppid()}")
-    return f"{owner} script {os.getpid()}"
+    name = next((role for role in roles if "/" in role), f"{socket.gethostname()}-{owner}")
+    return f"{name} script {os.getpid()}"

@@ -12,8 +12,9 @@ from rest_framework.response import Response
 from atributo_site.rest.endpoint import Endpoint
 from atributo_site.rest.strict_serializer import StrictSerializer, checked
 from queues import doors, installation
+from queues.api_script_runs import ScriptRunSerializer, still_running
 from queues.effects import dry_run_shown
-from queues.errors import ScriptNotFound, ServiceNotFound
+from queues.errors import ScriptNotFound, ScriptStillRuns, ServiceNotFound
 from queues.models import Service
 from queues.shown import configuration_shown, script_shown, service_shown
 
@@ -220,16 +221,22 @@ class OneScript(Endpoint):
         operation_id="scripts_run",
         parameters=[MOUNT, DRY_RUN],
         request={"application/json": ANY},
-        responses={200: ANY},
+        responses={200: ANY, 202: ScriptRunSerializer},
     )
     def post(self, request: Request, name: str) -> JsonResponse:
         """Run it now. The body is its argument, a list its arguments; the answer its result.
+
+        It runs at a worker: without one the answer is 503, and 202 with the address of what
+        comes of it when that takes long.
 
         A dry run answers with `result`, `changes` and `pushes`, and takes all of them back.
         """
         body = request.data if request._request.body else None
         dry_run = _yes_or_no(request, "dry_run")
-        ran = doors.run_script(mounted(request).mount, name, body, dry_run=dry_run)
+        try:
+            ran = doors.run_script(mounted(request).mount, name, body, dry_run=dry_run)
+        except ScriptStillRuns as error:
+            return still_running(error)
         answer = dry_run_shown(ran) if dry_run else ran.result
         return JsonResponse(answer, safe=False)  # DRF would answer null with nothing
 

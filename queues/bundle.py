@@ -7,6 +7,7 @@ from pathlib import Path
 
 from django.conf import settings
 
+from queues import trust
 from queues.errors import BadService, ScriptNotFound
 from queues.logic.manifest import Manifest, ScriptEntry, read, well_formed_scripts
 from queues.models import Script, Service
@@ -48,6 +49,7 @@ def opened(folder: str) -> Bundle:
     path = located(folder)
     given = _json(path / "manifest.json")
     manifest, errors = read(given)
+    errors += trust.below(path)
     errors += [error for entry in well_formed_scripts(given) for error in _file_errors(path, entry)]
     if manifest is None or errors:
         raise BadService(f"{folder} cannot be installed: {'; '.join(errors)}", errors=errors)

@@ -14,9 +14,9 @@ from queues.errors import ScriptFailed
 from queues.push import Pushed, stored
 from queues.push import push_many as store_many
 from queues.run_now import Ran
+from queues.script_runs import record_end
 
 NAMED = 20  # jobs that the event of a batch lists
-LONGEST_ERROR = 200
 
 
 def push(queue: str, script: Any, data: Any, given: Mapping[str, Any]) -> str:
@@ -39,14 +39,14 @@ def push_many(queue: str, script: Any, datas: Sequence[Any], given: Mapping[str,
 
 
 def run_script(mount: str, name: str, data: Any = None, *, dry_run: bool = False) -> Ran:
-    subject = f"service:{mount}"
+    """With the event of its end; that of a run which takes longer is recorded when it is over."""
+    work = {"mount": mount, "script": name, "dry_run": dry_run}
     try:
         ran = run_now.run_script(mount, name, data, dry_run=dry_run)
     except ScriptFailed as error:
-        record("script.failed", subject, script=name, error=str(error)[:LONGEST_ERROR])
+        record_end(work, {"error": str(error)})
         raise
-    kind = "script.dry_ran" if dry_run else "script.ran"
-    record(kind, subject, script=name, seconds=round(ran.seconds, 3))
+    record_end(work, {"seconds": ran.seconds})
     return ran
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from allocation.logic.secrets import masked
 from allocation.transactions.models import DocumentVersion, JournalEntry
-from queues.run_now import Ran
+from queues.following import Ran
 
 MOST_LINES = 500
 

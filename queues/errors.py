@@ -126,6 +126,29 @@ class ScriptFailed(AtributoError):
         self.status_code = status_code
 
 
+class NoWorker(AtributoError):
+    """Scripts run at workers alone, and there is none."""
+
+    status_code = 503
+    code = "no_worker"
+
+
+class ScriptStillRuns(AtributoError):
+    """It goes on; `key` is where to look what comes of it."""
+
+    status_code = 202
+    code = "script_still_runs"
+
+    def __init__(self, message: str, key: str) -> None:
+        super().__init__(message, key=key)
+        self.key = key
+
+
+class ScriptRunNotFound(AtributoError):
+    status_code = 404
+    code = "script_run_not_found"
+
+
 class LifecycleScriptFailed(AtributoError):
     """Setup or teardown raised, so nothing was changed."""
 

@@ -1,8 +1,11 @@
-"""Execute one script: arguments in, result or error out."""
+"""Execute one script: arguments in, result or error out.
 
-import json
-import time
-import traceback
+The functions that it needs are bound here by name, before any script can replace them.
+"""
+
+from json import dumps, loads
+from time import monotonic
+from traceback import format_exception
 from typing import Any
 
 from django.db import DatabaseError
@@ -23,6 +26,7 @@ LONGEST_ERROR = 2_000
 LONGEST_TRACEBACK = 20_000
 LONGEST_LINE = 4_000
 MOST_LINES = 1_000
+PROGRESS_SECONDS = 0.05
 
 
 class TimedOut(BaseException):
@@ -37,13 +41,15 @@ class Execution:
         self.services = services
         self._send = send
         self._lines = 0
+        self._progress: dict[str, Any] | None = None
+        self._progress_at = 0.0
         self.secrets: set[str] = set()
         self.scope = RunScope(work, self.emit)
         self.is_ending = False
 
     def run(self) -> dict[str, Any]:
         """The message about its end."""
-        begun = time.monotonic()
+        begun = monotonic()
         try:
             self.scope.start()
             ended = self._ended(self._call())
@@ -52,7 +58,7 @@ class Execution:
         except (Exception, TimedOut) as error:  # a script may raise anything
             self.is_ending = True
             ended = self._failed(error)
-        return {**ended, "begun": begun, "seconds": time.monotonic() - begun}
+        return {**ended, "begun": begun, "seconds": monotonic() - begun}
 
     def emit(self, message: dict[str, Any]) -> None:
         """Log lines and progress, a bounded number of bounded lines, without secrets."""
@@ -61,10 +67,20 @@ class Execution:
             if self._lines > MOST_LINES:
                 return
             message["text"] = redaction.scrubbed(message["text"], self.secrets, LONGEST_LINE)
-            message["at"] = time.monotonic()
+            message["at"] = monotonic()
         if message["t"] == "progress":
             message["note"] = redaction.scrubbed(message["note"], self.secrets, 255)
+            if monotonic() < self._progress_at:  # more than anybody reads keeps the parent busy
+                self._progress = message
+                return
+            self._progress_at = monotonic() + PROGRESS_SECONDS
+            self._progress = None
         self._send(message)
+
+    def tell_progress(self) -> None:
+        """The last that was not told yet."""
+        if self._progress is not None:
+            self._send(self._progress)
 
     def fall_silent(self) -> None:
         """A thread that outlives its run says nothing in the name of the next one."""
@@ -72,7 +88,7 @@ class Execution:
 
     def _call(self) -> Any:
         work = self.work
-        data = json.loads(work["data"]) if work["data"] is not None else None
+        data = loads(work["data"]) if work["data"] is not None else None
         self.secrets = self._secrets_of_origin(data)
         if not work["mount"]:
             self.secrets |= redaction.secrets_in(data)
@@ -108,7 +124,7 @@ class Execution:
         return function(Context(arguments, job, service.facts, self.emit, self.scope))
 
     def _ended(self, result: Any) -> dict[str, Any]:
-        text = json.dumps(result, allow_nan=False, ensure_ascii=False)
+        text = dumps(result, allow_nan=False, ensure_ascii=False)
         text.encode()  # lone surrogates cannot be stored
         if has_nul(text):
             raise ValueError("the result contains the NUL character")
@@ -120,7 +136,7 @@ class Execution:
 
     def _failed(self, error: BaseException) -> dict[str, Any]:
         text = _said(error)
-        lines = traceback.format_exception(error)
+        lines = format_exception(error)
         back_off = self._back_off()
         rolled_back = self._rolled_back()
         return {
@@ -162,10 +178,11 @@ class Execution:
 
 def secrets_of(service: LoadedService, name: str, data: Any) -> set[str]:
     """The secret values that a run of this script may meet."""
+    if data is None:
+        return service.secrets
     script = service.scripts.get(name)
     names = scrub.secret_names(script.schema if script else None)
-    options = redaction.secrets_in(service.facts.configuration, service.passwords)
-    return options | redaction.secrets_in(data, names)
+    return service.secrets | redaction.secrets_in(data, names)
 
 
 def _to_nobody(message: dict[str, Any]) -> None:

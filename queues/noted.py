@@ -11,6 +11,7 @@ from redis.exceptions import RedisError, ResponseError
 
 from queues.notes import CODE_SIZE, LARGEST_NOTES, code_of, name_of
 from queues.ring import client
+from queues.said import Nonsense, understood
 
 MOST_BYTES = 16 * LARGEST_NOTES  # more is not ours
 log = structlog.get_logger(__name__)
@@ -36,7 +37,8 @@ class Noted:
             self.now, self.worker = datetime.fromisoformat(moment), note["worker"]
         if "ended" in note:
             job, attempt = note["ended"]
-            self.said[job, attempt] = note["said"]
+            if _is_understood(note["said"]):
+                self.said[job, attempt] = note["said"]
         if "begins" in note:
             job, attempt, begun = note["begins"]
             self.begun[job, attempt] = begun
@@ -64,6 +66,15 @@ def is_reachable() -> bool:
     try:
         return bool(client().ping())
     except RedisError:
+        return False
+
+
+def _is_understood(said: list[dict[str, Any]]) -> bool:
+    """What a script made its process say is believed no more than by a living worker."""
+    try:
+        return all(understood(json.dumps(message).encode()) for message in said)
+    except Nonsense as error:
+        log.warning("nonsense_noted", error=str(error))
         return False
 
 

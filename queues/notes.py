@@ -67,6 +67,10 @@ class Notes:
         if self._facts is not None and self._job is not None and self._size <= LARGEST_END:
             self._write(f"{{{self._end()}}}")
 
+    def descriptors(self) -> set[int]:
+        """That of its connection, while it has one."""
+        return set() if self._socket is None else {self._socket.fileno()}
+
     def _first(self, begins: str) -> bool:
         assert self._facts is not None
         clock, worker = json.dumps(self._facts["clock"]), json.dumps(self._facts["worker"])

@@ -16,6 +16,7 @@ from queues.models import (
     MinuteCount,
     Operation,
     QueuedJob,
+    ScriptRun,
     Slot,
 )
 from queues.noted import is_reachable
@@ -28,6 +29,7 @@ from queues.station_repairs import REPAIRS as FOR_STATIONS
 FEW = 10  # operations, each with up to a thousand refusals
 MINUTES_KEPT = timedelta(days=400)
 OPERATIONS_KEPT = timedelta(days=90)
+SCRIPT_RUNS_KEPT = timedelta(days=1)
 
 
 def recover_dead_workers(now: datetime, lease: HeldLease) -> int:
@@ -94,6 +96,14 @@ def forget_old_operations(now: datetime, lease: HeldLease) -> int:
         return operations.filter(pk__in=list(old.values_list("pk", flat=True)[:FEW])).delete()[0]
 
 
+def forget_old_script_runs(now: datetime, lease: HeldLease) -> int:
+    with atomic(using=lease.using):
+        lease.guard()
+        runs = ScriptRun.objects.using(lease.using)
+        old = runs.filter(created_at__lt=Now() - SCRIPT_RUNS_KEPT).order_by("created_at")
+        return runs.filter(pk__in=list(old.values_list("pk", flat=True)[:BATCH])).delete()[0]
+
+
 REPAIRS = [
     Repair("dead workers", recover_dead_workers, every_seconds=0.5, budget=BATCH),
     Repair("bells", ring_for_due_jobs, every_seconds=0.5),
@@ -105,5 +115,6 @@ REPAIRS = [
     Repair("hours", sum_hours_up, every_seconds=60),
     Repair("old minutes", forget_old_minutes, every_seconds=3600, budget=BATCH),
     Repair("operations", advance, every_seconds=0.5),
+    Repair("old runs of scripts", forget_old_script_runs, every_seconds=600, budget=BATCH),
     Repair("old operations", forget_old_operations, every_seconds=3600, budget=FEW),
 ]

@@ -93,3 +93,9 @@ def client() -> Redis:
         _clients.clear()
         _clients[pid] = connection(ANSWER_SECONDS)
     return _clients[pid]
+
+
+def hang_up() -> None:
+    """Close the connections of this process; the next bell makes new ones."""
+    if (redis := _clients.get(os.getpid())) is not None:
+        redis.connection_pool.disconnect()

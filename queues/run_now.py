@@ -1,42 +1,45 @@
-"""Run a script at once, in a process of its own, with a time limit."""
+"""Run a script now: at a worker, or for a command in a child of its own."""
 
-import atexit
-import os
-import threading
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from django.conf import settings
 
-from allocation.transactions.ending import renew
-from allocation.transactions.operations import Fence
-from queues import left_behind
-from queues.errors import ScriptFailed
+from queues.following import Ran, follow
 from queues.logic.scrub import passwords_of
 from queues.models import Catalogue, Script, Service
 from queues.prepared import json_text
 from queues.schema import check
+from queues.script_runs import at_worker
 from queues.scripts import LIFECYCLE, loaded
-from queues.wire import ChildGone
 from queues.workhorse import Workhorse
 
-MOST_IDLE = 2
-START_SECONDS = 20.0  # a fresh interpreter on a busy machine
-_idle: list[tuple[str, Workhorse]] = []
-_lock = threading.Lock()
+__all__ = ["Ran", "in_a_child", "run_candidate", "run_script"]
+
+_way: ContextVar[Callable[..., Ran]] = ContextVar("way", default=at_worker)
 
 
-@dataclass
-class Ran:
-    """What came of it."""
+@contextmanager
+def in_a_child(*, fork: bool = False) -> Iterator[None]:
+    """For commands: what is run inside runs in a child of this process, and no worker is needed.
 
-    result: Any = None
-    lines: list[dict[str, str]] = field(default_factory=list)
-    seconds: float = 0.0
-    transactions: list[int] = field(default_factory=list)
-    pushes: list[dict[str, Any]] = field(default_factory=list)  # what a dry run would push
+    A web process never does: its key and its threads are nothing for scripts.
+    """
+
+    def run(work: dict[str, Any], *, whole: bool = False) -> Ran:
+        workhorse = Workhorse(settings.ATRIBUTO.worker_memory_mb, fork=fork)
+        try:
+            return follow(workhorse, work)
+        finally:
+            workhorse.close()
+
+    reset = _way.set(run)
+    try:
+        yield
+    finally:
+        _way.reset(reset)
 
 
 def run_script(mount: str, name: str, data: Any = None, *, dry_run: bool = False) -> Ran:
@@ -52,7 +55,7 @@ def run_script(mount: str, name: str, data: Any = None, *, dry_run: bool = False
         return Ran()
     checked = check(script.schema, data)
     timeout_ms = script.defaults.get("timeout", settings.ATRIBUTO.script_timeout_ms)
-    return execute({**_work(mount, name, checked), "dry_run": dry_run}, timeout_ms)
+    return _way.get()({**_work(mount, name, checked, timeout_ms), "dry_run": dry_run})
 
 
 def run_candidate(service: Service, scripts: list[Script], name: str) -> Ran:
@@ -68,84 +71,11 @@ def run_candidate(service: Service, scripts: list[Script], name: str) -> Ran:
     }
     rows = [(script.name, {"name": script.name, "path": script.path}) for script in scripts]
     given = {"facts": facts, "scripts": rows, "passwords": passwords_of(service.definitions)}
-    work = {**_work(service.mount, name, None), "candidate": given}
-    return execute(work, settings.ATRIBUTO.script_timeout_ms)
+    work = _work(service.mount, name, None, settings.ATRIBUTO.script_timeout_ms)
+    return _way.get()({**work, "candidate": given}, whole=True)
 
 
-def execute(work: dict[str, Any], timeout_ms: float) -> Ran:
-    work["timeout_ms"] = timeout_ms
-    workhorse = _taken()
-    ran = Ran()
-    try:
-        _follow(ran, workhorse, work, timeout_ms / 1000)
-    except BaseException:  # nothing of it may go on or stay half done
-        workhorse.close()
-        left_behind.roll_back(ran.transactions)
-        raise
-    _put_back(workhorse)
-    return ran
-
-
-def _follow(
-    ran: Ran,
-    workhorse: Workhorse,
-    work: dict[str, Any],
-    seconds: float,
-    monotonic: Callable[[], float] = time.monotonic,
-) -> None:
-    workhorse.give([work], 0.0)
-    begun = monotonic()
-    while True:
-        starting = workhorse.start_seconds(START_SECONDS)
-        left = begun + seconds + starting - monotonic()
-        try:
-            message = workhorse.receive(min(max(0.0, left), _renew_seconds()))
-        except ChildGone:
-            raise ScriptFailed(f"the process was {workhorse.bury()}") from None
-        if message is not None and message["t"] == "done":
-            return _end(ran, message)
-        if message is not None and starting:
-            begun = monotonic()  # what its interpreter took to start is not the script's time
-        if message is not None:
-            _hear(ran, message)
-        elif left > _renew_seconds():
-            _renew(ran)
-        else:
-            raise ScriptFailed(f"timed out after {work['timeout_ms']} ms")
-
-
-def _hear(ran: Ran, message: dict[str, Any]) -> None:
-    if message["t"] == "log":
-        ran.lines.append({"level": message["level"], "text": message["text"]})
-    elif message["t"] == "transaction":
-        ran.transactions.append(message["id"])
-
-
-def _renew(ran: Ran) -> None:
-    """A transaction lives as long as its run, up to its limit."""
-    if ran.transactions:
-        renew(Fence(ran.transactions[-1], epoch=1))
-
-
-def _renew_seconds() -> float:
-    return settings.ATRIBUTO.max_job_time_ms / 3000
-
-
-def _end(ran: Ran, message: dict[str, Any]) -> None:
-    ran.seconds = message["seconds"]
-    if message["ok"]:
-        ran.result = message["result"]
-        ran.pushes = message.get("pushes", [])
-        return
-    raise ScriptFailed(
-        message["error"],
-        message["status_code"] or 500,
-        traceback=message["traceback"],
-        lines=ran.lines,
-    )
-
-
-def _work(mount: str, name: str, data: Any) -> dict[str, Any]:
+def _work(mount: str, name: str, data: Any, timeout_ms: float) -> dict[str, Any]:
     revision = Catalogue.objects.values_list("revision", flat=True).first() or 0
     return {
         "mount": mount,
@@ -155,35 +85,5 @@ def _work(mount: str, name: str, data: Any) -> dict[str, Any]:
         "back_off": None,
         "revision": revision,
         "job": None,
+        "timeout_ms": timeout_ms,
     }
-
-
-def _taken() -> Workhorse:
-    """A warm process, or a new one."""
-    with _lock:
-        for number, (surroundings, workhorse) in enumerate(_idle):
-            if surroundings == _surroundings():
-                del _idle[number]
-                return workhorse
-    return Workhorse(settings.ATRIBUTO.worker_memory_mb, fork=False)
-
-
-def _put_back(workhorse: Workhorse) -> None:
-    with _lock:
-        if len(_idle) < MOST_IDLE and not workhorse.is_fat():
-            _idle.append((_surroundings(), workhorse))
-            return
-    workhorse.close()
-
-
-@atexit.register
-def close_idle() -> None:
-    """A process that ends leaves no warm one behind."""
-    with _lock:
-        while _idle:
-            _idle.pop()[1].close()
-
-
-def _surroundings() -> str:
-    """What a process that is started now would work on."""
-    return f"{os.environ.get('DATABASE_URL')} {os.environ.get('ATRIBUTO_SERVICE_ROOTS')}"

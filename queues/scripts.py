@@ -3,19 +3,21 @@
 import importlib
 import importlib.util
 import itertools
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from django.conf import settings
 
+from allocation.logic.redaction import secrets_in
 from queues.context import ServiceFacts
 from queues.errors import ScriptNotFound, ServiceNotFound
 from queues.logic.scrub import passwords_of
 from queues.models import Script, Service
+from queues.trust import on_the_way
 
 LIFECYCLE = ("setup", "teardown")
 _numbers = itertools.count()
@@ -30,6 +32,11 @@ class LoadedService:
     scripts: dict[str, Script]
     passwords: list[str] = field(default_factory=list)  # names of options that are secret
     functions: dict[str, Callable[..., Any]] = field(default_factory=dict)
+
+    @cached_property
+    def secrets(self) -> set[str]:
+        """Those of its configuration."""
+        return secrets_in(self.facts.configuration, self.passwords)
 
     def function(self, name: str) -> Callable[..., Any] | None:
         """The script's `run`; None for a lifecycle script that is not defined."""
@@ -57,6 +64,11 @@ class Services:
         if mount not in self._loaded:
             self._loaded[mount] = loaded(mount)
         return self._loaded[mount]
+
+    def unload(self) -> None:
+        """Read every script anew when it is next called."""
+        for service in self._loaded.values():
+            service.functions.clear()
 
 
 def loaded(mount: str) -> LoadedService:
@@ -97,12 +109,14 @@ def inside(folder: Path, path: str) -> Path:
     """The file, refused when it or its folder is not below a service root, links followed."""
     roots = [Path(root).resolve() for root in settings.ATRIBUTO.service_roots]
     file = (folder / path).resolve()
-    if not any(file.is_relative_to(root) for root in roots):
+    root = next((root for root in roots if file.is_relative_to(root)), None)
+    if root is None:
         raise ScriptNotFound(f"{path} is outside the service roots", path=path)
     if not file.is_relative_to(folder.resolve()) or not file.is_file():
         raise ScriptNotFound(f"{path} is no file of the service", path=path)
-    if os.stat(file).st_mode & 0o022:
-        raise ScriptNotFound(f"{path} may be changed by others than its owner", path=path)
+    for place, reason in on_the_way(root, file):
+        name = path if place == file else place
+        raise ScriptNotFound(f"{name} {reason}", path=path)
     return file
 
 

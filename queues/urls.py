@@ -4,6 +4,7 @@ import atributo_site.rest.ids  # noqa: F401  registers <id:…>
 from queues import api_jobs as jobs
 from queues import api_operations as operations
 from queues import api_queues as queues
+from queues import api_script_runs as script_runs
 from queues import api_services as services
 
 QUEUE = "queues/<id:queue>"
@@ -15,6 +16,7 @@ urlpatterns = [
     path("services/development", services.Development.as_view(), name="api-development"),
     path("services/scripts", services.Scripts.as_view(), name="api-scripts"),
     path("services/scripts/<id:name>", services.OneScript.as_view(), name="api-script"),
+    path("services/runs/<id:key>", script_runs.OneRun.as_view(), name="api-script-run"),
     path("queues", queues.Queues.as_view(), name="api-queues"),
     path("queues/pause", queues.PauseAll.as_view(), {"queue": "pause"}, name="api-queues-pause"),
     path(

@@ -1,26 +1,33 @@
-"""Messages between a worker and its child: one JSON object per line on a socket."""
+"""Lines between a worker and its child, on a socket: one JSON object each."""
 
-import json
-import select
 import socket
-import time
+from collections import deque
+from json import dumps
+from select import select
+from time import monotonic
 from typing import Any
 
 CHUNK = 1 << 16
 
 
 class ChildGone(Exception):
-    """The other side has closed, or talks nonsense."""
+    """The other side has closed."""
+
+
+class LineTooLong(Exception):
+    """More than anybody has to say, and still no end of the line."""
 
 
 class Wire:
-    def __init__(self, sock: socket.socket) -> None:
+    def __init__(self, sock: socket.socket, longest: int | None = None) -> None:
         self.sock = sock
+        self._longest = longest
         self._begun: list[bytes] = []  # parts of a line whose end has not come
-        self._lines: list[bytes] = []
+        self._size = 0
+        self._lines: deque[bytes] = deque()
 
     def send(self, message: dict[str, Any]) -> None:
-        self.send_text(json.dumps(message))
+        self.send_text(dumps(message))
 
     def send_text(self, text: str) -> None:
         try:
@@ -28,24 +35,18 @@ class Wire:
         except OSError as error:
             raise ChildGone from error
 
-    def receive(self, timeout: float | None = None) -> dict[str, Any] | None:
-        """The next message, or None after `timeout` seconds without one."""
-        give_up = None if timeout is None else time.monotonic() + timeout
+    def receive(self, timeout: float | None = None) -> bytes | None:
+        """The next line, or None after `timeout` seconds without one."""
+        give_up = None if timeout is None else monotonic() + timeout
         while not self._lines:
-            left = None if give_up is None else max(0.0, give_up - time.monotonic())
-            if not select.select([self.sock], [], [], left)[0]:
+            left = None if give_up is None else max(0.0, give_up - monotonic())
+            if not select([self.sock], [], [], left)[0]:
                 return None
             self._read()
-        return self._first()
+        return self._lines.popleft()
 
     def close(self) -> None:
         self.sock.close()
-
-    def _first(self) -> dict[str, Any]:
-        try:
-            return json.loads(self._lines.pop(0))
-        except ValueError as error:
-            raise ChildGone from error
 
     def _read(self) -> None:
         try:
@@ -55,7 +56,14 @@ class Wire:
         if not chunk:
             raise ChildGone
         first, *others = chunk.split(b"\n")
-        self._begun.append(first)
+        self._begin(first)
         for other in others:
             self._lines.append(b"".join(self._begun))
-            self._begun = [other]
+            self._begun, self._size = [], 0
+            self._begin(other)
+
+    def _begin(self, part: bytes) -> None:
+        self._begun.append(part)
+        self._size += len(part)
+        if self._longest is not None and self._size > self._longest:
+            raise LineTooLong(f"a line of more than {self._longest} bytes")

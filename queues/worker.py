@@ -19,6 +19,7 @@ from rq.utils import now as rq_now
 
 from allocation.errors import LeaseLost
 from allocation.events import record
+from queues import script_runs
 from queues.calls import Calls
 from queues.doorbell import Bell, DoorbellQueue, TakenBell, channel_of, connection, doorbell_queue
 from queues.due import free_slots_with_work, has_due
@@ -37,6 +38,7 @@ WAIT_SECONDS = 1
 ANSWER_SECONDS = 2.0  # Redis that takes longer counts as down
 ANNOUNCE_SECONDS = 10.0
 DEGRADED_SECONDS = 1.0
+NOW_SECONDS = 0.25  # between two looks for scripts that somebody waits for
 PLANS_SECONDS = 5.0  # a plan made for a small table is not kept while it grows
 
 
@@ -58,6 +60,7 @@ class Worker(RQWorker):
         self._waiting = False
         self._announced = 0.0
         self._planned = 0.0
+        self._look_at = 0.0
         self._degraded = False
         self._alarmed = False
 
@@ -86,6 +89,8 @@ class Worker(RQWorker):
         """One wait at the doorbell, or one look at the rows while Redis is away."""
         self.keep()
         self._plan_anew()
+        if time.monotonic() > self._look_at:
+            self.run_scripts()
         try:
             bell = self.listen()
         except RedisError as error:
@@ -94,8 +99,19 @@ class Worker(RQWorker):
         self._degraded = False
         if bell is None:
             self.look()  # a delayed job may have become due, a bell may have been lost
+        elif bell.queue == script_runs.NOW:
+            self.run_scripts()
         else:
             self.pump(bell)
+
+    def run_scripts(self) -> None:
+        """Those that somebody waits for, before all jobs."""
+        stops = lambda: self._stop_requested  # noqa: E731
+        while not self._stop_requested and script_runs.run_next(
+            self.presence.holder, self.workhorse, self.keep, stops
+        ):
+            pass
+        self._look_at = time.monotonic() + NOW_SECONDS
 
     def listen(self) -> Bell | None:
         if time.monotonic() > self._announced:

@@ -14,24 +14,40 @@ from typing import Any
 from django.db import connections
 
 from queues.child import STOP_SIGNAL, become_child
-from queues.wire import ChildGone, Wire
+from queues.execution import MOST_LINES
+from queues.said import LONGEST_LINE_BYTES, Nonsense, understood
+from queues.sealing import hide_environment
+from queues.wire import ChildGone, LineTooLong, Wire
 
 UNNOTED_SECONDS = 2.0  # Redis is away: it is tried again later, not before every job
 SIGNALS = {number.value: number.name for number in signal.Signals}
+END_SECONDS = 5.0  # for a keeper to end what the scripts have started
+PAUSE_SECONDS = 0.001
+SLACK_SECONDS = 1.0
+STOPPED = {"t": "stopped", "spent": ""}
 
 
 class Workhorse:
-    """At most one living child. `memory_mb` is what it may use beyond its start."""
+    """At most one living child. `memory_mb` is what it may use beyond its start.
+
+    The child is two processes: a keeper, which we started, and the one in which scripts run.
+    """
 
     def __init__(self, memory_mb: int, *, fork: bool = sys.platform.startswith("linux")) -> None:
         self.memory_mb = memory_mb
         self._fork = fork
         self._wire: Wire | None = None
-        self._pid = 0
+        self._keeper = 0
+        self._pid = 0  # of the process with the scripts, once it has told
+        self._fault = ""
         self._fresh_bytes = 0
         self._answered = False
         self._batch = 0
         self._unnoted_until = 0.0
+        self._is_spent = False  # what is left of the batch is for another child
+        self._number = 0  # of the job in the batch whose messages are expected
+        self._lines = 0
+        self._given = 0.0
         self._tokens = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -72,17 +88,22 @@ class Workhorse:
             return 0
 
     def receive(self, timeout: float) -> dict[str, Any] | None:
-        """The child's next message, None after the time-out, ChildGone when it died."""
-        if self._wire is None:
-            raise ChildGone
-        message = self._wire.receive(timeout)
-        if message is None and self._has_ended():
-            message = self._last_words(self._wire)
-        self._answered = self._answered or message is not None
+        """The child's next message, None after the time-out, ChildGone when it died.
+
+        One that is spent is ended here; what it has not begun counts as stopped.
+        """
+        if self._is_spent:
+            return STOPPED
+        try:
+            message = self._heard(time.monotonic() + timeout)
+        except (Nonsense, LineTooLong) as error:
+            self._fault = f"ended, because it sent nonsense: {error}"
+            raise ChildGone from error
         if message is not None and message.get("unnoted"):
             self._unnoted_until = time.monotonic() + UNNOTED_SECONDS
-        if message is not None and message["batch"] != self._batch:
-            return self.receive(timeout)  # the end of an earlier batch
+        if message is not None and message.get("spent"):
+            self.kill()
+            self._is_spent = True
         return message
 
     def takes_notes(self) -> bool:
@@ -92,11 +113,12 @@ class Workhorse:
     def interrupt(self) -> None:
         """Ask the script to stop: TimedOut is raised inside it."""
         if self._pid:
-            os.kill(self._pid, STOP_SIGNAL)
+            with suppress(ProcessLookupError):
+                os.kill(self._pid, STOP_SIGNAL)
 
     def kill(self) -> str:
         """End the child with everything it started; how it ended."""
-        return self.bury() if self._pid else "gone"
+        return self.bury() if self._keeper else "gone"
 
     def bury(self) -> str:
         """End what is left of a child and reap it; its end in words.
@@ -104,18 +126,15 @@ class Workhorse:
         One that died keeps the end it had. One that only closed its wire ends here, and in
         either case so does what it started.
         """
-        for kill in (os.killpg, os.kill):
-            with suppress(ProcessLookupError, PermissionError):
-                kill(self._pid, signal.SIGKILL)
-        pid, self._pid = self._pid, 0
+        with suppress(ProcessLookupError):
+            os.kill(self._keeper, signal.SIGTERM)
+        code, fault = self._reaped(time.monotonic() + END_SECONDS), self._fault
+        self._keeper, self._pid, self._process, self._fault = 0, 0, None, ""
         if self._wire is not None:
             self._wire.close()
             self._wire = None
-        if self._process is not None:
-            code = self._process.wait()
-            self._process = None
-        else:
-            code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        if fault:
+            return fault
         if code < 0:
             return f"killed (signal {-code}, {SIGNALS.get(-code, '?')})"
         return f"exited with code {code}"
@@ -133,21 +152,73 @@ class Workhorse:
         """Whether the living child uses more memory than it may."""
         return self._resident() - self._fresh_bytes > self.memory_mb * 2**20
 
+    def _heard(self, give_up: float) -> dict[str, Any] | None:
+        """Skips what still comes of an earlier batch."""
+        while self._wire is not None:
+            line = self._wire.receive(max(0.0, give_up - time.monotonic()))
+            if line is None and self._has_ended():
+                line = self._wire.receive(0.0)
+                give_up = 0.0
+            if line is None:
+                break
+            message = understood(line)
+            self._answered = True
+            if message["batch"] == self._batch and message["t"] != "hello":
+                return self._checked(message)
+            self._skip(message)
+        if self._wire is None or give_up == 0.0:
+            raise ChildGone
+        return None
+
+    def _skip(self, message: dict[str, Any]) -> None:
+        if message["t"] == "hello" and not self._pid:  # before any script
+            self._pid = message["pid"]
+            self._fresh_bytes = self._resident()
+        elif message["batch"] >= self._batch:
+            raise Nonsense(f"about batch {message['batch']}")
+
+    def _checked(self, message: dict[str, Any]) -> dict[str, Any]:
+        """It speaks of the job whose turn it is, and of a time that has been."""
+        if message["job"] != self._number or self._lines > MOST_LINES:
+            raise Nonsense(f"about job {message['job']}, in its turn {self._number}")
+        kind = message["t"]
+        if kind == "done":
+            self._number, self._lines = self._number + 1, 0
+            self._check_time(message["begun"], message["begun"] + message["seconds"])
+        elif kind == "log":
+            self._lines += 1
+            self._check_time(message["at"], message["at"])
+        return message
+
+    def _check_time(self, first: float, last: float) -> None:
+        if first < self._given - SLACK_SECONDS or last > time.monotonic() + SLACK_SECONDS:
+            raise Nonsense(f"about the moment {first:.0f}")
+
     def _has_ended(self) -> bool:
         """A process that it started may hold its wire open: only the kernel knows."""
         if not hasattr(os, "waitid"):  # macOS before Python 3.13
             return False
         how = os.WEXITED | os.WNOHANG | os.WNOWAIT
-        return os.waitid(os.P_PID, self._pid, how) is not None
+        return os.waitid(os.P_PID, self._keeper, how) is not None
 
-    def _last_words(self, wire: Wire) -> dict[str, Any]:
-        message = wire.receive(0.0)
-        if message is None:
-            raise ChildGone
-        return message
+    def _reaped(self, give_up: float) -> int:
+        """The keeper's exit code; one that does not end by itself is killed."""
+        while True:
+            pid, status = os.waitpid(self._keeper, os.WNOHANG)
+            if pid:
+                break
+            if time.monotonic() > give_up:
+                os.kill(self._keeper, signal.SIGKILL)
+            time.sleep(PAUSE_SECONDS)
+        code = os.waitstatus_to_exitcode(status)
+        if self._process is not None:
+            self._process.returncode = code  # it is reaped
+        return code
 
     def _hand_over(self, message: dict[str, Any]) -> None:
         wire = self._ready()
+        self._is_spent, self._number, self._lines = False, 0, 0
+        self._given = time.monotonic()
         self.revoke()
         os.write(self._tokens[1], b"." * (len(message["jobs"]) - 1))
         wire.send(message)
@@ -161,24 +232,23 @@ class Workhorse:
 
     def _start(self) -> None:
         self._answered = False
+        hide_environment()
         ours, theirs = socket.socketpair()
         if self._fork:
             self._start_by_fork(ours, theirs)
         else:
             self._start_by_exec(theirs)
         theirs.close()
-        self._wire = Wire(ours)
-        self._fresh_bytes = self._resident()
+        self._wire = Wire(ours, LONGEST_LINE_BYTES)
 
     def _start_by_fork(self, ours: socket.socket, theirs: socket.socket) -> None:
         connections.close_all()  # a forked copy of a connection would disturb ours
         gc.freeze()  # a collection in the child would copy every page that the two share
-        self._pid = os.fork()
-        if self._pid == 0:
+        self._keeper = os.fork()
+        if self._keeper == 0:
             os.setpgid(0, 0)
             ours.close()
             become_child(theirs, self._tokens[0], self.memory_mb * 2**20)
-        _own_group(self._pid)
 
     def _start_by_exec(self, theirs: socket.socket) -> None:
         """For processes with threads, and where fork is not safe."""
@@ -190,17 +260,13 @@ class Workhorse:
             stdin=subprocess.DEVNULL,
             process_group=0,
         )
-        self._pid = self._process.pid
+        self._keeper = self._process.pid
 
     def _resident(self) -> int:
+        if not self._pid:
+            return 0
         try:
             with open(f"/proc/{self._pid}/statm") as file:
                 return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         except (OSError, IndexError):
             return 0
-
-
-def _own_group(pid: int) -> None:
-    """Both sides ask, so that neither can be too early."""
-    with suppress(PermissionError, ProcessLookupError):
-        os.setpgid(pid, pid)

@@ -21,6 +21,7 @@ from tests.fixtures.rest import (
     unused_limits,
     web,
 )
+from tests.fixtures.scripts import scripts_are_taken
 from tests.fixtures.servers import (
     clean_slate,
     dns_server,
@@ -67,6 +68,7 @@ __all__ = [
     "wait_until",
     "web",
     "wire",
+    "scripts_are_taken",
     "worker_process",
 ]
 

@@ -17,7 +17,7 @@ from atributo_site.console.script_runs import last_runs
 from atributo_site.console.script_terminal import address, given_data, terminal
 from atributo_site.permissions import may
 from queues import doors
-from queues.errors import BadPush, DataRefused, QueueNotFound, ScriptNotFound
+from queues.errors import BadPush, DataRefused, NoWorker, QueueNotFound, ScriptNotFound
 from queues.models import Script
 from queues.schema import check
 
@@ -49,6 +49,9 @@ class OneScript(Screen):
         except DataRefused as error:
             form.refuse(error)
             return self.shown(script, form, push=push, data=data, status=400)
+        except NoWorker as error:
+            form.error = str(error)
+            return self.shown(script, form, push=push, data=data, status=503)
         filled = address(script, None, push, ran=word)
         return redirect(filled or address(script, None, PushForm.filled({}), ran=word))
 

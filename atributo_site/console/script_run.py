@@ -6,10 +6,12 @@ from typing import Any
 
 from django.core import signing
 
+from allocation.events import Actor, acting
 from allocation.logic.redaction import unfilled, without
 from atributo_site.models import IdempotencyKey
+from queues import script_runs
 from queues.doors import run_script
-from queues.errors import ScriptFailed
+from queues.errors import ScriptFailed, ScriptStillRuns
 from queues.hiding import hiding
 from queues.models import Script
 from queues.run_now import Ran
@@ -26,6 +28,8 @@ def run(user: Any, script: Script, data: Any, *, dry_run: bool) -> str:
     """Run it; the word by which `kept` finds what came of it."""
     try:
         ran = run_script(script.service.mount, script.name, data, dry_run=dry_run)
+    except ScriptStillRuns as error:
+        came = {"key": error.key, "lines": []}
     except ScriptFailed as error:
         came = _failed(error)
     else:
@@ -45,7 +49,23 @@ def kept(script: Script, word: str) -> dict[str, Any] | None:
     came = json.loads(row.body)
     if came["script"] != _name(script):
         return None
+    if "key" in came:
+        came |= _looked_up(script, came["key"], row.user.get_username())
     return {**came, "at": row.created_at, "by": row.user.get_username()}
+
+
+def _looked_up(script: Script, key: str, user: str) -> dict[str, Any]:
+    """What has become of a run that took longer than anybody waits for."""
+    with acting(Actor(user)):
+        run = script_runs.found(key)
+    if run.answer is None:
+        return {"is_running": True}
+    data = None if run.work["data"] is None else json.loads(run.work["data"])
+    try:
+        came = _ended(script_runs.ran_of(run.answer))
+    except ScriptFailed as error:
+        came = _failed(error)
+    return _without_secrets(script, data, came)
 
 
 def _ended(ran: Ran) -> dict[str, Any]:

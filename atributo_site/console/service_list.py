@@ -11,11 +11,11 @@ from atributo_site.console.screen import Screen
 from atributo_site.permissions import may
 from queues import installation
 from queues.bundle import available
-from queues.errors import BadMount, BadService, LifecycleScriptFailed, MountTaken
+from queues.errors import BadMount, BadService, LifecycleScriptFailed, MountTaken, NoWorker
 from queues.models import Service
 
 MOST = 200
-REFUSALS = (BadMount, BadService, LifecycleScriptFailed, MountTaken)
+REFUSALS = (BadMount, BadService, LifecycleScriptFailed, MountTaken, NoWorker)
 
 
 class InstallForm(forms.Form):

@@ -7,6 +7,7 @@ from allocation.models.clock import database_now
 from allocation.transactions import Client
 from queues import installation
 from queues.models import Queue, QueuedJob, Service
+from queues.run_now import in_a_child
 from queues.target_age import set_target_age
 
 MOUNTS = ("mailer", "multiplier", "counter", "fragile", "bank", "traffic")
@@ -33,9 +34,10 @@ def is_empty() -> bool:
 
 
 def tell() -> None:
-    for name in MOUNTS:
-        if not Service.objects.filter(mount=f"/{name}").exists():
-            installation.install(name, f"/{name}")
+    with in_a_child():  # before there are workers
+        for name in MOUNTS:
+            if not Service.objects.filter(mount=f"/{name}").exists():
+                installation.install(name, f"/{name}")
     _mails()
     _numbers()
     _failures()

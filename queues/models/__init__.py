@@ -4,6 +4,7 @@ from queues.models.minute import HourCount, MinuteCount
 from queues.models.operation import Operation, OperationRefusal
 from queues.models.queue import Queue, Slot
 from queues.models.run import Run, RunLog
+from queues.models.script_run import ScriptRun
 from queues.models.service import Catalogue, Script, Service
 from queues.models.station import Station
 
@@ -20,6 +21,7 @@ __all__ = [
     "Run",
     "RunLog",
     "Script",
+    "ScriptRun",
     "Service",
     "Slot",
     "Station",

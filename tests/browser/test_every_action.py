@@ -31,7 +31,7 @@ WITHOUT_A_FORM = {  # Django's own views, which answer a POST like a GET: nothin
 
 
 @pytest.fixture
-def ground(dns_server, settings, user_as, migrated_database, monkeypatch):
+def ground(dns_server, settings, user_as, migrated_database, monkeypatch, scripts_are_taken):
     """What every deed may count on: people with a password, and a nameserver."""
     monkeypatch.setenv("DATABASE_URL", migrated_database.url)  # a script is run by a child
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # it is quick

@@ -69,10 +69,9 @@ def test_a_process_that_fell_silent_is_shown_so_and_counts_no_more(client_as):
     assert backend.connections == {}
 
 
-def test_a_script_process_is_named_after_its_worker(monkeypatch):
+def test_a_script_process_is_named_after_its_worker():
     from atributo_site import live_pools
 
-    monkeypatch.setattr(live_pools.os, "getppid", lambda: 4711)
     host = live_pools.socket.gethostname()
     Lease.objects.acquire("worker/b", f"{host}:4711:abcd", 30)
-    assert live_pools.this_process().startswith("worker/b script ")
+    assert live_pools.this_process(4711).startswith("worker/b script ")

@@ -15,7 +15,6 @@ from allocation.models.clock import database_now
 from queues import installation, run_now
 from queues.models import QueuedJob, Slot
 from queues.repairs import REPAIRS
-from queues.workhorse import Workhorse
 from tests.queues.hands import Hands
 
 ROOT = Path(__file__).parent / "services"
@@ -44,18 +43,15 @@ def probe(service_roots, transactional_db):
 
 @pytest.fixture
 def scripts_see_this_database(monkeypatch, migrated_database):
-    """Scripts that run at once do so in a process that is started with this environment."""
+    """Scripts that a command runs do so in a process that is started with this environment."""
     monkeypatch.setenv("DATABASE_URL", migrated_database.url)
 
 
 @pytest.fixture
-def scripts_start_quickly(scripts_see_this_database, monkeypatch):
-    """By a fork, which a web server must not do and this process may: no interpreter starts."""
-    forked = lambda memory_mb, fork: Workhorse(memory_mb)  # noqa: E731
-    run_now.close_idle()
-    monkeypatch.setattr(run_now, "Workhorse", forked)
-    yield
-    run_now.close_idle()
+def scripts_start_quickly(scripts_see_this_database):
+    """In a child of this process, by a fork: no worker and no interpreter has to start."""
+    with run_now.in_a_child(fork=True):
+        yield
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from atributo_site.rest.idempotency import remove_expired
 
 FIVE = '<span class="key">n: </span><span class="plain">5</span>'
 PROBE = "/services/probe/-/scripts/checked/"
-pytestmark = pytest.mark.usefixtures("probe", "scripts_see_this_database")
+pytestmark = pytest.mark.usefixtures("probe", "scripts_start_quickly")
 
 
 @pytest.fixture

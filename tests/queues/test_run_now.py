@@ -3,7 +3,7 @@
 import pytest
 
 from queues.errors import ScriptFailed
-from queues.run_now import Ran, _follow
+from queues.following import follow
 
 
 class Workhorse:
@@ -16,6 +16,12 @@ class Workhorse:
 
     def give(self, work, deadline):
         pass
+
+    def kill(self):
+        pass
+
+    def is_fat(self):
+        return False
 
     def start_seconds(self, allowed):
         return 0.0 if self._answered else allowed
@@ -37,9 +43,7 @@ SAID = {
 
 
 def ran(workhorse):
-    found = Ran()
-    _follow(found, workhorse, {"timeout_ms": 30_000}, 30.0, lambda: workhorse.now)
-    return found
+    return follow(workhorse, {"timeout_ms": 30_000}, monotonic=lambda: workhorse.now)
 
 
 def test_the_start_of_its_interpreter_is_not_the_scripts_time():

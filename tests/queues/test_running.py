@@ -193,9 +193,8 @@ def test_a_time_out_cannot_be_swallowed(queue, probe, hands, tmp_path, stubborn)
 
 def test_a_time_out_before_the_process_can_listen_is_one(queue, probe, hands, tmp_path):
     wait, data = {"mount": probe, "name": "wait"}, {"started": file_of(tmp_path, "s")}
-    queue.push(wait, {**data, "go": str(tmp_path), "deaf": True})
-    hands.drain()  # the process that runs the next one hears nothing from here on
-    job = queue.get(queue.push(wait, {**data, "go": file_of(tmp_path, "go")}, timeout=100))
+    endless = {**data, "go": file_of(tmp_path, "go"), "deaf": True}
+    job = queue.get(queue.push(wait, endless, timeout=100))
     hands.drain()
     assert job.failures == ["timed out after 100 ms"]
 

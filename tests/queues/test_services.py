@@ -193,7 +193,9 @@ def test_a_link_out_of_the_root_is_refused(transactional_db, folder, tmp_path):
 
 def test_a_script_that_others_may_change_is_refused(transactional_db, folder):
     (folder(**{"a.py": "def run(context): pass"}) / "a.py").chmod(0o666)
-    with pytest.raises(BadService, match="may be changed by others"):
+    with pytest.raises(
+        BadService, match=r"a\.py may be changed by everybody \(mode 0666\): chmod o-w"
+    ):
         installation.install("made", "/made")
 
 

@@ -39,7 +39,7 @@ class ManagedProcess:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 cwd=ROOT,
-                env={**environment, "PYTHONUNBUFFERED": "1", MARK: str(self._directory)},
+                env={**environment, "PYTHONUNBUFFERED": "1", **_marked(self._directory)},
                 start_new_session=True,
             )
         self._guard.watch(self._process)
@@ -110,6 +110,11 @@ class ManagedProcess:
 
     def _story(self):
         return Story(self)
+
+
+def _marked(directory):
+    """Workers hide their environment, but for what scripts may see."""
+    return {MARK: str(directory), "ATRIBUTO_SCRIPT_ENV": MARK}
 
 
 class Story:

@@ -14,7 +14,7 @@ SCRIPTS = "/api/v1/services/scripts/transfer?mount=/bank"
 
 
 @pytest.fixture(autouse=True)
-def here(scripts_see_this_database):
+def here(scripts_start_quickly):
     """Scripts that run at once look at this test's database."""
 
 

@@ -8,6 +8,7 @@ from django.core.management.base import CommandError, CommandParser
 from atributo_site.commands import AtributoCommand
 from queues.doors import run_script
 from queues.effects import dry_run_shown
+from queues.run_now import in_a_child
 
 
 class Command(AtributoCommand):
@@ -26,7 +27,8 @@ class Command(AtributoCommand):
 
     def perform(self, **options: Any) -> None:
         dry_run = options["dry_run"]
-        ran = run_script(options["mount"], options["name"], data_of(options), dry_run=dry_run)
+        with in_a_child():
+            ran = run_script(options["mount"], options["name"], data_of(options), dry_run=dry_run)
         self.lines([f"{line['level']}: {line['text']}" for line in ran.lines], self.stderr)
         self.show(dry_run_shown(ran) if dry_run else ran.result)
 

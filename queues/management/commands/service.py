@@ -10,6 +10,7 @@ from atributo_site.commands import AtributoCommand
 from queues import bundle, installation
 from queues.management.subcommands import Subcommands
 from queues.models import Service
+from queues.run_now import in_a_child
 from queues.shown import service_shown
 
 
@@ -42,7 +43,8 @@ class Command(AtributoCommand):
         development.add_argument("state", choices=["on", "off"])
 
     def perform(self, **options: Any) -> None:
-        getattr(self, f"_{options['action']}")(options)
+        with in_a_child():
+            getattr(self, f"_{options['action']}")(options)
 
     def _list(self, options: dict[str, Any]) -> None:
         installed = Service.objects.prefetch_related("scripts")

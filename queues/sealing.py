@@ -1,0 +1,125 @@
+"""What a process gives up before it loads a script: credentials, descriptors, privileges."""
+
+import ctypes
+import os
+import resource
+import sys
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from dataclasses import replace
+
+from django.conf import settings
+
+ALLOWED = {"PATH", "HOME", "LANG", "TZ", "TMPDIR", "VIRTUAL_ENV"}
+ALLOWED_BEGINNINGS = ("LC_", "PYTHON")
+ENV_START, ENV_END = 50, 51  # fields of /proc/self/stat, counted from 1
+PR_CAPBSET_DROP = 24
+CAP_SYS_PTRACE, CAP_SYS_RESOURCE = 19, 24
+CAPABILITY_VERSION = 0x20080522
+SETS = ("effective", "permitted", "inheritable")
+
+
+def for_scripts(environ: Mapping[str, str], more: Collection[str]) -> dict[str, str]:
+    """The variables that a script may see."""
+    return {
+        name: value
+        for name, value in environ.items()
+        if name in ALLOWED or name in more or name.startswith(ALLOWED_BEGINNINGS)
+    }
+
+
+def hide_environment() -> None:
+    """Leave in /proc/PID/environ what scripts may see; `os.environ` itself stays as it is.
+
+    A script may read that file of every process of its user, its worker's included.
+    """
+    block = _environment_block()
+    if block is None:
+        return
+    start, size = block
+    whole = dict(os.environ)
+    shown = b"".join(
+        os.fsencode(f"{name}={value}") + b"\0"
+        for name, value in for_scripts(whole, settings.ATRIBUTO.script_env).items()
+    )
+    os.environ.clear()  # nothing of the C library may point into the block any more
+    ctypes.memset(start, 0, size)
+    ctypes.memmove(start, shown[: size - 1], min(len(shown), size - 1))
+    os.environ.update(whole)
+
+
+def _environment_block() -> tuple[int, int] | None:
+    """Address and size of what this process was started with; None where nobody tells."""
+    try:
+        with open("/proc/self/stat") as file:
+            fields = file.read().rpartition(")")[2].split()
+    except OSError:
+        return None
+    start, end = int(fields[ENV_START - 3]), int(fields[ENV_END - 3])
+    return (start, end - start) if 0 < start < end else None
+
+
+def forget_credentials() -> None:
+    """Scripts sign nothing, so their process needs no key; the database's password stays."""
+    whole = dict(os.environ)
+    os.environ.clear()
+    os.environ.update(for_scripts(whole, settings.ATRIBUTO.script_env))
+    kept = replace(settings.ATRIBUTO, secret_key="", old_secret_key="")
+    nothing = {"SECRET_KEY": "", "SECRET_KEY_FALLBACKS": [], "ATRIBUTO": kept}
+    for place in (settings, sys.modules.get(settings.SETTINGS_MODULE)):
+        for name, value in nothing.items() if place is not None else ():
+            setattr(place, name, value)
+
+
+def let_go_of_descriptors(kept: Collection[int]) -> None:
+    """Make the rest lead nowhere; not closed, because objects that own a number still live."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in open_descriptors():
+        if number not in {1, 2, nowhere, *kept}:
+            with suppress(OSError):  # the one by which they were listed
+                os.dup2(nowhere, number, inheritable=number == 0)
+    os.close(nowhere)
+
+
+def open_descriptors() -> set[int]:
+    """By their numbers; the one that lists them is among them."""
+    try:
+        return {int(name) for name in os.listdir("/proc/self/fd")}
+    except OSError:  # not Linux
+        return set()
+
+
+def limit_memory(more_bytes: int) -> None:
+    """An allocation beyond the limit fails inside the script, which cannot raise it again."""
+    try:
+        with open("/proc/self/statm") as file:
+            now = int(file.read().split()[0]) * resource.getpagesize()
+    except OSError:  # not Linux: the parent still watches
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = now + more_bytes
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    _drop_capabilities({CAP_SYS_RESOURCE, CAP_SYS_PTRACE})
+
+
+class _Header(ctypes.Structure):
+    _fields_ = [("version", ctypes.c_uint32), ("pid", ctypes.c_int)]
+
+
+class _Sets(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint32) for name in SETS]
+
+
+def _drop_capabilities(unwanted: Collection[int]) -> None:
+    """Root may raise limits and look into other processes by these; others have none of them."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if not hasattr(libc, "capset"):
+        return
+    header, sets = _Header(CAPABILITY_VERSION, 0), (_Sets * 2)()
+    libc.capget(ctypes.byref(header), ctypes.byref(sets))
+    for number in unwanted:
+        libc.prctl(PR_CAPBSET_DROP, number, 0, 0, 0)
+        for name in SETS:
+            setattr(sets[0], name, getattr(sets[0], name) & ~(1 << number))
+    libc.capset(ctypes.byref(header), ctypes.byref(sets))

@@ -1,0 +1,74 @@
+"""Whose files are run as code: those that nobody but us and root can have written."""
+
+import grp
+import os
+import pwd
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+MOST_REASONS = 20
+
+
+def distrust(path: Path) -> str:
+    """Why somebody else may have written a file or changed a folder; nothing if nobody can."""
+    facts = path.stat()
+    mode = facts.st_mode
+    if facts.st_uid not in _owners():
+        return f"belongs to {_user(facts.st_uid)}, who is neither its worker's user nor root"
+    if mode & 0o002:
+        return f"may be changed by everybody (mode {mode & 0o7777:04o}): chmod o-w"
+    if mode & 0o020 and not _is_alone(facts.st_gid, facts.st_uid):
+        return f"may be changed by the group {_group(facts.st_gid)}: chmod g-w"
+    return ""
+
+
+def is_private(group: Any, user: Any) -> bool:
+    """The user's own group, by its name, with no other member: umask 002 is meant for it."""
+    alone = set(group.gr_mem) <= {user.pw_name}
+    return user.pw_gid == group.gr_gid and group.gr_name == user.pw_name and alone
+
+
+def on_the_way(root: Path, file: Path) -> Iterator[tuple[Path, str]]:
+    """From the root down to the file: what stands there and is not trusted, and why."""
+    for path in (*reversed(file.parents), file):
+        if path.is_relative_to(root) and (reason := distrust(path)):
+            yield path, reason
+
+
+def below(folder: Path) -> list[str]:
+    """The same for all that a service's folder holds; what a script may import is code, too."""
+    reason = distrust(folder)
+    found = [f"the folder {reason}"] if reason else []
+    for place, folders, files in os.walk(folder):
+        for name in [*folders, *files]:
+            path = Path(place, name)
+            if not path.is_symlink() and (reason := distrust(path)):
+                found.append(f"{path.relative_to(folder)} {reason}")
+    return sorted(found)[:MOST_REASONS]
+
+
+def _is_alone(gid: int, uid: int) -> bool:
+    try:
+        return is_private(grp.getgrgid(gid), pwd.getpwuid(uid))
+    except KeyError:  # an id without a name, as in many containers
+        return False
+
+
+def _owners() -> set[int]:
+    """Whoever may change this program gains nothing by changing a service."""
+    return {os.geteuid(), 0, Path(__file__).stat().st_uid}
+
+
+def _user(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"user {uid}"
+
+
+def _group(gid: int) -> str:
+    try:
+        return grp.getgrgid(gid).gr_name
+    except KeyError:
+        return str(gid)
