@@ -14,7 +14,7 @@ from queues import ledger, left_behind
 from queues.finish import finish
 from queues.logic.lifecycle import Outcome
 from queues.refusals import count_refused
-from queues.reserved import Batch, Reserved, reserve
+from queues.reserved import Batch, Reserved, reserve, reserve_callback
 from queues.ring import call_any
 from queues.settle import Ending
 from queues.slots import HeldSlot, lease_seconds
@@ -26,6 +26,7 @@ log = structlog.get_logger(__name__)
 
 SHORT_SECONDS = 0.02  # what ends sooner is written with its batch
 SLICE_SECONDS = 5.0  # then the other queues have their turn
+FIRST_SLICE_SECONDS = 0.5  # of a queue that did not wait for its turn
 LARGEST_BATCH = 256
 LARGEST_MESSAGE = 1024 * 1024  # characters of data: while it is handed over no lease is renewed
 DATABASE_PAUSE_SECONDS = 0.1
@@ -41,15 +42,19 @@ class Pump:
     is_called: Callable[[], bool] = lambda: False
     reserve: Callable[[HeldSlot, int], Batch | None] = reserve
     call: Callable[[HeldSlot], None] = call_any  # for work of this queue that it leaves
+    is_wanted: Callable[[], bool] = lambda: False  # another queue must not wait
+    slice_seconds: float = SLICE_SECONDS
     _size: int = field(default=1, init=False)
 
     def run(self) -> bool:
         """Whether work may be left when it returns; LeaseLost when the slot went to another."""
-        over = time.monotonic() + SLICE_SECONDS
-        while time.monotonic() < over and not self.is_stopping():
-            batch = self.reserve(self.slot, self._size)
+        over = time.monotonic() + self.slice_seconds
+        while not self.is_stopping():
+            is_over = time.monotonic() > over or self.is_wanted()
+            # Even then a callback follows its run at once.
+            batch = reserve_callback(self.slot) if is_over else self.reserve(self.slot, self._size)
             if batch is None:
-                return False
+                return is_over
             self._play(batch)
             self.keep_alive()
         return True

@@ -10,14 +10,13 @@ from django.db.transaction import atomic
 from allocation.events import record
 from allocation.leases import HeldLease
 from queues import left_behind, sql
+from queues.callbacks import push_callbacks
 from queues.dialect import dialect
-from queues.ids import get_job_ids
-from queues.ledger import push_callback
 from queues.logic.lifecycle import Outcome, Status
 from queues.models import QueuedJob, Run, Slot
 from queues.reserved import Reserved
-from queues.ring import ring
-from queues.settle import Ending, Settled, settle
+from queues.settle import Ending, settle
+from queues.station_work import ring_queue
 
 LOST = "the worker died"
 
@@ -96,12 +95,7 @@ def _lose(job: QueuedJob, holder: str, now: datetime, using: str) -> None:
         outcome=Outcome.LOST, ended_at=Now(), error=LOST
     )
     record("run.lost", f"job:{job.pk}", using=using, attempt=job.attempt, holder=holder)
-    if settled.callback is not None:
-        _push_callback(job.queue_id, settled, using)
-
-
-def _push_callback(queue_id: int, settled: Settled, using: str) -> None:
-    push_callback(queue_id, settled, get_job_ids(1)[0], using)
+    push_callbacks([settled], using)
 
 
 def as_reserved(job: QueuedJob, attempt: int) -> Reserved:
@@ -113,4 +107,4 @@ def as_reserved(job: QueuedJob, attempt: int) -> Reserved:
 
 
 def _ring(slot: Slot, using: str) -> None:
-    ring(slot.queue_id, slot.queue.name, using=using)
+    ring_queue(slot.queue_id, slot.queue.name, using=using)

@@ -2,6 +2,7 @@
 
 from functools import cache
 
+from queues import sql
 from queues.dialect import Dialect
 
 
@@ -15,9 +16,27 @@ def choose_slots(d: Dialect, condition: str = "TRUE") -> str:
             SELECT s.id FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
             WHERE s.holder = '' AND (s.rung_at IS NULL OR s.rung_at < {d.later})
             AND s.queue_id = %s AND s.number < q.max_workers
-            AND q.paused_at IS NULL AND q.deleted_at IS NULL AND {condition}
+            AND {sql.is_open(d)} AND {condition}
             ORDER BY s.number LIMIT %s {d.lock and "FOR UPDATE OF s SKIP LOCKED"}
         {end} RETURNING id, number"""
+
+
+@cache
+def is_idle(d: Dialect) -> str:
+    """A condition: nobody is on the way to this queue. Parameters: seconds, queue."""
+    return f"""
+        NOT EXISTS (
+            SELECT 1 FROM queues_slot r WHERE r.rung_at > {d.later} AND r.holder = ''
+            AND r.queue_id = %s
+        )"""
+
+
+@cache
+def choose_slots_and_tell(d: Dialect, condition: str = "TRUE") -> str:
+    """On PostgreSQL: also whether the queue was idle before. Parameters: those of both."""
+    return f"""
+        WITH rung AS ({choose_slots(d, condition)})
+        SELECT rung.id, rung.number, {is_idle(d)} FROM rung ORDER BY rung.number"""
 
 
 @cache
@@ -30,8 +49,8 @@ def acquire(d: Dialect) -> str:
     share = "FOR SHARE" if d.vendor == "postgresql" else ""
     return f"""
         WITH q AS (
-            SELECT id, max_workers FROM queues_queue
-            WHERE paused_at IS NULL AND deleted_at IS NULL AND name = %s {share}
+            SELECT q.id, q.max_workers FROM queues_queue q
+            WHERE q.name = %s AND {sql.is_open(d)} {share}
         )
         UPDATE queues_slot SET holder = %s, epoch = epoch + 1, rung_at = NULL,
             leased_until = {d.later}
@@ -42,6 +61,15 @@ def acquire(d: Dialect) -> str:
             AND above.number >= (SELECT max_workers FROM q) AND above.holder <> ''
         )
         RETURNING id, epoch, queue_id"""
+
+
+@cache
+def unring(d: Dialect) -> str:
+    """A bell was answered, and the slot could not be taken. Parameters: queue name, number."""
+    return """
+        UPDATE queues_slot SET rung_at = NULL
+        WHERE queue_id = (SELECT id FROM queues_queue WHERE name = %s)
+        AND number = %s AND holder = '' AND rung_at IS NOT NULL"""
 
 
 @cache

@@ -45,12 +45,29 @@ class HeldSlot:
 
 
 def acquire(queue: str, number: int, holder: str, *, using: str = "default") -> HeldSlot | None:
-    """None when the slot is taken, too many, or its queue is paused or gone."""
+    """None when the slot is taken, too many, or its queue is paused or gone.
+
+    Then nobody is on the way to it any more: whoever lets the queue go on from now on rings. Who
+    did so a moment ago did not, so we look once more.
+    """
+    slot = _acquire(queue, number, holder, using)
+    if slot is None and _unring(queue, number, using):
+        slot = _acquire(queue, number, holder, using)
+    return slot
+
+
+def _acquire(queue: str, number: int, holder: str, using: str) -> HeldSlot | None:
     d = dialect(using)
     with hot_cursor(using) as cursor:
         cursor.execute(slot_sql.acquire(d), [queue, holder, d.seconds(lease_seconds()), number])
         row = cursor.fetchone()
     return None if row is None else HeldSlot(row[0], row[1], row[2], queue, number, holder, using)
+
+
+def _unring(queue: str, number: int, using: str) -> bool:
+    with hot_cursor(using) as cursor:
+        cursor.execute(slot_sql.unring(dialect(using)), [queue, number])
+        return cursor.rowcount == 1
 
 
 def lease_seconds() -> float:
