@@ -72,10 +72,10 @@ class Ear:
 
     def answered(self, bell: Bell, seconds: float) -> None:
         """If others waited meanwhile, they come first for as long as this took."""
-        if bell.first and self._others_wait():
+        if bell.first and self.others_wait():
             self._patient_until = self._monotonic() + min(seconds, LONGEST_PATIENCE_SECONDS)
 
-    def _others_wait(self) -> bool:
+    def others_wait(self) -> bool:
         try:
             return self._redis.exists(*(each.key for each in self._others)) > 0
         except RedisError as error:
@@ -89,15 +89,11 @@ class Ear:
         return self._monotonic() < self._patient_until
 
     def _peek(self, queue_id: int, doorbells: list[Queue]) -> Bell | None:
-        with self._redis.pipeline(transaction=False) as pipeline:
-            for each in doorbells:
-                pipeline.lrange(each.key, 0, -1)
-            lists: list[list[Any]] = pipeline.execute()
-        for each, message_ids in zip(doorbells, lists, strict=True):
+        for each in doorbells:
+            message_ids: list[Any] = self._redis.lrange(each.key, 0, -1)
             for message_id in message_ids:
-                if queue_id_of(message_id) in {None, queue_id}:
-                    continue
-                if self._redis.lrem(each.key, 1, message_id):  # of many workers one goes
+                others = queue_id_of(message_id) not in {None, queue_id}
+                if others and self._redis.lrem(each.key, 1, message_id):  # of many workers one goes
                     return self._taken(message_id, first=True)
         return None
 

@@ -26,7 +26,6 @@ log = structlog.get_logger(__name__)
 
 SHORT_SECONDS = 0.02  # what ends sooner is written with its batch
 SLICE_SECONDS = 5.0  # then the other queues have their turn
-FIRST_SLICE_SECONDS = 0.5  # of a queue that did not wait for its turn
 LARGEST_BATCH = 256
 LARGEST_MESSAGE = 1024 * 1024  # characters of data: while it is handed over no lease is renewed
 DATABASE_PAUSE_SECONDS = 0.1
@@ -43,12 +42,11 @@ class Pump:
     reserve: Callable[[HeldSlot, int], Batch | None] = reserve
     call: Callable[[HeldSlot], None] = call_any  # for work of this queue that it leaves
     is_wanted: Callable[[], bool] = lambda: False  # another queue must not wait
-    slice_seconds: float = SLICE_SECONDS
     _size: int = field(default=1, init=False)
 
     def run(self) -> bool:
         """Whether work may be left when it returns; LeaseLost when the slot went to another."""
-        over = time.monotonic() + self.slice_seconds
+        over = time.monotonic() + SLICE_SECONDS
         while not self.is_stopping():
             is_over = time.monotonic() > over or self.is_wanted()
             # Even then a callback follows its run at once.

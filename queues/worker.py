@@ -24,7 +24,7 @@ from queues.doorbell import Bell, connection
 from queues.due import free_slots_with_work
 from queues.ear import Ear
 from queues.presence import Presence
-from queues.pump import FIRST_SLICE_SECONDS, SLICE_SECONDS, Pump
+from queues.pump import Pump
 from queues.slots import HeldSlot, acquire
 from queues.statements import forget_plans
 from queues.station_work import call_all
@@ -36,6 +36,7 @@ log = structlog.get_logger(__name__)
 ANSWER_SECONDS = 2.0  # Redis that takes longer counts as down
 ANNOUNCE_SECONDS = 10.0
 DEGRADED_SECONDS = 1.0
+TURN_SECONDS = 0.5  # of a queue that did not wait for its turn, while others do
 PLANS_SECONDS = 5.0  # a plan made for a small table is not kept while it grows
 
 
@@ -53,6 +54,7 @@ class Worker(RQWorker):
         self.workhorse = Workhorse(settings.ATRIBUTO.worker_memory_mb)
         self.calls = Calls(redis)
         self._called: Bell | None = None  # away from the slot that it works at
+        self._turn_until = 0.0
         self._waiting = False
         self._announced = 0.0
         self._planned = 0.0
@@ -125,7 +127,7 @@ class Worker(RQWorker):
         if slot is None:
             return
         begun = time.monotonic()
-        pump = self._pump(slot, FIRST_SLICE_SECONDS if bell.first else SLICE_SECONDS)
+        pump = self._pump(slot, bell)
         more = self._run(pump) if self.post is None else self._run_at(self.post, pump)
         self.ear.answered(bell, time.monotonic() - begun)
         if more is not None:  # a push may have found the slot still taken
@@ -163,7 +165,8 @@ class Worker(RQWorker):
         pump.slot.release()
         return more
 
-    def _pump(self, slot: HeldSlot, slice_seconds: float) -> Pump:
+    def _pump(self, slot: HeldSlot, bell: Bell) -> Pump:
+        self._turn_until = time.monotonic() + TURN_SECONDS
         return Pump(
             slot,
             self.workhorse,
@@ -171,14 +174,20 @@ class Worker(RQWorker):
             self.keep,
             lambda: self._stop_requested,
             self.calls.heard,
-            is_wanted=lambda: self._is_called_away(slot),
-            slice_seconds=slice_seconds,
+            is_wanted=lambda: self._is_called_away(slot) or (bell.first and self._is_turn_over()),
         )
 
     def _is_called_away(self, slot: HeldSlot) -> bool:
         if self._called is None:
             self._called = self.ear.urgent(slot.queue_id, shared=self._takes_shared())
         return self._called is not None
+
+    def _is_turn_over(self) -> bool:
+        now = time.monotonic()
+        if now < self._turn_until:
+            return False
+        self._turn_until = now + TURN_SECONDS
+        return self.ear.others_wait()
 
     def _takes_shared(self) -> bool:
         return self.post is None or self.post.takes_shared
