@@ -118,16 +118,17 @@ def _insert(prepared: Prepared, text: str | None) -> int | None:
 def _insert_and_ring(prepared: Prepared, facts: list[Any]) -> int | None:
     """One round trip; who is to be called is stored with the job."""
     queue_id = prepared.queue_id
-    called = [-RING_AGAIN_SECONDS, queue_id, 1, -MESSAGE_SECONDS, queue_id]
+    called = [-RING_AGAIN_SECONDS, queue_id, 1, queue_id, -RING_AGAIN_SECONDS]
+    called += [-MESSAGE_SECONDS, queue_id]
     with hot_cursor(prepared.using) as cursor:
         cursor.execute(push_sql.push_and_ring(dialect(prepared.using)), [*facts, *called])
         stored = cursor.fetchone()
     if stored is None:
         return None
-    job_id, slot_id, number, idle = stored
+    job_id, slot_id, number, idle, watched = stored
     if slot_id is not None:
         call(queue_id, prepared.queue, [(slot_id, number)], first=idle)
-    else:  # whoever has just freed a slot did not see the job, nor this statement that it is free
+    elif not watched:  # whoever has just freed a slot saw no job, and this statement no free slot
         ring(queue_id, prepared.queue, using=prepared.using)
     _ring_ahead(prepared, [job_id])
     return job_id

@@ -54,7 +54,7 @@ def acquire(d: Dialect) -> str:
         )
         UPDATE queues_slot SET holder = %s, epoch = epoch + 1, rung_at = NULL,
             leased_until = {d.later}
-        WHERE queue_id = (SELECT id FROM q) AND number = %s AND holder = ''
+        WHERE {_alone(d, "queue_id = (SELECT id FROM q) AND number = %s AND holder = ''")}
         AND number < (SELECT max_workers FROM q)
         AND NOT EXISTS (
             SELECT 1 FROM queues_slot above WHERE above.queue_id = (SELECT id FROM q)
@@ -82,6 +82,28 @@ def renew(d: Dialect) -> str:
 
 @cache
 def release(d: Dialect) -> str:
-    return """
+    """Parameters: slot, epoch."""
+    return f"""
         UPDATE queues_slot SET holder = '', leased_until = NULL, rung_at = NULL
-        WHERE id = %s AND epoch = %s AND holder <> ''"""
+        WHERE {_alone(d, "id = %s AND epoch = %s AND holder <> ''")}"""
+
+
+@cache
+def watch(d: Dialect, condition: str) -> str:
+    """A slot that is held or rung, and stays so until this transaction ends: see _alone.
+
+    So whoever takes or leaves it looks for jobs afterwards, and finds what is pushed here. A
+    slot that was freed since the statement began is not returned. Parameters: queue, re-ring
+    seconds.
+    """
+    return f"""
+        SELECT s.id FROM queues_slot s
+        WHERE s.queue_id = %s AND (s.holder <> '' OR s.rung_at > {d.later}) AND {condition}
+        LIMIT 1 FOR KEY SHARE"""
+
+
+def _alone(d: Dialect, condition: str) -> str:
+    """The slot of this condition, once nobody watches it any more; renewals do not wait."""
+    if not d.lock:
+        return condition
+    return f"id = (SELECT id FROM queues_slot WHERE {condition} FOR UPDATE)"

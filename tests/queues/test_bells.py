@@ -22,7 +22,8 @@ from queues.worker import Worker
 FIRST = f"rq:queue:{CHANNEL}-first"
 OTHERS = f"rq:queue:{CHANNEL}"
 WAITS_FOR_A_ROW = """
-    SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+    SELECT count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'
 """
 
 
@@ -77,7 +78,7 @@ def test_a_push_that_meets_the_end_of_the_job_before_rings(
             id=1, queue=Queue.objects.get(name="work"), script="x", unique_key="k"
         )
         pusher.start()  # its statement has begun, and waits to see what becomes of that key
-        wait_until(lambda: in_another_connection(someone_waits))
+        wait_until(lambda: in_another_connection(how_many_wait) == 1)
         in_another_connection(slot.release)
         assert in_another_connection(lambda: has_due(slot.queue_id)) is False
         1 / 0  # noqa: B018
@@ -85,15 +86,53 @@ def test_a_push_that_meets_the_end_of_the_job_before_rings(
     assert redis_connection.llen(FIRST) == 1
 
 
+@pytest.mark.only_on("postgresql")
+def test_a_slot_is_not_left_while_a_push_that_saw_it_taken_commits(
+    queue, act, redis_connection, wait_until
+):
+    """Whoever leaves the slot waits for that push, and sees its job."""
+    slot = slots.acquire("work", 0, "worker")
+    seen = []
+    leaver = threading.Thread(target=leave_and_look, args=(slot, seen))
+    pusher = threading.Thread(target=push_and_close, args=(queue, act))
+    with atomic():
+        list(Queue.objects.select_for_update().filter(name="work"))
+        pusher.start()  # it has looked at the slots, and its commit waits for the queue's row
+        wait_until(lambda: in_another_connection(how_many_wait) == 1)
+        leaver.start()
+        wait_until(lambda: in_another_connection(how_many_wait) == 2)
+    pusher.join()
+    leaver.join()
+    assert seen == [True]
+
+
+@pytest.mark.only_on("postgresql")
+def test_a_renewal_does_not_wait_for_pushes(queue, act, wait_until):
+    slot = slots.acquire("work", 0, "worker")
+    pusher = threading.Thread(target=push_and_close, args=(queue, act))
+    with atomic():
+        list(Queue.objects.select_for_update().filter(name="work"))
+        pusher.start()
+        wait_until(lambda: in_another_connection(how_many_wait) == 1)
+        in_another_connection(slot.renew)
+    pusher.join()
+
+
 def push_and_close(queue, act):
     queue.push(act, unique_key="k")
     connections.close_all()
 
 
-def someone_waits():
+def leave_and_look(slot, seen):
+    slot.release()
+    seen.append(has_due(slot.queue_id))
+    connections.close_all()
+
+
+def how_many_wait():
     with connection.cursor() as cursor:
         cursor.execute(WAITS_FOR_A_ROW)
-        return cursor.fetchone() is not None
+        return cursor.fetchone()[0]
 
 
 def in_another_connection(step):
