@@ -47,15 +47,19 @@ class Pump:
     def run(self) -> bool:
         """Whether work may be left when it returns; LeaseLost when the slot went to another."""
         over = time.monotonic() + SLICE_SECONDS
+        is_over = False
         while not self.is_stopping():
-            is_over = time.monotonic() > over or self.is_wanted()
-            # Even then a callback follows its run at once.
-            batch = reserve_callback(self.slot) if is_over else self.reserve(self.slot, self._size)
+            # A callback follows its run at once, though the time slice is over.
+            batch = reserve_callback(self.slot) if is_over else self._reserved()
             if batch is None:
                 return is_over
             self._play(batch)
             self.keep_alive()
+            is_over = is_over or time.monotonic() > over or self.is_wanted()
         return True
+
+    def _reserved(self) -> Batch | None:
+        return self.reserve(self.slot, self._size)
 
     def _play(self, batch: Batch) -> None:
         """Run a batch; nothing of it is held any more when this returns."""

@@ -9,7 +9,7 @@ from django.db import connection, connections
 from django.db.transaction import atomic
 
 import queues
-from queues import slots
+from queues import pump, slots
 from queues.doorbell import CHANNEL, Bell
 from queues.doorbell import connection as redis_of
 from queues.due import has_due
@@ -271,6 +271,26 @@ def test_a_bell_ahead_finds_a_slot_that_is_rung_already(call, redis_connection):
     queue_id = call("work", leftover=True)
     assert ring_ahead(queue_id, "work") == 1
     assert (redis_connection.llen(FIRST), redis_connection.llen(OTHERS)) == (1, 1)
+
+
+def test_queues_with_a_backlog_take_turns(act, call, in_process, redis_connection, monkeypatch):
+    monkeypatch.setattr(pump, "SLICE_SECONDS", 0.01)
+    for name in "abc":
+        queues.create(name).push_many(act, [{"sleep": 0.02}] * 3)
+        redis_connection.delete(FIRST)
+        call(name, leftover=True)
+    for _ in range(9):
+        in_process.round()
+    jobs = QueuedJob.objects.order_by("started_at").values_list("queue__name", flat=True)
+    assert "".join(jobs) == "abcabcabc"
+
+
+def test_whoever_is_called_away_has_run_a_job_before(probe, act, in_process):
+    first, second = queues.create("first").push(act), queues.create("second").push(act)
+    in_process.round()
+    assert QueuedJob.objects.get(pk=first).status == "complete"
+    in_process.round()
+    assert QueuedJob.objects.get(pk=second).status == "complete"
 
 
 def test_jobs_of_another_queue_wait_for_the_running_job_only(
