@@ -125,13 +125,19 @@ def _insert_and_ring(prepared: Prepared, facts: list[Any]) -> int | None:
         stored = cursor.fetchone()
     if stored is None:
         return None
-    job_id, slot_id, number, idle, watched = stored
+    after_commit(partial(_call, prepared, *stored), using=prepared.using)
+    return stored[0]
+
+
+def _call(
+    prepared: Prepared, job_id: int, slot_id: int | None, number: int, idle: bool, watched: bool
+) -> None:
+    """Whom the statement of a push has found."""
     if slot_id is not None:
-        call(queue_id, prepared.queue, [(slot_id, number)], first=idle)
-    elif not watched:  # whoever has just freed a slot saw no job, and this statement no free slot
-        ring(queue_id, prepared.queue, using=prepared.using)
+        call(prepared.queue_id, prepared.queue, [(slot_id, number)], first=idle)
+    elif not watched:  # whoever has just freed a slot saw no job, and the statement no free slot
+        ring(prepared.queue_id, prepared.queue, using=prepared.using)
     _ring_ahead(prepared, [job_id])
-    return job_id
 
 
 def _unfinished_twin(prepared: Prepared) -> int | None:
