@@ -86,12 +86,13 @@ TEMPLATES = [
 DATABASES = {"default": databases.configured(ATRIBUTO, VAR_DIR)}
 REDIS_URL = embedded_url(VAR_DIR) if ATRIBUTO.redis_url == "embedded" else ATRIBUTO.redis_url
 REDIS_TIMEOUT_SECONDS = 0.5
+RQ_CONNECTION = {
+    "URL": REDIS_URL,
+    "REDIS_CLIENT_KWARGS": {"socket_timeout": None, "socket_connect_timeout": 2, "retry": None},
+}
 RQ_QUEUES = {
-    "default": {
-        "URL": REDIS_URL,
-        "SERIALIZER": "rq.serializers.JSONSerializer",
-        "REDIS_CLIENT_KWARGS": {"socket_timeout": None, "socket_connect_timeout": 2, "retry": None},
-    }
+    "default": RQ_CONNECTION,  # for whoever uses django-rq in this project; we do not
+    "atributo-bells": {**RQ_CONNECTION, "SERIALIZER": "rq.serializers.JSONSerializer"},
 }
 RQ_SHOW_ADMIN_LINK = False
 SCRIPT_PROCESS_BEGINS = ["atributo_site.live_pools.report_those_of_scripts"]

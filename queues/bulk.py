@@ -14,8 +14,8 @@ from queues import aborting, left_behind, steering
 from queues.errors import JobIsRunning, JobIsTwice, JobNotFound
 from queues.held import BRIEFLY_SECONDS
 from queues.models import AttemptTransaction, Queue, QueuedJob, Run, RunLog
-from queues.ring import ring
 from queues.sparing import SPARED, spared
+from queues.station_work import ring_queue
 
 CHUNK = 500
 HELD = "its worker does not answer yet; it is aborted unless it ends by itself before"
@@ -57,7 +57,7 @@ def _retry(ids: list[int], done: Done) -> None:
         for job_id in ids:
             _retry_one(job_id, done)
     for queue in Queue.objects.filter(jobs__in=ids).distinct():
-        after_commit(partial(ring, queue.pk, queue.name, queue.max_workers))
+        after_commit(partial(ring_queue, queue.pk, queue.name, queue.max_workers))
 
 
 def _wait_again(ids: list[int]) -> int:

@@ -7,7 +7,6 @@ from django.db.transaction import atomic
 
 from allocation.after_commit import after_commit
 from allocation.events import current_actor, record
-from queues.due import has_due
 from queues.errors import BadQueue, QueueNotFound
 from queues.handles import QueueHandle
 from queues.held import wait_for_workers
@@ -15,7 +14,7 @@ from queues.logic.away import WhenAway
 from queues.logic.storable import is_storable
 from queues.models import Queue, QueuedJob
 from queues.models.queue import MOST_WORKERS
-from queues.ring import ring
+from queues.station_work import ring_queue
 
 DEFAULT = "default"
 LONGEST_NAME = 255
@@ -175,5 +174,4 @@ def wait_for_slots(queue: Queue) -> None:
 
 
 def ring_due(queue: Queue, using: str) -> None:
-    if has_due(queue.pk, using=using):
-        ring(queue.pk, queue.name, queue.max_workers, using=using)
+    ring_queue(queue.pk, queue.name, queue.max_workers, using=using)

@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 from queues.dialect import dialect
 from queues.models import Queue
 from queues.reserved import aware
-from queues.sql import ALL_RANKS, RANKS
+from queues.sql import ALL_RANKS, SHARED_RANKS
 
 COUNTED = 10_000  # beyond this, «10,000+» is said
 
@@ -41,7 +41,7 @@ def oldest_is_sticky(queue: Any) -> bool:
     """Whether the job that waits longest can run at one instance only."""
     moments = [aware(getattr(queue, f"first_{number}")) for number in range(len(ALL_RANKS))]
     oldest = first_due(queue)
-    return oldest is not None and oldest not in moments[: len(RANKS)]
+    return oldest is not None and oldest not in moments[: len(SHARED_RANKS)]
 
 
 def first_due(queue: Any) -> datetime | None:

@@ -9,9 +9,8 @@ from django.db.transaction import atomic
 
 from allocation.events import record
 from allocation.leases import HeldLease
+from queues.callbacks import push_callbacks
 from queues.dialect import dialect
-from queues.ids import get_job_ids
-from queues.ledger import push_callback
 from queues.logic.lifecycle import Outcome, Status
 from queues.models import QueuedJob, Run, Station
 from queues.recovery import as_reserved
@@ -30,8 +29,7 @@ def give_up(job: QueuedJob, instance_id: str, now: datetime, lease: HeldLease) -
             return False
         _keep(job, settled.row, now, using)
         record("job.given_up", f"job:{job.pk}", using=using, instance=instance_id)
-        if settled.callback is not None:
-            push_callback(job.queue_id, settled, get_job_ids(1)[0], using)
+        push_callbacks([settled], using)
     return True
 
 

@@ -5,11 +5,10 @@ from typing import Any
 
 from django.db.transaction import atomic
 
-from queues import outcome_sql, push_sql, sql
+from queues import outcome_sql, sql
+from queues.callbacks import push_callbacks
 from queues.dialect import dialect
-from queues.ids import get_job_ids
 from queues.logic.lifecycle import Outcome
-from queues.logic.ranks import shared_rank
 from queues.models import Run, RunLog
 from queues.reserved import Reserved
 from queues.settle import Ending, Settled, settle
@@ -27,7 +26,7 @@ def finish(slot: HeldSlot, endings: list[Ending], worker: str) -> set[int]:
         aborted = _finish(slot, settled, worker)
         kept = [each for each in settled if each.row["id"] in aborted]
         _keep_lines(kept, slot.using)
-        _push_callbacks(slot, [each for each in kept if aborted[each.row["id"]] is None])
+        push_callbacks([each for each in kept if aborted[each.row["id"]] is None], slot.using)
     return set(aborted)
 
 
@@ -128,44 +127,3 @@ def _insert_lines(pairs: list[tuple[Reserved, dict[str, Any]]], using: str) -> N
         )
         for job, line in pairs
     )
-
-
-def _push_callbacks(slot: HeldSlot, settled: list[Settled]) -> None:
-    due = [each for each in settled if each.callback is not None]
-    for each, job_id in zip(due, get_job_ids(len(due)), strict=True):
-        push_callback(slot.queue_id, each, job_id, slot.using)
-
-
-def push_callback(queue_id: int, settled: Settled, job_id: int, using: str) -> None:
-    """A job of its own, marked as suspect so that it is shown as running before it begins."""
-    job, row, ref = settled.ending.job, settled.row, settled.callback or {}
-    document = {
-        "id": str(job.id),
-        "status": row["status"],
-        "mount": job.mount,
-        "name": job.script,
-        "runs": row["runs"],
-        "run_failures": row["run_failures"],
-        "error": row["error"],
-    }
-    data = json.loads(job.data) if job.data is not None else None
-    given = {
-        "id": job_id,
-        "queue_id": queue_id,
-        "mount": ref.get("mount", ""),
-        "script": ref.get("function") or ref["name"],
-        "data": json.dumps([row["result"], data, document]),
-        "rank": shared_rank(job.rank),
-        "pushed_by": f"job:{job.id}",
-        "max_failures": 0,
-        "repeat_times": 0,
-        "repeat_delay_ms": 0,
-        "back_off": "0",
-        "timeout_ms": job.timeout_ms,
-        "parent": job.id,
-        "parent_run": row["runs"],
-        "suspect": True,
-    }
-    with hot_cursor(using) as cursor:
-        statement = push_sql.push(dialect(using), once=True)
-        cursor.execute(statement, [given.get(column) for column in push_sql.PUSHED])

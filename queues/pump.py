@@ -15,7 +15,7 @@ from queues.careful import recorded_scripts
 from queues.finish import finish
 from queues.logic.lifecycle import ABORTED, Outcome
 from queues.refusals import count_refused
-from queues.reserved import Batch, Reserved, reserve
+from queues.reserved import Batch, Reserved, reserve, reserve_callback
 from queues.ring import call_any
 from queues.settle import Ending
 from queues.slots import HeldSlot, lease_seconds
@@ -42,6 +42,7 @@ class Pump:
     is_called: Callable[[], bool] = lambda: False
     reserve: Callable[[HeldSlot, int], Batch | None] = reserve
     call: Callable[[HeldSlot], None] = call_any  # for work of this queue that it leaves
+    is_wanted: Callable[[], bool] = lambda: False  # another queue must not wait
     _size: int = field(default=1, init=False)
     _renewed: float = field(init=False)
 
@@ -51,13 +52,19 @@ class Pump:
     def run(self) -> bool:
         """Whether work may be left when it returns; LeaseLost when the slot went to another."""
         over = time.monotonic() + SLICE_SECONDS
-        while time.monotonic() < over and not self.is_stopping():
-            batch = self.reserve(self.slot, self._size)
+        is_over = False
+        while not self.is_stopping():
+            # A callback follows its run at once, though the time slice is over.
+            batch = reserve_callback(self.slot) if is_over else self._reserved()
             if batch is None:
-                return False
+                return is_over
             self._play(batch)
             self.keep_alive()
+            is_over = is_over or time.monotonic() > over or self.is_wanted()
         return True
+
+    def _reserved(self) -> Batch | None:
+        return self.reserve(self.slot, self._size)
 
     def _play(self, batch: Batch) -> None:
         """Run a batch; nothing of it is held any more when this returns."""

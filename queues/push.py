@@ -12,11 +12,12 @@ from allocation.busy import surely
 from allocation.errors import AtributoError
 from queues import definitions, outbox, push_sql
 from queues.dialect import dialect
+from queues.due import next_job
 from queues.errors import BadPush, DataRefused
 from queues.ids import get_job_ids
 from queues.models import Queue, QueuedJob
 from queues.prepared import Define, Prepared, prepare
-from queues.ring import RING_AGAIN_SECONDS, call, ring
+from queues.ring import MESSAGE_SECONDS, RING_AGAIN_SECONDS, call, ring, ring_ahead
 from queues.routes import send_one_key
 from queues.statements import hot_cursor
 
@@ -147,16 +148,27 @@ def _insert(prepared: Prepared, text: str | None, job_id: int) -> int | None:
 
 def _insert_and_ring(prepared: Prepared, facts: list[Any]) -> int | None:
     """One round trip; who is to be called is stored with the job."""
-    called = [-RING_AGAIN_SECONDS, prepared.queue_id, 1]
+    queue_id = prepared.queue_id
+    called = [-RING_AGAIN_SECONDS, queue_id, 1, queue_id, -RING_AGAIN_SECONDS]
+    called += [-MESSAGE_SECONDS, queue_id]
     with hot_cursor(prepared.using) as cursor:
         cursor.execute(push_sql.push_and_ring(dialect(prepared.using)), [*facts, *called])
         stored = cursor.fetchone()
     if stored is None:
         return None
-    job_id, slot_id, number = stored
+    after_commit(partial(_call, prepared, *stored), using=prepared.using)
+    return stored[0]
+
+
+def _call(
+    prepared: Prepared, job_id: int, slot_id: int | None, number: int, idle: bool, watched: bool
+) -> None:
+    """Whom the statement of a push has found."""
     if slot_id is not None:
-        after_commit(partial(call, prepared.queue, [(slot_id, number)]), using=prepared.using)
-    return job_id
+        call(prepared.queue_id, prepared.queue, [(slot_id, number)], first=idle)
+    elif not watched:  # whoever has just freed a slot saw no job, and the statement no free slot
+        ring(prepared.queue_id, prepared.queue, using=prepared.using)
+    _ring_ahead(prepared, [job_id])
 
 
 def _unfinished_twin(prepared: Prepared) -> int | None:
@@ -198,10 +210,22 @@ def _ring_after_commit(prepared: Prepared, ids: list[int]) -> None:
     if prepared.options.sticky_key is not None:
         after_commit(partial(_send, prepared, ids), using=prepared.using)
     elif prepared.due_now():
-        bells = partial(
-            ring, prepared.queue_id, prepared.queue, min(len(ids), 1000), using=prepared.using
-        )
-        after_commit(bells, using=prepared.using)
+        after_commit(partial(_ring, prepared, ids), using=prepared.using)
+
+
+def _ring(prepared: Prepared, ids: list[int]) -> None:
+    jobs = min(len(ids), 1000)
+    ring(prepared.queue_id, prepared.queue, jobs, using=prepared.using)
+    _ring_ahead(prepared, ids)
+
+
+def _ring_ahead(prepared: Prepared, ids: list[int], station: str = "") -> None:
+    """A job that outranks what its queue has waiting does not wait for the queue's turn."""
+    if prepared.options.priority <= 0:
+        return
+    queue_id, using = prepared.queue_id, prepared.using
+    if next_job(queue_id, prepared.options.priority, station=station, using=using) in ids:
+        ring_ahead(queue_id, prepared.queue, station=station, using=using)
 
 
 def _send(prepared: Prepared, ids: list[int]) -> None:
@@ -209,3 +233,4 @@ def _send(prepared: Prepared, ids: list[int]) -> None:
     instance_id = send_one_key(prepared.options.sticky_key or "", ids, prepared.using)
     if instance_id is not None and prepared.due_now():
         ring(prepared.queue_id, prepared.queue, station=instance_id, using=prepared.using)
+        _ring_ahead(prepared, ids, instance_id)

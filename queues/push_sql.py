@@ -79,12 +79,16 @@ def push_known(d: Dialect) -> str:
 def push_and_ring(d: Dialect) -> str:
     """On PostgreSQL: the row and the mark of the slot to ring at, in one commit.
 
-    Parameters: those of push_known, re-ring seconds, queue, limit.
+    Without a slot to ring at, somebody is watched who looks for jobs after this commit.
+    Parameters: those of push_known, choose_slots, watch, is_idle.
     """
     return f"""
         WITH pushed AS ({push_known(d)}),
-        rung AS ({slot_sql.choose_slots(d, "EXISTS (SELECT 1 FROM pushed)")})
-        SELECT pushed.id, rung.id, rung.number FROM pushed LEFT JOIN rung ON TRUE"""
+        rung AS ({slot_sql.choose_slots(d, "EXISTS (SELECT 1 FROM pushed)")}),
+        watched AS ({slot_sql.watch(d, "NOT EXISTS (SELECT 1 FROM rung)")})
+        SELECT pushed.id, rung.id, rung.number, rung.id IS NOT NULL AND {slot_sql.is_idle(d)},
+            watched.id IS NOT NULL
+        FROM pushed LEFT JOIN rung ON TRUE LEFT JOIN watched ON TRUE"""
 
 
 @cache

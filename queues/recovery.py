@@ -20,9 +20,9 @@ from queues.models import QueuedJob, Slot
 from queues.noted import Noted
 from queues.pump import Playing
 from queues.reserved import Batch, Reserved
-from queues.ring import ring
 from queues.settle import Ending
 from queues.slots import HeldSlot, lease_seconds
+from queues.station_work import ring_queue
 
 LOST = "the worker died"
 REDIS_PATIENCE = timedelta(seconds=5)  # for the notes; then their jobs run again without them
@@ -53,7 +53,7 @@ def recover(
     left_behind.roll_back(left, lease.guard)
     if redis_answers:
         noted.forget(slot.notes_key)
-    ring(slot.queue_id, slot.queue, using=lease.using)
+    ring_queue(slot.queue_id, slot.queue, using=lease.using)
     return True
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from queues import sql
 from queues.attempt import Attempt
 from queues.dialect import dialect
+from queues.logic.arguments import of_callback
 from queues.logic.lifecycle import Counts, Policy
 from queues.logic.ranks import shared_rank
 from queues.slots import HeldSlot
@@ -62,7 +63,7 @@ class Reserved:
         return {
             "mount": self.mount,
             "script": self.script,
-            "data": self.data,
+            "data": self.data if self.parent is None else of_callback(self.data),
             "run_failures": self.run_failures,
             "back_off": json.loads(self.back_off),
             "timeout_ms": self.timeout_ms,
@@ -105,8 +106,14 @@ class Batch:
 
 def reserve(slot: HeldSlot, count: int) -> Batch | None:
     """Up to `count` due jobs in the order in which they start; None when there is none."""
-    probes = [part for _ in sql.RANKS for part in (slot.queue_id, count)]
+    probes = [part for _ in sql.SHARED_RANKS for part in (slot.queue_id, count)]
     return reserved(slot, sql.reserve(dialect(slot.using)), probes, count)
+
+
+def reserve_callback(slot: HeldSlot) -> Batch | None:
+    """The next callback, whatever else waits."""
+    statement = sql.reserve_callbacks(dialect(slot.using))
+    return reserved(slot, statement, [slot.queue_id, 1], 1)
 
 
 def reserved(slot: HeldSlot, statement: str, probes: list[Any], count: int) -> Batch | None:

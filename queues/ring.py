@@ -5,12 +5,10 @@ import os
 import structlog
 from redis import Redis
 from redis.exceptions import RedisError
-from rq.job import Job
-from rq.serializers import JSONSerializer
 
 from queues import slot_sql, station_sql
-from queues.dialect import dialect
-from queues.doorbell import CHANNEL, ENTRY, DoorbellJob, channel_of, connection, doorbell_queue
+from queues.dialect import Dialect, dialect
+from queues.doorbell import MESSAGE_SECONDS, channel_of, connection, doorbell_queue, put
 from queues.slots import HeldSlot
 from queues.statements import hot_cursor
 
@@ -18,22 +16,47 @@ log = structlog.get_logger(__name__)
 
 RING_AGAIN_SECONDS = 2.0  # a bell that nobody answered may have been lost with Redis
 ANSWER_SECONDS = 0.5
-MESSAGE_SECONDS = 60
 _clients: dict[int, Redis] = {}
 
 
 def ring(
-    queue_id: int, queue: str, jobs: int = 1, *, station: str = "", using: str = "default"
+    queue_id: int,
+    queue: str,
+    jobs: int = 1,
+    *,
+    station: str = "",
+    leftover: bool = False,
+    using: str = "default",
 ) -> int:
-    """Call for up to `jobs` free slots, at a station if it is named; how many bells rang."""
-    slots = _chosen(queue_id, jobs, station, using)
-    return call(queue, slots, station) if slots else 0
+    """Call for up to `jobs` free slots, at a station if it is named; how many bells rang.
+
+    The bell of a queue that nobody was called to is a first one, unless it calls to the leftover
+    of a time slice.
+    """
+    slots, idle = _chosen(queue_id, jobs, station, RING_AGAIN_SECONDS, using)
+    first = idle and not leftover
+    return call(queue_id, queue, slots, station=station, first=first) if slots else 0
 
 
-def call(queue: str, slots: list[tuple[int, int]], station: str = "") -> int:
-    """Send the bells of slots that are marked as rung; how many."""
+def ring_ahead(queue_id: int, queue: str, *, station: str = "", using: str = "default") -> int:
+    """Call at once, though the queue waits for its turn: its next job outranks the others."""
+    slots, _ = _chosen(queue_id, 1, station, -MESSAGE_SECONDS, using)
+    return call(queue_id, queue, slots, station=station, first=True) if slots else 0
+
+
+def call(
+    queue_id: int,
+    queue: str,
+    slots: list[tuple[int, int]],
+    *,
+    station: str = "",
+    first: bool = False,
+) -> int:
+    """Send the bells of slots that are marked as rung; how many. At most one is a first one."""
     try:
-        send(queue, slots, station)
+        send(queue_id, queue, slots[:1], channel_of(station, first=first))
+        if slots[1:]:
+            send(queue_id, queue, slots[1:], channel_of(station))
     except RedisError as error:  # the sweep rings again, and workers look by themselves
         log.warning("bell_not_sent", queue=queue, error=str(error))
         return 0
@@ -42,48 +65,45 @@ def call(queue: str, slots: list[tuple[int, int]], station: str = "") -> int:
 
 def call_any(slot: HeldSlot) -> None:
     """Somebody else may do what the holder of this slot leaves."""
-    ring(slot.queue_id, slot.queue, using=slot.using)
+    ring(slot.queue_id, slot.queue, leftover=True, using=slot.using)
 
 
-def _chosen(queue_id: int, jobs: int, station: str, using: str) -> list[tuple[int, int]]:
+def _chosen(
+    queue_id: int, jobs: int, station: str, again_seconds: float, using: str
+) -> tuple[list[tuple[int, int]], bool]:
+    """Free slots, marked as rung, and whether none of the queue was so before."""
     d = dialect(using)
-    ago = d.seconds(-RING_AGAIN_SECONDS)
+    served, whose = (station_sql.is_served(d), [station]) if station else ("TRUE", [])
+    chosen = [d.seconds(-again_seconds), queue_id, *whose, max(1, jobs)]
+    asked = [d.seconds(-MESSAGE_SECONDS), queue_id]
+    if d.vendor == "postgresql":
+        return _chosen_at_once(d, served, [*chosen, *asked], using)
     with hot_cursor(using) as cursor:
-        if station:  # a bell that nobody hears would keep the slot from others
-            parameters = [ago, queue_id, station, max(1, jobs)]
-            cursor.execute(slot_sql.choose_slots(d, station_sql.is_served(d)), parameters)
-        else:
-            cursor.execute(slot_sql.choose_slots(d), [ago, queue_id, max(1, jobs)])
-        return cursor.fetchall()
+        cursor.execute(f"SELECT {slot_sql.is_idle(d)}", asked)
+        [idle] = cursor.fetchone()
+        cursor.execute(slot_sql.choose_slots(d, served), chosen)
+        return cursor.fetchall(), bool(idle)
 
 
-def send(queue: str, slots: list[tuple[int, int]], station: str = "") -> None:
-    """One message per slot; one that is still there is replaced, so that they never pile up."""
+def _chosen_at_once(
+    d: Dialect, served: str, parameters: list[object], using: str
+) -> tuple[list[tuple[int, int]], bool]:
+    with hot_cursor(using) as cursor:
+        cursor.execute(slot_sql.choose_slots_and_tell(d, served), parameters)
+        rows = cursor.fetchall()
+    return [(slot_id, number) for slot_id, number, _ in rows], bool(rows and rows[0][2])
+
+
+def send(queue_id: int, queue: str, slots: list[tuple[int, int]], channel: str) -> None:
+    """One message per slot; one that is still there stays, so that they never pile up."""
     redis = client()
-    doorbells = doorbell_queue(redis, channel_of(station))
-    # Not enqueue(): it asks Redis about dependencies first.
+    doorbells = doorbell_queue(redis, channel)
     with redis.pipeline(transaction=False) as pipeline:
-        for slot_id, number in slots:
-            message = _message(redis, queue, slot_id, number, doorbells.name)
-            pipeline.lrem(doorbells.key, 0, message.id)
-            message.save(pipeline=pipeline)
-            doorbells.push_job_id(message.id, pipeline=pipeline)
-            pipeline.expire(message.key, MESSAGE_SECONDS)
-        if station:  # one that never comes back leaves nothing behind
-            pipeline.expire(doorbells.key, MESSAGE_SECONDS)
+        for slot in slots:
+            put(pipeline, doorbells, queue_id, queue, slot)
+        # The bells of a station that never comes back leave nothing behind.
+        pipeline.expire(doorbells.key, MESSAGE_SECONDS)
         pipeline.execute()
-
-
-def _message(redis: Redis, queue: str, slot_id: int, number: int, channel: str) -> Job:
-    return DoorbellJob.create(
-        ENTRY,
-        args=[queue, number],
-        id=f"slot-{slot_id}" if channel == CHANNEL else f"slot-{slot_id}-{channel}",
-        connection=redis,
-        serializer=JSONSerializer,
-        description="bell",
-        result_ttl=0,
-    )
 
 
 def client() -> Redis:

@@ -15,6 +15,7 @@ from redis.exceptions import RedisError
 from allocation.events import Actor, acting, current_actor, record
 from allocation.models import Lease
 from allocation.models.clock import from_now
+from queues.doorbell import channel_of
 from queues.errors import NoWorker, ScriptFailed, ScriptRunNotFound, ScriptStillRuns
 from queues.following import Ran, follow
 from queues.models import ScriptRun
@@ -118,7 +119,7 @@ def _asked(work: dict[str, Any]) -> ScriptRun:
         begin_by=from_now(BEGIN_SECONDS),
     )
     try:
-        send(NOW, [(-run.pk, 0)])
+        send(0, NOW, [(run.pk, 0)], channel_of("", first=True))
     except RedisError as error:  # workers look by themselves
         log.warning("bell_not_sent", run=run.pk, error=str(error))
     return run

@@ -2,6 +2,7 @@
 
 from functools import cache
 
+from queues import sql
 from queues.dialect import Dialect
 
 
@@ -15,9 +16,27 @@ def choose_slots(d: Dialect, condition: str = "TRUE") -> str:
             SELECT s.id FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
             WHERE s.holder = '' AND (s.rung_at IS NULL OR s.rung_at < {d.later})
             AND s.queue_id = %s AND s.number < q.max_workers
-            AND q.paused_at IS NULL AND q.deleted_at IS NULL AND {condition}
+            AND {sql.is_open(d)} AND {condition}
             ORDER BY s.number LIMIT %s {d.lock and "FOR UPDATE OF s SKIP LOCKED"}
         {end} RETURNING id, number"""
+
+
+@cache
+def is_idle(d: Dialect) -> str:
+    """A condition: nobody is on the way to this queue. Parameters: seconds, queue."""
+    return f"""
+        NOT EXISTS (
+            SELECT 1 FROM queues_slot r WHERE r.rung_at > {d.later} AND r.holder = ''
+            AND r.queue_id = %s
+        )"""
+
+
+@cache
+def choose_slots_and_tell(d: Dialect, condition: str = "TRUE") -> str:
+    """On PostgreSQL: also whether the queue was idle before. Parameters: those of both."""
+    return f"""
+        WITH rung AS ({choose_slots(d, condition)})
+        SELECT rung.id, rung.number, {is_idle(d)} FROM rung ORDER BY rung.number"""
 
 
 @cache
@@ -31,18 +50,27 @@ def acquire(d: Dialect) -> str:
     share = "FOR SHARE" if d.vendor == "postgresql" else ""
     return f"""
         WITH q AS (
-            SELECT id, max_workers FROM queues_queue
-            WHERE paused_at IS NULL AND deleted_at IS NULL AND name = %s {share}
+            SELECT q.id, q.max_workers FROM queues_queue q
+            WHERE q.name = %s AND {sql.is_open(d)} {share}
         )
         UPDATE queues_slot SET holder = %s, notes_key = %s, epoch = epoch + 1, rung_at = NULL,
             leased_until = {d.later}
-        WHERE queue_id = (SELECT id FROM q) AND number = %s AND holder = ''
+        WHERE {_alone(d, "queue_id = (SELECT id FROM q) AND number = %s AND holder = ''")}
         AND number < (SELECT max_workers FROM q)
         AND NOT EXISTS (
             SELECT 1 FROM queues_slot above WHERE above.queue_id = (SELECT id FROM q)
             AND above.number >= (SELECT max_workers FROM q) AND above.holder <> ''
         )
         RETURNING id, epoch, queue_id"""
+
+
+@cache
+def unring(d: Dialect) -> str:
+    """A bell was answered, and the slot could not be taken. Parameters: queue name, number."""
+    return """
+        UPDATE queues_slot SET rung_at = NULL
+        WHERE queue_id = (SELECT id FROM queues_queue WHERE name = %s)
+        AND number = %s AND holder = '' AND rung_at IS NOT NULL"""
 
 
 @cache
@@ -55,6 +83,28 @@ def renew(d: Dialect) -> str:
 
 @cache
 def release(d: Dialect) -> str:
-    return """
+    """Parameters: slot, epoch."""
+    return f"""
         UPDATE queues_slot SET holder = '', leased_until = NULL, rung_at = NULL
-        WHERE id = %s AND epoch = %s AND holder <> ''"""
+        WHERE {_alone(d, "id = %s AND epoch = %s AND holder <> ''")}"""
+
+
+@cache
+def watch(d: Dialect, condition: str) -> str:
+    """A slot that is held or rung, and stays so until this transaction ends: see _alone.
+
+    So whoever takes or leaves it looks for jobs afterwards, and finds what is pushed here. A
+    slot that was freed since the statement began is not returned. Parameters: queue, re-ring
+    seconds.
+    """
+    return f"""
+        SELECT s.id FROM queues_slot s
+        WHERE s.queue_id = %s AND (s.holder <> '' OR s.rung_at > {d.later}) AND {condition}
+        LIMIT 1 FOR KEY SHARE"""
+
+
+def _alone(d: Dialect, condition: str) -> str:
+    """The slot of this condition, once nobody watches it any more; renewals do not wait."""
+    if not d.lock:
+        return condition
+    return f"id = (SELECT id FROM queues_slot WHERE {condition} FOR UPDATE)"

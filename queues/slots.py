@@ -49,7 +49,18 @@ class HeldSlot:
 
 
 def acquire(queue: str, number: int, holder: str, *, using: str = "default") -> HeldSlot | None:
-    """None when the slot is taken, too many, or its queue is paused or gone."""
+    """None when the slot is taken, too many, or its queue is paused or gone.
+
+    Then nobody is on the way to it any more: whoever lets the queue go on from now on rings. Who
+    did so a moment ago did not, so we look once more.
+    """
+    slot = _acquire(queue, number, holder, using)
+    if slot is None and _unring(queue, number, using):
+        slot = _acquire(queue, number, holder, using)
+    return slot
+
+
+def _acquire(queue: str, number: int, holder: str, using: str) -> HeldSlot | None:
     d = dialect(using)
     key, asked_at = secrets.token_hex(16), time.monotonic()
     lease = d.seconds(lease_seconds())
@@ -59,6 +70,12 @@ def acquire(queue: str, number: int, holder: str, *, using: str = "default") -> 
     if row is None:
         return None
     return HeldSlot(row[0], row[1], row[2], queue, number, holder, using, key, asked_at)
+
+
+def _unring(queue: str, number: int, using: str) -> bool:
+    with hot_cursor(using) as cursor:
+        cursor.execute(slot_sql.unring(dialect(using)), [queue, number])
+        return cursor.rowcount == 1
 
 
 def lease_seconds() -> float:

@@ -9,11 +9,13 @@ from functools import cache
 
 from queues.dialect import Dialect
 from queues.logic.lifecycle import ABORTED
-from queues.logic.ranks import RANKS, STICKY_RANKS
+from queues.logic.ranks import CALLBACK, SHARED_RANKS, STICKY_RANKS
 
 # A probe of the index for each rank, in the order in which they start, keeps the price of a
 # reservation the same however many jobs wait for a later moment.
-ALL_RANKS = [*RANKS, *STICKY_RANKS]
+ALL_RANKS = [*SHARED_RANKS, *STICKY_RANKS]
+
+ACTIVE = "(q.paused_at IS NULL AND q.deleted_at IS NULL)"
 
 RESERVED = [
     "id",
@@ -56,18 +58,42 @@ def has_due(d: Dialect, queue: str) -> str:
     Not EXISTS, which forgets the order: with statistics from a time when many jobs waited,
     PostgreSQL would then rather read the whole table.
     """
-    probes = (f"({due_probe(d, rank, 'id', 'LIMIT 1', queue)}) IS NOT NULL" for rank in RANKS)
-    return f"({' OR '.join(probes)})"
+    return f"({' OR '.join(_has_rank(d, rank, queue) for rank in SHARED_RANKS)})"
+
+
+@cache
+def has_work(d: Dialect) -> str:
+    """A condition: queue q has a job that may start now. A callback may in any queue."""
+    return f"({_has_rank(d, CALLBACK, 'q.id')} OR ({ACTIVE} AND {has_due(d, 'q.id')}))"
+
+
+@cache
+def is_open(d: Dialect) -> str:
+    """A condition: jobs of queue q may start, or at least a callback that waits."""
+    return f"({ACTIVE} OR {_has_rank(d, CALLBACK, 'q.id')})"
+
+
+def _has_rank(d: Dialect, rank: int, queue: str) -> str:
+    return f"({due_probe(d, rank, 'id', 'LIMIT 1', queue)}) IS NOT NULL"
 
 
 @cache
 def reserve(d: Dialect) -> str:
     """Hold the next due jobs of a slot's queue. Their status and attempt do not change."""
-    picked = " UNION ALL ".join(
+    return reserving(d, picked(d, SHARED_RANKS), RESERVED)
+
+
+@cache
+def reserve_callbacks(d: Dialect) -> str:
+    return reserving(d, picked(d, [CALLBACK]), RESERVED)
+
+
+def picked(d: Dialect, ranks: list[int]) -> str:
+    """Parameters for each rank: queue, limit."""
+    return " UNION ALL ".join(
         f"SELECT id FROM ({due_probe(d, rank, 'id', f'LIMIT %s {d.lock}')}) r{number}"
-        for number, rank in enumerate(RANKS)
+        for number, rank in enumerate(ranks)
     )
-    return reserving(d, picked, RESERVED)
 
 
 def reserving(d: Dialect, picked: str, columns: list[str]) -> str:
@@ -84,14 +110,15 @@ def reserving(d: Dialect, picked: str, columns: list[str]) -> str:
         else "IN (SELECT id FROM picked) AND status = 'pending' AND slot_id IS NULL"
     )
     return f"""
-        WITH picked AS MATERIALIZED ({picked} LIMIT %s)
-        UPDATE queues_queuedjob SET slot_id = %s, slot_epoch = %s
-        WHERE id {chosen} AND EXISTS (
-            SELECT 1 FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
+        WITH picked AS MATERIALIZED ({picked} LIMIT %s), held AS MATERIALIZED (
+            SELECT {ACTIVE} AS active FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
             WHERE s.id = %s AND s.epoch = %s AND s.leased_until > {d.now}
-            AND s.number < q.max_workers AND q.paused_at IS NULL AND q.deleted_at IS NULL
+            AND s.number < q.max_workers
             {d.lock and "FOR SHARE OF q"}
         )
+        UPDATE queues_queuedjob SET slot_id = %s, slot_epoch = %s
+        WHERE id {chosen} AND EXISTS (SELECT 1 FROM held)
+        AND ((SELECT active FROM held) OR rank = {CALLBACK})
         RETURNING {", ".join(columns)}, {d.now},
             COALESCE((SELECT max(revision) FROM queues_catalogue), 0),
             (
@@ -141,8 +168,7 @@ SHOW_PROGRESS = "UPDATE queues_run SET percent = %s, note = %s WHERE job_id = %s
 @cache
 def queues_with_work(d: Dialect) -> str:
     return f"""
-        SELECT q.id, q.name, q.max_workers FROM queues_queue q
-        WHERE q.paused_at IS NULL AND q.deleted_at IS NULL AND {has_due(d, "q.id")}
+        SELECT q.id, q.name, q.max_workers FROM queues_queue q WHERE {has_work(d)}
         ORDER BY q.id"""
 
 
@@ -150,6 +176,6 @@ def queues_with_work(d: Dialect) -> str:
 def free_slots(d: Dialect) -> str:
     return f"""
         SELECT q.name, min(s.number) FROM queues_queue q JOIN queues_slot s ON s.queue_id = q.id
-        WHERE q.paused_at IS NULL AND q.deleted_at IS NULL AND {has_due(d, "q.id")}
+        WHERE {has_work(d)}
         AND s.holder = '' AND s.number < q.max_workers
         GROUP BY q.id, q.name ORDER BY q.id"""

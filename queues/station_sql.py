@@ -8,7 +8,7 @@ from functools import cache
 
 from queues import sql
 from queues.dialect import Dialect
-from queues.logic.ranks import RANKS, STICKY
+from queues.logic.ranks import CALLBACK, RANKS, STICKY
 
 STICKY_COLUMNS = ["sticky_key", "routed_to", "routed_epoch"]
 
@@ -60,12 +60,13 @@ def has_due(d: Dialect, station: str, queue: str) -> str:
 
 @cache
 def reserve(d: Dialect, shared: bool) -> str:
-    """As sql.reserve: the station's own jobs, and those that any worker may run."""
-    ranks = " UNION ALL ".join(
+    """As sql.reserve: callbacks, the station's own jobs, and those that any worker may run."""
+    ranks = (
         f"SELECT id FROM ({_of_rank(d, rank, shared)}) r{number}"
         for number, rank in enumerate(RANKS)
     )
-    return sql.reserving(d, ranks, [*sql.RESERVED, *STICKY_COLUMNS])
+    picked = " UNION ALL ".join([sql.picked(d, [CALLBACK]), *ranks])
+    return sql.reserving(d, picked, [*sql.RESERVED, *STICKY_COLUMNS])
 
 
 def _of_rank(d: Dialect, rank: int, shared: bool) -> str:
@@ -82,17 +83,17 @@ def parameters(station: str, queue_id: int, count: int, shared: bool) -> list[in
     """Of `picked` in reserve."""
     own: list[int | str] = [station, queue_id, count]
     each = [*own, queue_id, count, count] if shared else own
-    return each * len(RANKS)
+    return [queue_id, count, *each * len(RANKS)]
 
 
 @cache
 def free_slots(d: Dialect, shared: bool) -> str:
     """One free slot of each active queue with work for a station. Parameters: station, often."""
-    work = has_due(d, "%s", "q.id")
-    work = f"({work} OR {sql.has_due(d, 'q.id')})" if shared else work
+    work = f"({sql.ACTIVE} AND {has_due(d, '%s', 'q.id')})"
+    work = f"({work} OR {sql.has_work(d)})" if shared else work
     return f"""
         SELECT q.name, min(s.number) FROM queues_queue q JOIN queues_slot s ON s.queue_id = q.id
-        WHERE q.paused_at IS NULL AND q.deleted_at IS NULL AND {work}
+        WHERE {work}
         AND s.holder = '' AND s.number < q.max_workers
         GROUP BY q.id, q.name ORDER BY q.id"""
 
@@ -102,7 +103,7 @@ def calls(d: Dialect, queue: str = "TRUE") -> str:
     """Active queues with work for stations that are served: queue, its name, station."""
     return f"""
         SELECT q.id, q.name, s.instance_id FROM queues_queue q CROSS JOIN queues_station s
-        WHERE q.paused_at IS NULL AND q.deleted_at IS NULL AND s.served_until > {d.now}
+        WHERE {sql.ACTIVE} AND s.served_until > {d.now}
         AND {queue} AND {has_due(d, "s.instance_id", "q.id")}"""
 
 

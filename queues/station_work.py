@@ -10,6 +10,7 @@ from queues.due import has_due
 from queues.reserved import Batch, reserved
 from queues.ring import ring
 from queues.slots import HeldSlot
+from queues.statements import hot_cursor
 
 
 def reserve_at(station: str, slot: HeldSlot, count: int, *, shared: bool) -> Batch | None:
@@ -27,18 +28,25 @@ def free_slots_at(station: str, *, shared: bool, using: str = "default") -> list
         return cursor.fetchall()
 
 
-def call_all(slot: HeldSlot) -> None:
-    """Call for what is left of a queue: any worker, or a station, whoever has work."""
-    if has_due(slot.queue_id, using=slot.using):
-        ring(slot.queue_id, slot.queue, using=slot.using)
-    waiting = stations_with_work(slot.queue_id, slot.using)
+def call_all(slot: HeldSlot, *, leftover: bool = True) -> None:
+    """Call for what is left of a queue."""
+    ring_queue(slot.queue_id, slot.queue, leftover=leftover, using=slot.using)
+
+
+def ring_queue(
+    queue_id: int, queue: str, jobs: int = 1, *, leftover: bool = False, using: str = "default"
+) -> None:
+    """Call any worker, or a station, whoever has work of this queue."""
+    if has_due(queue_id, using=using):
+        ring(queue_id, queue, jobs, leftover=leftover, using=using)
+    waiting = stations_with_work(queue_id, using)
     random.shuffle(waiting)  # one slot, many stations: each has its turn
     for station in waiting:
-        ring(slot.queue_id, slot.queue, station=station, using=slot.using)
+        ring(queue_id, queue, station=station, leftover=leftover, using=using)
 
 
 def stations_with_work(queue_id: int, using: str = "default") -> list[str]:
-    with connections[using].cursor() as cursor:
+    with hot_cursor(using) as cursor:
         cursor.execute(station_sql.calls(dialect(using), "q.id = %s"), [queue_id])
         return [station for _, _, station in cursor.fetchall()]
 

@@ -17,7 +17,7 @@ from queues.models import Station
 from queues.presence import Presence
 from queues.reserved import Batch
 from queues.slots import HeldSlot, lease_seconds
-from queues.station_work import call_all, free_slots_at, reserve_at
+from queues.station_work import free_slots_at, reserve_at
 
 WORKER = Instance.Source.WORKER
 STOPS = "its worker stops"
@@ -65,9 +65,6 @@ class Post:
 
     def reserve(self, slot: HeldSlot, count: int) -> Batch | None:
         return reserve_at(self.instance_id, slot, count, shared=self.takes_shared)
-
-    def call(self, slot: HeldSlot) -> None:
-        call_all(slot)
 
     def free_slots(self) -> list[tuple[str, int]]:
         return free_slots_at(self.instance_id, shared=self.takes_shared)

@@ -14,49 +14,50 @@ from django.db import connections
 from redis.exceptions import RedisError
 from rq import Worker as RQWorker
 from rq import worker_registration
-from rq.exceptions import DequeueTimeout, StopRequested
+from rq.exceptions import StopRequested
 from rq.utils import now as rq_now
 
 from allocation.errors import LeaseLost
 from allocation.events import record
 from queues import script_runs
 from queues.calls import Calls
-from queues.doorbell import Bell, DoorbellQueue, TakenBell, channel_of, connection, doorbell_queue
-from queues.due import free_slots_with_work, has_due
+from queues.doorbell import Bell, connection
+from queues.due import free_slots_with_work
+from queues.ear import Ear
 from queues.noted import forget
 from queues.presence import Presence
 from queues.pump import Pump
-from queues.ring import ring
 from queues.slots import HeldSlot, acquire
 from queues.statements import forget_plans
+from queues.station_work import call_all
 from queues.stations import Post
 from queues.workhorse import Workhorse
 
 log = structlog.get_logger(__name__)
 
-WAIT_SECONDS = 1
 ANSWER_SECONDS = 2.0  # Redis that takes longer counts as down
 ANNOUNCE_SECONDS = 10.0
 DEGRADED_SECONDS = 1.0
 NOW_SECONDS = 0.25  # between two looks for scripts that somebody waits for
+TURN_SECONDS = 0.5  # of a queue that did not wait for its turn, while others do
 PLANS_SECONDS = 5.0  # a plan made for a small table is not kept while it grows
 
 
 class Worker(RQWorker):
     """RQ's worker, whose loop never ends because Redis or the database is away."""
 
-    job_class = TakenBell
-    queue_class = DoorbellQueue
+    redis_worker_namespace_prefix = "rq:worker:atributo-"  # others may have a worker of our name
 
     def __init__(self, name: str, presence: Presence, post: Post | None = None) -> None:
         redis = connection(ANSWER_SECONDS)
-        own = [doorbell_queue(redis, channel_of(post.instance_id))] if post else []
-        bells = [*own, doorbell_queue(redis)]
-        super().__init__(bells, name=name, connection=redis, worker_ttl=30)
+        self.ear = Ear(redis, post.instance_id if post else "", self._alarm)
+        super().__init__(self.ear.doorbells, name=name, connection=redis, worker_ttl=30)
         self.presence = presence
         self.post = post
         self.workhorse = Workhorse(settings.ATRIBUTO.worker_memory_mb)
         self.calls = Calls(redis)
+        self._called: Bell | None = None  # away from the slot that it works at
+        self._turn_until = 0.0
         self._waiting = False
         self._announced = 0.0
         self._planned = 0.0
@@ -114,25 +115,16 @@ class Worker(RQWorker):
         self._look_at = time.monotonic() + NOW_SECONDS
 
     def listen(self) -> Bell | None:
+        if self._called is not None:
+            bell, self._called = self._called, None
+            return bell
         if time.monotonic() > self._announced:
             self.announce()
         self._waiting = True
         try:
-            found = self.queue_class.dequeue_any(
-                self.queues,
-                WAIT_SECONDS,
-                connection=self.connection,
-                job_class=self.job_class,
-                serializer=self.serializer,
-            )
-        except DequeueTimeout:
-            return None
-        except ValueError as error:  # RQ cannot even read its id
-            self._alarm(str(error))
-            return None
+            return self.ear.wait(shared=self._takes_shared())
         finally:
             self._waiting = False
-        return None if found is None else self._taken(found[0])
 
     def announce(self) -> None:
         """RQ's own list of workers, made anew after every flush or restart of Redis."""
@@ -151,18 +143,19 @@ class Worker(RQWorker):
         slot = acquire(bell.queue, bell.slot, self.presence.holder)
         if slot is None:
             return
-        if self.post is not None:
-            self._pump_at(self.post, slot)
-        elif (more := self._run(self._pump(slot))) is not None:
-            leave(slot)
-            if more or has_due(slot.queue_id):  # a push may have found the slot still taken
-                ring(slot.queue_id, slot.queue)
+        begun = time.monotonic()
+        pump = self._pump(slot, bell)
+        more = self._run(pump) if self.post is None else self._run_at(self.post, pump)
+        self.ear.answered(bell, time.monotonic() - begun)
+        if more is not None:  # a push may have found the slot still taken
+            call_all(slot, leftover=more)
 
     def look(self) -> None:
         """Without a bell: take a free slot of any queue with work."""
         found = free_slots_with_work() if self.post is None else self.post.free_slots()
         for queue, number in found:
-            self.pump(Bell(queue, number))
+            if self._called is None:
+                self.pump(Bell(queue, number))
 
     def keep(self) -> None:
         """Say that this worker lives, and its instance if it has one."""
@@ -170,25 +163,26 @@ class Worker(RQWorker):
         if self.post is not None:
             self.post.keep(self._stop_requested)
 
-    def _pump_at(self, post: Post, slot: HeldSlot) -> None:
+    def _run_at(self, post: Post, pump: Pump) -> bool | None:
         post.begin()
+        pump.reserve, pump.call = post.reserve, call_all
         try:
-            if self._run(self._pump(slot, reserve=post.reserve, call=post.call)) is None:
-                return
-            leave(slot)
+            return self._run(pump)
         finally:
             post.end()
-        post.call(slot)
 
     def _run(self, pump: Pump) -> bool | None:
         """Whether work may be left; None when the slot went to another meanwhile."""
         try:
-            return pump.run()
+            more = pump.run()
         except LeaseLost as error:
             log.warning("slot_lost", error=str(error))
             return None
+        leave(pump.slot)
+        return more
 
-    def _pump(self, slot: HeldSlot, **ways: Any) -> Pump:
+    def _pump(self, slot: HeldSlot, bell: Bell) -> Pump:
+        self._turn_until = time.monotonic() + TURN_SECONDS
         return Pump(
             slot,
             self.workhorse,
@@ -196,8 +190,23 @@ class Worker(RQWorker):
             self.keep,
             lambda: self._stop_requested,
             self.calls.heard,
-            **ways,
+            is_wanted=lambda: self._is_called_away(slot) or (bell.first and self._is_turn_over()),
         )
+
+    def _is_called_away(self, slot: HeldSlot) -> bool:
+        if self._called is None:
+            self._called = self.ear.urgent(slot.queue_id, shared=self._takes_shared())
+        return self._called is not None
+
+    def _is_turn_over(self) -> bool:
+        now = time.monotonic()
+        if now < self._turn_until:
+            return False
+        self._turn_until = now + TURN_SECONDS
+        return self.ear.others_wait()
+
+    def _takes_shared(self) -> bool:
+        return self.post is None or self.post.takes_shared
 
     def _plan_anew(self) -> None:
         if time.monotonic() > self._planned:
@@ -213,17 +222,12 @@ class Worker(RQWorker):
         signal.signal(signal.SIGINT, self.request_stop)
         signal.signal(signal.SIGTERM, self.request_stop)
 
-    def _taken(self, rq_job: Any) -> Bell | None:
-        """One that we did not write is only counted."""
-        if rq_job.bell is None:
-            self._alarm(rq_job.id)
-        return rq_job.bell
-
-    def _alarm(self, message: str) -> None:
-        """Somebody writes into our Redis; one event is enough to be noticed."""
-        log.warning("forged_bell", message=message[:100])
+    def _alarm(self, message_id: bytes) -> None:
+        """Somebody writes among our bells; one event is enough to be noticed."""
+        message = repr(message_id[:100])
+        log.warning("foreign_message", message=message)
         if not self._alarmed:
-            record("doorbell.forged", f"process:{self.name}", message=message[:100])
+            record("doorbell.foreign", f"process:{self.name}", message=message)
         self._alarmed = True
 
     def _without_redis(self, error: RedisError) -> None:

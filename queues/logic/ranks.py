@@ -2,13 +2,15 @@
 
 Sticky jobs have ranks of their own. So one index of waiting jobs leads to either kind without
 stepping over the other: a thousand jobs that wait for an instance stand in nobody's way. Jobs
-that are paused have ranks that no worker asks for.
+that are paused have ranks that no worker asks for. Callbacks start before everything else.
 """
 
 from queues.logic.options import PRIORITIES
 
 STICKY = 10  # more than there are priorities
 RANKS = sorted(-priority for priority in PRIORITIES)
+CALLBACK = RANKS[0] - 1
+SHARED_RANKS = [CALLBACK, *RANKS]  # of what any worker may run, in the order of starting
 STICKY_RANKS = [rank + STICKY for rank in RANKS]
 PAUSED = 40  # beyond the sticky ones
 

@@ -10,7 +10,7 @@ from django.urls import reverse
 from allocation.models.ids import IdField
 from queues.logic.backoff import DEFAULT_MS
 from queues.logic.lifecycle import Status
-from queues.logic.ranks import PAUSED, RANKS, STICKY_RANKS, shared_rank
+from queues.logic.ranks import CALLBACK, PAUSED, RANKS, SHARED_RANKS, STICKY_RANKS, shared_rank
 from queues.models.queue import Queue, Slot
 
 WAITING = Q(status="pending", slot__isnull=True)
@@ -23,7 +23,7 @@ STICKY_WAITING = (
 )
 REPEATING = Q(ended_at__isnull=True) & ~Q(repeat_times=0)
 AWAKE = Q(paused_at__isnull=True)
-SHARED_RANKS = (RANKS[0], RANKS[-1])
+ANYBODYS_RANKS = (RANKS[0], RANKS[-1])
 OWN_RANKS = (STICKY_RANKS[0], STICKY_RANKS[-1])  # of sticky jobs
 UNFINISHED = [Status.PENDING, Status.PROGRESS]
 CHOICES = [(status.value, status.value) for status in Status]
@@ -53,7 +53,7 @@ class QueuedJobQuerySet(models.QuerySet):
 
     def shared(self) -> "QueuedJobQuerySet":
         """Those that any worker may run."""
-        return self.filter(rank__in=RANKS)
+        return self.filter(rank__in=SHARED_RANKS)
 
     def due(self) -> "QueuedJobQuerySet":
         return self.waiting().filter(due_at__lte=Now())
@@ -216,9 +216,10 @@ class QueuedJob(models.Model):
                 name="job_status_known",
             ),
             models.CheckConstraint(
-                condition=Q(AWAKE, rank__range=SHARED_RANKS, sticky_key__isnull=True)
+                condition=Q(AWAKE, rank=CALLBACK, parent__isnull=False, sticky_key__isnull=True)
+                | Q(AWAKE, rank__range=ANYBODYS_RANKS, sticky_key__isnull=True)
                 | Q(AWAKE, rank__range=OWN_RANKS, sticky_key__isnull=False)
-                | Q(~AWAKE, rank__range=_paused(SHARED_RANKS), sticky_key__isnull=True)
+                | Q(~AWAKE, rank__range=_paused(ANYBODYS_RANKS), sticky_key__isnull=True)
                 | Q(~AWAKE, rank__range=_paused(OWN_RANKS), sticky_key__isnull=False),
                 name="job_rank_in_range",
             ),
@@ -253,7 +254,7 @@ class QueuedJob(models.Model):
 
     @property
     def priority(self) -> int:
-        return -shared_rank(self.rank)
+        return 0 if self.rank == CALLBACK else -shared_rank(self.rank)
 
     def schema(self) -> dict[str, Any] | None:
         """The schema of its script as it is installed now."""

@@ -4,6 +4,7 @@ from allocation.errors import LeaseLost
 from queues.due import free_slots_with_work, has_due
 from queues.pump import Pump
 from queues.slots import acquire
+from queues.station_work import call_all
 from queues.workhorse import Workhorse
 
 ROUNDS = 200
@@ -36,7 +37,7 @@ class Hands:
         slot = acquire(queue, number, post.presence.holder)
         post.begin()
         name = post.presence.role
-        ways = {"reserve": post.reserve, "call": post.call}
+        ways = {"reserve": post.reserve, "call": call_all}
         try:
             Pump(slot, self.workhorse, name, lambda: None, lambda: False, **ways).run()
             slot.give_back()

@@ -169,14 +169,14 @@ def test_a_push_that_rolls_back_never_was(queue, act, redis_connection):
         1 / 0  # noqa: B018
     assert queue.all() == []
     assert not Slot.objects.exclude(rung_at=None).exists()
-    assert redis_connection.llen("rq:queue:default") == 0
+    assert redis_connection.llen("rq:queue:atributo-bells-first") == 0
 
 
 def test_a_push_rings_when_it_commits(queue, act, redis_connection):
     with atomic():
         queue.push(act)
-        assert redis_connection.llen("rq:queue:default") == 0
-    assert redis_connection.llen("rq:queue:default") == 1
+        assert redis_connection.llen("rq:queue:atributo-bells-first") == 0
+    assert redis_connection.llen("rq:queue:atributo-bells-first") == 1
 
 
 def test_one_job_rings_at_one_slot(probe, act):
@@ -188,7 +188,8 @@ def test_bells_never_outnumber_slots(probe, act, redis_connection):
     queue = queues.create("wide", max_workers=3)
     for _ in range(20):
         queue.push(act)
-    assert redis_connection.llen("rq:queue:default") == 3
+    assert redis_connection.llen("rq:queue:atributo-bells-first") == 1
+    assert redis_connection.llen("rq:queue:atributo-bells") == 2
 
 
 def test_a_push_to_a_missing_queue_is_refused(queue, act):

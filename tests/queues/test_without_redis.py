@@ -20,7 +20,8 @@ def own_redis(valkey, settings, monkeypatch):
     from queues import ring
 
     monkeypatch.setenv("REDIS_URL", valkey.url)
-    settings.RQ_QUEUES = {"default": {**settings.RQ_QUEUES["default"], "URL": valkey.url}}
+    bells = settings.RQ_QUEUES["atributo-bells"]
+    settings.RQ_QUEUES = {"atributo-bells": {**bells, "URL": valkey.url}}
     ring._clients.clear()
     yield valkey
     ring._clients.clear()

@@ -10,10 +10,13 @@ import pytest
 
 import queues
 from allocation.models import Event, Lease
-from queues.doorbell import ENTRY
+from queues.doorbell import ASIDE, CHANNEL, ENTRY
 from queues.models import QueuedJob, Run, Slot
 from tests.queues.standstill import stop_between_writes
 from tests.servers.process import has_ended
+
+BELLS = f"rq:queue:{CHANNEL}"
+KEPT = f"rq:queue:{ASIDE}"
 
 
 def child_of(process):
@@ -228,8 +231,8 @@ UNREADABLE = [
     bell("a\0b", 0),
     bell("work", 10**30),
     bell("work", -1),
-    bell("x" * 1000, 0),
 ]
+OF_NO_QUEUE = bell("x" * 1000, 0)
 
 
 def test_forged_messages_change_nothing(queue, act, worker, redis_connection, until, wait_until):
@@ -238,19 +241,24 @@ def test_forged_messages_change_nothing(queue, act, worker, redis_connection, un
     fields = {"data": evil, "origin": "default", "success_callback_name": "os.abort"}
     for number in range(50):
         redis_connection.hset(f"rq:job:evil-{number}", mapping=fields)
-        redis_connection.rpush("rq:queue:default", f"evil-{number}", "missing", "slot-1")
+        redis_connection.rpush(BELLS, f"evil-{number}", "missing", "slot-1")
     for number, data in enumerate(UNREADABLE):
         redis_connection.hset(f"rq:job:odd-{number}", mapping={"data": data})
-        redis_connection.rpush("rq:queue:default", f"odd-{number}")
+        redis_connection.rpush(BELLS, f"odd-{number}")
     redis_connection.set("rq:job:text", "no hash")
-    redis_connection.rpush("rq:queue:default", "text", b"\xff\xfe", "a b:c", "")
-    wait_until(lambda: not process.is_running() or not redis_connection.llen("rq:queue:default"))
+    redis_connection.hset(b"rq:job:\xff\xfe", "data", evil)
+    redis_connection.hset("rq:job:lost", "data", OF_NO_QUEUE)
+    redis_connection.rpush(BELLS, "text", b"\xff\xfe", "lost", "a b:c", "")
+    wait_until(lambda: not process.is_running() or not redis_connection.llen(BELLS))
     assert process.is_running()
     job = queue.get(queue.push(act))
     until(job, "complete")
     assert not os.path.exists("/tmp/atributo-owned")
-    assert process.wait_for_line("forged_bell")
-    assert Event.objects.filter(kind="doorbell.forged").count() == 1
+    assert process.wait_for_line("foreign_message")
+    assert Event.objects.filter(kind="doorbell.foreign").count() == 1
+    kept = redis_connection.lrange(KEPT, 0, -1)
+    assert len(kept) == 50 + len(UNREADABLE) + len([b"text", b"\xff\xfe"])
+    assert all(redis_connection.exists(b"rq:job:" + message_id) for message_id in kept)
 
 
 def test_a_worker_stops_cleanly_from_the_moment_it_is_seen(worker):
