@@ -6,13 +6,10 @@ A push by a program in the site leaves none: its job says who pushed it.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.db.transaction import atomic
-
 from allocation.events import record
-from queues import run_now
+from queues import outbox, run_now
+from queues import push as pushing
 from queues.errors import ScriptFailed
-from queues.push import Pushed, stored
-from queues.push import push_many as store_many
 from queues.run_now import Ran
 from queues.script_runs import record_end
 
@@ -20,22 +17,27 @@ NAMED = 20  # jobs that the event of a batch lists
 
 
 def push(queue: str, script: Any, data: Any, given: Mapping[str, Any]) -> str:
-    """The job and its event are one; the id of a twin is no push, and none is told."""
-    with atomic():
-        pushed = stored(queue, script, data, given, using="default")
-        if pushed.is_new:
-            _tell_of(pushed, queue=queue, script=_named(script))
-    return pushed.id
+    """A twin with the same unique key is no push, and none is told."""
+
+    def tell(ids: list[int]) -> None:
+        facts = {"queue": queue, "script": _named(script)}
+        holder = outbox.holder()
+        if holder is None:
+            record("job.pushed", f"job:{ids[0]}", **facts)
+        else:  # it may never become a job
+            record("push.held", f"job:{ids[0]}", transaction=holder, **facts)
+
+    return pushing.push(queue, script, data, given, using="default", tell=tell)
 
 
 def push_many(queue: str, script: Any, datas: Sequence[Any], given: Mapping[str, Any]) -> list[str]:
     """One event for all of them."""
-    with atomic():
-        ids = store_many(queue, script, datas, given, using="default")
-        if ids:
-            facts: dict[str, Any] = {"count": len(ids), "first": ids[:NAMED]}
-            record("jobs.pushed", f"queue:{queue}", **facts, script=_named(script))
-    return ids
+
+    def tell(ids: list[int]) -> None:
+        first, said = [str(job_id) for job_id in ids[:NAMED]], _named(script)
+        record("jobs.pushed", f"queue:{queue}", count=len(ids), first=first, script=said)
+
+    return pushing.push_many(queue, script, datas, given, using="default", tell=tell)
 
 
 def run_script(mount: str, name: str, data: Any = None, *, dry_run: bool = False) -> Ran:
@@ -48,14 +50,6 @@ def run_script(mount: str, name: str, data: Any = None, *, dry_run: bool = False
         raise
     record_end(work, {"seconds": ran.seconds})
     return ran
-
-
-def _tell_of(pushed: Pushed, **facts: str) -> None:
-    """What waits for a transaction is no job yet."""
-    if pushed.holder is None:
-        record("job.pushed", f"job:{pushed.id}", **facts)
-    else:
-        record("push.held", f"job:{pushed.id}", **facts, transaction=pushed.holder)
 
 
 def _named(script: Mapping[str, Any]) -> str:

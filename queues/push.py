@@ -1,6 +1,6 @@
 """Push: check a job, store it, ring."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -24,43 +24,38 @@ from queues.statements import hot_cursor
 CHUNK = 5000
 LARGEST_STATEMENT = 16 * 1024 * 1024  # characters of data
 TRIES = 3
+Tell = Callable[[list[int]], object]
 
 
-class Pushed(NamedTuple):
-    id: str
-    is_new: bool  # False for the id of an unfinished job with the same unique key
-    holder: int | None = None  # the transaction that it waits for
+def push(
+    queue: str,
+    script: Any,
+    data: Any,
+    given: Mapping[str, Any],
+    *,
+    using: str,
+    tell: Tell | None = None,
+) -> str:
+    """The new job's id, or that of the unfinished job with the same unique key.
 
-
-def push(queue: str, script: Any, data: Any, given: Mapping[str, Any], *, using: str) -> str:
-    """The new job's id, or that of the unfinished job with the same unique key."""
-    return stored(queue, script, data, given, using=using).id
-
-
-def stored(queue: str, script: Any, data: Any, given: Mapping[str, Any], *, using: str) -> Pushed:
+    `tell` records what is new, in the database transaction that stores it.
+    """
     order = _Order(queue, script, data, given, using)
     holder = outbox.holder()
     if holder is not None:
         prepared, text = order.checked(definitions.fresh)
-        return _held(prepared, text, holder)
+        twin = _unfinished_twin(prepared)
+        return str(twin) if twin else _hold(prepared, [text], holder, tell)[0]
     prepared, text = order.checked_by_memory()
     new = get_job_ids(1)[0]
     for _ in range(TRIES):  # the script may change, and the job with the same key end, meanwhile
-        insert = partial(_insert, prepared, text, new)
+        insert = partial(_insert if tell is None else partial(_tell_of, tell), prepared, text, new)
         job_id = surely(insert, partial(_stored, [new], using), using)
+        job_id = job_id or _unfinished_twin(prepared)
         if job_id is not None:
-            return Pushed(str(job_id), is_new=True)
-        if (twin := _unfinished_twin(prepared)) is not None:
-            return Pushed(str(twin), is_new=False)
+            return str(job_id)
         prepared, text = order.checked(definitions.fresh)
     raise BadPush("the job could not be stored; try again")
-
-
-def _held(prepared: Prepared, text: str | None, holder: int) -> Pushed:
-    twin = _unfinished_twin(prepared)
-    if twin is not None:
-        return Pushed(str(twin), is_new=False)
-    return Pushed(_hold(prepared, [text], holder)[0], is_new=True, holder=holder)
 
 
 class _Order(NamedTuple):
@@ -85,7 +80,13 @@ class _Order(NamedTuple):
 
 
 def push_many(
-    queue: str, script: Any, datas: Sequence[Any], given: Mapping[str, Any], *, using: str
+    queue: str,
+    script: Any,
+    datas: Sequence[Any],
+    given: Mapping[str, Any],
+    *,
+    using: str,
+    tell: Tell | None = None,
 ) -> list[str]:
     """All or none, in the order given."""
     prepared = prepare(queue, script, given, definitions.fresh, using=using)
@@ -94,9 +95,9 @@ def push_many(
     texts = [_text_of(prepared, datas, number) for number in range(len(datas))]
     holder = outbox.holder()
     if holder is not None:
-        return _hold(prepared, texts, holder)
+        return _hold(prepared, texts, holder, tell)
     ids = get_job_ids(len(texts))
-    surely(partial(_insert_all, prepared, ids, texts), partial(_stored, ids, using), using)
+    surely(partial(_insert_all, prepared, ids, texts, tell), partial(_stored, ids, using), using)
     return [str(job_id) for job_id in ids]
 
 
@@ -106,10 +107,14 @@ def _stored(ids: list[int], using: str) -> int | None:
     return there.values_list("id", flat=True).first()
 
 
-def _insert_all(prepared: Prepared, ids: list[int], texts: list[str | None]) -> int | None:
+def _insert_all(
+    prepared: Prepared, ids: list[int], texts: list[str | None], tell: Tell | None
+) -> int | None:
     with atomic(using=prepared.using):
         for part in _parts(texts):
             _insert_many(prepared, ids[part], texts[part])
+        if tell is not None and ids:
+            tell(ids)
         _ring_after_commit(prepared, ids)
     return ids[0] if ids else None
 
@@ -122,12 +127,25 @@ def _text_of(prepared: Prepared, datas: Sequence[Any], number: int) -> str | Non
         raise type(error)(f"{which}: {error}", **error.facts) from error
 
 
-def _hold(prepared: Prepared, texts: list[str | None], transaction: int) -> list[str]:
+def _hold(
+    prepared: Prepared, texts: list[str | None], transaction: int, tell: Tell | None
+) -> list[str]:
     """They become jobs with these ids when the transaction completes."""
     ids = get_job_ids(len(texts))
     rows = [prepared.row(job_id, text) for job_id, text in zip(ids, texts, strict=True)]
-    outbox.keep(transaction, rows)
+    with atomic():
+        outbox.keep(transaction, rows)
+        if tell is not None and ids:
+            tell(ids)
     return [str(job_id) for job_id in ids]
+
+
+def _tell_of(tell: Tell, prepared: Prepared, text: str | None, job_id: int) -> int | None:
+    with atomic(using=prepared.using):
+        stored = _insert(prepared, text, job_id)
+        if stored is not None:
+            tell([stored])
+    return stored
 
 
 def _insert(prepared: Prepared, text: str | None, job_id: int) -> int | None:

@@ -5,10 +5,11 @@ A change and its event are one database transaction; a refusal leaves neither.
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from django.db.transaction import atomic
 
+from allocation.busy import patiently
 from allocation.events import record
 from allocation.transactions import operations
 from allocation.transactions.keys import Key
@@ -34,12 +35,16 @@ class ToldTransaction(Transaction):
     """A transaction that is held at a door: what is done with it leaves events."""
 
     @classmethod
-    def begin(cls, caller: str, label: str = "") -> Self:
+    def begin(cls, caller: str, label: str = "") -> "ToldTransaction":
         """Its owner is the actor; the label is what the caller says of itself."""
-        with atomic():
-            txn = cls.attach(*operations.begin(label=label, caller=caller))
-            txn._record("transaction.began", label=label)
-        return txn
+
+        def begun() -> ToldTransaction:
+            with atomic():
+                txn = cls.attach(*operations.begin(label=label, caller=caller))
+                txn._record("transaction.began", label=label)
+            return txn
+
+        return patiently(begun, repeatable=True)
 
     def _operate(
         self, act: Callable[[Key], T], collection: str, key: str, mode: str, wait: float | None

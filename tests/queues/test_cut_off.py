@@ -7,6 +7,8 @@ import pytest
 import queues
 from allocation.errors import ConnectionLost
 from allocation.fencing import FenceCount
+from allocation.models import Event
+from queues import doors
 from queues.models import Queue, QueuedJob, Run
 from queues.pump import Playing, Pump
 from queues.reserved import reserve
@@ -66,6 +68,17 @@ def test_many_pushes_are_stored_once_or_not_at_all(wire, push):
     assert ids() == sorted([*before, *jobs])
     jobs += wire.lose_the_commit(many).result(60)
     assert ids() == sorted([*before, *jobs])
+
+
+@pytest.mark.parametrize("lose", ["lose_the_answer", "lose_the_question", "lose_the_commit"])
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_a_push_at_a_door_whose_answer_is_lost_is_one_push_and_one_event(wire, push, lose, jobs):
+    before = ids()
+    one = lambda: [doors.push("work", ACT, {}, {})]  # noqa: E731
+    many = lambda: doors.push_many("work", ACT, [{"n": n} for n in range(jobs)], {})  # noqa: E731
+    pushed = getattr(wire, lose)(one if jobs == 1 else many).result(60)
+    assert ids() == sorted([*before, *pushed])
+    assert Event.objects.filter(kind__in=["job.pushed", "jobs.pushed"]).count() == 1
 
 
 def test_a_push_with_a_key_whose_answer_is_lost_is_its_own_job(wire, push):

@@ -5,6 +5,7 @@ from django.db.transaction import atomic
 
 from allocation.busy import patiently
 from allocation.errors import ConnectionLost
+from allocation.models import Event
 from allocation.transactions import (
     Client,
     FailedToComplete,
@@ -13,6 +14,7 @@ from allocation.transactions import (
     RollbackCausedByException,
     Transaction,
 )
+from allocation.transactions.doors import ToldTransaction
 from allocation.transactions.models import Document, DocumentEvent, DocumentVersion, Lock
 from allocation.transactions.models import Transaction as Row
 from tests.fixtures.wire import held
@@ -177,3 +179,20 @@ def test_inside_a_transaction_of_the_database_nothing_is_written(wire, store):
     told = wire.told(both)
     assert isinstance(told, ConnectionLost) and not told.in_doubt
     assert wire.does(lambda: Client().get("c", "old")).json == {"v": 0}
+
+
+@pytest.mark.parametrize("lose", ["lose_the_answer", "lose_the_question"])
+def test_a_transaction_of_a_door_begins_though_an_answer_is_lost(wire, store, lose):
+    wire.does(lambda: ToldTransaction.begin("token:1"))
+    txn = getattr(wire, lose)(lambda: ToldTransaction.begin("token:1", "again")).result(60)
+    assert row_of(txn).get().label == "again"
+    assert Event.objects.about(f"transaction:{txn.id}").get().kind == "transaction.began"
+
+
+def test_the_completion_at_a_door_is_told_once_though_its_answer_is_lost(wire, store):
+    txn = wire.does(lambda: ToldTransaction.begin("token:1"))
+    wire.does(lambda: txn.put("c", "old", {"v": 1}))
+    assert wire.lose_the_commit(txn.complete).exception(60) is None
+    assert status(txn) == "completed"
+    kinds = Event.objects.about(f"transaction:{txn.id}").values_list("kind", flat=True)
+    assert list(kinds) == ["transaction.began", "transaction.put", "transaction.completed"]
