@@ -55,6 +55,7 @@ def dying(queue, probe, hands, tmp_path, monkeypatch, wait_until):
     slot = acquire(queue.name, 0, "dying")
     worker = Pump(slot, hands.workhorse, "dying", lambda: None, lambda: False)
     worker._size = 4
+    hands.workhorse._ready()  # SQLite bears no fork beside an open connection
     thread = threading.Thread(target=_work, args=[worker])
     thread.start()
     wait_until(Path(files["started"]).exists)

@@ -31,6 +31,7 @@ def batch(queue, probe, act, hands, tmp_path, monkeypatch, wait_until):
     slot = acquire(queue.name, 0, "hands")
     working = Pump(slot, hands.workhorse, "hands", lambda: None, lambda: False)
     working._size = 2
+    hands.workhorse._ready()  # SQLite bears no fork beside an open connection
     thread = threading.Thread(target=_work, args=[working, slot])
     thread.start()
     wait_until(Path(files["started"]).exists)

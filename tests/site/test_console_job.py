@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from allocation.models import Event
 from allocation.models.clock import database_now
 from atributo_site.console.job_state import repeats_said
-from queues import steering
+from queues.logic.lifecycle import ABORTED
 from queues.models import Queue, QueuedJob, Run
 from tests.site.job_rows import make_job, make_queue, make_run, make_script
 from tests.site.test_console_events import INJECTION, Elements
@@ -160,7 +160,7 @@ def test_an_aborted_job_that_never_ran_says_so(queue, client_as):
     assert "It is no failure of its script" in page
     assert "It never ran" in page
     assert "manage.py worker" not in page
-    assert steering.ABORTED not in client.get("/jobs/?state=aborted").text
+    assert ABORTED not in client.get("/jobs/?state=aborted").text
 
 
 def test_retry_run_now_and_abort(queue, client_as):

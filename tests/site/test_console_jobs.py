@@ -14,9 +14,9 @@ from django.test.utils import CaptureQueriesContext
 from allocation.models import Event
 from allocation.models.clock import database_now
 from queues.job_states import STATES
+from queues.logic.lifecycle import ABORTED
 from queues.models import QueuedJob
 from queues.search import search
-from queues.steering import ABORTED
 from tests.site.job_rows import make_job, make_queue, make_script, paused_job
 from tests.site.test_console_events import INJECTION, Elements
 
