@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from django.conf import settings
+from django.db import connections
 
 ALLOWED = {"PATH", "HOME", "LANG", "TZ", "TMPDIR", "VIRTUAL_ENV"}
 ALLOWED_BEGINNINGS = ("LC_", "PYTHON")
@@ -72,10 +73,13 @@ def forget_credentials() -> None:
 
 
 def let_go_of_descriptors(kept: Collection[int]) -> None:
-    """Make the rest lead nowhere; not closed, because objects that own a number still live."""
+    """Make the rest lead nowhere; not closed, because objects that own a number still live.
+
+    SQLite keeps its own where a copied process has them: it shares them with new connections.
+    """
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in open_descriptors():
-        if number not in {1, 2, nowhere, *kept}:
+        if number not in {1, 2, nowhere, *kept} and not is_of_sqlite(place_of(number)):
             with suppress(OSError):  # the one by which they were listed
                 os.dup2(nowhere, number, inheritable=number == 0)
     os.close(nowhere)
@@ -87,6 +91,21 @@ def open_descriptors() -> set[int]:
         return {int(name) for name in os.listdir("/proc/self/fd")}
     except OSError:  # not Linux
         return set()
+
+
+def place_of(number: int) -> str:
+    """What a descriptor leads to; nothing when it is not open, as the one that listed them."""
+    try:
+        return os.readlink(f"/proc/self/fd/{number}")
+    except OSError:
+        return ""
+
+
+def is_of_sqlite(place: str) -> bool:
+    """A database of ours that is a file, or what SQLite keeps beside it."""
+    known = connections.settings.values()
+    names = [each["NAME"] for each in known if each["ENGINE"].endswith("sqlite3")]
+    return any(place.startswith(os.path.realpath(name)) for name in names)
 
 
 def limit_memory(more_bytes: int) -> None:

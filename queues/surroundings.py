@@ -35,7 +35,7 @@ from typing import Any
 from django.db import connections
 
 from queues.offspring import end_children, has_children
-from queues.sealing import open_descriptors
+from queues.sealing import is_of_sqlite, open_descriptors, place_of
 
 SIGNALS = tuple(range(1, 32))
 TIMERS = (ITIMER_REAL, int(signal.ITIMER_VIRTUAL), int(signal.ITIMER_PROF))
@@ -61,7 +61,7 @@ class Surroundings:
         self._blocked = pthread_sigmask(SIG_SETMASK, ())
         self._fixed = self._fixed_now()
         self._guarded = [dict(vars(module)) for module in GUARDED]
-        self._descriptors = {each for each in open_descriptors() if _place_of(each)}
+        self._descriptors = {each for each in open_descriptors() if place_of(each)}
         self._imports = Imports()
 
     def restored(self, *, wholly: bool) -> str:
@@ -183,22 +183,15 @@ def _file_of(name: str) -> str:
     return getattr(sys.modules[name], "__file__", None) or ""
 
 
-def _place_of(number: int) -> str:
-    """What it leads to; nothing when it is not open, as the one that listed them."""
-    try:
-        return os.readlink(f"/proc/self/fd/{number}")
-    except OSError:
-        return ""
-
-
 def _is_strange(number: int) -> bool:
     """Open, and no connection of ours to a database."""
-    ours, place = connections.all(initialized_only=True), _place_of(number)
-    return bool(place) and not any(_belongs(each, number, place) for each in ours)
+    place = place_of(number)
+    if not place or is_of_sqlite(place):
+        return False
+    raws = (each.connection for each in connections.all(initialized_only=True))
+    return not any(_number_of(raw) == number for raw in raws)
 
 
-def _belongs(connection: Any, number: int, place: str) -> bool:
-    if connection.vendor == "sqlite":
-        return place.startswith(os.path.realpath(connection.settings_dict["NAME"]))
-    raw = connection.connection
-    return raw is not None and not raw.closed and raw.fileno() == number
+def _number_of(raw: Any) -> int | None:
+    """Of a connection to PostgreSQL that is open."""
+    return raw.fileno() if hasattr(raw, "fileno") and not raw.closed else None

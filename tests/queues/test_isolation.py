@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from queues import said
 from queues.child import Printed
 from queues.execution import PROGRESS_SECONDS
+from queues.noted import Noted
 from queues.sealing import for_scripts
 from queues.wire import ChildGone
 from queues.workhorse import Workhorse
@@ -378,6 +379,12 @@ def test_whatever_is_said_is_understood_or_nonsense(message):
     except said.Nonsense:
         return
     assert heard["t"] in {"done", "log", "stopped", "hello", "progress", "transaction"}
+
+
+def test_nonsense_is_not_believed_from_notes_either():
+    noted = Noted()
+    noted.add({"ended": [7, 1], "said": [{"t": "done"}]})
+    assert noted.said == {}
 
 
 class Counted(str):
