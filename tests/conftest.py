@@ -21,7 +21,11 @@ from tests.fixtures.rest import (
     unused_limits,
     web,
 )
-from tests.fixtures.scripts import scripts_are_taken
+from tests.fixtures.scripts import (
+    scripts_are_taken,
+    scripts_see_this_database,
+    scripts_start_quickly,
+)
 from tests.fixtures.servers import (
     clean_slate,
     dns_server,
@@ -69,6 +73,8 @@ __all__ = [
     "web",
     "wire",
     "scripts_are_taken",
+    "scripts_see_this_database",
+    "scripts_start_quickly",
     "worker_process",
 ]
 

@@ -12,7 +12,7 @@ import queues
 from allocation.leases import HeldLease
 from allocation.models import Lease
 from allocation.models.clock import database_now
-from queues import installation, run_now
+from queues import installation
 from queues.models import QueuedJob, Slot
 from queues.repairs import REPAIRS
 from tests.queues.hands import Hands
@@ -39,19 +39,6 @@ def service_roots(settings, monkeypatch):
 def probe(service_roots, transactional_db):
     """The mount of the probe service."""
     return installation.install("probe", "/probe", setup=False).mount
-
-
-@pytest.fixture
-def scripts_see_this_database(monkeypatch, migrated_database):
-    """Scripts that a command runs do so in a process that is started with this environment."""
-    monkeypatch.setenv("DATABASE_URL", migrated_database.url)
-
-
-@pytest.fixture
-def scripts_start_quickly(scripts_see_this_database):
-    """In a child of this process, by a fork: no worker and no interpreter has to start."""
-    with run_now.in_a_child(fork=True):
-        yield
 
 
 @pytest.fixture

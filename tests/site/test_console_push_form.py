@@ -165,7 +165,10 @@ def test_what_is_too_long_for_an_address_says_so(operator):
     assert answer.status_code == 400 and "too much for an address" in answer.text
 
 
-def test_a_run_with_options_too_long_for_an_address_is_shown_without_them(operator):
+@pytest.mark.django_db(transaction=True)
+def test_a_run_with_options_too_long_for_an_address_is_shown_without_them(
+    operator, scripts_start_quickly
+):
     answer = operator.post(URL, {"data-to": "ada", "unique_key": "x" * 5000})
     assert answer.status_code == 302
     assert list(parse_qs(urlsplit(answer.headers["Location"]).query)) == ["ran"]

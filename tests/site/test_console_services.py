@@ -48,7 +48,8 @@ def test_only_administrators_install(client_as):
     assert 'name="folder"' not in client_as("operator").get("/services/").text
 
 
-def test_development_configuration_and_uninstall(client_as):
+@pytest.mark.django_db(transaction=True)
+def test_development_configuration_and_uninstall(client_as, scripts_start_quickly):
     client = client_as("admin")
     install(client, "mailer", "/mailer")
     client.post("/services/mailer/-/development", {"on": "yes"})
@@ -67,7 +68,8 @@ def test_development_configuration_and_uninstall(client_as):
     assert not Service.objects.exists()
 
 
-def test_a_configuration_that_is_none_is_refused(client_as):
+@pytest.mark.django_db(transaction=True)
+def test_a_configuration_that_is_none_is_refused(client_as, scripts_start_quickly):
     client = client_as("admin")
     install(client, "mailer", "/mailer")
     for text in ("[", "[]", '{"sender": 5}'):
