@@ -11,7 +11,7 @@ from queues import definitions, installation
 from queues.errors import DataRefused, QueueNotFound
 from queues.models import Queue, QueuedJob, Script, Slot
 
-STATEMENTS = {"postgresql": 1, "sqlite": 2}  # there the slot is chosen by a second one
+STATEMENTS = {"postgresql": 1, "sqlite": 3}  # there two more look for a slot and choose it
 
 
 @pytest.fixture
