@@ -9,6 +9,7 @@ from allocation.atributo import Atributo
 from allocation.models.clock import from_now
 from allocation.transactions.transaction import Transaction
 from queues import bulk, ring, steering
+from queues.doorbell import CHANNEL
 from queues.models import QueuedJob, Station
 
 
@@ -16,7 +17,7 @@ from queues.models import QueuedJob, Station
 def broken_bell(queue, settings):
     """An address that no client understands: not one of Redis' own errors."""
     url = "nonsense://nowhere"
-    settings.RQ_QUEUES = {"default": {**settings.RQ_QUEUES["default"], "URL": url}}
+    settings.RQ_QUEUES = {CHANNEL: {**settings.RQ_QUEUES[CHANNEL], "URL": url}}
     ring._clients.clear()
     yield
     ring._clients.clear()

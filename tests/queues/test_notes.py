@@ -19,6 +19,7 @@ from allocation.leases import HeldLease
 from allocation.models import Event
 from allocation.models.clock import database_now
 from queues import aborting, noted, notes, pump, recovery, ring
+from queues.doorbell import CHANNEL
 from queues.errors import BadQueue
 from queues.models import Queue, QueuedJob, Run, Slot
 from queues.notes import name_of
@@ -228,8 +229,8 @@ class Counted(Pump):
 @pytest.fixture
 def no_redis(settings):
     """Nobody listens there."""
-    dead = {**settings.RQ_QUEUES["default"], "URL": "redis://127.0.0.1:1/0"}
-    settings.RQ_QUEUES = {"default": dead}
+    dead = {**settings.RQ_QUEUES[CHANNEL], "URL": "redis://127.0.0.1:1/0"}
+    settings.RQ_QUEUES = {CHANNEL: dead}
     ring._clients.clear()
     yield
     ring._clients.clear()
