@@ -193,10 +193,12 @@ def test_a_time_out_cannot_be_swallowed(queue, probe, hands, tmp_path, stubborn)
 
 def test_a_time_out_before_the_process_can_listen_is_one(queue, probe, hands, tmp_path):
     wait, data = {"mount": probe, "name": "wait"}, {"started": file_of(tmp_path, "s")}
+    queue.push(wait, {**data, "go": str(tmp_path)})
+    hands.drain()  # the process and the script are ready for the next one
     endless = {**data, "go": file_of(tmp_path, "go"), "deaf": True}
-    job = queue.get(queue.push(wait, endless, timeout=100))
+    job = queue.get(queue.push(wait, endless, timeout=1000))
     hands.drain()
-    assert job.failures == ["timed out after 100 ms"]
+    assert job.failures == ["timed out after 1000 ms"]
 
 
 @pytest.mark.parametrize(
