@@ -3,7 +3,7 @@
 The functions that it needs are bound here by name, before any script can replace them.
 """
 
-from json import dumps, loads
+from json import JSONEncoder, loads
 from time import monotonic
 from traceback import format_exception
 from typing import Any
@@ -27,6 +27,7 @@ LONGEST_TRACEBACK = 20_000
 LONGEST_LINE = 4_000
 MOST_LINES = 1_000
 PROGRESS_SECONDS = 0.05
+_encode = JSONEncoder(allow_nan=False, ensure_ascii=False).encode
 
 
 class TimedOut(BaseException):
@@ -124,7 +125,9 @@ class Execution:
         return function(Context(arguments, job, service.facts, self.emit, self.scope))
 
     def _ended(self, result: Any) -> dict[str, Any]:
-        text = dumps(result, allow_nan=False, ensure_ascii=False)
+        if result is None:
+            return {"t": "done", "ok": True, "result": None}
+        text = _encode(result)
         text.encode()  # lone surrogates cannot be stored
         if has_nul(text):
             raise ValueError("the result contains the NUL character")

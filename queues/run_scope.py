@@ -23,11 +23,12 @@ class RunScope:
         self._owner = f"job:{work['job']['id']}" if work.get("job") else f"script:{work['mount']}"
         self._emit = emit
         self._transaction: RunTransaction | None = None
-        self._stack = ExitStack()
+        self._stack: ExitStack | None = None  # of a dry run
 
     def start(self) -> None:
         """In a dry run every push is held from the first line on."""
         if self.dry:
+            self._stack = ExitStack()
             self._stack.enter_context(outbox.holding(self.transaction().id))
 
     def transaction(self, wait: float = 0.0) -> RunTransaction:
@@ -47,7 +48,8 @@ class RunScope:
 
     def succeed(self) -> dict[str, Any]:
         """What the parent has to complete with the run's outcome, if it has a job."""
-        self._stack.close()
+        if self._stack is not None:
+            self._stack.close()
         open_one = self._transaction if self._transaction and self._transaction.is_open else None
         if self.dry:
             return {"transactions": self.begun, "pushes": self._take_back()}
@@ -60,7 +62,8 @@ class RunScope:
 
     def fail(self) -> bool:
         """Roll back before anybody hears of the failure; False when something is left."""
-        self._stack.close()
+        if self._stack is not None:
+            self._stack.close()
         return not left_behind.roll_back(self.begun)
 
     def _new(self, wait: float) -> RunTransaction:
