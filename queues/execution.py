@@ -58,7 +58,7 @@ class Execution:
             ended |= self.scope.succeed()
         except (Exception, TimedOut) as error:  # a script may raise anything
             self.is_ending = True
-            ended = self._failed(error)
+            ended = self._failed(_time_out_behind(error) or error)
         return {**ended, "begun": begun, "seconds": monotonic() - begun}
 
     def emit(self, message: dict[str, Any]) -> None:
@@ -197,6 +197,17 @@ def _checked(value: Any) -> int:
     if milliseconds is None:
         raise ValueError(f"{value!r} is no duration")
     return milliseconds
+
+
+def _time_out_behind(error: BaseException | None) -> TimedOut | None:
+    """A time-out that comes in the middle of a statement makes the next one fail, too."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, TimedOut):
+            return error
+        seen.add(id(error))
+        error = error.__context__
+    return None
 
 
 def _said(error: BaseException) -> str:

@@ -191,6 +191,13 @@ def test_a_time_out_cannot_be_swallowed(queue, probe, hands, tmp_path, stubborn)
     assert "timed out after 100 ms" in job.failures[0]
 
 
+def test_what_fails_because_of_a_time_out_is_one(queue, act, hands):
+    """A time-out in the middle of a statement leaves a connection that cannot be rolled back."""
+    job = queue.get(queue.push(act, {"clean_up": True}, timeout=100, max_failures=0))
+    hands.drain()
+    assert job.failures == ["TimedOut: timed out after 100 ms"]
+
+
 def test_a_time_out_before_the_process_can_listen_is_one(queue, probe, hands, tmp_path):
     wait, data = {"mount": probe, "name": "wait"}, {"started": file_of(tmp_path, "s")}
     queue.push(wait, {**data, "go": str(tmp_path)})

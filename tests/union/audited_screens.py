@@ -41,6 +41,7 @@ SCREENS = {
     "queue-scale": ["queue.changed"],
     "queue-step": ["queue.changed"],
     "queue-target-age": ["queue.changed"],
+    "queue-record-start": ["queue.changed"],
     "queue-retention": ["queue.changed"],
     "queue-away": ["queue.changed"],
     "queue-delete": ["queue.deleted"],

@@ -20,10 +20,19 @@ def run(context):
         raise Odd("a teapot")
     if order.get("die"):
         os.kill(os.getpid(), signal.SIGKILL)
+    if order.get("clean_up"):
+        fail_while_cleaning_up()
     time.sleep(order.get("sleep", 0))
     if order.get("family"):
         return [os.getppid(), parent_of(os.getppid())]
     return order.get("result", context.argv)
+
+
+def fail_while_cleaning_up():
+    try:
+        time.sleep(60)
+    finally:
+        raise ValueError("the connection is in the middle of something")
 
 
 def parent_of(pid):
