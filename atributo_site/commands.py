@@ -69,6 +69,11 @@ class AtributoCommand(BaseCommand):
     has_json = True
     needs_migrations = False  # True for what runs for ever: it would fail again and again
     perform: Callable[..., None]
+    _ends_the_process = False
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        self._ends_the_process = True  # one that is called in a program does not
+        super().run_from_argv(argv)
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
@@ -91,7 +96,8 @@ class AtributoCommand(BaseCommand):
         try:
             self.perform(**options)
         finally:
-            job_ids.release()  # the next process with this number need not wait for its lease
+            if self._ends_the_process:  # the next one with its number need not wait for the lease
+                job_ids.release()
 
     def show(self, value: Any) -> None:
         """One JSON document on standard output."""
