@@ -23,7 +23,10 @@ class Command(AtributoCommand):
         getattr(self, f"_{verb}")(**options)
 
     def _make(self, count: int, **options: Any) -> None:
-        made = [job_ids.get_job_id()] if count == 1 else job_ids.get_job_ids(count)
+        try:
+            made = [job_ids.get_job_id()] if count == 1 else job_ids.get_job_ids(count)
+        finally:
+            job_ids.release()  # the number, for the next command
         if options["json"]:
             return self.show(made)
         for job_id in made:
