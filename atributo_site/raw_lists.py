@@ -29,6 +29,9 @@ class CappedPaginator(Paginator):
         return capped_count(self.object_list, by_key=True)  # type: ignore[arg-type]
 
 
+LONGEST_VALUE = 1000  # every link of the page repeats it
+
+
 class KeysetChangeList(ChangeList):
     """A list whose pages are found by key; `?after=` and `?before=` instead of numbers."""
 
@@ -49,6 +52,8 @@ class KeysetChangeList(ChangeList):
         if unknown:
             can = f"only by {', '.join(sorted(offered))}" if offered else "it has no filters"
             raise BadRequest(f"This list is not filtered by {unknown[0][:100]}; {can}.")
+        if any(len(str(value)) > LONGEST_VALUE for value in request.GET.values()):
+            raise BadRequest(f"A filter has at most {LONGEST_VALUE} characters.")
         return super().get_filters(request)
 
     def get_results(self, request: HttpRequest) -> None:

@@ -118,3 +118,9 @@ def test_filters_keep_their_page_and_their_search(client_as, db):
     asked = {"state": "failed", "after": jobs[1], "q": jobs[0]}
     page = client_as("viewer").get("/admin/queues/queuedjob/", asked).text
     assert [f"/queuedjob/{job}/change" in page for job in jobs] == [True, False, False]
+
+
+@pytest.mark.django_db
+def test_a_filter_that_every_link_would_repeat_has_an_end(client_as):
+    answer = client_as("viewer").get("/admin/queues/queuedjob/", {"state": "x" * 1001})
+    assert answer.status_code == 400 and "at most 1000 characters" in answer.text
