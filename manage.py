@@ -10,8 +10,8 @@ def main() -> int:
     from django.core.management import execute_from_command_line
     from django.db import Error
 
-    from atributo_site.environment import BadEnvironment
-    from atributo_site.others_commands import told
+    from atributo_site.config.environment import BadEnvironment
+    from atributo_site.django_commands import told
 
     try:
         with told(sys.argv):

@@ -1,12 +1,75 @@
-"""Raw lists of what all rooms share."""
+"""Raw lists of what all rooms share.
+
+Raw lists of instances, placements and worker numbers; what changes them is on the screens.
+"""
 
 from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
 
-from allocation.models import Event, Lease
-from atributo_site.raw_lists import RawList
+from allocation.models import Allocation, Drain, Hold, IdNumber, Instance, PastAllocation, Rebalance
+from allocation.transactions import admin as transactions_admin  # noqa: E402, F401
+from atributo_site.core.models import Event, Lease
+from atributo_site.web.raw_lists import RawList
+
+
+@admin.register(Instance)
+class InstanceList(RawList):
+    view_action = "instance.view"
+    newest_first = False
+    list_display = ["id", "state", "source", "weight", "capacity", "epoch", "changed_at"]
+    list_select_related = ["drain"]
+    search_fields = ["id__exact"]
+    search_help_text = "The whole id."
+
+
+@admin.register(Allocation)
+class AllocationList(RawList):
+    view_action = "allocation.view"
+    newest_first = False
+    list_display = ["job_id", "instance_id", "epoch", "allocated_at", "strategy", "actor"]
+    search_fields = ["job_id__exact"]
+    search_help_text = "The whole job id."
+
+
+@admin.register(PastAllocation)
+class PastAllocationList(RawList):
+    view_action = "allocation.view"
+    list_display = ["job_id", "instance_id", "epoch", "allocated_at", "ended_at", "end_reason"]
+    search_fields = ["job_id__exact"]
+    search_help_text = "The whole job id."
+
+
+@admin.register(Drain)
+class DrainList(RawList):
+    view_action = "instance.view"
+    newest_first = False
+    list_display = ["instance_id", "started_at", "deadline_at", "moves_per_minute", "moved"]
+    list_display += ["stuck", "done_at"]
+
+
+@admin.register(Rebalance)
+class RebalanceList(RawList):
+    view_action = "allocation.view"
+    newest_first = False
+    list_display = ["id", "started_at", "moves_per_minute", "jobs_at_start", "looked_at", "moved"]
+    list_display += ["done_at", "stopped"]
+
+
+@admin.register(Hold)
+class HoldList(RawList):
+    view_action = "instance.view"
+    list_display = ["id", "instance_id", "kind", "key", "since", "until"]
+    search_fields = ["instance_id__exact"]
+    search_help_text = "The whole id of the instance."
+
+
+@admin.register(IdNumber)
+class IdNumberList(RawList):
+    view_action = "job_id.view"
+    newest_first = False
+    list_display = ["number", "cluster_size", "holder", "high_water_ms", "expires_at"]
 
 
 @admin.register(Event)
@@ -36,7 +99,3 @@ class LeaseList(RawList):
     search_help_text = "The whole role or holder."
     list_display = ["role", "holder", "token", "acquired_at", "renewed_at", "expires_at"]
     search_fields = ["role__exact", "holder__exact"]
-
-
-from allocation import placements_admin  # noqa: E402, F401
-from allocation.transactions import admin as transactions_admin  # noqa: E402, F401

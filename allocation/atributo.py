@@ -7,18 +7,19 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.db import connections
 
-from allocation import availability
-from allocation.busy import patiently
-from allocation.candidates import Candidates, forget_loads
-from allocation.chooser import Chooser
-from allocation.errors import AtributoError, Closed
-from allocation.events import current_actor
-from allocation.ids import valid_id, valid_ids
+from allocation.errors import Closed
+from allocation.instances import availability
 from allocation.logic.choose import STRATEGIES, Candidate
 from allocation.models import Allocation, Instance
-from allocation.place import place
-from allocation.place_many import place_many
-from allocation.stores import Ending, store
+from allocation.placement.candidates import Candidates, forget_loads
+from allocation.placement.chooser import Chooser
+from allocation.placement.place import place
+from allocation.placement.place_many import place_many
+from allocation.storage import Removal, store
+from atributo_site.core.errors import AtributoError
+from atributo_site.core.events import current_actor
+from atributo_site.core.ids import valid_id, valid_ids
+from atributo_site.core.retry import retry_busy
 
 
 class Allocated(NamedTuple):
@@ -55,7 +56,7 @@ class Atributo:
         """No job is allocated to it any more; destroyed, it loses the jobs it has."""
         self._check(instance_id)
         if destroyed:
-            patiently(
+            retry_busy(
                 lambda: availability.remove(instance_id, using=self.using, **wishes), self.using
             )
             forget_loads(self.using)
@@ -70,7 +71,7 @@ class Atributo:
     def allocate(self, job_id: str) -> Allocated:
         """The job's instance; chosen and stored now unless it has one."""
         self._check(job_id)
-        placed = patiently(lambda: place(job_id, self._chooser), self.using, repeatable=True)
+        placed = retry_busy(lambda: place(job_id, self._chooser), self.using, repeatable=True)
         return Allocated(*placed)
 
     def allocate_many(self, job_ids: Iterable[str]) -> dict[str, Allocated]:
@@ -104,7 +105,7 @@ class Atributo:
 
     def instance(self, job_id: str) -> str | None:
         self._check(job_id)
-        return patiently(lambda: store(self.using).find(job_id), self.using, repeatable=True)
+        return retry_busy(lambda: store(self.using).find(job_id), self.using, repeatable=True)
 
     def allocation(self, job_id: str) -> Allocation | None:
         """The whole row: since when, by whom, why, and the epoch that fences."""
@@ -136,13 +137,13 @@ class Atributo:
     def _end(self, job_ids: Iterable[str], epoch: int | None) -> dict[str, str]:
         self._check()
         wanted = valid_ids(job_ids)
-        ending = Ending(wanted, current_actor().name, "deallocated", epoch)
-        ended = patiently(lambda: store(self.using).end(ending), self.using) if wanted else {}
+        ending = Removal(wanted, current_actor().name, "deallocated", epoch)
+        ended = retry_busy(lambda: store(self.using).end(ending), self.using) if wanted else {}
         forget_loads(self.using)
         return ended
 
     def _switch(self, switch: Callable[..., bool], instance_id: str, **wishes: Any) -> bool:
-        return patiently(
+        return retry_busy(
             lambda: switch(instance_id, using=self.using, **wishes), self.using, repeatable=True
         )
 

@@ -6,13 +6,14 @@ from django.conf import settings
 from django.db.models.functions import Now
 from django.db.transaction import atomic
 
-from allocation import drains, rebalances, roster
-from allocation.events import record
-from allocation.leases import HeldLease
-from allocation.locks import availability_alone
+from allocation.instances import roster
 from allocation.models import Drain, Hold, IdNumber, Instance, PastAllocation
-from allocation.models.clock import from_now
-from allocation.repair import Repair
+from allocation.placement import drains, rebalance
+from allocation.storage.locks import roster_lock
+from atributo_site.core.events import record
+from atributo_site.core.leases import HeldLease
+from atributo_site.core.loops import Repair
+from atributo_site.core.models.clock import from_now
 
 BATCH = 100
 OLD_BATCH = 1000
@@ -52,7 +53,7 @@ def move_rebalance_on(now: datetime, lease: HeldLease) -> int:
     """Jobs move at the pace of the rebalance to where they would be placed today."""
     with atomic(using=lease.using):
         lease.guard()
-        return rebalances.step(now, lease.using)
+        return rebalance.step(now, lease.using)
 
 
 def free_id_numbers(now: datetime, lease: HeldLease) -> int:
@@ -87,7 +88,7 @@ def forget_past_allocations(now: datetime, lease: HeldLease) -> int:
 def _bury(instance_id: str, lease: HeldLease) -> bool:
     with atomic(using=lease.using):
         lease.guard()
-        with availability_alone(lease.using):
+        with roster_lock(lease.using):
             row = Instance.objects.using(lease.using).dead().filter(pk=instance_id).first()
             if row is None:  # its heartbeat came back
                 return False
@@ -100,7 +101,7 @@ def _bury(instance_id: str, lease: HeldLease) -> bool:
 REPAIRS = [
     Repair("dead instances", bury_dead_instances, budget=BATCH),
     Repair("drains", MoveDrainsOn(), budget=drains.MOST_MOVES),
-    Repair("rebalance", move_rebalance_on, budget=rebalances.MOST_MOVES),
+    Repair("rebalance", move_rebalance_on, budget=rebalance.MOST_MOVES),
     Repair("id numbers of dead processes", free_id_numbers, every_seconds=10),
     Repair("expired holds", forget_expired_holds, every_seconds=10, budget=OLD_BATCH),
     Repair("old placements", forget_past_allocations, every_seconds=60, budget=OLD_BATCH),

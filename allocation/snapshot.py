@@ -1,15 +1,48 @@
-"""Instances and placements as a plain dict, with a constant number of queries."""
+"""Instances and placements as a plain dict, with a constant number of queries.
 
-from collections.abc import Sequence
+Instances that a person should look at: dead ones with jobs, and drains that do not get on.
+"""
+
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Max, Sum
+from django.db.models import Count, Max, Q, Sum
 
-from allocation.holds import holding
+from allocation.instances.holds import holding
 from allocation.models import Drain, IdNumber, Instance, InstanceLoad, Roster
 from allocation.models.id_number import HELD
-from allocation.trouble import troubled
+from atributo_site.core.models.clock import from_now
+
+MOST_TROUBLED = 5  # of each kind
+LATE_SECONDS = 60  # after its deadline: the curator needs a moment for what is left then
+
+
+def instances_in_trouble() -> list[dict[str, Any]]:
+    """With two queries; counters and not the jobs tell whether there are any."""
+    return [*_facts(dead_with_jobs()), *_facts(late_drains())]
+
+
+def dead_with_jobs() -> Any:
+    rows = Instance.objects.filter(is_dead=True, drain__isnull=True)
+    return rows.with_load().filter(load__gt=0).order_by("id")[:MOST_TROUBLED]
+
+
+def late_drains() -> Any:
+    late = Q(drain__stuck=True) | Q(drain__deadline_at__lte=from_now(-LATE_SECONDS))
+    rows = Instance.objects.draining().filter(late).select_related("drain")
+    return rows.with_load().filter(load__gt=0).order_by("drain__started_at")[:MOST_TROUBLED]
+
+
+def _facts(rows: Iterable[Any]) -> list[dict[str, Any]]:
+    return [{"id": row.pk, "trouble": _trouble(row), "load": row.load} for row in rows]
+
+
+def _trouble(row: Any) -> str:
+    if row.state == "dead":
+        return "dead"
+    return "stuck" if row.drain.stuck else "overdue"
+
 
 LISTED = 50
 
@@ -26,7 +59,7 @@ def snapshot(now: datetime) -> dict[str, Any]:
         "instances_available": roster.available if roster else 0,
         "instances_left_out": max(0, total - len(listed)),
         "draining": Drain.objects.running().count(),
-        "troubled": troubled(),
+        "troubled": instances_in_trouble(),
         "jobs_allocated": InstanceLoad.objects.aggregate(n=Sum("jobs"))["n"] or 0,
         **id_numbers(now),
     }

@@ -1,9 +1,9 @@
+"""The REST addresses of instances, allocations and job ids."""
+
 from django.urls import path
 
 import atributo_site.rest.ids  # noqa: F401  registers <id:…>
-from allocation import api_allocations as allocations
-from allocation import api_instances as instances
-from allocation import api_job_ids as job_ids
+from allocation.api import allocations, instances, job_ids
 
 ONE = "instances/<id:instance_id>"
 

@@ -7,9 +7,9 @@ from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group, User
 from django.http import HttpRequest
 
-from atributo_site import tokens
 from atributo_site.models import TokenScope
-from atributo_site.raw_lists import RawList
+from atributo_site.web import tokens
+from atributo_site.web.raw_lists import RawList
 
 
 @admin.register(User)

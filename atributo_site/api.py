@@ -13,13 +13,13 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from allocation.models import Event
-from atributo_site import tokens
+from atributo_site.core.models import Event
 from atributo_site.models import TokenScope
 from atributo_site.permissions import ACTIONS, APP_LABEL, ROLES, Level
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
 from atributo_site.rest.permission import allowed, within
-from atributo_site.rest.strict_serializer import StrictSerializer, checked
+from atributo_site.rest.serializers import StrictSerializer, checked
+from atributo_site.web import tokens
 
 
 class EventFilters(django_filters.FilterSet):

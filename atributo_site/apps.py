@@ -1,7 +1,9 @@
+"""The Django apps of the site, and the admin site that it uses."""
+
 from django.apps import AppConfig
 from django.contrib.admin import apps
 
-from allocation.inherited import watch_forks
+from atributo_site.core.forking import watch_forks
 
 
 class SiteConfig(AppConfig):
@@ -13,4 +15,4 @@ class SiteConfig(AppConfig):
 
 
 class AdminConfig(apps.AdminConfig):
-    default_site = "atributo_site.admin_site.AtributoAdminSite"
+    default_site = "atributo_site.web.admin_site.AtributoAdminSite"

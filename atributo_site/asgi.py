@@ -1,3 +1,5 @@
+"""The ASGI application: one port for pages, REST and the event stream."""
+
 import os
 
 from django.core.wsgi import get_wsgi_application
@@ -6,8 +8,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "atributo_site.settings")
 
 django = get_wsgi_application()
 
-from allocation import job_ids  # noqa: E402 – its models need the apps
+from allocation.job_ids import ids  # noqa: E402 – its models need the apps
 from atributo_site.serving.one_port import OnePort  # noqa: E402
 
-job_ids.wait_at_most(job_ids.WEB_PATIENCE_SECONDS)
+ids.wait_at_most(ids.WEB_PATIENCE_SECONDS)
 application = OnePort(django)

@@ -1,8 +1,12 @@
-"""The base of every command: an actor for events, --json, exit codes for scripts."""
+"""The base of every command: an actor for events, --json, exit codes for scripts.
+
+Text of others on a terminal: a script's line may not move the cursor or turn the words round.
+"""
 
 import argparse
 import getpass
 import json
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -15,12 +19,19 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
-from allocation import job_ids
-from allocation.busy import refuses_to_write
-from allocation.errors import AtributoError
-from allocation.events import Actor, acting
-from atributo_site.migrated import check_migrated
-from atributo_site.terminal_text import harmless
+from allocation.job_ids import ids
+from atributo_site.core.errors import AtributoError
+from atributo_site.core.events import Actor, acting
+from atributo_site.core.retry import refuses_to_write
+from atributo_site.status.migrations import check_migrated
+
+COMMANDS_TERMINAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def harmless(text: str) -> str:
+    """As it is, with what a terminal would obey written out as JSON does: \\u001b for Escape."""
+    return COMMANDS_TERMINAL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
 
 EXIT_REFUSED = 1  # the request was understood and refused
 EXIT_USAGE = 2  # the command line itself is wrong
@@ -97,7 +108,7 @@ class AtributoCommand(BaseCommand):
             self.perform(**options)
         finally:
             if self._ends_the_process:  # the next one with its number need not wait for the lease
-                job_ids.release()
+                ids.release()
 
     def show(self, value: Any) -> None:
         """One JSON document on standard output."""

@@ -3,11 +3,11 @@
 import os
 from pathlib import Path
 
-from atributo_site import databases, logs, secret_key, state_folder
-from atributo_site.clashes import clashes
-from atributo_site.embedded_redis import embedded_url
-from atributo_site.env_file import with_env_file
-from atributo_site.environment import BASE_DIR, BadEnvironment, read
+from atributo_site.config import databases, logs, state_folder
+from atributo_site.config.conflicts import clashes
+from atributo_site.config.embedded_redis import embedded_url
+from atributo_site.config.env_file import with_env_file
+from atributo_site.config.environment import BASE_DIR, BadEnvironment, read
 
 ATRIBUTO = read(with_env_file(os.environ, BASE_DIR / ".env"))
 if _clashes := clashes(ATRIBUTO):
@@ -17,7 +17,7 @@ PRODUCTION = ATRIBUTO.mode == "production"
 VAR_DIR = state_folder.made(Path(ATRIBUTO.var_dir).absolute())
 
 DEBUG = False
-SECRET_KEY = ATRIBUTO.secret_key or secret_key.kept_in(VAR_DIR)
+SECRET_KEY = ATRIBUTO.secret_key or state_folder.kept_in(VAR_DIR)
 SECRET_KEY_FALLBACKS = [ATRIBUTO.old_secret_key] if ATRIBUTO.old_secret_key else []
 ALLOWED_HOSTS = list(ATRIBUTO.allowed_hosts)
 CSRF_TRUSTED_ORIGINS = list(ATRIBUTO.trusted_origins)
@@ -48,22 +48,22 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "atributo_site.middleware.RequestIdMiddleware",
+    "atributo_site.web.middleware.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
-    "atributo_site.middleware.BodyLimitMiddleware",
+    "atributo_site.web.middleware.BodyLimitMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "atributo_site.middleware.HostMiddleware",
+    "atributo_site.web.middleware.HostMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "atributo_site.idle.IdleMiddleware",
-    "atributo_site.middleware.ActorMiddleware",
+    "atributo_site.web.middleware.IdleMiddleware",
+    "atributo_site.web.middleware.ActorMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "atributo_site.middleware.PrivatePagesMiddleware",
-    "atributo_site.middleware.BusyDatabaseMiddleware",
+    "atributo_site.web.middleware.PrivatePagesMiddleware",
+    "atributo_site.web.middleware.BusyDatabaseMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 
@@ -77,7 +77,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "atributo_site.console.frame.frame",
+                "atributo_site.console.base.navigation.frame",
             ],
         },
     }
@@ -95,7 +95,7 @@ RQ_QUEUES = {
     "atributo-bells": {**RQ_CONNECTION, "SERIALIZER": "rq.serializers.JSONSerializer"},
 }
 RQ_SHOW_ADMIN_LINK = False
-SCRIPT_PROCESS_BEGINS = ["atributo_site.live_pools.report_those_of_scripts"]
+SCRIPT_PROCESS_BEGINS = ["atributo_site.supervisor.script_process.report_those_of_scripts"]
 
 LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"
@@ -137,10 +137,10 @@ LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "overview"
 AXES_FAILURE_LIMIT = 20
 AXES_COOLOFF_TIME = 1  # hours
-AXES_CLIENT_IP_CALLABLE = "atributo_site.client_address.own_address"
-AXES_LOCKOUT_PARAMETERS = "atributo_site.client_address.limited_by"
+AXES_CLIENT_IP_CALLABLE = "atributo_site.rest.client_address.own_address"
+AXES_LOCKOUT_PARAMETERS = "atributo_site.rest.client_address.limited_by"
 AXES_HTTP_RESPONSE_CODE = 429
-AXES_LOCKOUT_CALLABLE = "atributo_site.console.access.locked_out"
+AXES_LOCKOUT_CALLABLE = "atributo_site.web.login.locked_out"
 AXES_SENSITIVE_PARAMETERS = ["password", "token", "secret"]
 AXES_VERBOSE = False
 AXES_ENABLE_ADMIN = False
@@ -151,7 +151,7 @@ IDLE_COOKIE_NAME = "seen"
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True
 CSRF_COOKIE_SAMESITE = "Lax"
-CSRF_FAILURE_VIEW = "atributo_site.failures.csrf"
+CSRF_FAILURE_VIEW = "atributo_site.web.error_pages.csrf"
 X_FRAME_OPTIONS = "DENY"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
@@ -195,7 +195,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["atributo_site.rest.strict_json.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PAGINATION_CLASS": "atributo_site.rest.pages.CursorPages",
-    "DEFAULT_FILTER_BACKENDS": ["atributo_site.rest.known_filters.KnownFilters"],
+    "DEFAULT_FILTER_BACKENDS": ["atributo_site.rest.filters.KnownFilters"],
     "DEFAULT_THROTTLE_CLASSES": ["atributo_site.rest.throttling.PerMinute"],
     "DEFAULT_SCHEMA_CLASS": "atributo_site.rest.operation.Operation",
     "EXCEPTION_HANDLER": "atributo_site.rest.problems.handle",
@@ -216,7 +216,7 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "PATH_CONVERTER_OVERRIDES": {"id": str},
     "POSTPROCESSING_HOOKS": [
-        "queues.openapi.add_scripts",
+        "queues.api.openapi.add_scripts",
         # Enums stay where they are used: as components they would need names of their own.
         "atributo_site.rest.openapi.describe_problems",
     ],

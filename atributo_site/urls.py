@@ -1,9 +1,12 @@
+"""Every address of the site: REST by room, then the screens."""
+
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
-from atributo_site import api, health, probes
-from atributo_site.console.favicon import favicon
+from atributo_site import api
+from atributo_site.console.base.theme import favicon
 from atributo_site.rest import openapi
+from atributo_site.status import probes
 
 API: list[URLPattern | URLResolver] = [
     path("schema", openapi.Schema.as_view(), name="api-schema"),
@@ -22,14 +25,14 @@ API: list[URLPattern | URLResolver] = [
 urlpatterns = [
     path("", include("atributo_site.console.urls")),
     path("api/v1/", include(API)),
-    path("healthz", health.healthz, name="healthz"),
-    path("readyz", health.readyz, name="readyz"),
+    path("healthz", probes.healthz, name="healthz"),
+    path("readyz", probes.readyz, name="readyz"),
     path("metrics", probes.Metrics.as_view(), name="metrics"),
     path("favicon.ico", favicon, name="favicon"),
     path("admin/", admin.site.urls),
 ]
 
-handler400 = "atributo_site.failures.bad_request"
-handler403 = "atributo_site.failures.forbidden"
-handler404 = "atributo_site.failures.not_found"
-handler500 = "atributo_site.failures.server_error"
+handler400 = "atributo_site.web.error_pages.bad_request"
+handler403 = "atributo_site.web.error_pages.forbidden"
+handler404 = "atributo_site.web.error_pages.not_found"
+handler500 = "atributo_site.web.error_pages.server_error"

@@ -1,3 +1,5 @@
+"""The WSGI application, for servers that want one."""
+
 import os
 
 from django.core.wsgi import get_wsgi_application
@@ -6,6 +8,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "atributo_site.settings")
 
 application = get_wsgi_application()
 
-from allocation import job_ids  # noqa: E402 – its models need the apps
+from allocation.job_ids import ids  # noqa: E402 – its models need the apps
 
-job_ids.wait_at_most(job_ids.WEB_PATIENCE_SECONDS)
+ids.wait_at_most(ids.WEB_PATIENCE_SECONDS)

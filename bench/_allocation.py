@@ -18,12 +18,12 @@ django.setup()
 
 from django.db import connection, connections  # noqa: E402
 
-from allocation import roster  # noqa: E402
 from allocation.atributo import Atributo  # noqa: E402
-from allocation.locks import availability_alone  # noqa: E402
+from allocation.instances import roster  # noqa: E402
 from allocation.logic.choose import COUNTS_LOAD  # noqa: E402
 from allocation.models import Allocation, Instance, InstanceLoad  # noqa: E402
-from allocation.stores import store  # noqa: E402
+from allocation.storage import store  # noqa: E402
+from allocation.storage.locks import roster_lock  # noqa: E402
 from bench._seed import SeedOnPostgres, SeedOnSqlite, make_tables, set_instances  # noqa: E402
 
 # Many short turns: what slows the machine for a second or two then slows both sides alike.
@@ -75,7 +75,7 @@ def empty_our_tables() -> None:
 
 
 def set_our_instances(count: int) -> None:
-    with availability_alone():
+    with roster_lock():
         empty_our_tables()
         rows = [Instance(pk=f"instance{n}", available=True, epoch=1) for n in range(count)]
         Instance.objects.bulk_create(rows, batch_size=500)

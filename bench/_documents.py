@@ -16,10 +16,9 @@ from django.db.transaction import atomic  # noqa: E402
 from django.test.utils import CaptureQueriesContext  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
-from allocation.leases import HeldLease  # noqa: E402
-from allocation.models.clock import database_now  # noqa: E402
-from allocation.transactions import Client, Transaction, listing  # noqa: E402
-from allocation.transactions.curate import expired_transactions  # noqa: E402
+from allocation.transactions import Client, Transaction  # noqa: E402
+from allocation.transactions.curator.expired import expired_transactions  # noqa: E402
+from allocation.transactions.documents import listing  # noqa: E402
 from allocation.transactions.models import (  # noqa: E402
     Document,
     DocumentVersion,
@@ -28,7 +27,9 @@ from allocation.transactions.models import (  # noqa: E402
 )
 from allocation.transactions.models import Transaction as Row  # noqa: E402
 from allocation.transactions.models.document import new_ref  # noqa: E402
-from tests.transactions.rows import finished_transactions  # noqa: E402
+from atributo_site.core.leases import HeldLease  # noqa: E402
+from atributo_site.core.models.clock import database_now  # noqa: E402
+from tests.factories.finished_transactions import finished_transactions  # noqa: E402
 
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "5"))
 COUNT = int(os.environ.get("BENCH_COUNT", "60"))
@@ -182,7 +183,10 @@ def _person(number: int) -> Document:
 
 
 def _page_milliseconds(query: str, sort: str) -> float:
-    times = [_timed(lambda: listing.found("people", query, sort, 50, 0))[0] for _ in range(5)]
+    times = [
+        _timed(lambda: listing.matching_documents("people", query, sort, 50, 0))[0]
+        for _ in range(5)
+    ]
     return statistics.median(times) * 1000
 
 

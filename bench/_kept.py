@@ -6,7 +6,7 @@ from pathlib import Path
 
 import psycopg
 
-from tests.servers.postgres import PostgresCluster
+from tests.servers.postgres.server import PostgresCluster
 
 
 class KeptCluster(PostgresCluster):

@@ -20,7 +20,7 @@ from django.db import connection  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.test.utils import CaptureQueriesContext  # noqa: E402
 
-from tests.allocation.filling import fill  # noqa: E402
+from tests.allocation.placement.filling import fill  # noqa: E402
 
 INSTANCES = 10_000
 ROWS = int(os.environ.get("BENCH_ROWS", "1000000"))

@@ -17,10 +17,10 @@ from django.conf import settings  # noqa: E402
 from django.contrib.auth.models import Group, User  # noqa: E402
 from django.test import Client  # noqa: E402
 
-from atributo_site import tokens  # noqa: E402
+from atributo_site.web import tokens  # noqa: E402
+from tests.console.full_site import fill  # noqa: E402
 from tests.parsers.boxes import every_box  # noqa: E402
 from tests.parsers.long_texts import LONG, PARSERS, SHAPES, read, text_of  # noqa: E402
-from tests.site.full_site import fill  # noqa: E402
 
 LIMIT_MS = 100
 ROUNDS = 5  # the best counts, and only the processor's time: others use this machine, too

@@ -18,13 +18,13 @@ from django.db import connection  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.test.utils import CaptureQueriesContext  # noqa: E402
 
-from allocation.models import Lease  # noqa: E402
-from allocation.models.clock import database_now, from_now  # noqa: E402
+from atributo_site.core.models import Lease  # noqa: E402
+from atributo_site.core.models.clock import database_now, from_now  # noqa: E402
 from bench._live_pages import beside_streams  # noqa: E402
 from queues.models import MinuteCount, Queue  # noqa: E402
-from tests.site.addresses import addresses  # noqa: E402
-from tests.site.full_site import fill  # noqa: E402
-from tests.site.many_rows import instances_for, many  # noqa: E402
+from tests.console.addresses import addresses  # noqa: E402
+from tests.console.full_site import fill  # noqa: E402
+from tests.console.many_rows import instances_for, many  # noqa: E402
 
 ROWS = int(os.environ.get("BENCH_ROWS", "1000000"))
 PART = os.environ.get("BENCH_PART", "")

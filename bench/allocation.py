@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.servers import postgres
+from tests.servers.postgres import server
 
 ROOT = Path(__file__).resolve().parent.parent
 DURABLE = {"fsync": "on", "full_page_writes": "on", "shared_buffers": "256MB"}
@@ -21,8 +21,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         print("SQLite", end="")
         ended = measure(f"sqlite:///{folder}/ours.sqlite3", f"{folder}/seed.sqlite3", folder)
-        postgres.SETTINGS.update(DURABLE)
-        with postgres.PostgresCluster() as cluster:
+        server.SETTINGS.update(DURABLE)
+        with server.PostgresCluster() as cluster:
             print("\nPostgreSQL", end="")
             ours, seed = (cluster.create_database(name) for name in ("ours", "seed"))
             return max(ended, measure(ours, seed, folder))

@@ -9,14 +9,14 @@ import sys
 import tempfile
 
 from bench.allocation import ROOT, environment
-from tests.servers import postgres
+from tests.servers.postgres import server
 
 
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         print("SQLite", flush=True)
         ended = measure(f"sqlite:///{folder}/lists.sqlite3", folder)
-        with postgres.PostgresCluster() as cluster:
+        with server.PostgresCluster() as cluster:
             print("PostgreSQL", flush=True)
             return max(ended, measure(cluster.create_database("lists"), folder))
 

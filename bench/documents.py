@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.servers import postgres
+from tests.servers.postgres import server
 
 ROOT = Path(__file__).resolve().parent.parent
 DURABLE = {"fsync": "on", "full_page_writes": "on", "shared_buffers": "256MB"}
@@ -22,8 +22,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         print("SQLite")
         ended = measure(f"sqlite:///{folder}/documents.sqlite3", folder)
-        postgres.SETTINGS.update(DURABLE)
-        with postgres.PostgresCluster() as cluster:
+        server.SETTINGS.update(DURABLE)
+        with server.PostgresCluster() as cluster:
             print("\nPostgreSQL")
             return max(ended, measure(cluster.create_database("documents"), folder))
 

@@ -41,7 +41,7 @@ PAGES = [
 
 
 def main() -> None:
-    from tests.servers.postgres import PostgresCluster
+    from tests.servers.postgres.server import PostgresCluster
     from tests.servers.valkey import ValkeyServer
 
     with tempfile.TemporaryDirectory() as folder, ValkeyServer() as valkey, PostgresCluster() as pg:
@@ -71,7 +71,7 @@ def measure() -> None:
     from django.core.management import call_command
 
     import queues
-    from queues import installation
+    from queues.services import installation
 
     call_command("migrate", verbosity=0)
     installation.install("bench_service", "/bench", setup=False)
@@ -142,11 +142,11 @@ def statements(vendor: str, queue: int) -> list[str]:
 def dispatch() -> tuple[float, float]:
     """Milliseconds, the median and the best of 50."""
     import queues
-    from queues.ledger import finish
     from queues.logic.lifecycle import Outcome
-    from queues.reserved import reserve
-    from queues.settle import Ending
-    from queues.slots import acquire
+    from queues.runs.outcome_rows import AttemptResult
+    from queues.runs.outcomes import record
+    from queues.runs.reservation import reserve
+    from queues.runs.slots import acquire
 
     queues.get("history").push_many({"mount": "/bench", "name": "noop"}, [None] * 600)
     slot = acquire("history", 0, "bench")
@@ -155,7 +155,11 @@ def dispatch() -> tuple[float, float]:
         slot.renew()
         begun = time.perf_counter()
         batch = reserve(slot, 10)
-        finish(slot, [Ending(j, Outcome.COMPLETE, batch.now, batch.now) for j in batch.jobs], "b")
+        record(
+            slot,
+            [AttemptResult(j, Outcome.COMPLETE, batch.now, batch.now) for j in batch.jobs],
+            "b",
+        )
         taken.append(time.perf_counter() - begun)
     slot.release()
     return statistics.median(taken[5:]) * 1000, min(taken[5:]) * 1000
@@ -165,15 +169,15 @@ def tell_plans() -> None:
     """Whether finding work reads more than an index."""
     from django.db import connection
 
-    from queues import sql
-    from queues.dialect import dialect
+    from atributo_site.core.database import dialect
     from queues.models import Queue
+    from queues.sql import reserve
 
     d, queue = dialect(), str(Queue.objects.get(name="history").pk)
     word = "EXPLAIN QUERY PLAN" if connection.vendor == "sqlite" else "EXPLAIN"
-    asked = {"has_due": f"SELECT 1 WHERE {sql.has_due(d, queue)}"}
-    asked["queues_with_work"] = sql.queues_with_work(d)
-    asked["free_slots"] = sql.free_slots(d)
+    asked = {"has_due": f"SELECT 1 WHERE {reserve.has_due(d, queue)}"}
+    asked["queues_with_work"] = reserve.queues_with_work(d)
+    asked["free_slots"] = reserve.free_slots(d)
     for name, statement in asked.items():
         with connection.cursor() as cursor:
             cursor.execute(f"{word} {statement}", [])

@@ -103,7 +103,7 @@ def bar(what: str, value: float, *, at_least: float = 0, at_most: float = float(
 
 def ours() -> Callable[[], str]:
     """With the longest lead, because one number has one id per millisecond and then waits."""
-    from allocation.job_ids import Generator
+    from allocation.job_ids.ids import Generator
 
     made = Generator("auto", 1000, 10_000_000)
     made.get_job_id()
@@ -140,7 +140,7 @@ def four_threads(make: Callable[[], str]) -> float:
 
 
 def batch() -> float:
-    from allocation.job_ids import Generator
+    from allocation.job_ids.ids import Generator
 
     made = Generator("auto", 1000, 1000)
     made.get_job_id()
@@ -159,7 +159,7 @@ def in_transaction() -> float:
 
 def after_batches_and_a_lost_number() -> float:
     """Two minutes ahead of the clock, and another process has the number: ms for the next id."""
-    from allocation.job_ids import Generator
+    from allocation.job_ids.ids import Generator
     from allocation.models import IdNumber
 
     made = Generator("auto", 1000, 1000)

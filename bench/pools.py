@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from tests.servers.postgres import PostgresCluster
+from tests.servers.postgres.server import PostgresCluster
 from tests.servers.valkey import ValkeyServer
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -23,7 +23,7 @@ from pathlib import Path
 import psutil
 
 from bench.parts_of_queues.contestants import ROOT, ROUNDS, Contestant, contestants
-from tests.servers.postgres import PostgresCluster
+from tests.servers.postgres.server import PostgresCluster
 from tests.servers.valkey import ValkeyServer
 
 JOBS = int(os.environ.get("BENCH_JOBS", "4000"))

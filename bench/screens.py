@@ -15,8 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench._kept import KeptCluster
-from tests.servers import postgres
 from tests.servers.ports import free_port
+from tests.servers.postgres import server
 from tests.servers.valkey import ValkeyServer
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,7 +43,7 @@ def on_sqlite(folder: Path, scratch: str, redis_url: str) -> int:
 
 def on_postgresql(folder: Path, scratch: str, redis_url: str) -> int:
     print("PostgreSQL", flush=True)
-    postgres.SETTINGS.update({"shared_buffers": "512MB", "max_wal_size": "4GB"})
+    server.SETTINGS.update({"shared_buffers": "512MB", "max_wal_size": "4GB"})
     with KeptCluster(folder / "postgresql") as cluster:
         few, full = cluster.database("few"), cluster.database("full")
         prepare(few, full, scratch)

@@ -94,7 +94,7 @@ def act() -> dict[str, str]:
 
 
 def abort(queue) -> None:
-    from queues.bulk import apply
+    from queues.jobs.bulk import apply
 
     apply("abort", [int(job_id) for job_id in queue.pending()])
 

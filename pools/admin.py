@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 
-from atributo_site.raw_lists import RawList
+from atributo_site.web.raw_lists import RawList
 from pools.models import Backend, BackendChange, Pool, PoolSnapshot
 
 

@@ -1,6 +1,6 @@
 """What the doors of this room refuse; the library below has errors of its own."""
 
-from allocation.errors import AtributoError
+from atributo_site.core.errors import AtributoError
 
 
 class UnknownPool(AtributoError):

@@ -7,12 +7,12 @@ from django.conf import settings
 from django.db.transaction import atomic
 
 from allocation.errors import EpochChanged
-from allocation.leases import HeldLease
-from allocation.models.clock import from_now
-from allocation.repair import Repair
-from pools.apply import drain_again, forget
+from atributo_site.core.leases import HeldLease
+from atributo_site.core.loops import Repair
+from atributo_site.core.models.clock import from_now
 from pools.models import Backend, BackendChange, PoolSnapshot
-from pools.watch import Watch
+from pools.watch.instances import drain_again, forget
+from pools.watch.watcher import Watch
 
 BATCH = 100
 OLD_BATCH = 1000

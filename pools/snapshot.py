@@ -5,8 +5,8 @@ from typing import Any
 
 from django.db.models import Case, CharField, Count, F, Value, When
 
-from pools.live import MOST_PROCESSES, dead_backends
 from pools.models import Backend, Pool, PoolSnapshot
+from pools.reporting.live_view import MOST_PROCESSES, dead_backends
 
 MOST_TROUBLED = 5
 # As the list of names says it.

@@ -12,6 +12,7 @@ EXPORTS = {
     "delete": "queues.catalogue",
     "pause": "queues.catalogue",
     "resume": "queues.catalogue",
+    "set_target_age": "queues.catalogue",
     "set_record_start": "queues.catalogue",
 }
 __all__ = ["create", "delete", "get", "pause", "resume", "set_record_start"]  # noqa: F822

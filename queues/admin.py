@@ -5,8 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
-from atributo_site.raw_lists import RawList
-from queues.job_states import FREE, INDEXED
+from atributo_site.web.raw_lists import RawList
 from queues.models import (
     MinuteCount,
     Operation,
@@ -18,6 +17,7 @@ from queues.models import (
     Slot,
     Station,
 )
+from queues.queries.states import FREE, INDEXED
 
 
 @admin.register(Queue)

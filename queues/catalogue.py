@@ -1,20 +1,29 @@
-"""Queues by name: create, get, delete, pause, resume."""
+"""Queues by name: create, get, delete, pause, resume.
 
+Every queue at once: which would change, pause them, let them run again.
+
+One job more or less at once: whoever else scales the queue at that moment counts, too.
+
+The target age of a queue: how old its oldest due job may become before somebody looks.
+"""
+
+from collections.abc import Callable
 from typing import Any
 
+from django.db.models import F
 from django.db.models.functions import Now
 from django.db.transaction import atomic
 
-from allocation.after_commit import after_commit
-from allocation.events import current_actor, record
+from atributo_site.core.after_commit import after_commit
+from atributo_site.core.events import current_actor, record
 from queues.errors import BadQueue, QueueNotFound
-from queues.handles import QueueHandle
-from queues.held import wait_for_workers
-from queues.logic.away import WhenAway
+from queues.jobs.handles import QueueHandle
+from queues.logic.absence import WhenAway
 from queues.logic.storable import is_storable
 from queues.models import Queue, QueuedJob
-from queues.models.queue import MOST_WORKERS
-from queues.station_work import ring_queue
+from queues.models.queue import MOST_TARGET_AGE_SECONDS, MOST_WORKERS
+from queues.runs.held_jobs import wait_for_workers
+from queues.runs.stations import ring_queue
 
 DEFAULT = "default"
 LONGEST_NAME = 255
@@ -175,3 +184,75 @@ def wait_for_slots(queue: Queue) -> None:
 
 def ring_due(queue: Queue, using: str) -> None:
     ring_queue(queue.pk, queue.name, queue.max_workers, using=using)
+
+
+def running(*, using: str = "default") -> Any:
+    """The queues that a pause of all would change."""
+    return Queue.objects.using(using).active().order_by("name")
+
+
+def paused(*, using: str = "default") -> Any:
+    """Those that would run again, whoever paused them."""
+    rows = Queue.objects.using(using).existing()
+    return rows.filter(paused_at__isnull=False).order_by("name")
+
+
+def pause_all(*, using: str = "default") -> list[str]:
+    """The names of those that were changed, each with an event of its own."""
+    return _changed(pause, running(using=using), using)
+
+
+def resume_all(*, using: str = "default") -> list[str]:
+    """The names of those that were changed, each with an event of its own."""
+    return _changed(resume, paused(using=using), using)
+
+
+def _changed(switch: Callable[..., bool], rows: Any, using: str) -> list[str]:
+    names = list(rows.values_list("name", flat=True))
+    return [name for name in names if _is_changed(switch, name, using)]
+
+
+def _is_changed(switch: Callable[..., bool], name: str, using: str) -> bool:
+    try:
+        return switch(name, using=using)
+    except QueueNotFound:  # it was deleted meanwhile
+        return False
+
+
+def scale_by(name: str, step: int, *, using: str = "default") -> int | None:
+    """How many may run now; None when that would be none at all, or too many."""
+    found = row(name, using=using)
+    room = Queue.objects.using(using).existing().filter(pk=found.pk)
+    room = room.filter(max_workers__range=(1 - step, MOST_WORKERS - step))
+    with atomic(using=using):
+        if not room.update(max_workers=F("max_workers") + step):
+            return None
+        queue = Queue.objects.using(using).get(pk=found.pk)  # ours until we commit
+        queue.add_slots()
+        record("queue.changed", f"queue:{name}", using=using, max_workers=queue.max_workers)
+        wait_for_slots(queue)
+    after_commit(lambda: ring_due(queue, using), using=using)
+    return queue.max_workers
+
+
+def set_target_age(name: str, seconds: int | None, *, using: str = "default") -> bool:
+    """None: the default of all queues. False when it was so already."""
+    check(seconds)
+    queue = row(name, using=using)
+    another = Queue.objects.using(using).filter(pk=queue.pk).exclude(target_age_seconds=seconds)
+    with atomic(using=using):
+        changed = another.update(target_age_seconds=seconds)
+        if changed:
+            record("queue.changed", f"queue:{name}", using=using, target_age_seconds=seconds)
+    return changed == 1
+
+
+def check(seconds: Any) -> None:
+    if seconds is None:
+        return
+    is_whole = isinstance(seconds, int) and not isinstance(seconds, bool)
+    if not is_whole or not 1 <= seconds <= MOST_TARGET_AGE_SECONDS:
+        raise BadQueue(
+            f"target_age_seconds must be a whole number from 1 to {MOST_TARGET_AGE_SECONDS}, "
+            "or nothing for the default"
+        )

@@ -1,6 +1,6 @@
 """Errors of queues, jobs, services and scripts."""
 
-from allocation.errors import AtributoError
+from atributo_site.core.errors import AtributoError
 
 
 class WorkerNameTaken(AtributoError):

@@ -1,11 +1,9 @@
+"""The REST addresses of services, queues, jobs and operations."""
+
 from django.urls import path
 
 import atributo_site.rest.ids  # noqa: F401  registers <id:…>
-from queues import api_jobs as jobs
-from queues import api_operations as operations
-from queues import api_queues as queues
-from queues import api_script_runs as script_runs
-from queues import api_services as services
+from queues.api import jobs, operations, queues, script_runs, services
 
 QUEUE = "queues/<id:queue>"
 JOB = "jobs/<id:job_id>"

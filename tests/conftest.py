@@ -3,7 +3,7 @@
 from django.conf import settings as django_settings
 from hypothesis import HealthCheck, settings
 
-from queues import ring
+from queues.runs import doorbell
 from tests.fixtures.browser import browser, page_as, quiet_live_server, running_browser
 from tests.fixtures.databases import (
     database,
@@ -89,4 +89,4 @@ def pytest_configure(config):
     """`make soak` looks for new examples; `make test` plays the same ones every time."""
     settings.load_profile("soak" if config.option.markexpr == "soak" else "test")
     django_settings.REDIS_TIMEOUT_SECONDS = 30  # nor does a slow one take Redis for away
-    ring.ANSWER_SECONDS = 30
+    doorbell.ANSWER_SECONDS = 30

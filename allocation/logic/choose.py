@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import chain, islice
 
-from allocation.logic.counted import counted
+from atributo_site.core.text import pluralize
 
 LOAD_BOUND = 1.25  # no instance gets more than this many times its fair share
 MASK = (1 << 64) - 1
@@ -108,7 +108,7 @@ def _rendezvous_scores(
 
 def _room(candidate: Candidate, jobs: int, limit: float) -> str:
     state = "has room" if jobs < limit else "has its fair share already"
-    return f"{counted(jobs, 'job')}, weight {candidate.weight:g}, {state}"
+    return f"{pluralize(jobs, 'job')}, weight {candidate.weight:g}, {state}"
 
 
 def _least_loaded_scores(
@@ -116,7 +116,7 @@ def _least_loaded_scores(
 ) -> Iterator[Score]:
     for c in sorted(candidates, key=lambda c: loads.get(c.id, 0) / c.weight):
         jobs = loads.get(c.id, 0)
-        note = f"{counted(jobs, 'job')}, weight {c.weight:g}: lowest wins"
+        note = f"{pluralize(jobs, 'job')}, weight {c.weight:g}: lowest wins"
         yield Score(c.id, jobs / c.weight, note)
 
 

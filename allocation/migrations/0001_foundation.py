@@ -1,5 +1,5 @@
 
-import allocation.models.event
+import atributo_site.core.models.event
 import django.db.models.functions.datetime
 from django.db import migrations, models
 
@@ -23,7 +23,7 @@ class Migration(migrations.Migration):
                 ('subject', models.CharField(max_length=320)),
                 ('facts', models.JSONField(blank=True, default=dict)),
                 ('request_id', models.CharField(blank=True, default='', max_length=64)),
-                ('writer', models.BigIntegerField(db_default=allocation.models.event.WritersTransaction(), editable=False)),
+                ('writer', models.BigIntegerField(db_default=atributo_site.core.models.event.WritersTransaction(), editable=False)),
             ],
             options={
                 'ordering': ['id'],

@@ -1,5 +1,5 @@
 
-import allocation.models.ids
+import atributo_site.core.models.fields
 import django.db.models.deletion
 import django.db.models.functions.datetime
 from django.db import migrations, models
@@ -29,7 +29,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Instance',
             fields=[
-                ('id', allocation.models.ids.IdField(primary_key=True, serialize=False)),
+                ('id', atributo_site.core.models.fields.IdField(primary_key=True, serialize=False)),
                 ('available', models.BooleanField(default=False)),
                 ('source', models.CharField(choices=[('manual', 'Manual'), ('dns', 'Dns'), ('worker', 'Worker')], default='manual', max_length=16)),
                 ('origin', models.CharField(choices=[('manual', 'Manual'), ('dns', 'Dns'), ('worker', 'Worker')], default='manual', max_length=16)),
@@ -50,7 +50,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Allocation',
             fields=[
-                ('job_id', allocation.models.ids.IdField(primary_key=True, serialize=False)),
+                ('job_id', atributo_site.core.models.fields.IdField(primary_key=True, serialize=False)),
                 ('epoch', models.BigIntegerField()),
                 ('allocated_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
                 ('strategy', models.CharField(max_length=32)),
@@ -106,8 +106,8 @@ class Migration(migrations.Migration):
             name='PastAllocation',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('job_id', allocation.models.ids.IdField()),
-                ('instance_id', allocation.models.ids.IdField()),
+                ('job_id', atributo_site.core.models.fields.IdField()),
+                ('instance_id', atributo_site.core.models.fields.IdField()),
                 ('epoch', models.BigIntegerField()),
                 ('allocated_at', models.DateTimeField()),
                 ('strategy', models.CharField(max_length=32)),

@@ -1,5 +1,5 @@
 
-import allocation.models.ids
+import atributo_site.core.models.fields
 import django.db.models.functions.datetime
 from django.db import migrations, models
 
@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
                 ('jobs_at_start', models.PositiveBigIntegerField(default=0)),
                 ('looked_at', models.PositiveBigIntegerField(default=0)),
                 ('moved', models.PositiveBigIntegerField(default=0)),
-                ('last_job_id', allocation.models.ids.IdField(blank=True, default='')),
+                ('last_job_id', atributo_site.core.models.fields.IdField(blank=True, default='')),
                 ('done_at', models.DateTimeField(blank=True, null=True)),
                 ('stopped', models.BooleanField(default=False)),
             ],

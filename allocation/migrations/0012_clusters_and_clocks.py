@@ -2,7 +2,7 @@
 
 from django.db import migrations, models
 
-from allocation.models.event import ThisCluster
+from atributo_site.core.models.event import ThisCluster
 
 
 class AddCluster(migrations.AddField):

@@ -5,8 +5,8 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.urls import reverse
 
-from allocation.models.ids import IdField
 from allocation.models.instance import Instance
+from atributo_site.core.models.fields import IdField
 
 
 class AllocationQuerySet(models.QuerySet):

@@ -8,7 +8,7 @@ from django.db.models import F, Func, OuterRef, Q, Subquery, Sum
 from django.db.models.functions import Coalesce, Now
 from django.urls import reverse
 
-from allocation.models.ids import IdField
+from atributo_site.core.models.fields import IdField
 
 # One word for each instance, as `Instance.state` says it.
 STATES = {

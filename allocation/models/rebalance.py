@@ -4,9 +4,9 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from allocation.logic.counted import counted
 from allocation.logic.drain import Progress
-from allocation.models.ids import IdField
+from atributo_site.core.models.fields import IdField
+from atributo_site.core.text import pluralize
 
 ONLY_ROW = 1
 
@@ -34,7 +34,7 @@ class Rebalance(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"rebalance with {counted(self.moved, 'move')}"
+        return f"rebalance with {pluralize(self.moved, 'move')}"
 
     @property
     def is_running(self) -> bool:

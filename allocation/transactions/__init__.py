@@ -7,14 +7,14 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
-    "Client": ("client", "Client"),
-    "OiotClient": ("client", "Client"),
-    "Transaction": ("transaction", "Transaction"),
-    "Job": ("transaction", "Transaction"),
-    "Curator": ("curator", "Curator"),
-    "Response": ("response", "Response"),
-    "Patch": ("patch", "Patch"),
-    "Search": ("search", "Search"),
+    "Client": ("documents.client", "Client"),
+    "OiotClient": ("documents.client", "Client"),
+    "Transaction": ("engine.transaction", "Transaction"),
+    "Job": ("engine.transaction", "Transaction"),
+    "Curator": ("curator.repairs", "Curator"),
+    "Response": ("store.response", "Response"),
+    "Patch": ("documents.patch", "Patch"),
+    "Search": ("documents.search", "Search"),
     **{
         name: ("errors", name)
         for name in (

@@ -12,7 +12,7 @@ from allocation.transactions.models import (
     Relation,
     Transaction,
 )
-from atributo_site.raw_lists import RawList
+from atributo_site.web.raw_lists import RawList
 
 
 @admin.register(Document)

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from allocation.errors import AtributoError
+from atributo_site.core.errors import AtributoError
 
 
 class DocumentNotFound(AtributoError):

@@ -1,0 +1,1 @@
+"""The screens: one folder per section, each with the same file names; base holds what all share."""

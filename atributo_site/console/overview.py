@@ -4,14 +4,14 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from allocation.models.clock import database_now
-from atributo_site.console.charts import charts
-from atributo_site.console.degraded import remember
-from atributo_site.console.happenings import lately
-from atributo_site.console.instances import bar
-from atributo_site.console.screen import Screen
-from atributo_site.environment import BASE_DIR
-from atributo_site.snapshot import snapshot
+from atributo_site.config.environment import BASE_DIR
+from atributo_site.console.base.charts import charts
+from atributo_site.console.base.screen import Screen
+from atributo_site.console.events.folding import recent_events
+from atributo_site.console.instances.views import bar
+from atributo_site.core.models.clock import database_now
+from atributo_site.status.redis import remember
+from atributo_site.status.snapshot import snapshot
 
 SECTIONS = BASE_DIR / "templates" / "console" / "sections"
 ORDER = ("queues", "allocation", "pools", "transactions")
@@ -31,7 +31,7 @@ class Overview(Screen):
             snapshot=taken,
             sections=sections(taken),
             charts=charts(request.GET.get("range", ""), taken["now"]),
-            events=lately(EVENTS_SHOWN),
+            events=recent_events(EVENTS_SHOWN),
             instances=[bar(row) for row in taken["allocation"]["instances"][:INSTANCES_SHOWN]],
         )
 

@@ -10,13 +10,14 @@ from django.db.models.functions import Now
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
-from allocation.models import Allocation, Event, Instance
+from allocation.models import Allocation, Instance
 from allocation.transactions.models import Document, Transaction
-from atributo_site.console.job_state import job_state
-from atributo_site.console.navigation import address, navigation
-from atributo_site.console.numbers import whole
-from atributo_site.console.screen import Screen
-from atributo_site.console.subjects import NOUNS, subject_url
+from atributo_site.console.base.navigation import address, navigation
+from atributo_site.console.base.screen import Screen
+from atributo_site.console.base.subjects import NOUNS, subject_url
+from atributo_site.console.jobs.state import job_state
+from atributo_site.core.models import Event
+from atributo_site.web.pagination import whole
 from pools.models import Pool
 from queues.models import Queue, QueuedJob, Service
 

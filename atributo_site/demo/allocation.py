@@ -1,8 +1,8 @@
 """Six instances in two zones, keys that stick to them, one instance that drains."""
 
 from allocation.atributo import Atributo
-from allocation.drains import drain
 from allocation.models import Instance
+from allocation.placement.drains import drain
 
 ZONES = {"eu-1": ["ada", "grace", "edsger"], "us-1": ["barbara", "alan", "katherine"]}
 CUSTOMERS = [f"customer-{number:03}" for number in range(1, 241)]

@@ -3,9 +3,9 @@
 import math
 from datetime import datetime, timedelta
 
-from allocation.models.clock import database_now
-from queues.minutes import remember
+from atributo_site.core.models.clock import database_now
 from queues.models import MinuteCount
+from queues.queries.counters import remember
 
 WEEK = timedelta(days=7)
 COARSE, FINE = timedelta(minutes=15), timedelta(minutes=1)

@@ -2,9 +2,10 @@
 
 from django.db.transaction import atomic
 
-from pools import apply, configure
+from pools import configuration
 from pools.logic.backends import make_backend
 from pools.models import Pool
+from pools.watch import instances
 
 NAME = "shop"
 FLAPS = 3
@@ -17,18 +18,18 @@ def is_empty() -> bool:
 def tell() -> None:
     if Pool.objects.filter(name=NAME).exists():
         return
-    pool = configure.watch(NAME, domain="shop.demo.invalid", is_watched=False)
+    pool = configuration.watch(NAME, domain="shop.demo.invalid", is_watched=False)
     found = [make_backend(f"shop-{n}.demo.invalid", f"10.20.0.{n}", 8080) for n in (1, 2, 3)]
     flapping = found[2]
     with atomic():
-        apply.add([(pool, backend) for backend in found])
+        instances.add([(pool, backend) for backend in found])
     for _ in range(FLAPS):
         _leave(pool, flapping.key)
         with atomic():
-            apply.add([(pool, flapping)])
+            instances.add([(pool, flapping)])
     _leave(pool, flapping.key)
 
 
 def _leave(pool: Pool, key: str) -> None:
     with atomic():
-        apply.remove(pool, [key])
+        instances.remove(pool, [key])

@@ -3,12 +3,12 @@
 from datetime import timedelta
 
 import queues
-from allocation.models.clock import database_now
 from allocation.transactions import Client
-from queues import installation
+from atributo_site.core.models.clock import database_now
+from queues.catalogue import set_target_age
 from queues.models import Queue, QueuedJob, Service
-from queues.run_now import in_a_child
-from queues.target_age import set_target_age
+from queues.services import installation
+from queues.worker.run_now import in_a_child
 
 MOUNTS = ("mailer", "multiplier", "counter", "fragile", "bank", "traffic")
 PEOPLE = ("ada", "grace", "edsger", "barbara", "alan", "katherine")

@@ -1,0 +1,3 @@
+"""What every REST endpoint shares: authentication, pages, problems, idempotency, the OpenAPI
+document.
+"""

@@ -1,8 +1,15 @@
-"""Who sends a request: the owner of a bearer token, or the person of a session."""
+"""Who sends a request: the owner of a bearer token, or the person of a session.
+
+Tokens looked up a moment ago, so that a busy client costs one look-up per five seconds.
+"""
 
 import copy
+import time
+from collections import OrderedDict
+from collections.abc import Callable
 from hashlib import sha256
-from typing import Any
+from threading import Lock
+from typing import Any, Generic, TypeVar
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
@@ -14,11 +21,51 @@ from rest_framework import authentication
 from rest_framework.exceptions import AuthenticationFailed, PermissionDenied, Throttled
 from rest_framework.request import Request
 
-from allocation.models.clock import from_now
-from atributo_site.client_address import UNKNOWN, own_address
+from atributo_site.core.models.clock import from_now
 from atributo_site.models import TokenScope
-from atributo_site.rest.buckets import Buckets
-from atributo_site.rest.token_cache import TokenCache
+from atributo_site.rest.client_address import UNKNOWN, own_address
+from atributo_site.rest.throttling import Buckets
+
+Found = TypeVar("Found")
+
+
+class TokenCache(Generic[Found]):
+    """Remembers found values only, each for `seconds` from before its look-up began."""
+
+    def __init__(
+        self, seconds: float, size: int, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._seconds = seconds
+        self._size = size
+        self._monotonic = monotonic
+        self._kept: OrderedDict[str, tuple[float, Found]] = OrderedDict()
+        self._lock = Lock()
+
+    def find(self, digest: str, look_up: Callable[[], Found | None]) -> Found | None:
+        started = self._monotonic()
+        until, found = self._kept.get(digest, (0.0, None))
+        if found is not None and started < until:
+            return found
+        found = look_up()
+        if found is not None:
+            self._keep(digest, started + self._seconds, found)
+        return found
+
+    def forget(self, digest: str) -> None:
+        with self._lock:
+            self._kept.pop(digest, None)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._kept.clear()
+
+    def _keep(self, digest: str, until: float, found: Found) -> None:
+        with self._lock:
+            self._kept.pop(digest, None)
+            self._kept[digest] = (until, found)
+            while len(self._kept) > self._size:
+                self._kept.popitem(last=False)
+
 
 REMEMBERED_SECONDS = 5.0
 USED_SECONDS = 60

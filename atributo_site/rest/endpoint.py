@@ -10,8 +10,8 @@ from rest_framework.exceptions import ParseError, UnsupportedMediaType
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from allocation.events import Actor, acting
-from allocation.models import Event
+from atributo_site.core.events import Actor, acting
+from atributo_site.core.models import Event
 from atributo_site.rest.idempotency import answered_once
 
 

@@ -16,8 +16,8 @@ from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from allocation.errors import AtributoError
-from allocation.models.clock import from_now
+from atributo_site.core.errors import AtributoError
+from atributo_site.core.models.clock import from_now
 from atributo_site.models import IdempotencyKey
 from atributo_site.rest.authentication import caller_of
 

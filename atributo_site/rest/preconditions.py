@@ -5,7 +5,7 @@ import re
 from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 
-from allocation.errors import AtributoError
+from atributo_site.core.errors import AtributoError
 
 TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
 TAGS = re.compile(rf"{TAG}(?:[ \t]*,[ \t]*{TAG})*")

@@ -22,8 +22,8 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from rest_framework import exceptions
 from rest_framework.permissions import SAFE_METHODS
 
-from allocation.busy import refuses_to_write
-from allocation.errors import AtributoError, ConnectionLost
+from atributo_site.core.errors import AtributoError, ConnectionLost
+from atributo_site.core.retry import refuses_to_write
 
 log = structlog.get_logger("atributo.rest")
 

@@ -1,13 +1,54 @@
-"""How many REST requests a user may send per minute, counted in this process."""
+"""How many REST requests a user may send per minute, counted in this process.
 
+Token buckets in memory: how often something may happen per key.
+"""
+
+import math
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from threading import Lock
 from typing import Any
 
 from django.conf import settings
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
-from atributo_site.client_address import UNKNOWN, own_address
-from atributo_site.rest.buckets import Buckets
+from atributo_site.rest.client_address import UNKNOWN, own_address
+
+MOST_KEYS = 10_000
+
+
+class Buckets:
+    """Each key has a bucket that starts full and refills evenly; the oldest keys are forgotten."""
+
+    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._monotonic = monotonic
+        self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._lock = Lock()
+
+    def wait(self, key: str, size: int, per_seconds: float) -> int:
+        """Take one; 0, or the whole seconds to wait when there is none left."""
+        with self._lock:
+            level = self._level(key, size, per_seconds)
+            taken = level >= 1
+            self._put(key, level - 1 if taken else level)
+        return 0 if taken else math.ceil((1 - level) * per_seconds / size)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._levels.clear()
+
+    def _level(self, key: str, size: int, per_seconds: float) -> float:
+        level, at = self._levels.get(key, (float(size), self._monotonic()))
+        return min(size, level + (self._monotonic() - at) * size / per_seconds)
+
+    def _put(self, key: str, level: float) -> None:
+        self._levels[key] = (level, self._monotonic())
+        self._levels.move_to_end(key)
+        if len(self._levels) > MOST_KEYS:
+            self._levels.popitem(last=False)
+
 
 requests = Buckets()
 

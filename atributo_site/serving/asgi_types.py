@@ -5,9 +5,9 @@ from typing import Any
 
 from django.http import HttpResponse
 
-from atributo_site import request_ids
 from atributo_site.rest.authentication import TokenAuthentication
 from atributo_site.rest.problems import handle, problem
+from atributo_site.web import middleware
 
 Message = dict[str, Any]
 Send = Callable[[Message], Awaitable[None]]
@@ -24,7 +24,7 @@ SAFE_HEADERS = {
 def numbered(scope: Message, send: Send) -> Send:
     """A `send` whose answer carries the id of the request, as Django's answers do."""
     given = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
-    header = (b"x-request-id", request_ids.chosen(given).encode())
+    header = (b"x-request-id", middleware.chosen(given).encode())
 
     async def send_numbered(message: Message) -> None:
         if message["type"] == "http.response.start":

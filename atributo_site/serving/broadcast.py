@@ -9,9 +9,8 @@ import structlog
 from django.db import Error as DatabaseError
 from django.db import close_old_connections, connections
 
-from allocation.event_feed import events_after, newest_mark
-from allocation.logic.marks import Mark
-from allocation.models import Event
+from atributo_site.core.event_cursor import Mark, events_after, newest_mark
+from atributo_site.core.models import Event
 from atributo_site.serving.listener import Line, Listener, Round, Said
 
 PAUSE_SECONDS = 0.5

@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass
 
-from allocation.models import Event
+from atributo_site.core.models import Event
 from atributo_site.serving.sse import as_json
 
 MOST_WAITING = 20  # rounds that a slow listener may be behind

@@ -2,16 +2,21 @@
 
 Django's own ASGI handler would open a database connection per request and is five times
 slower; a WSGI server would starve under open streams.
+
+Learn that the process is asked to stop while the web server still waits for its streams.
 """
 
 import asyncio
+import signal
+import threading
+from collections.abc import Callable
+from types import FrameType
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from a2wsgi import WSGIMiddleware
 from django.conf import settings
 
-from atributo_site.health import alive
 from atributo_site.rest.ids import ENCODED_SLASH
 from atributo_site.serving import request_body
 from atributo_site.serving.asgi_types import (
@@ -22,9 +27,31 @@ from atributo_site.serving.asgi_types import (
     refuse,
     send_response,
 )
-from atributo_site.serving.ending import when_stopping
-from atributo_site.serving.notify import Notify
 from atributo_site.serving.stream import PATH, EventStream
+from atributo_site.serving.systemd import Notify
+from atributo_site.status.probes import alive
+
+
+def when_stopping(act: Callable[[], None]) -> None:
+    """Call `act` in the event loop on SIGTERM and SIGINT, before whoever handles them now."""
+    if threading.current_thread() is not threading.main_thread():
+        return  # only the main thread may handle signals
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        _chain(number, lambda: loop.call_soon_threadsafe(act))
+
+
+def _chain(number: signal.Signals, first: Callable[[], object]) -> None:
+    then = signal.getsignal(number)
+
+    def handle(received: int, frame: FrameType | None) -> None:
+        first()
+        if callable(then):
+            then(received, frame)
+
+    if callable(then):
+        signal.signal(number, handle)
+
 
 ALIVE = "/healthz"  # answered by the event loop, so that busy threads are not taken for a freeze
 

@@ -8,10 +8,10 @@ from django.core.handlers.asgi import ASGIRequest
 from django.db import Error as DatabaseError
 from rest_framework.exceptions import APIException
 
-from atributo_site.serving import reader, sse
+from atributo_site.serving import sse, stream_access
 from atributo_site.serving.asgi_types import Send, send_problem
 from atributo_site.serving.listener import Line, Listener, Round, Said
-from atributo_site.serving.reader import Missed, Reader
+from atributo_site.serving.stream_access import Missed, Reader
 
 RETRY_MS = 2000
 HEARTBEAT_SECONDS = 15.0
@@ -57,7 +57,7 @@ class OpenStream:
         mark = self._admitted.mark
         if not self._admitted.resumes:
             return Missed((), str(mark))
-        return await self._loop.run_in_executor(self._threads, reader.missed_since, mark)
+        return await self._loop.run_in_executor(self._threads, stream_access.missed_since, mark)
 
     async def _catch_up(self, missed: Missed) -> None:
         if missed.too_much:
@@ -101,7 +101,9 @@ class OpenStream:
 
     async def _still_may(self) -> bool:
         try:
-            await self._loop.run_in_executor(self._threads, reader.listening_user, self._request)
+            await self._loop.run_in_executor(
+                self._threads, stream_access.listening_user, self._request
+            )
         except APIException:
             return False
         except DatabaseError:  # asked again in a minute

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 
-from allocation.models import Event
+from atributo_site.core.models import Event
 
 HEARTBEAT = b": beat\n\n"
 MOST_TOPICS = 50

@@ -10,13 +10,13 @@ from django.core.handlers.asgi import ASGIRequest
 from django.db import Error as DatabaseError
 from rest_framework.exceptions import APIException, MethodNotAllowed
 
-from allocation.errors import AtributoError
-from atributo_site.serving import reader
+from atributo_site.core.errors import AtributoError
+from atributo_site.serving import stream_access
 from atributo_site.serving.asgi_types import Message, Receive, Send, send_problem
 from atributo_site.serving.broadcast import Broadcast
 from atributo_site.serving.listener import Listener
 from atributo_site.serving.open_stream import OpenStream
-from atributo_site.serving.reader import Reader
+from atributo_site.serving.stream_access import Reader
 
 PATH = "/events/stream"
 HEADERS = [
@@ -70,7 +70,7 @@ class EventStream:
         if request.method not in {"GET", "HEAD"}:
             raise MethodNotAllowed(str(request.method))
         loop = asyncio.get_running_loop()
-        admitted = await loop.run_in_executor(self._threads, reader.admitted, request)
+        admitted = await loop.run_in_executor(self._threads, stream_access.admitted, request)
         self._count(admitted.user_id)
         return admitted
 

@@ -1,7 +1,11 @@
-"""Child: one supervised program, started again with back-off whenever it ends."""
+"""Child: one supervised program, started again with back-off whenever it ends.
+
+Log files of the children: each grows to a size and is then kept once more as NAME.log.1.
+"""
 
 import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,7 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from atributo_site.supervisor import tether
-from atributo_site.supervisor.log_files import keep_small
+
+LARGEST_LOG_BYTES = 10 * 1024 * 1024
+
+
+def keep_small(path: Path, largest: int = LARGEST_LOG_BYTES) -> None:
+    """Copied and emptied, not renamed: who writes it goes on at the end of the same file."""
+    if path.exists() and path.stat().st_size > largest:
+        shutil.copyfile(path, path.with_suffix(".log.1"))
+        os.truncate(path, 0)
+
 
 FIRST_BACKOFF_SECONDS = 0.2
 LONGEST_BACKOFF_SECONDS = 10.0

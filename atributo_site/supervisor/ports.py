@@ -3,7 +3,7 @@
 import errno
 import socket
 
-from allocation.errors import AtributoError
+from atributo_site.core.errors import AtributoError
 
 NEXT_PORTS = 50
 

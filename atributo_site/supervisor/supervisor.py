@@ -1,13 +1,44 @@
-"""Supervisor: starts the children, watches them, stops them in order."""
+"""Supervisor: starts the children, watches them, stops them in order.
+
+What the supervisor tells the dashboard: its children, and an event for each death.
+"""
 
 import math
+import queue
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Any
 
+from atributo_site.core.events import Actor, acting, record
+from atributo_site.core.presence import Presence, presence_of
 from atributo_site.supervisor.child import Child
 from atributo_site.supervisor.watchdog import Watchdog
+
+
+class Report:
+    """Written from a thread of its own: a busy database must not stop the watching."""
+
+    def __init__(self, children: list[Child]) -> None:
+        self.children = children
+        self.presence: Presence = presence_of("supervisor", socket.gethostname())
+        self._deaths: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+
+    def died(self, child: Child) -> None:
+        self._deaths.put(child.facts())
+
+    def step(self, now: datetime) -> float:
+        self.presence.facts["children"] = [child.facts() for child in self.children]
+        delay = self.presence.step(now)
+        with acting(Actor("supervisor")):
+            while not self._deaths.empty():
+                facts = self._deaths.get()
+                record("process.died", f"process:{facts['name']}", **facts)
+        return delay
+
 
 LOOK_SECONDS = 0.1
 STOP_SECONDS = 8.0  # then what still runs is killed, so that all is over within ten

@@ -14,10 +14,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 
-from allocation.logic.secrets import masked
-from atributo_site.console.durations import ago, duration, roughly
-from atributo_site.console.states import tone
-from atributo_site.console.subjects import minute_url, subject_url
+from atributo_site.console.base.subjects import minute_url, subject_url
+from atributo_site.core.redaction import masked
+from atributo_site.web.format import ago, duration, roughly, tone
 
 register = template.Library()
 register.filter("tone", tone)

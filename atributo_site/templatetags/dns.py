@@ -7,10 +7,10 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from allocation.logic.counted import counted
-from atributo_site.console.durations import duration
-from atributo_site.console.subjects import subject_url
-from pools.history import DAY, History
+from atributo_site.console.base.subjects import subject_url
+from atributo_site.core.text import pluralize
+from atributo_site.web.format import duration
+from pools.timeline import DAY, History
 
 register = template.Library()
 
@@ -61,6 +61,6 @@ def strip(history: History) -> SafeString:
     return format_html(
         '<svg class="strip" viewBox="0 0 100 10" preserveAspectRatio="none" role="img"'
         ' aria-label="the last day: {}">{}</svg>',
-        counted(history.changes, "change"),
+        pluralize(history.changes, "change"),
         parts,
     )

@@ -9,11 +9,10 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from allocation.logic.counted import counted
-from atributo_site.console.durations import roughly
-from atributo_site.console.states import tone
-from atributo_site.keyset import said_count
-from queues.logic.job_query import written
+from atributo_site.core.text import pluralize
+from atributo_site.web.format import roughly, tone
+from atributo_site.web.pagination import said_count
+from queues.logic.search_query import written
 
 register = template.Library()
 register.filter("said_count", said_count)
@@ -91,7 +90,7 @@ def _opening(number: int, bar: dict[str, Any], scale: float) -> SafeString:
     """A bar with what it counts as its name; a link only where it leads somewhere."""
     complete, failed = bar["complete"], bar["failed"]
     drawn = _bar(number, (complete, failed), scale)
-    said = f"{counted(complete, 'run')} complete, {counted(failed, 'attempt')} failed"
+    said = f"{pluralize(complete, 'run')} complete, {pluralize(failed, 'attempt')} failed"
     name = f"{bar['at']:%Y-%m-%d %H:%M} UTC: {said}"
     if not bar["url"]:
         return format_html('<g role="img" aria-label="{}">{}</g>', name, drawn)

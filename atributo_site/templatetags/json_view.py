@@ -7,7 +7,7 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from allocation.logic.secrets import masked
+from atributo_site.core.redaction import masked
 
 register = template.Library()
 

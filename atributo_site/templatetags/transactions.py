@@ -5,9 +5,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from allocation.transactions.models import Document, Transaction
-from atributo_site.console.durations import duration
-from atributo_site.console.life import Life
-from atributo_site.console.navigation import address
+from atributo_site.console.base.navigation import address
+from atributo_site.console.transactions.detail import Life
+from atributo_site.web.format import duration
 
 register = template.Library()
 

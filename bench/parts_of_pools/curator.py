@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.servers.dns import DNSServer
+from tests.servers.dns.server import DNSServer
 from tests.servers.valkey import ValkeyServer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,7 +50,7 @@ def prepare(folder, redis_url):
 
 
 def measure(dns, process, count, ttl, seconds):
-    from allocation.models import Lease
+    from atributo_site.core.models import Lease
     from pools.models import Pool
 
     until(lambda: Lease.objects.held().filter(role="curator").exists())

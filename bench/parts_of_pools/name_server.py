@@ -2,7 +2,7 @@
 
 import sys
 
-from tests.servers.dns import DNSServer
+from tests.servers.dns.server import DNSServer
 
 if __name__ == "__main__":
     count, ttl = int(sys.argv[1]), int(sys.argv[2])

@@ -10,7 +10,7 @@ import django  # noqa: E402
 django.setup()
 
 import queues  # noqa: E402
-from queues.handles import QueueHandle  # noqa: E402
+from queues.jobs.handles import QueueHandle  # noqa: E402
 
 MOUNT = "/bench"
 queue = QueueHandle("bench")
@@ -32,7 +32,7 @@ def marked(path):
 def prepare():
     from django.core.management import call_command
 
-    from queues import installation
+    from queues.services import installation
 
     call_command("migrate", verbosity=0)
     installation.install("bench_service", MOUNT, setup=False)
@@ -43,9 +43,9 @@ def work_one_by_one():
     """A worker that claims, runs and records every job by itself."""
     from django.core.management import call_command
 
-    from queues import pump
+    from queues.worker import slot_runner
 
-    pump.LARGEST_BATCH = 1
+    slot_runner.LARGEST_BATCH = 1
     call_command("worker")
 
 

@@ -1,11 +1,11 @@
 
-import allocation.models.ids
+import atributo_site.core.models.fields
 import django.core.validators
 import django.db.models.deletion
 import django.db.models.functions.datetime
 import pools.models.fields
 import pools.models.pool
-import pools.permitted
+import pools.address_policy
 import re
 from django.db import migrations, models
 
@@ -28,8 +28,8 @@ class Migration(migrations.Migration):
                 ('default_port', models.PositiveIntegerField(default=80, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(65535)])),
                 ('nameservers', models.JSONField(blank=True, default=list, validators=[pools.models.fields.nameserver_list])),
                 ('recovery', models.JSONField(default=pools.models.pool.default_recovery, validators=[pools.models.fields.recovery_spec])),
-                ('ttl_floor_ms', models.PositiveIntegerField(default=pools.permitted.default_floor_ms, validators=[django.core.validators.MinValueValidator(1000), django.core.validators.MaxValueValidator(86400000)])),
-                ('ttl_ceiling_ms', models.PositiveIntegerField(default=pools.permitted.default_ceiling_ms, validators=[django.core.validators.MinValueValidator(1000), django.core.validators.MaxValueValidator(86400000)])),
+                ('ttl_floor_ms', models.PositiveIntegerField(default=pools.address_policy.default_floor_ms, validators=[django.core.validators.MinValueValidator(1000), django.core.validators.MaxValueValidator(86400000)])),
+                ('ttl_ceiling_ms', models.PositiveIntegerField(default=pools.address_policy.default_ceiling_ms, validators=[django.core.validators.MinValueValidator(1000), django.core.validators.MaxValueValidator(86400000)])),
                 ('removal_share', models.FloatField(default=0.5, validators=[django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(1.0)])),
                 ('grace_seconds', models.PositiveIntegerField(default=3600, validators=[django.core.validators.MaxValueValidator(31622400)])),
                 ('is_watched', models.BooleanField(default=True)),
@@ -101,7 +101,7 @@ class Migration(migrations.Migration):
                 ('administrative', models.CharField(choices=[('ready', 'Ready'), ('drain', 'Drain'), ('maintenance', 'Maintenance')], default='ready', max_length=16)),
                 ('administrative_by', models.CharField(blank=True, default='', max_length=255)),
                 ('reason', models.CharField(blank=True, default='', max_length=255)),
-                ('instance_id', allocation.models.ids.IdField()),
+                ('instance_id', atributo_site.core.models.fields.IdField()),
                 ('pool', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='backends', to='pools.pool')),
             ],
             options={

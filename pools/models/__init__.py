@@ -1,3 +1,5 @@
+"""The tables of watched names, backends and their changes."""
+
 from pools.models.backend import Backend
 from pools.models.change import BackendChange
 from pools.models.pool import Pool

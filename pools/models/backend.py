@@ -7,7 +7,7 @@ from django.db.models import Exists, ExpressionWrapper, F, OuterRef, Q, Value
 from django.db.models.functions import Now
 
 from allocation.models import Allocation, Hold, Instance
-from allocation.models.ids import IdField
+from atributo_site.core.models.fields import IdField
 from pools.models.pool import Pool
 
 # SQLite multiplies durations by plain integers only, whatever kind the column is.

@@ -5,10 +5,10 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 
+from pools.address_policy import check_nameservers
+from pools.logic.dns.names import dns_name
 from pools.logic.errors import InvalidInput
-from pools.logic.names import dns_name
 from pools.logic.recovery import RecoverySpec
-from pools.permitted import check_nameservers
 
 MOST_NAMESERVERS = 16
 LONGEST_LOOK_UP_MS = 60_000

@@ -10,8 +10,8 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.urls import reverse
 
+from pools.address_policy import default_ceiling_ms, default_floor_ms
 from pools.models.fields import nameserver_list, recovery_spec, target_name
-from pools.permitted import default_ceiling_ms, default_floor_ms
 
 NAME = RegexValidator(re.compile(r"\A[A-Za-z0-9][A-Za-z0-9._-]*\Z"), "Letters, digits and . _ -")
 DAY_MS = 24 * 60 * 60 * 1000

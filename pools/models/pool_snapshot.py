@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models.functions import Now
 
-from allocation.models.clock import from_now
+from atributo_site.core.models.clock import from_now
 
 OLD_SECONDS = 30
 

@@ -1,0 +1,1 @@
+"""The terminal's door to services, queues and jobs."""

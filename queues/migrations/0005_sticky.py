@@ -1,4 +1,4 @@
-import allocation.models.ids
+import atributo_site.core.models.fields
 import django.db.models.functions.datetime
 from django.db import migrations, models
 
@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Station',
             fields=[
-                ('instance_id', allocation.models.ids.IdField(primary_key=True, serialize=False)),
+                ('instance_id', atributo_site.core.models.fields.IdField(primary_key=True, serialize=False)),
                 ('served_until', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('is_told', models.BooleanField(default=False)),
             ],
@@ -51,12 +51,12 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='queuedjob',
             name='routed_to',
-            field=allocation.models.ids.IdField(blank=True, null=True),
+            field=atributo_site.core.models.fields.IdField(blank=True, null=True),
         ),
         migrations.AlterField(
             model_name='queuedjob',
             name='sticky_key',
-            field=allocation.models.ids.IdField(blank=True, null=True),
+            field=atributo_site.core.models.fields.IdField(blank=True, null=True),
         ),
         migrations.RunPython(give_sticky_ranks, migrations.RunPython.noop),
         migrations.AddIndex(

@@ -1,9 +1,11 @@
-from queues.models.attempt_transaction import AttemptTransaction, HeldPush
+"""The tables of services, queues, jobs, runs and counters."""
+
+from queues.models.counters import HourCount, MinuteCount
 from queues.models.job import QueuedJob
-from queues.models.minute import HourCount, MinuteCount
 from queues.models.operation import Operation, OperationRefusal
 from queues.models.queue import Queue, Slot
 from queues.models.run import Run, RunLog
+from queues.models.run_transaction import AttemptTransaction, HeldPush
 from queues.models.script_run import ScriptRun
 from queues.models.service import Catalogue, Script, Service
 from queues.models.station import Station

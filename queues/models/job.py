@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.urls import reverse
 
-from allocation.models.ids import IdField
+from atributo_site.core.models.fields import IdField
 from queues.logic.backoff import DEFAULT_MS
 from queues.logic.lifecycle import Status
 from queues.logic.ranks import CALLBACK, PAUSED, RANKS, SHARED_RANKS, STICKY_RANKS, shared_rank

@@ -5,7 +5,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.urls import reverse
 
-from queues.logic.away import WhenAway
+from queues.logic.absence import WhenAway
 
 MOST_WORKERS = 1000
 RETENTION_DAYS = 30

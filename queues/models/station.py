@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models.functions import Now
 
-from allocation.models.ids import IdField
+from atributo_site.core.models.fields import IdField
 
 
 class StationQuerySet(models.QuerySet["Station"]):

@@ -5,9 +5,10 @@ import itertools
 import pytest
 
 from allocation.atributo import Allocated, Atributo
-from allocation.errors import AllocatorError, Closed, InvalidId, NoInstances
-from allocation.explain import explain
+from allocation.errors import AllocatorError, Closed, NoInstances
 from allocation.models import Allocation, Instance
+from allocation.placement.explain import explain
+from atributo_site.core.errors import InvalidId
 
 pytestmark = pytest.mark.django_db
 

@@ -8,3 +8,9 @@ WITHOUT_CLOCK = "window.setInterval = () => 0;"  # nothing is refreshed but by a
 def choose(page, name):
     page.locator(f"{MENU} summary").click()
     page.locator(MENU).get_by_role("button", name=name, exact=True).click()
+
+
+COME_BACK = """() => {
+    document.dispatchEvent(new Event("visibilitychange"));
+    return new Promise((done) => setTimeout(done, 10));
+}"""

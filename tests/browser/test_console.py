@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import expect
 
-from allocation.events import Actor, acting, record
-from allocation.models import Lease
+from atributo_site.core.events import Actor, acting, record
+from atributo_site.core.models import Lease
 from tests.browser.live_menu import MENU, WITHOUT_CLOCK, WORD, choose
 from tests.fixtures.browser import WORDS_STAY
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from allocation.models import Event
-from atributo_site.console.instances import VERBS
-from atributo_site.console.look import THEME_COOKIE
+from atributo_site.console.instances.views import VERBS
+from atributo_site.core.models import Event
 from atributo_site.permissions import ACTIONS, ROLES
+from atributo_site.web.error_pages import THEME_COOKIE
 from tests.browser.deeds import ROOMS
 from tests.browser.deeds.people import PASSWORD
-from tests.site.every_url import NEVER, every_url
-from tests.union.audited_screens import SCREENS
+from tests.console.every_url import NEVER, every_url
+from tests.cross_room.audit.audited_screens import SCREENS
 
 # What a person sees does not depend on the database; the answers are tested on both.
 pytestmark = pytest.mark.only_on("sqlite")

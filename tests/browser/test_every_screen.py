@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.site.every_url import every_url
-from tests.site.full_site import fill, fill_texts, screens
+from tests.console.every_url import every_url
+from tests.console.full_site import fill, fill_texts, screens
 
 # What a person sees does not depend on the database; the answers are tested on both.
 pytestmark = pytest.mark.only_on("sqlite")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from allocation.job_ids import parse
+from allocation.job_ids.ids import parse
 
 # What a person sees does not depend on the database; the answers are tested on both.
 pytestmark = pytest.mark.only_on("sqlite")

@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from queues import pausing
-from tests.browser.test_queues import COME_BACK
-from tests.site.job_rows import make_job, make_queue, make_script
+from queues.jobs import actions
+from tests.browser.live_menu import COME_BACK
+from tests.factories.jobs import make_job, make_queue, make_script
 
 # What a person sees does not depend on the database; the answers are tested on both.
 pytestmark = pytest.mark.only_on("sqlite")
@@ -70,7 +70,7 @@ def test_a_reason_that_is_typed_in_the_head_is_not_lost(page_as, jobs):
     page.goto(f"/jobs/{job.pk}/")
     page.locator("#do-pause").click()
     page.get_by_placeholder("Why (not required)").fill("holi")
-    pausing.pause(job.pk)
+    actions.pause(job.pk)
     with page.expect_response(re.compile(rf"/jobs/{job.pk}/$")):
         page.evaluate(COME_BACK)
     expect(page.get_by_text("paused", exact=True).first).to_be_visible()

@@ -7,14 +7,14 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from allocation.events import record
-from allocation.models.clock import database_now
+from atributo_site.core.events import record
+from atributo_site.core.models.clock import database_now
 from queues.models import MinuteCount
 from tests.browser.live_menu import WITHOUT_CLOCK, WORD, choose
+from tests.factories.jobs import make_queue
 from tests.fixtures.browser import PATIENCE_MS, session_cookie
 from tests.servers import patient_http
 from tests.servers.watched_page import WatchedPage
-from tests.site.job_rows import make_queue
 
 # What a person sees does not depend on the database; the answers are tested on both.
 pytestmark = pytest.mark.only_on("sqlite")

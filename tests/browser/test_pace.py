@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import expect
 
-from allocation.events import record
+from atributo_site.core.events import record
 from tests.browser.live_menu import MENU, WORD, choose
 from tests.servers.waiting import wait_until
 

@@ -7,21 +7,17 @@ import pytest
 from playwright.sync_api import expect
 
 import queues
-from allocation.models.clock import database_now
+from atributo_site.core.models.clock import database_now
+from queues.catalogue import set_target_age
 from queues.models import MinuteCount, Queue, QueuedJob
-from queues.target_age import set_target_age
-from tests.browser.live_menu import WITHOUT_CLOCK, choose
+from tests.browser.live_menu import COME_BACK, WITHOUT_CLOCK, choose
+from tests.factories.jobs import make_job, make_queue, make_run, make_script
 from tests.fixtures.browser import WORDS_STAY
-from tests.site.job_rows import make_job, make_queue, make_run, make_script
 
 # What a person sees does not depend on the database; the answers are tested on both.
 pytestmark = pytest.mark.only_on("sqlite")
 
 # Whoever comes back to a tab is shown what is new at once, before a later timer ends.
-COME_BACK = """() => {
-    document.dispatchEvent(new Event("visibilitychange"));
-    return new Promise((done) => setTimeout(done, 10));
-}"""
 SIDEWAYS = """() => [...document.querySelectorAll("main .card")]
     .filter((card) => card.scrollWidth > card.clientWidth).map((card) => card.id || card.className)
 """

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from allocation.transactions import Client
 from allocation.transactions.models import Transaction as Row
-from tests.site.open_transactions import open_transaction
+from tests.factories.open_transactions import open_transaction
 
 # What a person sees does not depend on the database; the answers are tested on both.
 pytestmark = pytest.mark.only_on("sqlite")

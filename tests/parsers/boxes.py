@@ -13,8 +13,8 @@ from django.urls import Resolver404, resolve
 from django.utils.functional import cached_property
 from drf_spectacular.generators import SchemaGenerator
 
-from tests.site.addresses import raw_lists
-from tests.site.full_site import screens
+from tests.console.addresses import raw_lists
+from tests.console.full_site import screens
 
 TYPED = {"text", "search", "password", "hidden", "number", "url", "email", "datetime-local"}
 NEVER = {"csrfmiddlewaretoken", "_method"}

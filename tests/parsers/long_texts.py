@@ -6,27 +6,21 @@ from types import SimpleNamespace
 
 from rest_framework.exceptions import APIException
 
-from allocation.errors import AtributoError
-from allocation.logic import (
-    ids,
-    job_ids,
-    json_value,
-    marks,
-    patch,
-    redaction,
-    search,
-    secrets,
-    spans,
-)
-from allocation.transactions.api import refs
-from atributo_site import request_ids, terminal_text
-from atributo_site.console import moments, numbers, trace
+from allocation.logic import job_ids
+from allocation.transactions.api import document_serializers
+from allocation.transactions.logic import json_value, patch, search
+from atributo_site import commands
+from atributo_site.console.base import forms
+from atributo_site.console.jobs import detail
+from atributo_site.core import event_cursor, ids, redaction, text
+from atributo_site.core.errors import AtributoError
 from atributo_site.rest import preconditions, strict_json
 from atributo_site.serving import one_port, sse
-from pools.logic import hostport, names, permits, resolv_conf
-from pools.net import cbresolve
-from queues.logic import job_query, manifest, mounts, scrub
-from queues.schema import check
+from atributo_site.web import middleware, pagination
+from pools.logic.dns import address_policy, names
+from pools.net.dns import cbresolve, nameservers
+from queues.jobs.schema import check
+from queues.logic import manifest, mounts, search_query, secret_fields
 
 LONG = 10_000
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -68,41 +62,41 @@ def asks(**headers):
 
 
 PARSERS = {
-    "search of jobs": job_query.parsed,
-    "search of jobs, written": lambda text: job_query.written("error", text),
+    "search of jobs": search_query.parsed,
+    "search of jobs, written": lambda text: search_query.written("error", text),
     "search of documents": search.parsed,
     "condition of a search": lambda text: search._term(f"a:{text}"),
     "sort order": search.sort_fields,
-    "span": spans.milliseconds,
-    "moment": lambda text: moments.moment(text, NOW),
-    "number": numbers.whole,
+    "span": text.milliseconds,
+    "moment": lambda text: forms.moment(text, NOW),
+    "number": pagination.whole,
     "job id": job_ids.parse,
     "id": ids.refusal,
-    "mark of events": marks.parsed,
+    "mark of events": event_cursor.parsed,
     "topics": sse.topics_of,
     "If-Match": lambda text: preconditions.required_epoch(asks(If_Match=text)),
-    "If-Match of a document": lambda text: refs.demand(asks(If_Match=text)),
-    "If-None-Match": lambda text: refs.is_known(asks(If_None_Match=text), "1f"),
-    "request id": request_ids.chosen,
+    "If-Match of a document": lambda text: document_serializers.demand(asks(If_Match=text)),
+    "If-None-Match": lambda text: document_serializers.is_known(asks(If_None_Match=text), "1f"),
+    "request id": middleware.chosen,
     "path": lambda text: one_port.decoded_path(text.encode()),
     "JSON": lambda text: strict_json.parsed(text.encode()),
     "JSON, a text": lambda text: strict_json.parsed(f'["{text}"]'.encode()),
     "document": lambda text: json_value.encoded({text: [text]}),
     "path of a patch": lambda text: patch.patched({}, [{"op": "add", "path": text, "value": 1}]),
-    "name of a secret": secrets.looks_secret,
+    "name of a secret": redaction.looks_secret,
     "manifest": lambda text: manifest.read({"name": text, "version": text, "lib": text}),
     "script of a manifest": lambda text: manifest.read({"name": "a", "scripts": {text: text}}),
     "mount": mounts.mount_error,
     "title": mounts.title,
-    "error": scrub.fingerprint,
+    "error": secret_fields.fingerprint,
     "error with secrets": lambda text: redaction.scrubbed(text, {text[:4], "aaaa", "...."}, 1000),
-    "traceback": trace.of_the_script,
-    "line for a terminal": terminal_text.harmless,
-    "host and port": hostport.parse_host_port,
+    "traceback": detail.of_the_script,
+    "line for a terminal": commands.harmless,
+    "host and port": names.parse_host_port,
     "DNS name": names.dns_name,
-    "network": lambda text: permits.parse_permit(text, 80),
-    "resolv.conf": resolv_conf.nameservers_of,
-    "resolv.conf, a server": lambda text: resolv_conf.nameservers_of(f"nameserver {text}"),
+    "network": lambda text: address_policy.parse_permit(text, 80),
+    "resolv.conf": nameservers.nameservers_of,
+    "resolv.conf, a server": lambda text: nameservers.nameservers_of(f"nameserver {text}"),
     "time-out of resolve": cbresolve._timeout_ms,
     "pattern of a schema": lambda text: check({"pattern": r"^(a+)+$|^(\w+\.?)*:"}, text),
 }

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from django.conf import settings as django_settings
 
+from tests.console.full_site import fill
 from tests.parsers.boxes import every_box
 from tests.parsers.long_texts import text_of
-from tests.site.full_site import fill
 
 pytestmark = [pytest.mark.django_db, pytest.mark.only_on("sqlite")]
 NAME = "bench"

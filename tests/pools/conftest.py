@@ -3,8 +3,8 @@
 import pytest
 
 from pools import HttpAgent
+from tests.pools.http.web import Web
 from tests.pools.live import LONG
-from tests.pools.web import Web
 
 RECOVERY = {"default": {"timeout": 20_000, "retries": 1, "delay": 10, "max_delay": 50}}
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.pools.web import Web
-from tests.servers.dns import DNSServer
+from tests.pools.http.web import Web
+from tests.servers.dns.server import DNSServer
 
 PAGE = Path(__file__).parents[2] / "docs" / "pools.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)

@@ -9,9 +9,9 @@ import urllib.request
 import pytest
 
 from pools import ConnectionPool, DNSResolver, StaticIpResolver, pool_monitor
-from pools.net.kang_server import KangServer
+from pools.net.runtime.monitor import KangServer
 from tests.pools.live import LONG, RECOVERY, resolving, started
-from tests.servers.dns import DNSServer
+from tests.servers.dns.server import DNSServer
 from tests.servers.waiting import wait_until
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-TESTS = Path(__file__).parent.parent
+TESTS = Path(__file__).parent
 ROWS = [
     *(f"r{n}" for n in range(1, 36)),
     "s1",
@@ -92,8 +92,7 @@ BUGS = {
 
 @pytest.fixture(scope="module")
 def names():
-    files = [*(TESTS / "pools").glob("test_*.py"), *(TESTS / "logic").glob("test_*.py")]
-    text = "\n".join(file.read_text() for file in files)
+    text = "\n".join(file.read_text() for file in TESTS.rglob("test_*.py"))
     return set(re.findall(r"^def (test_\w+)\(", text, re.MULTILINE))
 
 

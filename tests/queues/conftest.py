@@ -9,13 +9,13 @@ from django.conf import settings as django_settings
 from django.db.models import F, Q
 
 import queues
-from allocation.leases import HeldLease
-from allocation.models import Lease
-from allocation.models.clock import database_now
-from queues import installation
+from atributo_site.core.leases import HeldLease
+from atributo_site.core.models import Lease
+from atributo_site.core.models.clock import database_now
+from queues.maintenance.repairs import REPAIRS
 from queues.models import QueuedJob, Slot
-from queues.repairs import REPAIRS
-from tests.queues.hands import Hands
+from queues.services import installation
+from tests.queues.inline_worker import Hands
 
 ROOT = Path(__file__).parent / "services"
 # Whoever lives keeps its lease though the machine stands still; `expire_leases` is for the dead.

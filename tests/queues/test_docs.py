@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from queues import installation
+from queues.services import installation
 
 DOCS = Path(__file__).parents[2] / "docs" / "queues.md"
 

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from allocation.models import Event
-from atributo_site.console.lifecycle import last_endings
-from queues import installation
+from atributo_site.console.services.detail import last_endings
+from atributo_site.core.models import Event
 from queues.errors import BadMount, BadService, LifecycleScriptFailed, MountTaken, ServiceNotFound
 from queues.models import Service
+from queues.services import installation
 
 pytestmark = pytest.mark.usefixtures("service_roots", "scripts_start_quickly")
 
@@ -214,11 +214,11 @@ def test_configuration_is_checked(story):
     with pytest.raises(BadService, match="size is not allowed"):
         installation.configure("/life", {"size": 3})
     installation.configure("/life", {}, whole=True)
-    assert installation.warnings_of(installation.found("/life")) == {"file": "is required"}
+    assert installation.warnings_of(installation.service_at("/life")) == {"file": "is required"}
 
 
 def test_development_mode_reads_scripts_anew_after_setup(transactional_db, folder):
-    from queues.run_now import run_script
+    from queues.worker.run_now import run_script
 
     place = folder(**{"a.py": "def run(context): return 1"})
     installation.install("made", "/made", development=True)

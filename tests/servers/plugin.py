@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers import database_template, shared_postgres
+from tests.servers.postgres import database_template, shared
 from tests.servers.valkey import ValkeyServer
 
 VENDORS = ("sqlite", "postgresql")
@@ -35,7 +35,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "only_on(vendor): this test is about one database only")
     if is_controller(config) and config.getoption("database") != "sqlite":
         try:
-            shared_postgres.url()  # the workers inherit it
+            shared.url()  # the workers inherit it
         except RuntimeError as error:
             raise pytest.UsageError(str(error)) from error
 
@@ -62,8 +62,8 @@ def pytest_collection_finish():
 
 def pytest_unconfigure(config):
     if not hasattr(config, "workerinput"):
-        shared_postgres.drop_template()
-    shared_postgres.stop()
+        shared.drop_template()
+    shared.stop()
     valkey.__exit__()  # the guards do it where pytest ends before this, or is killed
 
 

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from atributo_site import embedded_redis
+from atributo_site.config import embedded_redis
 from tests.servers.guard import Guard
 from tests.servers.ports import free_port
 from tests.servers.waiting import wait_until

@@ -6,10 +6,10 @@ import pytest
 from django.conf import settings
 from django.db.models import F
 
-from allocation.leases import HeldLease
-from allocation.models.clock import database_now
 from allocation.transactions import Client
 from allocation.transactions.models import Transaction
+from atributo_site.core.leases import HeldLease
+from atributo_site.core.models.clock import database_now
 
 
 @pytest.fixture

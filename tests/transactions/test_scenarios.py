@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import pytest
 
-from allocation.models.clock import database_now
 from allocation.transactions import (
     CollectionKeyIsLocked,
     DocumentNotFound,
@@ -17,27 +16,10 @@ from allocation.transactions import (
 )
 from allocation.transactions.models import JournalEntry, Lock
 from allocation.transactions.models import Transaction as Row
+from atributo_site.core.models.clock import database_now
+from tests.transactions.engine.plans import change_everything, six_calls
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def six_calls(txn):
-    return [
-        lambda: txn.post("c", {}),
-        lambda: txn.put("c", "old", {}),
-        lambda: txn.get("c", "old"),
-        lambda: txn.delete("c", "old"),
-        txn.complete,
-        txn.roll_back,
-    ]
-
-
-def change_everything(txn):
-    new = txn.post("c", {"v": 1})
-    txn.get("c", "old")
-    txn.put("c", "old", {"v": 1})
-    txn.delete("c", "doomed")
-    return new.key
 
 
 def test_a_put_leaves_no_lock(client):

@@ -7,9 +7,9 @@ from playwright.sync_api import expect
 
 from allocation.atributo import Atributo
 from allocation.models import Instance
-from pools import configure
+from pools import configuration
 from pools.models import Pool
-from tests.pools_site.watching import SRV
+from tests.pools.site.watching import SRV
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NETWORKS = "127.0.0.0/8:*"
@@ -26,7 +26,7 @@ def zone(dns_server, settings, spawn):
             dns_server.set(f"t{n}.example", "A", [f"10.0.0.{n}"], 1)
 
     answer(1, 2)
-    configure.watch(
+    configuration.watch(
         "svc",
         domain="svc.example",
         nameservers=[f"127.0.0.1:{dns_server.port}"],

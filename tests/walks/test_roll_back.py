@@ -7,8 +7,8 @@ from allocation.transactions import Client, Transaction
 from allocation.transactions.errors import JobIsTimedOut
 from allocation.transactions.models import Lock
 from allocation.transactions.models import Transaction as Row
-from tests.transactions.children import child
-from tests.transactions.crashes import expire_everything
+from tests.transactions.engine.children import child
+from tests.transactions.engine.crashes import expire_everything
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

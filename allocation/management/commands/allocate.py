@@ -3,8 +3,8 @@
 import argparse
 from typing import Any
 
-from allocation import doors, plans
-from allocation.explain import explain
+from allocation.placement import operations, plans
+from allocation.placement.explain import explain
 from atributo_site.commands import AtributoCommand
 
 
@@ -35,9 +35,9 @@ class Command(AtributoCommand):
 
     def _allocated(self, job_ids: list[str]) -> list[dict[str, Any]]:
         if len(job_ids) == 1:
-            answers = {job_ids[0]: doors.allocate(job_ids[0])}
+            answers = {job_ids[0]: operations.allocate(job_ids[0])}
         else:
-            answers = doors.allocate_many(job_ids)
+            answers = operations.allocate_many(job_ids)
         return [{"job_id": job_id, **answer._asdict()} for job_id, answer in answers.items()]
 
     def _explain(self, job_ids: list[str], **options: Any) -> None:

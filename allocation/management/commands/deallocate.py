@@ -3,9 +3,9 @@
 import argparse
 from typing import Any
 
-from allocation import doors
-from allocation.logic.counted import counted
+from allocation.placement import operations
 from atributo_site.commands import AtributoCommand
+from atributo_site.core.text import pluralize
 
 
 class Command(AtributoCommand):
@@ -15,8 +15,8 @@ class Command(AtributoCommand):
         parser.add_argument("job_ids", nargs="+", metavar="job_id")
 
     def perform(self, job_ids: list[str], **options: Any) -> None:
-        count = len(doors.deallocate_many(job_ids))
+        count = len(operations.deallocate_many(job_ids))
         if options["json"]:
             return self.show({"deallocated": count})
-        asked = counted(len(job_ids), "job id was", "job ids were")
+        asked = pluralize(len(job_ids), "job id was", "job ids were")
         self.stdout.write(f"{count} of {asked} allocated, and no longer.")

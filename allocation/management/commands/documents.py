@@ -6,11 +6,11 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from allocation.logic.counted import counted
-from allocation.transactions.client import Client
-from allocation.transactions.doors import told
-from allocation.transactions.response import Response
+from allocation.transactions.documents.client import Client
+from allocation.transactions.engine.audited import recorded
+from allocation.transactions.store.response import Response
 from atributo_site.commands import AtributoCommand, with_json
+from atributo_site.core.text import pluralize
 
 
 class Command(AtributoCommand):
@@ -49,12 +49,12 @@ class Command(AtributoCommand):
     def _put(self, client: Client, collection: str, key: str, **options: Any) -> None:
         ref = False if options["create_only"] else options["ref"]
         body, free = _parsed(options["value"]), not options["ignore_lock"]
-        answer = told("document.put", lambda: client.put(collection, key, body, ref, free))
+        answer = recorded("document.put", lambda: client.put(collection, key, body, ref, free))
         self._show_ref(answer, options["json"])
 
     def _delete(self, client: Client, collection: str, key: str, **options: Any) -> None:
         ref, free = options["ref"], not options["ignore_lock"]
-        answer = told("document.deleted", lambda: client.delete(collection, key, ref, free))
+        answer = recorded("document.deleted", lambda: client.delete(collection, key, ref, free))
         self._show_ref(answer, options["json"])
 
     def _history(self, client: Client, collection: str, key: str, **options: Any) -> None:
@@ -74,7 +74,7 @@ class Command(AtributoCommand):
         answer = client.drop(collection)
         if options["json"]:
             return self.show(answer.json)
-        self.stdout.write(f"{counted(answer['dropped'], 'document is', 'documents are')} gone.")
+        self.stdout.write(f"{pluralize(answer['dropped'], 'document is', 'documents are')} gone.")
 
     def _show_one(self, answer: Response, as_json: bool) -> None:
         answer.raise_for_status()

@@ -4,13 +4,14 @@ import argparse
 import time
 from typing import Any
 
-from allocation import availability, doors, drains, holds
-from allocation.busy import patiently
-from allocation.ids import valid_id
-from allocation.logic.counted import counted
+from allocation.instances import availability, holds
 from allocation.models import Instance
 from allocation.models.instance import STATES
+from allocation.placement import drains, operations
 from atributo_site.commands import AtributoCommand, listed_number, with_json
+from atributo_site.core.ids import valid_id
+from atributo_site.core.retry import retry_busy
+from atributo_site.core.text import pluralize
 
 PAUSE_SECONDS = 0.5
 
@@ -70,23 +71,23 @@ class Command(AtributoCommand):
         if label:
             settings["labels"] = dict(label)
         valid_id(instance_id)
-        patiently(lambda: availability.make_available(instance_id, reason=reason, **settings))
+        retry_busy(lambda: availability.make_available(instance_id, reason=reason, **settings))
         self._say(instance_id, **options)
 
     def _unavailable(self, instance_id: str, reason: str, **options: Any) -> None:
         valid_id(instance_id)
-        patiently(lambda: availability.make_unavailable(instance_id, reason=reason))
+        retry_busy(lambda: availability.make_unavailable(instance_id, reason=reason))
         self._say(instance_id, **options)
 
     def _restore(self, instance_id: str, reason: str, **options: Any) -> None:
-        patiently(lambda: availability.restore(valid_id(instance_id), reason=reason))
+        retry_busy(lambda: availability.restore(valid_id(instance_id), reason=reason))
         self._say(instance_id, **options)
 
     def _remove(self, instance_id: str, drop_jobs: int | None, reason: str, **options: Any) -> None:
-        dropped = doors.remove_instance(instance_id, drop_jobs=drop_jobs, reason=reason)
+        dropped = operations.remove_instance(instance_id, drop_jobs=drop_jobs, reason=reason)
         if options["json"]:
             return self.show({"id": instance_id, "removed": True, "jobs_dropped": dropped})
-        said = counted(dropped, "job id was", "job ids were")
+        said = pluralize(dropped, "job id was", "job ids were")
         self.stdout.write(f"{instance_id} is removed; {said} dropped.")
 
     def _drain(self, instance_id: str, **options: Any) -> None:
@@ -98,13 +99,13 @@ class Command(AtributoCommand):
         if not (is_as_it_is and drains.is_running(instance_id)):
             self._begin(instance_id, **options)
         if options["force"]:
-            patiently(lambda: drains.force(instance_id))
+            retry_busy(lambda: drains.force(instance_id))
         if options["watch"]:
             self._watch(instance_id)
         self._say(instance_id, **options)
 
     def _begin(self, instance_id: str, **options: Any) -> None:
-        patiently(
+        retry_busy(
             lambda: drains.drain(
                 instance_id,
                 reason=options["reason"],
@@ -131,7 +132,7 @@ class Command(AtributoCommand):
         if options["json"]:
             return self.show(_facts(row))
         said = "" if row.available else f" {holds.may_remove(instance_id).sentence}"
-        jobs = counted(row.load, "job id")
+        jobs = pluralize(row.load, "job id")
         self.stdout.write(f"{instance_id} is {row.state} with {jobs}.{said}")
 
 

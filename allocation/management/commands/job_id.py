@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from allocation import job_ids
+from allocation.job_ids import ids
 from atributo_site.commands import AtributoCommand, whole_number, with_json
 
 
@@ -13,7 +13,7 @@ class Command(AtributoCommand):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="verb")
         make = verbs.add_parser("make", help="print new ids")
-        make.add_argument("count", type=whole_number(1, job_ids.MOST_IDS), nargs="?", default=1)
+        make.add_argument("count", type=whole_number(1, ids.MOST_IDS), nargs="?", default=1)
         decode = verbs.add_parser("decode", help="time, worker number and cluster size")
         decode.add_argument("job_id")
         for each in (make, decode):
@@ -24,16 +24,16 @@ class Command(AtributoCommand):
 
     def _make(self, count: int, **options: Any) -> None:
         try:
-            made = [job_ids.get_job_id()] if count == 1 else job_ids.get_job_ids(count)
+            made = [ids.get_job_id()] if count == 1 else ids.get_job_ids(count)
         finally:
-            job_ids.release()  # the number, for the next command
+            ids.release()  # the number, for the next command
         if options["json"]:
             return self.show(made)
         for job_id in made:
             self.stdout.write(job_id)
 
     def _decode(self, job_id: str, **options: Any) -> None:
-        parsed = job_ids.parse(job_id)
+        parsed = ids.parse(job_id)
         facts = {name: getattr(parsed, name) for name in parsed.__slots__}
         if options["json"]:
             return self.show({"job_id": job_id, **facts})

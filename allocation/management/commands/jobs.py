@@ -3,9 +3,9 @@
 import argparse
 from typing import Any
 
-from allocation.ids import valid_id
 from allocation.models import Allocation
 from atributo_site.commands import AtributoCommand, listed_number
+from atributo_site.core.ids import valid_id
 
 
 class Command(AtributoCommand):

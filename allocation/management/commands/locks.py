@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db.models import Count
 
-from allocation.transactions import operators
+from allocation.transactions.curator import operator_actions
 from allocation.transactions.models import Lock
 from atributo_site.commands import AtributoCommand, listed_number, with_json
 
@@ -35,7 +35,7 @@ class Command(AtributoCommand):
         self.table(columns, [[fact[name] for name in columns] for fact in facts])
 
     def _release(self, *, id: int, reason: str, json: bool, **options: Any) -> None:
-        operators.force_release(id, reason)
+        operator_actions.force_release(id, reason)
         if json:
             return self.show({"released": id})
         self.stdout.write(f"lock {id} is released")

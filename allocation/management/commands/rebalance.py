@@ -4,10 +4,10 @@ import argparse
 import time
 from typing import Any
 
-from allocation import plans, rebalances
-from allocation.busy import patiently
-from allocation.logic.counted import counted
+from allocation.placement import plans, rebalance
 from atributo_site.commands import AtributoCommand
+from atributo_site.core.retry import retry_busy
+from atributo_site.core.text import pluralize
 
 PAUSE_SECONDS = 0.5
 
@@ -25,9 +25,9 @@ class Command(AtributoCommand):
 
     def perform(self, pace: int | None, stop: bool, watch: bool, **options: Any) -> None:
         if stop:
-            patiently(rebalances.stop)
+            retry_busy(rebalance.stop)
         elif pace is not None:
-            patiently(lambda: rebalances.start(moves_per_minute=pace))
+            retry_busy(lambda: rebalance.start(moves_per_minute=pace))
         elif not watch:
             return self._preview(**options)
         if watch:
@@ -38,25 +38,25 @@ class Command(AtributoCommand):
         plan = plans.plan_rebalance()
         if options["json"]:
             return self.show(plan.facts)
-        self.stdout.write(f"{len(plan.moves)} of {counted(plan.looked_at, 'job id')} would move.")
+        self.stdout.write(f"{len(plan.moves)} of {pluralize(plan.looked_at, 'job id')} would move.")
         for move in plan.listed:
             self.stdout.write(f"{move.job_id}: {move.source} → {move.target}")
 
     def _watch(self) -> None:
         """One line for every change, until it is done or stopped."""
         seen = None
-        while (found := rebalances.last()) is not None and found.is_running:
+        while (found := rebalance.last()) is not None and found.is_running:
             if found.facts != seen:
                 self.stderr.write(f"{found.progress.fraction:.0%} looked at, {found.moved} moved")
             seen = found.facts
             time.sleep(PAUSE_SECONDS)
 
     def _say(self, **options: Any) -> None:
-        found = rebalances.last()
+        found = rebalance.last()
         if options["json"]:
             return self.show(found.facts if found else {"running": False})
         if found is None:
             self.stdout.write("Nothing was ever rebalanced.")
             return
         state = "running" if found.is_running else "stopped" if found.stopped else "done"
-        self.stdout.write(f"The rebalance is {state}: {counted(found.moved, 'job id')} moved.")
+        self.stdout.write(f"The rebalance is {state}: {pluralize(found.moved, 'job id')} moved.")

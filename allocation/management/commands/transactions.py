@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from allocation.transactions import operators
+from allocation.transactions.curator import operator_actions
 from allocation.transactions.errors import TransactionNotFound
 from allocation.transactions.models import JournalEntry, Transaction
 from atributo_site.commands import AtributoCommand, listed_number, with_json
@@ -52,15 +52,15 @@ class Command(AtributoCommand):
         self.table(["action", "document", "before", "undo"], [_line(each) for each in journal])
 
     def _roll_back(self, *, id: int, reason: str, **options: Any) -> None:
-        restored = operators.roll_back(id, reason)
+        restored = operator_actions.roll_back(id, reason)
         self._say(options["json"], f"rolled back, {restored} restored", id)
 
     def _complete(self, *, id: int, reason: str, **options: Any) -> None:
-        operators.complete(id, reason)
+        operator_actions.complete(id, reason)
         self._say(options["json"], "completed", id)
 
     def _retry(self, *, id: int, reason: str, **options: Any) -> None:
-        restored = operators.retry(id, reason)
+        restored = operator_actions.retry(id, reason)
         self._say(options["json"], f"rolled back, {restored} restored", id)
 
     def _say(self, as_json: bool, sentence: str, pk: int) -> None:

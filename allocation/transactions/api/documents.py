@@ -1,4 +1,7 @@
-"""/collections: documents by REST."""
+"""/collections: documents by REST.
+
+Members of documents that look like secrets: shown to those who may write them.
+"""
 
 import json
 from typing import Any
@@ -9,8 +12,7 @@ from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from allocation.transactions import documents, listing, patch, sql
-from allocation.transactions.api.document_shapes import (
+from allocation.transactions.api.document_serializers import (
     HistoryQuery,
     HistorySerializer,
     ListQuery,
@@ -18,15 +20,30 @@ from allocation.transactions.api.document_shapes import (
     PageSerializer,
     WriteQuery,
     WrittenSerializer,
+    demand,
+    etag,
+    is_known,
 )
-from allocation.transactions.api.refs import demand, etag, is_known
-from allocation.transactions.api.secrets import reads_secrets, shown
-from allocation.transactions.client import Client
-from allocation.transactions.doors import told
-from allocation.transactions.keys import Demand, Key
-from allocation.transactions.response import Response as Answer
+from allocation.transactions.documents import documents, listing, patch
+from allocation.transactions.documents.client import Client
+from allocation.transactions.engine.audited import recorded
+from allocation.transactions.store import sql
+from allocation.transactions.store.keys import Demand, Key
+from allocation.transactions.store.response import Response as Answer
+from atributo_site.core.redaction import masked
 from atributo_site.rest.endpoint import Endpoint
-from atributo_site.rest.strict_serializer import checked
+from atributo_site.rest.permission import allowed
+from atributo_site.rest.serializers import checked
+
+
+def reads_secrets(request: Request) -> bool:
+    return allowed(request, "document.secrets")
+
+
+def masked_for(request: Request, value: Any) -> Any:
+    """The value as it is, or masked for whoever may only look."""
+    return value if reads_secrets(request) else masked(value)
+
 
 ANY_JSON = (dict, list, str, int, float, bool, type(None))
 ANY_VALUE: dict[str, Any] = {"description": "Any JSON value."}
@@ -48,7 +65,7 @@ class Collection(Endpoint):
         asked = checked(ListQuery, request.query_params.dict())
         following: int | str | None
         if "query" in asked or asked["sort"]:
-            results, following = listing.found(
+            results, following = listing.matching_documents(
                 collection,
                 asked.get("query", "*"),
                 asked["sort"],
@@ -58,14 +75,14 @@ class Collection(Endpoint):
             )
         else:
             results, following = listing.listed(collection, asked["limit"], asked.get("after"))
-        return Response({"results": shown(request, results), "next": following})
+        return Response({"results": masked_for(request, results), "next": following})
 
     @extend_schema(
         operation_id="collections_post", request=BODY, responses={201: WrittenSerializer}
     )
     def post(self, request: Request, collection: str) -> HttpResponse:
         body = _body(request)
-        return _written(told("document.put", lambda: Client().post(collection, body)))
+        return _written(recorded("document.put", lambda: Client().post(collection, body)))
 
     @extend_schema(
         operation_id="collections_drop", request=None, responses={200: {"type": "object"}}
@@ -98,7 +115,7 @@ class Document(Endpoint):
         headers = {"ETag": etag(found.ref)}
         if is_known(request, found.ref):
             return HttpResponse(status=304, headers=headers)
-        return JsonResponse(shown(request, found.json), safe=False, headers=headers)
+        return JsonResponse(masked_for(request, found.json), safe=False, headers=headers)
 
     @extend_schema(
         operation_id="documents_put",
@@ -110,7 +127,7 @@ class Document(Endpoint):
         place = Key.of(collection, key)
         free = checked(WriteQuery, request.query_params.dict())["raise_if_locked"]
         body, wanted = _body(request), demand(request, creates=True)
-        return _written(told("document.put", lambda: documents.put(place, body, wanted, free)))
+        return _written(recorded("document.put", lambda: documents.put(place, body, wanted, free)))
 
     @extend_schema(
         operation_id="documents_patch",
@@ -125,7 +142,7 @@ class Document(Endpoint):
         change, wanted = _body(request), demand(request)
         apply = patch.patch if isinstance(change, list) else patch.merge
         ref = wanted.if_ref if wanted.condition == sql.SAME_REF else None
-        return _written(told("document.patched", lambda: apply(place, change, ref, free)))
+        return _written(recorded("document.patched", lambda: apply(place, change, ref, free)))
 
     @extend_schema(
         operation_id="documents_delete",
@@ -139,7 +156,7 @@ class Document(Endpoint):
         free = checked(WriteQuery, request.query_params.dict())["raise_if_locked"]
         purge = wanted == Demand(sql.PRESENT)
         place = Key.of(collection, key)
-        answer = told("document.deleted", lambda: documents.delete(place, wanted, free, purge))
+        answer = recorded("document.deleted", lambda: documents.delete(place, wanted, free, purge))
         answer.raise_for_status()
         return HttpResponse(status=204)
 
@@ -155,7 +172,7 @@ class Refs(Endpoint):
         results, before = listing.history(
             Key.of(collection, key), asked["limit"], asked["values"], asked.get("before")
         )
-        return Response({"results": shown(request, results), "next": before})
+        return Response({"results": masked_for(request, results), "next": before})
 
 
 def _body(request: Request) -> Any:

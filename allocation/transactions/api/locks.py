@@ -9,13 +9,13 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from allocation.models.clock import database_now
-from allocation.transactions import operators
-from allocation.transactions.api.transaction_shapes import RequiredReasonSerializer
-from allocation.transactions.curators import curators, hand_over
+from allocation.transactions.api.transaction_serializers import RequiredReasonSerializer
+from allocation.transactions.curator import operator_actions
+from allocation.transactions.curator.status import curators, hand_over
 from allocation.transactions.models import Lock
+from atributo_site.core.models.clock import database_now
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
-from atributo_site.rest.strict_serializer import checked
+from atributo_site.rest.serializers import checked
 
 
 class LockSerializer(serializers.ModelSerializer):
@@ -70,7 +70,7 @@ class Release(Endpoint):
     @extend_schema(request=RequiredReasonSerializer, responses={204: None})
     def post(self, request: Request, pk: int) -> Response:
         wanted = checked(RequiredReasonSerializer, request.data)
-        operators.force_release(pk, wanted["reason"])
+        operator_actions.force_release(pk, wanted["reason"])
         return Response(status=204)
 
 

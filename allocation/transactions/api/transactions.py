@@ -12,9 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from allocation.errors import EpochChanged
-from allocation.transactions import operators
 from allocation.transactions.api.callers import known, may_be_ended, own
-from allocation.transactions.api.transaction_shapes import (
+from allocation.transactions.api.transaction_serializers import (
     BeginSerializer,
     DetailSerializer,
     DoneSerializer,
@@ -23,14 +22,15 @@ from allocation.transactions.api.transaction_shapes import (
     RequiredReasonSerializer,
     TransactionSerializer,
 )
-from allocation.transactions.doors import ToldTransaction
+from allocation.transactions.curator import operator_actions
+from allocation.transactions.engine.audited import ToldTransaction
 from allocation.transactions.errors import InvalidDocument
-from allocation.transactions.keys import Key, checked_ref
 from allocation.transactions.models import Transaction as Row
+from allocation.transactions.store.keys import Key, checked_ref
 from atributo_site.rest.authentication import caller_of
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
 from atributo_site.rest.preconditions import etag, required_epoch
-from atributo_site.rest.strict_serializer import checked, refuse_members
+from atributo_site.rest.serializers import checked, refuse_members
 
 DEFAULTS = {"create_only": False, "shared": False, "wait": 0}
 MAY_HAVE = {
@@ -101,7 +101,7 @@ class Complete(Endpoint):
     def post(self, request: Request, pk: int) -> Response:
         if reason := _reason(request):
             _check_epoch(request, may_be_ended(request, pk))
-            operators.complete(pk, reason)
+            operator_actions.complete(pk, reason)
         else:
             _held(request, pk).complete()
         return _shown(pk)
@@ -116,7 +116,7 @@ class RollBack(Endpoint):
     def post(self, request: Request, pk: int) -> Response:
         if reason := _reason(request):
             _check_epoch(request, may_be_ended(request, pk))
-            operators.roll_back(pk, reason)
+            operator_actions.roll_back(pk, reason)
         else:
             _held(request, pk).roll_back()
         return _shown(pk)
@@ -142,7 +142,7 @@ class Retry(Endpoint):
     @extend_schema(request=RequiredReasonSerializer, responses=TransactionSerializer)
     def post(self, request: Request, pk: int) -> Response:
         wanted = checked(RequiredReasonSerializer, request.data)
-        operators.retry(pk, wanted["reason"])
+        operator_actions.retry(pk, wanted["reason"])
         return _shown(pk)
 
 

@@ -1,3 +1,5 @@
+"""The tables of documents, transactions, journals and locks."""
+
 from allocation.transactions.models.document import Document, DocumentVersion
 from allocation.transactions.models.document_event import DocumentEvent
 from allocation.transactions.models.journal import JournalEntry

@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from allocation.logic.undo import Image, Write
+from allocation.transactions.logic.undo import Image, Write
 from allocation.transactions.models.document import REF_LENGTH, Document
 
 

@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from allocation.logic.waits import Edge, blocked, queued
+from allocation.transactions.logic.waits import Edge, blocked, queued
 from allocation.transactions.models.document import Document
 
 

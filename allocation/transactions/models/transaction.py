@@ -8,7 +8,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.urls import reverse
 
-from allocation.models.clock import from_now
+from atributo_site.core.models.clock import from_now
 
 OPEN = ("active", "rolling_back", "stuck")
 FINISHED = ("completed", "rolled_back")

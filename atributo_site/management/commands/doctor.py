@@ -6,8 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 from atributo_site.commands import EXIT_REFUSED, AtributoCommand
-from atributo_site.doctor import Finding, examine
-from atributo_site.settings_shown import settings_shown
+from atributo_site.config.described import settings_shown
+from atributo_site.status.doctor import Finding, examine
 
 
 class Command(AtributoCommand):

@@ -7,12 +7,11 @@ from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 from django.db import connection
 
-from allocation.errors import AtributoError
-from allocation.events import record
 from atributo_site.commands import AtributoCommand
-from atributo_site.load.deeds import DEEDS
-from atributo_site.load.ground import clear, ground, left_over
-from atributo_site.load.press import press
+from atributo_site.core.errors import AtributoError
+from atributo_site.core.events import record
+from atributo_site.load.clients import DEEDS, press
+from atributo_site.load.fixture import clear, ground, left_over
 from atributo_site.load.report import Report
 
 LONGEST_SECONDS = 600

@@ -4,18 +4,16 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from allocation.errors import AtributoError
-from allocation.events import Actor, acting
-from allocation.models import Lease
-from allocation.models.clock import database_now
-from allocation.presence import host_and_pid
-from allocation.repair import Repair
-from atributo_site.beating import presence_of
 from atributo_site.commands import AtributoCommand
-from atributo_site.curation import ROLE, Curation
-from atributo_site.loops import Loop, Step
-from atributo_site.repairs import all_repairs
-from pools.report import Report
+from atributo_site.core.errors import AtributoError
+from atributo_site.core.events import Actor, acting
+from atributo_site.core.loops import Loop, Repair, Step
+from atributo_site.core.models import Lease
+from atributo_site.core.models.clock import database_now
+from atributo_site.core.presence import host_and_pid, presence_of
+from atributo_site.curator.curation import ROLE, Curation
+from atributo_site.curator.repairs import all_repairs
+from pools.reporting.process_report import Report
 
 
 class AnotherIsActive(AtributoError):

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from allocation.errors import AtributoError
-from allocation.events import record
 from atributo_site.commands import AtributoCommand
+from atributo_site.core.errors import AtributoError
+from atributo_site.core.events import record
 from atributo_site.demo import allocation, documents, history, pools, queues
 
 CHAPTERS = {

@@ -9,20 +9,17 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from atributo_site import first_start
-from atributo_site.beating import beating
 from atributo_site.commands import EXIT_USAGE, AtributoCommand
-from atributo_site.env_file import source_of
-from atributo_site.environment import BASE_DIR
-from atributo_site.redis_health import redis_health
-from atributo_site.state_folder import check_writable
-from atributo_site.supervisor import crew
-from atributo_site.supervisor.claim import Claim
+from atributo_site.config.env_file import source_of
+from atributo_site.config.environment import BASE_DIR
+from atributo_site.config.state_folder import check_writable
+from atributo_site.core.presence import beating
+from atributo_site.status.redis import redis_health
+from atributo_site.supervisor import processes, startup
+from atributo_site.supervisor.health_check import Question
 from atributo_site.supervisor.ports import listen_or_offer
-from atributo_site.supervisor.question import Question
-from atributo_site.supervisor.report import Report
-from atributo_site.supervisor.supervisor import Supervisor
-from atributo_site.supervisor.wait import not_up
+from atributo_site.supervisor.startup import Claim, not_up
+from atributo_site.supervisor.supervisor import Report, Supervisor
 from atributo_site.supervisor.watchdog import Watchdog
 
 UP_SECONDS = 60
@@ -52,8 +49,8 @@ class Command(AtributoCommand):
         claim.note(address=address)
         self._say(remark)
 
-        valkey = crew.valkey()
-        self.site = [crew.web(listener.fileno()), *crew.workers(), crew.curator()]
+        valkey = processes.valkey()
+        self.site = [processes.web(listener.fileno()), *processes.workers(), processes.curator()]
         self.watchdog = Watchdog(self.site[0], partial(Question, env.host, port), self._say)
         groups = [self.site, [valkey] if valkey else []]
         self.supervisor = Supervisor(groups, self._died, [self.watchdog])
@@ -87,11 +84,11 @@ class Command(AtributoCommand):
 
     def _prepare(self, demo: bool) -> str:
         """Tables, static files, the first administrator; how to log in."""
-        if first_start.migrate():
+        if startup.migrate():
             self._say("The tables are up to date.")
-        if first_start.collect_static():
+        if startup.collect_static():
             self._say("The static files are collected.")
-        made = first_start.first_administrator()
+        made = startup.first_administrator()
         if made and demo:
             call_command("seed_demo", stdout=self.stdout)
         connection.close()

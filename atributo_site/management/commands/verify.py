@@ -8,10 +8,10 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from allocation.logic.counted import counted
-from allocation.models.clock import database_now
 from atributo_site.commands import EXIT_REFUSED, EXIT_USAGE, AtributoCommand, whole_number
-from atributo_site.invariants import Rule, all_rules
+from atributo_site.core.models.clock import database_now
+from atributo_site.core.text import pluralize
+from atributo_site.curator.integrity import Rule, all_rules
 
 Found = dict[str, list[str]]
 LONGEST_PAUSE_SECONDS = 24 * 60 * 60
@@ -105,8 +105,8 @@ def _look(rules: list[Rule]) -> Found:
 
 
 def _summary(rules: list[Rule], found: Found) -> str:
-    rows = counted(sum(map(len, found.values())), "row breaks", "rows break")
-    return f"{counted(len(rules), 'rule')}, {rows} them."
+    rows = pluralize(sum(map(len, found.values())), "row breaks", "rows break")
+    return f"{pluralize(len(rules), 'rule')}, {rows} them."
 
 
 def _end(broken: bool) -> None:

@@ -7,11 +7,10 @@ from typing import Any
 import uvicorn
 from django.conf import settings
 
-from allocation.presence import host_and_pid
-from atributo_site.beating import beating, presence_of
 from atributo_site.commands import AtributoCommand
+from atributo_site.core.presence import beating, host_and_pid, presence_of
 from atributo_site.supervisor.ports import listen_or_offer
-from pools.report import reporting
+from pools.reporting.process_report import reporting
 
 GRACE_SECONDS = 3
 

@@ -8,12 +8,11 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from atributo_site.commands import EXIT_USAGE, AtributoCommand, listed_number
-from pools import configure
-from pools.administer import administer, still_held
-from pools.configure import pool_named
-from pools.live import with_live
+from pools import configuration
+from pools.api.serializers import BackendChangeSerializer, BackendSerializer, PoolSerializer
+from pools.configuration import administer, pool_named, still_held
 from pools.models import Backend, BackendChange, Pool
-from pools.serializers import BackendChangeSerializer, BackendSerializer, PoolSerializer
+from pools.reporting.live_view import with_live
 
 ADMINISTRATIVE = list(Backend.Administrative.values)
 
@@ -58,16 +57,16 @@ class Command(AtributoCommand):
         self.table(columns, [[_said(step[column]) for column in columns] for step in steps])
 
     def _watch(self, name: str, **options: Any) -> None:
-        self._tell(_checked(configure.watch, name, **_given(options)), **options)
+        self._tell(_checked(configuration.watch, name, **_given(options)), **options)
 
     def _change(self, name: str, **options: Any) -> None:
-        self._tell(_checked(configure.change, name, **_given(options)), **options)
+        self._tell(_checked(configuration.change, name, **_given(options)), **options)
 
     def _resolve(self, name: str, **options: Any) -> None:
-        self._tell(configure.ask_now(name), **options)
+        self._tell(configuration.ask_now(name), **options)
 
     def _forget(self, name: str, **options: Any) -> None:
-        configure.forget(name)
+        configuration.forget(name)
         if options["json"]:
             return self.show({"forgotten": name})
         self.stdout.write(f"{name} is watched no longer; its instances stay as they are.")
@@ -135,7 +134,7 @@ def _json(text: str) -> Any:
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
-    return {key: options[key] for key in configure.SETTINGS if options[key] is not None}
+    return {key: options[key] for key in configuration.SETTINGS if options[key] is not None}
 
 
 def _checked(operation: Any, name: str, **settings: Any) -> Pool:

@@ -4,7 +4,7 @@ import sys
 
 from django.core.management.base import BaseCommand
 
-from pools.net import cbresolve
+from pools.net.dns import cbresolve
 
 
 class Command(BaseCommand):

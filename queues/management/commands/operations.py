@@ -5,13 +5,16 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from allocation.logic.counted import counted
-from allocation.models.clock import database_now
 from atributo_site.commands import AtributoCommand, listed_number
-from queues import bulk, operations
-from queues.api_operations import JobOperationSerializer, OneJobOperationSerializer, found
-from queues.management.search_arguments import add_search, searched_for
-from queues.management.subcommands import Subcommands
+from atributo_site.core.models.clock import database_now
+from atributo_site.core.text import pluralize
+from queues.api.operations import (
+    JobOperationSerializer,
+    OneJobOperationSerializer,
+    operation_or_404,
+)
+from queues.jobs import bulk, operations
+from queues.management.arguments import Subcommands, add_search, searched_for
 from queues.models import Operation
 
 
@@ -47,7 +50,7 @@ class Command(AtributoCommand):
         self.table(columns, [[str(row[name]) for name in columns] for row in shown])
 
     def _show(self, options: dict[str, Any]) -> None:
-        facts = OneJobOperationSerializer(found(options["id"])).data
+        facts = OneJobOperationSerializer(operation_or_404(options["id"])).data
         if options["json"]:
             return self.show(facts)
         refusals = facts.pop("refusals")
@@ -64,16 +67,16 @@ class Command(AtributoCommand):
             everything=options["everything"],
             schedules=options["schedules"],
         )
-        self._say(options, made.pk, f"is begun, for {counted(made.expected, 'job')}: {made.said}")
+        self._say(options, made.pk, f"is begun, for {pluralize(made.expected, 'job')}: {made.said}")
 
     def _abort(self, options: dict[str, Any]) -> None:
-        is_changed = operations.abort(found(options["id"]).pk)
+        is_changed = operations.abort(operation_or_404(options["id"]).pk)
         said = "is aborted: what is done stays done" if is_changed else "had ended already"
         self._say(options, options["id"], said)
 
     def _say(self, options: dict[str, Any], pk: int, said: str) -> None:
         if options["json"]:
-            return self.show(JobOperationSerializer(found(pk)).data)
+            return self.show(JobOperationSerializer(operation_or_404(pk)).data)
         self.stdout.write(f"Operation {pk} {said}.")
 
 

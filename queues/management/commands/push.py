@@ -7,9 +7,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from atributo_site.commands import AtributoCommand
-from queues import doors
-from queues.management.search_arguments import moment
-from queues.management.spans import back_off, span
+from queues import audited
+from queues.management.arguments import back_off, moment, span
 
 NUMBERS = ("max_failures", "repeat_times", "priority")
 SPANS = ("delay", "repeat_delay", "timeout")
@@ -56,7 +55,7 @@ class Command(AtributoCommand):
         given = {name: options[name] for name in OPTIONS if name in options}
         given |= {name: _script(given[name]) for name in CALLBACKS if name in given}
         script = {"mount": options["mount"], "name": options["name"]}
-        job_id = doors.push(options["queue"], script, _data(options["data"]), given)
+        job_id = audited.push(options["queue"], script, _data(options["data"]), given)
         if options["json"]:
             self.show({"id": job_id})
         else:

@@ -7,25 +7,25 @@ from django.core.management.base import CommandParser
 from django.db.transaction import atomic
 
 import queues
-from allocation.logic.counted import counted
-from allocation.models.clock import database_now
 from atributo_site.commands import AtributoCommand, whole_number
-from queues import catalogue, every_queue
-from queues.depth import with_depth
-from queues.logic.away import WhenAway
+from atributo_site.core.models.clock import database_now
+from atributo_site.core.text import pluralize
+from queues import catalogue
+from queues.catalogue import set_target_age
+from queues.logic.absence import WhenAway
 from queues.logic.lateness import TARGET_AGE_SECONDS, target_age
-from queues.management.subcommands import Subcommands
+from queues.management.arguments import Subcommands
 from queues.models import Queue
 from queues.models.queue import MOST_TARGET_AGE_SECONDS
-from queues.shown import queue_shown
-from queues.snapshot import queue_shown as depth_shown
-from queues.target_age import set_target_age
+from queues.queries.backlog import with_depth
+from queues.queries.presenters import queue_dict
+from queues.queries.snapshot import queue_status as depth_shown
 
 MOST_QUEUES = 1000
 DEFAULT = "default"
 SWITCHES = {
-    "pause": (every_queue.pause_all, "paused"),
-    "resume": (every_queue.resume_all, "resumed"),
+    "pause": (catalogue.pause_all, "paused"),
+    "resume": (catalogue.resume_all, "resumed"),
 }
 COLUMNS = (
     *("name", "running", "max_workers", "waiting", "delayed"),
@@ -94,7 +94,7 @@ class Command(AtributoCommand):
         if options["json"]:
             self.show({"changed": len(names), "queues": names})
         else:
-            self.stdout.write(f"{counted(len(names), 'queue')} {said}")
+            self.stdout.write(f"{pluralize(len(names), 'queue')} {said}")
 
     def _create(self, options: dict[str, Any]) -> None:
         """All of it or nothing."""
@@ -122,7 +122,7 @@ class Command(AtributoCommand):
         self.table(list(COLUMNS), rows)
 
     def _tell(self, options: dict[str, Any]) -> None:
-        shown = queue_shown(catalogue.row(options["name"]))
+        shown = queue_dict(catalogue.row(options["name"]))
         if options["json"]:
             self.show(shown)
         else:
@@ -131,9 +131,9 @@ class Command(AtributoCommand):
             if shown["when_away"] != WhenAway.WAIT:
                 away += f" after {shown['away_seconds']} s"
             self.stdout.write(
-                f"{shown['name']}: {state}, {counted(shown['max_workers'], 'worker')}; "
+                f"{shown['name']}: {state}, {pluralize(shown['max_workers'], 'worker')}; "
                 f"without their instance {away}; finished ones are kept "
-                f"{counted(shown['retention_days'], 'day')}; the oldest may wait "
+                f"{pluralize(shown['retention_days'], 'day')}; the oldest may wait "
                 f"{target_age(shown['target_age_seconds'])} s"
                 f"{'; starts are recorded first' if shown['record_start'] else ''}"
             )

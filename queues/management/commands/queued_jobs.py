@@ -6,22 +6,24 @@ from typing import Any, NamedTuple
 
 from django.core.management.base import CommandParser
 
-from allocation.errors import AtributoError
-from allocation.models.clock import database_now
 from atributo_site.commands import EXIT_REFUSED, AtributoCommand, listed_number
-from queues import pausing, steering
-from queues.api_jobs import found
-from queues.management.job_told import ATTEMPT_COLUMNS, attempts_told, facts_told, last_words
-from queues.management.schedule_arguments import add_schedule, schedule_given
-from queues.management.search_arguments import add_search, searched_for
-from queues.management.subcommands import Subcommands
+from atributo_site.core.errors import AtributoError
+from atributo_site.core.models.clock import database_now
+from queues.api.jobs import job_or_404
+from queues.jobs import actions
+from queues.jobs.operations import matching
+from queues.jobs.schedules import repeating, reschedule
+from queues.management.arguments import (
+    Subcommands,
+    add_schedule,
+    add_search,
+    schedule_given,
+    searched_for,
+)
+from queues.management.job_text import ATTEMPT_COLUMNS, attempts_told, facts_told, last_words
 from queues.models import QueuedJob
 from queues.models.job import CHOICES
-from queues.operations import matching
-from queues.repeating import repeating
-from queues.rescheduling import reschedule
-from queues.shown import attempts_shown, job_shown
-from queues.waiting import waiting_said
+from queues.queries.presenters import attempt_dicts, job_dict, wait_reason
 
 
 class Action(NamedTuple):
@@ -37,22 +39,22 @@ class Action(NamedTuple):
 
 ACTIONS = {
     "abort": Action(
-        steering.abort,
+        actions.abort,
         "aborted",
         "had ended already",
         "It ends as failed, without callback.",
         takes_reason=True,
     ),
-    "retry": Action(steering.reset, "waits to run again"),
-    "run-now": Action(steering.run_now, "due now", "does not wait"),
+    "retry": Action(actions.reset, "waits to run again"),
+    "run-now": Action(actions.run_now, "due now", "does not wait"),
     "pause": Action(
-        pausing.pause,
+        actions.pause,
         "paused",
         "was paused already",
         "One that repeats starts no more until it is resumed.",
         takes_reason=True,
     ),
-    "resume": Action(pausing.resume, "goes on", "was not paused"),
+    "resume": Action(actions.resume, "goes on", "was not paused"),
     "reschedule": Action(
         reschedule,
         "has its new schedule",
@@ -60,7 +62,7 @@ ACTIONS = {
         "Change how often, how many times or until when one repeats.",
         takes_schedule=True,
     ),
-    "delete": Action(steering.delete, "deleted"),
+    "delete": Action(actions.delete, "deleted"),
 }
 
 
@@ -107,7 +109,7 @@ class Command(AtributoCommand):
         given: dict[str, Any] = {"reason": options["reason"]} if action.takes_reason else {}
         if action.takes_schedule:
             given["changes"] = schedule_given(options)
-        jobs = [found(job_id).pk for job_id in options["ids"]]
+        jobs = [job_or_404(job_id).pk for job_id in options["ids"]]
         ends = [_done(action, job_id, given) for job_id in jobs]
         if options["json"]:
             self.show([{"id": str(end.job), "changed": end.changed, **end.facts()} for end in ends])
@@ -130,7 +132,7 @@ class Command(AtributoCommand):
             jobs = jobs.filter(queue__name=options["queue"])
         if options["status"]:
             jobs = jobs.filter(status=options["status"])
-        shown = [job_shown(job) for job in jobs[: options["limit"]]]
+        shown = [job_dict(job) for job in jobs[: options["limit"]]]
         if options["json"]:
             self.show(shown)
             return
@@ -141,7 +143,7 @@ class Command(AtributoCommand):
         self.table(["id", "queue", "script", "status", "run", "error"], rows)
 
     def _show(self, ids: list[str], as_json: bool) -> None:
-        jobs = [_whole(found(job_id)) for job_id in ids]
+        jobs = [_whole(job_or_404(job_id)) for job_id in ids]
         if as_json:
             return self.show(jobs)
         for job in jobs:
@@ -156,9 +158,9 @@ class Command(AtributoCommand):
 
 def _whole(job: QueuedJob) -> dict[str, Any]:
     return {
-        **job_shown(job),
-        "waits_for": waiting_said(job, database_now()),
-        "attempts": attempts_shown(job),
+        **job_dict(job),
+        "waits_for": wait_reason(job, database_now()),
+        "attempts": attempt_dicts(job),
     }
 
 

@@ -6,9 +6,9 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from atributo_site.commands import AtributoCommand
-from queues.doors import run_script
-from queues.effects import dry_run_shown
-from queues.run_now import in_a_child
+from queues.audited import run_script
+from queues.services.dry_run import dry_run_shown
+from queues.worker.run_now import in_a_child
 
 
 class Command(AtributoCommand):

@@ -7,11 +7,11 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from atributo_site.commands import AtributoCommand
-from queues import bundle, installation
-from queues.management.subcommands import Subcommands
+from queues.management.arguments import Subcommands
 from queues.models import Service
-from queues.run_now import in_a_child
-from queues.shown import service_shown
+from queues.queries.presenters import service_dict
+from queues.services import bundle, installation
+from queues.worker.run_now import in_a_child
 
 
 class Command(AtributoCommand):
@@ -49,7 +49,7 @@ class Command(AtributoCommand):
     def _list(self, options: dict[str, Any]) -> None:
         installed = Service.objects.prefetch_related("scripts")
         if options["json"]:
-            self.show([service_shown(service) for service in installed])
+            self.show([service_dict(service) for service in installed])
             return
         rows = [
             [s.mount, s.name, s.version, ", ".join(script.name for script in s.scripts.all())]
@@ -99,7 +99,7 @@ class Command(AtributoCommand):
 
     def _tell(self, service: Service, options: dict[str, Any]) -> None:
         if options["json"]:
-            self.show(service_shown(service))
+            self.show(service_dict(service))
         else:
             self.stdout.write(f"{service.mount} {service.name} {service.version}")
 

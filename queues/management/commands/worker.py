@@ -9,10 +9,10 @@ from django.utils.timezone import now
 
 from atributo_site.commands import AtributoCommand
 from queues.logic.storable import is_storable
-from queues.mortality import die_with_parent
-from queues.presence import Presence
-from queues.stations import Post
-from queues.worker import Worker, default_name
+from queues.sandbox.parent_death import die_with_parent
+from queues.worker.post import Post
+from queues.worker.presence import WorkerPresence
+from queues.worker.worker import Worker, default_name
 
 LONGEST_NAME = 128
 
@@ -37,7 +37,7 @@ class Command(AtributoCommand):
         if len(name) > LONGEST_NAME or not is_storable(name):
             raise CommandError(f"--name has at most {LONGEST_NAME} characters", returncode=2)
         die_with_parent()
-        presence = Presence(name, _facts(options["instance"]))
+        presence = WorkerPresence(name, _facts(options["instance"]))
         post = None if options["instance"] is None else Post(options["instance"], presence)
         Worker(name, presence, post).work()
 

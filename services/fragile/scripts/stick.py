@@ -4,9 +4,9 @@ The curator tries again after five minutes and succeeds, since nothing is really
 """
 
 from allocation.transactions import Transaction
+from allocation.transactions.engine.roll_back import mark_stuck
 from allocation.transactions.errors import CollectionKeyIsLocked
 from allocation.transactions.models import Transaction as Row
-from allocation.transactions.roll_back import mark_stuck
 
 FAILED_TRIES = 12  # the next one is then five minutes away
 

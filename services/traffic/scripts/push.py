@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from allocation import job_ids
-from allocation.models.clock import database_now
+from allocation.job_ids import ids
+from atributo_site.core.models.clock import database_now
 from atributo_site.demo.history import QUEUES, minute
 
 MINUTE_MS = 60_000
@@ -20,7 +20,7 @@ def run(context):
             delay = number * MINUTE_MS // counts["started"]
             context.push(script, data, queue=queue, delay=delay, max_failures=0)
         pushed[queue] = counts["started"]
-    job_ids.release()  # the number of this process, which would expire before the next minute
+    ids.release()  # the number of this process, which would expire before the next minute
     return pushed
 
 

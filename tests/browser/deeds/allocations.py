@@ -1,8 +1,8 @@
 from functools import partial
 
-from allocation import rebalances
 from allocation.atributo import Atributo
 from allocation.models import Allocation, Rebalance
+from allocation.placement import rebalance
 from tests.browser.deeds.deed import Deed, press, typed
 
 PAGE = "/allocations/{id}/"
@@ -36,7 +36,7 @@ def uneven():
 
 def moving():
     uneven()
-    rebalances.start(moves_per_minute=60)
+    rebalance.start(moves_per_minute=60)
     return {}
 
 

@@ -1,10 +1,10 @@
 from functools import partial
 
-from allocation import drains
 from allocation.atributo import Atributo
-from allocation.availability import load_of
+from allocation.instances.availability import load_of
 from allocation.models import Drain, Instance
-from allocation.models.clock import database_now
+from allocation.placement import drains
+from atributo_site.core.models.clock import database_now
 from tests.browser.deeds.deed import Deed, Step, follow, press, tick, typed
 
 PAGE = "/instances/{id}/"

@@ -1,10 +1,10 @@
 from functools import partial
 
-from allocation.models.clock import database_now
-from queues import operations, pausing
+from atributo_site.core.models.clock import database_now
+from queues.jobs import actions, operations
 from queues.models import Operation, Queue, QueuedJob, Script
 from tests.browser.deeds.deed import Deed, Step, follow, press, tick, typed, unfold
-from tests.site.job_rows import make_job, make_script
+from tests.factories.jobs import make_job, make_script
 
 PAGE = "/jobs/{id}/"
 FAR = "2099-01-01T00:00:00Z"
@@ -35,7 +35,7 @@ def very_many():
 
 def paused():
     words = repeating(script="asleep")
-    pausing.pause(int(words["id"]))
+    actions.pause(int(words["id"]))
     return words
 
 

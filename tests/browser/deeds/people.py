@@ -2,9 +2,9 @@ from functools import partial
 
 from django.contrib.auth.models import User
 
-from allocation.models import Event
-from atributo_site import tokens
+from atributo_site.core.models import Event
 from atributo_site.models import TokenScope
+from atributo_site.web import tokens
 from tests.browser.deeds.deed import Deed, follow, press, typed, unfold
 
 PASSWORD = "correct horse battery staple"

@@ -4,7 +4,7 @@ from django.contrib.sessions.models import Session
 
 from allocation.atributo import Atributo
 from allocation.models import Instance
-from pools import configure
+from pools import configuration
 from pools.models import Backend, Pool
 from tests.browser.deeds.deed import Deed, follow, press, typed, unfold
 
@@ -13,7 +13,7 @@ BACKEND = "10.0.0.1:80"
 
 
 def watched(name):
-    configure.watch(name, domain="svc.example")
+    configuration.watch(name, domain="svc.example")
     return {"name": name}
 
 

@@ -3,7 +3,7 @@ from functools import partial
 import queues
 from queues.models import Queue
 from tests.browser.deeds.deed import Deed, Step, follow, press, typed
-from tests.site.job_rows import make_queue
+from tests.factories.jobs import make_queue
 
 PAGE = "/queues/{name}/"
 

@@ -1,8 +1,8 @@
 from functools import partial
 
-from allocation.models import Event
-from queues import installation
+from atributo_site.core.models import Event
 from queues.models import QueuedJob, Service
+from queues.services import installation
 from tests.browser.deeds.deed import Deed, follow, press, typed, unfold
 
 PAGE = "/services{mount}/"

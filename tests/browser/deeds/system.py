@@ -2,8 +2,8 @@ from functools import partial
 
 from django.contrib.auth.models import User
 
-from atributo_site import tokens
 from atributo_site.models import SavedView, TokenScope
+from atributo_site.web import tokens
 from tests.browser.deeds.deed import Deed, press, typed, unfold
 
 USER = "viewer"

@@ -1,11 +1,11 @@
 from functools import partial
 
-from allocation.leases import HeldLease
-from allocation.models import Lease
 from allocation.transactions import Client
 from allocation.transactions.models import Lock, Transaction
+from atributo_site.core.leases import HeldLease
+from atributo_site.core.models import Lease
 from tests.browser.deeds.deed import Deed, follow, press, typed
-from tests.site.open_transactions import open_transaction
+from tests.factories.open_transactions import open_transaction
 
 PAGE = "/transactions/{id}/"
 WHY = typed("reason", "checked by hand")

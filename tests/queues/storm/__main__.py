@@ -83,7 +83,7 @@ def push(chance, queue, trace, many):
     """Only what was acknowledged counts; the database may be away at this moment."""
     from django.db import Error, connections
 
-    from allocation.errors import DatabaseBusy
+    from atributo_site.core.errors import DatabaseBusy
 
     sleeps = [chance.choice(SLEEPS) for _ in range(6)]
     sleeps += [chance.choice(SHORT) for _ in range(600 if many else 30)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.servers.postgres import PostgresCluster
+from tests.servers.postgres.server import PostgresCluster
 from tests.servers.process import ManagedProcess
 from tests.servers.valkey import ValkeyServer
 
@@ -85,7 +85,7 @@ class Stage:
         django.setup()
         from django.core.management import call_command
 
-        from queues import installation
+        from queues.services import installation
 
         call_command("migrate", verbosity=0)
         installation.install("probe", "/probe", setup=False)

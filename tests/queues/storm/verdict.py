@@ -2,10 +2,10 @@
 
 from collections import Counter
 
-from allocation.models import Event
-from queues.invariants import INVARIANTS
+from atributo_site.core.models import Event
+from queues.maintenance.invariants import INVARIANTS
+from queues.maintenance.recovery import LOST
 from queues.models import QueuedJob, Run
-from queues.recovery import LOST
 
 
 def broken_promises(pushed):

@@ -1,0 +1,120 @@
+"""What still holds an instance, and whether it may be removed."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import Sum
+
+from allocation.errors import UnknownInstance
+from allocation.instances.availability import load_of
+from allocation.models import Hold, Instance
+from atributo_site.core.models.clock import from_now
+from atributo_site.core.text import pluralize
+
+RUNNING_JOB = "running job"
+OPEN_CLAIM = "open claim"
+
+
+@dataclass(frozen=True)
+class Left:
+    """What a drain still waits for."""
+
+    keys: int
+    holds: dict[str, int]
+
+    @property
+    def running_jobs(self) -> int:
+        return self.holds.get(RUNNING_JOB, 0)
+
+    @property
+    def open_claims(self) -> int:
+        return self.holds.get(OPEN_CLAIM, 0)
+
+    @property
+    def is_nothing(self) -> bool:
+        return not self.keys and not self.holds
+
+    @property
+    def sentence(self) -> str:
+        """The three counts, and whatever else holds it."""
+        shown = {RUNNING_JOB: self.running_jobs, OPEN_CLAIM: self.open_claims, **self.holds}
+        named = [pluralize(count, kind) for kind, count in shown.items()]
+        return ", ".join([pluralize(self.keys, "sticky key"), *named])
+
+
+@dataclass(frozen=True)
+class Removal:
+    """«May I remove this one now?» with the reasons when not."""
+
+    may: bool
+    available: bool
+    jobs: int
+    holds: dict[str, int]
+
+    @property
+    def sentence(self) -> str:
+        if self.may:
+            return "Nothing holds it: it may be removed."
+        reasons = ["it is still available"] if self.available else []
+        jobs = pluralize(self.jobs, "job id is", "job ids are")
+        reasons += [f"{jobs} allocated to it"] if self.jobs else []
+        reasons += [f"{count} × {kind}" for kind, count in self.holds.items()]
+        return f"Not yet: {', '.join(reasons)}."
+
+
+def hold(
+    instance_id: str,
+    kind: str,
+    key: str,
+    *,
+    seconds: float | None = None,
+    count: int = 1,
+    using: str = "default",
+) -> None:
+    """Keep the instance until released, or until the seconds are over; holding again renews."""
+    until = None if seconds is None else from_now(seconds)
+    row = Hold(instance_id=instance_id, kind=kind, key=key, until=until, count=count)
+    Hold.objects.using(using).bulk_create(
+        [row],
+        update_conflicts=True,
+        unique_fields=["instance", "kind", "key"],
+        update_fields=["until", "count"],
+    )
+
+
+def release(instance_id: str, kind: str, key: str, *, using: str = "default") -> bool:
+    rows = Hold.objects.using(using).filter(instance_id=instance_id, kind=kind, key=key)
+    return rows.delete()[0] > 0
+
+
+def holds_of(instance_id: str, using: str = "default") -> dict[str, int]:
+    """Kind → how many, of those that have not run out."""
+    return Hold.objects.using(using).filter(instance_id=instance_id).live().counted()
+
+
+def holding(instance_ids: Iterable[str], using: str = "default") -> dict[str, int]:
+    """Instance → how many jobs and claims hold it, for many at once."""
+    rows = Hold.objects.using(using).filter(instance_id__in=list(instance_ids)).live()
+    return dict(rows.order_by().values_list("instance_id").annotate(Sum("count")))
+
+
+def kinds_held(instance_ids: Iterable[str], using: str = "default") -> dict[str, dict[str, int]]:
+    """Instance → kind → how many, for many at once."""
+    rows = Hold.objects.using(using).filter(instance_id__in=list(instance_ids)).live()
+    found: dict[str, dict[str, int]] = {}
+    counted = rows.order_by().values_list("instance_id", "kind").annotate(Sum("count"))
+    for instance_id, kind, count in counted:
+        found.setdefault(instance_id, {})[kind] = count
+    return found
+
+
+def left_on(instance_id: str, using: str = "default") -> Left:
+    return Left(load_of(instance_id, using), holds_of(instance_id, using))
+
+
+def may_remove(instance_id: str, using: str = "default") -> Removal:
+    row = Instance.objects.using(using).filter(pk=instance_id).first()
+    if row is None:
+        raise UnknownInstance(f"there is no instance {instance_id}", instance_id=instance_id)
+    jobs, holds = load_of(instance_id, using), holds_of(instance_id, using)
+    return Removal(not (row.available or jobs or holds), row.available, jobs, holds)

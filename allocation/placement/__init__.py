@@ -1,0 +1,4 @@
+"""Where job ids go and why: allocating, moving, draining, rebalancing, explaining.
+
+How it is stored is in storage.
+"""

@@ -1,0 +1,169 @@
+"""Drain an instance: no new jobs, and the old ones leave by themselves, at a pace or at the end."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db.models import F
+from django.db.models.functions import Now
+
+from allocation.errors import NotDraining
+from allocation.instances import roster
+from allocation.instances.availability import MANUAL, is_outranked, load_of, ranks_below, switch_off
+from allocation.instances.holds import left_on
+from allocation.instances.validation import check_request
+from allocation.logic.drain import Progress, moves_due, plan
+from allocation.models import Allocation, Drain
+from allocation.models.drain import DrainQuerySet
+from allocation.placement.moves import Destinations, move_jobs
+from allocation.storage.locks import roster_lock
+from atributo_site.core.events import record
+from atributo_site.core.ids import valid_id
+from atributo_site.core.models.clock import from_now
+
+MOST_MOVES = 200  # per sweep and instance
+
+
+def drain(
+    instance_id: str,
+    *,
+    reason: str = "",
+    deadline_seconds: float | None = None,
+    moves_per_minute: int | None = None,
+    source: str = MANUAL,
+    epoch: int | None = None,
+    using: str = "default",
+) -> bool:
+    """Start, or change one that runs. False when a person wants the instance available."""
+    valid_id(instance_id)
+    wishes = {"deadline_seconds": deadline_seconds, "moves_per_minute": moves_per_minute}
+    check_request(source=source, reason=reason, **wishes)
+    with roster_lock(using):
+        row = roster.locked(instance_id, using, epoch)
+        if is_outranked(row, False, source):
+            return False
+        if ranks_below(source, row) and _still_running(instance_id, using).exists():
+            return True  # as a person planned it
+        plan_ = {
+            "reason": reason,
+            "deadline_at": _in_seconds(deadline_seconds),
+            "moves_per_minute": moves_per_minute,
+            "done_at": None,
+            "stuck": False,
+        }
+        drains = Drain.objects.using(using)
+        jobs = load_of(instance_id, using)
+        _pace_anew(drains.filter(pk=instance_id), moves_per_minute)
+        if not drains.filter(pk=instance_id).update(**plan_):
+            drains.create(pk=instance_id, jobs_at_start=jobs, **plan_)
+        switch_off(row, source, reason, using, "instance.draining")
+    return True
+
+
+def adjust(
+    instance_id: str,
+    *,
+    epoch: int | None = None,
+    using: str = "default",
+    **wishes: float | None,
+) -> None:
+    """Another pace or deadline for one that runs; what is not wished for stays as it is."""
+    check_request(**wishes)
+    values = dict[str, Any](wishes)
+    if "deadline_seconds" in values:
+        values["deadline_at"] = _in_seconds(values.pop("deadline_seconds"))
+    with roster_lock(using):
+        roster.locked(instance_id, using, epoch)
+        running = _still_running(instance_id, using)
+        if "moves_per_minute" in wishes:
+            _pace_anew(running, wishes["moves_per_minute"])
+        if not running.update(stuck=False, **values):
+            raise NotDraining(f"{instance_id} is not draining", instance_id=instance_id)
+        record("instance.drain_adjusted", f"instance:{instance_id}", using=using, **wishes)
+
+
+def stop(instance_id: str, *, epoch: int | None = None, using: str = "default") -> None:
+    """No more moves; the instance stays unavailable."""
+    with roster_lock(using):
+        row = roster.locked(instance_id, using, epoch)
+        found = _running(instance_id, using)
+        found.delete()
+        facts = {"moved": found.moved, "was_available": row.available}
+        roster.change(row, "instance.drain_stopped", using, facts=facts)
+
+
+def force(instance_id: str, *, epoch: int | None = None, using: str = "default") -> None:
+    """The deadline is now: the curator moves all that is left."""
+    with roster_lock(using):
+        roster.locked(instance_id, using, epoch)
+        _running(instance_id, using)
+        Drain.objects.using(using).filter(pk=instance_id).update(deadline_at=Now(), stuck=False)
+        record("instance.drain_forced", f"instance:{instance_id}", using=using)
+
+
+def is_running(instance_id: str, using: str = "default") -> bool:
+    return _still_running(instance_id, using).exists()
+
+
+def progress(instance_id: str, using: str = "default") -> Progress:
+    found, left = _running(instance_id, using), left_on(instance_id, using)
+    return found.progress(left.keys, sum(left.holds.values()))
+
+
+def step(instance_id: str, now: datetime, using: str = "default") -> int:
+    """Move what is due; mark the drain as done when nothing holds the instance any more."""
+    found = _still_running(instance_id, using).first()
+    if found is None:  # stopped or restored since it was listed
+        return 0
+    remaining = load_of(instance_id, using)
+    paced = found.progress_at_pace(remaining)
+    due = moves_due(paced, found.moves_per_minute, now, MOST_MOVES)
+    moved = _move_some(found, due, using) if due else 0
+    if moved == remaining and left_on(instance_id, using).is_nothing:
+        _finish(found, moved, using)
+    return moved
+
+
+def _move_some(found: Drain, count: int, using: str) -> int:
+    jobs = Allocation.objects.using(using).on(found.pk).order_by("job_id")
+    placed = [(job_id, found.pk) for job_id in jobs.values_list("job_id", flat=True)[:count]]
+    moves = plan(placed, Destinations.without(found.pk, using).choose)
+    running = _still_running(found.pk, using)
+    moved = move_jobs(moves, "drain", using, still=running.exists)
+    stuck = moved < len(placed)
+    if not running.update(moved=F("moved") + moved, stuck=stuck):  # taken back meanwhile
+        return 0
+    if stuck:  # the pace counts from now on: what had nowhere to go is not caught up with
+        running.update(paced_at=Now(), moved_before_pace=F("moved"))
+    if stuck and not found.stuck:
+        record("instance.drain_stuck", f"instance:{found.pk}", using=using, left=count - moved)
+    if moved:
+        record("instance.jobs_moved", f"instance:{found.pk}", using=using, count=moved)
+    return moved
+
+
+def _in_seconds(seconds: float | None) -> Any:
+    return None if seconds is None else from_now(seconds)
+
+
+def _pace_anew(drains: DrainQuerySet, moves_per_minute: float | None) -> None:
+    """Another pace counts from now on."""
+    other = drains.exclude(moves_per_minute=moves_per_minute)
+    other.update(paced_at=Now(), moved_before_pace=F("moved"))
+
+
+def _still_running(instance_id: str, using: str) -> DrainQuerySet:
+    return Drain.objects.using(using).running().filter(pk=instance_id)
+
+
+def _finish(found: Drain, moved: int, using: str) -> None:
+    rows = Drain.objects.using(using).filter(pk=found.pk, done_at__isnull=True)
+    if rows.update(done_at=Now()):
+        total = found.moved + moved
+        record("instance.drained", f"instance:{found.pk}", using=using, moved=total)
+
+
+def _running(instance_id: str, using: str) -> Drain:
+    found = Drain.objects.using(using).filter(pk=instance_id).first()
+    if found is None:
+        raise NotDraining(f"{instance_id} is not draining", instance_id=instance_id)
+    return found

@@ -1,0 +1,141 @@
+"""Where was this job, since when, and why there."""
+
+from typing import Any
+
+from django.conf import settings
+
+from allocation.errors import UnknownJob
+from allocation.logic.choose import COUNTS_LOAD, NO_LOADS, STRATEGIES, Candidate, Score, scores
+from allocation.models import Allocation, Instance, PastAllocation
+from allocation.placement.candidates import Candidates, current, loads
+from atributo_site.core.models import Event
+from atributo_site.core.text import pluralize
+
+LISTED = 50
+MOST_CHANGES = 2_000  # that are undone to find the list of then
+MOVED_BECAUSE = {
+    "drain": "by its drain",
+    "rebalance": "by a rebalance",
+    "instance away": "because nobody worked there",
+}
+LIST_KINDS = [
+    "instance.available",
+    "instance.changed",
+    "instance.unavailable",
+    "instance.draining",
+    "instance.dead",
+    "instance.restored",
+    "instance.removed",
+]
+
+
+def explain(job_id: str, using: str = "default") -> dict[str, Any]:
+    """The placement, the scores it won by, the choice of today, and the placements before."""
+    row = Allocation.objects.using(using).filter(pk=job_id).first()
+    past = history(job_id, using)
+    if row is None and not past:
+        raise UnknownJob(f"{job_id} was never allocated, or too long ago", job_id=job_id)
+    return {
+        "job_id": job_id,
+        "placement": None if row is None else _placement(row),
+        "why": None if row is None else _why(row, past, using),
+        "today": today(job_id, using),
+        "history": past,
+    }
+
+
+def history(job_id: str, using: str = "default") -> list[dict[str, Any]]:
+    """Ended placements, the newest first."""
+    rows = PastAllocation.objects.using(using).filter(job_id=job_id).order_by("-epoch")
+    ended = {"until": "ended_at", "ended_by": "ended_by", "end_reason": "end_reason"}
+    return [
+        {**_placement(row), **{name: getattr(row, field) for name, field in ended.items()}}
+        for row in rows[:LISTED]
+    ]
+
+
+def candidates_at(epoch: int, using: str = "default") -> list[Candidate] | None:
+    """Who was available at an epoch; None when too much has changed, or been forgotten, since."""
+    rows = Instance.objects.using(using).values_list("id", "weight", "available", "epoch")
+    weights = {key: weight for key, weight, _, _ in rows}
+    available = {key for key, _, is_available, _ in rows if is_available}
+    changes = Event.objects.using(using).of_kinds(LIST_KINDS).newest_first()
+    told = changes.values_list("id", "kind", "subject", "facts")
+    for _, kind, subject, facts in told[:MOST_CHANGES]:
+        key = subject.removeprefix("instance:")
+        if facts["epoch"] <= epoch:
+            return [Candidate(key, weights.get(key, 1)) for key in sorted(available)]
+        weights[key] = _weight_before(kind, facts, weights.get(key, 1))
+        if "was_available" in facts:
+            (available.add if facts["was_available"] else available.discard)(key)
+    return None
+
+
+def _weight_before(kind: str, facts: dict[str, Any], after: int) -> int:
+    """One that is removed says itself what it weighed."""
+    return facts.get("weight" if kind == "instance.removed" else "was_weight", after)
+
+
+def _placement(row: Allocation | PastAllocation) -> dict[str, Any]:
+    return {
+        "instance_id": row.instance_id,
+        "since": row.allocated_at,
+        "by": row.actor,
+        "channel": row.channel,
+        "epoch": row.epoch,
+        "strategy": row.strategy,
+        "candidates": row.candidates,
+        "score": row.score,
+    }
+
+
+def _why(row: Allocation, past: list[dict[str, Any]], using: str) -> dict[str, Any]:
+    if row.strategy in MOVED_BECAUSE:
+        return _moved(row, past)
+    if row.strategy not in STRATEGIES:
+        sentence = f"Placed by «{row.strategy}», not by a strategy that can be computed again."
+        return {"sentence": sentence, "scores": []}
+    then = candidates_at(row.epoch, using)
+    if then is None or len(then) != row.candidates:
+        sentence = (
+            f"Chosen by {row.strategy} from {pluralize(row.candidates, 'instance')}; "
+            "who they were has been forgotten."
+        )
+        return {"sentence": sentence, "scores": []}
+    found = scores(row.strategy, row.pk, then, LISTED)
+    return {"sentence": _sentence(row, found), "scores": _listed(found)}
+
+
+def _moved(row: Allocation, past: list[dict[str, Any]]) -> dict[str, Any]:
+    """The placement before knows from where, as long as it is kept."""
+    because = MOVED_BECAUSE[row.strategy]
+    source = past[0]["instance_id"] if past else None
+    origin = f"from {source}" if past else "from an instance that has been forgotten,"
+    sentence = f"Moved here {origin} {because}."
+    return {"sentence": sentence, "moved_from": source, "because": because, "scores": []}
+
+
+def _sentence(row: Allocation, found: list[Score]) -> str:
+    chosen = f"Chosen by {row.strategy} from {pluralize(row.candidates, 'instance')}"
+    if row.strategy in COUNTS_LOAD:
+        return (
+            f"{chosen}; its load was {row.score:g} per unit of weight. "
+            "The scores below are without the loads of then."
+        )
+    return f"{chosen}: {found[0].note}."
+
+
+def today(job_id: str, using: str = "default") -> dict[str, Any]:
+    """What a new placement would choose."""
+    strategy = settings.ATRIBUTO.strategy
+    now: Candidates = current(using)
+    jobs = loads(using).jobs if strategy in COUNTS_LOAD else NO_LOADS
+    found = scores(strategy, job_id, now.all, LISTED, jobs)
+    chosen = found[0].instance_id if found else None
+    return {"strategy": strategy, "instance_id": chosen, "scores": _listed(found)}
+
+
+def _listed(found: list[Score]) -> list[dict[str, Any]]:
+    return [
+        {"instance_id": s.instance_id, "score": round(s.score, 6), "note": s.note} for s in found
+    ]

@@ -1,0 +1,157 @@
+"""What people and programs ask for at the doors: the operations, each with its event.
+
+Placements carry who, when and why in their own row, whoever makes them. What comes through a
+door is also in the timeline of events; a batch is one event with its counts.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from django.db import DEFAULT_DB_ALIAS
+from django.db.transaction import atomic
+
+from allocation.atributo import Allocated, Atributo
+from allocation.errors import EpochChanged, InstanceHeld, NoInstances, UnknownJob
+from allocation.instances import roster
+from allocation.instances.availability import CHUNK, load_of, make_unavailable, remove
+from allocation.instances.holds import holds_of
+from allocation.models import Allocation
+from allocation.placement.candidates import fresh
+from allocation.placement.place_many import room_of
+from allocation.storage import store
+from allocation.storage.locks import roster_lock
+from atributo_site.core.events import record
+from atributo_site.core.fencing import count_fenced
+from atributo_site.core.ids import valid_id
+from atributo_site.core.retry import retry_busy
+from atributo_site.core.text import pluralize
+
+T = TypeVar("T")
+NAMED = 20  # job ids that a batch's event lists
+
+
+def allocate(job_id: str) -> Allocated:
+    valid_id(job_id)
+
+    def place() -> Allocated:
+        allocated = Atributo().allocate(job_id)
+        if allocated.persisted:
+            record("allocation.made", f"allocation:{job_id}", instance_id=allocated.instance_id)
+        return allocated
+
+    return _together(place, repeatable=True)
+
+
+def allocate_many(job_ids: list[str]) -> dict[str, Allocated]:
+    return _together(lambda: _told(Atributo().allocate_many(job_ids)), repeatable=True)
+
+
+def allocate_those_that_fit(job_ids: list[str]) -> dict[str, Allocated]:
+    """Jobs that no instance has room for are missing in the answer."""
+    try:
+        return allocate_many(job_ids)
+    except NoInstances:
+        return _together(lambda: _told(_as_many_as_fit(job_ids)), repeatable=True)
+
+
+def _as_many_as_fit(job_ids: list[str]) -> dict[str, Allocated]:
+    """Alone, so that the room that is counted is still there."""
+    ao = Atributo()
+    with roster_lock(ao.using):
+        old = store(ao.using).find_many(job_ids)
+        new = [job_id for job_id in job_ids if job_id not in old]
+        return ao.allocate_many([*old, *new[: _room(ao.using, len(new))]])
+
+
+def _room(using: str, wanted: int) -> int:
+    candidates = fresh(using)
+    if len(candidates.capacities) < len(candidates.all):  # one of them has room for any number
+        return wanted
+    return sum(max(0, room) for room in room_of(candidates, using).values())
+
+
+def _told(answers: dict[str, Allocated]) -> dict[str, Allocated]:
+    """With one event for all that are new."""
+    new = [job_id for job_id, answer in answers.items() if answer.persisted]
+    to = dict(Counter(answers[job_id].instance_id for job_id in new))
+    if new:
+        record("allocations.made", "allocations", count=len(new), to=to, first=new[:NAMED])
+    return answers
+
+
+def deallocate(job_id: str, epoch: int | None = None) -> None:
+    """UnknownJob when it is nowhere, EpochChanged when it was placed anew meanwhile."""
+    valid_id(job_id)
+
+    def end() -> None:
+        row = Allocation.objects.filter(pk=job_id).first()
+        if row is None:
+            raise UnknownJob(f"{job_id} is not allocated", job_id=job_id)
+        if epoch is not None and row.epoch != epoch:
+            raise EpochChanged(f"{job_id} is at epoch {row.epoch}, not {epoch}", epoch=row.epoch)
+        if Atributo().deallocate(job_id, epoch=row.epoch):
+            record("allocation.ended", f"allocation:{job_id}", instance_id=row.instance_id)
+
+    try:
+        _together(end)
+    except EpochChanged:
+        count_fenced("allocation", f"allocation:{job_id}", epoch=epoch)
+        raise
+
+
+def deallocate_many(job_ids: list[str]) -> dict[str, str]:
+    """Job → the instance it had, for those that had one."""
+
+    def end() -> dict[str, str]:
+        ended = Atributo().end_many(job_ids)
+        if ended:
+            first = [job_id for job_id in job_ids if job_id in ended][:NAMED]
+            record("allocations.ended", "allocations", count=len(ended), first=first)
+        return ended
+
+    return _together(end)
+
+
+def remove_instance(
+    instance_id: str, *, drop_jobs: int | None = None, reason: str = "", epoch: int | None = None
+) -> int:
+    """Only who says how many jobs will be dropped may drop them; holds are never overruled."""
+    valid_id(instance_id)
+    dropped = retry_busy(lambda: _remove_now(instance_id, drop_jobs, reason, epoch))
+    return retry_busy(lambda: remove(instance_id, reason=reason)) if dropped is None else dropped
+
+
+def _remove_now(
+    instance_id: str, drop_jobs: int | None, reason: str, epoch: int | None
+) -> int | None:
+    """Counted and dropped while nobody places anything; very many are only closed in, for later."""
+    with roster_lock():
+        roster.locked(instance_id, DEFAULT_DB_ALIAS, epoch)
+        jobs, holds = load_of(instance_id), holds_of(instance_id)
+        if holds or (jobs and drop_jobs != jobs):
+            raise _held(instance_id, jobs, holds)
+        if jobs <= CHUNK:
+            return remove(instance_id, reason=reason)
+        make_unavailable(instance_id, reason=reason or "to be removed")
+        return None
+
+
+def _held(instance_id: str, jobs: int, holds: dict[str, int]) -> InstanceHeld:
+    held = [f"{count} × {kind}" for kind, count in holds.items()]
+    said = ", ".join([pluralize(jobs, "job"), *held])
+    return InstanceHeld(
+        f"{instance_id} is held by {said}; say drop_jobs={jobs} to drop its job ids",
+        jobs=jobs,
+        holds=holds,
+    )
+
+
+def _together(operation: Callable[[], T], *, repeatable: bool = False) -> T:
+    """The operation and its event in one transaction."""
+
+    def run() -> Any:
+        with atomic():
+            return operation()
+
+    return retry_busy(run, repeatable=repeatable)

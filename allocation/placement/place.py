@@ -1,0 +1,112 @@
+"""Place a job: choose from the list in memory, store if that list is still the true one."""
+
+from django.db import IntegrityError
+
+from allocation.errors import NoInstances
+from allocation.logic.choose import Candidate
+from allocation.placement.candidates import (
+    Candidates,
+    cached,
+    forget_full,
+    fresh,
+    recently_full,
+    remember_full,
+)
+from allocation.placement.chooser import Chooser
+from allocation.storage import Placement, PlacementResult, Store, store
+from allocation.storage.locks import roster_lock
+from atributo_site.core.events import current_actor
+
+OPTIMISTIC_TRIES = 10  # then the list is held still: it changes faster than we can choose
+Answer = tuple[str, bool]
+
+
+def place(job_id: str, chooser: Chooser) -> Answer:
+    """The instance, and whether this call stored it."""
+    rows = store(chooser.using)
+    if chooser.allocator is not None:  # it is asked only about jobs that are nowhere yet
+        found = rows.find(job_id)
+        if found is not None:
+            return found, False
+        fresh(chooser.using)
+    try:
+        return _place(job_id, chooser, rows, recently_full(chooser.using))
+    except NoInstances:
+        if not forget_full(chooser.using):
+            raise
+        return _place(job_id, chooser, rows, set())  # perhaps one of them has room again
+
+
+def _place(job_id: str, chooser: Chooser, rows: Store, full: set[str]) -> Answer:
+    for _ in range(OPTIMISTIC_TRIES):
+        answer = _attempt(job_id, chooser, rows, cached(chooser.using), full)
+        if answer is not None:
+            return answer
+    with roster_lock(chooser.using):
+        return _insist(job_id, chooser, rows, full)
+
+
+def _insist(job_id: str, chooser: Chooser, rows: Store, full: set[str]) -> Answer:
+    candidates = fresh(chooser.using)
+    answer = None
+    while answer is None:  # each round rules out an instance that has become full
+        answer = _attempt(job_id, chooser, rows, candidates, full)
+    return answer
+
+
+def _attempt(
+    job_id: str, chooser: Chooser, rows: Store, candidates: Candidates, full: set[str]
+) -> Answer | None:
+    """The answer, or None when the list has changed or the chosen instance has no room."""
+    with_room = candidates.without(full)
+    if not with_room.all:
+        return _nowhere(job_id, chooser.using, rows, candidates, full)
+    choice, persist = chooser.choose(job_id, with_room)
+    if not persist:
+        return choice.id, False
+    outcome = _store(job_id, choice, chooser, rows, with_room)
+    if outcome.existing is not None:
+        return outcome.existing, False
+    if outcome.placed is not None:
+        chooser.count(outcome.placed)
+        return outcome.placed, True
+    if outcome.version != candidates.version:
+        full.clear()
+        fresh(chooser.using)
+    elif choice.id in candidates.capacities:
+        full.add(choice.id)
+        remember_full(chooser.using, choice.id, candidates.version)
+    return None
+
+
+def _store(
+    job_id: str, choice: Candidate, chooser: Chooser, rows: Store, candidates: Candidates
+) -> PlacementResult:
+    actor = current_actor()
+    placement = Placement(
+        job_id,
+        choice.id,
+        candidates.version,
+        chooser.name,
+        len(candidates.all),
+        chooser.score(choice),
+        actor.name,
+        actor.channel,
+        candidates.capacities.get(choice.id),
+    )
+    try:
+        return rows.place(placement)
+    except IntegrityError:  # another process placed the job first
+        return PlacementResult(rows.find(job_id), None, candidates.version)
+
+
+def _nowhere(
+    job_id: str, using: str, rows: Store, candidates: Candidates, full: set[str]
+) -> Answer | None:
+    found = rows.find(job_id)
+    if found is not None:
+        return found, False
+    if fresh(using).version != candidates.version:
+        full.clear()
+        return None
+    raise NoInstances("no instances", job_id=job_id, full=len(full))

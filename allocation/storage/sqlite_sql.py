@@ -1,0 +1,53 @@
+"""The statements of the hot path on SQLite.
+
+One writer at a time, so that plain statements between BEGIN IMMEDIATE and COMMIT do.
+"""
+
+from allocation.storage.postgresql_sql import COLUMNS
+
+FIND = "SELECT instance_id FROM allocation_allocation WHERE job_id = ?"
+NOW = "STRFTIME('%Y-%m-%d %H:%M:%f', 'now')"
+INSERT = f"""
+INSERT INTO allocation_allocation ({COLUMNS})
+VALUES (?, ?, ?, {NOW}, ?, ?, ?, ?, ?) ON CONFLICT (job_id) DO NOTHING
+"""
+# One statement that is a transaction of its own: version, room, epoch, placement and counter.
+# The view belongs to the connection and not to the schema, so that no migration meets it.
+PLACE = "INSERT INTO temp.atributo_place VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+VIEW = """
+CREATE TEMP VIEW IF NOT EXISTS atributo_place AS
+SELECT '' AS job_id, '' AS instance_id, 0 AS version, '' AS strategy,
+    0 AS candidates, 0.0 AS score, '' AS actor, '' AS channel, 0 AS capacity
+"""
+TRIGGER = f"""
+CREATE TEMP TRIGGER IF NOT EXISTS atributo_placing INSTEAD OF INSERT ON atributo_place BEGIN
+    UPDATE allocation_roster SET epoch = epoch + 1 WHERE id = 1 AND version = NEW.version;
+    SELECT RAISE(ABORT, 'another version') WHERE changes() = 0;
+    INSERT INTO allocation_allocation ({COLUMNS})
+    SELECT NEW.job_id, NEW.instance_id, epoch, {NOW}, NEW.strategy, NEW.candidates,
+        NEW.score, NEW.actor, NEW.channel FROM allocation_roster WHERE id = 1;
+    INSERT INTO allocation_instanceload (instance_id, part, jobs) VALUES (NEW.instance_id, 0, 1)
+    ON CONFLICT (instance_id, part) DO UPDATE SET jobs = jobs + 1;
+    SELECT RAISE(ABORT, 'no room') FROM allocation_instanceload
+    WHERE instance_id = NEW.instance_id AND part = 0 AND jobs > NEW.capacity;
+END
+"""
+VERSION = "SELECT version FROM allocation_roster WHERE id = 1"
+EPOCHS = "UPDATE allocation_roster SET epoch = epoch + ? WHERE id = 1 RETURNING epoch"
+LOAD = """
+INSERT INTO allocation_instanceload (instance_id, part, jobs) VALUES (?, 0, ?)
+ON CONFLICT (instance_id, part) DO UPDATE SET jobs = jobs + excluded.jobs
+"""
+FIND_MANY = """
+SELECT job_id, instance_id FROM allocation_allocation
+WHERE job_id IN (SELECT value FROM json_each(?))
+"""
+END = f"""
+DELETE FROM allocation_allocation
+WHERE job_id IN (SELECT value FROM json_each(?)) AND (? IS NULL OR epoch = ?)
+RETURNING {COLUMNS}
+"""
+PAST = f"""
+INSERT INTO allocation_pastallocation ({COLUMNS}, ended_at, ended_by, end_reason)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, {NOW}, ?, ?)
+"""

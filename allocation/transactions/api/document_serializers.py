@@ -1,0 +1,120 @@
+"""What documents look like in JSON, asked for and answered.
+
+Refs as ETags: what If-Match and If-None-Match demand of a document.
+"""
+
+import re
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.exceptions import ParseError
+from rest_framework.request import Request
+
+from allocation.transactions.documents import listing
+from allocation.transactions.store import sql
+from allocation.transactions.store.keys import Demand
+from atributo_site.rest.preconditions import must_be_new
+from atributo_site.rest.serializers import StrictSerializer
+
+MOST = listing.MOST
+TEXT, NUMBER, FLAG = (
+    serializers.CharField,
+    serializers.IntegerField,
+    serializers.BooleanField,
+)
+
+
+class PathSerializer(serializers.Serializer):
+    collection = serializers.CharField()
+    key = serializers.CharField()
+    ref = serializers.CharField()
+
+
+class WrittenSerializer(PathSerializer):
+    """Where a value was stored, and the ref of this version."""
+
+
+class ResultSerializer(serializers.Serializer):
+    path = PathSerializer()
+    value = serializers.JSONField()
+
+
+class PageSerializer(serializers.Serializer):
+    results = ResultSerializer(many=True)
+    next = serializers.JSONField(help_text="Pass it as `after` or `offset`; null at the end.")
+
+
+class VersionSerializer(serializers.Serializer):
+    path = serializers.DictField()
+    at = serializers.DateTimeField()
+    transaction = serializers.IntegerField(allow_null=True)
+    position = serializers.IntegerField()
+    value = serializers.JSONField(required=False)
+
+
+class HistorySerializer(serializers.Serializer):
+    results = VersionSerializer(many=True)
+    next = serializers.IntegerField(allow_null=True, help_text="Pass it as `before`.")
+
+
+class ListQuery(StrictSerializer):
+    limit = NUMBER(min_value=1, max_value=MOST, default=50)
+    after = TEXT(max_length=255, required=False, help_text="The key to go on after.")
+    query = TEXT(max_length=4000, required=False, help_text="For example age:>30 AND city:Paris.")
+    sort = TEXT(max_length=400, default="", help_text="For example age:desc.")
+    offset = NUMBER(min_value=0, max_value=listing.MOST_SKIPPED, default=0)
+
+    def validate(self, asked: Any) -> Any:
+        """A list goes on after a key, a search at an offset; the other one would be ignored."""
+        is_search = "query" in asked or bool(asked["sort"])
+        if is_search and "after" in asked:
+            raise serializers.ValidationError({"after": ["A search goes on at an offset."]})
+        if asked["offset"] and not is_search:
+            raise serializers.ValidationError({"offset": ["A list goes on after a key."]})
+        return asked
+
+
+class HistoryQuery(StrictSerializer):
+    limit = NUMBER(min_value=1, max_value=MOST, default=50)
+    before = NUMBER(min_value=1, required=False)
+    values = FLAG(default=True)
+
+
+class WriteQuery(StrictSerializer):
+    raise_if_locked = FLAG(default=True, help_text="False ignores locks of transactions.")
+
+
+class OneQuery(WriteQuery):
+    ref = TEXT(max_length=32, required=False, help_text="A version of its history.")
+
+
+TAG = re.compile(r'(?:W/)?"([!#-~]{1,32})"')
+
+
+def etag(ref: str) -> str:
+    return f'"{ref}"'
+
+
+def demand(request: Request, *, otherwise: str = sql.ANYTHING, creates: bool = False) -> Demand:
+    """What must be true of the key before it is written."""
+    if must_be_new(request):
+        if not creates:
+            raise ParseError("The header If-None-Match: * is for PUT: what is new has no value.")
+        return Demand.of(False)
+    header = request.headers.get("If-Match", "").strip()
+    if header == "*":
+        return Demand(sql.PRESENT, "*")
+    return Demand.of(_ref(header) if header else None, otherwise=otherwise)
+
+
+def is_known(request: Request, ref: str) -> bool:
+    """Whether the caller has this very version already."""
+    header = request.headers.get("If-None-Match", "")
+    return header.strip() == "*" or ref in TAG.findall(header)
+
+
+def _ref(header: str) -> str:
+    found = TAG.fullmatch(header)
+    if found is None:
+        raise ParseError('The header If-Match must be the ETag of a document, such as "1f2e".')
+    return found[1]

@@ -1,0 +1,105 @@
+"""What `run_curator` runs for this room.
+
+Curator: one of many that compete for the lease; only the holder mends anything.
+"""
+
+import threading
+from datetime import datetime
+
+import structlog
+from django.conf import settings
+from django.db import OperationalError
+
+from allocation.transactions.curator.expired import (
+    BATCH,
+    RETENTION_BATCH,
+    expired_transactions,
+    orphaned_locks,
+    retention,
+)
+from allocation.transactions.curator.retention import PIECE, OldVersions
+from allocation.transactions.curator.status import ROLE
+from allocation.transactions.documents.client import Client
+from atributo_site.core.errors import DatabaseBusy, LeaseLost
+from atributo_site.core.leases import HeldLease, this_process
+from atributo_site.core.loops import Repair
+from atributo_site.core.models.clock import database_now
+
+REPAIRS = [
+    Repair("expired transactions", expired_transactions, every_seconds=0.25, budget=BATCH),
+    Repair("orphaned locks", orphaned_locks, budget=BATCH),
+    Repair("old transactions", retention, every_seconds=60, budget=RETENTION_BATCH),
+    Repair("old versions", OldVersions(), every_seconds=5, budget=PIECE // 2),
+]
+
+
+log = structlog.get_logger(__name__)
+PAUSE_SECONDS = 0.25
+
+
+class Curator:
+    """`manage.py run_curator` does the same for every room; this is for programs of your own."""
+
+    def __init__(self, client: Client | None = None, name: str = "") -> None:
+        self.client = client or Client()
+        self.name = name or this_process()
+        self.lease: HeldLease | None = None
+        self.curated = 0
+        self._stop = threading.Event()
+
+    @property
+    def is_active(self) -> bool:
+        return self.lease is not None
+
+    def run(self) -> None:
+        """Compete, curate while active, hand over at once when stopped."""
+        while not self._stop.is_set():
+            self._stop.wait(self._round())
+        self.resign()
+
+    def _round(self) -> float:
+        """A database that is away for a while ends no curator."""
+        try:
+            return self.step(database_now())
+        except (OperationalError, DatabaseBusy) as error:
+            log.warning("curator_waits_for_the_database", error=str(error))
+            return settings.ATRIBUTO.curator_inactivity_delay_ms / 1000
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    def step(self, now: datetime) -> float:
+        """One round; the seconds until the next. Standbys look as often as the active one beats."""
+        was_active, env = self.is_active, settings.ATRIBUTO
+        if not self._hold_lease():
+            lost, standby = env.curator_inactivity_delay_ms, env.curator_heartbeat_interval_ms
+            return (lost if was_active else standby) / 1000
+        try:
+            return 0.0 if self.curate(now, self.lease) else PAUSE_SECONDS
+        except LeaseLost:
+            self.lease = None
+            return env.curator_inactivity_delay_ms / 1000
+
+    def curate(self, now: datetime, lease: HeldLease | None) -> int:
+        """One sweep with a held lease; how many things were mended."""
+        if lease is None:
+            raise LeaseLost("only the active curator curates")
+        curated = sum(repair.run(now, lease) for repair in REPAIRS)
+        self.curated += curated
+        return curated
+
+    def resign(self) -> None:
+        if self.lease is not None:
+            self.lease.release()
+            self.lease = None
+
+    def _hold_lease(self) -> bool:
+        seconds = settings.ATRIBUTO.curator_heartbeat_timeout_ms / 1000
+        if self.lease is None:
+            self.lease = HeldLease.take(ROLE, self.name, seconds)
+            return self.is_active
+        try:
+            self.lease.renew()
+        except LeaseLost:
+            self.lease = None
+        return self.is_active

@@ -1,0 +1,101 @@
+"""Who curates: the active one, those on standby, and a hand-over on demand.
+
+Transactions and locks at one moment, for the dashboard, REST and metrics.
+
+Locks that outlived their transaction: how many there are.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, Min, Q, QuerySet
+
+from allocation.transactions.curator.operator_actions import checked_reason
+from allocation.transactions.models import Lock, LockWait, Transaction
+from atributo_site.core.errors import AtributoError
+from atributo_site.core.events import record
+from atributo_site.core.models import Lease
+
+ROLE = "curator"
+
+
+class NobodyIsActive(AtributoError):
+    status_code = 409
+    code = "nobody_is_active"
+
+
+def curators(now: datetime) -> list[dict[str, Any]]:
+    """Every curator that runs, the active one marked."""
+    active = Lease.objects.held().filter(role=ROLE).first()
+    running = Lease.objects.held().filter(role__startswith=f"{ROLE}/")
+    name = active.facts.get("name", active.holder) if active else None
+    names = {lease.role.removeprefix(f"{ROLE}/"): lease for lease in running[:200]}
+    shown = [_shown(each, lease, each == name, now) for each, lease in names.items()]
+    if active is not None and name not in names:
+        shown.insert(0, _shown(str(name), active, True, now))
+    return [{**row, **_epoch(active)} if row["active"] and active else row for row in shown]
+
+
+def hand_over(reason: str) -> None:
+    """Take the role from the active curator; the first standby that looks gets it."""
+    reason = checked_reason(reason)
+    active = Lease.objects.held().filter(role=ROLE).first()
+    if active is None or not Lease.objects.release(ROLE, active.token):
+        raise NobodyIsActive("no curator is active")
+    name = active.facts.get("name", active.holder)
+    record("curator.handed_over", f"curator:{name}", reason=reason, epoch=active.token)
+
+
+def _shown(name: str, lease: Lease, active: bool, now: datetime) -> dict[str, Any]:
+    beat = lease.renewed_at
+    return {
+        "name": name,
+        "active": active,
+        "epoch": None,
+        "since": lease.acquired_at,
+        "heartbeat_age_seconds": None if beat is None else max(0.0, (now - beat).total_seconds()),
+        "repaired": lease.facts.get("repaired", {}),
+    }
+
+
+def _epoch(active: Lease) -> dict[str, Any]:
+    return {"epoch": active.token, "since": active.acquired_at}
+
+
+MOST_COUNTED = 10_000
+RECENT = timedelta(hours=1)
+Status = Transaction.Status
+
+
+def snapshot(now: datetime) -> dict[str, Any]:
+    """Six queries, none of which reads more rows than are open or MOST_COUNTED."""
+    unfinished = Transaction.objects.unfinished().aggregate(
+        active=Count("pk", filter=Q(status=Status.ACTIVE)),
+        rolling_back=Count("pk", filter=Q(status=Status.ROLLING_BACK)),
+        stuck=Count("pk", filter=Q(status=Status.STUCK)),
+        oldest=Min("started_at"),
+    )
+    oldest = unfinished.pop("oldest")
+    return {
+        **unfinished,
+        "oldest_seconds": None if oldest is None else (now - oldest).total_seconds(),
+        "overdue": capped(Transaction.objects.overdue(now)),
+        "locks": capped(Lock.objects.all()),
+        "waiting": capped(LockWait.objects.all()),
+        "completed_last_hour": _finished(Status.COMPLETED, now),
+        "rolled_back_last_hour": _finished(Status.ROLLED_BACK, now),
+    }
+
+
+def capped(rows: QuerySet) -> int:
+    """How many, or one more than MOST_COUNTED: counting stops there."""
+    return rows.order_by()[: MOST_COUNTED + 1].count()
+
+
+def _finished(status: str, now: datetime) -> int:
+    recent = Transaction.objects.finished().filter(finished_at__gte=now - RECENT)
+    return capped(recent.filter(status=status))
+
+
+def orphaned_locks() -> int:
+    return capped(Lock.objects.orphaned())

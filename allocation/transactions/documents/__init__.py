@@ -1,0 +1,3 @@
+"""The document store as its clients see it: read, write, patch, search, history, relations,
+events.
+"""

@@ -1,0 +1,165 @@
+"""Client: documents by collection and key, with refs, history, relations and events."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from allocation.transactions.documents import document_events, documents, listing, relations
+from allocation.transactions.documents.document_events import Moment
+from allocation.transactions.documents.listing import Pages
+from allocation.transactions.documents.patch import Patch, merge, patch
+from allocation.transactions.documents.search import Search
+from allocation.transactions.store import sql
+from allocation.transactions.store.keys import Demand, Key, checked_ref, new_key
+from allocation.transactions.store.response import Response
+from atributo_site.core.models.clock import database_now
+
+Ref = str | bool | None
+
+
+class Client:
+    """Nothing raises for a missing key or a stale ref: ask the response, `raise_for_status()`.
+
+    A key that a transaction holds raises CollectionKeyIsLocked, unless `raise_if_locked` is
+    False. A `ref` is a text that must match, False for «create only», or None.
+    """
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        """Takes and ignores the API key and the URL of the hosted store it replaces."""
+
+    def ping(self) -> Response:
+        return Response(200, {"now": database_now().isoformat()})
+
+    def get(
+        self, collection: str, key: str, ref: str | None = None, raise_if_locked: bool = True
+    ) -> Response:
+        place, version = Key.of(collection, key), checked_ref(ref)
+        if version is not None:
+            return documents.get_version(place, version, raise_if_locked)
+        return documents.get(place, raise_if_locked)
+
+    def head(self, collection: str, key: str, ref: str | None = None) -> Response:
+        """The status and the ref, without the value."""
+        found = self.get(collection, key, ref, raise_if_locked=False)
+        found.json = {}
+        return found
+
+    def post(self, collection: str, body: Any) -> Response:
+        """Store under a new key that the store makes."""
+        return self.put(collection, new_key(), body, ref=False)
+
+    def put(
+        self,
+        collection: str,
+        key: str,
+        body: Any,
+        ref: Ref = None,
+        raise_if_locked: bool = True,
+    ) -> Response:
+        return documents.put(Key.of(collection, key), body, Demand.of(ref), raise_if_locked)
+
+    def delete(
+        self, collection: str, key: str, ref: str | None = None, raise_if_locked: bool = True
+    ) -> Response:
+        """With a ref the history stays; without one it goes too."""
+        demand = Demand.of(checked_ref(ref), otherwise=sql.PRESENT)
+        return documents.delete(Key.of(collection, key), demand, raise_if_locked, purge=not ref)
+
+    def patch(
+        self,
+        collection: str,
+        key: str,
+        operations: Patch | Sequence[dict[str, Any]],
+        ref: str | None = None,
+        raise_if_locked: bool = True,
+    ) -> Response:
+        return patch(Key.of(collection, key), operations, ref, raise_if_locked)
+
+    def patch_merge(
+        self,
+        collection: str,
+        key: str,
+        changes: Any,
+        ref: str | None = None,
+        raise_if_locked: bool = True,
+    ) -> Response:
+        return merge(Key.of(collection, key), changes, ref, raise_if_locked)
+
+    def refs(self, collection: str, key: str, *, limit: int = 100, values: bool = True) -> Pages:
+        """The history of a key, newest first."""
+        place = Key.of(collection, key)
+        return Pages(lambda position: listing.history(place, limit, values, position))
+
+    def list(self, collection: str, *, limit: int = 100, after: str | None = None) -> Pages:
+        """Committed documents in the order of their keys."""
+        return Pages(lambda position: listing.listed(collection, limit, position), after)
+
+    def search(
+        self,
+        collection: str,
+        query: str | Search = "*",
+        *,
+        sort: str = "",
+        limit: int = 100,
+        offset: int = 0,
+    ) -> Pages:
+        words: dict[str, Any] = {"sort": sort, "limit": limit, "offset": offset}
+        words |= query.words if isinstance(query, Search) else {"query": query}
+        first = words.pop("offset")
+        return Pages(
+            lambda position: listing.matching_documents(collection, offset=position, **words), first
+        )
+
+    def drop(self, collection: str) -> Response:
+        """Forget a whole collection; refused while one of its keys is locked."""
+        return Response(200, {"dropped": listing.drop(collection)}, collection=collection)
+
+    def get_relations(self, collection: str, key: str, *kinds: str) -> Response:
+        return relations.get(Key.of(collection, key), kinds)
+
+    def put_relation(
+        self, collection: str, key: str, kind: str, to_collection: str, to_key: str
+    ) -> Response:
+        return relations.put(Key.of(collection, key), kind, Key.of(to_collection, to_key))
+
+    def delete_relation(
+        self, collection: str, key: str, kind: str, to_collection: str, to_key: str
+    ) -> Response:
+        return relations.delete(Key.of(collection, key), kind, Key.of(to_collection, to_key))
+
+    def post_event(
+        self, collection: str, key: str, type: str, body: Any, timestamp: Moment = None
+    ) -> Response:
+        return document_events.post(Key.of(collection, key), type, body, timestamp)
+
+    def get_event(
+        self, collection: str, key: str, type: str, timestamp: Moment, ordinal: int
+    ) -> Response:
+        return document_events.get(Key.of(collection, key), type, timestamp, ordinal)
+
+    def put_event(
+        self,
+        collection: str,
+        key: str,
+        type: str,
+        timestamp: Moment,
+        ordinal: int,
+        body: Any,
+        ref: str | None = None,
+    ) -> Response:
+        place = Key.of(collection, key)
+        return document_events.put(place, type, timestamp, ordinal, body, ref)
+
+    def delete_event(
+        self,
+        collection: str,
+        key: str,
+        type: str,
+        timestamp: Moment,
+        ordinal: int,
+        ref: str | None = None,
+    ) -> Response:
+        return document_events.delete(Key.of(collection, key), type, timestamp, ordinal, ref)
+
+    def list_events(self, collection: str, key: str, type: str, *, limit: int = 100) -> Pages:
+        place = Key.of(collection, key)
+        return Pages(lambda position: document_events.listed(place, type, limit, position))

@@ -1,0 +1,1 @@
+"""A transaction's life: begin, operate, complete, roll back."""

@@ -1,0 +1,72 @@
+"""How a transaction ends or lives on: renewed, completed, rolled back."""
+
+from datetime import datetime
+
+from django.conf import settings
+from django.db.models import F
+from django.db.models.functions import Least, Now
+
+from allocation.transactions.engine.operations import Fence
+from allocation.transactions.engine.roll_back import (
+    FAILURES,
+    TakenOver,
+    Tell,
+    claim_seconds,
+    mark_stuck,
+    silently,
+)
+from allocation.transactions.engine.roll_back import roll_back as undo
+from allocation.transactions.models import Transaction
+from atributo_site.core.failpoints import failpoint
+from atributo_site.core.models.clock import from_now
+from atributo_site.core.retry import retry_busy
+
+
+def renew(fence: Fence) -> datetime | None:
+    """Another full time from now, up to the limit; None when it is over already."""
+    life = from_now(settings.ATRIBUTO.max_job_time_ms / 1000)
+    failpoint("renew.before")
+    active = _active(fence).filter(expires_at__gt=Now())
+    if not active.update(expires_at=Least(life, F("limit_at"))):
+        return None
+    failpoint("renew.after")
+    return Transaction.objects.values_list("expires_at", flat=True).get(pk=fence.txn)
+
+
+def claim(fence: Fence, cause: str) -> bool:
+    """Nothing of it is written after this, not even by a statement that is still at work."""
+    active = _active(fence)
+    return retry_busy(lambda: active.claim(fence.txn, fence.epoch, cause, claim_seconds()))
+
+
+def is_completed(fence: Fence) -> bool:
+    return _has_status(fence, Transaction.Status.COMPLETED)
+
+
+def roll_back(fence: Fence, cause: str, tell: Tell = silently) -> None:
+    """Claim one's own transaction and undo it."""
+    if not claim(fence, cause):
+        raise TakenOver(f"transaction {fence.txn} is not active any more")
+    failpoint("roll_back.after_claim")
+    undo_claimed(fence, tell)
+
+
+def undo_claimed(fence: Fence, tell: Tell = silently) -> None:
+    try:
+        retry_busy(lambda: undo(fence.txn, fence.epoch + 1, tell=tell), repeatable=True)
+    except TakenOver:
+        raise
+    except FAILURES as error:
+        mark_stuck(fence.txn, fence.epoch + 1, error)
+        if not _has_status(fence, Transaction.Status.ROLLED_BACK):  # or was its answer lost?
+            raise
+
+
+def _has_status(fence: Fence, status: str) -> bool:
+    return Transaction.objects.filter(pk=fence.txn, status=status).exists()
+
+
+def _active(fence: Fence):
+    return Transaction.objects.filter(
+        pk=fence.txn, epoch=fence.epoch, status=Transaction.Status.ACTIVE
+    )

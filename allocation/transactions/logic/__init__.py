@@ -1,0 +1,1 @@
+"""Decisions about JSON values, patches, searches, undoing and waiting as plain functions."""

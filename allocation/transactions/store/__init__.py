@@ -1,0 +1,1 @@
+"""The statements underneath: keys, locks, refusals and the SQL that runs as one script."""

@@ -1,0 +1,62 @@
+"""`.env` beside manage.py: variables for people who do not export them.
+
+`.env.example`, made from the table of variables: `python -m atributo_site.env_example`.
+"""
+
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+
+from atributo_site.config.environment import BASE_DIR, BadEnvironment, Environment
+from atributo_site.config.variables import Variable, variables_of
+
+HEAD = "# Every setting with its default. Copy this file to .env and change what you need.\n"
+
+
+def env_example() -> str:
+    return "\n".join([HEAD, *(_entry(each) for each in variables_of(Environment).values())])
+
+
+def _entry(variable: Variable) -> str:
+    sentence = textwrap.fill(variable.sentence, 90, initial_indent="# ", subsequent_indent="# ")
+    default = variable.default.replace(str(BASE_DIR), ".")
+    return f"{sentence}\n#{variable.name}={default}\n"
+
+
+if __name__ == "__main__":
+    (BASE_DIR / ".env.example").write_text(env_example())
+
+
+def with_env_file(environ: Mapping[str, str], path: Path) -> dict[str, str]:
+    """What the file says, overruled by the real environment. Tests never read it."""
+    if environ.get("ATRIBUTO_ENV") == "test" or not path.exists():
+        return dict(environ)
+    return {**_parsed(path), **environ}
+
+
+def source_of(name: str, environ: Mapping[str, str], path: Path) -> str:
+    """environment, .env or default: where the value of a variable comes from."""
+    if environ.get(name, "").strip():
+        return "environment"
+    return ".env" if with_env_file(environ, path).get(name, "").strip() else "default"
+
+
+def _parsed(path: Path) -> dict[str, str]:
+    found = {}
+    for number, line in enumerate(_text(path).splitlines(), start=1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        name, equals, value = text.removeprefix("export ").partition("=")
+        if not equals:
+            # Not what stands there: it may be the second line of a secret.
+            raise BadEnvironment(f"{path.name} line {number} must read NAME=value.")
+        found[name.strip()] = value.strip().strip("'\"")
+    return found
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadEnvironment(f"{path} cannot be read: {error}.") from error

@@ -1,0 +1,160 @@
+"""Fields for spans and moments as people type them, and as they are written there again.
+
+What is wrong with a form, as one sentence for a message.
+
+JSON in a form, as strict as in a REST body: anything doubtful is refused with the reason.
+
+Moments as people type them: a date, a time, or an age such as 90m or 2d.
+
+A form that asks for a time between two moments, beside the fields of its subclass.
+
+Why somebody does something, as it was typed.
+"""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any, ClassVar
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from django.forms.fields import InvalidJSONInput
+from django.http import HttpRequest
+
+from atributo_site.core.text import milliseconds, written
+from atributo_site.rest.strict_json import NotStrictJSON, parsed
+
+
+def said(form: forms.Form) -> str:
+    """Each field by its name: printed as it is, an error list is HTML."""
+    return " ".join(
+        f"{form[name].label}: {error}" if name in form.fields else str(error)
+        for name, errors in form.errors.items()
+        for error in errors
+    )
+
+
+class StrictJSONField(forms.JSONField):
+    """Django's own raises on numbers of thousands of digits, on depth and on half characters."""
+
+    def to_python(self, value: Any) -> Any:
+        if isinstance(value, str) and value not in self.empty_values:
+            try:
+                return parsed(value.encode())
+            except NotStrictJSON as error:
+                raise forms.ValidationError(f"This is not JSON: {error}.") from error
+        return super().to_python(value)
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        """What was typed is shown as it was typed."""
+        return initial if self.disabled else InvalidJSONInput(data or "")
+
+
+AGE = re.compile(r"(\d{1,6})\s*(s|m|h|d|w)")
+SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+
+
+class BadMoment(ValueError):
+    """A text that names no moment."""
+
+
+def moment(text: str, now: datetime) -> datetime | None:
+    """None for an empty text; times without a zone are UTC."""
+    text = text.strip()
+    if not text:
+        return None
+    age = AGE.fullmatch(text)
+    try:
+        return now - _span(age) if age else absolute(text)
+    except (ValueError, OverflowError) as error:
+        raise BadMoment(f"«{text}» is neither a time nor an age such as 90m, 2h or 7d") from error
+
+
+def _span(age: re.Match[str]) -> timedelta:
+    return timedelta(seconds=int(age[1]) * SECONDS[age[2]])
+
+
+def absolute(text: str) -> datetime:
+    """ValueError or OverflowError for what is none; without a zone it is UTC."""
+    found = datetime.fromisoformat(text)
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+
+
+class PeriodForm(forms.Form):
+    """«since» and «until» compare `period_field`; the other fields filter by their names."""
+
+    period_field: ClassVar[str]
+
+    since = forms.CharField(required=False, max_length=40)
+    until = forms.CharField(required=False, max_length=40)
+
+    def __init__(self, *args: Any, now: datetime, **kwargs: Any) -> None:
+        self.now = now
+        super().__init__(*args, **kwargs)
+
+    def clean_since(self) -> datetime | None:
+        return self._moment("since")
+
+    def clean_until(self) -> datetime | None:
+        return self._moment("until")
+
+    def filtered(self, rows: QuerySet) -> QuerySet:
+        return self.compared(rows, self.cleaned_data)
+
+    def compared(self, rows: QuerySet, wanted: dict[str, Any]) -> QuerySet:
+        names = {"since": f"{self.period_field}__gte", "until": f"{self.period_field}__lt"}
+        given = {name: value for name, value in wanted.items() if value}
+        return rows.filter(**{names.get(name, name): value for name, value in given.items()})
+
+    def _moment(self, name: str) -> datetime | None:
+        try:
+            return moment(self.cleaned_data[name], self.now)
+        except BadMoment as error:
+            raise forms.ValidationError(str(error)) from error
+
+
+LONGEST_REASON = 2000
+
+
+def reason_of(request: HttpRequest, longest: int = LONGEST_REASON) -> str:
+    """Of the form that was sent; PostgreSQL stores no NUL."""
+    return request.POST.get("reason", "").replace("\x00", "").strip()[:longest]
+
+
+BAD_SPAN = "«{}» is no span like 500ms, 90s, 5m or 1h30m; a bare number is milliseconds."
+BAD_MOMENT = "«{}» is no moment like 2030-01-31T12:00, in UTC."
+LONGEST = 40  # of what is said again
+
+
+class SpanField(forms.IntegerField):
+    """Milliseconds, typed as 500ms, 5m or 1h30m; a bare number is milliseconds."""
+
+    def to_python(self, value: Any) -> Any:
+        span_ms = milliseconds(value) if isinstance(value, str) else None
+        if span_ms is not None:
+            return span_ms
+        try:
+            return super().to_python(value)
+        except ValidationError as error:
+            raise ValidationError(BAD_SPAN.format(str(value)[:LONGEST])) from error
+
+    def prepare_value(self, value: Any) -> Any:
+        return written(value) if isinstance(value, int) else value
+
+
+class MomentField(forms.Field):
+    """A moment in UTC unless it says otherwise."""
+
+    def to_python(self, value: Any) -> Any:
+        text = "" if value is None else str(value).strip()
+        if not text:
+            return None
+        try:
+            return absolute(text)
+        except (ValueError, OverflowError) as error:
+            raise ValidationError(BAD_MOMENT.format(text[:LONGEST])) from error
+
+    def prepare_value(self, value: Any) -> Any:
+        if not isinstance(value, datetime):
+            return value
+        return value.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds")

@@ -1,0 +1,87 @@
+"""The one list of screens: left bar, bottom tabs, keys and the search box are made from it.
+
+What every page shows around its content.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
+
+from atributo_site.permissions import ACTIONS, may, role_of
+from atributo_site.status.redis import redis_trouble
+from atributo_site.web.error_pages import look
+
+
+@dataclass(frozen=True)
+class Item:
+    """A screen appears as soon as its URL exists and the user's role may see it."""
+
+    name: str
+    url_name: str
+    icon: str
+    key: str  # pressed after «g»
+    action: str
+
+
+ITEMS = (
+    Item("Overview", "overview", "overview", "o", "overview.view"),
+    Item("Instances", "instances", "instances", "i", "instance.view"),
+    Item("Allocations", "allocations", "allocations", "a", "allocation.view"),
+    Item("Queues", "queues", "queues", "q", "queue.view"),
+    Item("Jobs", "jobs", "jobs", "j", "job.view"),
+    Item("Schedules", "schedules", "schedules", "s", "job.view"),
+    Item("Services", "services", "services", "v", "service.view"),
+    Item("Transactions", "transactions", "transactions", "t", "transaction.view"),
+    Item("Documents", "documents", "docs", "d", "document.view"),
+    Item("Pools & DNS", "pools", "pools", "p", "pool.view"),
+    Item("Events", "events", "events", "e", "event.view"),
+    Item("System", "system", "system", "y", "system.view"),
+    Item("Raw lists", "admin:index", "table", "r", "overview.view"),
+)
+
+
+def navigation(user: Any, path: str) -> list[dict[str, Any]]:
+    """What the user may open, with the one that `path` belongs to marked."""
+    shown = [(item, url) for item in ITEMS if (url := address(item.url_name)) and _may(user, item)]
+    here = max((url for _, url in shown if _leads_to(url, path)), key=len, default=None)
+    return [
+        {
+            "name": item.name,
+            "icon": item.icon,
+            "key": item.key,
+            "url": url,
+            "current": url == here,
+        }
+        for item, url in shown
+    ]
+
+
+def address(url_name: str, *args: Any) -> str | None:
+    """The URL of a screen, or None while the screen does not exist."""
+    try:
+        return reverse(url_name, args=args)
+    except NoReverseMatch:
+        return None
+
+
+def _may(user: Any, item: Item) -> bool:
+    return item.action in ACTIONS and may(user, item.action)
+
+
+def _leads_to(url: str, path: str) -> bool:
+    return path == url or (url != "/" and path.startswith(url))
+
+
+def frame(request: HttpRequest) -> dict[str, Any]:
+    """For all templates that are rendered for a request."""
+    user = getattr(request, "user", None)
+    if user is None or not user.is_authenticated:
+        return look(request)
+    return {
+        **look(request),
+        "navigation": navigation(user, request.path),
+        "role": role_of(user),
+        "redis_trouble": redis_trouble(),
+    }

@@ -1,0 +1,93 @@
+"""One timeline of everything that happened, filtered by the address."""
+
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.db.models import Value
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest, HttpResponse
+
+from atributo_site.console.base.forms import PeriodForm
+from atributo_site.console.base.saved_views import views_of
+from atributo_site.console.base.screen import Screen
+from atributo_site.console.base.terminal import same_list
+from atributo_site.console.events.axis import axis
+from atributo_site.console.events.folding import fold_events, page_by_people
+from atributo_site.core.models import Event
+from atributo_site.core.models.clock import database_now
+from atributo_site.web.pagination import page_by_key
+
+PAGE = 50
+REST = "/api/v1/events"
+
+
+class EventFilter(PeriodForm):
+    """Empty fields do not filter; the times may be moments or ages such as 2h."""
+
+    period_field = "at"
+
+    subject = forms.CharField(required=False, max_length=320)
+    kind = forms.CharField(required=False, max_length=64)
+    actor = forms.CharField(required=False, max_length=255)
+    by = forms.ChoiceField(required=False, choices=[("", "anybody"), ("people", "people")])
+
+    def filtered(self, rows: Any) -> Any:
+        """Pages go along the key, so that a time long ago would be a long way."""
+        given = {name: value for name, value in self.cleaned_data.items() if name != "by"}
+        rows = rows.near(given["since"], given["until"])
+        if not given["subject"]:
+            return self.compared(rows, given)
+        # One subject is narrower than one kind, which SQLite has no statistics to know.
+        kind = given.pop("kind")
+        rows = rows.alias(its_kind=Coalesce("kind", Value("")))
+        return self.compared(rows.filter(its_kind=kind) if kind else rows, given)
+
+
+class Events(Screen):
+    actions = {"GET": "event.view"}
+    template_name = "console/events/list.html"
+    title = "Events"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        now = database_now()
+        form = EventFilter(request.GET, now=now)
+        if not form.is_valid():
+            return self.show(400, form=form, page=None, now=now, same=same_list(REST, {}))
+        by_people = form.cleaned_data["by"] == "people"
+        page_of = page_by_people if by_people else page_by_key
+        page = page_of(
+            form.filtered(Event.objects.all()),
+            after=request.GET.get("after", ""),
+            before=request.GET.get("before", ""),
+            size=PAGE,
+        )
+        return self.show(
+            form=form,
+            page=page,
+            rows=page.rows if form.cleaned_data.get("kind") else fold_events(page.rows),
+            axis=axis(page.rows),
+            now=now,
+            filtered=any(form.cleaned_data.values()),
+            by_people=by_people,
+            same=None if by_people else same_list(REST, _asked(form.cleaned_data)),
+            views=views_of(request, "events"),
+        )
+
+
+def _asked(given: dict[str, Any]) -> dict[str, str]:
+    """The filter as REST takes it: an age such as 2h is the moment that it was now."""
+    return {
+        name: value.isoformat() if isinstance(value, datetime) else value
+        for name, value in given.items()
+        if value
+    }
+
+
+class NoStream(Screen):
+    """The stream is served before Django is asked; a server without it says «poll instead»."""
+
+    actions = {"GET": "event.view"}
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return HttpResponse(status=204)

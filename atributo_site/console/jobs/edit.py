@@ -1,0 +1,135 @@
+"""Edit a job's data and push it again as a new job; the old one stays as it is.
+
+The options of a job as the push form has them, and those that it has no field for.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.html import format_html
+
+import queues
+from atributo_site.console.base.screen import Screen
+from atributo_site.console.jobs.detail import PUSHED_AGAIN, job_or_404
+from atributo_site.console.push.form import TWIN, PushForm, queue_names, twin_of
+from atributo_site.console.push.schema_form import SchemaForm
+from atributo_site.console.push.terminal import push_command, push_curl
+from atributo_site.core.events import record
+from atributo_site.core.models.clock import database_now
+from atributo_site.core.redaction import unmasked
+from queues import audited
+from queues.errors import BadPush, DataRefused, QueueNotFound
+from queues.models import QueuedJob
+from queues.queries.redaction import hiding_of
+
+OF_CODE = {
+    "success": "the callback on success",
+    "failure": "the callback on failure",
+    "back_off": "the wait before a retry, by code, unless it is filled in",
+}
+
+
+def options_of(job: QueuedJob, now: datetime) -> dict[str, Any]:
+    """Field → text; what has no value is left out."""
+    waits = job.status == "pending" and job.due_at > now
+    form = PushForm(
+        initial={
+            "queue": job.queue.name,
+            "priority": job.priority,
+            "max_failures": job.max_failures,
+            "repeat_times": job.repeat_times,
+            "repeat_delay": job.repeat_delay_ms,
+            "repeat_until": job.repeat_until,
+            "delay_until": job.due_at if waits else None,
+            "timeout": job.timeout_ms,
+            "sticky_key": job.sticky_key,
+            "unique_key": job.unique_key if job.ended_at else None,  # until then it is taken
+            **_back_off(job.back_off),
+        }
+    )
+    texts = {name: form[name].value() for name in form.fields}
+    return {name: str(text) for name, text in texts.items() if text is not None}
+
+
+def beside(job: QueuedJob) -> dict[str, Any]:
+    """Code by its name: callbacks, and a back-off that is worked out by a script or function."""
+    given = {"success": job.success, "failure": job.failure, "back_off": job.back_off}
+    return {name: code for name, code in given.items() if _is_code(code)}
+
+
+def _back_off(value: Any) -> dict[str, Any]:
+    if _is_code(value):
+        return {}
+    if not isinstance(value, dict):
+        return {"back_off": value}
+    strategy = "foxx" if value["strategy"] == "foxx" else ""  # a plain number is doubled, too
+    return {"back_off": value["ms"], "strategy": strategy}
+
+
+def _is_code(value: Any) -> bool:
+    return isinstance(value, dict) and "strategy" not in value
+
+
+class Edit(Screen):
+    actions = {"GET": "job.push", "POST": "job.push"}
+    template_name = "console/jobs/edit.html"
+
+    def get(self, request: HttpRequest, job_id: str) -> HttpResponse:
+        job = job_or_404(job_id)
+        return self._shown(job, self._form(job), PushForm(options_of(job, database_now())))
+
+    def post(self, request: HttpRequest, job_id: str) -> HttpResponse:
+        job = job_or_404(job_id)
+        was = options_of(job, database_now())
+        form, push = self._form(job), PushForm({**was, **request.POST.dict()})
+        try:
+            data = unmasked(form.read(request.POST), job.data, hiding_of(job).data(job.data))
+            if push.is_valid():
+                return self._pushed(job, data, push)
+        except DataRefused as error:
+            form.refuse(error)
+        except (BadPush, QueueNotFound) as error:
+            form.error = str(error)
+        return self._shown(job, form, push, 400)
+
+    def _form(self, job: QueuedJob) -> SchemaForm:
+        return SchemaForm(job.schema(), hiding_of(job).data(job.data))
+
+    def _pushed(self, job: QueuedJob, data: Any, push: PushForm) -> HttpResponse:
+        queue, twin = queues.get(push.cleaned_data["queue"]), twin_of(push)
+        new = audited.push(queue.name, _name(job), data, {**beside(job), **push.options()})
+        if new == twin:
+            messages.warning(self.request, TWIN)
+        else:
+            record(PUSHED_AGAIN, f"job:{job.pk}", job=new)
+            said = 'Pushed again as <a href="{}">{}</a>; <a href="{}">{}</a> stays as it was.'
+            links = (reverse("job", args=[new]), new, job.get_absolute_url(), job.pk)
+            messages.success(self.request, format_html(said, *links))
+        return redirect("job", new)
+
+    def _shown(
+        self, job: QueuedJob, form: SchemaForm, push: PushForm, status: int = 200
+    ) -> HttpResponse:
+        self.title = f"Edit {job.pk}"
+        kept = [OF_CODE[name] for name in beside(job)]
+        shown = {"job": job, "form": form, "push": push, "queue_names": queue_names()}
+        return self.show(status, kept=kept, **shown, **_equivalents(job, push))
+
+
+def _equivalents(job: QueuedJob, push: PushForm) -> dict[str, str]:
+    """The data is left to the reader, and what only Python can name is left out."""
+    by_name = {name: value for name, value in beside(job).items() if "function" not in value}
+    options = {**by_name, **push.options()}
+    queue = push["queue"].value() or job.queue.name
+    return {
+        "command": push_command(queue, _name(job), "{…}", options),
+        "rest": push_curl(queue, _name(job), "…", options),
+    }
+
+
+def _name(job: QueuedJob) -> dict[str, str]:
+    return {"mount": job.mount, "name": job.script}

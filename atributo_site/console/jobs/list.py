@@ -1,0 +1,195 @@
+"""Jobs: state tabs with counts, a search with qualifiers, pages by key.
+
+Columns of the list of jobs: which there are, and which the address asks for.
+
+The beginning of each job's data, for lists: without secrets, and nothing long is read.
+"""
+
+import json
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db.models import Case, F, JSONField, OuterRef, Subquery, TextField, When
+from django.db.models.functions import Cast, Length
+from django.http import HttpRequest, HttpResponse, QueryDict
+
+from atributo_site.console.base.saved_views import views_of
+from atributo_site.console.base.screen import Screen
+from atributo_site.console.jobs.query import Query, equivalents
+from atributo_site.console.jobs.state import job_state
+from atributo_site.core.models.clock import database_now
+from atributo_site.permissions import may
+from atributo_site.web.pagination import capped_count, page_by_key, said_count
+from queues.logic.search_query import QUALIFIERS, written
+from queues.models import Queue, QueuedJob, Script
+from queues.queries.presenters import masked_by_schema
+from queues.queries.states import STATES
+
+TITLES = {
+    "state": "State",
+    "script": "Script",
+    "data": "Data",
+    "queue": "Queue",
+    "attempt": "Attempt",
+    "when": "When",
+    "pushed": "Pushed",
+    "by": "Pushed by",
+    "runs": "Runs",
+    "sticky": "Sticky key",
+    "instance": "Instance",
+    "unique": "Unique key",
+}
+USUAL = {"state", "script", "data", "queue", "attempt", "when"}
+NUMBERS = {"attempt", "runs"}
+
+
+class Column(NamedTuple):
+    name: str
+    title: str
+    shown: bool
+
+    @property
+    def is_number(self) -> bool:
+        return self.name in NUMBERS
+
+
+class Columns(NamedTuple):
+    all: list[Column]
+    asked: bool
+
+    @property
+    def shown(self) -> list[Column]:
+        return [column for column in self.all if column.shown]
+
+    def has(self, name: str) -> bool:
+        return any(column.name == name for column in self.shown)
+
+
+def columns(given: QueryDict) -> Columns:
+    """The usual ones, unless the address names others that exist."""
+    asked = TITLES.keys() & set(given.getlist("columns"))
+    shown = asked or USUAL
+    return Columns([Column(name, TITLES[name], name in shown) for name in TITLES], bool(asked))
+
+
+READ = 2_000  # characters; the page of the job shows what is longer
+SHOWN = 80
+LONG = "long, see its page"
+
+
+def with_beginnings(jobs: Any) -> Any:
+    """The same rows with their data, where it is short, and the schema that marks secrets."""
+    script = Script.objects.filter(service__mount=OuterRef("mount"), name=OuterRef("script"))
+    return jobs.annotate(
+        data_size=Length(Cast("data", TextField())),
+        short_data=Case(When(data_size__lte=READ, then=F("data")), output_field=JSONField()),
+        script_schema=Subquery(script.values("schema")[:1]),
+    )
+
+
+def beginning(job: QueuedJob) -> str:
+    """Of a job with its beginning, as a person would jot it down: to: ada, subject: Hello."""
+    if (job.data_size or 0) > READ:  # type: ignore[attr-defined]
+        return LONG
+    data = masked_by_schema(job.short_data, job.script_schema)  # type: ignore[attr-defined]
+    if isinstance(data, dict):
+        said = ", ".join(f"{name}: {_value(value)}" for name, value in data.items())
+    else:
+        said = "" if data is None else _value(data)
+    return said if len(said) <= SHOWN else f"{said[: SHOWN - 1]}…"
+
+
+def _value(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+PAGE = 50
+SUGGESTED = 40
+
+
+class Jobs(Screen):
+    actions = {"GET": "job.view"}
+    template_name = "console/jobs/list.html"
+    title = "Jobs"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        now = database_now()
+        query = Query(request.GET, now)
+        if query.wrong:
+            return self.show(400, query=query, tabs=tabs(query), columns=columns(request.GET))
+        found = query.found()
+        chosen = columns(request.GET)
+        page = page_by_key(
+            _listed(found.jobs, chosen.has("data")),
+            after=request.GET.get("after", ""),
+            before=request.GET.get("before", ""),
+            size=PAGE,
+            keys_first=True,
+        )
+        counts = tab_counts(query)
+        here = next(tab for tab in counts if tab["current"])
+        return self.show(
+            now=now,
+            query=query,
+            tabs=counts,
+            here=here,
+            floor=found.floor,
+            page=page,
+            is_part=bool(request.GET.keys() - {"columns"}),
+            rows=[_row(job, chosen.has("data"), now) for job in page.rows],
+            columns=chosen,
+            suggestions=suggestions(),
+            qualifiers=QUALIFIERS,
+            views=views_of(request, "jobs"),
+            may_operate=may(request.user, "job.operate"),
+            may_push=may(request.user, "job.push"),
+            same=equivalents(query),
+        )
+
+
+def _listed(jobs: Any, has_data: bool) -> Any:
+    rows = jobs.select_related("queue").defer("data", "result")
+    return with_beginnings(rows) if has_data else rows
+
+
+def _row(job: QueuedJob, has_data: bool, now: datetime) -> dict[str, Any]:
+    data = beginning(job) if has_data else ""
+    return {"job": job, "state": job_state(job, now), "data": data}
+
+
+def tabs(query: Query) -> list[dict[str, Any]]:
+    """All, then each state; not counted yet."""
+    return [
+        {"state": state, "name": state or "all", "said": "", "current": state == query.state}
+        for state in ("", *STATES)
+    ]
+
+
+def tab_counts(query: Query) -> list[dict[str, Any]]:
+    """The same, counted no further than is said."""
+    return [
+        {**tab, "said": said_count(capped_count(query.found(tab["state"]).jobs, by_key=True))}
+        if tab["current"] or query.counted
+        else tab
+        for tab in tabs(query)
+    ]
+
+
+def queue_names() -> list[str]:
+    names = Queue.objects.existing().order_by("name").values_list("name", flat=True)
+    return list(names[:SUGGESTED])
+
+
+def suggestions() -> list[str]:
+    """What the search box offers: queues and scripts that exist."""
+    scripts = Script.objects.order_by("service__mount", "name")
+    offered = scripts.values_list("service__mount", "name")[:SUGGESTED]
+    return [
+        *(written("queue", name) for name in queue_names()),
+        *(written("script", f"{mount}/{name}") for mount, name in offered),
+    ]
+
+
+def five(jobs: Any, now: datetime) -> list[dict[str, Any]]:
+    """The newest five, to be named before all are touched."""
+    return [_row(job, True, now) for job in _listed(jobs, True).order_by("-pk")[:5]]

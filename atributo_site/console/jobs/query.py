@@ -1,0 +1,116 @@
+"""What the address of a list of jobs asks for, and the same from a terminal."""
+
+from datetime import datetime
+from shlex import quote
+from typing import Any
+from urllib.parse import urlencode
+
+from django.core.exceptions import BadRequest
+
+from atributo_site.console.base.forms import BadMoment, moment
+from atributo_site.console.base.terminal import curl
+from atributo_site.web.pagination import whole
+from queues.queries.search import Found, Period, answered_by_index, search
+from queues.queries.states import STATES
+
+LONGEST = 500
+FLAGS = {
+    "text": "--query",
+    "state": "--state",
+    "fingerprint": "--fingerprint",
+    "since": "--since",
+    "until": "--until",
+}
+
+
+class Query:
+    """What the address asks for."""
+
+    def __init__(self, given: Any, now: datetime) -> None:
+        self.text = given.get("q", "").strip()[:LONGEST]
+        self.state = given.get("state", "") if given.get("state", "") in STATES else ""
+        self.fingerprint = given.get("fingerprint", "")[:16]
+        self.upto = whole(given.get("upto", ""))
+        self.since, self.until = (given.get(name, "").strip()[:40] for name in ("since", "until"))
+        self.now = now
+
+    def found(self, state: str | None = None) -> Found:
+        return search(
+            self.text,
+            state=self.state if state is None else state,
+            fingerprint=self.fingerprint,
+            newest=self.upto,
+            ended=self.period,
+            now=self.now,
+        )
+
+    @property
+    def wrong(self) -> str:
+        """What is no moment, in words."""
+        try:
+            self._ends()
+        except BadMoment as error:
+            return str(error)
+        return ""
+
+    @property
+    def period(self) -> Period | None:
+        """When the jobs must have ended."""
+        try:
+            found = self._ends()
+        except BadMoment as error:
+            raise BadRequest(str(error)) from error
+        return found if any(found) else None
+
+    def _ends(self) -> Period:
+        return moment(self.since, self.now), moment(self.until, self.now)
+
+    @property
+    def narrow(self) -> bool:
+        """Whether anything but the state is asked for."""
+        return bool(self.text or self.fingerprint or self.since or self.until)
+
+    @property
+    def counted(self) -> bool:
+        """Whether an index counts every state, not only the one that is shown."""
+        return answered_by_index(self.text) and self.period is None
+
+    def said(self) -> str:
+        parts = [
+            self.state,
+            self.text,
+            self.fingerprint and f"error {self.fingerprint}",
+            self.since and f"ended since {self.since}",
+            self.until and f"ended before {self.until}",
+        ]
+        return " · ".join(part for part in parts if part) or "every job"
+
+    def stored(self) -> dict[str, str]:
+        """As an operation keeps it: ages have become moments."""
+        names = ("text", "state", "fingerprint")
+        given = {name: getattr(self, name) for name in names if getattr(self, name)}
+        ends = zip(("since", "until"), self.period or (), strict=False)
+        return given | {name: at.isoformat() for name, at in ends if at is not None}
+
+    def address(self) -> dict[str, str]:
+        """What leads here again."""
+        names = {"q": "text", "state": "state", "fingerprint": "fingerprint"}
+        named = {**names, "since": "since", "until": "until"}
+        given = {name: getattr(self, attribute) for name, attribute in named.items()}
+        return {name: value for name, value in given.items() if value}
+
+
+def equivalents(query: Query) -> dict[str, str]:
+    """The same search; the command looks no further back."""
+    stored = query.stored()
+    upto = {} if query.upto is None else {"upto": str(query.upto)}
+    given = urlencode(stored | upto)
+    return {
+        "command": "" if upto else " ".join(["manage.py queued_jobs list", *flags(stored)]),
+        "rest": curl(f"/api/v1/jobs{given and f'?{given}'}"),
+    }
+
+
+def flags(stored: dict[str, str]) -> list[str]:
+    """A query as a command takes it."""
+    return [f"{flag} {quote(stored[name])}" for name, flag in FLAGS.items() if name in stored]

@@ -1,0 +1,33 @@
+"""The word for how a job is: what the API calls pending is waiting, delayed, retrying or paused."""
+
+from datetime import datetime
+from typing import Any
+
+from atributo_site.web.format import duration
+from queues.logic.repeats import runs_said, until_said
+
+
+def job_state(job: Any, now: datetime) -> str:
+    if job.status == "pending":
+        return _pending(job, now)
+    if job.status == "progress":
+        return "running"
+    return "aborted" if job.aborted_at is not None else job.status
+
+
+def _pending(job: Any, now: datetime) -> str:
+    if job.paused:
+        return "paused"
+    if job.due_at <= now:
+        return "waiting"
+    return "retrying" if job.run_failures else "delayed"
+
+
+def repeats_said(job: Any, now: datetime) -> str:
+    """«every 5 s until tomorrow 14:00, 37 of ∞»; nothing for a job that runs once."""
+    if job.repeat_times == 0:
+        return ""
+    said = duration(job.repeat_delay_ms / 1000).replace(".0 s", " s")
+    every = f"every {said}" if job.repeat_delay_ms else "again and again, at once"
+    until = f" until {until_said(job.repeat_until, now)}" if job.repeat_until else ""
+    return f"{every}{until}, {runs_said(job.repeat_times, job.runs)}"

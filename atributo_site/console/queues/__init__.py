@@ -1,0 +1,1 @@
+"""The screens of queues: the list, one queue, its settings and switches."""

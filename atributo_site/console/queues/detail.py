@@ -1,0 +1,100 @@
+"""One queue: what runs and waits in it, how it went, and what can be set."""
+
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+
+from atributo_site.console.base.charts import charts
+from atributo_site.console.base.screen import Screen
+from atributo_site.console.queues.list import (
+    AWAY_SAID,
+    PAGE,
+    START_SAID,
+    lines,
+    queue_or_404,
+    rights,
+)
+from atributo_site.core.models import Event, Lease
+from atributo_site.core.models.clock import database_now
+from atributo_site.core.text import pluralize
+from atributo_site.web.pagination import capped_count
+from queues.catalogue import MOST_DAYS
+from queues.logic.absence import WhenAway
+from queues.logic.lateness import TARGET_AGE_SECONDS, target_age
+from queues.logic.search_query import written
+from queues.models import Queue, Slot
+from queues.models.queue import MOST_TARGET_AGE_SECONDS, MOST_WORKERS
+from queues.queries.counters import within_ms
+from queues.queries.search import search
+
+SHARES = (0.5, 0.95, 0.99)
+
+
+class OneQueue(Screen):
+    actions = {"GET": "queue.view"}
+    template_name = "console/queues/detail.html"
+
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        queue = queue_or_404(name)
+        now = database_now()
+        (line,) = lines([queue.pk], now)
+        self.title = name
+        drawn = charts(request.GET.get("range", ""), now, queue)
+        return self.show(
+            now=now,
+            queue=line,
+            row=queue,
+            failed=failed_count(queue, now),
+            charts=drawn,
+            times=times(drawn["buckets"]) if drawn["ran"] else None,
+            slots=Slot.objects.live().filter(queue=queue).order_by("number")[:PAGE],
+            nobody=nobody(queue, Lease.objects.held().filter(role__startswith="worker/").count()),
+            events=Event.objects.newest_first().filter(subject=f"queue:{name}")[:10],
+            rights=rights(request),
+            **settings_of(queue),
+        )
+
+
+def failed_count(queue: Queue, now: datetime) -> int:
+    """All that are kept, as the list of jobs counts them."""
+    found = search(written("queue", queue.name), state="failed", now=now)
+    return capped_count(found.jobs, by_key=True)
+
+
+def settings_of(queue: Queue) -> dict[str, Any]:
+    """What its forms say and allow."""
+    return {
+        "policies": list(WhenAway),
+        "away_said": AWAY_SAID[queue.when_away].format(queue.away_seconds),
+        "most_workers": MOST_WORKERS,
+        "target_age": target_age(queue.target_age_seconds),
+        "default_target_age": TARGET_AGE_SECONDS,
+        "most_target_age": MOST_TARGET_AGE_SECONDS,
+        "most_days": MOST_DAYS,
+        "start_said": START_SAID[queue.record_start],
+    }
+
+
+def nobody(queue: Queue, workers: int) -> dict[str, str]:
+    """What it means that no worker runs a job of it: each worker serves every queue."""
+    if not workers:
+        detail = "Its jobs wait until one runs; each serves every queue:"
+        return {"title": "No worker is there", "detail": detail, "command": "manage.py worker"}
+    there = pluralize(workers, "worker serves", "workers serve")
+    detail = f"{there} every queue; the next that is free takes what is due."
+    if queue.paused:
+        detail = "It is paused: nothing new starts."
+    return {"title": "No worker runs a job of it now", "detail": detail}
+
+
+def times(buckets: dict[str, int]) -> list[dict[str, Any]]:
+    """What share of the jobs waited and ran at most how long, from the counters."""
+    return [
+        {
+            "share": f"{share:.0%}",
+            "wait": within_ms(buckets, "wait", share),
+            "run": within_ms(buckets, "run", share),
+        }
+        for share in SHARES
+    ]

@@ -1,0 +1,160 @@
+"""One script: a form made from its schema, run now or pushed, and its last runs."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+import queues
+from atributo_site.console.base.screen import Screen
+from atributo_site.console.jobs.journal import journals
+from atributo_site.console.push.form import TWIN, PushForm, queue_names, twin_of
+from atributo_site.console.push.schema_form import SchemaForm, pretty
+from atributo_site.console.services import script_runs
+from atributo_site.console.services.script_runs import last_runs
+from atributo_site.console.services.terminal import address, given_data, terminal
+from atributo_site.core.models.clock import database_now
+from atributo_site.permissions import may
+from queues import audited
+from queues.errors import BadPush, DataRefused, NoWorker, QueueNotFound, ScriptNotFound
+from queues.jobs.schema import check
+from queues.models import Script
+
+FORGOTTEN = "What came of that run is kept for a day, and no longer there."
+NEVER_PUSHED = "A dry run runs now and is never pushed: choose one of the two."
+TOO_LONG = "That is too much for an address."
+
+
+class OneScript(Screen):
+    actions = {"GET": "service.view", "POST": "script.run"}
+    template_name = "console/services/script.html"
+
+    def get(self, request: HttpRequest, mount: str, name: str) -> HttpResponse:
+        script = script_or_404(mount, name)
+        if "ran" in request.GET:
+            return self._came(script, request.GET["ran"])
+        data = _prefilled(request, script)
+        return self.shown(script, SchemaForm(script.schema, data), data=data)
+
+    def post(self, request: HttpRequest, mount: str, name: str) -> HttpResponse:
+        """Run it now; what came of it has an address, so that a reload runs nothing."""
+        script = script_or_404(mount, name)
+        form, push, data = SchemaForm(script.schema), PushForm.filled(request.POST), None
+        try:
+            data = form.read(request.POST)
+            if request.POST.get("link") == "yes":
+                return self._linked(script, form, data, push)
+            word = script_runs.run(request.user, script, data, dry_run=self._is_dry())
+        except DataRefused as error:
+            form.refuse(error)
+            return self.shown(script, form, push=push, data=data, status=400)
+        except NoWorker as error:
+            form.error = str(error)
+            return self.shown(script, form, push=push, data=data, status=503)
+        filled = address(script, None, push, ran=word)
+        return redirect(filled or address(script, None, PushForm.filled({}), ran=word))
+
+    def _linked(self, script: Script, form: SchemaForm, data: Any, push: PushForm) -> HttpResponse:
+        """Nothing is run: the same page, at an address that fills it in."""
+        if link := address(script, data, push):
+            return redirect(link)
+        form.error = TOO_LONG
+        return self.shown(script, form, push=push, data=data, status=400)
+
+    def _came(self, script: Script, word: str) -> HttpResponse:
+        came = script_runs.kept(script, word)
+        if came is None:
+            messages.warning(self.request, FORGOTTEN)
+            return redirect("script", script.service.mount, script.name)
+        data = came["data"]
+        return self.shown(script, SchemaForm(script.schema, data), came=came, data=data)
+
+    def _is_dry(self) -> bool:
+        return self.request.POST.get("dry_run") == "yes"
+
+    def shown(
+        self,
+        script: Script,
+        form: SchemaForm,
+        *,
+        push: PushForm | None = None,
+        came: dict[str, Any] | None = None,
+        data: Any = None,
+        status: int = 200,
+    ) -> HttpResponse:
+        now = database_now()
+        mount = script.service.mount
+        push = push or PushForm.filled(self.request.GET)
+        self.title = f"{mount}/{script.name}"
+        wrote = came.get("transactions", []) if came else []
+        is_given = data is not None or push.is_bound
+        return self.show(
+            status,
+            now=now,
+            script=script,
+            service=script.service,
+            whole_name=f"{mount}/{script.name}",
+            schema_text=pretty(script.schema),
+            form=form,
+            push=push,
+            queue_names=queue_names(),
+            came=came,
+            journals=list(journals(wrote).values()),
+            runs=last_runs(script, now),
+            terminal=terminal(script, data, push),
+            address=address(script, data, push) if is_given else "",
+            may_run=may(self.request.user, "script.run"),
+            may_push=may(self.request.user, "job.push"),
+        )
+
+
+class Push(OneScript):
+    """The same form, pushed into a queue."""
+
+    actions = {"POST": "job.push"}
+
+    def post(self, request: HttpRequest, mount: str, name: str) -> HttpResponse:
+        script = script_or_404(mount, name)
+        form, push, data = SchemaForm(script.schema), PushForm(request.POST), None
+        try:
+            data = form.read(request.POST)
+            check(script.schema, data)
+            if self._is_dry():
+                form.error = NEVER_PUSHED
+            elif push.is_valid():
+                return self._pushed(script, data, push)
+        except DataRefused as error:
+            form.refuse(error)
+        except (BadPush, QueueNotFound) as error:
+            form.error = str(error)
+        return self.shown(script, form, push=push, data=data, status=400)
+
+    def _pushed(self, script: Script, data: Any, push: PushForm) -> HttpResponse:
+        queue = queues.get(push.cleaned_data["queue"])
+        name = {"mount": script.service.mount, "name": script.name}
+        twin = twin_of(push)
+        job_id = audited.push(queue.name, name, data, push.options())
+        if job_id == twin:
+            messages.warning(self.request, TWIN)
+        else:
+            messages.success(self.request, f"Pushed into {queue.name}.")
+        return redirect("job", job_id)
+
+
+def script_or_404(mount: str, name: str) -> Script:
+    scripts = Script.objects.select_related("service")
+    script = scripts.filter(service__mount=mount, name=name).first()
+    if script is None:
+        raise ScriptNotFound(f"There is no script {name} at {mount}.", script=name)
+    return script
+
+
+def _prefilled(request: HttpRequest, script: Script) -> Any:
+    given = given_data(request)
+    if not given:
+        return None
+    try:
+        return SchemaForm(script.schema).read(given)
+    except DataRefused:
+        return None

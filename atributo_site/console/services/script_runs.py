@@ -1,0 +1,172 @@
+"""The last runs of a script: jobs that were pushed, and what people ran at once.
+
+A script that is run now, and what came of it: kept for a day, with an address of its own.
+"""
+
+import json
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from operator import attrgetter
+from typing import Any
+
+from django.core import signing
+
+from atributo_site.console.jobs.state import job_state
+from atributo_site.core.events import Actor, acting
+from atributo_site.core.models import Event
+from atributo_site.core.redaction import unfilled, without
+from atributo_site.models import IdempotencyKey
+from atributo_site.web.pagination import newest_by_key
+from queues.audited import run_script
+from queues.errors import ScriptFailed, ScriptStillRuns
+from queues.models import QueuedJob, Script
+from queues.queries.presenters import masked_by_schema
+from queues.queries.redaction import hiding
+from queues.worker import script_runs
+from queues.worker.run_now import Ran
+
+SALT = "atributo.script_run"
+MOST_LINES = 500
+MOST_PUSHES = 100
+LARGEST = 200_000
+TOO_LARGE = "too large to be kept"
+
+
+def run(user: Any, script: Script, data: Any, *, dry_run: bool) -> str:
+    """Run it; the word by which `kept` finds what came of it."""
+    try:
+        ran = run_script(script.service.mount, script.name, data, dry_run=dry_run)
+    except ScriptStillRuns as error:
+        came = {"key": error.key, "lines": []}
+    except ScriptFailed as error:
+        came = _failed(error)
+    else:
+        came = _ended(ran)
+    return _keep(user, script, data, {**came, "dry_run": dry_run})
+
+
+def kept(script: Script, word: str) -> dict[str, Any] | None:
+    """None when it is no word of ours, of another script, or too long ago."""
+    try:
+        pk = signing.loads(word, salt=SALT)
+    except signing.BadSignature:
+        return None
+    row = IdempotencyKey.objects.select_related("user").filter(pk=pk).first()
+    if row is None:
+        return None
+    came = json.loads(row.body)
+    if came["script"] != _name(script):
+        return None
+    if "key" in came:
+        came |= _looked_up(script, came["key"], row.user.get_username())
+    return {**came, "at": row.created_at, "by": row.user.get_username()}
+
+
+def _looked_up(script: Script, key: str, user: str) -> dict[str, Any]:
+    """What has become of a run that took longer than anybody waits for."""
+    with acting(Actor(user)):
+        run = script_runs.found(key)
+    if run.answer is None:
+        return {"is_running": True}
+    data = None if run.work["data"] is None else json.loads(run.work["data"])
+    try:
+        came = _ended(script_runs.ran_of(run.answer))
+    except ScriptFailed as error:
+        came = _failed(error)
+    return _without_secrets(script, data, came)
+
+
+def _ended(ran: Ran) -> dict[str, Any]:
+    return {
+        "seconds": ran.seconds,
+        "result": ran.result,
+        "lines": ran.lines,
+        "transactions": ran.transactions,
+        "pushes": ran.pushes,
+    }
+
+
+def _failed(error: ScriptFailed) -> dict[str, Any]:
+    return {
+        "error": str(error),
+        "status": error.status_code,
+        "traceback": error.facts.get("traceback", ""),
+        "lines": error.facts.get("lines", []),
+    }
+
+
+def _keep(user: Any, script: Script, data: Any, came: dict[str, Any]) -> str:
+    story = {**_without_secrets(script, data, came), "script": _name(script)}
+    key = f"ran {secrets.token_urlsafe(16)}"  # a space is in no key that a client may send
+    row = IdempotencyKey.objects.create(user=user, key=key, status=200, body=json.dumps(story))
+    return signing.dumps(row.pk, salt=SALT)
+
+
+def _without_secrets(script: Script, data: Any, came: dict[str, Any]) -> dict[str, Any]:
+    """Whoever may look at the script may be shown the address."""
+    shown = masked_by_schema(data, script.schema)
+    story = without(masked_by_schema(came, None), hiding([script]).met_with(data))
+    return {
+        **story,
+        "data": _small(unfilled(shown), None),
+        "result": _small(story.get("result"), TOO_LARGE),
+        "lines": story["lines"][-MOST_LINES:],
+        "pushes": [_small(push, {}) for push in story.get("pushes", [])[:MOST_PUSHES]],
+    }
+
+
+def _small(value: Any, otherwise: Any) -> Any:
+    return value if len(json.dumps(value)) <= LARGEST else otherwise
+
+
+def _name(script: Script) -> list[str]:
+    return [script.service.mount, script.name]
+
+
+LAST_RUNS = 10
+LOOKED_AT = 100  # of the runs of all scripts of the service
+AT_ONCE = {"script.ran": "complete", "script.dry_ran": "complete", "script.failed": "failed"}
+
+
+@dataclass(frozen=True)
+class LastRun:
+    """Without a job it was run at once."""
+
+    at: datetime
+    state: str
+    error: str
+    job: QueuedJob | None = None
+    by: str = ""
+    seconds: float | None = None
+    dry_run: bool = False
+
+
+def last_runs(script: Script, now: datetime) -> list[LastRun]:
+    runs = [*_pushed(script, now), *_at_once(script)]
+    return sorted(runs, key=attrgetter("at"), reverse=True)[:LAST_RUNS]
+
+
+def _pushed(script: Script, now: datetime) -> list[LastRun]:
+    jobs = QueuedJob.objects.visible().of_script(script.service.mount, script.name)
+    newest = newest_by_key(jobs.select_related("queue").defer("data", "result"), LAST_RUNS)
+    return [LastRun(job.created_at, job_state(job, now), job.error, job) for job in newest]
+
+
+def _at_once(script: Script) -> list[LastRun]:
+    """As far as the browser's runs are among the newest events of the service."""
+    events = Event.objects.newest_first().filter(
+        subject=f"service:{script.service.mount}", kind__in=AT_ONCE
+    )
+    return [
+        LastRun(
+            event.at,
+            AT_ONCE[event.kind],
+            event.facts.get("error", ""),
+            by=event.actor,
+            seconds=event.facts.get("seconds"),
+            dry_run=event.kind == "script.dry_ran",
+        )
+        for event in events[:LOOKED_AT]
+        if event.facts.get("script") == script.name
+    ]

@@ -1,0 +1,63 @@
+"""A script's form as commands and curls, and as an address that fills it in."""
+
+import json
+import shlex
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from atributo_site.console.base.terminal import curl
+from atributo_site.console.push.form import DEFAULT_QUEUE, PushForm
+from atributo_site.console.push.schema_form import PREFIX, WHOLE, SchemaForm, example
+from atributo_site.console.push.terminal import push_command, push_curl
+from atributo_site.core.redaction import unfilled
+from queues.models import Script
+from queues.queries.presenters import masked_by_schema
+
+LONGEST_ADDRESS = 4000
+
+
+def terminal(script: Script, data: Any, push: PushForm) -> dict[str, str]:
+    """With the data that was given, without its secrets; otherwise with an example."""
+    schema, name = script.schema, {"mount": script.service.mount, "name": script.name}
+    shown = example(schema) if data is None else masked_by_schema(data, schema)
+    text = json.dumps(shown, ensure_ascii=False)
+    queue = push["queue"].value() or DEFAULT_QUEUE
+    options = push.options()
+    run = f"/api/v1/services/scripts/{quote(script.name, safe='')}"
+    return {
+        "run": shlex.join(["manage.py", "script", name["mount"], name["name"], "--data", text]),
+        "curl": curl(f"{run}?{urlencode({'mount': name['mount']})}", "POST", shown),
+        "push": push_command(queue, name, text, options),
+        "push_curl": push_curl(queue, name, shown, options),
+    }
+
+
+def address(script: Script, data: Any, push: PushForm, **more: str) -> str:
+    """The form filled in, without secrets; nothing when that is too long for an address."""
+    page = reverse("script", args=[script.service.mount, script.name])
+    typed = {**more, **_fields(script.schema, data), **push.given()}
+    found = f"{page}?{urlencode(typed)}" if typed else page
+    return found if len(found) <= LONGEST_ADDRESS else ""
+
+
+def _fields(schema: Any, data: Any) -> dict[str, str]:
+    if data is None:
+        return {}
+    shown = unfilled(masked_by_schema(data, schema))
+    form = SchemaForm(schema, shown)
+    if form.whole:
+        return {WHOLE: json.dumps(shown, ensure_ascii=False)}
+    texts = {
+        each.input_name: ("yes" if each.checked else "") if each.kind == "checkbox" else each.value
+        for each in form.fields
+    }
+    return {name: text for name, text in texts.items() if text}
+
+
+def given_data(request: HttpRequest) -> dict[str, str]:
+    """?data-to=… fills the form."""
+    names = (name for name in request.GET if name == WHOLE or name.startswith(PREFIX))
+    return {name: request.GET[name] for name in names}

@@ -1,0 +1,1 @@
+"""The screens of the system: health, integrity, processes, operations, settings, tokens."""

@@ -1,0 +1,76 @@
+"""Operations: what was asked for many jobs at once, how far it is, and what was refused."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+
+from atributo_site.console.base.screen import Screen
+from atributo_site.console.system.views import SystemScreen
+from atributo_site.core.models import Event
+from atributo_site.core.models.clock import database_now
+from atributo_site.permissions import may
+from atributo_site.web.pagination import page_by_key
+from queues.errors import OperationNotFound
+from queues.jobs import operations
+from queues.models import Operation
+
+PAGE = 50
+REFUSALS_SHOWN = 100
+
+
+class Operations(SystemScreen):
+    actions = {"GET": "operation.view"}
+    url_name = "system-operations"
+    template_name = "console/system/operations.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        after, before = (request.GET.get(name, "") for name in ("after", "before"))
+        page = page_by_key(Operation.objects.all(), after=after, before=before, size=PAGE)
+        return self.show(page=page, now=database_now())
+
+
+class OneOperation(SystemScreen):
+    actions = {"GET": "operation.view"}
+    url_name = "system-operations"
+    template_name = "console/system/operation.html"
+
+    def get(self, request: HttpRequest, pk: int) -> HttpResponse:
+        row = operation_or_404(pk)
+        self.title = f"Operation {row.pk}"
+        return self.show(
+            row=row,
+            refusals=row.refusals.all()[:REFUSALS_SHOWN],
+            matching=jobs_url(row.query),
+            events=Event.objects.newest_first().filter(subject=f"operation:{row.pk}")[:10],
+            now=database_now(),
+            may_operate=may(request.user, "operation.operate"),
+        )
+
+
+class AbortOperation(Screen):
+    actions = {"POST": "operation.operate"}
+
+    def post(self, request: HttpRequest, pk: int) -> HttpResponse:
+        if operations.abort(operation_or_404(pk).pk):
+            messages.success(request, "Stopped: what is done stays done, the rest is left alone.")
+        else:
+            messages.warning(request, "It had ended already.")
+        return redirect("operation", pk)
+
+
+def operation_or_404(pk: int) -> Operation:
+    row = Operation.objects.filter(pk=pk).first()
+    if row is None:
+        raise OperationNotFound(f"There is no operation {pk}.")
+    return row
+
+
+def jobs_url(query: dict[str, Any]) -> str:
+    """The list of jobs, asked with a stored query."""
+    known = {name: value for name, value in query.items() if name != "schedules"}
+    asked = {"q" if name == "text" else name: value for name, value in known.items()}
+    return f"{reverse('jobs')}?{urlencode(asked)}"

@@ -1,0 +1,78 @@
+"""The user's own REST tokens: make one, see it once, revoke it."""
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.db.transaction import atomic
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from atributo_site.console.base.screen import Screen
+from atributo_site.console.base.submit_once import FormTooOld, SentBefore, claim, new_number
+from atributo_site.console.system.views import SystemScreen
+from atributo_site.core.models.clock import database_now
+from atributo_site.models import TokenScope
+from atributo_site.web import tokens
+
+MADE_ALREADY = (
+    "Nothing was made: the form was sent already, and its token was shown then."
+    " If you have not kept it, revoke it and make another."
+)
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(max_length=tokens.LONGEST_NAME)
+    level = forms.ChoiceField()
+    days = forms.IntegerField(min_value=1, max_value=tokens.MOST_DAYS)
+
+    def __init__(self, user: Any, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["level"].choices = [  # type: ignore[attr-defined]
+            (level.value, level.value) for level in tokens.levels_of(user)
+        ]
+
+
+class Tokens(SystemScreen):
+    actions = {"GET": "token.own", "POST": "token.own"}
+    url_name = "system-tokens"
+    template_name = "console/system/tokens.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        first = {"days": settings.ATRIBUTO.token_days, "level": "view"}
+        return self._shown(TokenForm(request.user, initial=first))
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = TokenForm(request.user, request.POST)
+        if not form.is_valid():
+            return self._shown(form, status=400)
+        try:
+            made, text = self._made(form)
+        except SentBefore:
+            messages.warning(request, MADE_ALREADY)
+            return redirect("system-tokens")
+        except (tokens.TooManyTokens, FormTooOld) as error:
+            form.add_error(None, str(error))
+            return self._shown(form, status=409)
+        return self._shown(TokenForm(request.user), made=made, shown_once=text)
+
+    def _made(self, form: TokenForm) -> tuple[TokenScope, str]:
+        with atomic():
+            claim(self.request.user, self.request.POST.get("number", ""))
+            return tokens.make_token(self.request.user, **form.cleaned_data)
+
+    def _shown(self, form: TokenForm, status: int = 200, **context: Any) -> HttpResponse:
+        own = list(tokens.own_tokens(self.request.user))
+        number = new_number(self.request.user)
+        shown = {"form": form, "number": number, "tokens": own, "now": database_now()}
+        return self.show(status, **shown, **context)
+
+
+class RevokeToken(Screen):
+    actions = {"POST": "token.own"}
+
+    def post(self, request: HttpRequest, token_id: int) -> HttpResponse:
+        tokens.revoke(request.user, token_id)
+        messages.success(request, "The token is revoked; it works no longer.")
+        return redirect("system-tokens")

@@ -1,0 +1,1 @@
+"""The screens of transactions and documents: lists, details, locks, curators, actions."""

@@ -1,0 +1,43 @@
+"""Curators: who is active, who stands by, and what each sweep mended."""
+
+from django.http import HttpRequest, HttpResponse
+
+from allocation.transactions.curator.status import curators
+from atributo_site.console.transactions.list import TransactionsScreen
+from atributo_site.core.models import Event
+from atributo_site.core.models.clock import database_now
+from atributo_site.permissions import may
+from atributo_site.web.pagination import page_by_key
+
+KINDS = [
+    "curator.active",
+    "curator.handed_over",
+    "curator.repaired",
+    "curator.replaced",
+    "curator.resigned",
+]
+LOG = 30
+
+
+class Curators(TransactionsScreen):
+    actions = {"GET": "curator.view"}
+    url_name = "transactions-curators"
+    template_name = "console/transactions/curators.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        now = database_now()
+        running = curators(now)
+        page = page_by_key(
+            Event.objects.all(),
+            lambda events: events.of_kinds(KINDS),
+            after=request.GET.get("after", ""),
+            before=request.GET.get("before", ""),
+            size=LOG,
+        )
+        return self.show(
+            active=next((each for each in running if each["active"]), None),
+            standbys=[each for each in running if not each["active"]],
+            page=page,
+            may_hand_over=may(request.user, "curator.hand_over"),
+            now=now,
+        )

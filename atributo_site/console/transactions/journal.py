@@ -1,0 +1,156 @@
+"""A journal as people read it: each line with the key, and what it was and became.
+
+Changes as lines of a table: where, what stood there, what stands there; secrets hidden.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from allocation.transactions.logic.diff import MISSING, Change, Path, diff
+from allocation.transactions.logic.undo import Restore, plan
+from allocation.transactions.models import Document as Row
+from allocation.transactions.models import DocumentVersion, JournalEntry
+from atributo_site.core.redaction import MASK, looks_secret, masked
+
+MOST_LINES = 100
+LONGEST_TEXT = 2000
+LONGEST_VALUE = 20_000
+
+
+@dataclass(frozen=True)
+class Line:
+    """`before` is None for what was added, `after` for what was removed."""
+
+    path: str
+    kind: str  # added, removed, changed
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True)
+class Changes:
+    lines: list[Line]
+    more: int  # lines that are left out
+
+
+def changes(before: Any, after: Any) -> Changes:
+    """From one value to another; MISSING stands for a key that is not there."""
+    found = diff(before, after)
+    return Changes([_line(change) for change in found[:MOST_LINES]], len(found[MOST_LINES:]))
+
+
+def value_text(value: Any) -> tuple[str, int]:
+    """JSON for people, secrets hidden, and how many characters are left out."""
+    text = _json(masked(value))
+    return text[:LONGEST_VALUE], max(0, len(text) - LONGEST_VALUE)
+
+
+def brief_value(value: Any, longest: int = 140) -> str:
+    """The value on one line."""
+    text = json.dumps(masked(value), ensure_ascii=False)
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def path_text(path: Path) -> str:
+    """For example `tags[2].name`; nothing for the whole value."""
+    return "".join(map(_step, path)).removeprefix(".")
+
+
+def _line(change: Change) -> Line:
+    kinds = {change.before is MISSING: "added", change.after is MISSING: "removed"}
+    return Line(
+        path_text(change.path),
+        kinds.get(True, "changed"),
+        _shown(change.path, change.before),
+        _shown(change.path, change.after),
+    )
+
+
+def _step(step: str | int) -> str:
+    if isinstance(step, int):
+        return f"[{step}]"
+    return f".{step}" if step.isidentifier() else f"[{json.dumps(step, ensure_ascii=False)}]"
+
+
+def _shown(path: Path, value: Any) -> str | None:
+    if value is MISSING:
+        return None
+    secret = any(isinstance(step, str) and looks_secret(step) for step in path)
+    text = MASK if secret and value is not None else _json(masked(value))
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+MOST_PREVIEWED = 500
+
+
+@dataclass(frozen=True)
+class Written:
+    """One line of the journal; `changes` is None when its version is not kept any more."""
+
+    entry: JournalEntry
+    changes: Changes | None
+
+
+@dataclass(frozen=True)
+class Undone:
+    """What rolling back would do to one key, and what completing would leave there."""
+
+    document: Row
+    restored: bool
+    back: Changes
+    kept: Changes
+
+
+def written(entries: list[JournalEntry]) -> list[Written]:
+    """Two queries for any number of lines: the versions carry what the journal does not."""
+    versions = _versions(entries)
+    return [Written(entry, _changes(entry, versions)) for entry in entries]
+
+
+def undo_preview(transaction: int) -> list[Undone] | None:
+    """What each key gets back; None for a journal too long to be shown."""
+    journal = JournalEntry.objects.filter(transaction=transaction)
+    entries = list(journal.not_undone().order_by("id")[: MOST_PREVIEWED + 1])
+    if len(entries) > MOST_PREVIEWED:
+        return None
+    restores = plan(entry.write() for entry in entries)
+    documents = Row.objects.in_bulk([restore.key for restore in restores])
+    return [
+        _undone(document, restore)
+        for restore in restores
+        if (document := documents.get(restore.key)) is not None
+    ]
+
+
+def _undone(document: Row, restore: Restore) -> Undone:
+    now = _image(document.present, document.value)
+    then = _image(restore.image.present, restore.image.value)
+    restored = document.ref == restore.expected_ref
+    return Undone(document, restored, back=changes(now, then), kept=changes(then, now))
+
+
+def _versions(entries: list[JournalEntry]) -> dict[tuple[int, str], DocumentVersion]:
+    found = DocumentVersion.objects.filter(
+        document__in={entry.document_id for entry in entries},
+        ref__in={entry.after_ref for entry in entries},
+    )
+    return {(version.document_id, version.ref): version for version in found}
+
+
+def _changes(
+    entry: JournalEntry, versions: dict[tuple[int, str], DocumentVersion]
+) -> Changes | None:
+    before = _image(entry.before_present, entry.before_value)
+    if entry.action == JournalEntry.Action.DELETE:
+        return changes(before, MISSING)
+    version = versions.get((entry.document_id, entry.after_ref))
+    return None if version is None else changes(before, _image(version.present, version.value))
+
+
+def _image(present: bool, value: Any) -> Any:
+    return value if present else MISSING

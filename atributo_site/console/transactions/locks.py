@@ -1,0 +1,117 @@
+"""Locks: who holds which key, since when, until when, and who waits for it.
+
+The queued jobs whose attempts hold locks, and what becomes of a job that loses one.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from allocation.transactions.models import Lock, LockWait
+from atributo_site.console.base.saved_views import views_of
+from atributo_site.console.base.terminal import same_list
+from atributo_site.console.transactions.detail import life
+from atributo_site.console.transactions.list import PAGE, TransactionsScreen
+from atributo_site.core.models.clock import database_now
+from atributo_site.permissions import may
+from atributo_site.web.pagination import page_by_key
+from queues.logic.lifecycle import FOREVER
+from queues.models import AttemptTransaction, QueuedJob
+
+
+def jobs_of(transactions: Iterable[int]) -> dict[int, QueuedJob]:
+    """By transaction, one query for any number; those of scripts that run now have none."""
+    noted = AttemptTransaction.objects.filter(transaction__in=list(transactions))
+    rows = noted.select_related("job").defer("job__data", "job__result")
+    return {row.transaction: row.job for row in rows}
+
+
+def consequences(transaction: int) -> list[SafeString]:
+    """What a release does to the job of the holder; nothing where none is under way."""
+    job = jobs_of([transaction]).get(transaction)
+    if job is None or job.ended_at is not None:
+        return []
+    name = format_html('<a href="{}">{} {}</a>', job.get_absolute_url(), job.script, job.pk)
+    if runs_again(job):
+        said = "Its job will be tried again and may take the lock again; abort the job instead: {}."
+    else:
+        said = "Its job fails with that: {}."
+    return [format_html(said, name)]
+
+
+def runs_again(job: QueuedJob) -> bool:
+    """Whether another attempt or another run follows one that fails."""
+    forgiven = job.max_failures == FOREVER or job.run_failures < job.max_failures
+    return forgiven or job.repeat_times != 0
+
+
+MOST_WAITERS = 500
+FILTERS = {"collection": "document__collection", "key": "document__key"}
+
+
+class Locks(TransactionsScreen):
+    """The one held longest comes first."""
+
+    actions = {"GET": "lock.view"}
+    url_name = "transactions-locks"
+    template_name = "console/transactions/locks.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        wanted = {name: request.GET.get(name, "")[:255] for name in FILTERS}
+        page = page_by_key(
+            _filtered(Lock.objects.with_names(), wanted),
+            after=request.GET.get("after", ""),
+            before=request.GET.get("before", ""),
+            size=PAGE,
+            descending=False,
+        )
+        now = database_now()
+        return self.show(
+            page=page,
+            locks=held(page.rows, now),
+            wanted=wanted,
+            filtered=any(wanted.values()),
+            same=_same(wanted),
+            views=views_of(request, self.url_name),
+            may_release=may(request.user, "lock.release"),
+            now=now,
+        )
+
+
+def held(locks: list[Lock], now: datetime) -> list[dict[str, Any]]:
+    """Each lock with its holder's time and job and those who wait, by two more queries for all."""
+    waiting = waiters([lock.document_id for lock in locks])
+    jobs = jobs_of(lock.transaction_id for lock in locks)
+    return [
+        {
+            "lock": lock,
+            "life": life(lock.transaction, now),
+            "job": jobs.get(lock.transaction_id),
+            "waiters": waiting.get(lock.document_id, []),
+        }
+        for lock in locks
+    ]
+
+
+def waiters(documents: list[int]) -> dict[int, list[LockWait]]:
+    """The longest waiting first."""
+    waits = LockWait.objects.filter(document__in=documents).select_related("transaction")
+    found: dict[int, list[LockWait]] = {}
+    for wait in waits.order_by("since")[:MOST_WAITERS]:
+        found.setdefault(wait.document_id, []).append(wait)
+    return found
+
+
+def _same(wanted: dict[str, str]) -> dict[str, str]:
+    """The command knows no keys."""
+    command = "" if wanted["key"] else "manage.py locks list"
+    return same_list("/api/v1/locks", wanted, command, {"--collection": wanted["collection"]})
+
+
+def _filtered(locks: QuerySet, wanted: dict[str, str]) -> QuerySet:
+    return locks.filter(**{FILTERS[name]: text for name, text in wanted.items() if text})

@@ -1,0 +1,198 @@
+"""Read new events so that none is missed, whatever the order of commits.
+
+Marks: up to where a reader knows the events, as text that a client hands back.
+
+SQLite writes in the order of ids, so its mark is the last id: `i42`. PostgreSQL's ids are not
+in the order of commits, so its mark is the whole snapshot of the reading: `s10:20:12,15` says
+that every transaction below 20 has been read except 12 and 15, which were still open.
+
+Both numbers mean something in one database only. So a mark says where they come from, before
+the snapshot or behind the id: `s7709296587285868736.10:20:` by the cluster that counts the
+transactions, `i42.1790000000000000` by the moment of event 42, in microseconds.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.db import connections
+from django.db.models import BooleanField, F, Field, Func, Max, Q, TextField, Value
+
+from atributo_site.core.models import Event
+from atributo_site.core.retry import retry_busy
+
+ID = re.compile(r"i(?P<seen>\d{1,18})(?:\.(?P<origin>[1-9]\d{0,18}))?", re.ASCII)
+SNAPSHOT = re.compile(
+    r"s(?:(?P<origin>-?[1-9]\d{0,18})\.)?(?P<seen>\d{1,18}:\d{1,18}:(?:\d{1,18}(?:,\d{1,18})*)?)",
+    re.ASCII,
+)
+LONGEST = 8000  # characters
+
+
+@dataclass(frozen=True)
+class Mark:
+    """`seen` is read. Within `reading`, what comes up to `after` is read as well."""
+
+    seen: str
+    reading: str = ""
+    after: tuple[int, int] = (0, 0)
+    origin: int = 0  # not known
+
+    def __str__(self) -> str:
+        """Where to go on from; within a reading that is its start, so nothing is left out."""
+        if ":" in self.seen:
+            return f"s{self.origin}.{self.seen}" if self.origin else f"s{self.seen}"
+        return f"i{self.seen}.{self.origin}" if self.origin else f"i{self.seen}"
+
+
+def parsed(text: str) -> Mark | None:
+    """None for text that is no mark."""
+    if len(text) > LONGEST:
+        return None
+    found = ID.fullmatch(text) or SNAPSHOT.fullmatch(text)
+    if found is None or not _is_ordered(found["seen"]):
+        return None
+    return Mark(found["seen"], origin=int(found["origin"] or 0))
+
+
+def oldest_open(snapshot: str) -> int:
+    """Every transaction with a smaller number is over."""
+    return int(snapshot.partition(":")[0])
+
+
+def is_of_the_past(mark: Mark, newest: Mark) -> bool:
+    """False for a mark of the other database, or one from before a restored backup."""
+    if (":" in mark.seen) != (":" in newest.seen):
+        return False
+    return _end(mark.seen) <= _end(newest.seen)
+
+
+def _end(seen: str) -> int:
+    return int(seen.split(":")[1] if ":" in seen else seen)
+
+
+def _is_ordered(seen: str) -> bool:
+    """PostgreSQL refuses a snapshot whose open transactions are not inside it, in order."""
+    if ":" not in seen:
+        return True
+    start, end, listed = seen.split(":")
+    open_ones = [int(number) for number in listed.split(",") if number]
+    inside = all(int(start) <= number < int(end) for number in open_ones)
+    return 0 < int(start) <= int(end) and inside and open_ones == sorted(set(open_ones))
+
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def newest_mark(using: str = "default") -> Mark:
+    """All that is committed counts as read."""
+    if connections[using].vendor != "postgresql":
+        return _at(Event.objects.using(using).order_by("-id").first())
+    snapshot, cluster = retry_busy(lambda: _here(using), using, repeatable=True)
+    return Mark(snapshot, origin=cluster)
+
+
+def events_after(mark: Mark, limit: int, using: str = "default") -> tuple[list[Event], Mark]:
+    """At most `limit` events that the mark has not seen, and the mark that has seen them."""
+    if connections[using].vendor != "postgresql":
+        return _by_id(mark, limit, using)
+    snapshot, cluster = retry_busy(lambda: _here(using), using, repeatable=True)
+    if mark.origin != cluster:
+        return _over_a_restore(mark, mark.reading or snapshot, cluster, limit, using)
+    return _by_snapshot(mark, limit, using)
+
+
+def may_resume(mark: Mark, newest: Mark, using: str = "default") -> bool:
+    """False for a mark whose numbers say nothing about the events that are here."""
+    events = Event.objects.using(using)
+    if ":" in mark.seen and ":" in newest.seen and mark.origin != newest.origin:
+        return events.filter(cluster=mark.origin).exists()
+    if not is_of_the_past(mark, newest):
+        return False
+    if ":" in mark.seen or not mark.origin:
+        return True
+    return _at(events.filter(pk=int(mark.seen)).first()) == mark
+
+
+def _by_id(mark: Mark, limit: int, using: str) -> tuple[list[Event], Mark]:
+    events = list(Event.objects.using(using).filter(id__gt=int(mark.seen)).order_by("id")[:limit])
+    return events, _at(events[-1]) if events else mark
+
+
+def _at(event: Event | None) -> Mark:
+    """Ids are given out again after an older copy of the file came back, moments are not."""
+    if event is None:
+        return Mark("0")
+    return Mark(str(event.pk), origin=(event.at - EPOCH) // timedelta(microseconds=1))
+
+
+def _by_snapshot(mark: Mark, limit: int, using: str) -> tuple[list[Event], Mark]:
+    """Whose transaction the last snapshot did not see and this one does."""
+    unseen = Event.objects.using(using).filter(_unseen(mark) & _rest_of(mark))
+    rows = list(unseen.annotate(snapshot=CURRENT).order_by("writer", "id")[:limit])
+    return sorted(rows, key=lambda event: event.pk), _next(mark, rows, is_full=len(rows) == limit)
+
+
+def _unseen(mark: Mark) -> Q:
+    later = Q(cluster=mark.origin, writer__gte=oldest_open(mark.seen))
+    return later & ~Q(_visible_in(mark.seen))
+
+
+def _rest_of(mark: Mark) -> Q:
+    """What a reading that did not fit into one page has left."""
+    if not mark.reading:
+        return Q()
+    writer, last = mark.after
+    later = Q(writer__gt=writer) | Q(writer=writer, id__gt=last)
+    return later & Q(_visible_in(mark.reading)) & Q(writer__gte=writer)
+
+
+def _next(mark: Mark, rows: list[Any], *, is_full: bool) -> Mark:
+    reading = mark.reading or (rows[0].snapshot if rows else mark.seen)
+    if is_full:
+        return Mark(mark.seen, reading, (rows[-1].writer, rows[-1].pk), mark.origin)
+    return Mark(reading, origin=mark.origin)
+
+
+def _over_a_restore(
+    mark: Mark, reading: str, cluster: int, limit: int, using: str
+) -> tuple[list[Event], Mark]:
+    """A backup was restored since: what the mark has not seen there, and all that came here.
+
+    Numbers of transactions of one cluster say nothing in another one, but ids go on.
+    """
+    events = Event.objects.using(using)
+    last = events.filter(cluster=mark.origin).aggregate(last=Max("id"))["last"] or 0
+    elsewhere = Q(id__gt=last) & ~Q(cluster__in=[mark.origin, cluster])
+    here = Q(id__gt=last, cluster=cluster) & Q(_visible_in(reading))
+    unseen = events.filter(_unseen(mark) | elsewhere | here, id__gt=mark.after[1])
+    rows = list(unseen.order_by("id")[:limit])
+    if len(rows) == limit:
+        return rows, Mark(mark.seen, reading, (0, rows[-1].pk), mark.origin)
+    return rows, Mark(reading, origin=cluster)
+
+
+def _here(using: str) -> tuple[str, int]:
+    with connections[using].cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_current_snapshot()::text, (pg_control_system()).system_identifier"
+        )
+        return cursor.fetchone()
+
+
+def _cast(expression: F | Value, to: str) -> Func:
+    return Func(expression, template=f"(%(expressions)s)::text::{to}", output_field=Field())
+
+
+def _visible_in(snapshot: str) -> Func:
+    return Func(
+        _cast(F("writer"), "xid8"),
+        _cast(Value(snapshot), "pg_snapshot"),
+        function="pg_visible_in_snapshot",
+        output_field=BooleanField(),
+    )
+
+
+# Of the statement that it stands in, so that it goes with the rows that this one sees.
+CURRENT = Func(template="pg_current_snapshot()::text", output_field=TextField())

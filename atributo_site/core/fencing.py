@@ -1,0 +1,42 @@
+"""Fencing: whoever comes late writes nothing, and is counted."""
+
+from typing import Any
+
+import structlog
+from django.db import Error as DatabaseError
+from django.db.models import F
+from django.db.models.functions import Now
+from django.db.transaction import atomic
+
+from atributo_site.core.events import record
+from atributo_site.core.models.fence_count import FenceCount
+
+log = structlog.get_logger(__name__)
+
+
+def count_fenced(kind: str, subject: str, *, times: int = 1, **facts: Any) -> None:
+    """Tell that a late one was refused; that the telling fails must not make it worse."""
+    log.warning("late_one_refused", kind=kind, subject=subject, **facts)
+    try:
+        with atomic():
+            FenceCount.objects.get_or_create(kind=kind)
+            FenceCount.objects.filter(kind=kind).update(refused=F("refused") + times, last_at=Now())
+            record(f"{kind}.refused", subject, times=times, **facts)
+    except DatabaseError:
+        log.warning("refusal_not_recorded", kind=kind)
+
+
+def fenced() -> dict[str, dict[str, Any]]:
+    """How many of each kind were refused, and when the last one was."""
+    rows = {row.kind: row for row in FenceCount.objects.all()}
+    return {
+        kind: _shown(rows.get(kind) or FenceCount(kind=kind)) for kind in FenceCount.Kind.values
+    }
+
+
+def _shown(row: FenceCount) -> dict[str, Any]:
+    return {
+        "refused": row.refused,
+        "last_at": row.last_at,
+        "meaning": FenceCount.Kind(row.kind).label,
+    }

@@ -1,0 +1,46 @@
+"""The database's clock: the only one that decides when something has expired."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.db import connections
+from django.db.models import DateTimeField, ExpressionWrapper
+from django.db.models.functions import Now
+from django.utils.dateparse import parse_datetime
+from django.utils.timezone import make_aware
+
+from atributo_site.core.errors import ConnectionLost
+
+
+def database_now(using: str = "default") -> datetime:
+    """Read the clock once; pass the answer on as `now`."""
+    connection = connections[using]
+    sql = (
+        "SELECT clock_timestamp()"
+        if connection.vendor == "postgresql"
+        else "SELECT strftime('%Y-%m-%d %H:%M:%f', 'now')"
+    )
+    try:
+        value = _asked(sql, using)
+    except ConnectionLost:  # like any read, it is asked once more
+        if connection.in_atomic_block:
+            raise
+        value = _asked(sql, using)
+    return value if isinstance(value, datetime) else _aware(value)
+
+
+def _asked(sql: str, using: str) -> Any:
+    with connections[using].cursor() as cursor:
+        cursor.execute(sql)
+        return cursor.fetchone()[0]
+
+
+def from_now(seconds: float) -> ExpressionWrapper:
+    """An expression for the moment `seconds` from now, by the database's clock."""
+    return ExpressionWrapper(Now() + timedelta(seconds=seconds), output_field=DateTimeField())
+
+
+def _aware(text: str) -> datetime:
+    moment = parse_datetime(text)
+    assert moment is not None, text
+    return make_aware(moment, UTC)

@@ -1,0 +1,93 @@
+"""A process says that it lives: a lease of its own, renewed until it stops.
+
+Keep a presence alive beside a program that has a main loop of its own.
+"""
+
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import connection
+
+from atributo_site.core.errors import LeaseLost
+from atributo_site.core.leases import HeldLease, this_process
+from atributo_site.core.loops import Loop, Step
+from atributo_site.core.models import Lease
+
+
+class Presence:
+    """`step(now)` beats once; `facts` is what the dashboard shows of this process."""
+
+    def __init__(self, kind: str, name: str, *, seconds: float, beat_seconds: float) -> None:
+        self.role = f"{kind}/{name}"
+        self.holder = this_process()
+        self.seconds = seconds
+        self.beat_seconds = beat_seconds
+        self.facts: dict[str, Any] = {"pid": os.getpid(), "host": socket.gethostname()}
+        self._lease: HeldLease | None = None
+
+    def step(self, now: datetime) -> float:
+        """Renew, or take the role anew after a silence in which it expired."""
+        try:
+            self._beat()
+        except LeaseLost:
+            self._lease = None
+            self._beat()
+        return self.beat_seconds
+
+    def leave(self) -> None:
+        """A clean stop: free at once, so that nobody waits for an expiry."""
+        if self._lease:
+            self._lease.release()
+            self._lease = None
+
+    @property
+    def held(self) -> bool:
+        return self._lease is not None
+
+    def _beat(self) -> None:
+        if self._lease is None:
+            self._lease = HeldLease.take(self.role, self.holder, self.seconds, **self.facts)
+            return
+        self._lease.renew()
+        Lease.objects.filter(role=self.role, token=self._lease.token).update(facts=self.facts)
+
+
+def host_and_pid() -> str:
+    return f"{socket.gethostname()}-{os.getpid()}"
+
+
+def presence_of(kind: str, name: str) -> Presence:
+    env = settings.ATRIBUTO
+    return Presence(
+        kind,
+        name,
+        seconds=env.worker_lease_ms / 1000,
+        beat_seconds=env.worker_heartbeat_ms / 1000,
+    )
+
+
+@contextmanager
+def beating(presence: Presence, run: Callable[[datetime], float] | None = None) -> Iterator[None]:
+    """Beats in a thread, by `run` if given; leaves cleanly at the end."""
+    loop = Loop([Step("presence", run or presence.step)])
+    thread = threading.Thread(target=_beat, args=(loop, presence), name="presence", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        loop.stop()
+        thread.join(timeout=2)
+
+
+def _beat(loop: Loop, presence: Presence) -> None:
+    try:
+        loop.run()
+        presence.leave()
+    finally:
+        connection.close()

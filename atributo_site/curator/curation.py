@@ -1,0 +1,94 @@
+"""Curation: of any number of curators one is active, and only that one repairs."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db.transaction import atomic
+
+from atributo_site.core.errors import LeaseLost
+from atributo_site.core.events import record
+from atributo_site.core.fencing import count_fenced
+from atributo_site.core.leases import HeldLease, this_process
+from atributo_site.core.loops import Repair, Step
+
+ROLE = "curator"
+
+
+class Curation:
+    """`heartbeat` seeks or keeps the lease; the repairs run only while it is held."""
+
+    def __init__(self, name: str, repairs: Sequence[Repair]) -> None:
+        self.name = name
+        self.repairs = repairs
+        self.repaired: dict[str, int] = {}
+        self.lease: HeldLease | None = None
+        self._holder = this_process()
+        self._rests_until: datetime | None = None
+
+    def steps(self) -> list[Step]:
+        beat = Step("heartbeat", self.heartbeat)
+        return [beat, *(Step(repair.name, self._when_active(repair)) for repair in self.repairs)]
+
+    def heartbeat(self, now: datetime) -> float:
+        """Standbys look as often as the active one beats, so that a hand-over is seen at once."""
+        env = settings.ATRIBUTO
+        try:
+            if self._rests_until is None or now >= self._rests_until:
+                self._seek_or_keep(env.curator_heartbeat_timeout_ms / 1000)
+        except LeaseLost:
+            self._lose(now)
+        return env.curator_heartbeat_interval_ms / 1000
+
+    def resign(self) -> None:
+        """Hand over on a clean stop."""
+        if self.lease:
+            with atomic():
+                self.lease.release()
+                record("curator.resigned", self._subject)
+            self.lease = None
+
+    def sweep(self, now: datetime, repair: Repair) -> int:
+        """Run one repair under the held lease, and say so when it found something."""
+        assert self.lease is not None
+        self.lease.keep()
+        count = repair.run(now, self.lease)
+        if count:
+            self.repaired[repair.name] = self.repaired.get(repair.name, 0) + count
+            record("curator.repaired", self._subject, repair=repair.name, count=count)
+        return count
+
+    def _seek_or_keep(self, seconds: float) -> None:
+        if self.lease:
+            self.lease.renew()
+            return
+        with atomic():  # whoever sees that it is active sees it told
+            lease = HeldLease.take(ROLE, self._holder, seconds, name=self.name)
+            if lease:
+                record("curator.active", self._subject, epoch=lease.token)
+        self.lease = lease
+
+    def _lose(self, now: datetime, **facts: Any) -> None:
+        """Rest for a while: whoever was told to hand over must not be the first to ask again."""
+        self.lease = None
+        delay = timedelta(milliseconds=settings.ATRIBUTO.curator_inactivity_delay_ms)
+        self._rests_until = now + delay
+        record("curator.replaced", self._subject, **facts)
+        count_fenced("lease", self._subject, **facts)
+
+    def _when_active(self, repair: Repair) -> Callable[[datetime], float]:
+        def run(now: datetime) -> float:
+            mended = 0
+            if self.lease:
+                try:
+                    mended = self.sweep(now, repair)
+                except LeaseLost:
+                    self._lose(now, during=repair.name)
+            return repair.pause_after(mended)
+
+        return run
+
+    @property
+    def _subject(self) -> str:
+        return f"curator:{self.name}"

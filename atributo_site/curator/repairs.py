@@ -1,0 +1,66 @@
+"""What the curator mends on behalf of the site, and the list of what it mends everywhere."""
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models.functions import Now
+from django.db.transaction import atomic
+
+from allocation import repairs as allocation
+from allocation.transactions.curator import repairs as transactions
+from atributo_site.core.leases import HeldLease
+from atributo_site.core.loops import Repair
+from atributo_site.core.models import Event, Lease
+from atributo_site.core.models.clock import from_now
+from atributo_site.curator import integrity
+from atributo_site.rest import idempotency
+from atributo_site.web import tokens
+from pools import repairs as pools
+from queues.maintenance import repairs as queues
+
+BATCH = 1000
+PRESENCE_KEPT = timedelta(hours=1)
+
+
+def forget_old_events(now: datetime, lease: HeldLease) -> int:
+    before = from_now(-settings.ATRIBUTO.event_retention_days * 86400)
+    with atomic():
+        lease.guard()
+        old = Event.objects.filter(at__lt=before).order_by("at").values("pk")[:BATCH]
+        return Event.objects.filter(pk__in=list(old.values_list("pk", flat=True))).delete()[0]
+
+
+def forget_gone_processes(now: datetime, lease: HeldLease) -> int:
+    """Presences are named kind/name; roles without a slash keep their tokens for ever."""
+    gone = Lease.objects.filter(role__contains="/", expires_at__lt=Now() - PRESENCE_KEPT)
+    with atomic():
+        lease.guard()
+        return gone.filter(pk__in=list(gone.values_list("pk", flat=True)[:BATCH])).delete()[0]
+
+
+def forget_old_answers(now: datetime, lease: HeldLease) -> int:
+    """Answers kept for an Idempotency-Key, once nobody may ask for them again."""
+    with atomic():
+        lease.guard()
+        return idempotency.remove_expired(BATCH)
+
+
+def forget_expired_tokens(now: datetime, lease: HeldLease) -> int:
+    with atomic():
+        lease.guard()
+        return tokens.remove_expired(BATCH)
+
+
+REPAIRS = [
+    Repair("old events", forget_old_events, every_seconds=60, budget=BATCH),
+    Repair("gone processes", forget_gone_processes, every_seconds=60, budget=BATCH),
+    Repair("old answers", forget_old_answers, every_seconds=60, budget=BATCH),
+    Repair("expired tokens", forget_expired_tokens, every_seconds=3600, budget=BATCH),
+    Repair("integrity", integrity.check_next, every_seconds=5, budget=1),
+]
+
+
+def all_repairs() -> list[Repair]:
+    """Every room's repairs, in the order in which a sweep runs them."""
+    rooms = [*queues.REPAIRS, *transactions.REPAIRS, *allocation.REPAIRS, *pools.REPAIRS]
+    return [*rooms, *REPAIRS]

@@ -1,0 +1,1 @@
+"""How the whole is doing: health, metrics, what needs attention, what is stored."""

@@ -1,0 +1,37 @@
+"""Are the tables those of this release? Asked without loading a migration: it is cheap."""
+
+from pathlib import Path
+
+from django.apps import apps
+from django.db import DatabaseError, connection
+from django.db.migrations.recorder import MigrationRecorder
+
+from atributo_site.core.errors import AtributoError
+
+OURS = ("allocation", "queues", "pools", "atributo_site")
+
+
+class NotMigrated(AtributoError):
+    status_code = 503
+    code = "not_migrated"
+
+
+def check_migrated() -> None:
+    """Refuse to work on the tables of an older release; a database that is away is waited for."""
+    try:
+        applied = set(MigrationRecorder(connection).applied_migrations())
+    except DatabaseError:
+        return
+    pending = [each for each in _of_this_release() if each not in applied]
+    if pending:
+        raise NotMigrated(
+            f"{len(pending)} migrations are pending: `manage.py migrate` comes first."
+        )
+
+
+def _of_this_release() -> list[tuple[str, str]]:
+    return [
+        (label, file.stem)
+        for label in OURS
+        for file in (Path(apps.get_app_config(label).path) / "migrations").glob("[0-9]*.py")
+    ]

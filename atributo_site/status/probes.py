@@ -1,0 +1,82 @@
+"""The snapshot over REST, and /metrics for Prometheus.
+
+Probes: does the process live, may it take traffic?
+"""
+
+from typing import Any
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.http import require_safe
+from drf_spectacular.utils import OpenApiTypes, extend_schema
+from prometheus_client import CONTENT_TYPE_LATEST
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from atributo_site.core.models.clock import database_now
+from atributo_site.rest.endpoint import Endpoint
+from atributo_site.status.metrics import exposition
+from atributo_site.status.redis import redis_health
+from atributo_site.status.snapshot import snapshot
+from atributo_site.supervisor.startup import pending_migrations
+
+
+@require_safe
+def healthz(request: HttpRequest) -> HttpResponse:
+    """The process answers; nothing else is asked. The one port does not even ask Django."""
+    return alive()
+
+
+def alive() -> HttpResponse:
+    return HttpResponse("ok\n", content_type="text/plain")
+
+
+@require_safe
+def readyz(request: HttpRequest) -> JsonResponse:
+    """Ready means the database is there with all migrations; without Redis it is degraded."""
+    database = _database_state()
+    parts = {"database": database, "redis": redis_health().state}
+    return JsonResponse(parts, status=200 if database == "ok" else 503)
+
+
+def _database_state() -> str:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+        return "ok" if _migrated() else "migrations pending"
+    except DatabaseError:
+        return "down"
+
+
+_migrated_before = False
+
+
+def _migrated() -> bool:
+    """Once true it stays true for this process: new migrations come with new code."""
+    global _migrated_before
+    _migrated_before = _migrated_before or not pending_migrations()
+    return _migrated_before
+
+
+class Snapshot(Endpoint):
+    """The state of everything, as the dashboard shows it."""
+
+    actions = {"GET": "snapshot.view"}
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        return Response(snapshot(database_now()))
+
+
+class Metrics(Endpoint):
+    """For Prometheus; needs a token unless ATRIBUTO_METRICS_OPEN says otherwise."""
+
+    actions = {"GET": "metrics.view"}
+    schema = None
+
+    def get_permissions(self) -> Any:
+        return [] if settings.ATRIBUTO.metrics_open else super().get_permissions()
+
+    def get(self, request: Request) -> HttpResponse:
+        return HttpResponse(exposition(snapshot(database_now())), content_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,71 @@
+"""Is Redis there? It is only a doorbell, so «no» means degraded, not down.
+
+Does Redis answer? Asked at most every few seconds, so that no page waits for it twice.
+"""
+
+from dataclasses import asdict, dataclass
+
+import redis
+from django.conf import settings
+from django.core.cache import cache
+
+GOOD_POLICIES = {"noeviction", "volatile-lru", "volatile-ttl", "volatile-lfu", "volatile-random"}
+
+
+@dataclass(frozen=True)
+class RedisHealth:
+    state: str  # ok, degraded
+    detail: str
+    version: str = ""
+    policy: str = ""
+
+    def as_dict(self) -> dict[str, str]:
+        return asdict(self)
+
+
+def redis_health() -> RedisHealth:
+    client = redis.Redis.from_url(
+        settings.REDIS_URL,
+        socket_timeout=settings.REDIS_TIMEOUT_SECONDS,
+        socket_connect_timeout=settings.REDIS_TIMEOUT_SECONDS,
+        retry=None,
+    )
+    try:
+        return _examined(client.info())
+    except redis.RedisError as error:
+        return RedisHealth("degraded", f"Redis does not answer: {_short(error)}")
+    finally:
+        client.close()
+
+
+def _examined(info: dict) -> RedisHealth:
+    version = str(info.get("valkey_version") or info.get("redis_version", ""))
+    policy = str(info.get("maxmemory_policy", ""))
+    if policy not in GOOD_POLICIES:
+        detail = f"maxmemory-policy {policy} may drop messages; set it to noeviction."
+        return RedisHealth("degraded", detail, version, policy)
+    return RedisHealth("ok", f"Redis {version} answers.", version, policy)
+
+
+def _short(error: redis.RedisError) -> str:
+    """The first line, without the address: a URL may carry a password."""
+    return type(error).__name__ if "@" in str(error) else str(error).splitlines()[0][:200]
+
+
+KEY = "console:redis_trouble"
+REMEMBERED_SECONDS = 3
+
+
+def redis_trouble() -> str:
+    """What is wrong with Redis, or nothing."""
+    known = cache.get(KEY)
+    if known is None:
+        known = remember(redis_health().as_dict())
+    return known
+
+
+def remember(health: dict[str, str]) -> str:
+    """What somebody has just found out need not be asked again for the frame of the page."""
+    trouble = "" if health["state"] == "ok" else health["detail"]
+    cache.set(KEY, trouble, REMEMBERED_SECONDS)
+    return trouble

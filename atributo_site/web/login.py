@@ -1,0 +1,72 @@
+"""Log-in, log-out and the own password; each leaves an event."""
+
+from datetime import timedelta
+from typing import Any
+
+from axes.handlers.proxy import AxesProxyHandler
+from axes.helpers import get_cool_off
+from django.contrib.auth import views
+from django.contrib.auth.forms import AuthenticationForm
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse_lazy
+from django.utils.decorators import method_decorator
+from django.views.decorators.http import require_http_methods
+
+from atributo_site.core.events import Actor, acting, record
+
+LONGEST_NAME = 150
+
+
+@method_decorator(require_http_methods(["GET", "HEAD", "POST"]), name="dispatch")
+class LogIn(views.LoginView):
+    template_name = "admin/login.html"
+    redirect_authenticated_user = True
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        name = request.POST.get("username", "")[:LONGEST_NAME]
+        # Whoever is locked out may go on guessing, but not fill the table of events.
+        self.watched = AxesProxyHandler.is_allowed(request, {"username": name})
+        return super().post(request, *args, **kwargs)
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        self._record("user.logged_in", form.get_user().get_username())
+        return super().form_valid(form)
+
+    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
+        name = form.cleaned_data.get("username", "")[:LONGEST_NAME]
+        if self.watched and name:
+            self._record("user.login_failed", name)
+        return super().form_invalid(form)
+
+    def _record(self, kind: str, name: str) -> None:
+        with acting(Actor(name, "browser", self.request.request_id)):  # type: ignore[attr-defined]
+            record(kind, f"user:{name}", address=self.request.META.get("REMOTE_ADDR", ""))
+
+
+class LogOut(views.LogoutView):
+    next_page = "admin:login"
+    http_method_names = ["post", "options"]
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.user.is_authenticated:
+            record("user.logged_out", f"user:{request.user.get_username()}")
+        return super().post(request, *args, **kwargs)
+
+
+class PasswordChange(views.PasswordChangeView):
+    template_name = "registration/password_change_form.html"
+    success_url = reverse_lazy("admin:password_change_done")
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        record("user.password_changed", f"user:{self.request.user.get_username()}")
+        return super().form_valid(form)
+
+
+def locked_out(request: HttpRequest, response: HttpResponse, credentials: Any) -> HttpResponse:
+    """Too many wrong passwords: say how long it takes until the next try counts."""
+    wait = get_cool_off(request) or timedelta(hours=1)
+    seconds = int(wait.total_seconds())
+    page = render(request, "admin/locked_out.html", {"minutes": seconds // 60}, status=429)
+    page["Retry-After"] = str(seconds)
+    return page

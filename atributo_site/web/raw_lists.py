@@ -1,0 +1,171 @@
+"""Raw lists at /admin/: every row of a table, by the table of permissions, at any size."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.admin.filters import FieldListFilter, SimpleListFilter
+from django.contrib.admin.views.main import ChangeList
+from django.core.exceptions import BadRequest
+from django.core.paginator import Paginator
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.urls import URLPattern
+from django.utils.functional import cached_property
+from django.utils.html import format_html
+from django.utils.text import capfirst
+
+from atributo_site.core.events import record
+from atributo_site.permissions import may
+from atributo_site.web.pagination import capped_count, page_by_key, said_count
+
+KEYS = ("after", "before")
+
+
+class CappedPaginator(Paginator):
+    """Counts no further than «10,000+»."""
+
+    @cached_property
+    def count(self) -> int:
+        return capped_count(self.object_list, by_key=True)  # type: ignore[arg-type]
+
+
+LONGEST_VALUE = 1000  # every link of the page repeats it
+
+
+class KeysetChangeList(ChangeList):
+    """A list whose pages are found by key; `?after=` and `?before=` instead of numbers."""
+
+    model_admin: "RawList"
+
+    def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
+        self.keys: dict[str, Any] = {name: request.GET.get(name, "") for name in KEYS}
+        super().__init__(request, *args, **kwargs)
+        self.title = self.model_admin.list_name or str(capfirst(self.opts.verbose_name_plural))
+
+    def get_filters_params(self, params: Any = None) -> Any:
+        lookups = super().get_filters_params(params)
+        return {name: value for name, value in lookups.items() if name not in KEYS}
+
+    def get_filters(self, request: HttpRequest) -> Any:
+        offered = self.model_admin.filter_names(request)
+        unknown = sorted(self.get_filters_params().keys() - offered)
+        if unknown:
+            can = f"only by {', '.join(sorted(offered))}" if offered else "it has no filters"
+            raise BadRequest(f"This list is not filtered by {unknown[0][:100]}; {can}.")
+        if any(len(str(value)) > LONGEST_VALUE for value in request.GET.values()):
+            raise BadRequest(f"A filter has at most {LONGEST_VALUE} characters.")
+        return super().get_filters(request)
+
+    def get_results(self, request: HttpRequest) -> None:
+        self.paginator = self.model_admin.get_paginator(request, self.queryset, self.list_per_page)
+        page = page_by_key(
+            self.queryset,
+            **self.keys,
+            size=self.list_per_page,
+            descending=self.model_admin.newest_first,
+            keys_first=self.model_admin.keys_first,
+        )
+        self.result_list = page.rows
+        self.result_count = self.full_result_count = self.paginator.count
+        self.said_count = said_count(self.result_count)
+        self.show_full_result_count = self.show_admin_actions = bool(page.rows)
+        self.can_show_all = self.multi_page = False
+        self.before_url, self.after_url = (
+            self._url("before", page.before),
+            self._url("after", page.after),
+        )
+
+    def _url(self, name: str, key: str | None) -> str | None:
+        return None if key is None else self.get_query_string({name: key}, remove=list(KEYS))
+
+
+class RawList(admin.ModelAdmin):
+    """Everybody whose role has `view_action` sees the rows; only `change_action` changes them."""
+
+    view_action: str
+    change_action: str | None = None
+    may_add = False
+    may_delete = False
+    newest_first = True
+    keys_first = False  # for a table whose filters may match rare and old rows only
+    list_name = ""  # where the model's own plural is not the word that people use
+
+    actions = None
+    sortable_by = ()
+    list_per_page = 50
+    paginator = CappedPaginator
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+
+    def get_ordering(self, request: HttpRequest) -> tuple[str]:
+        return ("-pk" if self.newest_first else "pk",)
+
+    def get_urls(self) -> list[URLPattern]:
+        """Without Django's old addresses of rows, which have no name and ask nobody."""
+        return [url for url in super().get_urls() if url.name]
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return KeysetChangeList
+
+    def filter_names(self, request: HttpRequest) -> set[str]:
+        """What the filters beside the list put into its address."""
+        names: set[str] = set()
+        for each in self.get_list_filter(request):
+            if isinstance(each, type) and issubclass(each, SimpleListFilter):
+                names.add(str(each.parameter_name))
+            else:
+                names |= set(_of_field(self, request, str(each)).expected_parameters())
+        return names
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
+        """Django would allow any look-up of any field, and so tell what a hidden one holds."""
+        return request is not None and lookup in self.filter_names(request)
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return may(request.user, self.view_action)
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return self.change_action is not None and may(request.user, self.change_action)
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return self.may_add and self.has_change_permission(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return self.may_delete and self.has_change_permission(request, obj)
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return self.has_view_permission(request)
+
+    def get_list_display(self, request: HttpRequest) -> list[Any]:
+        shown = list(super().get_list_display(request))
+        return [*shown, "screen"] if hasattr(self.model, "get_absolute_url") else shown
+
+    def get_view_on_site_url(self, obj: Model | None = None) -> str | None:
+        return getattr(obj, "get_absolute_url", lambda: None)()
+
+    @admin.display(description="Screen")
+    def screen(self, obj: Any) -> str:
+        return format_html('<a href="{}">Open</a>', obj.get_absolute_url())
+
+    def subject_of(self, obj: Any) -> str:
+        """What events about this row are recorded under."""
+        return f"{self.opts.model_name}:{obj.pk}"
+
+    def log_addition(self, request: HttpRequest, obj: Model, message: Any) -> Any:
+        record(f"{self.opts.model_name}.added", self.subject_of(obj))
+        return super().log_addition(request, obj, message)
+
+    def log_change(self, request: HttpRequest, obj: Model, message: Any) -> Any:
+        record(f"{self.opts.model_name}.changed", self.subject_of(obj), changes=message)
+        return super().log_change(request, obj, message)
+
+    def log_deletions(self, request: HttpRequest, queryset: QuerySet) -> Any:
+        for obj in queryset:
+            record(f"{self.opts.model_name}.deleted", self.subject_of(obj))
+        return super().log_deletions(request, queryset)
+
+
+def _of_field(raw_list: RawList, request: HttpRequest, name: str) -> Any:
+    """Django's own filter of a field, without anything chosen."""
+    field: Any = raw_list.opts.get_field(name)
+    return FieldListFilter.create(field, request, {}, raw_list.model, raw_list, field_path=name)

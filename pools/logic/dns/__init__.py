@@ -1,0 +1,1 @@
+"""Decisions about names: questions, answers, TTLs, records, when a change is believed."""

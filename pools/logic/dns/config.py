@@ -1,0 +1,40 @@
+"""What a DNS resolver is told to do."""
+
+from dataclasses import dataclass, field
+
+from pools.logic.dns.names import dns_name
+from pools.logic.dns.ttl import StalePolicy, TtlLimits
+from pools.logic.errors import InvalidInput
+from pools.logic.recovery import RecoverySpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolverConfig:
+    domain: str
+    recovery: RecoverySpec
+    service: str = "_http._tcp"
+    default_port: int = 80
+    max_dns_concurrency: int = 5
+    ttl: TtlLimits = field(default_factory=TtlLimits)
+    stale: StalePolicy = field(default_factory=StalePolicy)
+    srv_confirmations: int = 2
+
+    def __post_init__(self) -> None:
+        dns_name(self.domain)
+        dns_name(self.service_name)
+        if not 1 <= self.default_port <= 65535:
+            raise InvalidInput(f"default_port is out of range: {self.default_port}")
+        if not 0 < self.ttl.floor_ms <= self.ttl.ceiling_ms:
+            raise InvalidInput(
+                f"need 0 < ttl_floor <= ttl_ceiling: {self.ttl.floor_ms}, {self.ttl.ceiling_ms}"
+            )
+        if self.max_dns_concurrency < 1:
+            raise InvalidInput(f"max_dns_concurrency must be positive: {self.max_dns_concurrency}")
+
+    @property
+    def service_name(self) -> str:
+        return f"{self.service}.{self.domain}"
+
+    @property
+    def display_name(self) -> str:
+        return f"({self.service}.){self.domain}"

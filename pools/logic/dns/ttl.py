@@ -1,0 +1,67 @@
+"""How long an answer is believed: never below the floor, never above the ceiling.
+
+How long old answers are kept, by the reason why no new one came.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+FIVE_MINUTES_MS = 300_000.0
+
+DEFAULT_MAX_STALE_MS = {
+    "error": math.inf,  # time-outs, SERVFAIL and their kind say nothing about the name
+    "refused": math.inf,
+    "nxdomain": FIVE_MINUTES_MS,
+    "nodata": FIVE_MINUTES_MS,
+    "none": 0.0,  # an SRV target of "." is a clear no
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    since: float
+    cause: str
+
+
+@dataclass(frozen=True, slots=True)
+class StalePolicy:
+    """`max_stale_ms` per cause; without `keep_on_empty` an empty answer is believed at once."""
+
+    max_stale_ms: Mapping[str, float] = field(default_factory=dict)
+    keep_on_empty: bool = True
+
+    def hold_ms(self, cause: str) -> float:
+        if cause == "nodata" and not self.keep_on_empty:
+            return 0.0
+        return self.max_stale_ms.get(cause, DEFAULT_MAX_STALE_MS[cause])
+
+    def drop_at(self, stale: Stale) -> float:
+        return stale.since + self.hold_ms(stale.cause)
+
+    def is_over(self, stale: Stale, now: float) -> bool:
+        return now >= self.drop_at(stale)
+
+
+def renewed(stale: Stale | None, cause: str, now: float) -> Stale:
+    """The clock runs on while the cause stays the same, and starts again when it changes."""
+    if stale is not None and stale.cause == cause:
+        return stale
+    return Stale(now, cause)
+
+
+HOUR_MS = 3600 * 1000.0
+
+
+@dataclass(frozen=True, slots=True)
+class TtlLimits:
+    floor_ms: float = 5000.0
+    ceiling_ms: float = HOUR_MS
+
+    def clamp(self, ttl_ms: float) -> float:
+        return max(self.floor_ms, min(ttl_ms, self.ceiling_ms))
+
+
+def spread(delay_ms: float, share: float, chance: float) -> float:
+    """Only ever later, by up to `share`, so that many names do not ask in step."""
+    return delay_ms * (1 + share * chance)

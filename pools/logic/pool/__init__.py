@@ -1,0 +1,1 @@
+"""Decisions about connections: sizes, claims, slots, health, rebalancing."""

@@ -1,0 +1,142 @@
+"""The claims that wait for a connection, first come first served.
+
+Controlled delay: which waiting claims to give up so that the others wait about the target.
+"""
+
+import math
+from collections import Counter, deque
+from typing import Any
+
+from pools.logic.errors import ClaimQueueFullError, InvalidInput
+from pools.logic.timers import Timers
+
+INTERVAL_MS = 100.0
+
+
+class ControlledDelay:
+    def __init__(self, target_ms: float, interval_ms: float = INTERVAL_MS) -> None:
+        self.target_ms = target_ms
+        self.interval_ms = interval_ms
+        self._first_above_at = 0.0
+        self._drop_next_at = 0.0
+        self._count = 0
+        self._dropping = False
+        self._last_empty_at: float | None = None
+
+    def empty(self, now: float) -> None:
+        """The queue is empty and a connection is idle."""
+        self._last_empty_at = now
+        self._first_above_at = 0.0
+
+    def limit_ms(self, now: float) -> float:
+        """The hard limit of a claim that begins to wait now."""
+        last = self._last_empty_at
+        overloaded = last is not None and now - last > self.target_ms * 10
+        return self.target_ms * (3 if overloaded else 10)
+
+    def overloaded(self, since: float, now: float) -> bool:
+        """True if the claim that has waited since `since` is to be dropped."""
+        may_drop = self._may_drop(since, now)
+        if self._dropping:
+            return self._go_on_dropping(may_drop, now)
+        recently = now - self._drop_next_at < self.interval_ms
+        if not may_drop or not (recently or now - self._first_above_at >= self.interval_ms):
+            return False
+        self._dropping = True
+        self._count = self._count - 2 if recently and self._count > 2 else 1
+        self._drop_next_at = now + self.interval_ms / math.sqrt(self._count)
+        return True
+
+    def _may_drop(self, since: float, now: float) -> bool:
+        if now - since < self.target_ms:
+            self._first_above_at = 0.0
+            return False
+        if self._first_above_at == 0:
+            self._first_above_at = now + self.interval_ms
+            return False
+        return now >= self._first_above_at
+
+    def _go_on_dropping(self, may_drop: bool, now: float) -> bool:
+        if not may_drop:
+            self._dropping = False
+            return False
+        if now < self._drop_next_at:
+            return False
+        self._count += 1
+        return True
+
+
+WAITS_KEPT = 200
+
+
+class ClaimQueue:
+    """Whoever is answered, cancelled or too late is gone from it at once."""
+
+    def __init__(
+        self,
+        timers: Timers,
+        counters: Counter[str],
+        max_waiting: int | None,
+        target_delay: float | None,
+    ) -> None:
+        self.codel = ControlledDelay(target_delay) if target_delay else None
+        self.waits_ms: deque[float] = deque(maxlen=WAITS_KEPT)
+        self._since: dict[Any, float] = {}
+        self._longest = 0
+        self._timers = timers
+        self._counters = counters
+        self._max_waiting = math.inf if max_waiting is None else max_waiting
+
+    def __len__(self) -> int:
+        return len(self._since)
+
+    def __contains__(self, holder: Any) -> bool:
+        return holder in self._since
+
+    def put(self, holder: Any, timeout_ms: float | None, now: float) -> None:
+        if len(self._since) >= self._max_waiting:
+            raise ClaimQueueFullError(f"claims that wait already: {len(self._since)}")
+        if self.codel:
+            timeout_ms = self.codel.limit_ms(now)
+        if timeout_ms is not None and math.isnan(timeout_ms):
+            raise InvalidInput(f"timeout must be a number of milliseconds: {timeout_ms}")
+        if timeout_ms is not None and timeout_ms < math.inf:
+            self._timers.set(("claim", holder), now + timeout_ms)
+        self._since[holder] = now
+        self._counters["queued-claim"] += 1
+        if len(self._since) > self._longest:
+            self._longest = self._counters["max-claim-queue"] = len(self._since)
+
+    def check_timeout(self, timeout_ms: float | None) -> None:
+        if self.codel and timeout_ms is not None:
+            raise InvalidInput("a claim has no timeout of its own when target_claim_delay is set")
+
+    def discard(self, holder: Any) -> bool:
+        """Forget a claim; False if it was not waiting."""
+        self._timers.cancel(("claim", holder))
+        return self._since.pop(holder, None) is not None
+
+    def pop(self, now: float) -> tuple[Any, bool] | None:
+        """The claim that waited longest, and whether it is to be dropped for having done so."""
+        if not self._since:
+            return None
+        holder, since = next(iter(self._since.items()))
+        self.discard(holder)
+        self.waits_ms.append(now - since)
+        return holder, self.codel is not None and self.codel.overloaded(since, now)
+
+    def pop_all(self) -> list[Any]:
+        holders = list(self._since)
+        for holder in holders:
+            self.discard(holder)
+        return holders
+
+    def wait_p95_ms(self) -> float | None:
+        """Of the latest claims that had to wait; None if none ever had."""
+        waits = sorted(self.waits_ms)
+        return waits[math.ceil(len(waits) * 0.95) - 1] if waits else None
+
+    def note_idle(self, now: float) -> None:
+        """A connection is free and nobody waits."""
+        if self.codel:
+            self.codel.empty(now)

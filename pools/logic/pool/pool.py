@@ -1,0 +1,335 @@
+"""A pool of connections as a machine: events and the time go in, actions come out."""
+
+import math
+from collections import Counter, deque
+from collections.abc import Callable
+from typing import Any
+
+from pools.logic.backends import Backend
+from pools.logic.dns.srv import is_weighted
+from pools.logic.errors import (
+    ClaimTimeoutError,
+    NoBackendsError,
+    PoolError,
+    PoolFailedError,
+    PoolStoppingError,
+)
+from pools.logic.pool.actions import Grant, PoolAction, PoolStateChanged, Refuse, ResolveNow, Revoke
+from pools.logic.pool.claims import ClaimQueue
+from pools.logic.pool.config import PoolConfig
+from pools.logic.pool.roster import Death, Roster
+from pools.logic.pool.sizing import Shape
+from pools.logic.pool.slot import BUSY, IDLE, Slot
+from pools.logic.pool.slots import Slots
+from pools.logic.pool.strategies import Balancer
+from pools.logic.timers import Timers
+
+
+class PoolMachine:
+    """Not thread-safe; whoever drives it holds a lock and does what `take` returns."""
+
+    is_singleton = False
+
+    def __init__(self, config: PoolConfig, chance: Callable[[], float]) -> None:
+        self.config = config
+        self.state = "starting"
+        self.counters: Counter[str] = Counter()
+        self.claims = 0
+        self.last_error: BaseException | None = None
+        self.wants_tick = False
+        self.timers = Timers()
+        self.roster = Roster(config, chance)
+        self.queue = ClaimQueue(
+            self.timers, self.counters, config.max_waiting, config.target_claim_delay
+        )
+        self.actions: list[PoolAction] = []
+        self.idle: deque[Slot] = deque()
+        self.slots = Slots(self, chance)
+        self.shape = Shape(self)
+        self.balancer: Balancer | None = None
+        self._is_open = True
+        self._spares, self._maximum = config.spares, config.maximum
+        self._chance = chance
+        self._choose_balancer()
+
+    @property
+    def name(self) -> str:
+        return f"pool {self.config.domain}" if self.config.domain else "the pool"
+
+    # -- claims ------------------------------------------------------------------------------
+
+    def claim(
+        self,
+        holder: Any,
+        now: float,
+        timeout_ms: float | None = None,
+        error_on_empty: bool = False,
+    ) -> Slot | None:
+        """An idle slot at once, or None while `holder` waits for its Grant or Refuse."""
+        if self.queue.codel is not None:
+            self.queue.check_timeout(timeout_ms)
+        if self.idle and self._is_open:
+            self.claims += 1
+            return self._lease(self._pick(), holder, now)
+        if error_on_empty or not self._is_open:
+            self._check_open(error_on_empty)
+        self.queue.put(holder, timeout_ms, now)
+        self.claims += 1
+        self.shape.want_for_waiting(has_limit=timeout_ms is not None)
+        return None
+
+    def claim_idle(self, holder: Any, now: float) -> Slot:
+        """An idle slot or an error, never a wait."""
+        if not (self.idle and self._is_open):
+            self._check_open(error_on_empty=True)
+            raise NoBackendsError("no idle connection at this moment", pool=self)
+        self.claims += 1
+        return self._lease(self._pick(), holder, now)
+
+    def cancel(self, holder: Any) -> bool:
+        """Leave the queue at once; False if the claim was not waiting."""
+        return self.queue.discard(holder)
+
+    def release(self, slot: Slot, now: float, ok: bool | None = True) -> None:
+        """Give a connection back; `ok` is the verdict on its backend, None for no verdict."""
+        slot.holder = None
+        if ok is False:
+            self.result_failed(slot.key, now)
+        elif ok and not slot.proven:
+            self.slots.prove(slot)
+        elif ok and self.roster.outliers.strikes:
+            self.roster.outliers.succeeded(slot.key)
+        if slot.doomed is not None:
+            self.slots.retire(slot, now)
+        else:
+            self.become_idle(slot, now)
+
+    def discard(self, slot: Slot, now: float, ok: bool | None = None) -> None:
+        """Give a connection back that is not to be used again; a new one takes its place."""
+        slot.doomed = slot.doomed or "closed"
+        if ok is None:  # it connected, and nothing else is said of it
+            slot.proven, slot.attempt = True, 0
+        self.release(slot, now, ok)
+
+    def become_idle(self, slot: Slot, now: float) -> None:
+        """Hand the slot to whoever waits longest, or let it rest."""
+        slot.state = IDLE
+        slot.idle_since = now
+        while (waiting := self.queue.pop(now)) is not None:
+            holder, is_dropped = waiting
+            if not is_dropped:
+                self.actions.append(Grant(holder, self._lease(slot, holder, now)))
+                return
+            self._time_out(holder)
+        self.idle.append(slot)
+        self.queue.note_idle(now)
+
+    def _pick(self) -> Slot:
+        if self.balancer is None:
+            return self.idle.popleft()
+        return self.balancer.pick(self.idle, self.slots.all())
+
+    def _lease(self, slot: Slot, holder: Any, now: float) -> Slot:
+        slot.state = BUSY
+        slot.holder = holder
+        slot.leased_at = now
+        if not self.shape.is_sampling or (
+            len(self.idle) < self._spares and self.slots.total < self._maximum
+        ):
+            self.shape.want_more(now)
+        return slot
+
+    def _check_open(self, error_on_empty: bool) -> None:
+        if self.state in ("stopping", "stopped"):
+            raise PoolStoppingError(f"{self.name} is {self.state}", pool=self)
+        if self.state == "failed":
+            raise self.failure()
+        if error_on_empty and not self.roster.backends:
+            error = NoBackendsError(f"{self.name} knows no backend", pool=self)
+            raise error from self.last_error
+
+    def failure(self) -> PoolFailedError:
+        dead, known = len(self.roster.dead), len(self.roster.backends)
+        cause = "" if self.last_error is None else f": {self.last_error}"
+        error = PoolFailedError(
+            f"connections to the backends of {self.name} keep failing "
+            f'({dead} of {known} declared dead, in state "{self.state}"){cause}',
+            pool=self,
+        )
+        error.__cause__ = self.last_error
+        return error
+
+    def _time_out(self, holder: Any) -> None:
+        self.counters["claim-timeout"] += 1
+        error = ClaimTimeoutError(f"no connection of {self.name} became free", pool=self)
+        self.actions.append(Refuse(holder, error))
+
+    def refuse_all(self, error: Callable[[], PoolError]) -> None:
+        for holder in self.queue.pop_all():
+            self.actions.append(Refuse(holder, error()))
+
+    # -- backends ----------------------------------------------------------------------------
+
+    def add_backend(self, backend: Backend, now: float) -> None:
+        if self.state in ("stopping", "stopped"):
+            return
+        self.roster.add(backend)
+        for slot in self.slots.of(backend.key):  # its weight may have changed
+            slot.backend = backend
+        self._choose_balancer()
+        self.shape.want_rebalance()
+
+    def remove_backend(self, key: str, now: float) -> None:
+        if self.roster.remove(key):
+            self._choose_balancer()
+            self.slots.give_up_backend(key, now)
+            self._fail_if_all_dead()
+            self.shape.want_rebalance()
+
+    def resolver_failed(self, error: BaseException) -> None:
+        """Only a pool that has not begun to run fails with its resolver."""
+        self.last_error = error
+        if self.state == "starting":
+            self._fail()
+
+    def backend_died(
+        self, backend: Backend, kind: str, error: BaseException | None, now: float
+    ) -> None:
+        """A backend that is still known failed for good; one that was removed did not."""
+        self.last_error = error
+        if backend.key not in self.roster.backends:
+            return
+        self.roster.dead[backend.key] = Death(now, kind, error)
+        most = max(self.counters["max-dead-backends"], len(self.roster.dead))
+        self.counters["max-dead-backends"] = most
+        self.actions.append(ResolveNow())
+        self._fail_if_all_dead()
+        self.shape.want_rebalance()
+
+    def backend_lives(self, key: str) -> None:
+        if self.roster.dead.pop(key, None) is not None:
+            self.shape.want_rebalance()
+        self.roster.succeeded.add(key)
+        if self.state in ("starting", "failed"):
+            self._enter("running")
+
+    def result_failed(self, key: str, now: float) -> None:
+        if self.roster.result_failed(key, now):
+            self.counters["ejected"] += 1
+            self.timers.set("return", min(self.roster.outliers.ejected.values()))
+            self.shape.want_rebalance()
+
+    def _choose_balancer(self) -> None:
+        """SRV weights that differ are honoured unless another strategy was asked for."""
+        strategy = self.config.balance
+        if strategy is None and is_weighted(self.roster.backends.values()):
+            strategy = "weighted"
+        if strategy in (None, "fifo"):
+            self.balancer = None
+        elif self.balancer is None or self.balancer.strategy != strategy:
+            self.balancer = Balancer(str(strategy), self._chance)
+        else:
+            self.balancer.start_again()
+
+    def _fail_if_all_dead(self) -> None:
+        if self.state in ("starting", "running") and self.roster.is_all_dead():
+            self._fail()
+
+    def _fail(self) -> None:
+        self.counters["failed-state"] += 1
+        self._enter("failed")
+        self.refuse_all(self.failure)
+
+    # -- time --------------------------------------------------------------------------------
+
+    def tick(self, now: float) -> None:
+        """Do what is due; `wake_at` then says when to come again."""
+        self.wants_tick = False
+        while (name := self.timers.pop_due(now)) is not None:
+            self._fire(name, now)
+        self.shape.rebalance_if_wanted(now)
+        self.wants_tick = False
+
+    def wake_at(self) -> float:
+        return -math.inf if self.wants_tick else self.timers.next_at()
+
+    def _fire(self, name: Any, now: float) -> None:
+        match name:
+            case ("claim", holder):
+                self.queue.discard(holder)
+                self._time_out(holder)
+            case "return":
+                self.roster.outliers.return_due(now)
+                if self.roster.outliers.ejected:
+                    self.timers.set("return", min(self.roster.outliers.ejected.values()))
+                self.shape.want_rebalance()
+            case "drain":
+                for slot in list(self.slots.all()):
+                    self.revoke(slot, "the pool is stopping", now)
+            case str():
+                self.shape.fire(name, now)
+            case (event, slot_id):
+                self.slots.fire(event, slot_id, now)
+
+    def revoke(self, slot: Slot, reason: str, now: float) -> None:
+        """Take a connection away from whoever holds it."""
+        if slot.state == BUSY:
+            self.actions.append(Revoke(slot.holder, reason))
+            slot.holder = None
+            slot.doomed = slot.doomed or "closed"
+            self.slots.retire(slot, now)
+
+    def demand(self) -> int:
+        """A failed pool has one connection to try at least, or it would never run again."""
+        living = len(self.roster.backends) - len(self.roster.dead)
+        demand = self.shape.sizing.demand(self.slots.all(), len(self.queue), living)
+        return max(demand, int(self.state == "failed"))
+
+    def became_doomed(self, slot: Slot) -> None:
+        """A connection in use is not to be used again; its holder will find out by itself."""
+
+    def is_last(self, slot: Slot) -> bool:
+        """True for a connection that must not be given up; leases need no such care."""
+        return False
+
+    # -- the end -----------------------------------------------------------------------------
+
+    def stop(self, now: float, drain_ms: float | None = None) -> None:
+        """Refuse who waits, close what is idle, and wait for the leases, at most `drain_ms`."""
+        if self.state in ("stopping", "stopped"):
+            return
+        self._enter("stopping")
+        self.refuse_all(self._stopping_error)
+        if drain_ms is not None:
+            self.timers.set("drain", now + drain_ms)
+        self.slots.give_up_all(now)
+        self.stop_if_empty()
+
+    def stop_if_empty(self) -> None:
+        if self.state == "stopping" and not len(self.slots):
+            self.timers.clear()
+            self._enter("stopped")
+
+    def _stopping_error(self) -> PoolStoppingError:
+        return PoolStoppingError(f"{self.name} is stopping", pool=self)
+
+    def _enter(self, state: str) -> None:
+        self.state = state
+        self._is_open = state in ("starting", "running")
+        self.actions.append(PoolStateChanged(state))
+
+    # -- what can be seen --------------------------------------------------------------------
+
+    def take(self) -> list[PoolAction]:
+        actions, self.actions = self.actions, []
+        return actions
+
+    def stats(self) -> dict[str, Any]:
+        pending = sum(not slot.is_connected for slot in self.slots.all())
+        return {
+            "counters": {"claim": self.claims, **self.counters},
+            "total_connections": len(self.slots),
+            "idle_connections": len(self.idle),
+            "pending_connections": pending,
+            "waiter_count": len(self.queue),
+        }

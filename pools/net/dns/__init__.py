@@ -1,0 +1,1 @@
+"""The resolvers: sockets around the decisions of pools.logic.dns."""

@@ -1,0 +1,75 @@
+"""Whom to ask: the given nameservers, those of the system, or those behind a name.
+
+The nameservers of /etc/resolv.conf.
+"""
+
+import socket
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from pools.logic.backends import is_address
+from pools.logic.dns.names import parse_host_port
+from pools.logic.errors import InvalidInput
+
+
+def nameservers_of(text: str) -> list[str]:
+    """Addresses after the word `nameserver`; comments, options and search lists do not matter."""
+    found = []
+    for line in text.splitlines():
+        words = line.replace(";", "#").partition("#")[0].split()
+        if len(words) >= 2 and words[0] == "nameserver" and is_address(words[1]):
+            found.append(words[1])
+    return list(dict.fromkeys(found))
+
+
+RESOLV_CONF = Path("/etc/resolv.conf")
+IPV6_BELIEVED_SECONDS = 60.0
+DOCUMENTATION_ADDRESS = "2001:db8::1"
+
+
+def system_nameservers(path: Path = RESOLV_CONF) -> list[str]:
+    """Empty if the file can not be read or names none: nobody else is asked instead."""
+    try:
+        return nameservers_of(path.read_text(errors="replace"))
+    except OSError:
+        return []
+
+
+def split_resolvers(resolvers: Sequence[str]) -> tuple[list[str], str | None]:
+    """Addresses to ask, or the one name behind which they are found."""
+    if isinstance(resolvers, str):
+        raise TypeError("resolvers must be a list of strings")
+    parsed = [(text, parse_host_port(text)) for text in resolvers]
+    names = [host.host if host.port is None else text for text, host in parsed if not host.is_ip]
+    if len(names) > 1 or (names and len(parsed) > 1):
+        raise InvalidInput("resolvers may hold addresses, or one single name")
+    return [text for text, host in parsed if host.is_ip], names[0] if names else None
+
+
+class IPv6:
+    """Whether this host can send to IPv6 addresses at all; looked up at most once a minute."""
+
+    def __init__(self) -> None:
+        self._until = 0.0
+        self._answer = False
+
+    def is_usable(self) -> bool:
+        now = time.monotonic()
+        if now >= self._until:
+            self._answer = _has_route()
+            self._until = now + IPV6_BELIEVED_SECONDS
+        return self._answer
+
+
+def _has_route() -> bool:
+    """Connecting a datagram socket sends nothing; it fails when there is no route."""
+    try:
+        with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as probe:
+            probe.connect((DOCUMENTATION_ADDRESS, 53))
+    except OSError:
+        return False
+    return True
+
+
+ipv6 = IPv6()

@@ -1,0 +1,133 @@
+"""Questions on the wire: UDP first, TCP when the answer is too long, many at once."""
+
+import random
+import socket
+from collections import deque
+from collections.abc import Callable
+
+from pools.logic.dns.names import parse_host_port
+from pools.logic.dns.reply import LookupResult, failed, lookup_result
+from pools.net.dns.tcp import TCPExchange
+from pools.net.dns.udp import UDPExchange
+from pools.net.dns.wire import Question, parse_reply
+from pools.net.runtime.driver import Driver
+
+DNS_PORT = 53
+REMEMBERED = 4096
+Answered = Callable[[LookupResult], None]
+Asked = tuple[str, str, str]  # server, name, type
+
+
+class DNSTransport:
+    """Shared by all resolvers of a driver; used only on the driver's thread."""
+
+    def __init__(self, driver: Driver, limit: int = 100) -> None:
+        self._driver = driver
+        self._limit = limit
+        self._under_way = 0
+        self._waiting: deque[Exchange] = deque()
+        self._long_answers: dict[Asked, None] = {}
+        self._random = random.SystemRandom()
+
+    def ask(self, server: str, name: str, rdtype: str, answered: Answered) -> "Exchange":
+        exchange = Exchange(self, server, name, rdtype, answered)
+        if self._under_way < self._limit:
+            self._start(exchange)
+        else:
+            self._waiting.append(exchange)
+        return exchange
+
+    def _start(self, exchange: "Exchange") -> None:
+        self._under_way += 1
+        exchange.start(self._driver, self._random.getrandbits(16))
+
+    def finished(self, exchange: "Exchange") -> None:
+        if not exchange.has_started:
+            self._waiting.remove(exchange)
+            return
+        self._under_way -= 1
+        if self._waiting:
+            self._start(self._waiting.popleft())
+
+    def expects_long_answer(self, question: Asked) -> bool:
+        return question in self._long_answers
+
+    def remember_long_answer(self, question: Asked) -> None:
+        self._long_answers[question] = None
+        if len(self._long_answers) > REMEMBERED:
+            del self._long_answers[next(iter(self._long_answers))]
+
+    def forget_long_answer(self, question: Asked) -> None:
+        self._long_answers.pop(question, None)
+
+
+class Exchange:
+    """One question to one nameserver; `answered` is called once, unless it is cancelled."""
+
+    def __init__(
+        self, transport: DNSTransport, server: str, name: str, rdtype: str, answered: Answered
+    ) -> None:
+        self.has_started = False
+        self._transport = transport
+        self._asked = (server, name, rdtype)
+        self._server = server
+        self._name = name
+        self._rdtype = rdtype
+        self._answered: Answered | None = answered
+        self._wire: UDPExchange | TCPExchange | None = None
+
+    def start(self, driver: Driver, id: int) -> None:
+        self.has_started = True
+        self._driver = driver
+        self._question = Question(id, self._name, self._rdtype)
+        if self._transport.expects_long_answer(self._asked):
+            self._start_tcp()
+        else:
+            self._start_udp()
+
+    def cancel(self) -> None:
+        if self._answered is not None:
+            self._finish()
+
+    def _start_udp(self) -> None:
+        address = socket_address(self._server)
+        self._wire = UDPExchange(self._driver, address, self._question, self)
+        self._wire.start()
+
+    def _start_tcp(self) -> None:
+        address = socket_address(self._server)
+        self._wire = TCPExchange(self._driver, address, self._question, self)
+        self._wire.start()
+
+    def truncated(self) -> None:
+        """The whole answer did not fit; ask for it over TCP, and do so from now on."""
+        self._transport.remember_long_answer(self._asked)
+        self._start_tcp()
+
+    def received(self, wire: bytes) -> bool:
+        """False for bytes that are no DNS message: whoever sent them, the answer may still come."""
+        reply = parse_reply(wire)
+        if reply is None:
+            return False
+        self._finish(lookup_result(reply, self._name, self._rdtype))
+        return True
+
+    def broke(self, error: OSError | str) -> None:
+        if self._answered is not None:
+            self._transport.forget_long_answer(self._asked)
+            self._finish(failed(str(error)))
+
+    def _finish(self, outcome: LookupResult | None = None) -> None:
+        answered, self._answered = self._answered, None
+        if self._wire is not None:
+            self._wire.close()
+        self._transport.finished(self)
+        if outcome is not None and answered is not None:
+            answered(outcome)
+
+
+def socket_address(server: str) -> tuple[int, str, int]:
+    """Family, address and port of «address», «address:port» or «[address]:port»."""
+    parsed = parse_host_port(server)
+    family = socket.AF_INET6 if ":" in parsed.host else socket.AF_INET
+    return family, parsed.host, parsed.port or DNS_PORT

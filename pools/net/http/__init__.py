@@ -1,0 +1,1 @@
+"""HTTP agents over the connection pool."""

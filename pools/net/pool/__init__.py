@@ -1,0 +1,1 @@
+"""The connection pools, blocking and asyncio."""

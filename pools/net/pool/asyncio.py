@@ -1,0 +1,150 @@
+"""The same pools and resolvers for asyncio: coroutines connect, and claims are awaited."""
+
+import asyncio
+import inspect
+import threading
+from collections.abc import Callable, Generator
+from types import TracebackType
+from typing import Any
+
+from pools.net.pool.claim import WAITING, BaseClaim
+from pools.net.pool.pool import PoolShell
+from pools.net.runtime.driver import Done
+from pools.net.runtime.events import Emitter
+
+Call = Callable[[], None]
+
+
+class AsyncioDriver:
+    """Drives on the running loop; give it to a resolver as `driver`."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
+        self.belongings: dict[type, Any] = {}
+        self._loop = loop or asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        self._tasks: set[asyncio.Future[Any]] = set()
+        self.add_reader = self._loop.add_reader
+        self.add_writer = self._loop.add_writer
+        self.remove_reader = self._loop.remove_reader
+        self.remove_writer = self._loop.remove_writer
+
+    def now(self) -> float:
+        return self._loop.time() * 1000.0
+
+    def call_soon(self, call: Call) -> None:
+        if threading.get_ident() == self._thread:
+            self._loop.call_soon(call)
+        else:
+            self._loop.call_soon_threadsafe(call)
+
+    def call_at(self, at: float, call: Call) -> asyncio.TimerHandle:
+        return self._loop.call_at(at / 1000.0, call)
+
+    def run(self, call: Callable[[], Any], done: Done) -> Callable[[], bool]:
+        """The call must not block; a coroutine that it returns becomes a task."""
+        task = asyncio.ensure_future(_run(call))
+        self._tasks.add(task)
+        task.add_done_callback(lambda ended: self._ended(ended, done))
+        return task.cancel
+
+    def _ended(self, task: "asyncio.Future[Any]", done: Done) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            result, error = task.result()
+            done(result, error)
+
+
+async def _run(call: Callable[[], Any]) -> tuple[Any, Exception | None]:
+    try:
+        result = call()
+        return (await result if inspect.isawaitable(result) else result), None
+    except Exception as error:  # handed to whoever asked
+        return None, error
+
+
+_drivers: dict[asyncio.AbstractEventLoop, AsyncioDriver] = {}
+
+
+def asyncio_driver() -> AsyncioDriver:
+    """The driver of the running loop, one for each."""
+    loop = asyncio.get_running_loop()
+    if loop not in _drivers:
+        for over in [each for each in list(_drivers) if each.is_closed()]:
+            _drivers.pop(over, None)
+        _drivers[loop] = AsyncioDriver(loop)
+    return _drivers[loop]
+
+
+async def until(watched: Emitter, *states: str, timeout: float | None = None) -> str:
+    """Wait until a pool or resolver is in one of the states, at most `timeout` milliseconds."""
+    reached: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    def entered(state: str) -> None:
+        if state in states and not reached.done():
+            reached.set_result(state)
+
+    watched.on("state", entered)
+    try:
+        if watched.state in states:
+            return watched.state
+        return await asyncio.wait_for(reached, None if timeout is None else timeout / 1000.0)
+    finally:
+        watched.off("state", entered)
+
+
+class AsyncClaim(BaseClaim):
+    """`async with pool.claim(timeout=1000) as connection: …`, or await it and release by hand."""
+
+    __slots__ = ("_future",)
+
+    def __init__(self, pool: PoolShell) -> None:
+        super().__init__(pool)
+        self._future: asyncio.Future[None] | None = None
+
+    async def wait(self) -> Any:
+        if self.state == WAITING:
+            self._future = asyncio.get_running_loop().create_future()
+            try:
+                await self._future
+            except asyncio.CancelledError:
+                self.cancel()
+                raise
+        return self._answer()
+
+    def _wake(self) -> None:
+        if self._future is not None and not self._future.done():
+            self._future.set_result(None)
+
+    def _me(self) -> "asyncio.Task[Any] | None":
+        return asyncio.current_task()
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        return self.wait().__await__()
+
+    async def __aenter__(self) -> Any:
+        return await self.wait() if self.state == WAITING else self._answer()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._leave(error)
+
+
+class AsyncConnectionPool(PoolShell):
+    """To be made inside a running loop; `constructor` and `checker` may be coroutines."""
+
+    claim_class = AsyncClaim
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"driver": asyncio_driver(), **options})
+
+    def claim(self, timeout: float | None = None, error_on_empty: bool = False) -> AsyncClaim:
+        claim = AsyncClaim(self)
+        self._begin(claim, timeout, error_on_empty)
+        return claim
+
+    async def until(self, *states: str, timeout: float | None = None) -> str:
+        return await until(self, *states, timeout=timeout)

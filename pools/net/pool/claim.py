@@ -1,0 +1,239 @@
+"""A claim: first a place in the queue, then a lease on a connection."""
+
+import threading
+from functools import partial
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from pools.logic.errors import (
+    ClaimCancelledError,
+    ClaimError,
+    ClaimHandleMisusedError,
+    PoolError,
+)
+from pools.logic.pool.actions import Grant
+from pools.net.pool.claim_callback import ClaimCallback
+
+if TYPE_CHECKING:
+    from pools.logic.pool.slot import Slot
+    from pools.net.pool.pool import PoolShell
+
+WAITING, CLAIMED, RELEASED, CLOSED = "waiting", "claimed", "released", "closed"
+FAILED, CANCELLED, REVOKED = "failed", "cancelled", "revoked"
+SOCKET_WORDS = {"send", "sendall", "recv", "read", "write", "fileno", "makefile", "request"}
+CALLBACK = object()
+
+
+class BaseClaim:
+    """What claims of both kinds do; everything here happens under the pool's lock or once."""
+
+    __slots__ = ("_callback", "_pool", "_slot", "_taker", "connection", "error", "place", "state")
+
+    def __init__(self, pool: "PoolShell") -> None:
+        self._pool = pool
+        self._slot: Slot | None = None
+        self._callback: ClaimCallback | None = None
+        self._taker: Any = None  # who has the connection in hand
+        self.state = WAITING
+        self.connection: Any = None
+        self.error: Exception | None = None
+        self.place: str | None = None
+
+    def release(self, ok: bool | None = True) -> None:
+        """Give the connection back; `ok=False` counts against its backend."""
+        pool = self._pool
+        with pool._lock:
+            slot = self._slot
+            if slot is None or slot.holder is not self:
+                self._misused("released")
+                return
+            self._slot = None
+            self.state = RELEASED
+            machine = pool.machine
+            machine.release(slot, pool.now(), ok)
+            if not machine.wants_tick and _hand_over(machine.actions):
+                return
+        pool.go_on()
+
+    def close(self, ok: bool | None = None) -> None:
+        """Give the connection back to be closed; the pool opens another in its place."""
+        with self._pool._lock:
+            slot = self._slot
+            if slot is None or slot.holder is not self:
+                self._misused("closed")
+                return
+            self._slot = None
+            self.state = CLOSED
+            self._pool.machine.discard(slot, self._pool.now(), ok)
+        self._pool.go_on()
+
+    def cancel(self) -> None:
+        """Leave the queue, or release what was granted already; no callback comes afterwards.
+
+        A connection that somebody else has in hand by now is closed, not lent again.
+        """
+        if self._callback is not None:
+            self._callback.withdraw()
+        with self._pool._lock:
+            if self.state == WAITING:
+                self._pool.machine.cancel(self)  # or else its answer is on the way
+                self._cancelled(CANCELLED)
+                self._wake()
+                return
+            slot, self._slot = self._slot, None
+            if slot is None or slot.holder is not self:
+                return
+            self._give_up(slot)
+        self._pool.go_on()
+
+    def _give_up(self, slot: "Slot") -> None:
+        """Under the lock; `_taker` is set before the state is looked at, so it is known here."""
+        machine, now = self._pool.machine, self._pool.now()
+        if self._taker in (None, self._me()):
+            self._cancelled(RELEASED if self._taker else CANCELLED)
+            machine.release(slot, now, None)
+        else:
+            self._cancelled(REVOKED)
+            machine.discard(slot, now)
+
+    def _cancelled(self, state: str) -> None:
+        self.state = state
+        self.error = ClaimCancelledError("the claim was cancelled")
+
+    def _answer(self) -> Any:
+        """The connection while it is held; what was given back may be another's by now."""
+        self._taker = self._me()
+        if self.state == CLAIMED:
+            return self.connection
+        if self.error is not None:
+            raise self.error
+        raise ClaimHandleMisusedError(f"a claim that is {self.state} has no connection")
+
+    def _misused(self, deed: str) -> None:
+        if self.state == REVOKED:
+            return
+        raise ClaimHandleMisusedError(f"a claim that is {self.state} can not be {deed}")
+
+    # -- called by the pool ------------------------------------------------------------------
+
+    def granted(self, slot: "Slot") -> None:
+        self._slot = slot
+        self.connection = slot.connection
+        self.state = CLAIMED
+
+    def answered(self, slot: "Slot | None", error: Exception | None) -> None:
+        """The machine has decided; tell whoever waits."""
+        with self._pool._lock:
+            if self.state == WAITING:
+                self._accept(slot, error)
+                return
+            if slot is None or slot.holder is not self:
+                return
+            self._pool.machine.release(slot, self._pool.now(), None)  # cancelled meanwhile
+        self._pool.go_on()
+
+    def _accept(self, slot: "Slot | None", error: Exception | None) -> None:
+        if slot is not None:
+            self.granted(slot)
+        else:
+            self.state = FAILED
+            self.error = error
+        self._wake()
+
+    def revoked(self, reason: str) -> None:
+        with self._pool._lock:
+            is_late = self.state == WAITING  # the answer, which is on its way, counts no more
+            self.state = FAILED if is_late else REVOKED
+            self._slot = None
+            self.error = ClaimError(f"the connection was taken away: {reason}")
+            if is_late:
+                self._wake()
+
+    def _wake(self) -> None:
+        raise NotImplementedError
+
+    def _me(self) -> Any:
+        raise NotImplementedError
+
+    def _report(self) -> None:
+        if self._callback is not None:
+            self._pool.driver.call_soon(partial(self._callback.call, self._arguments))
+
+    def _arguments(self) -> tuple[Any, ...] | None:
+        """What a callback gets; nothing is said of a claim that its owner has ended."""
+        with self._pool._lock:
+            if self.state == CLAIMED:
+                self._taker = CALLBACK
+                return None, self, self.connection
+            return (self.error,) if self.state in (FAILED, REVOKED) else None
+
+    def _leave(self, error: BaseException | None) -> None:
+        """The end of a with block: only failures of the network count against the backend."""
+        if error is None:
+            self.release()
+        elif self._slot is not None:
+            # a claim that timed out inside, of this pool or another, is an OSError, too
+            is_network = isinstance(error, OSError | EOFError) and not isinstance(error, PoolError)
+            self.close(ok=False if is_network else None)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in SOCKET_WORDS:
+            raise ClaimHandleMisusedError(f"a handle has no {name}(); use its connection")
+        raise AttributeError(name)
+
+
+def _hand_over(actions: list[Any]) -> bool:
+    """The usual ends of a release: nobody waits, or one claim gets the connection at once."""
+    if not actions:
+        return True
+    if len(actions) > 1 or type(actions[0]) is not Grant:
+        return False
+    grant = actions.pop()
+    grant.holder.answered(grant.slot, None)
+    return True
+
+
+class Claim(BaseClaim):
+    """`with pool.claim(timeout=1000) as connection: …`, or wait() and release() by hand."""
+
+    __slots__ = ("_event",)
+
+    def __init__(self, pool: "PoolShell") -> None:
+        super().__init__(pool)
+        self._event: threading.Event | None = None
+
+    def wait(self) -> Any:
+        """Block until there is an answer; the connection, or the error raised."""
+        if self.state == WAITING:
+            try:
+                self._wait()
+            except BaseException:  # a signal: nobody waits for this claim any more
+                self.cancel()
+                raise
+        return self._answer()
+
+    def _wait(self) -> None:
+        with self._pool._lock:
+            if self.state == WAITING and self._event is None:
+                self._event = threading.Event()
+        if self._event is not None:
+            self._event.wait()
+
+    def _wake(self) -> None:
+        if self._event is not None:
+            self._event.set()
+        self._report()
+
+    def _me(self) -> int:
+        return threading.get_ident()
+
+    def __enter__(self) -> Any:
+        return self.wait()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._leave(error)

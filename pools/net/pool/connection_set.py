@@ -1,0 +1,86 @@
+"""Connections that many users share at once: one per backend, told when they come and go."""
+
+from typing import TYPE_CHECKING, Any
+
+from pools.logic.errors import ClaimHandleMisusedError
+from pools.logic.pool.actions import Advertise, PoolAction, Revoke, Withdraw
+from pools.logic.pool.connection_set import SetMachine
+from pools.net.pool.pool import PoolShell
+
+if TYPE_CHECKING:
+    from pools.logic.pool.slot import Slot
+
+
+class ConnectionSet(PoolShell):
+    """Options of a pool, with `target` in the place of `spares`.
+
+    Events: added(ckey, connection, handle), and removed(ckey, connection, handle), after which
+    the user finishes what is under way and calls handle.release().
+    """
+
+    machine_class = SetMachine
+    kang_type = "set"
+    machine: SetMachine
+
+    def __init__(self, *, target: int, **options: Any) -> None:
+        self._handles: dict[str, SetHandle] = {}
+        super().__init__(spares=target, **options)
+
+    def set_target(self, target: int) -> None:
+        with self._lock:
+            self.machine.set_target(target)
+        self.go_on()
+
+    def get_connections(self) -> dict[str, Any]:
+        """What is announced and not withdrawn."""
+        with self._lock:
+            handles = {k: h for k, h in self._handles.items() if not h.is_withdrawn}
+            return {ckey: handle.slot.connection for ckey, handle in handles.items()}
+
+    def _told(self, action: PoolAction) -> bool:
+        match action:
+            case Advertise(ckey, slot):
+                handle = self._handles[ckey] = SetHandle(self, slot)
+                self._tell("added", ckey, slot.connection, handle)
+                return True
+            case Withdraw(ckey, slot):
+                handle = self._handles[ckey]
+                handle.is_withdrawn = True
+                self._tell("removed", ckey, slot.connection, handle)
+                return True
+            case Revoke(ckey, _):
+                self._handles.pop(ckey, None)
+                return True
+        return super()._told(action)
+
+    def _tell(self, event: str, ckey: str, connection: Any, handle: "SetHandle") -> None:
+        self.driver.call_soon(lambda: self._emit(event, ckey, connection, handle))
+
+
+class SetHandle:
+    def __init__(self, connections: ConnectionSet, slot: "Slot") -> None:
+        self.slot = slot
+        self.is_withdrawn = False
+        self._connections = connections
+        self._ckey = slot.holder
+
+    def release(self) -> None:
+        """The connection was withdrawn and is not needed any more."""
+        if not self.is_withdrawn:
+            raise ClaimHandleMisusedError("only a withdrawn connection can be released")
+        self._end()
+
+    def close(self) -> None:
+        """The connection is of no use; no event follows, but the set opens another."""
+        self._end()
+
+    def _end(self) -> None:
+        owner = self._connections
+        with owner._lock:
+            if owner._handles.pop(self._ckey, None) is None:
+                return
+            if self.is_withdrawn:
+                owner.machine.release(self.slot, owner.now(), None)
+            else:
+                owner.machine.discard(self.slot, owner.now())
+        owner.go_on()

@@ -1,0 +1,1 @@
+"""What drives pools and resolvers: threads, timers, events, the monitor."""

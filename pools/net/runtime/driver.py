@@ -1,0 +1,64 @@
+"""What drives the machines: the clock, timers, sockets, and threads for calls that block.
+
+Things of which one is enough for each driver.
+"""
+
+import threading
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+Done = Callable[[Any, BaseException | None], None]
+
+
+class Timer(Protocol):
+    def cancel(self) -> None: ...
+
+
+class Driver(Protocol):
+    """One thread for the whole process, an asyncio loop, or the hand of a test.
+
+    `belongings` holds what all users of one driver share, by its class.
+    """
+
+    belongings: dict[type, Any]
+
+    def now(self) -> float:
+        """Milliseconds of a clock that never goes back."""
+        ...
+
+    def call_soon(self, call: Callable[[], None]) -> None:
+        """Run the call on the driver; may be used from any thread."""
+        ...
+
+    def call_at(self, at: float, call: Callable[[], None]) -> Timer:
+        """Run the call at that moment; may be used from any thread."""
+        ...
+
+    def add_reader(self, source: Any, call: Callable[[], None]) -> None: ...
+
+    def remove_reader(self, source: Any) -> None: ...
+
+    def add_writer(self, source: Any, call: Callable[[], None]) -> None: ...
+
+    def remove_writer(self, source: Any) -> None: ...
+
+    def run(self, call: Callable[[], Any], done: Done) -> Callable[[], bool]:
+        """Make a call that may block or return an awaitable, then hand over its result.
+
+        What this returns gives the call up; it says False if that cannot be done.
+        """
+        ...
+
+
+T = TypeVar("T")
+
+_lock = threading.Lock()
+
+
+def shared(kind: Callable[[Driver], T], driver: Driver) -> T:
+    """The one of this kind that belongs to the driver; it lives as long as the driver does."""
+    with _lock:
+        if kind not in driver.belongings:
+            driver.belongings[kind] = kind(driver)  # type: ignore[index]
+        found: T = driver.belongings[kind]  # type: ignore[index]
+        return found

@@ -1,0 +1,155 @@
+"""A process tells what its live pools look like, so that the console can show all of them.
+
+Open claims as holds: an instance whose connections are in use may not be removed yet.
+
+A process says how many connections to each backend it has lent out, with its picture and for a
+little longer than that picture is fresh. Allocation counts them; it does not know what a pool is.
+
+Pools of this process give up their idle connections to instances that take no new work.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from django.db.models import Exists, OuterRef
+
+from allocation.instances.holds import OPEN_CLAIM, hold, release
+from allocation.models import Hold, Instance
+from pools.models import Backend
+from pools.models.pool_snapshot import OLD_SECONDS
+
+if TYPE_CHECKING:
+    from pools.net.pool.pool import PoolShell
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+
+from django.db import connection
+from django.db.models.functions import Now
+
+from atributo_site.core.loops import Loop, Step
+from atributo_site.core.presence import host_and_pid
+from pools.models import PoolSnapshot
+from pools.net.runtime.monitor import TYPES, PoolMonitor, pool_monitor
+
+
+def hold_claimed(process: str, claimed: Mapping[str, int]) -> None:
+    """Backend key → connections lent out; replaces what this process has said before."""
+    counts = _by_instance(claimed)
+    for instance_id, count in counts.items():
+        hold(instance_id, OPEN_CLAIM, process, seconds=OLD_SECONDS, count=count)
+    let_go(process, but=set(counts))
+
+
+def let_go(process: str, but: Collection[str] = ()) -> None:
+    """It has lent out nothing, except to these."""
+    held = Hold.objects.filter(kind=OPEN_CLAIM, key=process).exclude(instance_id__in=but)
+    for instance_id in held.values_list("instance_id", flat=True):
+        release(instance_id, OPEN_CLAIM, process)
+
+
+def _by_instance(claimed: Mapping[str, int]) -> Counter[str]:
+    """A backend may be in several pools; it is one instance all the same."""
+    known = Instance.objects.filter(pk=OuterRef("instance_id"))
+    backends = Backend.objects.filter(Exists(known), key__in=list(claimed))
+    counts: Counter[str] = Counter()
+    for key, instance_id in set(backends.values_list("key", "instance_id")):
+        counts[instance_id] += claimed[key]
+    return counts
+
+
+def avoid_drained(pools: Sequence["PoolShell"]) -> None:
+    """Restored, an instance is connected to again."""
+    known = {key for pool in pools for key in pool.resolver.list()}
+    drained = frozenset(_drained(known)) if known else frozenset()
+    for pool in pools:
+        pool.avoid(drained & pool.resolver.list().keys())
+
+
+def _drained(keys: set[str]) -> list[str]:
+    unavailable = Instance.objects.filter(pk=OuterRef("instance_id"), available=False)
+    rows = Backend.objects.filter(Exists(unavailable), key__in=list(keys))
+    return list(rows.values_list("key", flat=True))
+
+
+REPORT_SECONDS = 5.0
+MOST_OF_A_KIND = 200  # a curator may watch thousands of names, which have rows of their own
+FIRST_SECONDS = 1.0  # a new pool is still connecting when it is first seen
+
+
+class Report:
+    """`step(now)` writes one picture; a process without pools and resolvers has none."""
+
+    def __init__(
+        self, process: str | Callable[[], str] = "", monitor: PoolMonitor = pool_monitor
+    ) -> None:
+        self._named = process or host_and_pid
+        self._monitor = monitor
+        self._has_reported = False
+
+    @cached_property
+    def process(self) -> str:
+        """Asked for when it is first written, because the answer may need the database."""
+        return self._named if isinstance(self._named, str) else self._named()
+
+    def step(self, now: datetime) -> float:
+        body = self._monitor.snapshot(MOST_OF_A_KIND)
+        if not any(body[kind] for kind in TYPES):
+            self.leave()
+            return REPORT_SECONDS
+        wait = REPORT_SECONDS if self._has_reported else FIRST_SECONDS
+        self._write(body)
+        return wait
+
+    def leave(self) -> None:
+        """A clean stop takes the picture away."""
+        if self._has_reported:
+            PoolSnapshot.objects.filter(process=self.process).delete()
+            let_go(self.process)
+            self._has_reported = False
+
+    def _write(self, body: dict[str, Any]) -> None:
+        values = {"body": body, "at": Now()}
+        PoolSnapshot.objects.update_or_create(process=self.process, defaults=values)
+        hold_claimed(self.process, self._monitor.lent())
+        avoid_drained(self._monitor.pools())
+        self._has_reported = True
+
+
+@contextmanager
+def reporting(process: str = "") -> Iterator[None]:
+    """For programs with a main loop of their own: reports from a thread until the end."""
+    loop, thread = _started(Report(process))
+    try:
+        yield
+    finally:
+        loop.stop()
+        thread.join(timeout=2)
+
+
+def report_when_used(process: Callable[[], str], monitor: PoolMonitor = pool_monitor) -> None:
+    """For processes that may never have a pool: nothing happens before they make one."""
+
+    def begin() -> None:
+        _started(Report(process, monitor))
+
+    monitor.when_used(begin)
+
+
+def _started(report: Report) -> tuple[Loop, threading.Thread]:
+    loop = Loop([Step("pools", report.step)], now=lambda: datetime.now(UTC))
+    thread = threading.Thread(target=_run, args=(loop, report), name="pools-report", daemon=True)
+    thread.start()
+    return loop, thread
+
+
+def _run(loop: Loop, report: Report) -> None:
+    try:
+        loop.run()
+        report.leave()
+    finally:
+        connection.close()

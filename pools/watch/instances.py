@@ -1,0 +1,166 @@
+"""From what DNS says to instances, inside the transaction that writes down what was seen."""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from django.db.models.functions import Now
+from django.db.transaction import atomic
+
+from allocation.instances import availability
+from allocation.instances.holds import may_remove
+from allocation.instances.roster import make_available_together
+from allocation.models import Instance
+from allocation.placement import drains
+from atributo_site.core.leases import HeldLease
+from pools import timeline
+from pools.address_policy import refused_target
+from pools.logic.backends import Backend as Found
+from pools.models import Backend, BackendChange, Pool
+from pools.models.backend import instance_id
+from pools.timeline import Line, note
+
+DNS = Instance.Source.DNS
+GONE, PRESENT, REFUSED = Backend.State.GONE, Backend.State.PRESENT, Backend.State.REFUSED
+Kind = BackendChange.Kind
+SEEN = [
+    "name",
+    "address",
+    "port",
+    "priority",
+    "weight",
+    "state",
+    "state_since",
+    "last_seen_at",
+    "instance_id",
+]
+
+
+def add(arrived: Sequence[tuple[Pool, Found]]) -> None:
+    """They are in DNS: their instances are available, unless a person or a rule says no."""
+    if not arrived:
+        return
+    before = _rows_before(arrived)
+    rows = [_row(pool, found, before.get((pool.pk, found.key))) for pool, found in arrived]
+    Backend.objects.bulk_create(
+        rows, update_conflicts=True, unique_fields=["pool", "key"], update_fields=SEEN
+    )
+    timeline.write([_arrival(row, (row.pool_id, row.key) in before) for row in rows])
+    ready = Backend.Administrative.READY
+    _admit([row for row in rows if row.state == PRESENT and row.administrative == ready])
+
+
+def remove(pool: Pool, keys: Collection[str]) -> None:
+    """They have left DNS: their instances drain and are never destroyed."""
+    rows = list(pool.backends.present().filter(key__in=keys).order_by("key")) if keys else []
+    if not rows:
+        return
+    Backend.objects.filter(pk__in=[row.pk for row in rows]).update(
+        state=GONE, state_since=Now(), last_seen_at=pool.looked_up_at or Now()
+    )
+    timeline.write([Line(pool, Kind.GONE, row) for row in rows])
+    for row in rows:
+        if row.state == PRESENT and not _is_elsewhere(row):
+            _drain(pool, row)
+
+
+def weigh(pool: Pool, found: Sequence[Found]) -> None:
+    """They are where they were, with another priority or weight."""
+    for seen in found:
+        pool.backends.filter(key=seen.key).update(priority=seen.priority, weight=seen.weight)
+
+
+def drain_again(backend: Backend, lease: HeldLease) -> bool:
+    with atomic():
+        lease.guard()
+        if _is_elsewhere(backend):
+            return False
+        note(backend.pool, Kind.KEPT, backend, "restored, but not in DNS: it drains again")
+        _drain(backend.pool, backend)
+        return True
+
+
+def forget(backend: Backend, lease: HeldLease) -> bool:
+    """Gone for good: remove its instance unless jobs, holds or a person keep it."""
+    with atomic():
+        lease.guard()
+        instance = Instance.objects.filter(pk=backend.instance_id).first()
+        if instance is not None and not _is_elsewhere(backend):
+            if not _may_go(instance):
+                return False
+            availability.remove(backend.instance_id, epoch=instance.epoch)
+        if not Backend.objects.gone().filter(pk=backend.pk).delete()[0]:
+            return False
+        note(backend.pool, Kind.REMOVED, backend)
+        return True
+
+
+def _rows_before(arrived: Sequence[tuple[Pool, Found]]) -> dict[tuple[int, str], Backend]:
+    pools = {pool.pk for pool, _ in arrived}
+    keys = {found.key for _, found in arrived}
+    rows = Backend.objects.filter(pool__in=pools, key__in=keys)
+    return {(row.pool_id, row.key): row for row in rows}
+
+
+def _row(pool: Pool, found: Found, before: Backend | None) -> Backend:
+    row = before or Backend(key=found.key)
+    row.pool = pool
+    row.name, row.address, row.port = found.name, found.address, found.port
+    row.priority, row.weight = found.priority, found.weight
+    row.state = REFUSED if refused_target(found.address, found.port) else PRESENT
+    row.state_since = row.last_seen_at = Now()
+    row.instance_id = instance_id(found.address, found.port)
+    return row
+
+
+def _arrival(row: Backend, was_known: bool) -> Line:
+    if row.state == REFUSED:
+        return Line(row.pool, Kind.REFUSED, row, refused_target(row.address, row.port))
+    return Line(row.pool, Kind.RETURNED if was_known else Kind.ADDED, row)
+
+
+def _admit(rows: Sequence[Backend]) -> None:
+    """New ones together; each that was known before by the rules for those."""
+    first = {row.instance_id: row for row in reversed(rows)}
+    wanted = {
+        pk: {"reason": _reason(row), "labels": _labels(row)} for pk, row in sorted(first.items())
+    }
+    new = make_available_together(wanted, source=DNS)
+    for row in rows:
+        if row.instance_id not in new or first[row.instance_id] is not row:
+            _admit_again(row)
+
+
+def _admit_again(row: Backend) -> None:
+    known = Instance.objects.filter(pk=row.instance_id).values_list("labels", flat=True)
+    labels = {**(known.first() or {}), **_labels(row)}
+    if not availability.make_available(
+        row.instance_id, source=DNS, reason=_reason(row), labels=labels
+    ):
+        note(row.pool, Kind.KEPT, row, "a person has made the instance unavailable")
+
+
+def _labels(row: Backend) -> dict[str, Any]:
+    return {"pool": row.pool.name, "name": row.name, "address": row.address, "port": row.port}
+
+
+def _reason(row: Backend) -> str:
+    return f"in DNS as {row.name}"[:255]
+
+
+def _drain(pool: Pool, backend: Backend) -> None:
+    instance = Instance.objects.filter(pk=backend.instance_id).first()
+    if instance is None or not instance.available:  # whoever made it unavailable had a plan
+        return
+    if not drains.drain(backend.instance_id, source=DNS, reason=f"left DNS, pool {pool.name}"):
+        note(pool, Kind.KEPT, backend, "a person has made the instance available")
+
+
+def _is_elsewhere(backend: Backend) -> bool:
+    """The same address and port may be known under another name."""
+    others = Backend.objects.filter(instance_id=backend.instance_id, state=PRESENT)
+    return others.exclude(pk=backend.pk).exists()
+
+
+def _may_go(instance: Instance) -> bool:
+    """Availability is read again by the removal itself, which names the epoch seen here."""
+    return instance.source == DNS and may_remove(instance.pk).may

@@ -1,0 +1,96 @@
+"""One watched name in the memory of the watcher: its resolver, and what that found out."""
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pools.address_policy import check_nameservers, default_nameservers, may_be_asked
+from pools.logic.backends import Backend as Found
+from pools.logic.dns.lookup import Step
+from pools.models import Backend, Pool
+from pools.net.dns.resolver import DNSResolver
+from pools.net.runtime.driver import Driver
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the resolver holds at the end of one pass; moments by the driver's clock."""
+
+    at: float
+    began_at: float
+    state: str
+    backends: Mapping[str, Found]
+    error: str | None
+    stale_since: float | None
+    next_at: Mapping[str, float]
+    steps: Sequence[Step]
+
+
+class RememberingResolver(DNSResolver):
+    """Begins with the backends that are known, so that a failure at the start removes none."""
+
+    def __init__(self, known: Mapping[str, Found], **options: Any) -> None:
+        super().__init__(**options)
+        self._machine.backends = dict(known)
+
+
+class WatchedName:
+    """The driver's thread appends readings, the watcher takes them."""
+
+    def __init__(self, pool: Pool, known: Iterable[Backend], driver: Driver | None) -> None:
+        check_nameservers(pool.nameservers)  # what is permitted may have changed since
+        self.pool_id = pool.pk
+        self.epoch = pool.epoch
+        self.asked_at = pool.asked_at
+        self.doubted: frozenset[str] = frozenset()
+        self.readings: deque[Reading] = deque()
+        self._read_at = float("-inf")
+        self._gist: tuple[Any, ...] = ()
+        self.resolver = RememberingResolver(
+            known={row.key: _found(row) for row in known},
+            domain=pool.domain,
+            recovery=pool.recovery,
+            service=pool.service,
+            default_port=pool.default_port,
+            resolvers=pool.nameservers,
+            ttl_floor=pool.ttl_floor_ms,
+            ttl_ceiling=pool.ttl_ceiling_ms,
+            driver=driver,
+            system=default_nameservers,
+            permits=may_be_asked,
+        )
+        self.resolver.on("updated", self._read)
+        self.resolver.start()
+
+    def has_news(self) -> bool:
+        """Whether a reading differs from the last one that was written, or may settle a doubt."""
+        return bool(self.doubted) or any(_gist(each) != self._gist for each in self.readings)
+
+    def written(self) -> None:
+        """The oldest reading is stored."""
+        self._gist = _gist(self.readings.popleft())
+
+    def _read(self, error: Exception | None) -> None:
+        resolver, since = self.resolver, self._read_at
+        self._read_at = resolver.driver.now()
+        self.readings.append(
+            Reading(
+                at=self._read_at,
+                began_at=resolver.pass_began_at,
+                state=resolver.state,
+                backends=resolver.list(),
+                error=None if error is None else str(error),
+                stale_since=resolver.stale_since,
+                next_at=resolver.next_at(),
+                steps=[step for step in resolver.trace if step.at > since],
+            )
+        )
+
+
+def _gist(reading: Reading) -> tuple[Any, ...]:
+    return reading.state, reading.error, reading.stale_since, frozenset(reading.backends.values())
+
+
+def _found(row: Backend) -> Found:
+    return Found(row.name, row.address, row.port, row.key, row.priority, row.weight)

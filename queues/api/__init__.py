@@ -1,0 +1,1 @@
+"""The REST doors of services, queues, jobs and operations."""

@@ -1,0 +1,144 @@
+"""REST: the shapes of queued jobs, in and out."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from atributo_site.core.models.clock import database_now
+from atributo_site.rest.serializers import StrictSerializer, TextField
+from queues.models.job import CHOICES
+from queues.queries.presenters import job_dict, wait_reason
+
+MOST_AT_ONCE = 10_000
+ANY_JSON: dict[str, Any] = {"description": "Any JSON value."}
+
+
+class ScriptName(StrictSerializer):
+    mount = serializers.CharField(max_length=255)
+    name = serializers.CharField(max_length=128)
+
+
+class Options(StrictSerializer):
+    """Numbers are milliseconds; negative counts mean for ever."""
+
+    script = ScriptName()
+    delay_until = serializers.DateTimeField(required=False)
+    delay = serializers.IntegerField(required=False, min_value=0)
+    back_off = serializers.JSONField(required=False, help_text="ms, strategy or script")
+    max_failures = serializers.IntegerField(required=False)
+    repeat_times = serializers.IntegerField(required=False)
+    repeat_until = serializers.DateTimeField(required=False, allow_null=True)
+    repeat_delay = serializers.IntegerField(required=False, min_value=0)
+    timeout = serializers.IntegerField(required=False, min_value=1)
+    success = ScriptName(required=False)
+    failure = ScriptName(required=False)
+    priority = serializers.IntegerField(required=False, min_value=-2, max_value=2)
+    sticky_key = TextField(required=False, max_length=255, trim_whitespace=False)
+
+    def validate_back_off(self, value: Any) -> Any:
+        if isinstance(value, dict) and "function" in value:
+            raise serializers.ValidationError("A function is named in Python only.")
+        return value
+
+
+class NewJob(Options):
+    data = serializers.JSONField(  # type: ignore[assignment]
+        required=False, allow_null=True, default=None
+    )
+    unique_key = TextField(required=False, max_length=255, trim_whitespace=False)
+    transaction = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=2**63 - 1,
+        help_text="Your own: the job appears when it completes, and never otherwise.",
+    )
+
+
+class NewJobs(Options):
+    data = serializers.ListField(  # type: ignore[assignment]
+        child=serializers.JSONField(allow_null=True), max_length=MOST_AT_ONCE
+    )
+
+
+class ScheduleChanges(StrictSerializer):
+    """Of a job that repeats; what is left out stays."""
+
+    repeat_delay = serializers.IntegerField(required=False, min_value=0, help_text="Milliseconds.")
+    repeat_times = serializers.IntegerField(required=False, help_text="Negative: for ever.")
+    repeat_until = serializers.DateTimeField(
+        required=False, allow_null=True, help_text="null: no end."
+    )
+
+    def validate(self, attrs: Any) -> Any:
+        if not attrs:
+            raise serializers.ValidationError(f"Give one of {', '.join(self.fields)}.")
+        return attrs
+
+
+class JobId(serializers.Serializer):
+    id = serializers.CharField()
+
+
+class JobIds(serializers.Serializer):
+    ids = serializers.ListField(child=serializers.CharField())
+
+
+class QueuedJobSerializer(serializers.Serializer):
+    id = serializers.CharField()
+    queue = serializers.CharField()
+    script = ScriptName()
+    status = serializers.ChoiceField([value for value, _ in CHOICES])
+    data = serializers.JSONField()  # type: ignore[assignment]
+    result = serializers.JSONField()
+    error = serializers.CharField()
+    attempt = serializers.IntegerField()
+    run = serializers.CharField(help_text="For example «2 of 4».")
+    runs = serializers.IntegerField(help_text="Finished runs.")
+    run_failures = serializers.IntegerField()
+    max_failures = serializers.IntegerField()
+    repeat_times = serializers.IntegerField()
+    repeat_delay = serializers.IntegerField()
+    repeat_until = serializers.DateTimeField(allow_null=True)
+    paused = serializers.BooleanField()
+    paused_by = serializers.CharField()
+    pause_reason = serializers.CharField()
+    back_off = serializers.JSONField()
+    timeout = serializers.IntegerField(allow_null=True)
+    success = serializers.JSONField()
+    failure = serializers.JSONField()
+    priority = serializers.IntegerField()
+    unique_key = serializers.CharField(allow_null=True)
+    sticky_key = serializers.CharField(allow_null=True)
+    instance = serializers.CharField(allow_null=True, help_text="Where its key is allocated.")
+    instance_epoch = serializers.IntegerField(allow_null=True)
+    waits_for = serializers.CharField(help_text="Of a sticky job that waits; otherwise empty.")
+    pushed_by = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    delay_until = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    ended_at = serializers.DateTimeField(allow_null=True)
+
+    def to_representation(self, instance: Any) -> Any:
+        is_sticky = instance.sticky_key is not None
+        said = wait_reason(instance, database_now()) if is_sticky else ""
+        return {**job_dict(instance), "waits_for": said}
+
+
+class AttemptSerializer(serializers.Serializer):
+    attempt = serializers.IntegerField()
+    run = serializers.IntegerField()
+    worker = serializers.CharField()
+    outcome = serializers.CharField()
+    started_at = serializers.DateTimeField()
+    ended_at = serializers.DateTimeField(allow_null=True)
+    seconds = serializers.FloatField(allow_null=True)
+    error = serializers.CharField()
+    traceback = serializers.CharField()
+    percent = serializers.FloatField(allow_null=True)
+    note = serializers.CharField()
+    transactions = serializers.ListField(child=serializers.IntegerField())
+    log = serializers.ListField(child=serializers.DictField())
+
+
+class JobReason(StrictSerializer):
+    reason = serializers.CharField(required=False, max_length=255, default="", allow_blank=True)

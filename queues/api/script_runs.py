@@ -1,0 +1,66 @@
+"""/services/runs: what becomes of a script that was run now and takes longer."""
+
+from typing import Any
+
+from django.http import JsonResponse
+from django.urls import reverse
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from atributo_site.rest.endpoint import Endpoint
+from queues.errors import ScriptStillRuns
+from queues.models import ScriptRun
+from queues.services.dry_run import dry_run_shown
+from queues.worker import script_runs
+from queues.worker.script_follower import Ran
+
+STATES = ("waiting", "running", "complete", "failed")
+
+
+class ScriptRunSerializer(serializers.Serializer):
+    id = serializers.CharField()
+    href = serializers.CharField()
+    mount = serializers.CharField()
+    script = serializers.CharField()
+    dry_run = serializers.BooleanField()
+    state = serializers.ChoiceField(STATES)
+    result = serializers.JSONField(allow_null=True, help_text="As the run itself answers.")
+    error = serializers.CharField(allow_blank=True)
+    status_code = serializers.IntegerField(allow_null=True, help_text="Of the error.")
+
+
+class OneRun(Endpoint):
+    actions = {"GET": "script.run"}
+
+    @extend_schema(operation_id="script_runs_get", responses=ScriptRunSerializer)
+    def get(self, request: Request, key: str) -> Response:
+        """A run that you have asked for; kept for a day."""
+        return Response(run_shown(script_runs.found(key)))
+
+
+def still_running(error: ScriptStillRuns) -> JsonResponse:
+    """Where to look for what comes of it."""
+    shown = run_shown(script_runs.found(error.key))
+    return JsonResponse(shown, status=202, headers={"Location": shown["href"]})
+
+
+def run_shown(run: ScriptRun) -> dict[str, Any]:
+    answer = run.answer or {}
+    failed, dry_run = "error" in answer, bool(run.work.get("dry_run"))
+    result = None
+    if answer and not failed:
+        result = dry_run_shown(Ran(**answer)) if dry_run else answer["result"]
+    ended = "failed" if failed else "complete"
+    return {
+        "id": run.key,
+        "href": reverse("api-script-run", args=[run.key]),
+        "mount": run.work["mount"],
+        "script": run.work["script"],
+        "dry_run": dry_run,
+        "state": ended if answer else str(run.state),
+        "result": result,
+        "error": answer.get("error", ""),
+        "status_code": answer.get("status_code"),
+    }

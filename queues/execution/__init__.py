@@ -1,0 +1,1 @@
+"""A script's run inside its process: loading it, its context, its transaction."""

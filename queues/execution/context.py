@@ -1,0 +1,101 @@
+"""What a script sees: `def run(context)`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from queues.logic.mounts import prefix
+
+if TYPE_CHECKING:
+    from queues.execution.scope import RunScope, RunTransaction
+
+Emit = Callable[[dict[str, Any]], None]
+LEVELS = ("debug", "info", "warning", "error")
+
+
+@dataclass(frozen=True)
+class ServiceFacts:
+    """The service a script belongs to."""
+
+    mount: str
+    name: str
+    version: str
+    folder: str
+    configuration: dict[str, Any] = field(default_factory=dict)
+
+
+class Log:
+    """Lines kept with the attempt: `context.log("text")`, `context.log.warning("text")`."""
+
+    def __init__(self, emit: Emit) -> None:
+        self._emit = emit
+
+    def __call__(self, text: object, level: str = "info") -> None:
+        known = level if level in LEVELS else "info"
+        self._emit({"t": "log", "level": known, "text": str(text)})
+
+    def debug(self, text: object) -> None:
+        self(text, "debug")
+
+    def info(self, text: object) -> None:
+        self(text, "info")
+
+    def warning(self, text: object) -> None:
+        self(text, "warning")
+
+    def error(self, text: object) -> None:
+        self(text, "error")
+
+
+class Context:
+    def __init__(
+        self,
+        argv: list[Any],
+        job: dict[str, Any] | None,
+        service: ServiceFacts,
+        emit: Emit,
+        scope: "RunScope",
+    ) -> None:
+        self.argv = argv
+        self.job = job
+        self.service = service
+        self.log = Log(emit)
+        self._emit = emit
+        self._scope = scope
+
+    @property
+    def dry_run(self) -> bool:
+        """Whether everything is taken back afterwards: spare what lies outside."""
+        return self._scope.dry
+
+    def progress(self, percent: float, note: str = "") -> None:
+        """Show how far the script is; kept with the attempt."""
+        bounded = min(100.0, max(0.0, float(percent)))
+        self._emit({"t": "progress", "percent": bounded, "note": str(note)[:255]})
+
+    def collection_name(self, name: str) -> str:
+        """`texts` → `example_texts` for a service mounted at /example."""
+        return prefix(self.service.mount) + name
+
+    def push(self, script: Any, data: Any = None, *, queue: str = "default", **options: Any) -> str:
+        """Push a job; a script given by its name alone is one of this service.
+
+        Within `with context.transaction():` it appears when the transaction completes.
+        """
+        from queues.catalogue import get
+
+        named = {"mount": self.service.mount, "name": script} if isinstance(script, str) else script
+        with self._scope.pushing():
+            return get(queue).push(named, data, **options)
+
+    @property
+    def client(self) -> Any:
+        """Documents: get, put and delete outside a transaction."""
+        return self._scope.client()
+
+    def transaction(self, wait: float = 0.0) -> "RunTransaction":
+        """Documents changed together when the run succeeds, or not at all.
+
+        `wait` is how many seconds an operation waits for a key that somebody else holds.
+        """
+        return self._scope.transaction(wait)

@@ -1,0 +1,113 @@
+"""Documents in a dry run: what a script writes outside a transaction is taken back, too.
+
+Documents of a run: a write commits only while the attempt is still the one that counts.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from allocation.transactions.documents.client import Client, Ref
+from allocation.transactions.documents.patch import Patch
+from allocation.transactions.engine.transaction import Transaction
+from allocation.transactions.errors import PreconditionFailed
+from allocation.transactions.logic.patch import merged, patched
+from allocation.transactions.store.response import Response
+from queues.errors import NotInDryRun
+from queues.runs.attempt import Attempt
+
+
+class DryClient(Client):
+    """Reads see what the run wrote; writes go through its transaction, the rest is refused."""
+
+    def __init__(self, transaction: Callable[[], Transaction]) -> None:
+        super().__init__()
+        self._transaction = transaction
+
+    def get(
+        self, collection: str, key: str, ref: str | None = None, raise_if_locked: bool = True
+    ) -> Response:
+        return super().get(collection, key, ref, raise_if_locked=False)
+
+    def put(
+        self,
+        collection: str,
+        key: str,
+        body: Any,
+        ref: Ref = None,
+        raise_if_locked: bool = True,
+    ) -> Response:
+        current = self.get(collection, key)
+        if (ref is False and current.ok) or (ref and current.ref != ref):
+            refusal = PreconditionFailed(f"{collection}/{key} is not as expected", ref=current.ref)
+            return Response.refused(refusal, collection, key)
+        return self._transaction().put(collection, key, body)
+
+    def delete(
+        self, collection: str, key: str, ref: str | None = None, raise_if_locked: bool = True
+    ) -> Response:
+        current = self.get(collection, key)
+        if not current.ok:
+            return current
+        return self._transaction().delete(collection, key, ref)
+
+    def patch(
+        self,
+        collection: str,
+        key: str,
+        operations: Patch | Sequence[dict[str, Any]],
+        ref: str | None = None,
+        raise_if_locked: bool = True,
+    ) -> Response:
+        steps = operations.operations if isinstance(operations, Patch) else operations
+        return self._changed(collection, key, lambda value: patched(value, steps), ref)
+
+    def patch_merge(
+        self,
+        collection: str,
+        key: str,
+        changes: Any,
+        ref: str | None = None,
+        raise_if_locked: bool = True,
+    ) -> Response:
+        return self._changed(collection, key, lambda value: merged(value, changes), ref)
+
+    def _changed(
+        self, collection: str, key: str, change: Callable[[Any], Any], ref: str | None
+    ) -> Response:
+        current = self.get(collection, key)
+        return self.put(collection, key, change(current.json), ref) if current.ok else current
+
+    def _refused(self, *_: Any, **__: Any) -> NoReturn:
+        raise NotInDryRun("a dry run changes documents only: this could not be taken back")
+
+    drop = put_relation = delete_relation = _refused
+    post_event = put_event = delete_event = _refused
+
+
+def _guarded(name: str) -> Callable[..., Any]:
+    write = getattr(Client, name)
+
+    def guarded(self: "GuardedClient", *args: Any, **kwargs: Any) -> Any:
+        with self.attempt.guarded(name):
+            return write(self, *args, **kwargs)
+
+    return guarded
+
+
+class GuardedClient(Client):
+    """Whatever changes something asks the job's row first, in the same database transaction."""
+
+    def __init__(self, attempt: Attempt) -> None:
+        super().__init__()
+        self.attempt = attempt
+
+    put = _guarded("put")
+    delete = _guarded("delete")
+    patch = _guarded("patch")
+    patch_merge = _guarded("patch_merge")
+    drop = _guarded("drop")
+    put_relation = _guarded("put_relation")
+    delete_relation = _guarded("delete_relation")
+    post_event = _guarded("post_event")
+    put_event = _guarded("put_event")
+    delete_event = _guarded("delete_event")

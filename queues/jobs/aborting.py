@@ -1,0 +1,88 @@
+"""Abort jobs so that what is told as aborted never begins.
+
+A waiting job ends by one conditional UPDATE, and so does a running one. A worker may begin a
+reserved one from memory at any moment: that it is not wanted is written into its row, and
+whoever gives it back, shows it as running or records its end aborts it. That takes as long as a
+batch, so the answer waits for it.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from django.db import connections
+from django.db.models import Case, F, Value, When
+from django.db.models.functions import Now
+from django.db.transaction import atomic
+
+from atributo_site.core.after_commit import after_commit
+from queues.logic.lifecycle import ABORTED, Outcome, Status
+from queues.models import QueuedJob, Run
+from queues.models.job import RESERVED
+from queues.runs import abandoned
+from queues.runs.cancellation import notify_cancelled
+from queues.runs.held_jobs import wait_for_workers
+
+ASKED, TOLD = "job.abort_asked", "job.aborted"  # events
+
+
+def _unless_reserved(value: Any, field: str) -> Case:
+    of_field: Any = QueuedJob._meta.get_field(field)
+    return Case(When(RESERVED, then=F(field)), default=value, output_field=of_field)
+
+
+ENDED: dict[str, Any] = {
+    "status": _unless_reserved(Value(Status.FAILED.value), "status"),
+    "error": _unless_reserved(Value(ABORTED), "error"),
+    "aborted_at": _unless_reserved(Now(), "aborted_at"),
+    "ended_at": _unless_reserved(Now(), "ended_at"),
+    "slot_id": Case(When(RESERVED, then=F("slot_id")), default=Value(None)),
+    "slot_epoch": _unless_reserved(Value(None), "slot_epoch"),
+    "abort_asked_at": Case(When(RESERVED, then=Now()), default=Value(None)),
+}
+
+
+class Answer(NamedTuple):
+    ended: int
+    silent: set[int]  # reserved by a worker that has not said yet what became of them
+
+
+def abort(
+    ids: Sequence[int],
+    *,
+    using: str = "default",
+    patience: float | None = None,
+    tell: Callable[[str], Any] = lambda kind: None,
+) -> Answer:
+    """End what is unfinished; `tell` records the event with the change.
+
+    Inside a transaction of the caller nothing can be waited for before that commits: what is
+    reserved then counts as ended, and the wait follows the commit.
+    """
+    jobs = QueuedJob.objects.using(using).filter(pk__in=ids)
+    with atomic(using=using):
+        changed = jobs.unfinished().update(**ENDED)
+        held = set(jobs.reserved().values_list("pk", flat=True)) if changed else set()
+        if changed:
+            _end_runs(ids, using)
+            tell(ASKED if held else TOLD)
+            after_commit(partial(notify_cancelled, list(ids)), using=using)
+        aborted = jobs.filter(aborted_at__isnull=False).values_list("pk", flat=True)
+        left = abandoned.open_of_jobs(aborted) if changed else []
+    abandoned.roll_back(left)
+    asked = jobs.filter(pk__in=held, abort_asked_at__isnull=False)
+    if connections[using].in_atomic_block:
+        after_commit(lambda: wait_for_workers(asked, patience), using=using)
+        return Answer(changed, set())
+    silent = wait_for_workers(asked, patience) if held else set()
+    ended = jobs.filter(pk__in=held, status=Status.FAILED, aborted_at__isnull=False).count()
+    if ended:
+        tell(TOLD)
+    return Answer(changed - len(held) + ended, silent)
+
+
+def _end_runs(ids: Sequence[int], using: str) -> None:
+    running = Run.objects.using(using).filter(job_id__in=ids, outcome=Outcome.RUNNING)
+    running.filter(job__status=Status.FAILED).update(
+        outcome=Outcome.ABORTED, ended_at=Now(), error=ABORTED
+    )

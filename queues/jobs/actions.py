@@ -1,0 +1,205 @@
+"""What people do to a job: abort, reset, run now, delete. One conditional UPDATE each.
+
+Sparing: what repeats does not end along with other jobs, unless that is said.
+
+Pause a job that repeats, and let it go on in its own rhythm.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from django.db import IntegrityError
+from django.db.models import Case, Count, F, When
+from django.db.models.functions import Now
+from django.db.transaction import atomic
+
+from atributo_site.core.after_commit import after_commit
+from atributo_site.core.events import current_actor, record
+from atributo_site.core.models.clock import database_now
+from queues.errors import JobIsHeld, JobIsRunning, JobIsTwice, JobNotFound, JobRepeatsNot
+from queues.jobs import aborting
+from queues.logic.lifecycle import Status
+from queues.logic.ranks import PAUSED
+from queues.logic.repeats import next_in_step
+from queues.models import AttemptTransaction, QueuedJob, Run, RunLog
+from queues.models.job import REPEATING
+from queues.runs import abandoned
+from queues.runs.doorbell import ring
+from queues.runs.held_jobs import wait_for_workers
+
+ENDING = ("abort", "delete")  # nothing is left of a schedule then
+SPARED = "It repeats; schedules are left alone unless that is said."
+
+
+def kept_schedules(action: str, ids: Sequence[int]) -> set[int]:
+    """Those of these jobs that the action would keep from running again."""
+    if action not in ENDING:
+        return set()
+    repeating = QueuedJob.objects.filter(pk__in=ids).filter(REPEATING)
+    return set(repeating.values_list("pk", flat=True))
+
+
+def schedules_among(jobs: Any, most: int) -> int:
+    """How many of the newest will run again."""
+    return jobs.order_by("-pk")[:most].aggregate(n=Count("pk", filter=REPEATING))["n"]
+
+
+FINISHED = [Status.COMPLETE, Status.FAILED]
+FORGIVEN: dict[str, Any] = {"due_at": Now(), "run_failures": 0, "lost": 0}
+AWAKE_RANK = F("rank") - Case(When(paused_at__isnull=False, then=PAUSED), default=0)
+WAITING_AGAIN: dict[str, Any] = {
+    **FORGIVEN,
+    "rank": AWAKE_RANK,  # who lets it run again does not mean "once somebody resumes it"
+    "paused_at": None,
+    "paused_by": "",
+    "pause_reason": "",
+    "status": Status.PENDING,
+    "ended_at": None,
+    "aborted_at": None,
+    "error": "",
+    "fingerprint": "",
+    "resets": F("resets") + 1,
+}
+
+
+def abort(job_id: int, *, reason: str = "", using: str = "default") -> bool:
+    """An unfinished job ends as failed, without callback; a late result finds no row.
+
+    True: it has ended so, and never begins again. False: it had ended by itself.
+    """
+    facts = {"reason": reason} if reason else {}
+    tell = partial(record, subject=f"job:{job_id}", using=using, **facts)
+    answer = aborting.abort([job_id], using=using, tell=tell)
+    if answer.silent:
+        raise _held(job_id)
+    if not answer.ended and not QueuedJob.objects.using(using).filter(pk=job_id).exists():
+        raise _missing(job_id)
+    return answer.ended == 1
+
+
+def reset(job_id: int, *, using: str = "default") -> None:
+    """A finished job waits again, with its failures forgiven; a waiting one becomes due."""
+    jobs = QueuedJob.objects.using(using).filter(pk=job_id)
+    try:
+        with atomic(using=using):
+            if not _wait_again(jobs):
+                if not jobs.exists():
+                    raise _missing(job_id)
+                raise JobIsRunning(f"job {job_id} is running")
+            record("job.reset", f"job:{job_id}", using=using)
+    except IntegrityError as error:
+        raise JobIsTwice(f"an unfinished job has the unique key of {job_id}") from error
+    ring_for(job_id, using)
+
+
+def run_now(job_id: int, *, using: str = "default") -> bool:
+    """Make a waiting job due; False when it does not wait, or is paused."""
+    jobs = QueuedJob.objects.using(using).filter(pk=job_id)
+    changed = jobs.waiting().awake().update(due_at=Now()) == 1
+    if changed:
+        record("job.run_now", f"job:{job_id}", using=using)
+        ring_for(job_id, using)
+    elif not jobs.exists():
+        raise _missing(job_id)
+    return changed
+
+
+def delete(job_id: int, *, using: str = "default") -> bool:
+    """A running one is stopped, a waiting one never begins; it leaves no trace."""
+    if aborting.abort([job_id], using=using).silent:
+        raise _held(job_id)
+    with atomic(using=using):
+        list(QueuedJob.objects.using(using).select_for_update().filter(pk=job_id).only("pk"))
+        left = abandoned.open_of_jobs([job_id])
+        AttemptTransaction.objects.using(using).filter(job_id=job_id).delete()
+        RunLog.objects.using(using).filter(job_id=job_id).delete()
+        Run.objects.using(using).filter(job_id=job_id).delete()
+        deleted, _ = QueuedJob.objects.using(using).filter(pk=job_id).delete()
+        if deleted:
+            record("job.deleted", f"job:{job_id}", using=using)
+    abandoned.roll_back(left)
+    return deleted > 0
+
+
+def _wait_again(jobs: Any) -> bool:
+    finished = jobs.filter(status__in=FINISHED).update(**WAITING_AGAIN)
+    waiting = 0 if finished else jobs.waiting().update(**FORGIVEN)
+    return finished + waiting == 1
+
+
+def ring_for(job_id: int, using: str) -> None:
+    job = QueuedJob.objects.using(using).select_related("queue").get(pk=job_id)
+    after_commit(lambda: _ring(job, using), using=using)
+
+
+def _ring(job: QueuedJob, using: str) -> None:
+    if job.sticky_key is None or job.routed_to:  # one without a route is sent by the curator
+        ring(job.queue_id, job.queue.name, station=job.routed_to or "", using=using)
+
+
+def _held(job_id: int) -> JobIsHeld:
+    return JobIsHeld(
+        f"the worker of job {job_id} does not answer yet: the job is aborted as soon as it does, "
+        "or is given up, unless it has ended by then",
+        job=str(job_id),
+    )
+
+
+def _missing(job_id: int) -> JobNotFound:
+    return JobNotFound(f"Job does not exist: {job_id}", job=str(job_id))
+
+
+LONGEST_REASON = 255
+
+
+def pause(job_id: int, *, reason: str = "", using: str = "default") -> bool:
+    """Nothing of it starts any more; a run that is under way ends. False when it was paused."""
+    jobs = QueuedJob.objects.using(using).filter(pk=job_id)
+    with atomic(using=using):
+        paused = (
+            jobs.awake()
+            .filter(REPEATING)
+            .update(
+                rank=F("rank") + PAUSED,
+                paused_at=Now(),
+                paused_by=current_actor().name,
+                pause_reason=reason[:LONGEST_REASON],
+            )
+        )
+        if paused:
+            facts = {"reason": reason[:LONGEST_REASON]} if reason else {}
+            record("job.paused", f"job:{job_id}", using=using, **facts)
+    if not paused:
+        _check(job_id, using)
+    after_commit(lambda: wait_for_workers(jobs), using=using)  # it may be about to begin
+    return paused == 1
+
+
+def resume(job_id: int, *, using: str = "default") -> bool:
+    """From the next moment of its rhythm on; what was missed is not made up for."""
+    with atomic(using=using):
+        paused = QueuedJob.objects.using(using).filter(pk=job_id, paused_at__isnull=False)
+        job = paused.select_for_update().only("due_at", "repeat_delay_ms").first()
+        if job is not None:
+            paused.update(
+                rank=F("rank") - PAUSED,
+                paused_at=None,
+                paused_by="",
+                pause_reason="",
+                due_at=next_in_step(job.due_at, job.repeat_delay_ms, database_now(using)),
+            )
+            record("job.resumed", f"job:{job_id}", using=using)
+            ring_for(job_id, using)
+    if job is None:
+        _check(job_id, using)
+    return job is not None
+
+
+def _check(job_id: int, using: str) -> None:
+    """Only a job that will run again can be paused."""
+    jobs = QueuedJob.objects.using(using).filter(pk=job_id)
+    if not jobs.exists():
+        raise JobNotFound(f"Job does not exist: {job_id}", job=str(job_id))
+    if not jobs.filter(REPEATING).exists():
+        raise JobRepeatsNot(f"job {job_id} does not repeat, or is over: there is nothing to pause")

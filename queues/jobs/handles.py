@@ -1,0 +1,213 @@
+"""What `queues.create` and `queue.get` return: handles that read live, never a model."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from datetime import datetime
+from typing import Any
+
+from django.db.models import QuerySet
+
+from allocation.transactions.engine.transaction import Transaction
+from queues.errors import BadPush, InvalidJobId, JobNotFound, QueueNotFound
+from queues.jobs import actions, push, schedules
+from queues.logic.lifecycle import ABORTED, Outcome, Status
+from queues.models import Queue, QueuedJob, Run
+from queues.runs import outbox
+
+
+class QueueHandle:
+    def __init__(self, name: str, *, using: str = "default") -> None:
+        self.name = name
+        self._using = using
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, QueueHandle) and other.name == self.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return f"<queue {self.name}>"
+
+    @property
+    def max_workers(self) -> int:
+        row = Queue.objects.using(self._using).existing().filter(name=self.name).first()
+        if row is None:
+            raise QueueNotFound(f"Queue does not exist: {self.name}", queue=self.name)
+        return row.max_workers
+
+    def push(
+        self,
+        script: Mapping[str, Any],
+        data: Any = None,
+        *,
+        transaction: Transaction | None = None,
+        **options: Any,
+    ) -> str:
+        """A push with a transaction becomes a job when that completes, and never otherwise."""
+        with outbox.holding_for(transaction) if transaction else nullcontext():
+            return push.push(self.name, script, data, options, using=self._using)
+
+    def push_many(
+        self,
+        script: Mapping[str, Any],
+        datas: Sequence[Any],
+        *,
+        transaction: Transaction | None = None,
+        **options: Any,
+    ) -> list[str]:
+        with outbox.holding_for(transaction) if transaction else nullcontext():
+            return push.push_many(self.name, script, datas, options, using=self._using)
+
+    def get(self, job_id: str) -> "JobHandle":
+        return JobHandle(parsed_id(job_id), self.name, using=self._using)
+
+    def delete(self, job_id: str) -> bool:
+        job = self.get(job_id)
+        return job.exists() and actions.delete(int(job.id), using=self._using)
+
+    def pending(self, script: Mapping[str, str] | None = None) -> list[str]:
+        return self._ids(script, status=Status.PENDING)
+
+    def progress(self, script: Mapping[str, str] | None = None) -> list[str]:
+        return self._ids(script, status=Status.PROGRESS)
+
+    def complete(self, script: Mapping[str, str] | None = None) -> list[str]:
+        return self._ids(script, status=Status.COMPLETE)
+
+    def failed(self, script: Mapping[str, str] | None = None) -> list[str]:
+        return self._ids(script, status=Status.FAILED)
+
+    def all(self, script: Mapping[str, str] | None = None) -> list[str]:
+        return self._ids(script)
+
+    def _ids(self, script: Mapping[str, str] | None, **conditions: Any) -> list[str]:
+        jobs = QueuedJob.objects.using(self._using).visible().filter(queue__name=self.name)
+        if script is not None:
+            jobs = jobs.of_script(*_mount_and_name(script))
+        ids = jobs.filter(**conditions).by_due_time().values_list("id", flat=True)
+        return [str(job_id) for job_id in ids]
+
+
+class JobHandle:
+    """A job of this queue; every property is read when it is asked for."""
+
+    def __init__(self, job_id: int, queue: str, *, using: str = "default") -> None:
+        self._id = job_id
+        self._queue = queue
+        self._using = using
+
+    def __repr__(self) -> str:
+        return f"<job {self.id}>"
+
+    @property
+    def id(self) -> str:
+        return str(self._id)
+
+    def exists(self) -> bool:
+        return self._rows().exists()
+
+    @property
+    def status(self) -> str:
+        return self._value("status")
+
+    @property
+    def data(self) -> Any:
+        return self._value("data")
+
+    @property
+    def result(self) -> Any:
+        return self._value("result")
+
+    @property
+    def runs(self) -> int:
+        return self._value("runs")
+
+    @property
+    def run_failures(self) -> int:
+        return self._value("run_failures")
+
+    @property
+    def max_failures(self) -> int:
+        return self._value("max_failures")
+
+    @property
+    def repeat_times(self) -> int:
+        return self._value("repeat_times")
+
+    @property
+    def repeat_delay(self) -> int:
+        return self._value("repeat_delay_ms")
+
+    @property
+    def repeat_until(self) -> datetime | None:
+        return self._value("repeat_until")
+
+    @property
+    def delay_until(self) -> datetime:
+        return self._value("due_at")
+
+    @property
+    def type(self) -> dict[str, str]:
+        row = self._row()
+        return {"mount": row.mount, "name": row.script}
+
+    @property
+    def failures(self) -> list[str]:
+        """What went wrong, over its whole life, oldest first."""
+        row = self._row()
+        runs = Run.objects.using(self._using).filter(job_id=self._id, outcome=Outcome.FAILED)
+        errors = list(runs.order_by("attempt").values_list("error", flat=True))
+        return [*errors, ABORTED] if row.aborted_at else errors
+
+    def abort(self) -> None:
+        actions.abort(self._found(), using=self._using)
+
+    def reset(self) -> None:
+        actions.reset(self._found(), using=self._using)
+
+    def pause(self, reason: str = "") -> bool:
+        return actions.pause(self._found(), reason=reason, using=self._using)
+
+    def resume(self) -> bool:
+        return actions.resume(self._found(), using=self._using)
+
+    def reschedule(self, **changes: Any) -> bool:
+        """`repeat_delay`, `repeat_times`, `repeat_until`; False when it was so already."""
+        return schedules.reschedule(self._found(), changes, using=self._using)
+
+    def _found(self) -> int:
+        if not self.exists():
+            raise self._missing()
+        return self._id
+
+    def _value(self, field: str) -> Any:
+        value = self._rows().values_list(field, flat=True).first()
+        if value is None and not self.exists():
+            raise self._missing()
+        return value
+
+    def _row(self) -> QueuedJob:
+        row = self._rows().first()
+        if row is None:
+            raise self._missing()
+        return row
+
+    def _rows(self) -> "QuerySet[QueuedJob]":
+        return QueuedJob.objects.using(self._using).filter(pk=self._id, queue__name=self._queue)
+
+    def _missing(self) -> JobNotFound:
+        return JobNotFound(f"Job does not exist: {self.id}", job=self.id)
+
+
+def _mount_and_name(script: Any) -> tuple[str, str]:
+    if not isinstance(script, Mapping) or not {"mount", "name"} <= set(script):
+        raise BadPush("a script is named by its mount and name")
+    return script["mount"], script["name"]
+
+
+def parsed_id(job_id: Any) -> int:
+    digits = isinstance(job_id, str) and job_id.isascii() and job_id.isdigit()
+    if not digits or len(job_id) > 19 or int(job_id) >= 2**63:
+        raise InvalidJobId(f"Invalid job id: {job_id!r}")
+    return int(job_id)

@@ -1,0 +1,194 @@
+"""Prepared: everything about a job that is pushed but its id and data, checked.
+
+What a push must know of its queue and script, kept in memory with the revision it is of.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from atributo_site.core.database import dialect, hot_cursor
+from atributo_site.core.events import current_actor
+from atributo_site.core.ids import refusal
+from atributo_site.core.models.clock import database_now
+from atributo_site.core.retry import retry_busy
+from queues.errors import BadPush, QueueNotFound
+from queues.jobs.schema import check, schema_error
+from queues.logic.options import BadOption, Options, resolve, script_error
+from queues.logic.ranks import rank_of
+from queues.logic.storable import DEEPEST, has_nul, is_too_deep, json_refusal
+from queues.sql import push
+
+MOST_KNOWN = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """The script's part is empty while it is not installed."""
+
+    queue_id: int
+    schema: dict[str, Any] | None
+    defaults: dict[str, Any]
+    revision: int  # of the installed services
+
+
+_known: dict[tuple[str, ...], Definition] = {}
+
+
+def known(queue: str, mount: str, script: str, using: str) -> Definition:
+    """May be out of date: the database compares the revision when it stores the job."""
+    return _known.get((using, queue, mount, script)) or fresh(queue, mount, script, using)
+
+
+def fresh(queue: str, mount: str, script: str, using: str) -> Definition:
+    row = retry_busy(lambda: _row([mount, script, queue], using), using, repeatable=True)
+    if row is None:
+        raise QueueNotFound(f"Queue does not exist: {queue}", queue=queue)
+    queue_id, schema, defaults, revision = row
+    found = Definition(
+        queue_id, json.loads(schema or "null"), json.loads(defaults or "{}"), revision
+    )
+    if len(_known) >= MOST_KNOWN:
+        _known.clear()
+    _known[using, queue, mount, script] = found
+    return found
+
+
+def _row(named: list[str], using: str) -> tuple[Any, ...] | None:
+    with hot_cursor(using) as cursor:
+        cursor.execute(push.FIND_SCRIPT, named)
+        return cursor.fetchone()
+
+
+LARGEST_DATA = 1024 * 1024
+EPOCH = datetime.fromtimestamp(0, tz=UTC)
+Define = Callable[[str, str, str, str], Definition]
+
+
+@dataclass(frozen=True)
+class PushRequest:
+    queue_id: int
+    queue: str
+    revision: int
+    mount: str
+    script: str
+    schema: dict[str, Any] | None
+    preprocess: Callable[[Any], Any] | None
+    options: Options
+    using: str
+
+    def text(self, data: Any) -> str | None:
+        """The data as it is stored, or an error and nothing is."""
+        checked = check(self.schema, data)
+        if self.preprocess is not None:
+            checked = self.preprocess(checked)
+        return None if checked is None else json_text(checked)
+
+    def due_now(self) -> bool:
+        return self.options.delay_until is None
+
+    def for_anybody(self) -> bool:
+        """Any worker may start it, now."""
+        return self.options.sticky_key is None and self.due_now()
+
+    def row(self, job_id: int | None, text: str | None) -> list[Any]:
+        """In the order of push_sql.PUSHED."""
+        o = self.options
+        d = dialect(self.using)
+        return [
+            job_id,
+            self.queue_id,
+            self.mount,
+            self.script,
+            text,
+            rank_of(o.priority, o.sticky_key is not None),
+            d.moment(o.delay_until),
+            current_actor().name,
+            o.max_failures,
+            o.repeat_times,
+            d.moment(o.repeat_until),
+            o.repeat_delay,
+            json.dumps(o.back_off),
+            o.timeout,
+            _json(o.success),
+            _json(o.failure),
+            o.unique_key,
+            o.sticky_key,
+            None,
+            None,
+            False,
+        ]
+
+
+def checked_push(
+    queue: str, script: Any, given: Mapping[str, Any], define: Define, *, using: str
+) -> PushRequest:
+    if not script:
+        raise BadPush("Must pass a job type!")
+    if not isinstance(script, Mapping) or not {"mount", "name"} <= set(script):
+        raise BadPush("a script is named by its mount and name")
+    mount, name = script["mount"], script["name"]
+    if reason := script_error(mount, name):
+        raise BadPush(reason)
+    own_schema = _checked_schema(script)
+    defined = define(queue, mount, name, using)
+    own = {k: v for k, v in script.items() if k not in {"mount", "name", "schema", "preprocess"}}
+    options = _options(given, own, defined.defaults)
+    return PushRequest(
+        defined.queue_id,
+        queue,
+        defined.revision,
+        mount,
+        name,
+        own_schema or defined.schema,
+        script.get("preprocess"),
+        options,
+        using,
+    )
+
+
+def _options(*layers: Mapping[str, Any]) -> Options:
+    delayed = any("delay" in layer for layer in layers)
+    try:
+        options = resolve(database_now() if delayed else EPOCH, *layers)
+    except BadOption as error:
+        raise BadPush(str(error)) from error
+    if options.sticky_key is not None and (reason := refusal(options.sticky_key)):
+        raise BadPush(f"sticky_key cannot be allocated: {reason}")
+    return options
+
+
+def _checked_schema(script: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The schema that the script's dict carries; what it carries must work."""
+    preprocess, schema = script.get("preprocess"), script.get("schema")
+    if preprocess is not None and not callable(preprocess):
+        raise BadPush("preprocess must be a function")
+    if schema is None:
+        return None
+    if not isinstance(schema, dict):
+        raise BadPush("schema must be an object")
+    if reason := json_refusal(schema) or schema_error(schema):
+        raise BadPush(f"schema: {reason}")
+    return schema
+
+
+def json_text(value: Any) -> str:
+    """Strict JSON: no NaN, no NUL, nothing that the database would refuse later."""
+    try:
+        text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+        text.encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadPush(f"data must be JSON: {error}") from error
+    if has_nul(text):
+        raise BadPush("data must not contain the NUL character")
+    if is_too_deep(value, text):
+        raise BadPush(f"data must be nested at most {DEEPEST} levels deep")
+    if len(text) > LARGEST_DATA:
+        raise BadPush(f"data must be at most {LARGEST_DATA} characters of JSON")
+    return text
+
+
+def _json(value: Any) -> str | None:
+    return None if value is None else json.dumps(value)

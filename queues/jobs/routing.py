@@ -1,0 +1,112 @@
+"""Routes: send sticky jobs to the instance that their key is allocated to."""
+
+import json
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import structlog
+from django.db import connections
+from django.db.transaction import atomic
+
+from allocation.atributo import Atributo
+from allocation.errors import NoInstances
+from atributo_site.core.database import dialect
+from atributo_site.core.events import record_many
+from atributo_site.core.leases import HeldLease
+from queues.models import QueuedJob, Station
+from queues.sql import sticky
+
+log = structlog.get_logger(__name__)
+BATCH = 1000
+
+
+class Strayed(NamedTuple):
+    """A waiting job whose key is no longer where the job was sent."""
+
+    job_id: int
+    key: str
+    instance_id: str
+
+
+def send_one_key(key: str, job_ids: list[int], using: str = "default") -> str | None:
+    """Allocate the key of new jobs and route them; None when no instance is available."""
+    try:
+        instance_id = Atributo(using=using).allocate(key).instance_id
+    except NoInstances:
+        log.info("job_waits_for_instance", sticky_key=key)
+        return None
+    know_stations([instance_id], using)
+    sent = _send(job_ids, using)
+    return next(iter(sent.values()), None)
+
+
+def send_waiting(lease: HeldLease) -> int:
+    """Jobs that nobody could route so far: no instance was available, or their pusher died."""
+    jobs = QueuedJob.objects.using(lease.using).waiting_at(None)
+    found = list(
+        jobs.order_by("queue_id", "rank", "due_at").values_list("pk", "sticky_key")[:BATCH]
+    )
+    if not found:
+        return 0
+    _allocate({key for _, key in found}, lease.using)
+    return len(_send_guarded([pk for pk, _ in found], lease))
+
+
+def send_again(lease: HeldLease) -> int:
+    """Jobs whose key has moved, or whose instance was removed."""
+    with connections[lease.using].cursor() as cursor:
+        cursor.execute(sticky.astray(dialect(lease.using)), [BATCH])
+        strayed = [Strayed(*row) for row in cursor.fetchall()]
+    return redirect(strayed, "its key has moved", lease) if strayed else 0
+
+
+def redirect(strayed: list[Strayed], why: str, lease: HeldLease) -> int:
+    """Route them anew, with an event for each; without an instance they wait for one."""
+    _allocate({each.key for each in strayed}, lease.using)
+    with atomic(using=lease.using):
+        lease.guard()
+        _forget([each.job_id for each in strayed], lease.using)
+        sent = _send([each.job_id for each in strayed], lease.using)
+        know_stations(set(sent.values()), lease.using)
+        record_many([_told(each, sent, why) for each in strayed], using=lease.using)
+    return len(strayed)
+
+
+def _told(each: Strayed, sent: dict[int, str], why: str) -> tuple[str, str, dict[str, Any]]:
+    facts = {"from": each.instance_id, "to": sent.get(each.job_id), "why": why}
+    return "job.rerouted", f"job:{each.job_id}", facts
+
+
+def know_stations(instance_ids: Iterable[str], using: str) -> None:
+    """An instance that nobody has served yet is away from the moment a job waits for it."""
+    rows = [Station(instance_id=instance_id) for instance_id in instance_ids]
+    Station.objects.using(using).bulk_create(rows, ignore_conflicts=True)
+
+
+def _allocate(keys: set[str], using: str) -> None:
+    try:
+        Atributo(using=using).allocate_many(sorted(keys))
+    except NoInstances:  # those that are allocated already are routed nevertheless
+        log.debug("jobs_wait_for_instance", keys=len(keys))  # twice a second while none is there
+
+
+def _send_guarded(job_ids: list[int], lease: HeldLease) -> dict[int, str]:
+    with atomic(using=lease.using):
+        lease.guard()
+        sent = _send(job_ids, lease.using)
+        know_stations(set(sent.values()), lease.using)
+    return sent
+
+
+def _send(job_ids: list[int], using: str) -> dict[int, str]:
+    """Job → where it was sent, of those that wait and whose key is allocated."""
+    d = dialect(using)
+    ids: Any = job_ids if d.vendor == "postgresql" else json.dumps(job_ids)
+    with connections[using].cursor() as cursor:
+        cursor.execute(sticky.send(d), [ids])
+        return dict(cursor.fetchall())
+
+
+def _forget(job_ids: list[int], using: str) -> None:
+    jobs = QueuedJob.objects.using(using).filter(pk__in=job_ids).waiting()
+    jobs.update(routed_to=None, routed_epoch=None)

@@ -1,0 +1,121 @@
+"""Change the schedule of a job that repeats: how often, how many times, until when.
+
+Repeating: the jobs that will run again, with what became of their last runs.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db.models import F
+from django.db.transaction import atomic
+
+from atributo_site.core.events import record
+from atributo_site.core.models.clock import database_now
+from queues.errors import BadSchedule, JobIsRunning, JobNotFound, JobRepeatsNot
+from queues.jobs.actions import ring_for
+from queues.logic.lifecycle import FOREVER
+from queues.logic.options import PARSERS, BadOption
+from queues.logic.repeats import next_in_new_rhythm
+from queues.models import QueuedJob, Run
+from queues.models.job import REPEATING
+
+LAST_RUNS = 20
+
+# SQLite takes a partial index only where its condition stands in the query as it was defined.
+INDEXED = "queues_queuedjob.ended_at IS NULL AND NOT (queues_queuedjob.repeat_times = 0)"
+
+
+def repeating() -> Any:
+    """Unfinished jobs that repeat, in any order."""
+    return QueuedJob.objects.visible().extra(where=[INDEXED])
+
+
+def last_runs(ids: list[int]) -> dict[int, list[Run]]:
+    """Job id → its last attempts, oldest first; one query for all."""
+    found: dict[int, list[Run]] = {job_id: [] for job_id in ids}
+    recent = Run.objects.filter(job_id__in=ids, attempt__gt=F("job__attempt") - LAST_RUNS)
+    for run in recent.defer("error", "traceback", "note").order_by("job_id", "attempt"):
+        found[run.job_id].append(run)
+    return found
+
+
+COLUMNS = {
+    "repeat_delay": "repeat_delay_ms",
+    "repeat_times": "repeat_times",
+    "repeat_until": "repeat_until",
+}
+
+
+def reschedule(job_id: int, changes: Mapping[str, Any], *, using: str = "default") -> bool:
+    """What is not given stays; `repeat_until` None is no end. False when it was so already."""
+    wanted = _parsed(changes)
+    rows = QueuedJob.objects.using(using).filter(pk=job_id)
+    waiting = rows.waiting().filter(REPEATING)
+    with atomic(using=using):
+        job = waiting.select_for_update().first()
+        if job is None:
+            raise _refusal(rows, job_id)
+        new = {name: value for name, value in wanted.items() if value != _value(job, name)}
+        if not new:
+            return False
+        now = database_now(using)
+        _check(job, new, now)
+        columns = {COLUMNS[name]: value for name, value in new.items()}
+        seen = waiting.filter(attempt=job.attempt, runs=job.runs)
+        if not seen.update(**columns, due_at=_due_at(job, new, now)):
+            raise _refusal(rows, job_id)  # a worker was first
+        before = {name: _told(_value(job, name)) for name in new}
+        after = {name: _told(value) for name, value in new.items()}
+        record("job.rescheduled", f"job:{job_id}", using=using, before=before, after=after)
+        ring_for(job_id, using)
+    return True
+
+
+def _parsed(changes: Mapping[str, Any]) -> dict[str, Any]:
+    unknown = sorted(set(changes) - set(COLUMNS))
+    if unknown:
+        raise BadSchedule(f"a schedule has {', '.join(COLUMNS)}, not {', '.join(unknown)}")
+    try:
+        return {
+            name: None if name == "repeat_until" and value is None else PARSERS[name](name, value)
+            for name, value in changes.items()
+        }
+    except BadOption as error:
+        raise BadSchedule(str(error)) from error
+
+
+def _check(job: QueuedJob, new: Mapping[str, Any], now: datetime) -> None:
+    """At least one repeat is left: what shall not run again is ended, not rescheduled."""
+    times, until = new.get("repeat_times", FOREVER), new.get("repeat_until")
+    least = max(1, job.runs)
+    if times != FOREVER and times < least:
+        raise BadSchedule(
+            f"repeat_times must be at least {least} for job {job.pk}, which has finished "
+            f"{job.runs} of its runs, or -1 for ever; not {times}"
+        )
+    if until is not None and until <= now:
+        raise BadSchedule(f"repeat_until is over already: {until.isoformat()}; abort ends a job")
+
+
+def _due_at(job: QueuedJob, new: Mapping[str, Any], now: datetime) -> datetime:
+    """A first run and a retry keep the moment that they have."""
+    if "repeat_delay" not in new or not job.runs or job.run_failures or job.lost:
+        return job.due_at
+    return next_in_new_rhythm(job.due_at, job.repeat_delay_ms, new["repeat_delay"], now)
+
+
+def _refusal(rows: Any, job_id: int) -> Exception:
+    if not rows.exists():
+        return JobNotFound(f"Job does not exist: {job_id}", job=str(job_id))
+    if not rows.filter(REPEATING).exists():
+        return JobRepeatsNot(f"job {job_id} does not repeat, or is over: it has no schedule")
+    return JobIsRunning(f"job {job_id} is running: change its schedule when this run has ended")
+
+
+def _value(job: QueuedJob, name: str) -> Any:
+    return getattr(job, COLUMNS[name])
+
+
+def _told(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value

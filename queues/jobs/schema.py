@@ -1,0 +1,98 @@
+"""A script's JSON Schema: checks data, fills in defaults."""
+
+import json
+from functools import lru_cache
+from typing import Any
+
+from jsonschema import Draft202012Validator, FormatChecker
+from jsonschema.exceptions import SchemaError, best_match
+from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
+from referencing import Resource
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import DRAFT202012
+
+from queues.errors import DataRefused
+from queues.jobs.schema_keywords import Validator
+from queues.logic.regex.engine import compiled
+from queues.logic.regex.syntax import BadPattern
+
+# Named, because which others the library knows depends on what else is installed.
+FORMATS = FormatChecker(("date", "email", "ipv4", "ipv6", "uuid"))
+
+
+def schema_error(schema: dict[str, Any]) -> str | None:
+    """Why a schema is none, or None."""
+    try:
+        Draft202012Validator.check_schema(schema)
+        _refuse_pair(json.dumps(schema))
+        _look_through(schema)
+    except SchemaError as error:
+        return error.message
+    except BadPattern as error:
+        return str(error)
+    except Unresolvable as error:
+        return f"$ref {error.ref} leads nowhere"
+    return None
+
+
+def check(schema: dict[str, Any] | None, data: Any) -> Any:
+    """The data with the schema's defaults filled in, or DataRefused."""
+    if not schema:
+        return data
+    filled = with_defaults(schema, data)
+    try:
+        error = best_match(_validator(json.dumps(schema, sort_keys=True)).iter_errors(filled))
+    except Unresolvable as missing:  # installed before such a schema was refused
+        raise DataRefused(f"schema: $ref {missing.ref} leads nowhere") from missing
+    except BadPattern as slow:  # likewise
+        raise DataRefused(f"schema: {slow}") from slow
+    except RecursionError as deep:
+        raise DataRefused("data: nested too deep, or the schema refers to itself") from deep
+    if error is not None:
+        where = "/".join(str(part) for part in error.absolute_path)
+        raise DataRefused(f"{where or 'data'}: {error.message}", path=where)
+    return filled
+
+
+def with_defaults(schema: dict[str, Any], data: Any) -> Any:
+    if not isinstance(data, dict) or not isinstance(schema.get("properties"), dict):
+        return data
+    defaults = {
+        name: part["default"]
+        for name, part in schema["properties"].items()
+        if isinstance(part, dict) and "default" in part
+    }
+    return {**defaults, **data}
+
+
+@lru_cache(maxsize=256)
+def _validator(text: str) -> Any:
+    """With the registry of known schemas only: the library's own would fetch others."""
+    _refuse_pair(text)
+    return Validator(json.loads(text), format_checker=FORMATS, registry=REGISTRY)
+
+
+def _refuse_pair(text: str) -> None:
+    """To know what is evaluated, the library itself compares names with patterns."""
+    if '"unevaluatedProperties"' in text and '"patternProperties"' in text:
+        raise BadPattern("patternProperties and unevaluatedProperties cannot stand in one schema")
+
+
+def _look_through(schema: dict[str, Any]) -> None:
+    """Unresolvable for the first one that leads nowhere, BadPattern for the first slow one."""
+    root: Resource[Any] = Resource.from_contents(schema, default_specification=DRAFT202012)
+    _look_up(root, REGISTRY.resolver_with_root(root))
+
+
+def _look_up(resource: Any, resolver: Any) -> None:
+    if isinstance(resource.contents, dict):
+        for keyword in {"$ref", "$dynamicRef"} & resource.contents.keys():
+            resolver.lookup(resource.contents[keyword])
+        for pattern in _patterns(resource.contents):
+            compiled(pattern)
+    for inner in resource.subresources():
+        _look_up(inner, resolver.in_subresource(inner))
+
+
+def _patterns(part: dict[str, Any]) -> list[str]:
+    return [*part.get("patternProperties", {}), *([part["pattern"]] if "pattern" in part else [])]

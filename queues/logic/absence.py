@@ -1,0 +1,61 @@
+"""What becomes of a sticky job whose instance no worker serves, and what it waits for."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+
+class WhenAway(StrEnum):
+    """A queue's policy for jobs whose instance is away."""
+
+    WAIT = "wait"  # for as long as it takes
+    MOVE = "move"  # the key goes to another instance after the grace
+    FAIL = "fail"  # the job ends as failed after the grace
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingJob:
+    """What is known of a sticky job that has not started."""
+
+    key: str
+    due_at: datetime
+    instance_id: str | None  # None: its key is allocated to nobody yet
+    away_since: datetime | None = None  # None: a worker serves its instance
+    busy_elsewhere: str | None = None  # an instance where another job of the key still runs
+    is_paused: bool = False
+
+
+def acts_at(
+    policy: WhenAway, grace_seconds: int, away_since: datetime, due_at: datetime
+) -> datetime | None:
+    """When the policy acts on a job: once it has been due, and its instance away, for the grace."""
+    if policy is WhenAway.WAIT:
+        return None
+    return max(away_since, due_at) + timedelta(seconds=grace_seconds)
+
+
+def waits_for(errand: WaitingJob, policy: WhenAway, grace_seconds: int, now: datetime) -> str:
+    """One sentence for the job's page."""
+    if errand.is_paused:
+        return "Its queue is paused."
+    if errand.due_at > now:
+        return "It is not due yet."
+    if errand.instance_id is None:
+        return f"No instance is available for its key {errand.key}."
+    if errand.away_since is not None:
+        return _away(errand, policy, grace_seconds)
+    if errand.busy_elsewhere is not None:
+        return f"Another job of its key still runs at {errand.busy_elsewhere}."
+    return f"A worker of {errand.instance_id} starts it when it has room."
+
+
+def _away(errand: WaitingJob, policy: WhenAway, grace_seconds: int) -> str:
+    assert errand.away_since is not None
+    moment = acts_at(policy, grace_seconds, errand.away_since, errand.due_at)
+    absent = f"No worker serves {errand.instance_id}"
+    if moment is None:
+        return f"{absent}: it waits until one comes back."
+    at = f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+    if policy is WhenAway.MOVE:
+        return f"{absent}: its key moves to another instance that is served, from {at} on."
+    return f"{absent}: it fails at {at}."

@@ -1,0 +1,128 @@
+"""Away: no worker serves an instance any more. What its waiting jobs do then says their queue.
+
+Give up a job that has waited too long for its instance.
+"""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Exists, F
+from django.db.transaction import atomic
+
+from allocation.logic.drain import plan
+from allocation.placement.moves import Destinations, move_jobs
+from atributo_site.core.database import dialect
+from atributo_site.core.events import record
+from atributo_site.core.leases import HeldLease
+from atributo_site.core.models.clock import from_now
+from queues.jobs.routing import Strayed, redirect
+from queues.logic.absence import WhenAway
+from queues.logic.lifecycle import Outcome, Status
+from queues.maintenance.recovery import as_reserved
+from queues.models import Queue, QueuedJob, Run, Station
+from queues.runs.callbacks import push_callbacks
+from queues.runs.outcome_rows import AttemptResult, outcome_row
+
+
+def give_up(job: QueuedJob, instance_id: str, now: datetime, lease: HeldLease) -> bool:
+    """As a run that failed for good: it counts, its callback is called, and it may repeat."""
+    using, error = lease.using, f"no worker serves its instance {instance_id}"
+    last_try = replace(as_reserved(job, job.attempt), max_failures=0)
+    ending = AttemptResult(last_try, Outcome.FAILED, now, now, error=error)
+    settled = outcome_row(ending, dialect(using))
+    with atomic(using=using):
+        lease.guard()
+        if not _end(job, instance_id, ending, settled.row):
+            return False
+        _keep(job, settled.row, now, using)
+        record("job.given_up", f"job:{job.pk}", using=using, instance=instance_id)
+        push_callbacks([settled], using)
+    return True
+
+
+def _end(job: QueuedJob, instance_id: str, ending: AttemptResult, row: dict[str, Any]) -> bool:
+    """Unless it has started, moved, or a worker serves its instance again."""
+    step = ending.next()
+    jobs = QueuedJob.objects.using(job._state.db).filter(pk=job.pk, attempt=job.attempt)
+    changed = (
+        jobs.waiting()
+        .filter(Exists(Station.objects.away().filter(pk=instance_id)), routed_to=instance_id)
+        .update(
+            status=step.status,
+            attempt=F("attempt") + 1,
+            runs=step.counts.runs,
+            run_failures=step.counts.run_failures,
+            lost=step.counts.lost,
+            due_at=step.due_at or job.due_at,
+            started_at=ending.started_at,
+            ended_at=None if step.status is Status.PENDING else ending.ended_at,
+            error=ending.error,
+            fingerprint=row["fingerprint"],
+        )
+    )
+    return changed == 1
+
+
+def _keep(job: QueuedJob, row: dict[str, Any], now: datetime, using: str) -> None:
+    """The attempt that could not begin."""
+    Run.objects.using(using).create(
+        job_id=job.pk,
+        attempt=row["attempt"],
+        number=row["number"],
+        worker="",
+        outcome=Outcome.FAILED,
+        started_at=now,
+        ended_at=now,
+        error=row["error"],
+    )
+
+
+BATCH = 200  # jobs per sweep, queue and instance
+
+
+def follow_policies(now: datetime, lease: HeldLease) -> int:
+    """Move or fail the jobs that have waited for their instance longer than their queue allows."""
+    queues = Queue.objects.using(lease.using).active().exclude(when_away=WhenAway.WAIT)
+    return sum(_follow(queue, now, lease) for queue in queues)
+
+
+def _follow(queue: Queue, now: datetime, lease: HeldLease) -> int:
+    grace = from_now(-queue.away_seconds)
+    stations = Station.objects.using(lease.using).filter(served_until__lte=grace)
+    done = 0
+    for instance_id in list(stations.values_list("pk", flat=True)):
+        jobs = QueuedJob.objects.using(lease.using).waiting_at(instance_id).filter(queue=queue)
+        overdue = jobs.awake().filter(due_at__lte=grace).order_by("rank", "due_at", "id")
+        found = list(overdue[:BATCH])
+        if found and queue.when_away == WhenAway.MOVE:
+            done += _move(instance_id, found, lease)
+        elif found:
+            done += sum(give_up(job, instance_id, now, lease) for job in found)
+    return done
+
+
+def _move(instance_id: str, jobs: list[QueuedJob], lease: HeldLease) -> int:
+    """Their keys, to instances that are available and served; without one they wait on."""
+    keys = sorted({job.sticky_key or "" for job in jobs})
+    moves = plan([(key, instance_id) for key in keys], _served(instance_id, lease.using).choose)
+    if not moves:
+        return 0
+    with atomic(using=lease.using):
+        lease.guard()
+        if not Station.objects.using(lease.using).away().filter(pk=instance_id).exists():
+            return 0  # it came back while we planned
+        move_jobs(moves, "instance away", lease.using)
+    moved = {move.job_id for move in moves}
+    strayed = [
+        Strayed(job.pk, job.sticky_key or "", instance_id)
+        for job in jobs
+        if job.sticky_key in moved
+    ]
+    return redirect(strayed, "its instance is away", lease)
+
+
+def _served(instance_id: str, using: str) -> Destinations:
+    """Where a key may go: not where nobody would run its jobs either."""
+    served = set(Station.objects.using(using).served().values_list("pk", flat=True))
+    return Destinations.without(instance_id, using, among=served)

@@ -1,0 +1,215 @@
+"""What the curator mends for queues: dead workers, lost bells, old jobs; and the push counts.
+
+What the curator does for sticky jobs: routes, policies, bells, and what is told of stations.
+"""
+
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Count
+from django.db.models.functions import Now, TruncMinute
+from django.db.transaction import atomic
+
+from atributo_site.core.events import record
+from atributo_site.core.leases import HeldLease
+from atributo_site.core.loops import Repair
+from atributo_site.core.models.clock import from_now
+from queues.jobs.operations import advance
+from queues.jobs.routing import send_again, send_waiting
+from queues.maintenance.absence import follow_policies
+from queues.maintenance.recovery import free_stranded, recover
+from queues.maintenance.retention import BATCH, forget_old_attempts, forget_old_jobs
+from queues.models import (
+    HourCount,
+    MinuteCount,
+    Operation,
+    Queue,
+    QueuedJob,
+    ScriptRun,
+    Slot,
+    Station,
+)
+from queues.queries.counters import sum_hours
+from queues.runs import outbox
+from queues.runs.doorbell import ring
+from queues.runs.slots import queues_with_work
+from queues.runs.stations import ring_stations
+from queues.worker.noted import is_reachable
+
+STATION_BATCH = 100
+FORGET_SECONDS = 86_400  # an instance that was away for so long, and nobody waits for it
+MOST_COUNTED = 10_000
+SHARE = 20  # the look at all routes may take one part in so many of the curator's time
+LONGEST_PAUSE_SECONDS = 10.0  # between two looks: one that a standstill made long is an exception
+
+
+class Routes:
+    """Every waiting job is compared with the placement of its key: the longer, the rarer."""
+
+    def __init__(
+        self,
+        look: Callable[[HeldLease], int] = send_again,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._look = look
+        self._monotonic = monotonic
+        self._not_before = 0.0
+
+    def mend(self, now: datetime, lease: HeldLease) -> int:
+        sent = send_waiting(lease)
+        begun = self._monotonic()
+        if begun < self._not_before:
+            return sent
+        sent += self._look(lease)
+        ended = self._monotonic()
+        self._not_before = ended + min(SHARE * (ended - begun), LONGEST_PAUSE_SECONDS)
+        return sent
+
+
+def call_stations(now: datetime, lease: HeldLease) -> int:
+    """Delayed sticky jobs whose time has come, and bells that Redis has lost."""
+    ring_stations(lease.using)
+    return 0
+
+
+def tell_who_is_away(now: datetime, lease: HeldLease) -> int:
+    """One event for each absence: what waits, and by which policy. Nothing is mended."""
+    stations = Station.objects.using(lease.using)
+    for instance_id in list(stations.untold().values_list("pk", flat=True)[:STATION_BATCH]):
+        waiting = _waiting(instance_id, lease.using)
+        with atomic(using=lease.using):
+            lease.guard()
+            if stations.untold().filter(pk=instance_id).update(is_told=True):
+                subject = f"instance:{instance_id}"
+                record("station.away", subject, using=lease.using, waiting=waiting)
+    return 0
+
+
+def forget_stations(now: datetime, lease: HeldLease) -> int:
+    """Instances that are long gone, as far as no job waits for them."""
+    stations, jobs = Station.objects.using(lease.using), QueuedJob.objects.using(lease.using)
+    old = stations.filter(served_until__lt=from_now(-FORGET_SECONDS))
+    names = list(old.values_list("pk", flat=True)[:STATION_BATCH])
+    idle = [name for name in names if not jobs.waiting_at(name).exists()]
+    with atomic(using=lease.using):
+        lease.guard()
+        return old.filter(pk__in=idle).delete()[0]
+
+
+def _waiting(instance_id: str, using: str) -> dict[str, dict[str, Any]]:
+    """Queue → how many of its jobs wait for this instance, and its policy."""
+    jobs = QueuedJob.objects.using(using).waiting_at(instance_id)
+    counted = {
+        queue: jobs.filter(queue=queue)[:MOST_COUNTED].count()
+        for queue in Queue.objects.using(using).existing()
+    }
+    return {
+        queue.name: {"jobs": count, "policy": queue.when_away}
+        for queue, count in counted.items()
+        if count
+    }
+
+
+STATION_REPAIRS = [
+    Repair("routes of sticky jobs", Routes().mend, every_seconds=0.5),
+    Repair("stations that are away", tell_who_is_away, every_seconds=0.5),
+    Repair("jobs of instances that are away", follow_policies, every_seconds=0.5),
+    Repair("bells of stations", call_stations, every_seconds=0.5),
+    Repair("old stations", forget_stations, every_seconds=600),
+]
+
+
+FEW = 10  # operations, each with up to a thousand refusals
+MINUTES_KEPT = timedelta(days=400)
+OPERATIONS_KEPT = timedelta(days=90)
+SCRIPT_RUNS_KEPT = timedelta(days=1)
+
+
+def recover_dead_workers(now: datetime, lease: HeldLease) -> int:
+    expired = list(Slot.objects.using(lease.using).expired().values_list("pk", flat=True)[:BATCH])
+    answers = is_reachable() if expired else False  # asked once: each wait for Redis is long
+    recovered = sum(recover(slot, now, lease, redis_answers=answers) for slot in expired)
+    return recovered + free_stranded(lease)
+
+
+def ring_for_due_jobs(now: datetime, lease: HeldLease) -> int:
+    """Delayed jobs whose time has come, and bells that Redis has lost. Nothing is mended."""
+    for queue_id, name, max_workers in queues_with_work(using=lease.using):
+        due = QueuedJob.objects.using(lease.using).filter(queue_id=queue_id).due().shared()
+        waiting = len(due.values_list("pk")[:max_workers])
+        ring(queue_id, name, waiting, using=lease.using)
+    return 0
+
+
+def settle_held_pushes(now: datetime, lease: HeldLease) -> int:
+    """Pushes whose transaction has ended while nobody was left to tell the queue."""
+    with atomic(using=lease.using):
+        lease.guard()
+        return outbox.settle()
+
+
+def count_pushes(now: datetime, lease: HeldLease) -> int:
+    """Fill in what was pushed in the last minutes: counting at each push would queue up pushers."""
+    since = now.replace(second=0, microsecond=0) - timedelta(minutes=2)
+    jobs = QueuedJob.objects.using(lease.using).visible().filter(created_at__gte=since)
+    by_minute = jobs.order_by().annotate(minute=TruncMinute("created_at"))
+    counts = by_minute.values("queue_id", "minute").annotate(pushed=Count("pk"))
+    rows = [MinuteCount(**count) for count in counts]
+    with atomic(using=lease.using):
+        lease.guard()
+        MinuteCount.objects.using(lease.using).bulk_create(
+            rows,
+            update_conflicts=True,
+            unique_fields=["queue", "minute"],
+            update_fields=["pushed"],
+        )
+    return 0
+
+
+def sum_hours_up(now: datetime, lease: HeldLease) -> int:
+    """Nothing is mended."""
+    sum_hours(now, lease)
+    return 0
+
+
+def forget_old_minutes(now: datetime, lease: HeldLease) -> int:
+    with atomic(using=lease.using):
+        lease.guard()
+        old = MinuteCount.objects.using(lease.using).filter(minute__lt=Now() - MINUTES_KEPT)
+        pks = list(old.values_list("pk", flat=True)[:BATCH])
+        HourCount.objects.using(lease.using).filter(hour__lt=Now() - MINUTES_KEPT).delete()
+        return MinuteCount.objects.using(lease.using).filter(pk__in=pks).delete()[0]
+
+
+def forget_old_operations(now: datetime, lease: HeldLease) -> int:
+    with atomic(using=lease.using):
+        lease.guard()
+        operations = Operation.objects.using(lease.using)
+        old = operations.filter(ended_at__lt=Now() - OPERATIONS_KEPT).order_by("pk")
+        return operations.filter(pk__in=list(old.values_list("pk", flat=True)[:FEW])).delete()[0]
+
+
+def forget_old_script_runs(now: datetime, lease: HeldLease) -> int:
+    with atomic(using=lease.using):
+        lease.guard()
+        runs = ScriptRun.objects.using(lease.using)
+        old = runs.filter(created_at__lt=Now() - SCRIPT_RUNS_KEPT).order_by("created_at")
+        return runs.filter(pk__in=list(old.values_list("pk", flat=True)[:BATCH])).delete()[0]
+
+
+REPAIRS = [
+    Repair("dead workers", recover_dead_workers, every_seconds=0.5, budget=BATCH),
+    Repair("bells", ring_for_due_jobs, every_seconds=0.5),
+    *STATION_REPAIRS,
+    Repair("held pushes", settle_held_pushes, every_seconds=0.5),
+    Repair("push counts", count_pushes, every_seconds=10),
+    Repair("old jobs", forget_old_jobs, every_seconds=30, budget=BATCH),
+    Repair("old attempts", forget_old_attempts, every_seconds=600, budget=BATCH),
+    Repair("hours", sum_hours_up, every_seconds=60),
+    Repair("old minutes", forget_old_minutes, every_seconds=3600, budget=BATCH),
+    Repair("operations", advance, every_seconds=0.5),
+    Repair("old runs of scripts", forget_old_script_runs, every_seconds=600, budget=BATCH),
+    Repair("old operations", forget_old_operations, every_seconds=3600, budget=FEW),
+]

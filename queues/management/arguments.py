@@ -1,0 +1,102 @@
+"""The search of the page «Jobs» as arguments of a command.
+
+Spans of time as arguments of a command.
+
+The schedule of a job that repeats as arguments of a command.
+
+Subcommands that take `--json` behind their name, too.
+"""
+
+import argparse
+from datetime import UTC, datetime
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from atributo_site.core.text import milliseconds
+from queues.jobs.schedules import COLUMNS
+from queues.queries.states import STATES
+
+NAMES = {
+    "text": "query",
+    "state": "state",
+    "fingerprint": "fingerprint",
+    "since": "since",
+    "until": "until",
+}
+
+
+def add_search(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--query", default="", help="As in the search box: queue:mail")
+    parser.add_argument("--state", choices=STATES, default="")
+    parser.add_argument("--fingerprint", default="", help="Only this group of errors.")
+    parser.add_argument("--since", type=_moment, help="Ended at or after: 2030-01-31T12:00")
+    parser.add_argument("--until", type=_moment, help="Ended before that moment, in UTC.")
+
+
+def searched_for(options: dict[str, Any]) -> dict[str, str]:
+    """The query in the words of an operation; empty where nothing is searched for."""
+    return {name: options[given] for name, given in NAMES.items() if options[given]}
+
+
+def moment(text: str) -> datetime:
+    """In UTC unless it says otherwise."""
+    try:
+        given = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text} is no moment like 2030-01-31T12:00") from error
+    return given if given.tzinfo else given.replace(tzinfo=UTC)
+
+
+def _moment(text: str) -> str:
+    return moment(text).isoformat()
+
+
+def span(text: str) -> int:
+    """In milliseconds; a bare number is milliseconds already."""
+    found = int(text) if text.isascii() and text.isdigit() else milliseconds(text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text} is no span like 500ms, 5m or 1h30m")
+    return found
+
+
+def back_off(text: str) -> Any:
+    """A span, or a strategy with its unit: foxx:5s."""
+    strategy, colon, unit = text.rpartition(":")
+    return {"strategy": strategy, "ms": span(unit)} if colon else span(text)
+
+
+NEVER = "never"
+
+
+def add_schedule(parser: argparse.ArgumentParser) -> None:
+    arguments: dict[str, Any] = {"default": argparse.SUPPRESS}
+    parser.add_argument("--repeat-delay", type=span, help="5m", **arguments)
+    parser.add_argument("--repeat-times", type=int, help="-1 is for ever.", **arguments)
+    parser.add_argument(
+        "--repeat-until", type=_end, help=f"2030-01-31T12:00, or {NEVER}", **arguments
+    )
+
+
+def schedule_given(options: dict[str, Any]) -> dict[str, Any]:
+    given = {name: options[name] for name in COLUMNS if name in options}
+    if not given:
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in COLUMNS)
+        raise CommandError(f"give one of {names}", returncode=2)
+    return given
+
+
+def _end(text: str) -> datetime | None:
+    return None if text == NEVER else moment(text)
+
+
+class Subcommands:
+    """`Subcommands(parser).add(name, help=…)` → the parser of one action."""
+
+    def __init__(self, parser: CommandParser) -> None:
+        self._actions = parser.add_subparsers(dest="action", required=True)
+
+    def add(self, name: str, **options: Any) -> argparse.ArgumentParser:
+        parser = self._actions.add_parser(name, **options)
+        parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS)
+        return parser

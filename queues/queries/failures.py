@@ -1,0 +1,71 @@
+"""Failures: failed jobs that have the same error, as groups."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, Max, Min
+
+from queues.models import QueuedJob
+from queues.queries.states import INDEXED, with_keys
+
+LOOKED_AT = 10_000  # failed jobs, newest first: a group that is older is no news
+FEW = 1_000
+MANY = 5  # equal failures within the hour that are worth a look
+HOUR = timedelta(hours=1)
+NO_JOB = -1
+
+
+def groups(
+    most: int = 50, *, queue: str = "", since: datetime | None = None, until: datetime | None = None
+) -> list[dict[str, Any]]:
+    """The largest groups among the newest failed jobs, each with its newest job."""
+    asked = {"queue__name": queue, "ended_at__gte": since, "ended_at__lt": until}
+    failed = newest_failed(LOOKED_AT).filter(**{name: each for name, each in asked.items() if each})
+    found = _grouped(failed).order_by("-count", "-newest")[:most]
+    rows = list(found)
+    newest = [row["newest"] for row in rows] or [NO_JOB]  # as many queries where there is none
+    samples = QueuedJob.objects.select_related("queue").in_bulk(newest)
+    return [{**row, "job": samples[row["newest"]]} for row in rows if row["newest"] in samples]
+
+
+def failing(now: datetime) -> list[dict[str, Any]]:
+    """Groups that grew by MANY within the last hour."""
+    recent = newest_failed(FEW).filter(ended_at__gte=now - HOUR).exclude(fingerprint="")
+    grown = _grouped(recent).annotate(said=Max("error")).filter(count__gte=MANY)
+    return [
+        {"fingerprint": row["fingerprint"], "count": row["count"], "error": row["said"]}
+        for row in grown.order_by("-count")[:5]
+    ]
+
+
+def failed_since(since: datetime) -> list[tuple[int, datetime]]:
+    """Queue id and end of each of the newest failed jobs that ended since."""
+    return list(_ended_since(since).values_list("queue_id", "ended_at"))
+
+
+def queues_failed_since(since: datetime) -> set[int]:
+    """The queues of these jobs."""
+    return set(_ended_since(since).values_list("queue_id", flat=True).distinct())
+
+
+def _ended_since(since: datetime) -> Any:
+    # Keys first: asked for more, PostgreSQL leaves their index and walks through the table.
+    keys = list(_failed().order_by("-pk").values_list("pk", flat=True)[:FEW])
+    return with_keys(QueuedJob.objects.filter(ended_at__gte=since), keys).order_by()
+
+
+def newest_failed(most: int) -> Any:
+    """Failed jobs, bounded by a step into the index of states."""
+    failed = _failed()
+    beyond = failed.order_by("-pk").values_list("pk", flat=True)[most : most + 1]
+    floor = next(iter(beyond), 0)
+    return failed.filter(pk__gt=floor)
+
+
+def _failed() -> Any:
+    return QueuedJob.objects.visible().extra(where=[INDEXED["failed"]])
+
+
+def _grouped(failed: Any) -> Any:
+    by_error = failed.order_by().values("fingerprint")
+    return by_error.annotate(count=Count("pk"), newest=Max("pk"), oldest=Min("pk"))

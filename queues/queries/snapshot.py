@@ -1,0 +1,90 @@
+"""Queues at one moment, for the dashboard, REST and metrics: a dozen queries, no raw rows."""
+
+from datetime import datetime
+from typing import Any
+
+from queues.logic.lateness import lateness
+from queues.models import Queue, QueuedJob
+from queues.queries.backlog import (
+    COUNTED,
+    first_due,
+    late,
+    oldest_is_sticky,
+    oldest_seconds,
+    with_depth,
+)
+from queues.queries.counters import HOUR, series, sums
+from queues.queries.failures import failing, queues_failed_since
+from queues.queries.states import INDEXED
+
+MOST_QUEUES = 100
+SUMS = ("pushed", "complete", "failed", "retried")
+NOTHING = dict.fromkeys(SUMS, 0)
+
+
+def snapshot(now: datetime) -> dict[str, Any]:
+    existing = Queue.objects.existing()
+    first = list(with_depth(existing).order_by("name")[: MOST_QUEUES + 1])
+    queues = queue_lines(first[:MOST_QUEUES], now)
+    not_shown = existing.count() - len(queues) if len(first) > len(queues) else 0
+    return {
+        "queues": queues,
+        "more": not_shown > 0,
+        "not_shown": max(0, not_shown),
+        "late_not_shown": _late_after(queues, now) if not_shown > 0 else [],
+        "last_hour": {name: sum(queue["hour"][name] for queue in queues) for name in SUMS},
+        "failed": _failed(),
+        "failing": failing(now),
+    }
+
+
+def queue_lines(queues: list[Any], now: datetime) -> list[dict[str, Any]]:
+    """Each of these queues, which have their depth, with its minutes and what failed in them."""
+    ids = [queue.pk for queue in queues]
+    hours, minutes = sums(ids, now), series(ids, now)
+    failed = queues_failed_since(now - HOUR)
+    return [
+        {
+            **queue_status(queue, now, hours.get(queue.pk)),
+            "minutes": minutes[queue.pk],
+            "has_failed": queue.pk in failed,
+        }
+        for queue in queues
+    ]
+
+
+def _late_after(shown: list[dict[str, Any]], now: datetime) -> list[dict[str, Any]]:
+    """Late queues behind the last that is shown."""
+    name = shown[-1]["name"] if shown else ""
+    behind = late().filter(name__gt=name).order_by("name")
+    ids = list(behind.values_list("pk", flat=True)[:MOST_QUEUES])
+    hours = sums(ids, now)
+    rows = with_depth(Queue.objects.filter(pk__in=ids)).order_by("name")
+    return [queue_status(queue, now, hours.get(queue.pk)) for queue in rows]
+
+
+def queue_status(queue: Any, now: datetime, hour: dict[str, int] | None) -> dict[str, Any]:
+    """One queue with its depth and its last hour."""
+    counts = hour or NOTHING
+    oldest, own = oldest_seconds(queue, now), queue.target_age_seconds
+    return {
+        "name": queue.name,
+        "running": queue.running,
+        "max_workers": queue.max_workers,
+        "paused": queue.paused,
+        "paused_by": queue.paused_by,
+        "waiting": queue.due,
+        "delayed": queue.delayed,
+        "next_due_at": first_due(queue),
+        "oldest_seconds": oldest,
+        "target_age_seconds": own,
+        "lateness": lateness(oldest, own, queue.paused),
+        "oldest_is_sticky": oldest_is_sticky(queue),
+        "hour": {name: counts[name] for name in SUMS},
+    }
+
+
+def _failed() -> int:
+    """Jobs that ended as failed, counted no further than is said."""
+    failed = QueuedJob.objects.visible().extra(where=[INDEXED["failed"]]).order_by()
+    return failed.values("pk")[: COUNTED + 1].count()

@@ -1,0 +1,84 @@
+"""Callbacks: jobs of their own, called with (result, data, job) once a run has ended."""
+
+import json
+from typing import Any
+
+from atributo_site.core.database import dialect, hot_cursor
+from queues.logic.ranks import CALLBACK
+from queues.models import QueuedJob
+from queues.runs.ids import get_job_ids
+from queues.runs.outcome_rows import OutcomeRow
+from queues.sql import push
+
+OPTIONS = {
+    "max_failures": "max_failures",
+    "repeat_times": "repeat_times",
+    "repeat_delay": "repeat_delay_ms",
+    "repeat_until": "repeat_until",
+    "back_off": "back_off",
+    "timeout": "timeout_ms",
+    "success": "success",
+    "failure": "failure",
+    "unique_key": "unique_key",
+    "sticky_key": "sticky_key",
+    "delay_until": "due_at",
+}
+MOMENTS = ["created_at", "started_at", "ended_at"]
+
+
+def push_callbacks(settled: list[OutcomeRow], using: str) -> None:
+    """In the transaction that has stored how the runs ended."""
+    due = {each.ending.job.id: each for each in settled if each.callback is not None}
+    if not due:
+        return
+    parents = QueuedJob.objects.using(using).select_related("queue").in_bulk(list(due))
+    statement = push.push(dialect(using), once=True)
+    for (parent_id, each), job_id in zip(due.items(), get_job_ids(len(due)), strict=True):
+        row = {"id": job_id, **_row(parents[parent_id], each)}
+        with hot_cursor(using) as cursor:
+            cursor.execute(statement, [row.get(column) for column in push.PUSHED])
+
+
+def _row(parent: QueuedJob, settled: OutcomeRow) -> dict[str, Any]:
+    """Marked as suspect, so that it is shown as running before it begins."""
+    ref, row = settled.callback or {}, settled.row
+    return {
+        "queue_id": parent.queue_id,
+        "mount": ref.get("mount", ""),
+        "script": ref.get("function") or ref["name"],
+        "data": json.dumps([row["result"], parent.data, _document(parent)]),
+        "rank": CALLBACK,
+        "pushed_by": f"job:{parent.pk}",
+        "max_failures": 0,
+        "repeat_times": 0,
+        "repeat_delay_ms": 0,
+        "back_off": "0",
+        "timeout_ms": parent.timeout_ms,
+        "parent": parent.pk,
+        "parent_run": row["runs"],
+        "suspect": True,
+    }
+
+
+def _document(job: QueuedJob) -> dict[str, Any]:
+    """The job's state now that the run has ended; data and result are arguments of their own."""
+    values = {name: getattr(job, field) for name, field in OPTIONS.items()}
+    values |= {name: getattr(job, name) for name in MOMENTS}
+    return {
+        "id": str(job.pk),
+        "queue": job.queue.name,
+        "mount": job.mount,
+        "name": job.script,
+        "status": job.status,
+        "attempt": job.attempt,
+        "runs": job.runs,
+        "run_failures": job.run_failures,
+        "error": job.error,
+        "priority": job.priority,
+        "pushed_by": job.pushed_by,
+        **{name: _told(value) for name, value in values.items()},
+    }
+
+
+def _told(value: Any) -> Any:
+    return value.isoformat() if hasattr(value, "isoformat") else value

@@ -1,0 +1,60 @@
+"""Calling off: tell the worker of a running job at once that the job is not wanted any more.
+
+The row decides. A call that Redis loses is made up for by the worker's next heartbeat.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import structlog
+from redis import Redis
+from redis.exceptions import RedisError
+
+from queues.runs.doorbell import client
+
+CHANNEL = "rq:atributo:called-off"
+log = structlog.get_logger(__name__)
+
+
+def notify_cancelled(job_ids: Sequence[int]) -> None:
+    """Every worker that hears it looks at the row of what it runs."""
+    try:
+        client().publish(CHANNEL, f"{job_ids[0]} and {len(job_ids) - 1} more")
+    except RedisError as error:
+        log.warning("call_not_sent", job=job_ids[0], error=str(error))
+
+
+class CancelChannel:
+    """A worker's ear: whether anything was called off since it was last asked."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._subscription: Any = None
+
+    def listen(self) -> None:
+        """Subscribe, if that is not done yet; RedisError when Redis is away."""
+        if self._subscription is None:
+            subscription = self._redis.pubsub()
+            subscription.subscribe(CHANNEL)
+            self._subscription = subscription
+
+    def heard(self) -> bool:
+        """Never waits."""
+        if self._subscription is None:
+            return False
+        try:
+            return self._messages() > 0
+        except RedisError:
+            self.close()
+            return False
+
+    def close(self) -> None:
+        if self._subscription is not None:
+            self._subscription.close()
+            self._subscription = None
+
+    def _messages(self) -> int:
+        heard = 0
+        while (message := self._subscription.get_message(timeout=0)) is not None:
+            heard += message["type"] == "message"
+        return heard

@@ -1,0 +1,240 @@
+"""The doorbell: one RQ message per slot says "look at queue Q, slot S", and nothing else.
+
+A message is expendable. Whatever Redis loses or doubles changes nothing: the rows decide. All
+names in Redis are our own, so that other programs may use RQ beside us.
+
+Ring: call a worker to a free slot of a queue that has work.
+"""
+
+import hashlib
+import json
+import os
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from django.conf import settings
+from redis import Redis
+from redis.exceptions import RedisError, ResponseError
+from rq import Queue
+from rq.job import Job
+from rq.serializers import JSONSerializer
+
+from atributo_site.core.database import Dialect, dialect, hot_cursor
+from queues.logic.storable import is_storable
+from queues.models.queue import MOST_WORKERS
+from queues.runs.slots import HeldSlot
+from queues.sql import slots, sticky
+
+ENTRY = "queues.runs.doorbell.answer"
+CHANNEL = "atributo-bells"
+ASIDE = f"{CHANNEL}-foreign"  # what others put among our bells is kept here
+LONGEST_MESSAGE = 2000
+MESSAGE_SECONDS = 60
+
+# One that still waits keeps its place: ringing again must not send it to the end of the line.
+PUSH_ONCE = "return redis.call('LPOS', KEYS[1], ARGV[1]) or redis.call('RPUSH', KEYS[1], ARGV[1])"
+
+
+@dataclass(frozen=True)
+class Bell:
+    """What a message says."""
+
+    queue: str
+    slot: int
+    first: bool = False  # for the next job of a queue that had nothing to do
+
+
+class Foreign(Exception):
+    """A message that we did not write."""
+
+
+def connection(timeout_seconds: float) -> Redis:
+    """django-rq's URL, without the client's own retries: a retried push rings twice."""
+    return Redis.from_url(
+        str(settings.RQ_QUEUES[CHANNEL]["URL"]),
+        retry=None,
+        socket_timeout=timeout_seconds,
+        socket_connect_timeout=timeout_seconds,
+    )
+
+
+def answer(*_: Any) -> None:
+    """The only function a message may name; the worker pumps the slot instead of calling it."""
+
+
+def channel_of(station: str, *, first: bool = False) -> str:
+    """Every station has bells of its own; its id may hold anything, so a digest names them."""
+    name = f"{CHANNEL}-first" if first else CHANNEL
+    return f"{name}-{hashlib.sha256(station.encode()).hexdigest()[:20]}" if station else name
+
+
+def doorbell_queue(redis: Redis, channel: str = CHANNEL) -> Queue:
+    return Queue(channel, connection=redis, serializer=JSONSerializer)
+
+
+def put(pipeline: Any, doorbells: Queue, queue_id: int, queue: str, slot: tuple[int, int]) -> None:
+    """Add the message for one slot, given by its id and number."""
+    slot_id, number = slot
+    # Not enqueue(): it asks Redis about dependencies first.
+    message = Job.create(
+        ENTRY,
+        args=[queue, number],
+        id=f"{doorbells.name}-{queue_id}-{slot_id}",
+        connection=doorbells.connection,
+        serializer=JSONSerializer,
+        description="bell",
+        result_ttl=0,
+    )
+    message.save(pipeline=pipeline)
+    pipeline.expire(message.key, MESSAGE_SECONDS)
+    pipeline.eval(PUSH_ONCE, 1, doorbells.key, message.id)
+
+
+def queue_id_of(message_id: bytes) -> int | None:
+    """Of the queue that a message of ours calls to; None for others' messages."""
+    *name, queue_id, _ = message_id.rsplit(b"-", 2)
+    is_ours = name and name[0].startswith(CHANNEL.encode()) and queue_id.isdigit()
+    return int(queue_id) if is_ours else None
+
+
+def read(redis: Redis, message_id: bytes, *, first: bool) -> Bell | None:
+    """None for a message that is gone; Foreign for one that we did not write."""
+    try:
+        raw_data: Any = redis.hgetall(Job.redis_job_namespace_prefix.encode() + message_id)
+    except ResponseError as error:  # no hash
+        raise Foreign from error
+    return _bell(raw_data, first) if raw_data else None
+
+
+def set_aside(redis: Redis, message_id: bytes) -> None:
+    """Whose message it is may move it to where it belongs; itself it is as it was."""
+    redis.rpush(doorbell_queue(redis, ASIDE).key, message_id)
+
+
+def _bell(raw_data: dict[bytes, bytes], first: bool) -> Bell:
+    try:
+        packed = raw_data.get(b"data", b"")
+        text = zlib.decompressobj().decompress(packed, LONGEST_MESSAGE)
+        name, _, arguments, _ = json.loads(text)
+        queue, slot = arguments
+    except (ValueError, TypeError, RecursionError, zlib.error) as error:
+        raise Foreign from error
+    is_ours = name == ENTRY and isinstance(queue, str) and is_storable(queue)
+    if not is_ours or not _is_number(slot):
+        raise Foreign
+    return Bell(queue, slot, first)
+
+
+def _is_number(slot: Any) -> bool:
+    return isinstance(slot, int) and 0 <= slot < MOST_WORKERS
+
+
+log = structlog.get_logger(__name__)
+
+RING_AGAIN_SECONDS = 2.0  # a bell that nobody answered may have been lost with Redis
+ANSWER_SECONDS = 0.5
+_clients: dict[int, Redis] = {}
+
+
+def ring(
+    queue_id: int,
+    queue: str,
+    jobs: int = 1,
+    *,
+    station: str = "",
+    leftover: bool = False,
+    using: str = "default",
+) -> int:
+    """Call for up to `jobs` free slots, at a station if it is named; how many bells rang.
+
+    The bell of a queue that nobody was called to is a first one, unless it calls to the leftover
+    of a time slice.
+    """
+    slots, idle = _chosen(queue_id, jobs, station, RING_AGAIN_SECONDS, using)
+    first = idle and not leftover
+    return call(queue_id, queue, slots, station=station, first=first) if slots else 0
+
+
+def ring_ahead(queue_id: int, queue: str, *, station: str = "", using: str = "default") -> int:
+    """Call at once, though the queue waits for its turn: its next job outranks the others."""
+    slots, _ = _chosen(queue_id, 1, station, -MESSAGE_SECONDS, using)
+    return call(queue_id, queue, slots, station=station, first=True) if slots else 0
+
+
+def call(
+    queue_id: int,
+    queue: str,
+    slots: list[tuple[int, int]],
+    *,
+    station: str = "",
+    first: bool = False,
+) -> int:
+    """Send the bells of slots that are marked as rung; how many. At most one is a first one."""
+    try:
+        send(queue_id, queue, slots[:1], channel_of(station, first=first))
+        if slots[1:]:
+            send(queue_id, queue, slots[1:], channel_of(station))
+    except RedisError as error:  # the sweep rings again, and workers look by themselves
+        log.warning("bell_not_sent", queue=queue, error=str(error))
+        return 0
+    return len(slots)
+
+
+def call_any(slot: HeldSlot) -> None:
+    """Somebody else may do what the holder of this slot leaves."""
+    ring(slot.queue_id, slot.queue, leftover=True, using=slot.using)
+
+
+def _chosen(
+    queue_id: int, jobs: int, station: str, again_seconds: float, using: str
+) -> tuple[list[tuple[int, int]], bool]:
+    """Free slots, marked as rung, and whether none of the queue was so before."""
+    d = dialect(using)
+    served, whose = (sticky.is_served(d), [station]) if station else ("TRUE", [])
+    chosen = [d.seconds(-again_seconds), queue_id, *whose, max(1, jobs)]
+    asked = [d.seconds(-MESSAGE_SECONDS), queue_id]
+    if d.vendor == "postgresql":
+        return _chosen_at_once(d, served, [*chosen, *asked], using)
+    with hot_cursor(using) as cursor:
+        cursor.execute(f"SELECT {slots.is_idle(d)}", asked)
+        [idle] = cursor.fetchone()
+        cursor.execute(slots.choose_slots(d, served), chosen)
+        return cursor.fetchall(), bool(idle)
+
+
+def _chosen_at_once(
+    d: Dialect, served: str, parameters: list[object], using: str
+) -> tuple[list[tuple[int, int]], bool]:
+    with hot_cursor(using) as cursor:
+        cursor.execute(slots.choose_slots_and_tell(d, served), parameters)
+        rows = cursor.fetchall()
+    return [(slot_id, number) for slot_id, number, _ in rows], bool(rows and rows[0][2])
+
+
+def send(queue_id: int, queue: str, slots: list[tuple[int, int]], channel: str) -> None:
+    """One message per slot; one that is still there stays, so that they never pile up."""
+    redis = client()
+    doorbells = doorbell_queue(redis, channel)
+    with redis.pipeline(transaction=False) as pipeline:
+        for slot in slots:
+            put(pipeline, doorbells, queue_id, queue, slot)
+        # The bells of a station that never comes back leave nothing behind.
+        pipeline.expire(doorbells.key, MESSAGE_SECONDS)
+        pipeline.execute()
+
+
+def client() -> Redis:
+    """One connection pool for the process, which a forked child does not share."""
+    pid = os.getpid()
+    if pid not in _clients:
+        _clients.clear()
+        _clients[pid] = connection(ANSWER_SECONDS)
+    return _clients[pid]
+
+
+def hang_up() -> None:
+    """Close the connections of this process; the next bell makes new ones."""
+    if (redis := _clients.get(os.getpid())) is not None:
+        redis.connection_pool.disconnect()

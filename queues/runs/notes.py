@@ -1,0 +1,160 @@
+"""Notes: what a worker's child begins and ends, told to Redis before it is a row.
+
+The outcomes of short jobs are written with their batch. Until then the notes are the only ones
+to know which of them have run: a note goes out before each job begins, without waiting for an
+answer. Recovery turns the notes of a dead worker into rows. They are hints as bells are, and
+carry a code that only who can read the slot's row can make: what others write counts for nothing.
+"""
+
+import hashlib
+import json
+import time
+from typing import Any
+
+from redis.exceptions import RedisError
+
+from queues.runs.doorbell import connection
+
+PREFIX = "rq:atributo:notes:"
+ANSWER_SECONDS = 1.0
+KEPT_SECONDS = 3600  # what nobody came for
+LARGEST_END = 16 * 1024  # characters of what is said about one job
+LARGEST_NOTES = 64 * 1024  # of a batch; then its rows are written
+CODE_SIZE = 16
+
+
+class Notes:
+    """The child's notes about the batch that it plays."""
+
+    def __init__(self) -> None:
+        self._connection: Any = None  # of the client: it knows how to reach Redis
+        self._socket: Any = None  # its socket, since the client takes longer than many a job
+        self._facts: dict[str, Any] | None = None
+        self._name, self._head = b"", b""
+        self._code = hashlib.blake2b()
+        self._job: tuple[str, int] | None = None
+        self._said: list[str] = []
+        self._size = self._written = 0
+
+    def open(self, facts: dict[str, Any] | None) -> None:
+        """For a batch: the key, the clock and the worker; None when nothing is to be noted."""
+        self._facts, self._job, self._said = facts, None, []
+        self._size = self._written = 0
+        if facts is not None:
+            self._name = name_of(facts["key"]).encode()
+            self._code = hashlib.blake2b(key=bytes.fromhex(facts["key"]), digest_size=CODE_SIZE)
+            self._head = b"*3\r\n$6\r\nRPUSHX\r\n$%d\r\n%b\r\n$" % (len(self._name), self._name)
+
+    def begin(self, work: dict[str, Any]) -> bool:
+        """Before a job begins; False when that must not be, because nobody would know."""
+        if self._facts is None:
+            return True
+        job, attempt = work["job"]["id"], work["job"]["attempt"]
+        begins = f"[{job}, {attempt}, {time.monotonic()}]"
+        is_noted = self._first(begins) if self._job is None else self._next(begins)
+        if is_noted:
+            self._job, self._said, self._size = (job, attempt), [], 0
+        return is_noted
+
+    def hear(self, text: str) -> None:
+        """A message about the current job, which its end repeats."""
+        if self._facts is not None:
+            self._said.append(text)
+            self._size += len(text)
+
+    def close(self) -> None:
+        """The end of the batch's last job; its row is written at once, so nobody waits for it."""
+        if self._facts is not None and self._job is not None and self._size <= LARGEST_END:
+            self._write(f"{{{self._end()}}}")
+
+    def descriptors(self) -> set[int]:
+        """That of its connection, while it has one."""
+        return set() if self._socket is None else {self._socket.fileno()}
+
+    def _first(self, begins: str) -> bool:
+        assert self._facts is not None
+        clock, worker = json.dumps(self._facts["clock"]), json.dumps(self._facts["worker"])
+        note = self._signed(f'{{"clock": {clock}, "worker": {worker}, "begins": {begins}}}')
+        was_connected = self._connection is not None  # which may have broken meanwhile
+        is_noted = self._ask(note) or (was_connected and self._ask(note))
+        if not is_noted and not self._facts["required"]:
+            self._facts, is_noted = None, True
+        return is_noted
+
+    def _next(self, begins: str) -> bool:
+        if self._size > LARGEST_END or self._written > LARGEST_NOTES:
+            return False
+        return self._write(f'{{{self._end()}, "begins": {begins}}}')
+
+    def _end(self) -> str:
+        job, attempt = self._job or ("0", 0)
+        return f'"ended": [{job}, {attempt}], "said": [{", ".join(self._said)}]'
+
+    def _write(self, text: str) -> bool:
+        """Without waiting; only beside what is there, so that nothing is left without an end."""
+        self._written += len(text)
+        note = self._signed(text)
+        data = b"%b%d\r\n%b\r\n" % (self._head, len(note), note)
+        try:
+            is_whole = self._socket is not None and self._socket.send(data) == len(data)
+        except OSError:  # broken, or Redis reads no more and its buffer is full
+            is_whole = False
+        if not is_whole:
+            self._hang_up()
+        return is_whole
+
+    def _ask(self, note: bytes) -> bool:
+        """Begin anew, and know that Redis takes what is noted now."""
+        asked = [
+            command(b"DEL", self._name),
+            command(b"CLIENT", b"REPLY", b"ON"),
+            command(b"RPUSH", self._name, note),
+            command(b"CLIENT", b"REPLY", b"OFF"),
+            command(b"EXPIRE", self._name, str(KEPT_SECONDS).encode()),
+        ]
+        try:
+            redis = self._connected()
+            redis.send_packed_command([b"".join(asked)], check_health=False)
+            redis.read_response()
+            is_taken = redis.read_response() == 1
+            redis._sock.setblocking(False)  # from here on nobody waits
+        except (RedisError, OSError):
+            self._hang_up()
+            return False
+        self._socket = redis._sock
+        return is_taken
+
+    def _connected(self) -> Any:
+        """No answer is ever left unread: the kernel delivers what a killed process has sent."""
+        if self._connection is None:
+            fresh: Any = connection(ANSWER_SECONDS).connection_pool.get_connection()
+            fresh.send_packed_command([command(b"CLIENT", b"REPLY", b"OFF")])
+            self._connection = fresh
+        self._connection._sock.settimeout(ANSWER_SECONDS)
+        return self._connection
+
+    def _hang_up(self) -> None:
+        if self._connection is not None:
+            self._connection.disconnect()
+            self._connection = self._socket = None
+
+    def _signed(self, text: str) -> bytes:
+        code, data = self._code.copy(), text.encode()
+        code.update(data)
+        return code.digest() + data
+
+
+def name_of(key: str) -> str:
+    """Where the notes are: known to whoever looks into Redis, while the key is not."""
+    return PREFIX + hashlib.sha256(key.encode()).hexdigest()[:32]
+
+
+def code_of(key: bytes, data: bytes) -> bytes:
+    return hashlib.blake2b(data, key=key, digest_size=CODE_SIZE).digest()
+
+
+def command(*words: bytes) -> bytes:
+    """As Redis reads it."""
+    parts = [b"*%d\r\n" % len(words)]
+    parts += [b"$%d\r\n%b\r\n" % (len(word), word) for word in words]
+    return b"".join(parts)

@@ -1,0 +1,106 @@
+"""Settle: from how an attempt ended to the row that is written about it."""
+
+import json
+import random
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from atributo_site.core.database import Dialect
+from queues.logic import backoff
+from queues.logic.lifecycle import Callback, Next, Outcome, Status, after
+from queues.logic.secret_fields import fingerprint
+from queues.runs.reservation import Reserved, aware
+
+
+@dataclass(slots=True)
+class AttemptResult:
+    """How one attempt ended."""
+
+    job: Reserved
+    outcome: Outcome
+    started_at: datetime
+    ended_at: datetime
+    result: Any = None
+    error: str = ""
+    traceback: str = ""
+    back_off_ms: int | None = None
+    percent: float | None = None
+    note: str = ""
+    lines: list[dict[str, Any]] = field(default_factory=list)
+    transaction: tuple[int, int] | None = None  # to be completed with the run: id and epoch
+    abandoned: bool = False  # its process cannot have rolled back by itself
+
+    def next(self) -> Next:
+        outcome = self.outcome
+        if self.job.parent is not None and outcome in UNFINISHED:
+            outcome = Outcome.ABORTED  # a callback is run at most once
+        return after(
+            self.job.policy,
+            self.job.counts,
+            outcome,
+            started_at=self.started_at,
+            now=self.ended_at,
+            back_off_ms=self._delay() if outcome is Outcome.FAILED else 0,
+        )
+
+    def _delay(self) -> int:
+        if self.back_off_ms is not None:
+            return self.back_off_ms
+        given = json.loads(self.job.back_off)
+        failures = self.job.run_failures + 1
+        if isinstance(given, dict) and "strategy" in given:
+            return backoff.delay(given["strategy"], given["ms"], failures, random.random())
+        unit = given if isinstance(given, int) else backoff.DEFAULT_MS
+        return backoff.exponential(unit, failures, random.random())
+
+
+@dataclass(slots=True)
+class OutcomeRow:
+    """A row in the words of outcome_sql.OUTCOME, and the callback that is due once it is stored."""
+
+    row: dict[str, Any]
+    ending: AttemptResult
+    callback: dict[str, str] | None
+
+
+def outcome_row(ending: AttemptResult, d: Dialect) -> OutcomeRow:
+    job, step = ending.job, ending.next()
+    wait = ending.started_at - (aware(job.due_at) or ending.started_at)
+    row = {
+        "id": job.id,
+        "attempt": job.attempt + 1,
+        "status": step.status.value,
+        "outcome": ending.outcome.value,
+        "result": ending.result,
+        "runs": step.counts.runs,
+        "run_failures": step.counts.run_failures,
+        "lost": step.counts.lost,
+        "number": job.runs + 1,
+        "due_at": d.moment(step.due_at),
+        "started_at": d.moment(ending.started_at),
+        "ended_at": d.moment(ending.ended_at),
+        "error": ending.error,
+        "traceback": ending.traceback,
+        "fingerprint": fingerprint(ending.error) if ending.error else "",
+        "percent": ending.percent,
+        "note": ending.note,
+        "counted": int(job.parent is None and ending.outcome in COUNTED),
+        "retried": int(ending.outcome is Outcome.FAILED and step.callback is None),
+        "wait_ms": max(0, wait // MILLISECOND),
+        "run_ms": max(0, (ending.ended_at - ending.started_at) // MILLISECOND),
+    }
+    return OutcomeRow(row, ending, _callback(job, step))
+
+
+def _callback(job: Reserved, step: Next) -> dict[str, str] | None:
+    if step.callback is None:
+        return None
+    given = job.success if step.callback is Callback.SUCCESS else job.failure
+    return None if given is None else json.loads(given)
+
+
+COUNTED = {Outcome.COMPLETE, Outcome.FAILED}
+UNFINISHED = {Outcome.LOST, Outcome.RELEASED}
+MILLISECOND = timedelta(milliseconds=1)
+ENDED = {Status.COMPLETE, Status.FAILED}

@@ -1,0 +1,137 @@
+"""A job as its slot holds it: reserved, and not yet told to anybody."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import accumulate
+from typing import Any
+
+from atributo_site.core.database import dialect, hot_cursor
+from queues.logic.arguments import of_callback
+from queues.logic.lifecycle import Counts, Policy
+from queues.logic.ranks import shared_rank
+from queues.runs.attempt import Attempt
+from queues.runs.slots import HeldSlot
+from queues.sql import reserve as sql
+
+
+@dataclass(slots=True)
+class Reserved:
+    id: int
+    mount: str
+    script: str
+    data: str | None
+    attempt: int  # before this one
+    runs: int
+    run_failures: int
+    lost: int
+    max_failures: int
+    repeat_times: int
+    repeat_until: Any
+    repeat_delay_ms: int
+    back_off: str
+    timeout_ms: int | None
+    success: str | None
+    failure: str | None
+    rank: int
+    due_at: Any
+    suspect: bool
+    parent: int | None
+    parent_run: int | None
+    sticky_key: str | None = None
+    routed_to: str | None = None
+    routed_epoch: int | None = None
+
+    @property
+    def policy(self) -> Policy:
+        return Policy(
+            self.max_failures, self.repeat_times, aware(self.repeat_until), self.repeat_delay_ms
+        )
+
+    @property
+    def counts(self) -> Counts:
+        return Counts(self.runs, self.run_failures, self.lost)
+
+    def attempt_in(self, slot: HeldSlot) -> Attempt:
+        """The attempt that this hold of the slot makes."""
+        return Attempt(self.id, self.attempt + 1, slot.id, slot.epoch)
+
+    def work(self, revision: int, slot: HeldSlot) -> dict[str, Any]:
+        """What the child is told."""
+        return {
+            "mount": self.mount,
+            "script": self.script,
+            "data": self.data if self.parent is None else of_callback(self.data),
+            "run_failures": self.run_failures,
+            "back_off": json.loads(self.back_off),
+            "timeout_ms": self.timeout_ms,
+            "revision": revision,
+            "job": {
+                "id": str(self.id),
+                "attempt": self.attempt + 1,
+                "run": self.runs + 1,
+                **self._placement(),
+            },
+            "slot": [slot.id, slot.epoch],
+        }
+
+    def _placement(self) -> dict[str, Any]:
+        """Where a sticky job runs, and the epoch of that for what the script writes elsewhere."""
+        if self.sticky_key is None:
+            return {}
+        placed = {"instance": self.routed_to, "epoch": self.routed_epoch}
+        return {"sticky_key": self.sticky_key, **placed}
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    jobs: list[Reserved]
+    now: datetime  # by the database, when they were reserved
+    revision: int  # of the installed services
+    record_start: bool = False  # of every job of this queue, before it begins
+
+    def before(self, is_alone: Callable[[Reserved], bool]) -> "Batch":
+        """Those in front of the first that is begun alone."""
+        alone = (number for number, job in enumerate(self.jobs) if is_alone(job))
+        return replace(self, jobs=self.jobs[: max(1, next(alone, len(self.jobs)))])
+
+    def within(self, size: int) -> "Batch":
+        """The first ones whose data fits in so many characters, at least one."""
+        sums = accumulate(len(job.data or "") for job in self.jobs)
+        count = sum(1 for total in sums if total <= size)
+        return replace(self, jobs=self.jobs[: max(1, count)])
+
+
+def reserve(slot: HeldSlot, count: int) -> Batch | None:
+    """Up to `count` due jobs in the order in which they start; None when there is none."""
+    probes = [part for _ in sql.SHARED_RANKS for part in (slot.queue_id, count)]
+    return reserved(slot, sql.reserve(dialect(slot.using)), probes, count)
+
+
+def reserve_callback(slot: HeldSlot) -> Batch | None:
+    """The next callback, whatever else waits."""
+    statement = sql.reserve_callbacks(dialect(slot.using))
+    return reserved(slot, statement, [slot.queue_id, 1], 1)
+
+
+def reserved(slot: HeldSlot, statement: str, probes: list[Any], count: int) -> Batch | None:
+    with hot_cursor(slot.using) as cursor:
+        held = [slot.id, slot.epoch, slot.id, slot.epoch, slot.id]
+        cursor.execute(statement, [*probes, count, *held])
+        rows = cursor.fetchall()
+    if not rows:
+        return None
+    *_, now, revision, record_start = rows[0]
+    jobs = [Reserved(*row[:-3]) for row in rows]
+    jobs.sort(key=lambda job: (shared_rank(job.rank), job.due_at, job.id))
+    moment = aware(now)
+    assert moment is not None
+    return Batch(jobs, moment, revision, bool(record_start))
+
+
+def aware(value: Any) -> datetime | None:
+    """SQLite gives texts."""
+    if isinstance(value, str):
+        value = datetime.fromisoformat(value)
+    return value.replace(tzinfo=UTC) if value is not None and value.tzinfo is None else value

@@ -1,0 +1,3 @@
+"""Services on disk and in the database: reading, installing, upgrading, trying a script without
+effects.
+"""

@@ -1,0 +1,36 @@
+"""What transactions did to documents, as plain values: for each key what it was and became."""
+
+from typing import Any
+
+from allocation.transactions.models import DocumentVersion, JournalEntry
+from atributo_site.core.redaction import masked
+from queues.worker.script_follower import Ran
+
+MOST_LINES = 500
+
+
+def dry_run_shown(ran: Ran) -> dict[str, Any]:
+    """What a script would have done."""
+    pushes = [{**push, "data": masked(push["data"])} for push in ran.pushes]
+    return {"result": ran.result, "changes": effects(ran.transactions), "pushes": pushes}
+
+
+def effects(transactions: list[int]) -> list[dict[str, Any]]:
+    """One line per key, in the order of the first write; `before` or `after` null: not there."""
+    lines = JournalEntry.objects.filter(transaction__in=transactions).select_related("document")
+    found: dict[int, dict[str, Any]] = {}
+    for entry in lines.order_by("id")[:MOST_LINES]:
+        line = found.setdefault(entry.document_id, _first(entry))
+        line["action"], line["after"] = entry.action, _written(entry)
+    return list(found.values())
+
+
+def _first(entry: JournalEntry) -> dict[str, Any]:
+    document = entry.document
+    before = masked(entry.before_value) if entry.before_present else None
+    return {"collection": document.collection, "key": document.key, "before": before}
+
+
+def _written(entry: JournalEntry) -> Any:
+    versions = DocumentVersion.objects.filter(document=entry.document_id, ref=entry.after_ref)
+    return masked(versions.values_list("value", flat=True).first())

@@ -1,0 +1,1 @@
+"""The measured statements of this room."""

@@ -1,0 +1,158 @@
+"""The record of a batch as SQL: jobs, attempts and the counters of its minute, all or nothing."""
+
+from functools import cache
+
+from atributo_site.core.database import Dialect
+from queues.logic.lifecycle import ABORTED
+from queues.models.counters import BOUNDS_MS
+from queues.sql import slots
+
+OUTCOME = {
+    "id": "bigint",
+    "attempt": "int",
+    "status": "text",
+    "outcome": "text",
+    "result": "jsonb",
+    "runs": "int",
+    "run_failures": "int",
+    "lost": "int",
+    "number": "int",
+    "due_at": "timestamptz",
+    "started_at": "timestamptz",
+    "ended_at": "timestamptz",
+    "error": "text",
+    "traceback": "text",
+    "fingerprint": "text",
+    "percent": "float",
+    "note": "text",
+    "counted": "int",
+    "retried": "int",
+    "wait_ms": "bigint",
+    "run_ms": "bigint",
+}
+COUNTS = [
+    "started",
+    "complete",
+    "failed",
+    "retried",
+    "wait_ms",
+    "run_ms",
+    *(f"{kind}_{n}" for kind in ("wait", "run") for n in range(len(BOUNDS_MS) + 1)),
+]
+
+
+def outcome_source(d: Dialect) -> str:
+    """The outcomes of a batch, given as one JSON array, as rows."""
+    if d.vendor == "postgresql":
+        columns = ", ".join(f"{name} {kind}" for name, kind in OUTCOME.items())
+        return f"SELECT * FROM jsonb_to_recordset(%s::jsonb) AS o({columns})"
+    columns = ", ".join(
+        f"value -> '$.{name}' AS {name}" if kind == "jsonb" else f"value ->> '$.{name}' AS {name}"
+        for name, kind in OUTCOME.items()
+    )
+    return f"SELECT {columns} FROM json_each(%s)"
+
+
+def finish_jobs(d: Dialect, slot_id: str, slot_epoch: str) -> str:
+    """Only what this slot holds, at the attempt it knows of: whoever comes late changes nothing."""
+    null = "'null'::jsonb" if d.vendor == "postgresql" else "'null'"
+    no = "FALSE" if d.vendor == "postgresql" else "0"
+    # The plus keeps SQLite from finding the jobs by slot and reading all outcomes for each.
+    plus = "" if d.vendor == "postgresql" else "+"
+    asked = (  # somebody called it off while it was reserved, and it would go on
+        "queues_queuedjob.abort_asked_at IS NOT NULL "
+        "AND (o.status = 'pending' OR o.outcome = 'aborted')"
+    )
+    return f"""
+        UPDATE queues_queuedjob SET attempt = o.attempt,
+            status = CASE WHEN {asked} THEN 'failed' ELSE o.status END,
+            aborted_at = CASE WHEN {asked} THEN {d.now} ELSE queues_queuedjob.aborted_at END,
+            abort_asked_at = NULL,
+            result = CASE WHEN o.outcome = 'complete' THEN NULLIF(o.result, {null})
+                ELSE queues_queuedjob.result END,
+            runs = o.runs, run_failures = o.run_failures, lost = o.lost,
+            due_at = COALESCE(o.due_at, queues_queuedjob.due_at),
+            started_at = o.started_at,
+            ended_at = CASE WHEN o.status = 'pending' AND NOT ({asked}) THEN NULL
+                ELSE o.ended_at END,
+            error = CASE WHEN {asked} THEN '{ABORTED}' ELSE o.error END,
+            fingerprint = CASE WHEN {asked} THEN '' ELSE o.fingerprint END,
+            slot_id = NULL, slot_epoch = NULL, suspect = {no}
+        FROM o
+        WHERE queues_queuedjob.id = o.id AND {plus}queues_queuedjob.slot_id = {slot_id}
+        AND queues_queuedjob.slot_epoch = {slot_epoch}
+        AND ((queues_queuedjob.status = 'pending' AND queues_queuedjob.attempt = o.attempt - 1)
+            OR (queues_queuedjob.status = 'progress' AND queues_queuedjob.attempt = o.attempt))"""
+
+
+RECORD_RUNS = """
+    INSERT INTO queues_run (job_id, attempt, number, worker, outcome, started_at, ended_at,
+        error, traceback, percent, note)
+    SELECT o.id, o.attempt, o.number, {worker}, o.outcome, o.started_at, o.ended_at,
+        o.error, o.traceback, o.percent, o.note
+    FROM o WHERE o.id IN ({accepted})
+    ON CONFLICT (job_id, attempt) DO UPDATE SET outcome = excluded.outcome,
+        started_at = excluded.started_at, ended_at = excluded.ended_at,
+        error = excluded.error, traceback = excluded.traceback,
+        percent = COALESCE(excluded.percent, queues_run.percent),
+        note = CASE WHEN excluded.note = '' THEN queues_run.note ELSE excluded.note END"""
+
+
+def count_minute(d: Dialect, queue_id: str, accepted: str) -> str:
+    """Add a batch to the counters of its minute."""
+    values = [
+        "count(*)",
+        "count(*) FILTER (WHERE o.outcome = 'complete')",
+        "count(*) FILTER (WHERE o.outcome = 'failed')",
+        "sum(o.retried)",
+        "sum(o.wait_ms)",
+        "sum(o.run_ms)",
+        *_buckets("o.wait_ms"),
+        *_buckets("o.run_ms"),
+    ]
+    values = [f"{value} AS {name}" for value, name in zip(values, COUNTS, strict=True)]
+    added = ", ".join(f"{name} = queues_minutecount.{name} + excluded.{name}" for name in COUNTS)
+    return f"""
+        INSERT INTO queues_minutecount (queue_id, minute, pushed, {", ".join(COUNTS)})
+        SELECT {queue_id}, {d.minute}, 0, batch.* FROM (
+            SELECT {", ".join(values)} FROM o WHERE o.counted = 1 AND o.id IN ({accepted})
+        ) batch WHERE batch.started > 0
+        ON CONFLICT (queue_id, minute) DO UPDATE SET {added}"""
+
+
+def _buckets(column: str) -> list[str]:
+    low = 0
+    found = []
+    for high in BOUNDS_MS:
+        found.append(f"count(*) FILTER (WHERE {column} >= {low} AND {column} < {high})")
+        low = high
+    return [*found, f"count(*) FILTER (WHERE {column} >= {low})"]
+
+
+@cache
+def finish_postgresql(d: Dialect) -> str:
+    """Parameters: lease seconds, slot, epoch, outcomes, epoch, worker, queue."""
+    accepted = "SELECT id FROM done"
+    return f"""
+        WITH slot AS ({slots.renew(d)} RETURNING id),
+        o AS MATERIALIZED ({outcome_source(d)}),
+        done AS (
+            {finish_jobs(d, "(SELECT id FROM slot)", "%s")}
+            RETURNING queues_queuedjob.id, queues_queuedjob.aborted_at
+        ),
+        runs AS ({RECORD_RUNS.format(worker="%s", accepted=accepted)}),
+        minute AS ({count_minute(d, "%s::bigint", accepted)})
+        SELECT id, aborted_at FROM done"""
+
+
+@cache
+def finish_sqlite(d: Dialect) -> tuple[str, str, str, str]:
+    """The same as four statements of one transaction."""
+    rows = f"WITH o AS MATERIALIZED ({outcome_source(d)})"
+    accepted = "SELECT value FROM json_each(%s)"
+    return (
+        slots.renew(d),
+        f"{rows} {finish_jobs(d, '%s', '%s')} RETURNING id, aborted_at",
+        f"{rows} {RECORD_RUNS.format(worker='%s', accepted=accepted)}",
+        f"{rows} {count_minute(d, '%s', accepted)}",
+    )

@@ -1,0 +1,181 @@
+"""The hot paths as SQL: measured, the ORM costs ten times as much as the database.
+
+On PostgreSQL each is one statement, so that it is one round trip and one commit. SQLite has
+no UPDATE inside WITH; there the same steps are a few statements in one transaction, which cost
+no round trip. `DIALECT` names are filled in once per database.
+"""
+
+from functools import cache
+
+from atributo_site.core.database import Dialect
+from queues.logic.lifecycle import ABORTED
+from queues.logic.ranks import CALLBACK, SHARED_RANKS, STICKY_RANKS
+
+# A probe of the index for each rank, in the order in which they start, keeps the price of a
+# reservation the same however many jobs wait for a later moment.
+ALL_RANKS = [*SHARED_RANKS, *STICKY_RANKS]
+
+ACTIVE = "(q.paused_at IS NULL AND q.deleted_at IS NULL)"
+
+RESERVED = [
+    "id",
+    "mount",
+    "script",
+    "data",
+    "attempt",
+    "runs",
+    "run_failures",
+    "lost",
+    "max_failures",
+    "repeat_times",
+    "repeat_until",
+    "repeat_delay_ms",
+    "back_off",
+    "timeout_ms",
+    "success",
+    "failure",
+    "rank",
+    "due_at",
+    "suspect",
+    "parent",
+    "parent_run",
+]
+
+
+def due_probe(d: Dialect, rank: int, columns: str, limit: str, queue: str = "%s") -> str:
+    """The first due jobs of one rank."""
+    return (
+        f"SELECT {columns} FROM queues_queuedjob WHERE queue_id = {queue} AND rank = {rank} "
+        f"AND status = 'pending' AND slot_id IS NULL AND due_at <= {d.now} "
+        f"ORDER BY due_at, id {limit}"
+    )
+
+
+@cache
+def has_due(d: Dialect, queue: str) -> str:
+    """A condition: this queue has a job to start.
+
+    Not EXISTS, which forgets the order: with statistics from a time when many jobs waited,
+    PostgreSQL would then rather read the whole table.
+    """
+    return f"({' OR '.join(_has_rank(d, rank, queue) for rank in SHARED_RANKS)})"
+
+
+@cache
+def has_work(d: Dialect) -> str:
+    """A condition: queue q has a job that may start now. A callback may in any queue."""
+    return f"({_has_rank(d, CALLBACK, 'q.id')} OR ({ACTIVE} AND {has_due(d, 'q.id')}))"
+
+
+@cache
+def is_open(d: Dialect) -> str:
+    """A condition: jobs of queue q may start, or at least a callback that waits."""
+    return f"({ACTIVE} OR {_has_rank(d, CALLBACK, 'q.id')})"
+
+
+def _has_rank(d: Dialect, rank: int, queue: str) -> str:
+    return f"({due_probe(d, rank, 'id', 'LIMIT 1', queue)}) IS NOT NULL"
+
+
+@cache
+def reserve(d: Dialect) -> str:
+    """Hold the next due jobs of a slot's queue. Their status and attempt do not change."""
+    return reserving(d, picked(d, SHARED_RANKS), RESERVED)
+
+
+@cache
+def reserve_callbacks(d: Dialect) -> str:
+    return reserving(d, picked(d, [CALLBACK]), RESERVED)
+
+
+def picked(d: Dialect, ranks: list[int]) -> str:
+    """Parameters for each rank: queue, limit."""
+    return " UNION ALL ".join(
+        f"SELECT id FROM ({due_probe(d, rank, 'id', f'LIMIT %s {d.lock}')}) r{number}"
+        for number, rank in enumerate(ranks)
+    )
+
+
+def reserving(d: Dialect, picked: str, columns: list[str]) -> str:
+    """Parameters after those of `picked`: limit, slot, epoch, slot, epoch, slot.
+
+    The share lock orders this against a pause or a lower limit: what is reserved by the old word
+    is seen by whoever gave the new one.
+    """
+    # An array, because a join would be free to scan the table or to pick again and again. Its
+    # rows are locked: to ask again for what they are would invite a scan of all that wait.
+    chosen = (
+        "= ANY(ARRAY(SELECT id FROM picked))"
+        if d.lock
+        else "IN (SELECT id FROM picked) AND status = 'pending' AND slot_id IS NULL"
+    )
+    return f"""
+        WITH picked AS MATERIALIZED ({picked} LIMIT %s), held AS MATERIALIZED (
+            SELECT {ACTIVE} AS active FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
+            WHERE s.id = %s AND s.epoch = %s AND s.leased_until > {d.now}
+            AND s.number < q.max_workers
+            {d.lock and "FOR SHARE OF q"}
+        )
+        UPDATE queues_queuedjob SET slot_id = %s, slot_epoch = %s
+        WHERE id {chosen} AND EXISTS (SELECT 1 FROM held)
+        AND ((SELECT active FROM held) OR rank = {CALLBACK})
+        RETURNING {", ".join(columns)}, {d.now},
+            COALESCE((SELECT max(revision) FROM queues_catalogue), 0),
+            (
+                SELECT q.record_start FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
+                WHERE s.id = %s
+            )"""
+
+
+@cache
+def give_back(d: Dialect) -> str:
+    """Free what is reserved and has not begun; what was called off meanwhile ends here."""
+    asked = "CASE WHEN abort_asked_at IS NULL THEN {} ELSE {} END"
+    return f"""
+        UPDATE queues_queuedjob SET slot_id = NULL, slot_epoch = NULL, abort_asked_at = NULL,
+            status = {asked.format("status", "'failed'")},
+            error = {asked.format("error", f"'{ABORTED}'")},
+            ended_at = {asked.format("ended_at", d.now)},
+            aborted_at = {asked.format("aborted_at", d.now)}
+        WHERE slot_id = %s AND slot_epoch = %s AND status = 'pending'"""
+
+
+@cache
+def start(d: Dialect) -> str:
+    """Turn a reserved job `progress`. Parameters: job, slot, epoch, attempt before."""
+    return f"""
+        UPDATE queues_queuedjob SET status = 'progress', attempt = attempt + 1,
+            started_at = {d.later}
+        WHERE id = %s AND slot_id = %s AND slot_epoch = %s AND status = 'pending'
+        AND attempt = %s AND abort_asked_at IS NULL"""
+
+
+@cache
+def record_start(d: Dialect) -> str:
+    return f"""
+        INSERT INTO queues_run (job_id, attempt, number, worker, outcome, started_at,
+            error, traceback, note)
+        VALUES (%s, %s, %s, %s, 'running', {d.later}, '', '', '')"""
+
+
+STILL_OURS = """
+    SELECT 1 FROM queues_queuedjob
+    WHERE id = %s AND slot_id = %s AND slot_epoch = %s AND status = 'progress'"""
+
+SHOW_PROGRESS = "UPDATE queues_run SET percent = %s, note = %s WHERE job_id = %s AND attempt = %s"
+
+
+@cache
+def queues_with_work(d: Dialect) -> str:
+    return f"""
+        SELECT q.id, q.name, q.max_workers FROM queues_queue q WHERE {has_work(d)}
+        ORDER BY q.id"""
+
+
+@cache
+def free_slots(d: Dialect) -> str:
+    return f"""
+        SELECT q.name, min(s.number) FROM queues_queue q JOIN queues_slot s ON s.queue_id = q.id
+        WHERE {has_work(d)}
+        AND s.holder = '' AND s.number < q.max_workers
+        GROUP BY q.id, q.name ORDER BY q.id"""

@@ -1,0 +1,224 @@
+"""The child: a warm process that executes scripts, one after the other, for its parent.
+
+The functions that it needs are bound here by name, before any script can replace them.
+"""
+
+import io
+import math
+import os
+import signal
+import socket
+import sys
+import threading
+from json import JSONEncoder, loads
+from os import getpid
+from time import monotonic
+from typing import Any, NoReturn
+
+from django.conf import settings
+from django.db import close_old_connections, connections
+from django.utils.module_loading import import_string
+
+from queues.execution.execution import LONGEST_LINE, Execution, TimedOut
+from queues.execution.loader import Services
+from queues.runs.notes import Notes
+from queues.sandbox import sealing
+from queues.sandbox.offspring import adopt_orphans, keep
+from queues.sandbox.parent_death import die_with_parent
+from queues.sandbox.surroundings import Surroundings
+from queues.worker.protocol import ChildGone, Wire
+
+STOP_SIGNAL = signal.SIGUSR1
+MOST_KEPT = 16 * LONGEST_LINE  # of a line that does not end: it is cut anyway
+_encode = JSONEncoder(ensure_ascii=False).encode
+
+
+class Child:
+    def __init__(self, wire: Wire, tokens: int, surroundings: Surroundings) -> None:
+        self.wire = wire
+        self.tokens = tokens
+        self._surroundings = surroundings
+        self.services = Services()
+        self.notes = Notes()
+        self._batch = 0
+        self._number = 0
+        self._running: Execution | None = None
+        self._printed = Printed(self)
+        self._stderr = sys.stderr
+        self._talking = threading.Lock()
+        self._talker = 0
+        self._is_late = False
+        self._pid = getpid()
+
+    def serve(self) -> None:
+        """Until the parent closes the wire."""
+        signal.signal(STOP_SIGNAL, self._stop)
+        self._surroundings.note(self.notes.descriptors)
+        self._send({"t": "hello", "pid": self._pid})
+        while True:
+            try:
+                line = self.wire.receive()
+            except ChildGone:
+                return
+            if line is not None:
+                message = loads(line)
+                self._batch = message["batch"]
+                close_old_connections()  # what broke meanwhile is no failure of the next script
+                self.notes.open(message["notes"])
+                self.play(message["jobs"], message["deadline"], message["until"])
+                self.notes.close()
+                if message["leave"]:
+                    connections.close_all()
+
+    def play(self, jobs: list[dict[str, Any]], deadline: float, until: float = math.inf) -> None:
+        """Run the jobs in order, none when the slot may be another's or nobody would know of it;
+        none after the first is begun late or without a token."""
+        for number, work in enumerate(jobs):
+            self._number = number
+            is_late = monotonic() >= (min(deadline, until) if number else until)
+            if is_late or (number and not self._may_go_on()):
+                self._send_stopped()
+                return
+            if not self.notes.begin(work):
+                self._send_stopped(unnoted=number == 0)
+                return
+            ended = self._run(work)
+            is_last = number + 1 == len(jobs) or jobs[number + 1]["mount"] != work["mount"]
+            spent = self._surroundings.restored(wholly=is_last)
+            self._send({**ended, "spent": spent})
+            self._running = None
+            if spent:  # nobody follows in this process
+                return
+
+    def print(self, text: str) -> None:
+        if self._running is not None:
+            self._running.emit({"t": "log", "level": "print", "text": text})
+
+    def _run(self, work: dict[str, Any]) -> dict[str, Any]:
+        if self._surroundings.belong_to(work["mount"]):
+            self.services.unload()
+        self._running = Execution(work, self.services, self._send)
+        sys.stdout, sys.stderr = self._printed, self._stderr  # whatever the job before did
+        ended = self._running.run()
+        self._printed.end()
+        self._running.tell_progress()
+        self._running.fall_silent()
+        return ended
+
+    def _send_stopped(self, **facts: bool) -> None:
+        spent = self._surroundings.restored(wholly=True)
+        self._send({"t": "stopped", "spent": spent, **facts})
+
+    def _may_go_on(self) -> bool:
+        """Take the token for the next job, unless the parent was faster."""
+        try:
+            return os.read(self.tokens, 1) != b""
+        except BlockingIOError:
+            return False
+
+    def _send(self, message: dict[str, Any]) -> None:
+        """A whole line, whoever else talks and whatever interrupts: half of one garbles two."""
+        if getpid() != self._pid:
+            return self._speak_as_copy(message)
+        message["batch"], message["job"] = self._batch, self._number
+        text = _encode(message)
+        if self._running is not None:
+            self.notes.hear(text)
+        with self._talking:
+            self._talker = threading.get_ident()
+            self.wire.send_text(text)
+            self._talker = 0
+        if self._is_late and threading.current_thread() is threading.main_thread():
+            self._is_late = False
+            self._stop()
+        return None
+
+    def _speak_as_copy(self, message: dict[str, Any]) -> None:
+        """A copy that a script made by fork has no wire, and does not go on with the jobs."""
+        if message["t"] != "log":
+            os._exit(1)
+        os.write(2, f"{message['text']}\n".encode())
+
+    def _stop(self, *_: Any) -> None:
+        """Signals are heard by the main thread; one that comes while it talks waits."""
+        if self._running is None or self._running.is_ending:
+            return
+        if self._talker == threading.main_thread().ident:
+            self._is_late = True
+            return
+        raise TimedOut(f"timed out after {self._running.work['timeout_ms']} ms")
+
+
+class Printed(io.TextIOBase):
+    """What a script prints becomes log lines."""
+
+    def __init__(self, child: Child) -> None:
+        self._child = child
+        self._parts: list[str] = []  # of a line whose end has not come
+        self._size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        first, *others = text.split("\n")
+        self._begin(first)
+        for other in others:
+            self._end_line()
+            self._begin(other)
+        return len(text)
+
+    def end(self) -> None:
+        """A last line without its end belongs to this job, not to the next one."""
+        if self._parts:
+            self._end_line()
+
+    def _begin(self, part: str) -> None:
+        if part and self._size < MOST_KEPT:
+            self._parts.append(part)
+            self._size += len(part)
+
+    def _end_line(self) -> None:
+        line = "".join(self._parts)
+        self._parts, self._size = [], 0
+        self._child.print(line)
+
+
+def become_child(sock: socket.socket, tokens: int, memory_bytes: int) -> NoReturn:
+    """Take over a process that was forked or started for this, and never return.
+
+    It becomes the keeper of a second one, in which the scripts run.
+    """
+    owner = os.getppid()
+
+    def work() -> None:
+        _work(sock, tokens, memory_bytes, owner)
+
+    def forget() -> None:
+        sock.close()
+        os.close(tokens)
+
+    try:
+        sealing.hide_environment()
+        keep(work, forget)
+    finally:
+        os._exit(1)
+
+
+def _work(sock: socket.socket, tokens: int, memory_bytes: int, owner: int) -> NoReturn:
+    code = 1
+    try:
+        os.setpgid(0, 0)
+        die_with_parent(signal.SIGKILL)
+        adopt_orphans()
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        for path in settings.SCRIPT_PROCESS_BEGINS:
+            import_string(path)(owner)
+        sealing.let_go_of_descriptors({sock.fileno(), tokens})
+        sealing.forget_credentials()
+        sealing.limit_memory(memory_bytes)
+        Child(Wire(sock), tokens, Surroundings()).serve()
+        code = 0
+    finally:
+        os._exit(code)

@@ -1,0 +1,95 @@
+"""What a dead worker's notes say of the jobs that it held."""
+
+import hmac
+import json
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+import structlog
+from redis.exceptions import RedisError, ResponseError
+
+from queues.runs.doorbell import client
+from queues.runs.notes import CODE_SIZE, LARGEST_NOTES, code_of, name_of
+from queues.worker.messages import Nonsense, understood
+
+MOST_BYTES = 16 * LARGEST_NOTES  # more is not ours
+log = structlog.get_logger(__name__)
+
+
+@dataclass
+class Noted:
+    """By job and attempt: when it began, and what was said of it if it has ended."""
+
+    now: datetime | None = None
+    since: float = 0.0
+    worker: str = ""
+    begun: dict[tuple[int, int], float] = field(default_factory=dict)
+    said: dict[tuple[int, int], list[dict[str, Any]]] = field(default_factory=dict)
+
+    def moment(self, monotonic: float) -> datetime:
+        assert self.now is not None
+        return self.now + timedelta(seconds=monotonic - self.since)
+
+    def add(self, note: dict[str, Any]) -> None:
+        if "clock" in note:
+            moment, self.since = note["clock"]
+            self.now, self.worker = datetime.fromisoformat(moment), note["worker"]
+        if "ended" in note:
+            job, attempt = note["ended"]
+            if _is_understood(note["said"]):
+                self.said[job, attempt] = note["said"]
+        if "begins" in note:
+            job, attempt, begun = note["begins"]
+            self.begun[job, attempt] = begun
+
+
+def read(key: str) -> Noted:
+    """Only what carries the code of this key; RedisError when Redis does not answer."""
+    noted = Noted()
+    for element in _elements(name_of(key)) if key else []:
+        note = _opened(bytes.fromhex(key), element)
+        if note is not None:
+            noted.add(note)
+    return noted if noted.now is not None else Noted()
+
+
+def forget(key: str) -> None:
+    """What is recorded; a loss of Redis leaves it to expire."""
+    try:
+        client().delete(name_of(key))
+    except RedisError as error:
+        log.warning("notes_not_forgotten", error=str(error))
+
+
+def is_reachable() -> bool:
+    try:
+        return bool(client().ping())
+    except RedisError:
+        return False
+
+
+def _is_understood(said: list[dict[str, Any]]) -> bool:
+    """What a script made its process say is believed no more than by a living worker."""
+    try:
+        return all(understood(json.dumps(message).encode()) for message in said)
+    except Nonsense as error:
+        log.warning("nonsense_noted", error=str(error))
+        return False
+
+
+def _elements(name: str) -> list[Any]:
+    redis = client()
+    try:
+        size: Any = redis.memory_usage(name, samples=0)
+        return redis.lrange(name, 0, -1) if (size or 0) <= MOST_BYTES else []
+    except ResponseError:  # no list, so not ours
+        return []
+
+
+def _opened(key: bytes, element: bytes) -> dict[str, Any] | None:
+    code, data = element[:CODE_SIZE], element[CODE_SIZE:]
+    if not hmac.compare_digest(code, code_of(key, data)):
+        log.warning("forged_note", size=len(element))
+        return None
+    return json.loads(data)

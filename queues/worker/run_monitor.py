@@ -1,0 +1,184 @@
+"""Watch over one long run: leases, time-out, abort, memory, log lines, a stop of the worker."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import InterfaceError, OperationalError, connections
+
+from allocation.transactions.engine.completion import renew
+from allocation.transactions.engine.operations import Fence
+from queues.logic.lifecycle import Outcome
+from queues.runs import abandoned, outcomes
+from queues.runs.outcome_rows import AttemptResult
+from queues.runs.reservation import Reserved
+from queues.runs.slots import HeldSlot, lease_seconds
+from queues.worker.child_process import Workhorse
+from queues.worker.protocol import ChildGone
+
+GRACE_SECONDS = 1.0  # between «time is up» inside the script and the end of its process
+STOP_SECONDS = 7.0  # a stopping worker lets a run go on for this long
+REPORT_SECONDS = 0.25
+TICK_SECONDS = 0.1
+
+
+@dataclass
+class Supervision:
+    slot: HeldSlot
+    job: Reserved
+    workhorse: Workhorse
+    begun: float
+    moment: Callable[[float], datetime]
+    keep_alive: Callable[[], None]
+    is_stopping: Callable[[], bool]
+    is_called: Callable[[], bool]  # somebody may have aborted or deleted the job
+    lines: list[dict[str, Any]] = field(default_factory=list)
+    progress: dict[str, Any] | None = None
+    transaction: tuple[int, int] | None = None
+    _new_progress: bool = False
+    _renew_at: float = 0.0
+    _report_at: float = 0.0
+    _leased_until: float = 0.0
+    _interrupted_at: float | None = None
+    _stopping_since: float | None = None
+
+    def ending(
+        self, lines: list[dict[str, Any]], progress: Any, transaction: tuple[int, int] | None
+    ) -> AttemptResult | None:
+        """How the run ended; None when it is not ours to tell: aborted or deleted."""
+        self.lines, self.progress, self.transaction = lines, progress, transaction
+        self._new_progress = progress is not None
+        self._held()
+        while True:
+            try:
+                message = self.workhorse.receive(TICK_SECONDS)
+            except ChildGone:
+                return self._gone(self.workhorse.bury())
+            if message is not None and message["t"] == "done":
+                return self._done(message)
+            if message is not None and message["t"] == "stopped":  # shown, and yet not begun
+                return self._ended(Outcome.RELEASED, "it could not begin")
+            if message is not None:
+                self._heard(message)
+            ended = self._look()
+            if ended is not None:
+                return ended[0]
+
+    def _look(self) -> tuple[AttemptResult | None] | None:
+        """What ends the run from outside, if anything."""
+        if not self._still_ours():
+            self.workhorse.kill()
+            abandoned.roll_back(abandoned.open_of_attempt(self.job.attempt_in(self.slot)))
+            return (None,)
+        if self._is_overdue():
+            self.workhorse.kill()
+            return (self._timed_out(),)
+        if self.workhorse.is_fat():
+            self.workhorse.kill()
+            return (self._failed(f"used more than {self.workhorse.memory_mb} MB of memory"),)
+        if self._must_stop():
+            self.workhorse.kill()
+            return (self._ended(Outcome.RELEASED, "the worker stopped"),)
+        return None
+
+    def _still_ours(self) -> bool:
+        """Renew and report in time; LeaseLost when another may have the slot."""
+        now = time.monotonic()
+        reporting = (self.lines or self._new_progress) and now >= self._report_at
+        if now < self._renew_at and not reporting and not self.is_called():
+            return True
+        try:
+            ours = self._renewed(bool(reporting))
+        except (OperationalError, InterfaceError):
+            return self._without_database()
+        self._held()
+        return ours
+
+    def _renewed(self, reporting: bool) -> bool:
+        if reporting:
+            shown = self.progress if self._new_progress else None
+            outcomes.report(self.slot, self.job, self.lines, shown)
+            self.lines, self._new_progress = [], False
+            self._report_at = time.monotonic() + REPORT_SECONDS
+        self.keep_alive()
+        if self.transaction is not None:
+            renew(Fence(*self.transaction))  # it lives as long as its run, up to its limit
+        return outcomes.still_ours(self.slot, self.job)
+
+    def _without_database(self) -> bool:
+        connections[self.slot.using].close()
+        if time.monotonic() > self._leased_until:
+            raise self.slot.lost()
+        return True
+
+    def _held(self) -> None:
+        now = time.monotonic()
+        beat = min(settings.ATRIBUTO.worker_heartbeat_ms, settings.ATRIBUTO.max_job_time_ms / 3)
+        self._renew_at = now + beat / 1000
+        self._leased_until = now + lease_seconds()
+
+    def _is_overdue(self) -> bool:
+        """First raise inside the script; if that does not end it, end its process."""
+        if self.job.timeout_ms is None:
+            return False
+        now = time.monotonic()
+        if self._interrupted_at is not None:
+            return now > self._interrupted_at + GRACE_SECONDS
+        if now > self.begun + self.job.timeout_ms / 1000:
+            self._interrupted_at = now
+            self.workhorse.interrupt()
+        return False
+
+    def _must_stop(self) -> bool:
+        if not self.is_stopping():
+            return False
+        now = time.monotonic()
+        self._stopping_since = self._stopping_since or now
+        return now > self._stopping_since + STOP_SECONDS
+
+    def _heard(self, message: dict[str, Any]) -> None:
+        if message["t"] == "log":
+            self.lines.append({**message, "moment": self.moment(message["at"])})
+        elif message["t"] == "progress":
+            self.progress, self._new_progress = message, True
+        elif message["t"] == "transaction":
+            self.transaction = (message["id"], message["epoch"])
+
+    def _done(self, message: dict[str, Any]) -> AttemptResult:
+        outcome = Outcome.COMPLETE if message["ok"] else Outcome.FAILED
+        ending = self._ended(outcome, message.get("error", ""))
+        ending.result = message.get("result")
+        ending.traceback = message.get("traceback", "")
+        ending.back_off_ms = message.get("back_off")
+        ending.transaction = message.get("transaction")
+        ending.abandoned = message.get("abandoned", False)
+        return ending
+
+    def _gone(self, how: str) -> AttemptResult:
+        """A process that is told that its time is up before it can listen ends by that."""
+        if self._interrupted_at is not None:
+            return self._timed_out()
+        return self._failed(f"the process was {how}")
+
+    def _timed_out(self) -> AttemptResult:
+        return self._failed(f"timed out after {self.job.timeout_ms} ms")
+
+    def _failed(self, error: str) -> AttemptResult:
+        return self._ended(Outcome.FAILED, error)
+
+    def _ended(self, outcome: Outcome, error: str) -> AttemptResult:
+        shown = self.progress or {"percent": None, "note": ""}
+        return AttemptResult(
+            self.job,
+            outcome,
+            self.moment(self.begun),
+            self.moment(time.monotonic()),
+            error=error,
+            percent=shown["percent"],
+            note=shown["note"],
+            lines=self.lines,
+            abandoned=True,
+        )

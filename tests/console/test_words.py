@@ -1,0 +1,71 @@
+"""Moments, durations and states: what must hold for any input."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from atributo_site.console.base.forms import BadMoment, moment
+from atributo_site.console.base.navigation import ITEMS
+from atributo_site.web.format import TONES, ago, duration, tone
+
+NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+@given(st.text(max_size=50))
+def test_any_text_is_a_moment_or_is_refused(text):
+    try:
+        found = moment(text, NOW)
+    except BadMoment:
+        return
+    assert found is None or found.tzinfo is not None
+
+
+@given(st.integers(0, 10**5), st.sampled_from("smhdw"))
+def test_an_age_lies_in_the_past(count, unit):
+    assert moment(f"{count}{unit}", NOW) <= NOW
+
+
+def test_a_time_without_a_zone_is_utc():
+    assert moment("2026-01-01 10:00", NOW) == NOW - timedelta(hours=2)
+
+
+@given(st.floats(0, 10**9))
+def test_a_duration_is_short(seconds):
+    assert 0 < len(duration(seconds)) <= 14
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (None, "–"),
+        (0.35, "350 ms"),
+        (0.9996, "1.0 s"),
+        (4.21, "4.2 s"),
+        (9.97, "10 s"),
+        (63, "1 min 3 s"),
+        (7200, "2 h"),
+        (273_600, "3 d 4 h"),
+        (-5, "-5.0 s"),
+    ],
+)
+def test_durations_have_one_format(seconds, said):
+    assert duration(seconds) == said
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0, "just now"), (-1, "just now"), (45, "45 s ago"), (3700, "1 h ago"), (-90, "in 1 min")],
+)
+def test_ages_are_said_briefly(seconds, said):
+    assert ago(seconds) == said
+
+
+@given(st.text(max_size=20))
+def test_every_word_has_a_tone(word):
+    assert tone(word) in TONES
+
+
+def test_no_two_screens_share_a_key():
+    assert len({item.key for item in ITEMS}) == len(ITEMS)

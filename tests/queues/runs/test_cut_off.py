@@ -1,0 +1,132 @@
+"""The connection is cut while PostgreSQL stores jobs or what became of them."""
+
+import time
+
+import pytest
+
+import queues
+from atributo_site.core.errors import ConnectionLost
+from atributo_site.core.fencing import FenceCount
+from atributo_site.core.models import Event
+from queues import audited
+from queues.models import Queue, QueuedJob, Run
+from queues.runs.reservation import reserve
+from queues.runs.slots import acquire
+from queues.worker.slot_runner import BatchProgress, SlotRunner
+from tests.fixtures.wire import held
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.only_on("postgresql")]
+ACT = {"mount": "/probe", "name": "act"}
+
+
+@pytest.fixture
+def push(wire, probe):
+    """push(): one more job of the program; its first has prepared the statements."""
+    queues.create("work")
+    push = lambda: queues.get("work").push(ACT, {"n": 1})  # noqa: E731
+    wire.does(push)
+    return push
+
+
+def ids():
+    return sorted(str(pk) for pk in QueuedJob.objects.values_list("pk", flat=True))
+
+
+@pytest.mark.parametrize("lose", ["lose_the_answer", "lose_the_question"])
+def test_a_push_whose_answer_is_lost_is_one_job(wire, push, lose):
+    before = ids()
+    job = getattr(wire, lose)(push).result(60)
+    assert ids() == sorted([*before, job])
+
+
+def test_a_push_that_goes_on_after_the_cut_is_one_job(wire, push):
+    before = ids()
+    with held(Queue.objects.filter(name="work")):
+        pushing = wire.cut_while_waiting(push)
+    job = pushing.result(60)
+    wire.settled()
+    assert ids() == sorted([*before, job])
+
+
+def test_a_push_that_cannot_be_asked_about_is_in_doubt(wire, push, hurry):
+    before = ids()
+    with held(Queue.objects.filter(name="work")):
+        hurry()
+        told = wire.cut_while_waiting(push).exception(60)
+    assert isinstance(told, ConnectionLost) and told.in_doubt
+    wire.settled()
+    assert len(ids()) == len(before) + 1
+
+
+def test_many_pushes_are_stored_once_or_not_at_all(wire, push):
+    before = ids()
+    many = lambda: queues.get("work").push_many(ACT, [{"n": n} for n in range(3)])  # noqa: E731
+    with held(Queue.objects.filter(name="work")):
+        pushing = wire.cut_while_waiting(many)
+    jobs = pushing.result(60)
+    wire.settled()
+    assert ids() == sorted([*before, *jobs])
+    jobs += wire.lose_the_commit(many).result(60)
+    assert ids() == sorted([*before, *jobs])
+
+
+@pytest.mark.parametrize("lose", ["lose_the_answer", "lose_the_question", "lose_the_commit"])
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_a_push_at_a_door_whose_answer_is_lost_is_one_push_and_one_event(wire, push, lose, jobs):
+    before = ids()
+    one = lambda: [audited.push("work", ACT, {}, {})]  # noqa: E731
+    many = lambda: audited.push_many("work", ACT, [{"n": n} for n in range(jobs)], {})  # noqa: E731
+    pushed = getattr(wire, lose)(one if jobs == 1 else many).result(60)
+    assert ids() == sorted([*before, *pushed])
+    assert Event.objects.filter(kind__in=["job.pushed", "jobs.pushed"]).count() == 1
+
+
+def test_a_push_with_a_key_whose_answer_is_lost_is_its_own_job(wire, push):
+    keyed = lambda: queues.get("work").push(ACT, {}, unique_key="k")  # noqa: E731
+    job = wire.lose_the_answer(keyed).result(60)
+    assert job in ids()
+    assert wire.does(keyed) == job
+
+
+def played(pump):
+    """One job is reserved and has succeeded; nothing of that is stored yet."""
+    now = time.monotonic()
+    playing = BatchProgress(reserve(pump.slot, 1), now)
+    playing.heard({"t": "done", "ok": True, "result": 7, "begun": now, "seconds": 0.001})
+    return playing
+
+
+@pytest.fixture
+def pump(wire, push):
+    """A worker without a child, which has stored the outcome of a job already."""
+
+    def begin():
+        queues.get("work").push(ACT, {}, success=ACT)
+        slot = acquire("work", 0, "hands")
+        pump = SlotRunner(slot, None, "hands", lambda: None, lambda: False)
+        pump._store(played(pump))
+        return pump
+
+    return wire.does(begin)
+
+
+def assert_told_once(jobs):
+    assert Run.objects.filter(outcome="complete").count() == jobs
+    assert QueuedJob.objects.filter(status="complete").count() == jobs
+    assert QueuedJob.objects.filter(parent__isnull=False).count() == jobs - 1
+    assert not FenceCount.objects.filter(refused__gt=0).exists()
+
+
+def test_an_outcome_whose_answer_is_lost_is_stored_once_and_refused_to_nobody(wire, pump):
+    playing = wire.does(lambda: played(pump))
+    wire.lose_the_commit(lambda: pump._store(playing)).result(60)
+    assert_told_once(jobs=2)
+
+
+def test_an_outcome_that_goes_on_after_the_cut_is_stored_once(wire, pump):
+    playing = wire.does(lambda: played(pump))
+    with held(QueuedJob.objects.filter(pk=playing.batch.jobs[0].id)):
+        storing = wire.cut_while_waiting(lambda: pump._store(playing))
+    storing.result(60)
+    wire.settled()
+    assert_told_once(jobs=2)

@@ -1,0 +1,95 @@
+"""The OpenAPI document: without warnings, true in what it says, readable offline."""
+
+import io
+
+import pytest
+import schemathesis
+from django.core.management import call_command
+from django.core.wsgi import get_wsgi_application
+from django.test import Client
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi import checks
+
+from atributo_site.rest import authentication, throttling
+
+# Valid data is refused with reason now and then: a cursor of another list, a name in use.
+CHECKS = [
+    not_a_server_error,
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_schema_conformance,
+    checks.response_headers_conformance,
+]
+# Decided before a database is asked, at the price of several requests each.
+AT_THE_DOOR = [checks.ignored_auth, checks.unsupported_method]
+SCHEMA = "/api/v1/schema"
+DOCS = "/api/v1/docs"
+
+
+def test_the_document_is_made_without_a_warning(db):
+    call_command("spectacular", validate=True, fail_on_warn=True, stdout=io.StringIO())
+
+
+def test_the_document_needs_permission(rest_as):
+    assert Client().get(SCHEMA).status_code == 401
+    document = rest_as("viewer").get(SCHEMA).json()
+    assert "/api/v1/me" in document["paths"]
+    assert set(document["components"]["securitySchemes"]) == {"token", "session"}
+
+
+@pytest.mark.urls("tests.rest.rest_urls")
+@pytest.mark.parametrize(
+    ("path", "remembers"), [("/api/v1/doing", True), ("/api/v1/tokens", False)]
+)
+def test_a_post_that_remembers_documents_its_key(rest_as, path, remembers):
+    post = rest_as("viewer").get(SCHEMA).json()["paths"][path]["post"]
+    names = [parameter["name"] for parameter in post.get("parameters", [])]
+    assert ("Idempotency-Key" in names) is remembers
+    assert "application/problem+json" in post["responses"]["default"]["content"]
+
+
+def test_the_docs_page_has_no_inline_script_or_style(client_as):
+    page = client_as("viewer").get(DOCS).content.decode()
+    assert "<script>" not in page
+    assert "<style" not in page
+    assert (
+        client_as("viewer")
+        .get(DOCS, {"script": ""})["Content-Type"]
+        .startswith("application/javascript")
+    )
+
+
+def check_all(headers, examples, chosen=(*CHECKS, *AT_THE_DOOR)):
+    """Generated requests to every operation; the answers must be as the document says."""
+    document = schemathesis.openapi.from_wsgi(SCHEMA, get_wsgi_application(), headers=headers)
+    bounded = hypothesis_settings(
+        max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+    )
+    for found in document.get_all_operations():
+        operation = found.ok()
+
+        @bounded
+        @given(case=operation.as_strategy())
+        def check(case):
+            authentication.wrong_tokens.clear()  # some of the requests come with a wrong one
+            throttling.requests.clear()
+            case.call_and_validate(headers=headers, checks=chosen)
+
+        check()
+
+
+@pytest.mark.only_on("sqlite")
+def test_generated_requests_are_answered_as_documented(transactional_db, token_of):
+    check_all({"Authorization": f"Bearer {token_of('admin')}"}, examples=3)
+
+
+@pytest.mark.only_on("postgresql")
+def test_and_so_they_are_on_the_other_database(transactional_db, token_of):
+    check_all({"Authorization": f"Bearer {token_of('admin')}"}, examples=2, chosen=CHECKS)
+
+
+@pytest.mark.soak
+def test_many_generated_requests_are_answered_as_documented(transactional_db, token_of):
+    check_all({"Authorization": f"Bearer {token_of('admin')}"}, examples=1500)
