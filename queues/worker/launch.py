@@ -1,4 +1,4 @@
-"""`python -m queues.launch SOCKET TOKENS BYTES`: a child of a process that must not fork."""
+"""`python -m queues.worker.launch SOCKET TOKENS BYTES`: a child of a process that must not fork."""
 
 import os
 import socket

@@ -106,6 +106,7 @@ def test_the_page_leads_to_the_instance(client_as):
 def test_a_clock_that_went_back_far_needs_attention(hours, titles):
     now = database_now()
     mark = int(now.timestamp() * 1000) + hours * HOUR_MS
+    IdNumber.objects.all().delete()  # what other tests left
     IdNumber.objects.create(pk=3, cluster_size=10, high_water_ms=mark)
     found = snapshot(now)["attention"]
     assert [item["title"] for item in found if item["title"].startswith("Job ids")] == titles

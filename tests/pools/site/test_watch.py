@@ -270,14 +270,14 @@ def test_an_answer_that_cannot_be_stored_keeps_no_other_back(watching, monkeypat
     watching.targets(1)
     for name in ("bad", "good"):
         watching.name(name)
-    written = apply_readings.write_down
+    written = apply_readings.write_observations
 
-    def write_down(sightings, clock):
-        if "bad" in {sighting.pool.name for sighting in sightings}:
+    def write_unless_bad(observations, clock):
+        if "bad" in {observation.pool.name for observation in observations}:
             raise DatabaseError("no room")
-        written(sightings, clock)
+        written(observations, clock)
 
-    monkeypatch.setattr(apply_readings, "write_down", write_down)
+    monkeypatch.setattr(apply_readings, "write_observations", write_unless_bad)
     assert watching.sweep() == 1
     assert dict(Pool.objects.values_list("name", "state")) == {"bad": "stopped", "good": "running"}
     monkeypatch.undo()
