@@ -171,7 +171,10 @@ def test_jobs_of_an_absent_instance_follow_their_queue(queue, act, serve, curate
 
 @pytest.mark.parametrize(
     ("policy", "step"),
-    [("move", "queues.maintenance.absence.plan"), ("fail", "queues.maintenance.absence.outcome_row")],
+    [
+        ("move", "queues.maintenance.absence.plan"),
+        ("fail", "queues.maintenance.absence.outcome_row"),
+    ],
 )
 def test_an_instance_that_comes_back_meanwhile_keeps_its_jobs(
     queue, act, serve, curate, away, policy, step, monkeypatch
