@@ -95,7 +95,7 @@ def test_the_wheel_serves_from_a_folder_that_others_cannot_read():
 
 def test_a_killed_owner_leaves_nothing_behind():
     code = (
-        "from tests.servers.postgres import PostgresCluster\n"
+        "from tests.servers.postgres.server import PostgresCluster\n"
         "with PostgresCluster() as cluster:\n"
         "    print(cluster.pid, cluster.directory, flush=True)\n"
         "    input()\n"

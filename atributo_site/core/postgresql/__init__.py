@@ -1,4 +1,4 @@
 """Django's PostgreSQL, with connections that are replaced when they are lost.
 
-Not here: what is done again and how often, which is `allocation.busy`.
+Not here: what is done again and how often, which is `core.retry`.
 """

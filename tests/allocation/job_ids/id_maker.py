@@ -1,6 +1,6 @@
 """A process that makes ids in threads and forked children while its clock steps by an hour.
 
-python -m tests.allocation.id_maker COUNT
+python -m tests.allocation.job_ids.id_maker COUNT
 """
 
 import os

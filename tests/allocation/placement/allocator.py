@@ -1,6 +1,6 @@
 """A process of the storm: waits for a line, allocates own and shared ids, prints what it was told.
 
-python -m tests.allocation.allocator NAME ROUNDS
+python -m tests.allocation.placement.allocator NAME ROUNDS
 """
 
 import json

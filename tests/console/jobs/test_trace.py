@@ -2,7 +2,7 @@
 
 from atributo_site.console.jobs.detail import of_the_script
 
-ENGINE = '  File "/opt/atributo/queues/execution.py", line 48, in run\n    self._call()\n    ^^^\n'
+ENGINE = '  File "/opt/atributo/queues/execution/execution.py", line 48, in run\n    self._call()\n    ^^^\n'
 SCRIPT = (
     '  File "/srv/services/bank/scripts/transfer.py", line 19, in run\n    raise Overdrawn(1)\n'
 )
