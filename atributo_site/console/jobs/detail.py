@@ -78,7 +78,7 @@ def _between(begin: datetime, end: datetime) -> str:
 
 FRAME = re.compile(r'  File "')
 LIBRARY = re.compile(r'  File "[^"]*[/\\]lib[/\\]python3')
-OURS = re.compile(r'  File "[^"]*[/\\]queues[/\\](execution|bundle|context|scripts)\.py"')
+OURS = re.compile(r'  File "[^"]*[/\\]queues[/\\](execution[/\\]\w+|services[/\\]bundle)\.py"')
 
 
 def of_the_script(traceback: str) -> str:

@@ -1,8 +1,9 @@
 """What a person reads first of a failure: the script's own frames."""
 
 from atributo_site.console.jobs.detail import of_the_script
+from queues.execution import execution
 
-ENGINE = '  File "/opt/atributo/queues/execution/execution.py", line 48, in run\n    self._call()\n    ^^^\n'
+ENGINE = f'  File "{execution.__file__}", line 48, in run\n    self._call()\n    ^^^\n'
 SCRIPT = (
     '  File "/srv/services/bank/scripts/transfer.py", line 19, in run\n    raise Overdrawn(1)\n'
 )
