@@ -18,6 +18,7 @@ from rest_framework.response import Response
 
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.models.clock import from_now
+from atributo_site.core.retry import retry_busy
 from atributo_site.models import IdempotencyKey
 from atributo_site.rest.authentication import caller_of
 
@@ -121,9 +122,10 @@ def _settle(request: Request, ours: str, response: HttpResponse | None) -> None:
     """Only while the row is still ours: `body` holds our mark until there is an answer."""
     rows = IdempotencyKey.objects.filter(user_id=_owner(request), status__isnull=True, body=ours)
     if response is None or (response.status_code >= 500 and not _is_in_doubt(response)):
-        rows.delete()
+        retry_busy(rows.delete, repeatable=True)
     else:
-        rows.update(status=response.status_code, body=_kept(response))
+        answer = {"status": response.status_code, "body": _kept(response)}
+        retry_busy(lambda: rows.update(**answer), repeatable=True)
 
 
 def _is_in_doubt(response: HttpResponse) -> bool:

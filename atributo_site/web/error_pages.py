@@ -14,7 +14,8 @@ from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.template.loader import render_to_string
 
-from atributo_site.core.errors import ConnectionLost
+from atributo_site.core.errors import ConnectionLost, DatabaseBusy
+from atributo_site.core.events import has_done_something
 from atributo_site.core.retry import refuses_to_write
 from atributo_site.rest.problems import IN_DOUBT, problem
 
@@ -33,7 +34,7 @@ def look(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-AWAY = (OperationalError, InterfaceError)
+AWAY = (OperationalError, InterfaceError, DatabaseBusy)
 log = structlog.get_logger("atributo.requests")
 
 SENTENCES = {
@@ -89,7 +90,8 @@ def is_away(error: BaseException) -> bool:
 
 def busy(request: HttpRequest, error: BaseException) -> HttpResponse:
     log.warning("database_busy", error=str(error))
-    doubt = isinstance(error, ConnectionLost) and error.in_doubt and request.method == "POST"
+    is_lost = isinstance(error, ConnectionLost) and error.in_doubt
+    doubt = request.method == "POST" and (is_lost or has_done_something())
     response = failure(request, 503, IN_DOUBT if doubt else "")
     response["Retry-After"] = "1"
     return response

@@ -2,12 +2,16 @@
 
 import json as json_format
 import sys
+from functools import partial
 from typing import Any
 
 from django.core.management.base import CommandError
 
+from allocation.transactions.documents import documents
 from allocation.transactions.documents.client import Client
 from allocation.transactions.engine.audited import recorded
+from allocation.transactions.store import sql
+from allocation.transactions.store.keys import Demand, Key, checked_ref
 from allocation.transactions.store.response import Response
 from atributo_site.commands import AtributoCommand, with_json
 from atributo_site.core.text import pluralize
@@ -47,14 +51,16 @@ class Command(AtributoCommand):
         self._show_one(client.get(collection, key, options["ref"], free), options["json"])
 
     def _put(self, client: Client, collection: str, key: str, **options: Any) -> None:
-        ref = False if options["create_only"] else options["ref"]
+        place, wanted = Key.of(collection, key), False if options["create_only"] else options["ref"]
         body, free = _parsed(options["value"]), not options["ignore_lock"]
-        answer = recorded("document.put", lambda: client.put(collection, key, body, ref, free))
-        self._show_ref(answer, options["json"])
+        put = partial(documents.put, place, body, Demand.of(wanted), free)
+        self._show_ref(recorded("document.put", place, put), options["json"])
 
     def _delete(self, client: Client, collection: str, key: str, **options: Any) -> None:
-        ref, free = options["ref"], not options["ignore_lock"]
-        answer = recorded("document.deleted", lambda: client.delete(collection, key, ref, free))
+        place, purge = Key.of(collection, key), not options["ref"]
+        wanted = Demand.of(checked_ref(options["ref"]), otherwise=sql.PRESENT)
+        delete = partial(documents.delete, place, wanted, not options["ignore_lock"], purge)
+        answer = recorded("document.deleted", place, delete, documents.way_of(purge))
         self._show_ref(answer, options["json"])
 
     def _history(self, client: Client, collection: str, key: str, **options: Any) -> None:

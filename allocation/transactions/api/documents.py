@@ -4,6 +4,7 @@ Members of documents that look like secrets: shown to those who may write them.
 """
 
 import json
+from functools import partial
 from typing import Any
 
 from django.http import HttpResponse, JsonResponse
@@ -28,7 +29,7 @@ from allocation.transactions.documents import documents, listing, patch
 from allocation.transactions.documents.client import Client
 from allocation.transactions.engine.audited import recorded
 from allocation.transactions.store import sql
-from allocation.transactions.store.keys import Demand, Key
+from allocation.transactions.store.keys import Demand, Key, new_key
 from allocation.transactions.store.response import Response as Answer
 from atributo_site.core.redaction import masked
 from atributo_site.rest.endpoint import Endpoint
@@ -81,8 +82,9 @@ class Collection(Endpoint):
         operation_id="collections_post", request=BODY, responses={201: WrittenSerializer}
     )
     def post(self, request: Request, collection: str) -> HttpResponse:
-        body = _body(request)
-        return _written(recorded("document.put", lambda: Client().post(collection, body)))
+        body, place = _body(request), Key.of(collection, new_key())
+        put = partial(documents.put, place, body, Demand.of(False), True)
+        return _written(recorded("document.put", place, put))
 
     @extend_schema(
         operation_id="collections_drop", request=None, responses={200: {"type": "object"}}
@@ -127,7 +129,8 @@ class Document(Endpoint):
         place = Key.of(collection, key)
         free = checked(WriteQuery, request.query_params.dict())["raise_if_locked"]
         body, wanted = _body(request), demand(request, creates=True)
-        return _written(recorded("document.put", lambda: documents.put(place, body, wanted, free)))
+        put = partial(documents.put, place, body, wanted, free)
+        return _written(recorded("document.put", place, put))
 
     @extend_schema(
         operation_id="documents_patch",
@@ -142,7 +145,9 @@ class Document(Endpoint):
         change, wanted = _body(request), demand(request)
         apply = patch.patch if isinstance(change, list) else patch.merge
         ref = wanted.if_ref if wanted.condition == sql.SAME_REF else None
-        return _written(recorded("document.patched", lambda: apply(place, change, ref, free)))
+        return _written(
+            recorded("document.patched", place, partial(apply, place, change, ref, free))
+        )
 
     @extend_schema(
         operation_id="documents_delete",
@@ -156,8 +161,8 @@ class Document(Endpoint):
         free = checked(WriteQuery, request.query_params.dict())["raise_if_locked"]
         purge = wanted == Demand(sql.PRESENT)
         place = Key.of(collection, key)
-        answer = recorded("document.deleted", lambda: documents.delete(place, wanted, free, purge))
-        answer.raise_for_status()
+        delete = partial(documents.delete, place, wanted, free, purge)
+        recorded("document.deleted", place, delete, documents.way_of(purge)).raise_for_status()
         return HttpResponse(status=204)
 
 

@@ -9,10 +9,13 @@ from typing import Any, TypeVar
 
 from django.db.transaction import atomic
 
+from allocation.transactions.documents import documents
 from allocation.transactions.engine import operations
 from allocation.transactions.engine.roll_back import Tell
 from allocation.transactions.engine.transaction import Transaction
 from allocation.transactions.models import Transaction as Row
+from allocation.transactions.models.document import new_ref
+from allocation.transactions.store import statements
 from allocation.transactions.store.keys import Key
 from allocation.transactions.store.response import Response
 from atributo_site.core.events import record
@@ -23,12 +26,22 @@ KINDS = {201: "transaction.put", 204: "transaction.deleted"}  # by the answer of
 LOCKED = "transaction.locked"  # read, or only held
 
 
-def recorded(kind: str, act: Callable[[], Response]) -> Response:
-    with atomic():
-        answer = act()
-        if answer.ok:
-            record(kind, f"document:{answer.collection}/{answer.key}", ref=answer.ref)
-    return answer
+def recorded(
+    kind: str, place: Key, act: Callable[[str], Response], way: documents.Way = documents.once
+) -> Response:
+    """Write under one ref, as often as its answer gets lost: it stands once, with one event."""
+    ref, answers = new_ref(), list[Response]()
+
+    def write() -> list[statements.Row]:
+        with atomic():
+            answer = act(ref)
+            answers.append(answer)
+            if answer.ok:
+                record(kind, f"document:{'/'.join(place)}", ref=ref)
+        return [(ref,)] if answer.ok else []
+
+    written = way(write, place, ref)
+    return [answer for answer in answers if answer.ok or not written][-1]
 
 
 class ToldTransaction(Transaction):

@@ -27,6 +27,7 @@ from allocation.transactions.store.keys import Demand, Key, checked_ref, new_key
 from allocation.transactions.store.lock_waits import waiting
 from allocation.transactions.store.refusals import why_over
 from allocation.transactions.store.response import Response
+from atributo_site.core.after_commit import after_commit
 from atributo_site.core.errors import DatabaseBusy
 from atributo_site.core.fencing import count_fenced
 from atributo_site.core.retry import retry_busy
@@ -139,10 +140,13 @@ class Transaction:
             self._raise_over(self._why_over())
         self._over = JobIsCompleted(f"transaction {self.id} is completed")
         for act in self._afterwards:
-            act()
+            after_commit(act)
 
     def afterwards(self, act: Callable[[], object]) -> None:
-        """Do this once it is completed; lost with this process, so that a repair must do it too."""
+        """Do this once it is completed, where an error of it tells nobody that it is not.
+
+        It is lost with this process, so that a repair must do it, too.
+        """
         self._afterwards.append(act)
 
     def _pass_commit_point(self) -> bool:

@@ -16,7 +16,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.event_cursor import newest_mark
 from atributo_site.permissions import NO_ROLE, may
-from atributo_site.web.error_pages import failure
+from atributo_site.web.error_pages import busy, failure, is_away
 
 GONE = (404, 409)
 NOTHING_DONE = "You were not logged in any more, so nothing was changed: do it again."
@@ -40,6 +40,8 @@ class Screen(View):
         try:
             return super().dispatch(request, *args, **kwargs)
         except AtributoError as error:
+            if is_away(error):
+                return busy(request, error)
             if self.gone_to and request.method == "GET" and error.status_code in GONE:
                 messages.warning(request, str(error))
                 return redirect(self.gone_to)
