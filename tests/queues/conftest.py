@@ -15,7 +15,9 @@ from allocation.models.clock import database_now
 from queues import installation
 from queues.models import QueuedJob, Slot
 from queues.repairs import REPAIRS
+from queues.workhorse import Workhorse
 from tests.queues.hands import Hands
+from tests.queues.test_workhorse import messages, work
 
 ROOT = Path(__file__).parent / "services"
 # Whoever lives keeps its lease though the machine stands still; `expire_leases` is for the dead.
@@ -125,3 +127,25 @@ def executions(tmp_path):
         return len(path.read_text().splitlines()) if path.exists() else 0
 
     return count
+
+
+@pytest.fixture
+def workhorse():
+    horse = Workhorse(512)
+    yield horse
+    horse.close()
+
+
+@pytest.fixture
+def run(workhorse):
+    """run(function, …) → the messages about the ends of these jobs, one after the other."""
+
+    def all_of(*functions, file=""):
+        ends = []
+        for function in functions:
+            workhorse.give([work(function, file)], 0.0)
+            *_, done = messages(workhorse)
+            ends.append(done)
+        return ends
+
+    return all_of

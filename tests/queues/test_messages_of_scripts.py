@@ -1,0 +1,154 @@
+"""What a script's process says to its worker is checked, counted and put into lines."""
+
+import json
+import os
+import sys
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from queues import said
+from queues.child import Printed
+from queues.execution import PROGRESS_SECONDS
+from queues.noted import Noted
+from queues.wire import ChildGone
+from tests.queues.test_workhorse import messages, work
+
+
+def does_nothing(file):
+    return os.getpid()
+
+
+def progresses_all_the_time(file):
+    emit = sys.stdout._child._running.emit  # as context.progress does
+    for number in range(10_001):
+        emit({"t": "progress", "percent": number / 100, "note": ""})
+
+
+def says(text):
+    """A script that writes to its worker by itself."""
+
+    def script(file):
+        wire = sys.stdout._child.wire
+        wire.send_text(text)
+        time.sleep(600)
+
+    return script
+
+
+def test_progress_is_told_as_often_as_anybody_reads_it_and_at_the_end(workhorse):
+    workhorse.give([work(progresses_all_the_time)], 0.0)
+    *told, done = messages(workhorse)
+    assert told[-1]["percent"] == 100
+    assert len(told) <= done["seconds"] / PROGRESS_SECONDS + 2
+
+
+RIGHT = {"t": "done", "ok": True, "result": 1, "seconds": 0, "spent": "", "batch": 1, "job": 0}
+WRONG = [
+    "no JSON",
+    "[1, 2]",
+    '"a text"',
+    "{}",
+    '{"t": "done"}',
+    '{"t": ["done"]}',
+    '{"t": "log", "text": 7, "level": "info", "at": 1, "batch": 1, "job": 0}',
+    "[" * 100_000,
+    json.dumps({**RIGHT, "begun": "soon"}),
+    json.dumps({**RIGHT, "begun": 1e300}),
+    json.dumps({**RIGHT, "begun": float("nan")}),
+    json.dumps({**RIGHT, "begun": 0, "job": 5}),
+    json.dumps({**RIGHT, "begun": 0, "batch": 9}),
+    json.dumps({**RIGHT, "begun": 0, "result": "a\x00b"}),
+    json.dumps({**RIGHT, "begun": 0, "result": "\ud800"}),
+    json.dumps({**RIGHT, "begun": 0, "transaction": ["1", 2]}),
+    json.dumps({**RIGHT, "begun": 0, "result": [[]]}).replace("[[]]", "[" * 200 + "]" * 200),
+]
+
+
+@pytest.mark.parametrize("number", range(len(WRONG)))
+def test_nonsense_fails_the_run_and_replaces_the_process(workhorse, run, number):
+    workhorse.give([{**work(does_nothing), "script": f"{__name__}:says_{number}"}], 0.0)
+    with pytest.raises(ChildGone):
+        while workhorse.receive(30.0) is not None:
+            pass
+    assert workhorse.bury().startswith("ended, because it sent nonsense: ")
+    (done,) = run(does_nothing)
+    assert done["ok"]
+
+
+globals().update({f"says_{number}": says(text) for number, text in enumerate(WRONG)})
+
+
+def test_a_line_without_an_end_is_nonsense(workhorse, monkeypatch):
+    monkeypatch.setattr("queues.workhorse.LONGEST_LINE_BYTES", 1 << 16)
+    workhorse.give([{**work(does_nothing), "script": f"{__name__}:never_ends_its_line"}], 0.0)
+    with pytest.raises(ChildGone):
+        workhorse.receive(30.0)
+    assert "a line of more than 65536 bytes" in workhorse.bury()
+
+
+def never_ends_its_line(file):
+    sys.stdout._child.wire.send_text("x" * (1 << 20))
+    time.sleep(600)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner),
+)
+NAMES = st.sampled_from(["t", "ok", "result", "begun", "seconds", "batch", "job", "error", "spent"])
+
+
+@given(st.dictionaries(NAMES, JSON | st.sampled_from(["done", "log", "stopped", "hello"])))
+def test_whatever_is_said_is_understood_or_nonsense(message):
+    try:
+        heard = said.understood(json.dumps(message).encode())
+    except said.Nonsense:
+        return
+    assert heard["t"] in {"done", "log", "stopped", "hello", "progress", "transaction"}
+
+
+def test_nonsense_is_not_believed_from_notes_either():
+    noted = Noted()
+    noted.add({"ended": [7, 1], "said": [{"t": "done"}]})
+    assert noted.said == {}
+
+
+class Counted(str):
+    """A text that counts what is copied when it is added to another one."""
+
+    copied = 0
+
+    def __radd__(self, other):
+        Counted.copied += len(other) + len(self)
+        return str.__add__(other, self)
+
+
+class Listener:
+    def __init__(self):
+        self.lines = []
+
+    def print(self, text):
+        self.lines.append(text)
+
+
+def test_printing_without_an_end_of_line_copies_nothing_twice():
+    Counted.copied, listener = 0, Listener()
+    printed = Printed(listener)
+    for _ in range(80_000):
+        printed.write(Counted("."))
+    assert printed._size < 80_000  # no more than is ever shown of a line
+    printed.end()
+    assert Counted.copied <= 80_000
+    assert set(listener.lines[0]) == {"."}
+
+
+def test_lines_are_told_as_they_were_printed():
+    listener = Listener()
+    printed = Printed(listener)
+    for text in ("a", "b\nc\n", "\n", "d", "", "e"):
+        printed.write(text)
+    printed.end()
+    assert listener.lines == ["ab", "c", "", "de"]
