@@ -58,6 +58,11 @@ def keep(transaction: int, rows: list[list[Any]]) -> None:
         HeldPush.objects.bulk_create(_held(transaction, row) for row in rows)
 
 
+def is_kept(ids: list[int]) -> bool:
+    """Of pushes that are kept together, the first tells of all."""
+    return HeldPush.objects.filter(pk__in=ids[:1]).exists()
+
+
 def _why_over(transaction: int) -> TransactionIsOver:
     epochs = Transaction.objects.filter(pk=transaction).values_list("epoch", flat=True)
     found = why_over(transaction, epochs.first() or 0)

@@ -133,10 +133,15 @@ def _hold(
     """They become jobs with these ids when the transaction completes."""
     ids = get_job_ids(len(texts))
     rows = [prepared.row(job_id, text) for job_id, text in zip(ids, texts, strict=True)]
-    with atomic():
-        outbox.keep(transaction, rows)
-        if tell is not None and ids:
-            tell(ids)
+
+    def keep() -> bool:
+        with atomic():
+            outbox.keep(transaction, rows)
+            if tell is not None and ids:
+                tell(ids)
+        return True
+
+    surely(keep, lambda: outbox.is_kept(ids) or None)
     return [str(job_id) for job_id in ids]
 
 

@@ -9,6 +9,7 @@ from typing import Any, NoReturn, Self, TypeVar
 
 from django.db import DatabaseError, connection
 
+from allocation.after_commit import after_commit
 from allocation.busy import patiently
 from allocation.errors import DatabaseBusy
 from allocation.fencing import count_fenced
@@ -138,10 +139,13 @@ class Transaction:
             self._raise_over(self._why_over())
         self._over = JobIsCompleted(f"transaction {self.id} is completed")
         for act in self._afterwards:
-            act()
+            after_commit(act)
 
     def afterwards(self, act: Callable[[], object]) -> None:
-        """Do this once it is completed; lost with this process, so that a repair must do it too."""
+        """Do this once it is completed, where an error of it tells nobody that it is not.
+
+        It is lost with this process, so that a repair must do it, too.
+        """
         self._afterwards.append(act)
 
     def _pass_commit_point(self) -> bool:

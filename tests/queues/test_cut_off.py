@@ -5,11 +5,14 @@ import time
 import pytest
 
 import queues
-from allocation.errors import ConnectionLost
+from allocation.busy import patiently
+from allocation.errors import AtributoError, ConnectionLost
 from allocation.fencing import FenceCount
 from allocation.models import Event
-from queues import doors
-from queues.models import Queue, QueuedJob, Run
+from allocation.transactions.models import Transaction as Row
+from allocation.transactions.transaction import Transaction
+from queues import doors, outbox
+from queues.models import HeldPush, Queue, QueuedJob, Run
 from queues.pump import Playing, Pump
 from queues.reserved import reserve
 from queues.slots import acquire
@@ -66,7 +69,7 @@ def test_many_pushes_are_stored_once_or_not_at_all(wire, push):
     jobs = pushing.result(60)
     wire.settled()
     assert ids() == sorted([*before, *jobs])
-    jobs += wire.lose_the_commit(many).result(60)
+    jobs += wire.lose_the_commit(many, after="INSERT 0 3").result(60)
     assert ids() == sorted([*before, *jobs])
 
 
@@ -76,7 +79,8 @@ def test_a_push_at_a_door_whose_answer_is_lost_is_one_push_and_one_event(wire, p
     before = ids()
     one = lambda: [doors.push("work", ACT, {}, {})]  # noqa: E731
     many = lambda: doors.push_many("work", ACT, [{"n": n} for n in range(jobs)], {})  # noqa: E731
-    pushed = getattr(wire, lose)(one if jobs == 1 else many).result(60)
+    there = {"after": f"INSERT 0 {jobs}"} if lose == "lose_the_commit" else {}
+    pushed = getattr(wire, lose)(one if jobs == 1 else many, **there).result(60)
     assert ids() == sorted([*before, *pushed])
     assert Event.objects.filter(kind__in=["job.pushed", "jobs.pushed"]).count() == 1
 
@@ -86,6 +90,88 @@ def test_a_push_with_a_key_whose_answer_is_lost_is_its_own_job(wire, push):
     job = wire.lose_the_answer(keyed).result(60)
     assert job in ids()
     assert wire.does(keyed) == job
+
+
+@pytest.fixture
+def txn(wire, push):
+    """A transaction of the program, which has delivered a push of another one."""
+
+    def begin():
+        with Transaction() as first:
+            queues.get("work").push(ACT, {}, transaction=first)
+        return Transaction()
+
+    return wire.does(begin)
+
+
+def kept():
+    return sorted(str(pk) for pk in HeldPush.objects.values_list("pk", flat=True))
+
+
+def keeping(txn, jobs=1):
+    """A push with a transaction, by the library or with an event by a door."""
+
+    def at_a_door():
+        with outbox.holding(txn.id):
+            return [doors.push("work", ACT, {}, {})]
+
+    many = lambda: queues.get("work").push_many(ACT, [{}] * jobs, transaction=txn)  # noqa: E731
+    return at_a_door if jobs == 1 else many
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_a_push_with_a_transaction_is_kept_once_though_an_answer_is_lost(
+    wire, txn, jobs, is_stored
+):
+    before, insertion = ids(), f"INSERT 0 {jobs}"
+    answer = {"to": "COMMIT", "after": insertion} if is_stored else {"to": insertion}
+    pushed = wire.lose_the_answer(keeping(txn, jobs), **answer).result(60)
+    assert kept() == sorted(pushed) and len(pushed) == jobs
+    wire.does(txn.complete)
+    assert outbox.deliver(txn.id) == (1 if jobs == 1 else 0)  # the curator's part
+    assert ids() == sorted([*before, *pushed])
+    assert Event.objects.filter(kind="push.held").count() == (jobs == 1)
+
+
+def test_a_push_with_a_transaction_that_goes_on_after_the_cut_is_kept_once(wire, txn):
+    with held(Row.objects.filter(pk=txn.id)):
+        pushing = wire.cut_while_waiting(keeping(txn, 3))
+    pushed = pushing.result(60)
+    wire.settled()
+    assert kept() == sorted(pushed)
+
+
+def test_a_push_that_cannot_wait_for_its_transaction_is_never_kept(wire, txn, hurry):
+    with held(Row.objects.filter(pk=txn.id)):
+        hurry()
+        told = wire.cut_while_waiting(keeping(txn, 3)).exception(60)
+    wire.settled()
+    assert isinstance(told, AtributoError) and not getattr(told, "in_doubt", False)
+    assert kept() == []
+
+
+def test_a_push_whose_transaction_ends_before_it_can_be_asked_about_is_in_doubt(
+    wire, txn, monkeypatch
+):
+    before, first = ids(), []
+    complete = lambda _: first or first.append(Transaction.attach(txn.id).complete())  # noqa: E731
+    monkeypatch.setitem(patiently.__kwdefaults__, "sleep", complete)
+    told = wire.lose_the_commit(keeping(txn), after="INSERT 0 1").exception(60)
+    assert isinstance(told, ConnectionLost) and told.in_doubt
+    assert outbox.settle() == 1
+    assert len(ids()) == len(before) + 1
+
+
+@pytest.mark.parametrize("to", ["INSERT 0 1", "DELETE 3", "COMMIT"])
+def test_a_completed_transaction_is_told_so_though_its_delivery_is_cut_off(wire, txn, to):
+    before, pushed = ids(), wire.does(keeping(txn, 3))
+    wire.lose_the_answer(txn.complete, to).result(60)
+    wire.settled()
+    assert Row.objects.get(pk=txn.id).status == Row.Status.COMPLETED
+    outbox.settle()
+    assert ids() == sorted([*before, *pushed])
+    assert kept() == []
 
 
 def played(pump):

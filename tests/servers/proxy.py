@@ -11,8 +11,8 @@ MODES = (
     "refuse",  # new connections are closed at once; open ones live on
     "blackhole",  # connections are accepted, bytes are swallowed, nothing is ever answered
     "cut",  # open connections are reset now, new ones as soon as the target is reached
-    "cut_reply",  # the next reply (with `reply_to_cut` in it) is lost and its connection reset,
-    # then all passes again
+    "cut_reply",  # the next reply (with `reply_to_cut` in it, once one with `reply_before` has
+    # passed) is lost and its connection reset, then all passes again
     "cut_after",  # each connection is reset after `cut_after_bytes` more, both ways together
     "delay",  # every chunk waits `delay_ms`
     "drip",  # every byte waits `delay_ms`
@@ -28,7 +28,7 @@ class TCPProxy:
         self.connections = 0
         self.swallowed_bytes = 0
         self.cut_after_bytes = 0
-        self.reply_to_cut = b""
+        self.reply_before = self.reply_to_cut = b""
         self.delay_ms = 50
         self._mode = "pass"
         self._links = set()
@@ -103,10 +103,18 @@ class TCPProxy:
     def take_reply_to_cut(self, chunk):
         """True for the one reply that `cut_reply` is meant for."""
         with self._changed:
-            mine = self._mode == "cut_reply" and self.reply_to_cut in chunk
+            if self._mode != "cut_reply" or self._must_pass(chunk):
+                return False
+            mine = self.reply_to_cut in chunk
             if mine:
                 self._mode = "pass"
             return mine
+
+    def _must_pass(self, chunk):
+        waits = bool(self.reply_before)
+        if self.reply_before in chunk:
+            self.reply_before = b""
+        return waits
 
     def pause(self, mode):
         """Wait for the delay, or less when the mode changes meanwhile."""
