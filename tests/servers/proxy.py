@@ -13,6 +13,7 @@ MODES = (
     "cut",  # open connections are reset now, new ones as soon as the target is reached
     "cut_reply",  # the next reply (with `reply_to_cut` in it, once one with `reply_before` has
     # passed) is lost and its connection reset, then all passes again
+    "cut_request",  # the next request with `request_to_cut` in it, in the same way
     "cut_after",  # each connection is reset after `cut_after_bytes` more, both ways together
     "delay",  # every chunk waits `delay_ms`
     "drip",  # every byte waits `delay_ms`
@@ -28,7 +29,7 @@ class TCPProxy:
         self.connections = 0
         self.swallowed_bytes = 0
         self.cut_after_bytes = 0
-        self.reply_before = self.reply_to_cut = b""
+        self.reply_before = self.reply_to_cut = self.request_to_cut = b""
         self.delay_ms = 50
         self._mode = "pass"
         self._links = set()
@@ -115,6 +116,13 @@ class TCPProxy:
         if self.reply_before in chunk:
             self.reply_before = b""
         return waits
+
+    def take_request_to_cut(self, chunk):
+        with self._changed:
+            mine = self._mode == "cut_request" and self.request_to_cut in chunk
+            if mine:
+                self._mode = "pass"
+            return mine
 
     def pause(self, mode):
         """Wait for the delay, or less when the mode changes meanwhile."""

@@ -87,6 +87,8 @@ class Link:
             return
         if source is self._target and self._proxy.take_reply_to_cut(chunk):
             raise ConnectionAbortedError("cut the reply")
+        if source is self._client and self._proxy.take_request_to_cut(chunk):
+            raise ConnectionAbortedError("cut the request")
         if mode == "cut_after":
             self._forward_some(chunk, sink)
         elif mode == "drip":

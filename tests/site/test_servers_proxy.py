@@ -183,6 +183,25 @@ def test_cut_reply_lets_the_request_through_and_loses_one_reply(proxy, echo):
         assert say(client) == b"hello"
 
 
+def test_cut_reply_may_wait_for_another_reply(proxy):
+    proxy.reply_before, proxy.reply_to_cut = b"insert", b"commit"
+    proxy.mode = "cut_reply"
+    with connected(proxy) as client:
+        assert [say(client, word) for word in (b"commit", b"insert")] == [b"commit", b"insert"]
+        with pytest.raises(ConnectionResetError):
+            say(client, b"commit")
+
+
+def test_cut_request_loses_one_request(proxy, echo):
+    proxy.request_to_cut = b"commit"
+    proxy.mode = "cut_request"
+    with connected(proxy) as client:
+        assert say(client, b"insert") == b"insert"
+        with pytest.raises(ConnectionResetError):
+            say(client, b"commit")
+    assert (proxy.mode, bytes(echo.received)) == ("pass", b"insert")
+
+
 def test_cut_after_some_bytes(proxy, echo):
     proxy.cut_after_bytes = 3
     proxy.mode = "cut_after"

@@ -15,9 +15,15 @@ from allocation.transactions import (
     Transaction,
 )
 from allocation.transactions.doors import ToldTransaction
-from allocation.transactions.models import Document, DocumentEvent, DocumentVersion, Lock
+from allocation.transactions.models import (
+    Document,
+    DocumentEvent,
+    DocumentVersion,
+    Lock,
+    Relation,
+)
 from allocation.transactions.models import Transaction as Row
-from tests.fixtures.wire import held
+from tests.fixtures.wire import held, what_is_said
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.only_on("postgresql")]
 
@@ -163,10 +169,87 @@ def test_an_event_of_a_key_is_stored_once(wire, store, lose):
     assert DocumentEvent.objects.get().ref == posted.ref
 
 
-def test_what_cannot_be_told_is_in_doubt_and_the_next_call_works(wire, store):
-    told = wire.lose_the_commit(lambda: Client().drop("nothing")).exception(60)
-    assert isinstance(told, ConnectionLost) and told.in_doubt
-    assert wire.does(lambda: Client().get("c", "old")).json == {"v": 0}
+@pytest.fixture
+def notes(wire, store):
+    """The key `old` has an arrow and an event."""
+    wire.does(lambda: Client().put_relation("c", "old", "likes", "c", "doomed"))
+    wire.does(lambda: Client().post_event("c", "old", "seen", {"n": 1}, 1000))
+
+
+CHANGES = {
+    "put_relation": (
+        lambda: Client().put_relation("c", "doomed", "likes", "c", "old"),
+        lambda: Relation.objects.filter(key="doomed").exists(),
+    ),
+    "delete_relation": (
+        lambda: Client().delete_relation("c", "old", "likes", "c", "doomed"),
+        lambda: not Relation.objects.exists(),
+    ),
+    "put_event": (
+        lambda: Client().put_event("c", "old", "seen", 1000, 1, {"n": 2}),
+        lambda: DocumentEvent.objects.get().value == {"n": 2},
+    ),
+    "delete_event": (
+        lambda: Client().delete_event("c", "old", "seen", 1000, 1),
+        lambda: not DocumentEvent.objects.exists(),
+    ),
+    "drop": (
+        lambda: Client().drop("c"),
+        lambda: not Document.objects.present().exists() and not DocumentVersion.objects.exists(),
+    ),
+}
+LOST = [  # what is changed, the statement whose question or answer is lost, what is said
+    ("put_relation", "lose_the_question", "INSERT", "done", True),
+    ("put_relation", "lose_the_answer", "INSERT", "done", True),
+    ("put_relation", "lose_the_question", "COMMIT", "done", True),
+    ("put_relation", "lose_the_answer", "COMMIT", "done", True),
+    ("delete_relation", "lose_the_question", "DELETE", "not done", False),
+    ("delete_relation", "lose_the_answer", "DELETE", "not done", False),
+    ("delete_relation", "lose_the_question", "COMMIT", "in doubt", False),
+    ("delete_relation", "lose_the_answer", "COMMIT", "in doubt", True),
+    ("put_event", "lose_the_question", "UPDATE", "in doubt", False),
+    ("put_event", "lose_the_answer", "UPDATE", "in doubt", True),
+    ("delete_event", "lose_the_question", "DELETE", "not done", False),
+    ("delete_event", "lose_the_answer", "DELETE", "not done", False),
+    ("delete_event", "lose_the_question", "COMMIT", "in doubt", False),
+    ("delete_event", "lose_the_answer", "COMMIT", "in doubt", True),
+    ("drop", "lose_the_question", "DELETE", "not done", False),
+    ("drop", "lose_the_answer", "UPDATE", "not done", False),
+    ("drop", "lose_the_question", "COMMIT", "in doubt", False),
+    ("drop", "lose_the_answer", "COMMIT", "in doubt", True),
+]
+
+
+@pytest.mark.parametrize(("change", "lose", "statement", "said", "is_done"), LOST)
+def test_a_change_whose_statement_is_cut_off_is_told_as_it_is(
+    wire, notes, change, lose, statement, said, is_done
+):
+    call, done = CHANGES[change]
+    assert what_is_said(getattr(wire, lose)(call, statement)) == said
+    wire.settled()
+    assert done() is is_done
+    wire.does(call)  # it may be sent again, and the next call works
+    assert done() is True
+
+
+@pytest.mark.parametrize(
+    ("change", "model", "said", "is_done"),
+    [
+        ("delete_relation", Relation, "not done", False),
+        ("put_event", DocumentEvent, "in doubt", True),
+        ("delete_event", DocumentEvent, "not done", False),
+        ("drop", Document, "not done", False),
+    ],
+)
+def test_a_change_that_waits_is_told_as_it_ends_after_the_cut(
+    wire, notes, change, model, said, is_done
+):
+    call, done = CHANGES[change]
+    with held(model.objects.all()):
+        changing = wire.cut_while_waiting(call)
+        assert what_is_said(changing) == said
+    wire.settled()
+    assert done() is is_done
 
 
 def test_inside_a_transaction_of_the_database_nothing_is_written(wire, store):
