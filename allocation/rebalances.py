@@ -46,7 +46,8 @@ def start(*, moves_per_minute: int, using: str = "default") -> Rebalance:
             moves_per_minute=moves_per_minute,
             jobs=jobs,
         )
-    return rows.get()
+        started = rows.get()  # in here: after the commit an error would say that none runs
+    return started
 
 
 def stop(using: str = "default") -> Rebalance:

@@ -2,14 +2,15 @@
 
 import pytest
 
-from allocation import drains, job_ids, rebalances
+from allocation import doors, drains, job_ids, rebalances
 from allocation.atributo import Atributo
 from allocation.busy import patiently
 from allocation.errors import ConnectionLost
 from allocation.events import Event
 from allocation.leases import HeldLease
 from allocation.locks import availability_alone
-from allocation.models import Allocation, Drain, IdNumber, Lease, Rebalance
+from allocation.models import Allocation, IdNumber, Lease, Rebalance
+from tests.fixtures.wire import held, what_is_said
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.only_on("postgresql")]
 
@@ -63,25 +64,88 @@ def test_a_switch_of_an_instance_is_asked_for_again(wire, ao):
     assert Event.objects.filter(kind__startswith="instance.").count() == 3
 
 
-@pytest.mark.parametrize(
-    ("deed", "done"),
-    [
-        (lambda: drains.drain("a"), Drain.objects.exists),
-        (lambda: rebalances.start(moves_per_minute=1), Rebalance.objects.exists),
-    ],
-    ids=["drain", "rebalance"],
-)
-def test_what_is_refused_the_second_time_is_in_doubt(wire, ao, deed, done):
-    """Asked again, it would be told that one runs already, which is its own."""
-    told = wire.lose_the_commit(lambda: patiently(deed)).exception(60)
-    assert isinstance(told, ConnectionLost) and told.in_doubt
-    assert done()
+def begin_drain():
+    drains.drain("a", moves_per_minute=1)
 
 
-@pytest.mark.parametrize("lose", ["lose_the_answer", "lose_the_question"])
-def test_a_deed_that_is_cut_off_before_its_commit_is_done_again(wire, ao, lose):
-    getattr(wire, lose)(lambda: patiently(lambda: drains.drain("a"))).result(60)
-    assert Drain.objects.count() == 1
+def begin_rebalance():
+    rebalances.start(moves_per_minute=1)
+
+
+def end_rebalance():
+    begin_rebalance()
+    rebalances.stop()
+
+
+DEEDS = {  # what is there before, what is done, the event of it
+    "drain": (None, lambda: drains.drain("a"), "instance.draining"),
+    "stop": (begin_drain, lambda: drains.stop("a"), "instance.drain_stopped"),
+    "adjust": (
+        begin_drain,
+        lambda: drains.adjust("a", moves_per_minute=7),
+        "instance.drain_adjusted",
+    ),
+    "force": (begin_drain, lambda: drains.force("a"), "instance.drain_forced"),
+    "rebalance": (end_rebalance, begin_rebalance, "allocations.rebalance_started"),
+    "stop a rebalance": (begin_rebalance, rebalances.stop, "allocations.rebalance_stopped"),
+    "removal": (None, lambda: doors.remove_instance("a"), "instance.removed"),
+}
+
+
+@pytest.fixture(params=DEEDS)
+def deed(request, wire, ao):
+    """deed(): do it, as the doors do; deed.count(): how often it is done.
+
+    An event is in the transaction of its change: they are done equally often.
+    """
+    before, act, kind = DEEDS[request.param]
+    if before is not None:
+        wire.does(before)
+    earlier = Event.objects.filter(kind=kind).count()
+    call = lambda: patiently(act)  # noqa: E731
+    call.count = lambda: Event.objects.filter(kind=kind).count() - earlier
+    return call
+
+
+@pytest.mark.parametrize("lose", ["lose_the_question", "lose_the_answer"])
+def test_a_deed_whose_commit_is_cut_off_is_in_doubt(wire, deed, lose):
+    """Asked again, it could be told that one runs already, which is its own."""
+    assert what_is_said(getattr(wire, lose)(deed, "COMMIT")) == "in doubt"
+    wire.settled()
+    assert deed.count() == (lose == "lose_the_answer")
+
+
+@pytest.mark.parametrize("lose", ["lose_the_question", "lose_the_answer"])
+def test_a_deed_that_is_cut_off_before_its_commit_is_done_again(wire, deed, lose):
+    assert what_is_said(getattr(wire, lose)(deed, "INSERT")) == "done"
+    wire.settled()
+    assert deed.count() == 1
+
+
+def test_a_deed_that_waits_when_it_is_cut_off_is_done_once(wire, deed):
+    with availability_alone(), held(Rebalance.objects.all()):
+        waits = wire.cut_while_waiting(deed)
+    assert what_is_said(waits) == "done"
+    wire.settled()
+    assert deed.count() == 1
+
+
+def test_a_deed_that_cannot_wait_is_never_done(wire, deed, hurry):
+    with availability_alone(), held(Rebalance.objects.all()):
+        hurry()
+        assert what_is_said(wire.cut_while_waiting(deed)) == "not done"
+    wire.settled()
+    assert deed.count() == 0
+
+
+def test_a_rebalance_that_runs_is_not_refused_to_whoever_has_just_started_it(wire, ao, monkeypatch):
+    """The database is away for a moment when the program reads what it has started."""
+    comes_back = lambda _: setattr(wire.proxy, "mode", "pass")  # noqa: E731
+    monkeypatch.setitem(patiently.__kwdefaults__, "sleep", comes_back)
+    read = 'SELECT "allocation_rebalance"'
+    begun = wire.lose_the_question(lambda: patiently(begin_rebalance), read, then="refuse")
+    assert what_is_said(begun) == "done"
+    assert Rebalance.objects.get().done_at is None
 
 
 def test_a_worker_number_whose_answer_is_lost_is_our_own(wire, ao):

@@ -12,7 +12,7 @@ MODES = (
     "blackhole",  # connections are accepted, bytes are swallowed, nothing is ever answered
     "cut",  # open connections are reset now, new ones as soon as the target is reached
     "cut_reply",  # the next reply (with `reply_to_cut` in it, once one with `reply_before` has
-    # passed) is lost and its connection reset, then all passes again
+    # passed) is lost and its connection reset, then all passes again, or `then` is the mode
     "cut_request",  # the next request with `request_to_cut` in it, in the same way
     "cut_after",  # each connection is reset after `cut_after_bytes` more, both ways together
     "delay",  # every chunk waits `delay_ms`
@@ -30,6 +30,7 @@ class TCPProxy:
         self.swallowed_bytes = 0
         self.cut_after_bytes = 0
         self.reply_before = self.reply_to_cut = self.request_to_cut = b""
+        self.then = "pass"
         self.delay_ms = 50
         self._mode = "pass"
         self._links = set()
@@ -108,7 +109,7 @@ class TCPProxy:
                 return False
             mine = self.reply_to_cut in chunk
             if mine:
-                self._mode = "pass"
+                self._mode = self.then
             return mine
 
     def _must_pass(self, chunk):
@@ -121,7 +122,7 @@ class TCPProxy:
         with self._changed:
             mine = self._mode == "cut_request" and self.request_to_cut in chunk
             if mine:
-                self._mode = "pass"
+                self._mode = self.then
             return mine
 
     def pause(self, mode):
