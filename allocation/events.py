@@ -6,6 +6,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
+from allocation.after_commit import after_commit
 from allocation.logic.secrets import masked
 from allocation.models import Event
 from allocation.models.event import stored_subject
@@ -20,18 +21,36 @@ class Actor:
     request_id: str = ""
 
 
+class _Deeds:
+    """What was recorded at one door, by one actor or by one inside another."""
+
+    is_one_committed = False
+
+    def count(self) -> None:
+        self.is_one_committed = True
+
+
 SYSTEM = Actor("system")
 _actor: ContextVar[Actor] = ContextVar("actor", default=SYSTEM)
+_deeds: ContextVar[_Deeds | None] = ContextVar("deeds", default=None)
 
 
 @contextmanager
 def acting(actor: Actor) -> Iterator[None]:
     """Everything recorded inside carries this actor."""
     reset = _actor.set(actor)
+    deeds = _deeds.set(_deeds.get() or _Deeds())
     try:
         yield
     finally:
+        _deeds.reset(deeds)
         _actor.reset(reset)
+
+
+def has_done_something() -> bool:
+    """Whether an event is committed since the door was entered, and so is its change."""
+    deeds = _deeds.get()
+    return deeds is not None and deeds.is_one_committed
 
 
 def current_actor() -> Actor:
@@ -42,6 +61,7 @@ def record(kind: str, subject: str, *, using: str = "default", **facts: Any) -> 
     """Write one event, in the caller's database transaction if there is one."""
     event = _event(kind, subject, facts)
     event.save(using=using, force_insert=True)
+    _count(using)
     return event
 
 
@@ -51,6 +71,13 @@ def record_many(
     """Events given as kind, subject and facts, written with one statement."""
     events = [_event(kind, subject, facts) for kind, subject, facts in happenings]
     Event.objects.using(using).bulk_create(events)
+    _count(using)
+
+
+def _count(using: str) -> None:
+    deeds = _deeds.get()
+    if deeds is not None and not deeds.is_one_committed:
+        after_commit(deeds.count, using=using)
 
 
 def _event(kind: str, subject: str, facts: dict[str, Any]) -> Event:

@@ -18,7 +18,7 @@ from rich.table import Column, Table
 from allocation import job_ids
 from allocation.busy import refuses_to_write
 from allocation.errors import AtributoError
-from allocation.events import Actor, acting
+from allocation.events import Actor, acting, has_done_something
 from atributo_site.migrated import check_migrated
 from atributo_site.terminal_text import harmless
 
@@ -131,7 +131,10 @@ def database_failed(error: Exception) -> DatabaseFailed:
     if not _is_of_the_database(error):
         raise error
     said = str(_told_by_the_database(error)).strip().partition("\n")[0]
-    return DatabaseFailed(f"the database failed: {said}. `manage.py doctor` says more.")
+    said = f"the database failed: {said}. `manage.py doctor` says more."
+    if getattr(error, "in_doubt", False) or has_done_something():
+        return DatabaseFailed(f"{said} This may be done or not: look.", in_doubt=True)
+    return DatabaseFailed(said)
 
 
 def _is_of_the_database(error: Exception) -> bool:

@@ -10,11 +10,12 @@ from django.middleware.csrf import get_token
 from django.template.loader import render_to_string
 
 from allocation.busy import refuses_to_write
-from allocation.errors import ConnectionLost
+from allocation.errors import ConnectionLost, DatabaseBusy
+from allocation.events import has_done_something
 from atributo_site.console.look import look
 from atributo_site.rest.problems import IN_DOUBT, problem
 
-AWAY = (OperationalError, InterfaceError)
+AWAY = (OperationalError, InterfaceError, DatabaseBusy)
 log = structlog.get_logger("atributo.requests")
 
 SENTENCES = {
@@ -70,7 +71,8 @@ def is_away(error: BaseException) -> bool:
 
 def busy(request: HttpRequest, error: BaseException) -> HttpResponse:
     log.warning("database_busy", error=str(error))
-    doubt = isinstance(error, ConnectionLost) and error.in_doubt and request.method == "POST"
+    is_lost = isinstance(error, ConnectionLost) and error.in_doubt
+    doubt = request.method == "POST" and (is_lost or has_done_something())
     response = failure(request, 503, IN_DOUBT if doubt else "")
     response["Retry-After"] = "1"
     return response

@@ -72,8 +72,8 @@ def pause(name: str, *, using: str = "default") -> bool:
 
 def resume(name: str, *, using: str = "default") -> bool:
     changes = {"paused_at": None, "paused_by": ""}
+    queue = row(name, using=using)  # before the write, which an error would deny
     resumed = _switch(name, "queue.resumed", {"paused_at__isnull": False}, changes, using)
-    queue = row(name, using=using)
     after_commit(lambda: ring_due(queue, using), using=using)
     return resumed
 

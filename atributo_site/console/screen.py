@@ -15,7 +15,7 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from allocation.errors import AtributoError
 from allocation.event_feed import newest_mark
-from atributo_site.failures import failure
+from atributo_site.failures import busy, failure, is_away
 from atributo_site.permissions import NO_ROLE, may
 
 GONE = (404, 409)
@@ -40,6 +40,8 @@ class Screen(View):
         try:
             return super().dispatch(request, *args, **kwargs)
         except AtributoError as error:
+            if is_away(error):
+                return busy(request, error)
             if self.gone_to and request.method == "GET" and error.status_code in GONE:
                 messages.warning(request, str(error))
                 return redirect(self.gone_to)

@@ -16,6 +16,7 @@ from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from allocation.busy import patiently
 from allocation.errors import AtributoError
 from allocation.models.clock import from_now
 from atributo_site.models import IdempotencyKey
@@ -121,9 +122,10 @@ def _settle(request: Request, ours: str, response: HttpResponse | None) -> None:
     """Only while the row is still ours: `body` holds our mark until there is an answer."""
     rows = IdempotencyKey.objects.filter(user_id=_owner(request), status__isnull=True, body=ours)
     if response is None or (response.status_code >= 500 and not _is_in_doubt(response)):
-        rows.delete()
+        patiently(rows.delete, repeatable=True)
     else:
-        rows.update(status=response.status_code, body=_kept(response))
+        answer = {"status": response.status_code, "body": _kept(response)}
+        patiently(lambda: rows.update(**answer), repeatable=True)
 
 
 def _is_in_doubt(response: HttpResponse) -> bool:

@@ -23,7 +23,8 @@ from rest_framework import exceptions
 from rest_framework.permissions import SAFE_METHODS
 
 from allocation.busy import refuses_to_write
-from allocation.errors import AtributoError, ConnectionLost
+from allocation.errors import AtributoError, ConnectionLost, DatabaseBusy
+from allocation.events import has_done_something
 
 log = structlog.get_logger("atributo.rest")
 
@@ -112,7 +113,10 @@ def described(exc: Exception) -> Problem | None:
 
 
 def _is_in_doubt(exc: Exception) -> bool:
-    return isinstance(exc, ConnectionLost) and exc.in_doubt
+    """A write without an answer, or one that is done before the database went away."""
+    if isinstance(exc, ConnectionLost) and exc.in_doubt:
+        return True
+    return isinstance(exc, (*BUSY, DatabaseBusy)) and has_done_something()
 
 
 def _ours(exc: AtributoError) -> Problem:

@@ -105,12 +105,14 @@ class TCPProxy:
     def take_reply_to_cut(self, chunk):
         """True for the one reply that `cut_reply` is meant for."""
         with self._changed:
-            if self._mode != "cut_reply" or self._must_pass(chunk):
+            if self._mode not in ("cut_reply", "cut_request") or self._must_pass(chunk):
                 return False
-            mine = self.reply_to_cut in chunk
-            if mine:
-                self._mode = self.then
-            return mine
+            return self._mode == "cut_reply" and self._takes(self.reply_to_cut in chunk)
+
+    def take_request_to_cut(self, chunk):
+        with self._changed:
+            is_time = self._mode == "cut_request" and not self.reply_before
+            return is_time and self._takes(self.request_to_cut in chunk)
 
     def _must_pass(self, chunk):
         waits = bool(self.reply_before)
@@ -118,12 +120,10 @@ class TCPProxy:
             self.reply_before = b""
         return waits
 
-    def take_request_to_cut(self, chunk):
-        with self._changed:
-            mine = self._mode == "cut_request" and self.request_to_cut in chunk
-            if mine:
-                self._mode = self.then
-            return mine
+    def _takes(self, is_meant):
+        if is_meant:
+            self._mode = self.then
+        return is_meant
 
     def pause(self, mode):
         """Wait for the delay, or less when the mode changes meanwhile."""
