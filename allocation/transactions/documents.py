@@ -47,21 +47,31 @@ def get_version(place: Key, ref: str, raise_if_locked: bool) -> Response:
     return Response(200, version.value, **place._asdict(), ref=ref)
 
 
-def put(place: Key, value: Any, demand: Demand, raise_if_locked: bool) -> Response:
+def put(
+    place: Key, value: Any, demand: Demand, raise_if_locked: bool, ref: str | None = None
+) -> Response:
+    """Under a new ref, or under one that the caller has made to find it by."""
     text = checked_json(value)
     script = scripts.plain_put(connection.vendor, demand.condition, _unless_locked(raise_if_locked))
     failpoint("plain_put.before")
     facts = {"value": text, "present": True}
-    return _write(script, place, demand, raise_if_locked, _once, 201, **facts)
+    return _write(script, place, demand, raise_if_locked, once, ref, 201, **facts)
 
 
-def delete(place: Key, demand: Demand, raise_if_locked: bool, purge: bool) -> Response:
+def delete(
+    place: Key, demand: Demand, raise_if_locked: bool, purge: bool, ref: str | None = None
+) -> Response:
     script = scripts.plain_delete(
         connection.vendor, demand.condition, _unless_locked(raise_if_locked), purge
     )
     failpoint("plain_delete.before")
-    way = _unless_lost if purge else _once  # without its history nothing keeps it from a second
-    return _write(script, place, demand, raise_if_locked, way, 204, value=None, present=False)
+    way, facts = way_of(purge), {"value": None, "present": False}
+    return _write(script, place, demand, raise_if_locked, way, ref, 204, **facts)
+
+
+def way_of(purge: bool) -> Way:
+    """Without its history nothing keeps a deletion from being done a second time."""
+    return _unless_lost if purge else once
 
 
 def _write(
@@ -70,11 +80,12 @@ def _write(
     demand: Demand,
     raise_if_locked: bool,
     way: Way,
+    ref: str | None,
     status: int,
     **parameters: Any,
 ) -> Response:
+    ref = ref or new_ref()
     for _ in range(TRIES):
-        ref = new_ref()
         known = {**place._asdict(), "ref": ref, "if_ref": demand.if_ref, "txn": None}
         written = way(partial(scripts.run, script, **known, **parameters), place, ref)
         failpoint("plain.after")
@@ -87,7 +98,7 @@ def _write(
     raise KeyIsContended(f"{'/'.join(place)} changes faster than it can be written")
 
 
-def _once(write: Write, place: Key, ref: str) -> list[scripts.Row]:
+def once(write: Write, place: Key, ref: str) -> list[scripts.Row]:
     """No key has two versions of one ref: what was written before its answer got lost stays."""
     versions = DocumentVersion.objects.of(*place).filter(ref=ref).values_list("pk")
     return surely(write, lambda: list(versions) or None)

@@ -11,9 +11,10 @@ from django.db.transaction import atomic
 
 from allocation.busy import patiently
 from allocation.events import record
-from allocation.transactions import operations
+from allocation.transactions import documents, operations, scripts
 from allocation.transactions.keys import Key
 from allocation.transactions.models import Transaction as Row
+from allocation.transactions.models.document import new_ref
 from allocation.transactions.response import Response
 from allocation.transactions.roll_back import Tell
 from allocation.transactions.transaction import Transaction
@@ -23,12 +24,22 @@ KINDS = {201: "transaction.put", 204: "transaction.deleted"}  # by the answer of
 LOCKED = "transaction.locked"  # read, or only held
 
 
-def told(kind: str, act: Callable[[], Response]) -> Response:
-    with atomic():
-        answer = act()
-        if answer.ok:
-            record(kind, f"document:{answer.collection}/{answer.key}", ref=answer.ref)
-    return answer
+def told(
+    kind: str, place: Key, act: Callable[[str], Response], way: documents.Way = documents.once
+) -> Response:
+    """Write under one ref, as often as its answer gets lost: it stands once, with one event."""
+    ref, answers = new_ref(), list[Response]()
+
+    def write() -> list[scripts.Row]:
+        with atomic():
+            answer = act(ref)
+            answers.append(answer)
+            if answer.ok:
+                record(kind, f"document:{'/'.join(place)}", ref=ref)
+        return [(ref,)] if answer.ok else []
+
+    written = way(write, place, ref)
+    return [answer for answer in answers if answer.ok or not written][-1]
 
 
 class ToldTransaction(Transaction):

@@ -48,10 +48,13 @@ class Patch:
         return self
 
 
-def patch(place: Key, operations: Any, ref: str | None, raise_if_locked: bool) -> Response:
+def patch(
+    place: Key, operations: Any, ref: str | None, raise_if_locked: bool, new: str | None = None
+) -> Response:
+    """The new ref may be made by the caller, who finds the version by it."""
     steps = operations.operations if isinstance(operations, Patch) else operations
     _check_values(steps)
-    return changed(place, lambda value: patched(value, steps), ref, raise_if_locked)
+    return changed(place, lambda value: patched(value, steps), ref, raise_if_locked, new)
 
 
 def _check_values(steps: Any) -> None:
@@ -61,13 +64,19 @@ def _check_values(steps: Any) -> None:
             checked_json(step.get("value"))
 
 
-def merge(place: Key, changes: Any, ref: str | None, raise_if_locked: bool) -> Response:
+def merge(
+    place: Key, changes: Any, ref: str | None, raise_if_locked: bool, new: str | None = None
+) -> Response:
     checked_json(changes)
-    return changed(place, lambda value: merged(value, changes), ref, raise_if_locked)
+    return changed(place, lambda value: merged(value, changes), ref, raise_if_locked, new)
 
 
 def changed(
-    place: Key, change: Callable[[Any], Any], ref: str | None, raise_if_locked: bool
+    place: Key,
+    change: Callable[[Any], Any],
+    ref: str | None,
+    raise_if_locked: bool,
+    new: str | None = None,
 ) -> Response:
     """Read, change, write if nobody wrote meanwhile; again unless the caller named a ref."""
     demand = Demand.of(checked_ref(ref))
@@ -83,7 +92,7 @@ def changed(
             return Response.refused(PreconditionFailed(str(error)), *place)
         except BadPatch as error:
             return Response.refused(InvalidDocument(str(error)), *place)
-        written = documents.put(place, body, Demand.of(current.ref), raise_if_locked)
+        written = documents.put(place, body, Demand.of(current.ref), raise_if_locked, new)
         if written.ok:
             return written
     raise KeyIsContended(f"{'/'.join(place)} changes faster than it can be written")

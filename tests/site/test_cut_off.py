@@ -8,7 +8,10 @@ from django.core.management import call_command
 
 import queues
 from allocation.atributo import Atributo
+from allocation.busy import patiently
 from allocation.models import Event
+from allocation.transactions import Client as Documents
+from allocation.transactions.models import DocumentVersion
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -145,3 +148,64 @@ def test_a_person_reads_what_is_true(wire, pause, lose, statement, is_done, word
     assert words in told
     assert ("may be done" in told) == (statement == "COMMIT")
     assert paused() == is_done
+
+
+DOCUMENT = "/api/v1/collections/c/old"
+IF_MATCH = {"headers": {"If-Match": "*"}}
+CHANGES = {  # what is sent, how many versions `old` has then
+    "post": (lambda client: client.post("/api/v1/collections/c", {"v": 1}, **AS_JSON), 1),
+    "create": (lambda client: client.put("/api/v1/collections/c/new", {"v": 1}, **AS_JSON), 1),
+    "put": (lambda client: client.put(DOCUMENT, {"v": 1}, **AS_JSON), 2),
+    "patch": (
+        lambda client: client.patch(DOCUMENT, [{"op": "inc", "path": "v", "value": 1}], **AS_JSON),
+        2,
+    ),
+    "merge": (lambda client: client.patch(DOCUMENT, {"v": 1}, **AS_JSON), 2),
+    "delete": (lambda client: client.delete(DOCUMENT, **IF_MATCH), 2),
+}
+
+
+@pytest.fixture(params=CHANGES)
+def change(request, wire, admin):
+    """change(): send it; change.is_done_once(): there is one version more, with its event."""
+    Documents().put("c", "old", {"v": 0})
+    call, versions = CHANGES[request.param]
+    send = lambda: call(admin)  # noqa: E731
+
+    def is_done_once():
+        there = DocumentVersion.objects
+        assert (there.count(), there.of("c", "old").count()) == (2, versions)
+        return Event.objects.filter(kind__startswith="document.").count() == 1
+
+    send.is_done_once = is_done_once
+    return send
+
+
+@pytest.mark.parametrize("lose", ["lose_the_question", "lose_the_answer"])
+@pytest.mark.parametrize("statement", ["INSERT", "COMMIT"])
+def test_a_document_is_written_once_though_the_connection_is_cut(wire, change, lose, statement):
+    assert said(getattr(wire, lose)(change, statement).result(60)) == "done"
+    wire.settled()
+    assert change.is_done_once()
+
+
+def test_a_patch_whose_answer_is_lost_does_not_undo_what_came_after_it(wire, admin, monkeypatch):
+    Documents().put("c", "old", {"v": 0})
+    meanwhile = lambda _: Documents().put("c", "old", {"v": 7})  # noqa: E731
+    monkeypatch.setitem(patiently.__kwdefaults__, "sleep", meanwhile)
+    patch = lambda: CHANGES["patch"][0](admin)  # noqa: E731
+    assert said(wire.lose_the_commit(patch).result(60)) == "done"
+    assert Documents().get("c", "old").json == {"v": 7}
+    assert DocumentVersion.objects.of("c", "old").count() == 3
+
+
+@pytest.mark.parametrize(
+    ("lose", "answer", "is_gone"),
+    [("lose_the_question", "in doubt", False), ("lose_the_answer", "done", True)],
+)
+def test_a_deletion_with_its_history_is_told_or_in_doubt(wire, admin, lose, answer, is_gone):
+    Documents().put("c", "old", {"v": 0})
+    delete = lambda: admin.delete(DOCUMENT)  # noqa: E731
+    assert said(getattr(wire, lose)(delete, "COMMIT").result(60)) == answer
+    wire.settled()
+    assert Documents().get("c", "old").ok is not is_gone

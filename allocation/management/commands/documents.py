@@ -2,13 +2,16 @@
 
 import json as json_format
 import sys
+from functools import partial
 from typing import Any
 
 from django.core.management.base import CommandError
 
 from allocation.logic.counted import counted
+from allocation.transactions import documents, sql
 from allocation.transactions.client import Client
 from allocation.transactions.doors import told
+from allocation.transactions.keys import Demand, Key, checked_ref
 from allocation.transactions.response import Response
 from atributo_site.commands import AtributoCommand, with_json
 
@@ -47,14 +50,16 @@ class Command(AtributoCommand):
         self._show_one(client.get(collection, key, options["ref"], free), options["json"])
 
     def _put(self, client: Client, collection: str, key: str, **options: Any) -> None:
-        ref = False if options["create_only"] else options["ref"]
+        place, wanted = Key.of(collection, key), False if options["create_only"] else options["ref"]
         body, free = _parsed(options["value"]), not options["ignore_lock"]
-        answer = told("document.put", lambda: client.put(collection, key, body, ref, free))
-        self._show_ref(answer, options["json"])
+        put = partial(documents.put, place, body, Demand.of(wanted), free)
+        self._show_ref(told("document.put", place, put), options["json"])
 
     def _delete(self, client: Client, collection: str, key: str, **options: Any) -> None:
-        ref, free = options["ref"], not options["ignore_lock"]
-        answer = told("document.deleted", lambda: client.delete(collection, key, ref, free))
+        place, purge = Key.of(collection, key), not options["ref"]
+        wanted = Demand.of(checked_ref(options["ref"]), otherwise=sql.PRESENT)
+        delete = partial(documents.delete, place, wanted, not options["ignore_lock"], purge)
+        answer = told("document.deleted", place, delete, documents.way_of(purge))
         self._show_ref(answer, options["json"])
 
     def _history(self, client: Client, collection: str, key: str, **options: Any) -> None:

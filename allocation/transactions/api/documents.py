@@ -1,6 +1,7 @@
 """/collections: documents by REST."""
 
 import json
+from functools import partial
 from typing import Any
 
 from django.http import HttpResponse, JsonResponse
@@ -23,7 +24,7 @@ from allocation.transactions.api.refs import demand, etag, is_known
 from allocation.transactions.api.secrets import reads_secrets, shown
 from allocation.transactions.client import Client
 from allocation.transactions.doors import told
-from allocation.transactions.keys import Demand, Key
+from allocation.transactions.keys import Demand, Key, new_key
 from allocation.transactions.response import Response as Answer
 from atributo_site.rest.endpoint import Endpoint
 from atributo_site.rest.strict_serializer import checked
@@ -64,8 +65,9 @@ class Collection(Endpoint):
         operation_id="collections_post", request=BODY, responses={201: WrittenSerializer}
     )
     def post(self, request: Request, collection: str) -> HttpResponse:
-        body = _body(request)
-        return _written(told("document.put", lambda: Client().post(collection, body)))
+        body, place = _body(request), Key.of(collection, new_key())
+        put = partial(documents.put, place, body, Demand.of(False), True)
+        return _written(told("document.put", place, put))
 
     @extend_schema(
         operation_id="collections_drop", request=None, responses={200: {"type": "object"}}
@@ -110,7 +112,8 @@ class Document(Endpoint):
         place = Key.of(collection, key)
         free = checked(WriteQuery, request.query_params.dict())["raise_if_locked"]
         body, wanted = _body(request), demand(request, creates=True)
-        return _written(told("document.put", lambda: documents.put(place, body, wanted, free)))
+        put = partial(documents.put, place, body, wanted, free)
+        return _written(told("document.put", place, put))
 
     @extend_schema(
         operation_id="documents_patch",
@@ -125,7 +128,7 @@ class Document(Endpoint):
         change, wanted = _body(request), demand(request)
         apply = patch.patch if isinstance(change, list) else patch.merge
         ref = wanted.if_ref if wanted.condition == sql.SAME_REF else None
-        return _written(told("document.patched", lambda: apply(place, change, ref, free)))
+        return _written(told("document.patched", place, partial(apply, place, change, ref, free)))
 
     @extend_schema(
         operation_id="documents_delete",
@@ -139,8 +142,8 @@ class Document(Endpoint):
         free = checked(WriteQuery, request.query_params.dict())["raise_if_locked"]
         purge = wanted == Demand(sql.PRESENT)
         place = Key.of(collection, key)
-        answer = told("document.deleted", lambda: documents.delete(place, wanted, free, purge))
-        answer.raise_for_status()
+        delete = partial(documents.delete, place, wanted, free, purge)
+        told("document.deleted", place, delete, documents.way_of(purge)).raise_for_status()
         return HttpResponse(status=204)
 
 
