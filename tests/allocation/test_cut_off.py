@@ -50,12 +50,14 @@ def test_many_allocations_are_asked_for_again(wire, ao, lose):
     assert {job: answer.instance_id for job, answer in answers.items()} == placed()
 
 
-def test_the_end_of_an_allocation_is_told_or_in_doubt(wire, ao):
+@pytest.mark.parametrize("lose", ["lose_the_answer", "lose_the_question"])
+@pytest.mark.parametrize("end", [lambda ao: ao.deallocate("job"), lambda ao: ao.end_many(["job"])])
+def test_the_end_of_an_allocation_is_in_doubt(wire, ao, end, lose):
     wire.does(lambda: ao.allocate("job"))
-    told = wire.lose_the_answer(lambda: ao.deallocate("job")).exception(60)
-    assert isinstance(told, ConnectionLost) and told.in_doubt
-    assert placed() == {}
-    assert wire.does(lambda: ao.deallocate("job")) is False
+    assert what_is_said(getattr(wire, lose)(lambda: end(ao))) == "in doubt"
+    wire.settled()
+    assert placed() == ({} if lose == "lose_the_answer" else {"job": "a"})
+    assert bool(wire.does(lambda: end(ao))) is (lose == "lose_the_question")
 
 
 def test_a_switch_of_an_instance_is_asked_for_again(wire, ao):
