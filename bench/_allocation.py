@@ -173,7 +173,7 @@ def report_clients(what: str, found: dict[str, list[Together]], bar: float | Non
 
 
 def bare_insert(seed_database: str) -> Callable[[str], object]:
-    """Measure one prepared INSERT of a key and a value: the limit of this disk and durability."""
+    """Return one prepared INSERT of a key and a value: the limit of this disk and durability."""
     if IS_POSTGRES:
         raw = psycopg.connect(seed_database, autocommit=True)
         raw.execute("CREATE TABLE bare (job varchar PRIMARY KEY, instance varchar)")

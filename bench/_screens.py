@@ -83,7 +83,7 @@ def settle() -> None:
 
 
 def freshen() -> None:
-    """Move a kept database to now: after an hour its curator is away and its charts are empty."""
+    """Give an old database a live curator and a count of this minute."""
     Lease.objects.filter(role="curator").update(expires_at=from_now(3600))
     minute = database_now().replace(second=0, microsecond=0)
     queue = Queue.objects.order_by("name").first()

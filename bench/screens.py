@@ -52,7 +52,7 @@ def on_postgresql(folder: Path, scratch: str, redis_url: str) -> int:
 
 
 def prepare(few: str, full: str, scratch: str) -> None:
-    """Migrate both databases; one that is filled already stays."""
+    """Migrate and fill both databases; one that is filled already stays."""
     for url, rows in ((few, "0"), (full, os.environ.get("BENCH_ROWS", "1000000"))):
         _manage(url, scratch, "migrate")
         _bench("fill", url, scratch, BENCH_ROWS=rows)

@@ -46,7 +46,7 @@ def tell(what: str, seconds: list[float]) -> int:
 
 
 def beside_a_backlog() -> list[float]:
-    """Push jobs of priority 2 into an idle queue while the worker is busy elsewhere."""
+    """Return the waits of urgent jobs in an idle queue while the worker is busy elsewhere."""
     import queues
 
     backlog, idle = queues.create("backlog"), queues.create("idle")
