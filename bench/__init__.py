@@ -1,1 +1,1 @@
-"""Figures beside the peers, in one run: `make bench`, or `make bench ARGS=allocation`."""
+"""Measure ours beside the peers in one run: `make bench`, or `make bench ARGS=allocation`."""

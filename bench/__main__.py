@@ -1,4 +1,4 @@
-"""Runs the benchmarks one after the other, each as `python -m bench.NAME`."""
+"""Run the benchmarks one after the other, each as `python -m bench.NAME`."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Measures one database: `python -m bench._allocation SEED_DATABASE` with DATABASE_URL set."""
+"""Measure one database: `python -m bench._allocation SEED_DATABASE` with DATABASE_URL set."""
 
 import multiprocessing
 import os
@@ -26,7 +26,7 @@ from allocation.storage import store  # noqa: E402
 from allocation.storage.locks import roster_lock  # noqa: E402
 from bench._seed import SeedOnPostgres, SeedOnSqlite, make_tables, set_instances  # noqa: E402
 
-# Many short turns: what slows the machine for a second or two then slows both sides alike.
+# Many short turns: a machine that is slow for a second or two then slows both sides alike.
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "25"))
 SECONDS = float(os.environ.get("BENCH_SECONDS", "0.2"))
 WINDOW_SECONDS = 3.0
@@ -42,7 +42,7 @@ def job() -> str:
 
 
 def rate(allocate: Allocate, jobs: Callable[[], str] = job) -> float:
-    """Calls per second for about SECONDS."""
+    """Return the calls per second, measured for about SECONDS."""
     end, count, start = time.perf_counter() + SECONDS, 0, time.perf_counter()
     while time.perf_counter() < end:
         allocate(jobs())
@@ -51,7 +51,7 @@ def rate(allocate: Allocate, jobs: Callable[[], str] = job) -> float:
 
 
 def interleaved(**ways: Callable[[], float]) -> dict[str, float]:
-    """Each way once per round; the medians."""
+    """Run each way once per round, and return the medians."""
     found: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(ROUNDS):
         for name, measure in ways.items():
@@ -85,7 +85,7 @@ def set_our_instances(count: int) -> None:
 
 
 def client(make: Callable[[], Any], ready, answers, share: int | None) -> None:
-    """So many allocations, or as many as fit into the window."""
+    """Make so many allocations, or as many as fit into the window."""
     connections.close_all()
     party, times = make(), []
     party.allocate("warm" + job())
@@ -100,7 +100,7 @@ def client(make: Callable[[], Any], ready, answers, share: int | None) -> None:
 
 
 def operator() -> float:
-    """The 95th percentile of `unavailable` in milliseconds while others allocate."""
+    """Return the 95th percentile of `unavailable` in milliseconds while others allocate."""
     ao, times = Atributo(), []
     end = time.perf_counter() + WINDOW_SECONDS
     while time.perf_counter() < end:
@@ -113,7 +113,7 @@ def operator() -> float:
 
 
 class Together(NamedTuple):
-    """Of many clients: allocations per second, 99th percentile in ms, conflicts."""
+    """Allocations per second, 99th percentile in ms and conflicts of many clients."""
 
     rate: float
     p99: float
@@ -146,9 +146,9 @@ def many_clients(
 
 
 def eight_clients(seed: Any, make_seed: Callable[[], Any]) -> None:
-    """1,000 jobs of 8 clients from fresh tables until the last is placed; then for some seconds.
+    """Place 1,000 jobs of 8 clients from fresh tables; then measure for some seconds.
 
-    A client of the original that meets a conflict waits, and so does whoever needs all jobs.
+    A client of the original that meets a conflict waits, and so does a caller that needs all jobs.
     In a window of time the others go on meanwhile, alone and without conflicts.
     """
     found: dict[str, list[Together]] = {"seed": [], "ours": []}
@@ -173,7 +173,7 @@ def report_clients(what: str, found: dict[str, list[Together]], bar: float | Non
 
 
 def bare_insert(seed_database: str) -> Callable[[str], object]:
-    """One INSERT of a key and a value, prepared: what this disk allows at this durability."""
+    """Return one prepared INSERT of a key and a value: the limit of this disk and durability."""
     if IS_POSTGRES:
         raw = psycopg.connect(seed_database, autocommit=True)
         raw.execute("CREATE TABLE bare (job varchar PRIMARY KEY, instance varchar)")
@@ -201,7 +201,7 @@ FROM ({series}) AS s
 
 
 def fill(rows: int) -> None:
-    """So many allocations, made by the database itself and not checked one by one."""
+    """Let the database itself make so many allocations, without checking each."""
     series = SERIES[connection.vendor].format(rows=rows)
     with connection.cursor() as cursor:
         if IS_POSTGRES:
@@ -263,7 +263,7 @@ def batch_rate(ao: Atributo) -> float:
 
 
 def growth(ao: Atributo) -> None:
-    """The cost of one allocation with more and more rows behind it."""
+    """Measure one allocation with more and more rows in the table."""
     print(f"\n{'ours, µs for one allocation':44}")
     rows = 1000
     while rows <= MOST_ROWS:

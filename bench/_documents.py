@@ -1,4 +1,4 @@
-"""One database's figures: run by bench.documents."""
+"""Measure one database; bench.documents runs this."""
 
 import os
 import statistics
@@ -50,7 +50,7 @@ client = Client()
 
 
 def upsert(key: str) -> None:
-    """One statement and one commit: the fastest that the ORM offers."""
+    """Store with one statement and one commit, the fastest way that the ORM offers."""
     Document.objects.bulk_create(
         [Document(collection="plain", key=key, present=True, value=VALUE, ref="r")],
         update_conflicts=True,
@@ -79,7 +79,7 @@ def five_update_or_create(number: int) -> None:
 
 
 def straightforward_transaction(number: int) -> None:
-    """What one would write first, and what oiot did: every step a commit of its own."""
+    """Commit after every step, as a first version would and as oiot did."""
     now = timezone.now()
     ends = {"expires_at": now + timedelta(seconds=5), "limit_at": now + timedelta(seconds=60)}
     txn = Row.objects.create(**ends)
@@ -145,7 +145,7 @@ def main() -> int:
 
 
 def _bars(found: dict[str, float]) -> bool:
-    """The bar of costs must hold; D1 and D2 are aims beyond it, and are named when missed."""
+    """Check the bar of costs, which must hold; D1 and D2 are aims beyond it, named when missed."""
     ours, upserts = found["transaction_of_five"], found["five_upserts"]
     straight = found["straightforward_transaction"] / ours
     locked = upserts / found["five_locked_puts"]
@@ -162,7 +162,7 @@ def _told(what: str, figure: float, reached: bool, goal: str) -> bool:
 
 
 def _search() -> None:
-    """A page of 50 out of a hundred thousand, no index to help; an aim, too."""
+    """Search a page of 50 out of a hundred thousand without an index; this is an aim, too."""
     rows = (_person(number) for number in range(DOCUMENTS))
     Document.objects.bulk_create(rows, batch_size=2000)
     with connection.cursor() as cursor:
@@ -172,7 +172,7 @@ def _search() -> None:
     Row.objects.filter(pk=txn.id).update(expires_at="2100-01-01T00:00Z")  # it stays open
     for query, sort in SEARCHES:
         ms = _page_milliseconds(query, sort)
-        _told(f"search «{query}» {sort}, ms", ms, ms < 200, "below 200")
+        _told(f"search '{query}' {sort}, ms", ms, ms < 200, "below 200")
     txn.roll_back()
 
 

@@ -1,4 +1,4 @@
-"""A PostgreSQL cluster whose filled databases are there again the next time."""
+"""Keep the filled databases of a PostgreSQL cluster for the next run."""
 
 import shutil
 import subprocess
@@ -10,7 +10,7 @@ from tests.servers.postgres.server import PostgresCluster
 
 
 class KeptCluster(PostgresCluster):
-    """Works on a copy: what a run changes is not there the next time."""
+    """Work on a copy, so that a run's changes are gone the next time."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Plain pages beside 300 open streams, on one real web process."""
+"""Measure plain pages beside 300 open streams, on one real web process."""
 
 import http.client
 import os
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def beside_streams(cookie: str) -> float:
-    """p95 in milliseconds of plain pages, with every live page open."""
+    """Return the p95 in milliseconds of plain pages, with every live page open."""
     web = subprocess.Popen([sys.executable, "manage.py", "web"], cwd=ROOT)
     streams: list[socket.socket] = []
     try:
@@ -41,7 +41,7 @@ def beside_streams(cookie: str) -> float:
 
 
 def _times(cookie: str, seconds: float) -> list[float]:
-    """Several askers at once, one page after the other, each over one connection."""
+    """Let several clients ask at once, each for one page after the other over one connection."""
     found: list[float] = []
     end = time.perf_counter() + seconds
 

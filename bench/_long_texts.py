@@ -1,4 +1,4 @@
-"""The figures of bench.long_texts."""
+"""Measure what bench.long_texts prints."""
 
 import logging
 import os
@@ -57,7 +57,7 @@ def found() -> list:
 
 
 def best_ms(call: Callable[[], object]) -> float:
-    """Asked again only while it is too slow."""
+    """Return the best time; ask again only while it is too slow."""
     best = float("inf")
     for _ in range(ROUNDS):
         began = time.process_time()

@@ -1,4 +1,4 @@
-"""One database's figures: run by bench.screens."""
+"""Measure one database; bench.screens runs this."""
 
 import json
 import os
@@ -53,7 +53,7 @@ def fill_once() -> int:
 
 
 def count() -> int:
-    """How many queries each screen asks on a small database."""
+    """Count the queries of each screen on a small database."""
     client = logged_in()
     found = {name: queries(client, path) for name, path in addresses(NAME).items()}
     Path(os.environ["BENCH_COUNTS"]).write_text(json.dumps(found))
@@ -76,14 +76,14 @@ def every_screen(client: Client) -> list[str]:
 
 
 def settle() -> None:
-    """As the database looks once autovacuum has been there."""
+    """Bring the database into the state that autovacuum leaves."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("VACUUM ANALYZE")
 
 
 def freshen() -> None:
-    """A kept database is older than an hour: its curator would be away, its charts empty."""
+    """Give an old database a live curator and a count of this minute."""
     Lease.objects.filter(role="curator").update(expires_at=from_now(3600))
     minute = database_now().replace(second=0, microsecond=0)
     queue = Queue.objects.order_by("name").first()
@@ -114,7 +114,7 @@ def queries(client: Client, path: str) -> int:
 
 
 def line(client: Client, name: str, path: str, few: int) -> bool:
-    """One line of the table; True when it keeps to the limit."""
+    """Print one line of the table; return True when it keeps to the limit."""
     found = queries(client, path)
     times = sorted(milliseconds(client, path) for _ in range(ROUNDS))
     middle, worst = statistics.median(times), times[-1]
@@ -128,7 +128,7 @@ def line(client: Client, name: str, path: str, few: int) -> bool:
 def milliseconds(client: Client, path: str) -> float:
     from django.core.cache import cache
 
-    cache.clear()  # the first look counts, not what somebody else has just asked for
+    cache.clear()  # the first request counts, not one that finds warm caches
     start = time.perf_counter()
     client.get(path)
     return (time.perf_counter() - start) * 1000

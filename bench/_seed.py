@@ -20,7 +20,7 @@ def place(job: str, instances: list[str]) -> str:
 
 
 class SeedOnPostgres:
-    """As the Node driver does it: serializable, no prepared statements."""
+    """Work as the Node driver does: serializable, without prepared statements."""
 
     def __init__(self, url: str) -> None:
         self.connection = psycopg.connect(url, autocommit=True, prepare_threshold=None)
@@ -46,7 +46,7 @@ class SeedOnPostgres:
 
 
 class SeedOnSqlite:
-    """Rollback journal and full synchronous, as SQLite is without being told otherwise."""
+    """Use a rollback journal and full synchronous, which are SQLite's defaults."""
 
     def __init__(self, path: str) -> None:
         self.connection = sqlite3.connect(path, isolation_level=None, timeout=0)
@@ -73,7 +73,7 @@ class SeedOnSqlite:
 
 
 def make_tables(seed: SeedOnPostgres | SeedOnSqlite) -> None:
-    """Empty and new, whatever was there."""
+    """Drop the tables and make them again."""
     for name in ("allocations", "instances"):
         seed.connection.execute(f"DROP TABLE IF EXISTS {name}")
     for statement in SCHEMA.strip().split(";\n"):

@@ -1,4 +1,4 @@
-"""Allocation beside the original's sequence of statements, on PostgreSQL and SQLite.
+"""Measure allocation beside the original's sequence of statements, on PostgreSQL and SQLite.
 
 BENCH_ROWS=10000000 measures the growth up to ten million rows, BENCH_ONLY=growth nothing else;
 BENCH_ROUNDS and BENCH_SECONDS make it longer and steadier. The PostgreSQL is a private one that

@@ -1,4 +1,4 @@
-"""Lists of instances and allocations: time to the first byte and queries, on both databases.
+"""Measure the lists of instances and allocations on both databases: first byte and queries.
 
 10,000 instances and 1,000,000 allocations; BENCH_ROWS sets another number of allocations. A real
 server answers a real socket, to a person who has logged in.

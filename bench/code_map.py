@@ -1,4 +1,4 @@
-"""The map of the code in figures: files in a folder, lines in a file, modules that stand alone.
+"""Measure the code: modules per folder, lines per module, modules with a single importer.
 
 `python -m bench.code_map` prints them beside their bars; the exit code is 1 where one is missed.
 """
@@ -58,7 +58,7 @@ def lines(path: Path) -> int:
 
 
 def crowds() -> Counter[Path]:
-    """How many modules each folder of product and tests has."""
+    """Count the modules in each folder of product and tests."""
     tops = (*PRODUCT, "tests")
     paths = [path for top in tops for path in (ROOT / top).rglob("*.py")]
     counted = [p for p in paths if p.name != "__init__.py" and "migrations" not in p.parts]
@@ -66,9 +66,9 @@ def crowds() -> Counter[Path]:
 
 
 def crumbs(modules: dict[str, Path]) -> list[str]:
-    """Modules that only one other imports, which lies in the same folder.
+    """Return the modules with a single importer that lies in the same folder.
 
-    A list of addresses and the sign at a package's door import by trade; they do not count.
+    Lists of URLs and `__init__` files exist to import others, so they do not count.
     """
     importers = defaultdict(set)
     for name, path in modules.items():

@@ -1,5 +1,6 @@
-"""Transactions of five puts beside plain upserts and beside a straightforward transaction, searches
-of many documents and a curator's sweep, on SQLite and PostgreSQL.
+"""Measure transactions, searches and a curator's sweep, on SQLite and PostgreSQL.
+
+Transactions of five puts run beside plain upserts and beside a straightforward transaction.
 
 BENCH_ROUNDS and BENCH_COUNT make it longer. BENCH_FINISHED=1000000 is the number of finished
 transactions that the sweep must not read, BENCH_DOCUMENTS=100000 that of documents to search.

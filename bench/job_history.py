@@ -1,4 +1,4 @@
-"""Pages and dispatch with a long history: 1,000,000 finished jobs and 100,000 that wait.
+"""Measure pages and dispatch beside 1,000,000 finished and 100,000 waiting jobs.
 
     python -m bench.job_history               both databases
     python -m bench.job_history sqlite        one of them
@@ -102,7 +102,7 @@ def fill() -> None:
 
 
 def statements(vendor: str, queue: int) -> list[str]:
-    """Every hundredth job failed, in one of twenty ways."""
+    """Return the statements that fill the tables; every hundredth job failed, in one of 20 ways."""
     postgresql = vendor == "postgresql"
     numbers = "generate_series(1, {n}) AS s(n)" if postgresql else "s"
     many = "" if postgresql else "WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s "
@@ -140,7 +140,7 @@ def statements(vendor: str, queue: int) -> list[str]:
 
 
 def dispatch() -> tuple[float, float]:
-    """Milliseconds, the median and the best of 50."""
+    """Return the median and the best of 50, in milliseconds."""
     import queues
     from queues.logic.lifecycle import Outcome
     from queues.runs.outcome_rows import AttemptResult
@@ -166,7 +166,7 @@ def dispatch() -> tuple[float, float]:
 
 
 def tell_plans() -> None:
-    """Whether finding work reads more than an index."""
+    """Print whether finding work reads more than an index."""
     from django.db import connection
 
     from atributo_site.core.database import dialect
@@ -206,7 +206,7 @@ def tell_pages() -> None:
 
 
 def first_byte(client, path: str) -> tuple[float, float, str]:
-    """Median milliseconds, and the slowest statement of one more request."""
+    """Return the median in milliseconds, and the slowest statement of one more request."""
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 

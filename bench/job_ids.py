@@ -1,9 +1,9 @@
-"""Job ids beside other makers of ids: µs for one, by one thread and by four, and in a batch.
+"""Measure job ids beside other makers of ids: µs for one, by one and four threads, in a batch.
 
 python-ulid and snowflake-id run in an environment of their own below var/bench, made on the
-first run; their versions are printed. Every figure is a median of interleaved rounds. Then
-what an id costs inside a transaction, and where a process has lost its number. A bar that is
-missed ends it with 1.
+first run; their versions are printed. Every figure is a median of interleaved rounds. Then it
+measures an id inside a transaction, and after a process has lost its number. The exit code is 1
+when a bar is missed.
 """
 
 import os
@@ -44,7 +44,7 @@ def main() -> int:
 
 
 def python_of_peers() -> str:
-    """The interpreter of the peers' environment, made on first use."""
+    """Return the interpreter of the peers' environment, which is made on first use."""
     python, stamp = ENVIRONMENT / "bin" / "python", ENVIRONMENT / "installed"
     if not stamp.exists():
         venv.create(ENVIRONMENT, with_pip=True)
@@ -102,7 +102,7 @@ def bar(what: str, value: float, *, at_least: float = 0, at_most: float = float(
 
 
 def ours() -> Callable[[], str]:
-    """With the longest lead, because one number has one id per millisecond and then waits."""
+    """Measure ours with the longest lead, because a number has one id per millisecond."""
     from allocation.job_ids.ids import Generator
 
     made = Generator("auto", 1000, 10_000_000)
@@ -150,7 +150,7 @@ def batch() -> float:
 
 
 def in_transaction() -> float:
-    """Of the ids that a web thread or a script makes inside its caller's transaction."""
+    """Measure ids that a web thread or a script makes inside its caller's transaction."""
     from django.db.transaction import atomic
 
     with atomic():
@@ -158,7 +158,7 @@ def in_transaction() -> float:
 
 
 def after_batches_and_a_lost_number() -> float:
-    """Two minutes ahead of the clock, and another process has the number: ms for the next id."""
+    """Measure the next id, two minutes ahead of the clock and with the number taken away."""
     from allocation.job_ids.ids import Generator
     from allocation.models import IdNumber
 

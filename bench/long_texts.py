@@ -1,4 +1,4 @@
-"""Ten thousand awkward characters in front of every parser and in every text box.
+"""Give ten thousand awkward characters to every parser and every text box.
 
 Goal: each takes at most 100 ms of a processor, on SQLite with a row of everything. The exit code is
 1 when one takes longer.

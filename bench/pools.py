@@ -1,4 +1,4 @@
-"""Pools beside their peers: claims, requests and watched names.
+"""Measure pools beside their peers: claims, requests and watched names.
 
 Rounds are interleaved and every figure is a median. Peers that are not among our own
 requirements are installed below var/bench, at the newest version, which is printed.
@@ -111,7 +111,7 @@ def curator() -> None:
 
 
 def compete(contestants: Contestants) -> dict[str, float]:
-    """Every contestant in every round; prints and returns the medians."""
+    """Run every contestant in every round; print and return the medians."""
     rounds = [{name: call() for name, call in contestants.items()} for _ in range(ROUNDS)]
     medians = {}
     for name in contestants:
@@ -164,7 +164,7 @@ def serving(part: str, *argv: str) -> Iterator[str]:
 
 
 def peers() -> str:
-    """An interpreter that has SQLAlchemy."""
+    """Return an interpreter that has SQLAlchemy."""
     folder = VAR / "peers"
     interpreter = folder / "bin" / "python"
     if not (folder / "installed").exists():
@@ -176,7 +176,7 @@ def peers() -> str:
 
 
 def original(claimants: str, connections: str) -> Contestants:
-    """The npm package, when Node is there and the package can be had."""
+    """Return the npm package, if Node is installed and the package can be fetched."""
     folder = VAR / "node"
     if not shutil.which("node") or not shutil.which("npm"):
         return {}

@@ -1,4 +1,4 @@
-"""What a script pays for printing: characters without an end of line, through a real child.
+"""Measure how long a script prints characters without an end of line, in a real child.
 
 python -m bench.printing        fails when 300,000 take more than LONGEST_SECONDS
 """

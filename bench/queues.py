@@ -1,4 +1,4 @@
-"""Queues beside their peers: no-op jobs drained, pushed one by one and in bulk.
+"""Measure queues beside their peers: no-op jobs drained, pushed one by one and in bulk.
 
 Every contestant runs in an environment of its own below var/bench, with its newest version,
 which is printed. Rounds are interleaved and every figure is a median. Ours keeps every job,
@@ -8,8 +8,7 @@ attempt and result in the database; of the peers only those on PostgreSQL do.
     python -m bench.queues ours Dramatiq      those whose name contains a word
     BENCH_ROUNDS=1 BENCH_JOBS=1000            a quick look
 
-The slow ones get fewer jobs and one round: how many times faster the others are does not
-hang on their last percent.
+The slow ones get fewer jobs and one round, since their last percent does not matter.
 """
 
 import os
@@ -99,7 +98,7 @@ def _drain(each: Contestant, marks: Path) -> None:
 
 
 def _idle(each: Contestant, marks: Path) -> None:
-    """From push to start while the worker has nothing else to do."""
+    """Measure from push to start while the worker has nothing else to do."""
     pushed = [float(line) for line in each.call("slowly", str(IDLE), str(marks), str(WARM)).split()]
     _wait_for_marks(marks, WARM + IDLE)
     started = sorted(float(line) for line in marks.read_text().split())[WARM:]
@@ -109,7 +108,7 @@ def _idle(each: Contestant, marks: Path) -> None:
 
 
 def _django_rq(ours: Contestant) -> float:
-    """Megabytes of django-rq's own worker in this project, with nothing to do."""
+    """Return the megabytes of django-rq's own idle worker in this project."""
     words = [ours.python_path, "manage.py", "rqworker", "default"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     worker = subprocess.Popen(words, cwd=ROOT, env=ours._env(), start_new_session=True, **quiet)
@@ -140,7 +139,7 @@ def _cpu(worker: subprocess.Popen[bytes]) -> float:
 
 
 def _memory(worker: subprocess.Popen[bytes]) -> float:
-    """Megabytes, what processes share counted once."""
+    """Return the megabytes of processes; shared memory counts once."""
     return sum(process.memory_full_info().pss for process in _family(worker)) / 2**20
 
 

@@ -1,9 +1,9 @@
-"""How soon work goes on: after a worker was killed, and when a delayed job's time has come.
+"""Measure how soon work goes on after a kill, and how late delayed jobs start.
 
     python -m bench.recovery sqlite     the other database; default settings, two workers
     BENCH_KILLS=5                       a quick look
 
-A kill is -9 of the worker that runs a job, or of its whole family; measured is the time until
+A kill is -9 of the worker that runs a job, or of its whole family; the figure is the time until
 the job runs again. Lateness is start minus due time of 200 delayed jobs; then once more with
 the curator killed when the first of them is due.
 """

@@ -1,4 +1,4 @@
-"""Every screen on a full database, on SQLite and PostgreSQL; and beside 300 open live pages.
+"""Measure every screen on a full SQLite and PostgreSQL, and beside 300 open live pages.
 
 1,000,000 jobs, 1,000,000 allocations, 1,000,000 events, 10,000 instances (BENCH_ROWS makes it
 smaller or larger). Goal: the first byte of every screen, raw list, filter and later page within
@@ -52,7 +52,7 @@ def on_postgresql(folder: Path, scratch: str, redis_url: str) -> int:
 
 
 def prepare(few: str, full: str, scratch: str) -> None:
-    """Both with today's tables; what is filled already stays."""
+    """Migrate and fill both databases; one that is filled already stays."""
     for url, rows in ((few, "0"), (full, os.environ.get("BENCH_ROWS", "1000000"))):
         _manage(url, scratch, "migrate")
         _bench("fill", url, scratch, BENCH_ROWS=rows)

@@ -1,4 +1,4 @@
-"""Who must not wait: an idle queue beside a backlog, a push as a job ends, a callback.
+"""Measure the waits of an idle queue beside a backlog, of a push as a job ends, of a callback.
 
     python -m bench.urgency sqlite     the other database; default settings, one worker
     BENCH_PUSHES=20                    a quick look
@@ -46,7 +46,7 @@ def tell(what: str, seconds: list[float]) -> int:
 
 
 def beside_a_backlog() -> list[float]:
-    """Jobs of priority 2 in a queue that has nothing to do, while the worker is busy elsewhere."""
+    """Return the waits of urgent jobs in an idle queue while the worker is busy elsewhere."""
     import queues
 
     backlog, idle = queues.create("backlog"), queues.create("idle")

@@ -1,4 +1,4 @@
-"""What the pages point to is there: links, files, modules, settings, commands, benchmarks."""
+"""Check that pages name only links, files, modules, settings and commands that exist."""
 
 import re
 from pathlib import Path
@@ -54,6 +54,11 @@ def test_settings_and_commands_exist(page):
     settings = found(page, r"(?:ATRIBUTO_[A-Z_]+|DATABASE_URL|REDIS_URL)")
     assert [name for name in settings if f"{name}=" not in example] == []
     assert found(page, r"manage\.py ([a-z_]+)") <= set(get_commands())
+
+
+@every_page
+def test_quotes_are_straight(page):
+    assert [line for line in page.read_text().splitlines() if set(line) & set("«»“”„‘’")] == []
 
 
 @pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])

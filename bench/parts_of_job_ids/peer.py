@@ -1,4 +1,4 @@
-"""µs for one id of a peer, in its own environment: `python peer.py ulid` or `snowflake`."""
+"""Measure one id of a peer in its own environment: `python peer.py ulid` or `snowflake`."""
 
 import sys
 import time

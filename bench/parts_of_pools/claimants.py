@@ -1,4 +1,4 @@
-"""Many claimants on few connections, on one event loop: SECONDS CLAIMANTS CONNECTIONS."""
+"""Measure many claimants on few connections, on one event loop: SECONDS CLAIMANTS CONNECTIONS."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Claim and release per second, by one client: `python claims.py NAME SECONDS [URL]`.
+"""Measure claim and release per second by one client: `python claims.py NAME SECONDS [URL]`.
 
 Runs with the interpreter that has the peer installed, so it imports nothing before it must.
 """
@@ -84,7 +84,7 @@ def psycopg(url):
 
 
 def listen():
-    """A port that accepts connections and keeps them."""
+    """Open a port that accepts connections and keeps them."""
     listener = socket.create_server(("127.0.0.1", 0))
     kept = []
 

@@ -1,4 +1,4 @@
-"""A curator that watches many names, as a process of its own: `curator.py COUNT TTL SECONDS`."""
+"""Measure a curator process that watches many names: `curator.py COUNT TTL SECONDS`."""
 
 import json
 import os
@@ -79,7 +79,7 @@ def watch(dns, count, ttl):
 
 
 def drained(dns):
-    """How long after an SRV target leaves the zone its instance drains; TTL and floor are 1 s."""
+    """Measure how soon an instance drains after its SRV target has left; TTL and floor are 1 s."""
     from allocation.models import Instance
     from pools.models import Pool
 

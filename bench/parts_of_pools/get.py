@@ -1,4 +1,4 @@
-"""GET requests per second on one loopback server: `get.py NAME SECONDS URL`."""
+"""Measure GET requests per second on one loopback server: `get.py NAME SECONDS URL`."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""A DNS server with COUNT names and a TTL: prints its port, serves until standard input ends."""
+"""Run a DNS server with COUNT names and a TTL; print its port, serve until stdin ends."""
 
 import sys
 

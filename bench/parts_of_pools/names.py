@@ -1,4 +1,4 @@
-"""What it costs to watch many names: `names.py COUNT SECONDS PORT`."""
+"""Measure what it costs to watch many names: `names.py COUNT SECONDS PORT`."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""A web server that does next to nothing: prints its port, serves until standard input ends."""
+"""Run a web server that does almost nothing; print its port, serve until stdin ends."""
 
 import socket
 import sys

@@ -1,4 +1,4 @@
-"""Who takes part: each in an environment of its own below var/bench, installed by name."""
+"""List the contestants; each has an environment of its own below var/bench."""
 
 import os
 import re
@@ -30,7 +30,7 @@ class Contestant:
     python_path: str = sys.executable
 
     def python(self) -> str:
-        """The interpreter of its own environment, made on first use."""
+        """Return the interpreter of its own environment, which is made on first use."""
         if not self.packages:
             return sys.executable
         folder = VAR / self.part

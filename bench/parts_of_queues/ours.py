@@ -40,7 +40,7 @@ def prepare():
 
 
 def work_one_by_one():
-    """A worker that claims, runs and records every job by itself."""
+    """Run a worker that claims, runs and records one job at a time."""
     from django.core.management import call_command
 
     from queues.worker import slot_runner

@@ -1,4 +1,4 @@
-"""What every contestant is asked: `PART fill N MARKS`, `PART many N`, `PART single N`."""
+"""Do what every contestant is asked for: `PART fill N MARKS`, `PART many N`, `PART single N`."""
 
 import sys
 import time
@@ -9,7 +9,7 @@ def main(part):
     if doing in {"many", "single"}:
         part.one()  # opens the connection
     begun = time.perf_counter()
-    if doing == "fill":  # the marks around the jobs tell when the first and the last ran
+    if doing == "fill":  # the marks around the jobs record when the first and the last ran
         part.marked(sys.argv[3])
         part.many(count)
         part.marked(sys.argv[3])

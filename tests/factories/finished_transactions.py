@@ -1,4 +1,4 @@
-"""Many rows at once."""
+"""Make many finished transactions at once."""
 
 from datetime import timedelta
 
@@ -12,7 +12,7 @@ COLUMNS = [field.column for field in Transaction._meta.fields if not field.prima
 
 
 def finished_transactions(count):
-    """Completed long enough ago to be history, not long enough to be removed."""
+    """Make transactions that are old enough to be history, but too young to be removed."""
     before = Transaction.objects.count()
     Transaction.objects.bulk_create(_finished(number) for number in range(min(count, FIRST)))
     while (missing := before + count - Transaction.objects.count()) > 0:

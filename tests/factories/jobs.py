@@ -1,4 +1,4 @@
-"""Jobs in every state, as rows: what the screens show without a worker."""
+"""Make jobs in every state as rows, which the screens show without a worker."""
 
 import itertools
 from datetime import timedelta
@@ -53,7 +53,7 @@ def make_job(queue, status="pending", **fields):
 
 
 def paused_job(queue, **fields):
-    """One that repeats, and whose moment has passed."""
+    """Make a paused job that repeats and whose moment has passed."""
     return make_job(
         queue, repeat_times=-1, paused_at=database_now(), rank=rank_of(0, False) + PAUSED, **fields
     )

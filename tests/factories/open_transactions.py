@@ -1,4 +1,4 @@
-"""Transactions that stay open for as long as a test takes, on any machine."""
+"""Make transactions that stay open for as long as a test takes, on any machine."""
 
 from datetime import timedelta
 

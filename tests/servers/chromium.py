@@ -1,4 +1,4 @@
-"""Chromium for the browser tests: found, else installed by the system when we are root.
+"""Find Chromium for the browser tests, or let the system install it when we are root.
 
 `python -m tests.servers.chromium` is what `make test` runs before pytest.
 """

@@ -1,9 +1,9 @@
-"""Nothing stays behind: a shell that kills a server when the process that started it is gone."""
+"""Kill a server, by a shell of its own, when the process that started it is gone."""
 
 import subprocess
 
-# Reads one process group per line; the end of the input is the end of the owner, however it
-# died. The directory goes too, because a killed owner cannot remove it.
+# It reads one process group per line. Its input ends when the owner ends, however that died. It
+# removes the directory, too, because a killed owner cannot.
 SCRIPT = """
 trap '' INT TERM HUP
 while read -r group; do last=$group; done

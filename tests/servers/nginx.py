@@ -1,4 +1,4 @@
-"""A real nginx, as a private process with a folder of its own and the block that the docs print."""
+"""Run a real nginx as a private process, with the block that the docs print."""
 
 import os
 import re
@@ -29,7 +29,7 @@ http {{
 
 
 class Nginx:
-    """Ends TLS in front of a web server; only ports and the certificate differ from the docs."""
+    """End TLS in front of a web server; only ports and the certificate differ from the docs."""
 
     def __init__(self, folder: Path, web_port: int) -> None:
         self.port, plain_port = free_port(), free_port()
@@ -58,7 +58,7 @@ class Nginx:
 
 
 def printed_block() -> str:
-    """The indented block of docs/operations.md that has nginx's words."""
+    """Return the indented block of docs/operations.md that is for nginx."""
     text = (ROOT / "docs" / "operations.md").read_text()
     blocks = re.findall(r"(?:^(?: {4}.*)?\n)+", text, re.MULTILINE)
     (found,) = [block for block in blocks if "listen 443 ssl;" in block]
@@ -66,7 +66,7 @@ def printed_block() -> str:
 
 
 def binary() -> str:
-    """Debian's; root fetches it where it is missing."""
+    """Return Debian's nginx; root installs it where it is missing."""
     found = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
     if found is None and os.geteuid() == 0:
         subprocess.run(["apt-get", "install", "-y", "--no-install-recommends", "nginx"], check=True)

@@ -1,4 +1,4 @@
-"""httpx with more patience than its own five seconds: a machine may stand still for longer."""
+"""Use httpx with more patience than its five seconds: a machine may stand still for longer."""
 
 from functools import partial
 
@@ -14,7 +14,7 @@ stream = partial(httpx.stream, timeout=PATIENCE_SECONDS)
 
 
 def answers(url):
-    """Whether the site there can be reached."""
+    """Return whether the site there can be reached."""
     try:
         return get(f"{url}/healthz").status_code == 200
     except httpx.TransportError:

@@ -1,4 +1,4 @@
-"""Loaded by `-p` before Django: private servers, and the environment that the settings read.
+"""Start private servers and set the environment; pytest loads this by `-p` before Django.
 
 pytest-django imports the settings before any conftest is read, so a fixture would be too late.
 """
@@ -13,7 +13,7 @@ from tests.servers.postgres import database_template, shared
 from tests.servers.valkey import ValkeyServer
 
 VENDORS = ("sqlite", "postgresql")
-# Nothing is over because the machine stood still: a test ends the time of what it means to end.
+# Nothing expires because the machine stood still: a test itself ends what should expire.
 PATIENT = {
     "ATRIBUTO_MAX_JOB_TIME_MS": "60000",
     "ATRIBUTO_MAX_JOB_LIMIT_MS": "600000",
@@ -55,7 +55,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_collection_finish():
-    """What was collected lives as long as the run, so nobody need look through it again."""
+    """Keep the garbage collector away from the collected tests, which live as long as the run."""
     gc.collect()
     gc.freeze()
 
@@ -68,11 +68,11 @@ def pytest_unconfigure(config):
 
 
 def set_environment():
-    """Whatever the shell says, tests never see it: only variables for tests are kept."""
+    """Set the environment of the tests, and keep none of the shell's settings except for tests."""
     for name in [name for name in os.environ if name.startswith("ATRIBUTO_")]:
         if not name.startswith("ATRIBUTO_TEST_"):
             del os.environ[name]
-    var_dir = valkey.directory / "var"  # goes with its server, even when this process is killed
+    var_dir = valkey.directory / "var"  # removed with its server, even when this process is killed
     (var_dir / "static").mkdir(parents=True)  # whitenoise warns when its folder is missing
     os.environ["ATRIBUTO_ENV"] = "test"
     os.environ.update(PATIENT)

@@ -1,11 +1,11 @@
-"""A port that nobody uses, and that nobody is given by chance before it is taken."""
+"""Choose a port that nobody uses and that the system gives to nobody before it is taken."""
 
 import os
 import random
 import socket
 from contextlib import suppress
 
-# Below those that the system gives to whoever connects, or binds to port 0.
+# Below the ports that the system gives to clients that connect or bind to port 0.
 PORTS = range(20_000, 32_000)
 SHARES = 16  # of processes that run tests beside each other, each with ports of its own
 OWN = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % SHARES

@@ -1,4 +1,4 @@
-"""A real process of the project, with its output in a file and its end guaranteed."""
+"""Run a real process of the project, with its output in a file, and end it for sure."""
 
 import signal
 import subprocess
@@ -18,7 +18,7 @@ MARK = "ATRIBUTO_TEST_PROCESS"
 
 
 def has_ended(pid):
-    """Also when nobody has buried it yet."""
+    """Return whether it has ended, also when it is still a zombie."""
     try:
         return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -26,7 +26,7 @@ def has_ended(pid):
 
 
 class ManagedProcess:
-    """`manage.py <arguments>`; whatever it starts is killed with it, in whichever group."""
+    """Run `manage.py <arguments>`; everything it starts is killed with it, in any group."""
 
     def __init__(self, arguments, environment):
         self.arguments = [str(argument) for argument in arguments]
@@ -50,7 +50,7 @@ class ManagedProcess:
 
     @property
     def returncode(self):
-        """None while it runs."""
+        """Return its exit code, or None while it runs."""
         return self._process.poll()
 
     def is_running(self):
@@ -60,7 +60,7 @@ class ManagedProcess:
         return (self._directory / "output").read_text(errors="replace")
 
     def wait_for_line(self, text, timeout=60):
-        """The first line with this text; AssertionError with all output when it does not come."""
+        """Return the first line with this text; AssertionError shows all output otherwise."""
         wait_until(lambda: self._line_with(text) or not self.is_running(), timeout, self._story())
         line = self._line_with(text)
         if line is None:
@@ -68,7 +68,7 @@ class ManagedProcess:
         return line
 
     def wait(self, timeout=60):
-        """Its exit code, once it has ended by itself."""
+        """Wait until it ends by itself, and return its exit code."""
         wait_until(lambda: not self.is_running(), timeout, self._story())
         return self.returncode
 
@@ -81,7 +81,7 @@ class ManagedProcess:
         return self.wait(timeout)
 
     def kill(self):
-        """Kill the process alone with -9; its children learn it the hard way."""
+        """Kill the process alone with -9, not its children."""
         self.send_signal(signal.SIGKILL)
         self._process.wait()
 
@@ -96,7 +96,7 @@ class ManagedProcess:
         self._guard.close()
 
     def family(self):
-        """The living processes that inherited the mark, even where their parents are gone."""
+        """Return the living processes that inherited the mark, also those without parents."""
         return [process for process in psutil.process_iter() if self._is_mine(process)]
 
     def _is_mine(self, process):
@@ -113,12 +113,12 @@ class ManagedProcess:
 
 
 def _marked(directory):
-    """Workers hide their environment, but for what scripts may see."""
+    """Return the mark, and the setting that lets a worker's scripts keep it."""
     return {MARK: str(directory), "ATRIBUTO_SCRIPT_ENV": MARK}
 
 
 class Story:
-    """What a failed wait tells, read only when it is told."""
+    """Hold what a failed wait reports, read only when it is reported."""
 
     def __init__(self, process):
         self._process = process

@@ -1,4 +1,4 @@
-"""A whole running site: `manage.py up` with a state folder of its own."""
+"""Run a whole site: `manage.py up` with a state folder of its own."""
 
 import http.client
 import json
@@ -79,7 +79,7 @@ class Site:
         return json.loads(self.get("/readyz")[1])
 
     def children(self) -> dict[str, psutil.Process]:
-        """Name → process, by the words of its command line."""
+        """Map names to processes, by the words of their command lines."""
         lines = {_command_line(each): each for each in psutil.Process(self.process.pid).children()}
         return {
             name: process

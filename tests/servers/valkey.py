@@ -1,4 +1,4 @@
-"""A private Valkey on a Unix socket, to be stopped, killed and paused at will."""
+"""Run a private Valkey on a Unix socket, which tests can stop, kill and pause."""
 
 import contextlib
 import os
@@ -77,7 +77,7 @@ class ValkeyServer:
         self.start()
 
     def pause(self):
-        """Connections stay open and new ones are taken, but nothing is answered."""
+        """Stop answering; connections stay open and new ones are accepted."""
         os.kill(self._process.pid, signal.SIGSTOP)
 
     def resume(self):
@@ -120,7 +120,7 @@ def answers(socket_path):
 
 
 def find_valkey_binary():
-    """The same server that `make run` embeds."""
+    """Return the same server that `make run` embeds."""
     found = embedded_redis.binary()
     if found is None:
         raise RuntimeError(

@@ -1,4 +1,4 @@
-"""A bounded wait for a condition: what tests use instead of sleeping."""
+"""Wait for a condition with a limit; tests use this instead of sleeping."""
 
 import time
 
@@ -7,7 +7,7 @@ LONGEST_PAUSE_SECONDS = 0.05
 
 
 def wait_until(predicate, timeout=60, message="the condition did not come true"):
-    """The first true value of predicate(); AssertionError when the time is over."""
+    """Return the first true value of predicate(); raise AssertionError when the time is over."""
     deadline = time.monotonic() + timeout
     pause = FIRST_PAUSE_SECONDS
     while not (value := predicate()):

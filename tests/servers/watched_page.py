@@ -1,8 +1,8 @@
-"""A browser page that remembers everything that went wrong on it."""
+"""Remember everything that goes wrong on a browser page."""
 
 from urllib.parse import urlsplit
 
-# The console does not hear of every violation of the policy; the page's scripts do.
+# The console does not report every violation of the policy; the page's scripts see them all.
 LISTEN_FOR_VIOLATIONS = """
 addEventListener("securitypolicyviolation", event => atributoViolation(
     `${event.violatedDirective} forbids ${event.blockedURI} (line ${event.lineNumber})`

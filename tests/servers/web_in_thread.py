@@ -1,4 +1,4 @@
-"""The one port served by a real uvicorn, in a thread of the test's own process."""
+"""Serve the one port by a real uvicorn, in a thread of the test's own process."""
 
 import socket
 import threading
@@ -31,7 +31,7 @@ class WebInThread:
         self._close_connections()
 
     def _close_connections(self):
-        """Each request thread keeps a connection; the database cannot be dropped before."""
+        """Close the connections of request threads, so that the database can be dropped."""
         executor = self.app._in_threads.executor
         together = threading.Barrier(settings.ATRIBUTO.web_threads)
 

@@ -1,4 +1,4 @@
-"""Open an account; one that is there already stays as it is."""
+"""Open an account; an existing one stays as it is."""
 
 
 def run(context):

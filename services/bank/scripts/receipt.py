@@ -1,4 +1,4 @@
-"""One receipt per job: a second run of the same job writes the same key."""
+"""Write one receipt per job: a second run of the same job writes the same key."""
 
 
 def run(context):

@@ -1,4 +1,4 @@
-"""Two balances and a receipt change together: however this ends, never only one of them."""
+"""Change two balances and push a receipt together, or none of them."""
 
 import time
 

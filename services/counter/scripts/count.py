@@ -1,4 +1,4 @@
-"""Progress and log lines appear on the job's page while it runs."""
+"""Count, with progress and log lines that appear on the job's page."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Every way to fail; a queue counts each of them as one failure and tries again."""
+"""Fail in every possible way; a queue counts each as one failure and tries again."""
 
 import os
 import signal

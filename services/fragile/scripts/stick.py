@@ -1,6 +1,7 @@
-"""A client dies half-way and its roll back fails: the keys stay locked until somebody acts.
+"""Leave a stuck transaction, as a client that died half-way and whose roll back failed.
 
-The curator tries again after five minutes and succeeds, since nothing is really broken here.
+The keys stay locked until somebody acts, or until the curator tries again after five minutes and
+succeeds, since nothing is really broken here.
 """
 
 from allocation.transactions import Transaction
@@ -25,7 +26,7 @@ def run(context):
 
 
 def is_held(context):
-    """Or gone: then there is nothing to order."""
+    """Return whether the stock is locked, or missing so that nothing can be ordered."""
     try:
         return context.client.get("stock", "saucer").status_code != 200
     except CollectionKeyIsLocked:

@@ -1,4 +1,4 @@
-"""One mail, one file. A retried run writes the same file again, so nobody gets it twice."""
+"""Write one file per mail. A retried run writes the same file again, so no mail is sent twice."""
 
 from email.message import EmailMessage
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Make the outbox, if it is not there."""
+"""Make the outbox if it does not exist."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Leave the mails, remove an empty outbox."""
+"""Remove the outbox if it is empty; mails stay."""
 
 from contextlib import suppress
 from pathlib import Path

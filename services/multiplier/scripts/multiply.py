@@ -1,4 +1,4 @@
-"""A list of arguments is spread, so two numbers are two arguments."""
+"""Multiply two numbers; a list of arguments is spread, so they are two arguments."""
 
 
 def run(context):

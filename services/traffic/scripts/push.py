@@ -1,4 +1,4 @@
-"""The jobs of one minute, as many as the demo's history has at this time of the day."""
+"""Push the jobs of one minute, as many as the demo's history has at this time of the day."""
 
 from datetime import timedelta
 
@@ -25,7 +25,7 @@ def run(context):
 
 
 def job(queue, number, fails):
-    """Those that fail lack their second number."""
+    """Return script and data of one job; one that fails lacks its second number."""
     if fails:
         return MULTIPLY, [number]
     if queue == "mail":

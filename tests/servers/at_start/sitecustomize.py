@@ -1,7 +1,7 @@
 """Python runs this first in every process that a test starts: PYTHONPATH names the folder.
 
-A process that starts makes objects that stay; looking through them again and again finds
-nothing, and hundreds of processes are started.
+The objects that a starting process makes stay, so collecting garbage finds nothing, and tests
+start hundreds of processes.
 """
 
 import gc

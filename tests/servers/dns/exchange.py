@@ -1,4 +1,4 @@
-"""One question to a DNS server, and what is sent back for it."""
+"""Hold one question to a DNS server, and what is sent back."""
 
 from dataclasses import dataclass
 
@@ -36,7 +36,7 @@ class Exchange:
         return [Reply(self.wire(message))]
 
     def wire(self, message):
-        """The message in bytes; over UDP it is truncated where the client's buffer is small."""
+        """Return the message in bytes; over UDP it is cut where the client's buffer is small."""
         wire = message.to_wire(max_size=65535)
         if self.transport == "tcp" or len(wire) <= max(self.query.payload, 512):
             return wire

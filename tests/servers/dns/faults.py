@@ -1,4 +1,4 @@
-"""What a DNS server can do wrong: each mode makes the replies to one question."""
+"""Do what a DNS server can do wrong: each mode makes the replies to one question."""
 
 import dns.name
 import dns.rcode
@@ -161,7 +161,7 @@ def empty_reply(exchange):
 
 
 def short_reply(exchange):
-    """Less than a header; over TCP less than was announced, then the end."""
+    """Send less than a header; over TCP less than was announced, then the end."""
     wire = exchange.wire(exchange.honest())
     return [Reply(wire[:9], announced=len(wire), then_close=True)]
 

@@ -1,4 +1,4 @@
-"""A DNS server for tests: real sockets on loopback, records and faults set by the test."""
+"""Run a DNS server on real loopback sockets, with records and faults set by the test."""
 
 import threading
 from dataclasses import dataclass
@@ -77,7 +77,7 @@ class DNSServer:
             return list(self._queries)
 
     def wait_for_queries(self, n, timeout=60):
-        """The first n or more questions, once they came; AssertionError when they do not."""
+        """Return the first n or more questions once they came; raise AssertionError otherwise."""
         with self._changed:
             if not self._changed.wait_for(lambda: len(self._queries) >= n, timeout):
                 raise AssertionError(f"{len(self._queries)} of {n} queries after {timeout} s")
@@ -124,12 +124,12 @@ class Fault:
 
 
 def plain_name(name):
-    """A name as the tests write it: lower case, no dot at the end."""
+    """Return a name as the tests write it: lower case, no dot at the end."""
     return name.lower().rstrip(".") or "."
 
 
 def parse(wire):
-    """The query in these bytes; None for what a server had better ignore."""
+    """Return the query in these bytes, or None for what a server should ignore."""
     try:
         query = dns.message.from_wire(wire)
     except dns.exception.DNSException:

@@ -1,4 +1,4 @@
-"""UDP and TCP on one loopback port, served by one thread; bytes in, replies out."""
+"""Serve UDP and TCP on one loopback port by one thread; bytes in, replies out."""
 
 import contextlib
 import errno
@@ -91,7 +91,7 @@ class DNSSockets:
 
 
 def bind_pair(family, host, port):
-    """A TCP and a UDP socket on the same port."""
+    """Bind a TCP and a UDP socket to the same port."""
     for _ in range(TRIES_FOR_A_PORT):
         listener = bind(family, socket.SOCK_STREAM, host, port)
         try:

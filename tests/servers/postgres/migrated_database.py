@@ -1,4 +1,4 @@
-"""One migrated test database that `connections["default"]` can be pointed at."""
+"""Make one migrated test database that `connections["default"]` can be pointed at."""
 
 import os
 from contextlib import closing
@@ -43,7 +43,7 @@ class MigratedDatabase:
 
     @property
     def url(self):
-        """The DATABASE_URL with which another process works on the same rows."""
+        """Return the DATABASE_URL with which another process works on the same rows."""
         name = self.settings["NAME"]
         if self.connection.vendor == "sqlite":
             return f"sqlite:///{name}"
@@ -72,7 +72,7 @@ class MigratedDatabase:
         self.connection.creation.destroy_test_db(self._original_name, verbosity=0)
 
     def _changed(self, cursor):
-        """In the order of the tables; those that were empty are asked for all at once."""
+        """Return the changed tables in their order; one query asks all that were empty."""
         cursor.execute(self._which_got_rows)
         found = {table for (table,) in cursor.fetchall()}
         found |= {table for table in self._filled_by_migrations if self._is_changed(table)}

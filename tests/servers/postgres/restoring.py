@@ -1,4 +1,4 @@
-"""A PostgreSQL database that comes back from its dump in another cluster."""
+"""Dump a PostgreSQL database, and restore it in another cluster."""
 
 import subprocess
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ ALIAS = "restored"
 
 
 def dump(binaries, url):
-    """As SQL that any client can run: without the commands of psql."""
+    """Return a dump as SQL that any client can run, without the commands of psql."""
     command = [binaries / "pg_dump", "--inserts", "--no-owner", f"--dbname={url}"]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return "\n".join(line for line in text.splitlines() if not line.startswith("\\"))
@@ -18,7 +18,7 @@ def dump(binaries, url):
 
 @contextmanager
 def restored(dumped, cluster):
-    """The alias of a connection to the dump in a new database of this cluster."""
+    """Yield the alias of a connection to the dump in a new database of this cluster."""
     url = cluster.create_database("restored")
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(dumped)

@@ -1,4 +1,4 @@
-"""A private PostgreSQL cluster on a Unix socket; a root user's runs as nobody."""
+"""Run a private PostgreSQL cluster on a Unix socket; started by root, it runs as nobody."""
 
 import os
 import pwd
@@ -25,7 +25,7 @@ SETTINGS = {
     "unix_socket_permissions": "0777",  # the folder is what keeps others out
     "max_connections": 200,
     "shared_buffers": "32MB",
-    "fsync": "off",  # commits still survive a crash of the server, only not one of the machine
+    "fsync": "off",  # commits survive a crash of the server, but not one of the machine
     "full_page_writes": "off",
     "timezone": "UTC",
 }
@@ -84,7 +84,7 @@ class PostgresCluster:
             raise RuntimeError(f"PostgreSQL did not start:\n{self.log()}")
 
     def stop(self, mode="fast"):
-        """Stop by PostgreSQL's own words: smart waits for clients, immediate is a crash."""
+        """Stop in one of PostgreSQL's modes: smart waits for clients, immediate is a crash."""
         if self.is_running():
             self._process.send_signal(STOP_SIGNALS[mode])
             self._process.wait(60)
@@ -143,5 +143,5 @@ def owner():
 
 
 def unprivileged():
-    """What makes subprocess run as nobody; PostgreSQL refuses to run as root."""
+    """Return what makes subprocess run as nobody; PostgreSQL refuses to run as root."""
     return {**owner(), "extra_groups": []} if os.geteuid() == 0 else {}

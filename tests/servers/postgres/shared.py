@@ -1,4 +1,4 @@
-"""The one PostgreSQL cluster of a test run: started by whoever needs it first, shared by all."""
+"""Share one PostgreSQL cluster in a test run; the first process that needs it starts it."""
 
 import os
 
@@ -13,7 +13,7 @@ _started = []
 
 
 def url():
-    """The URL of a server where tests may create databases; a private one unless one is named."""
+    """Return the URL of a server where tests may create databases, a private one by default."""
     if VARIABLE not in os.environ:
         cluster = PostgresCluster()
         cluster.__enter__()
@@ -23,7 +23,7 @@ def url():
 
 
 def drop_template():
-    """On a server that was named; a private one takes everything with it."""
+    """Drop the template on a named server; a private server disappears as a whole."""
     if VARIABLE in os.environ and not _started:
         with psycopg.connect(os.environ[VARIABLE], autocommit=True) as connection:
             database_template.drop(connection.execute)

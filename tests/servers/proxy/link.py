@@ -1,4 +1,4 @@
-"""One connection through the proxy: a client, a target, and the thread between them."""
+"""Carry one connection through the proxy, by a thread between client and target."""
 
 import selectors
 import socket
@@ -15,7 +15,7 @@ class Link:
         self._client = client
         self._target = None
         self._forwarded = 0
-        self._ended = set()  # sides that will say no more; they may still be told
+        self._ended = set()  # sides that will send no more; they may still receive
         self._order = proxy.mode  # the last mode that was set
         self._wake_reader, self._wake_writer = socket.socketpair()
         self._selector = selectors.DefaultSelector()
@@ -153,7 +153,7 @@ def connect(target):
 
 
 def reset(end):
-    """Close without a goodbye: the other side reads a reset, not an end."""
+    """Close so that the other side reads a reset, not an end."""
     if end.fileno() != -1 and end.family != socket.AF_UNIX:
         end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     end.close()

@@ -1,4 +1,4 @@
-"""A TCP proxy for tests that passes, delays, cuts or swallows what goes through it."""
+"""Run a TCP proxy that passes, delays, cuts or swallows what goes through it."""
 
 import selectors
 import socket
@@ -52,7 +52,7 @@ class TCPProxy:
             link.mode_changed(mode)
 
     def cut(self):
-        """Reset what is open; whoever connects from now on is served by the mode."""
+        """Reset open connections; the mode decides about new ones."""
         with self._changed:
             links = list(self._links)
         for link in links:
@@ -103,7 +103,7 @@ class TCPProxy:
             self.swallowed_bytes += len(chunk)
 
     def take_reply_to_cut(self, chunk):
-        """True for the one reply that `cut_reply` is meant for."""
+        """Return True for the one reply that `cut_reply` is meant for."""
         with self._changed:
             if self._mode not in ("cut_reply", "cut_request") or self._must_pass(chunk):
                 return False
