@@ -141,8 +141,8 @@ def database_failed(error: Exception) -> DatabaseFailed:
     """In one line; a mistake in a statement of ours is raised again, its trace must be seen."""
     if not _is_of_the_database(error):
         raise error
-    said = str(_told_by_the_database(error)).strip().partition("\n")[0]
-    return DatabaseFailed(f"the database failed: {said}. `manage.py doctor` says more.")
+    first_line = str(_database_error(error)).strip().partition("\n")[0]
+    return DatabaseFailed(f"the database failed: {first_line}. `manage.py doctor` says more.")
 
 
 def _is_of_the_database(error: Exception) -> bool:
@@ -153,7 +153,7 @@ def _is_of_the_database(error: Exception) -> bool:
     return isinstance(error, away) or type(error) is DatabaseError or refuses_to_write(error)
 
 
-def _told_by_the_database(error: Exception) -> BaseException:
+def _database_error(error: Exception) -> BaseException:
     """Migrating wraps the reason why the very first table cannot be made."""
     return (error.__context__ or error) if isinstance(error, MigrationSchemaMissing) else error
 

@@ -62,7 +62,7 @@ ASKS = {"-h", "--help", "--version", "--check", "--plan"}  # and changes nothing
 
 
 @contextmanager
-def told(argv: Sequence[str]) -> Iterator[None]:
+def recorded(argv: Sequence[str]) -> Iterator[None]:
     """Around a command line: an event that names the user of the system, unless it fails."""
     name, arguments = (argv[1] if len(argv) > 1 else ""), list(argv[2:])
     if name in OPEN_ENDED and not ASKS & set(arguments):

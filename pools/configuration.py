@@ -42,10 +42,10 @@ SETTINGS = (
 
 
 def pool_named(name: str) -> Pool:
-    found = Pool.objects.filter(name=name).first()
-    if found is None:
+    pool = Pool.objects.filter(name=name).first()
+    if pool is None:
         raise UnknownPool(f"no pool is called {name}", pool=name)
-    return found
+    return pool
 
 
 def watch(name: str, **settings: Any) -> Pool:
@@ -100,8 +100,8 @@ def ask_now(name: str) -> Pool:
         idle = Q(looked_up_at__isnull=True) | Q(looked_up_at__lte=since)
         if not Pool.objects.filter(free, idle, pk=pool.pk).update(asked_at=Now()):
             wait = _wait_seconds(pool)
-            said = f"{name} was looked up a moment ago: ask again in {wait} s"
-            raise AskedTooOften(said, retry_after_seconds=wait)
+            sentence = f"{name} was looked up a moment ago: ask again in {wait} s"
+            raise AskedTooOften(sentence, retry_after_seconds=wait)
         record("pool.asked", f"pool:{name}")
     return pool_named(name)
 
@@ -143,8 +143,8 @@ def still_held(backend: Backend) -> str:
 
 
 def _carry_out(pool: Pool, backend: Backend) -> None:
-    said = f"{backend.administrative}: {backend.reason}" if backend.reason else ""
-    note(pool, BackendChange.Kind.ADMINISTERED, backend, said or backend.administrative)
+    detail = f"{backend.administrative}: {backend.reason}" if backend.reason else ""
+    note(pool, BackendChange.Kind.ADMINISTERED, backend, detail or backend.administrative)
     if still_held(backend):
         return
     with suppress(UnknownInstance):  # a person has removed it: there is nobody to tell

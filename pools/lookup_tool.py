@@ -24,7 +24,7 @@ from pools.logic.backends import Backend
 from pools.logic.errors import InvalidInput
 from pools.net.dns.base import Resolver
 from pools.net.dns.pick import resolver_for_ip_or_domain
-from pools.watch.observations import shown_steps
+from pools.watch.observations import steps_as_dicts
 
 MOST_AT_ONCE = 4
 LONGEST_MS = 10_000
@@ -112,7 +112,7 @@ def _wait(resolver: Resolver) -> tuple[str, str]:
 def _steps(resolver: Resolver) -> list[dict[str, Any]]:
     """An address needs no question; a name has its trace."""
     trace = getattr(resolver, "trace", ())
-    return shown_steps(trace, trace[-1].at) if trace else []
+    return steps_as_dicts(trace, trace[-1].at) if trace else []
 
 
 def _backend(backend: Backend) -> dict[str, Any]:
@@ -148,10 +148,10 @@ def go_on_with_one(stories: list[dict[str, Any]], now: datetime) -> list[dict[st
     if not stories:
         return []
     oldest = min(stories, key=lambda story: story["asked_at"] or "")
-    return [_told(story, now) if story is oldest else story for story in stories]
+    return [_step(story, now) if story is oldest else story for story in stories]
 
 
-def _told(story: dict[str, Any], now: datetime) -> dict[str, Any]:
+def _step(story: dict[str, Any], now: datetime) -> dict[str, Any]:
     """A refusal is part of the story, and the others have their turn."""
     try:
         return go_on({**story, "error": ""}, now)
@@ -163,16 +163,17 @@ def go_on(story: dict[str, Any], now: datetime) -> dict[str, Any]:
     """Look up again, unless that was done within the floor; a failure takes nothing away."""
     if not _is_due(story, now):
         return story
-    found = asdict(look_up(**story["wishes"]))
-    seen = {backend["key"]: _text(backend) for backend in found["backends"]}
-    if found["state"] != "running":
-        seen = story["seen"]
+    result = asdict(look_up(**story["wishes"]))
+    backends = {backend["key"]: _text(backend) for backend in result["backends"]}
+    if result["state"] != "running":
+        backends = story["seen"]
     new = [
-        *_changes("removed", story["seen"], seen, now),
-        *_changes("added", seen, story["seen"], now),
+        *_changes("removed", story["seen"], backends, now),
+        *_changes("added", backends, story["seen"], now),
     ]
     changes = [*reversed(new), *story["changes"]][:MOST_CHANGES]
-    return {**story, "asked_at": now.isoformat(), "found": found, "seen": seen, "changes": changes}
+    news = {"found": result, "seen": backends, "changes": changes}
+    return {**story, "asked_at": now.isoformat(), **news}
 
 
 def _is_due(story: dict[str, Any], now: datetime) -> bool:

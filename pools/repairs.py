@@ -30,7 +30,7 @@ def remove_gone_backends(now: datetime, lease: HeldLease) -> int:
 
 def drain_what_left(now: datetime, lease: HeldLease) -> int:
     """Restored by somebody although DNS, which decides about it, does not know it."""
-    return sum(drain_again(backend, lease) for backend in Backend.objects.astray()[:BATCH])
+    return sum(drain_again(backend, lease) for backend in Backend.objects.revived()[:BATCH])
 
 
 def forget_old_changes(now: datetime, lease: HeldLease) -> int:

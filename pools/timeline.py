@@ -94,7 +94,7 @@ def with_history(backends: Iterable[Any], now: datetime) -> list[Any]:
 
 
 def _changes(rows: list[Any], since: datetime) -> dict[tuple[int, str], list[tuple[Any, str]]]:
-    found: dict[tuple[int, str], list[tuple[Any, str]]] = defaultdict(list)
+    by_backend: dict[tuple[int, str], list[tuple[Any, str]]] = defaultdict(list)
     changes = BackendChange.objects.filter(
         pool__in={row.pool_id for row in rows},
         key__in=[row.key for row in rows],
@@ -102,5 +102,5 @@ def _changes(rows: list[Any], since: datetime) -> dict[tuple[int, str], list[tup
         at__gte=since,
     ).order_by("-id")
     for pool, key, at, kind in changes.values_list("pool_id", "key", "at", "kind")[:MOST_CHANGES]:
-        found[pool, key].insert(0, (at, BECAME[BackendChange.Kind(kind)]))
-    return found
+        by_backend[pool, key].insert(0, (at, BECAME[BackendChange.Kind(kind)]))
+    return by_backend

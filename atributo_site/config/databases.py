@@ -55,8 +55,8 @@ def _postgresql(entry: dict[str, Any], env: Environment) -> dict[str, Any]:
     }
     given = dict(entry.get("OPTIONS", {}))
     words = [f"-c {name}={value}" for name, value in flags.items()] + [given.pop("options", "")]
-    said = {"options": " ".join(words).strip(), "connect_timeout": 5}
-    options = {**said, **NOTICE_SILENCE, **given}
+    ours = {"options": " ".join(words).strip(), "connect_timeout": 5}
+    options = {**ours, **NOTICE_SILENCE, **given}
     ways = {
         "ENGINE": "atributo_site.core.postgresql",
         "CONN_MAX_AGE": None,

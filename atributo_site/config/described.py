@@ -20,7 +20,7 @@ from atributo_site.config.variables import Variable, variables_of
 HIDDEN = "•••"
 
 
-def settings_shown() -> list[dict[str, Any]]:
+def described_settings() -> list[dict[str, Any]]:
     """Every setting with its value and where that comes from; secrets stay hidden."""
     from_file = with_env_file({}, BASE_DIR / ".env")
     return [
@@ -80,5 +80,5 @@ def _database_version(has_database: bool) -> dict[str, str]:
     if not has_database:
         return {"PostgreSQL": UNKNOWN}
     connection.ensure_connection()
-    said = connection.connection.info.parameter_status("server_version")  # without a query
-    return {"PostgreSQL": said or UNKNOWN}
+    version = connection.connection.info.parameter_status("server_version")  # without a query
+    return {"PostgreSQL": version or UNKNOWN}

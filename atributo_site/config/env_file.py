@@ -42,7 +42,7 @@ def source_of(name: str, environ: Mapping[str, str], path: Path) -> str:
 
 
 def _parsed(path: Path) -> dict[str, str]:
-    found = {}
+    variables = {}
     for number, line in enumerate(_text(path).splitlines(), start=1):
         text = line.strip()
         if not text or text.startswith("#"):
@@ -51,8 +51,8 @@ def _parsed(path: Path) -> dict[str, str]:
         if not equals:
             # Not what stands there: it may be the second line of a secret.
             raise BadEnvironment(f"{path.name} line {number} must read NAME=value.")
-        found[name.strip()] = value.strip().strip("'\"")
-    return found
+        variables[name.strip()] = value.strip().strip("'\"")
+    return variables
 
 
 def _text(path: Path) -> str:

@@ -58,10 +58,10 @@ def cluster_size(text: str) -> int:
 
 def nameservers(text: str) -> tuple[str, ...]:
     try:
-        found = [parse_host_port(server) for server in listed(text)]
+        servers = [parse_host_port(server) for server in listed(text)]
     except InvalidInput as error:
         raise ValueError("addresses of nameservers, each with or without :PORT") from error
-    if not all(server.is_ip for server in found):
+    if not all(server.is_ip for server in servers):
         raise ValueError("addresses of nameservers, not names")
     return listed(text)
 

@@ -35,8 +35,8 @@ def parse_all(cls: type, environ: Mapping[str, str]) -> tuple[dict[str, Any], li
         try:
             values[attribute] = var.parse(text)
         except ValueError as error:
-            shown = "" if var.secret else f", not {text!r}"
-            refusals.append(f"{var.name} must be {error}{shown}.")
+            instead_of = "" if var.secret else f", not {text!r}"
+            refusals.append(f"{var.name} must be {error}{instead_of}.")
     return values, refusals
 
 

@@ -50,10 +50,10 @@ def parsed(text: str) -> Mark | None:
     """None for text that is no mark."""
     if len(text) > LONGEST:
         return None
-    found = ID.fullmatch(text) or SNAPSHOT.fullmatch(text)
-    if found is None or not _is_ordered(found["seen"]):
+    parts = ID.fullmatch(text) or SNAPSHOT.fullmatch(text)
+    if parts is None or not _is_ordered(parts["seen"]):
         return None
-    return Mark(found["seen"], origin=int(found["origin"] or 0))
+    return Mark(parts["seen"], origin=int(parts["origin"] or 0))
 
 
 def oldest_open(snapshot: str) -> int:

@@ -46,10 +46,10 @@ def record(kind: str, subject: str, *, using: str = "default", **facts: Any) -> 
 
 
 def record_many(
-    happenings: Iterable[tuple[str, str, dict[str, Any]]], *, using: str = "default"
+    drafts: Iterable[tuple[str, str, dict[str, Any]]], *, using: str = "default"
 ) -> None:
     """Events given as kind, subject and facts, written with one statement."""
-    events = [_event(kind, subject, facts) for kind, subject, facts in happenings]
+    events = [_event(kind, subject, facts) for kind, subject, facts in drafts]
     Event.objects.using(using).bulk_create(events)
 
 

@@ -30,11 +30,11 @@ def fenced() -> dict[str, dict[str, Any]]:
     """How many of each kind were refused, and when the last one was."""
     rows = {row.kind: row for row in FenceCount.objects.all()}
     return {
-        kind: _shown(rows.get(kind) or FenceCount(kind=kind)) for kind in FenceCount.Kind.values
+        kind: _as_dict(rows.get(kind) or FenceCount(kind=kind)) for kind in FenceCount.Kind.values
     }
 
 
-def _shown(row: FenceCount) -> dict[str, Any]:
+def _as_dict(row: FenceCount) -> dict[str, Any]:
     return {
         "refused": row.refused,
         "last_at": row.last_at,

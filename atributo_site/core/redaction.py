@@ -76,8 +76,8 @@ def without_passwords(text: str) -> str:
 
 def passwords_in(text: str) -> set[str]:
     """Those of addresses, as they are written there and as they are meant."""
-    found = {password for _, password in PASSWORD_IN_ADDRESS.findall(text)} - {MASK}
-    return found | {unquote(password) for password in found}
+    passwords = {password for _, password in PASSWORD_IN_ADDRESS.findall(text)} - {MASK}
+    return passwords | {unquote(password) for password in passwords}
 
 
 def _says_about(words: list[str]) -> bool:
@@ -146,7 +146,7 @@ def unfilled(value: Any) -> Any:
 
 def differing_texts(plain: Any, shown: Any) -> set[str]:
     """The texts that stand in one value and are masked in the other."""
-    found: set[str] = set()
+    texts: set[str] = set()
     pairs = [(plain, shown)]
     while pairs:
         one, other = pairs.pop()
@@ -155,10 +155,10 @@ def differing_texts(plain: Any, shown: Any) -> set[str]:
         elif isinstance(one, list) and isinstance(other, list):
             pairs += zip(one, other, strict=False)
         elif isinstance(other, str) and other != MASK:  # but for the password of an address
-            found.update(text for text in passwords_in(str(one)) if len(text) >= SHORTEST)
+            texts.update(text for text in passwords_in(str(one)) if len(text) >= SHORTEST)
         elif one != other:
-            found.update(text for text in _scalars(one) if len(text) >= SHORTEST)
-    return found
+            texts.update(text for text in _scalars(one) if len(text) >= SHORTEST)
+    return texts
 
 
 def scrubbed(text: str, secrets: set[str], limit: int) -> str:

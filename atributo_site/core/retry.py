@@ -36,12 +36,12 @@ def retry_busy(
         return operation()
     except (Error, DatabaseBusy) as error:
         deadline = begun + settings.ATRIBUTO.busy_timeout_ms / 1000
-        found = _root(error)
+        cause = _root(error)
     again = _Again(operation, using, repeatable, deadline, sleep, monotonic)
-    return again.after(found)
+    return again.after(cause)
 
 
-def surely(store: Callable[[], T], found: Callable[[], T | None], using: str = "default") -> T:
+def surely(store: Callable[[], T], find: Callable[[], T | None], using: str = "default") -> T:
     """Store exactly once what has a name of its own; the name makes a second one fail.
 
     After a lost answer it is stored again, unless it is `found` there.
@@ -54,11 +54,11 @@ def surely(store: Callable[[], T], found: Callable[[], T | None], using: str = "
         try:
             stored = store()
         except IntegrityError:
-            there = found() if tries > 1 else None
+            there = find() if tries > 1 else None
             if there is None:
                 raise
             return there
-        there = found() if tries > 1 and not stored else None
+        there = find() if tries > 1 and not stored else None
         return stored if there is None else there
 
     return retry_busy(attempt, using, repeatable=True)
@@ -109,8 +109,8 @@ class _Again(Generic[T]):
 
     def _tell_doubt(self, error: Exception) -> None:
         if self.in_doubt:
-            said = f"an answer of the database got lost; asked again, it says: {error}"
-            raise ConnectionLost(said, in_doubt=True) from error
+            sentence = f"an answer of the database got lost; asked again, it says: {error}"
+            raise ConnectionLost(sentence, in_doubt=True) from error
 
 
 def _root(error: Error | DatabaseBusy) -> Error | DatabaseBusy:

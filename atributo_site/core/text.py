@@ -19,11 +19,11 @@ def milliseconds(text: str) -> int | None:
     """None for a text that is no span; a number without a unit is none."""
     text, units = text.strip(), iter(UNITS)
     total = position = 0
-    while found := PART.match(text, position):
-        if found[2] not in units:  # which asks on behind the unit before: no unit stands twice
+    while part := PART.match(text, position):
+        if part[2] not in units:  # which asks on behind the unit before: no unit stands twice
             return None
-        total += int(found[1]) * UNITS[found[2]]
-        position = found.end()
+        total += int(part[1]) * UNITS[part[2]]
+        position = part.end()
     return total if position and position == len(text) else None
 
 

@@ -96,29 +96,29 @@ def summary() -> dict[str, Any]:
 
 def every_rule() -> list[dict[str, Any]]:
     """Each rule with its last look, the broken ones first."""
-    seen = RuleCheck.objects.in_bulk()
-    rules = [_shown(rule, seen.get(rule.name)) for rule in all_rules()]
+    checks = RuleCheck.objects.in_bulk()
+    rules = [_as_row(rule, checks.get(rule.name)) for rule in all_rules()]
     return sorted(rules, key=lambda rule: not rule["broken"])
 
 
-def _shown(rule: Rule, seen: RuleCheck | None) -> dict[str, Any]:
-    broken = seen.broken if seen else []
-    state, word = ("pending", "not looked at yet") if seen is None else ("ok", "holds")
+def _as_row(rule: Rule, check: RuleCheck | None) -> dict[str, Any]:
+    broken = check.broken if check else []
+    state, word = ("pending", "not looked at yet") if check is None else ("ok", "holds")
     return {
         "name": rule.name,
         "sentence": rule.sentence,
         "broken": broken,
         "state": "error" if broken else state,
         "word": "broken" if broken else word,
-        "checked_at": seen and seen.checked_at,
-        "took_ms": seen and seen.took_ms,
+        "checked_at": check and check.checked_at,
+        "took_ms": check and check.took_ms,
     }
 
 
 def _most_overdue() -> Rule:
-    seen = dict(RuleCheck.objects.values_list("name", "checked_at"))
-    never = [rule for rule in all_rules() if rule.name not in seen]
-    return never[0] if never else min(all_rules(), key=lambda rule: seen[rule.name])
+    checked_at = dict(RuleCheck.objects.values_list("name", "checked_at"))
+    never = [rule for rule in all_rules() if rule.name not in checked_at]
+    return never[0] if never else min(all_rules(), key=lambda rule: checked_at[rule.name])
 
 
 def _remember(rule: Rule, broken: list[str], took_ms: int, now: datetime) -> None:

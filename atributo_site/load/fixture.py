@@ -20,7 +20,7 @@ CHUNK = 1000
 
 
 @dataclass(frozen=True)
-class Ground:
+class LoadFixture:
     """Names that no other load test has."""
 
     name: str
@@ -31,9 +31,9 @@ class Ground:
 
 
 @contextmanager
-def ground() -> Iterator[Ground]:
+def load_fixture() -> Iterator[LoadFixture]:
     """Made at the beginning, removed at the end, whatever happens in between."""
-    made = Ground(PREFIX + secrets.token_hex(4))
+    made = LoadFixture(PREFIX + secrets.token_hex(4))
     try:
         _make(made)
         yield made
@@ -41,20 +41,20 @@ def ground() -> Iterator[Ground]:
         clear(made)
 
 
-def left_over() -> list[Ground]:
+def left_over() -> list[LoadFixture]:
     """What load tests left that were killed."""
     names = set(Queue.objects.filter(name__startswith=PREFIX).values_list("name", flat=True))
-    return [Ground(name) for name in sorted(names)]
+    return [LoadFixture(name) for name in sorted(names)]
 
 
-def clear(made: Ground) -> None:
+def clear(made: LoadFixture) -> None:
     """Remove every row of a load test, a bounded number at a time."""
     _clear_allocations(made.name)
     _clear_queue(made.name)
     _clear_documents(made)
 
 
-def _make(made: Ground) -> None:
+def _make(made: LoadFixture) -> None:
     """The queue is paused: the load is the pushing, no script is run.
 
     Own instances would be given keys that belong to others, so that they are made only where
@@ -84,7 +84,7 @@ def _clear_queue(name: str) -> None:
     Queue.objects.filter(name=name).delete()
 
 
-def _clear_documents(made: Ground) -> None:
+def _clear_documents(made: LoadFixture) -> None:
     for ids in _chunks(Transaction.objects.filter(owner=made.name)):
         Lock.objects.filter(transaction__in=ids).delete()
         JournalEntry.objects.filter(transaction__in=ids).delete()

@@ -70,17 +70,17 @@ def _frame(chart: Chart) -> str:
 
 
 def _grid(right: float, top: float) -> list[str]:
-    found = []
+    lines = []
     for number in range(TICKS + 1):
         share = number / TICKS
         x, y = _place((share * right, share * top), right, top)
-        found.append(
+        lines.append(
             f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="#e5e7eb"/>'
             f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{share * top:g}</text>'
             f'<text x="{x:.1f}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">'
             f"{share * right:g}</text>"
         )
-    return found
+    return lines
 
 
 def _line(number: int, name: str, line: list[Point], right: float, top: float) -> list[str]:
@@ -122,14 +122,14 @@ class Report:
         return [
             [
                 kind,
-                found["operations"],
-                found["per_second"],
-                found["p50_ms"],
-                found["p99_ms"],
-                found["refused"],
-                sum(found["errors"].values()),
+                row["operations"],
+                row["per_second"],
+                row["p50_ms"],
+                row["p99_ms"],
+                row["refused"],
+                sum(row["errors"].values()),
             ]
-            for kind, found in self.as_dict()["kinds"].items()
+            for kind, row in self.as_dict()["kinds"].items()
         ]
 
     def write(self, folder: Path) -> list[Path]:
@@ -145,8 +145,8 @@ class Report:
 
     def _rates(self) -> Chart:
         lines = {
-            kind: [(second + 1.0, float(n)) for second, n in enumerate(found["series"])]
-            for kind, found in self.as_dict()["kinds"].items()
+            kind: [(second + 1.0, float(n)) for second, n in enumerate(row["series"])]
+            for kind, row in self.as_dict()["kinds"].items()
         }
         return Chart("Operations in each second", "second", "operations", lines)
 

@@ -26,10 +26,10 @@ from atributo_site.models import TokenScope
 from atributo_site.rest.client_address import UNKNOWN, own_address
 from atributo_site.rest.throttling import Buckets
 
-Found = TypeVar("Found")
+Value = TypeVar("Value")
 
 
-class TokenCache(Generic[Found]):
+class TokenCache(Generic[Value]):
     """Remembers found values only, each for `seconds` from before its look-up began."""
 
     def __init__(
@@ -38,18 +38,18 @@ class TokenCache(Generic[Found]):
         self._seconds = seconds
         self._size = size
         self._monotonic = monotonic
-        self._kept: OrderedDict[str, tuple[float, Found]] = OrderedDict()
+        self._kept: OrderedDict[str, tuple[float, Value]] = OrderedDict()
         self._lock = Lock()
 
-    def find(self, digest: str, look_up: Callable[[], Found | None]) -> Found | None:
+    def find(self, digest: str, look_up: Callable[[], Value | None]) -> Value | None:
         started = self._monotonic()
-        until, found = self._kept.get(digest, (0.0, None))
-        if found is not None and started < until:
-            return found
-        found = look_up()
-        if found is not None:
-            self._keep(digest, started + self._seconds, found)
-        return found
+        until, value = self._kept.get(digest, (0.0, None))
+        if value is not None and started < until:
+            return value
+        value = look_up()
+        if value is not None:
+            self._keep(digest, started + self._seconds, value)
+        return value
 
     def forget(self, digest: str) -> None:
         with self._lock:
@@ -59,10 +59,10 @@ class TokenCache(Generic[Found]):
         with self._lock:
             self._kept.clear()
 
-    def _keep(self, digest: str, until: float, found: Found) -> None:
+    def _keep(self, digest: str, until: float, value: Value) -> None:
         with self._lock:
             self._kept.pop(digest, None)
-            self._kept[digest] = (until, found)
+            self._kept[digest] = (until, value)
             while len(self._kept) > self._size:
                 self._kept.popitem(last=False)
 

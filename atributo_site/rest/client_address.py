@@ -51,20 +51,20 @@ def _without_port(host: str) -> str:
 
 
 def _may_be_a_proxys(address: str) -> bool:
-    found = _read(address)
-    return found is not None and (found.is_loopback or _is_proxy(address))
+    parsed = _read(address)
+    return parsed is not None and (parsed.is_loopback or _is_proxy(address))
 
 
 def _is_proxy(address: str) -> bool:
-    found = _read(address)
+    parsed = _read(address)
     networks = map(ipaddress.ip_network, settings.ATRIBUTO.proxies)
-    return found is not None and any(found in network for network in networks)
+    return parsed is not None and any(parsed in network for network in networks)
 
 
 def _read(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     """::ffff:10.0.0.7 is 10.0.0.7; a socket has none, and a proxy may tell anything."""
     try:
-        found = ipaddress.ip_address(address)
+        parsed = ipaddress.ip_address(address)
     except ValueError:
         return None
-    return getattr(found, "ipv4_mapped", None) or found
+    return getattr(parsed, "ipv4_mapped", None) or parsed

@@ -47,14 +47,14 @@ def answered_once(
 ) -> HttpResponseBase:
     """The remembered answer, or that of `perform`, remembered unless it failed on our side."""
     ours = uuid.uuid4().hex
-    found = _claimed(request, ours)
-    if found is not None:
-        return _replayed(found)
+    kept = _claimed(request, ours)
+    if kept is not None:
+        return _replayed(kept)
     response = None
     try:
         response = _rendered(perform(request))
     finally:
-        _settle(request, ours, response)
+        _store_answer(request, ours, response)
     return response
 
 
@@ -117,7 +117,7 @@ def _taken_over(request: Request, key: str, fingerprint: str, ours: str) -> bool
     return rows.update(**fresh) == 1
 
 
-def _settle(request: Request, ours: str, response: HttpResponse | None) -> None:
+def _store_answer(request: Request, ours: str, response: HttpResponse | None) -> None:
     """Only while the row is still ours: `body` holds our mark until there is an answer."""
     rows = IdempotencyKey.objects.filter(user_id=_owner(request), status__isnull=True, body=ours)
     if response is None or (response.status_code >= 500 and not _is_in_doubt(response)):

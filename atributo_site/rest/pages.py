@@ -21,11 +21,11 @@ class CursorPages(CursorPagination):
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> Any:
         try:
-            found: Any = super().paginate_queryset(queryset, request, view)
+            page: Any = super().paginate_queryset(queryset, request, view)
         except (ValueError, DjangoValidationError, DataError) as error:
             raise WRONG_CURSOR from error  # a position that the key cannot have
         self.base_url = as_it_was_asked(self.base_url or "")
-        return found
+        return page
 
     def get_page_size(self, request: Request) -> int:
         text = request.query_params.get("limit", str(self.page_size))

@@ -90,12 +90,14 @@ class ForgivingEncoder(DjangoJSONEncoder):
 def handle(exc: Exception, context: dict[str, Any]) -> JsonResponse:
     """DRF's exception handler."""
     request = context.get("request")
-    found = described(exc)
+    answer = described(exc)
     if _is_in_doubt(exc) and getattr(request, "method", "") not in SAFE_METHODS:
-        found = Problem(503, "in_doubt", IN_DOUBT, {"in_doubt": True})
-    if found is None:
-        found = _unexpected(exc, getattr(request, "request_id", ""))
-    return problem(found.status, found.code, found.detail, headers=found.headers, **found.members)
+        answer = Problem(503, "in_doubt", IN_DOUBT, {"in_doubt": True})
+    if answer is None:
+        answer = _unexpected(exc, getattr(request, "request_id", ""))
+    return problem(
+        answer.status, answer.code, answer.detail, headers=answer.headers, **answer.members
+    )
 
 
 def described(exc: Exception) -> Problem | None:

@@ -11,7 +11,7 @@ from django.db import close_old_connections, connections
 
 from atributo_site.core.event_cursor import Mark, events_after, newest_mark
 from atributo_site.core.models import Event
-from atributo_site.serving.listener import Line, Listener, Round, Said
+from atributo_site.serving.listener import Line, Listener, Notice, Round
 
 PAUSE_SECONDS = 0.5
 SLOW_SECONDS = 5.0  # a round that takes longer is said to be degraded
@@ -100,7 +100,7 @@ class Broadcast:
             self._say_degraded("no answer")
         return await future
 
-    def _tell(self, item: Round | Said) -> None:
+    def _tell(self, item: Round | Notice) -> None:
         for listener in self._listeners:
             listener.put(item)
 
@@ -108,9 +108,9 @@ class Broadcast:
         if not self._degraded:
             log.warning("stream_degraded", why=why)
             self._degraded = True
-            self._tell(Said("degraded"))
+            self._tell(Notice("degraded"))
 
     def _say_healed(self) -> None:
         if self._degraded:
             self._degraded = False
-            self._tell(Said("healed"))
+            self._tell(Notice("healed"))

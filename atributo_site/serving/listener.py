@@ -31,7 +31,7 @@ class Round:
 
 
 @dataclass(frozen=True)
-class Said:
+class Notice:
     """degraded while the database cannot be read, healed once it can."""
 
     word: str
@@ -41,10 +41,10 @@ class Listener:
     """A bounded queue; `closed` says why nothing more will come."""
 
     def __init__(self) -> None:
-        self._queue: asyncio.Queue[Round | Said | None] = asyncio.Queue(MOST_WAITING)
+        self._queue: asyncio.Queue[Round | Notice | None] = asyncio.Queue(MOST_WAITING)
         self.closed = ""
 
-    def put(self, item: Round | Said) -> None:
+    def put(self, item: Round | Notice) -> None:
         try:
             self._queue.put_nowait(item)
         except asyncio.QueueFull:
@@ -55,7 +55,7 @@ class Listener:
         if not self._queue.full():
             self._queue.put_nowait(None)  # wakes whoever waits
 
-    async def next(self, seconds: float) -> Round | Said | None:
+    async def next(self, seconds: float) -> Round | Notice | None:
         """None when there was nothing for so long, or when it has been closed."""
         try:
             return await asyncio.wait_for(self._queue.get(), max(0.0, seconds))

@@ -10,7 +10,7 @@ from rest_framework.exceptions import APIException
 
 from atributo_site.serving import sse, stream_access
 from atributo_site.serving.asgi_types import Send, send_problem
-from atributo_site.serving.listener import Line, Listener, Round, Said
+from atributo_site.serving.listener import Line, Listener, Notice, Round
 from atributo_site.serving.stream_access import Missed, Reader
 
 RETRY_MS = 2000
@@ -73,7 +73,7 @@ class OpenStream:
             if isinstance(item, Round):
                 unsent = [line for line in item.lines if line.pk not in self._sent]
                 await self._write_lines(unsent, item.mark)
-            elif isinstance(item, Said):
+            elif isinstance(item, Notice):
                 await self._say(item.word, f"the database is {item.word}")
             elif not await self._beat():
                 return await self._farewell("bye")

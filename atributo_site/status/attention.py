@@ -23,7 +23,7 @@ OFTEN = 3  # restarts of one process that are worth a look
 
 def attention(snapshot: dict[str, Any]) -> list[dict[str, str]]:
     """Errors first, then warnings."""
-    found = [
+    items = [
         *_integrity(snapshot),
         *_redis(snapshot),
         *_clock(snapshot),
@@ -37,7 +37,7 @@ def attention(snapshot: dict[str, Any]) -> list[dict[str, str]]:
         *_pools(snapshot),
         *_restarts(snapshot),
     ]
-    return sorted(found, key=lambda item: item["level"] != "error")
+    return sorted(items, key=lambda item: item["level"] != "error")
 
 
 def _integrity(snapshot: dict[str, Any]) -> list[dict[str, str]]:
@@ -90,19 +90,19 @@ def _workers(snapshot: dict[str, Any]) -> list[dict[str, str]]:
     workers = [p for p in snapshot["processes"] if p["kind"] == "worker"]
     silent = [p["name"] for p in workers if p["state"] == "silent"]
     detail, command = "Its lease has run out.", "manage.py worker"
-    found = [
+    items = [
         _item("warning", f"Worker {name} is silent", detail, command, PROCESSES) for name in silent
     ]
     if not any(p["state"] == "running" for p in workers):
         detail = "Queued jobs wait until a worker runs."
-        found.append(_item("error", "No worker runs", detail, command, PROCESSES))
-    return found
+        items.append(_item("error", "No worker runs", detail, command, PROCESSES))
+    return items
 
 
 def _late_queues(snapshot: dict[str, Any]) -> list[dict[str, str]]:
     seen = snapshot.get("queues", {})
-    found = late_queues([*seen.get("queues", []), *seen.get("late_not_shown", [])])
-    return [_item("warning", *said) for said in found]
+    items = late_queues([*seen.get("queues", []), *seen.get("late_not_shown", [])])
+    return [_item("warning", *item) for item in items]
 
 
 def _failing(snapshot: dict[str, Any]) -> list[dict[str, str]]:
@@ -155,18 +155,18 @@ def _orphans(seen: dict[str, Any]) -> list[dict[str, str]]:
 
 
 def _instances(snapshot: dict[str, Any]) -> list[dict[str, str]]:
-    found = troubled_instances(snapshot.get("allocation", {}).get("troubled", []))
-    return [_item(*said) for said in found]
+    items = troubled_instances(snapshot.get("allocation", {}).get("troubled", []))
+    return [_item(*item) for item in items]
 
 
 def _pools(snapshot: dict[str, Any]) -> list[dict[str, str]]:
     seen = snapshot.get("pools", {})
-    found = [
+    items = [
         *troubled_names(seen.get("troubled", [])),
         *dead_backends(seen.get("dead_backends", [])),
         *refused_backends(seen.get("backends", {}).get("refused", 0)),
     ]
-    return [_item(*said) for said in found]
+    return [_item(*item) for item in items]
 
 
 def _restarts(snapshot: dict[str, Any]) -> list[dict[str, str]]:

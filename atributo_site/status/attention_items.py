@@ -56,12 +56,12 @@ def _more_workers(queue: dict[str, Any]) -> str:
     return f"manage.py queue create {quote(queue['name'])} --max-workers {most}"
 
 
-def _waiting(name: str, **shown: list[str]) -> str:
-    asked = {"state": "waiting", "q": written("queue", name), **shown}
+def _waiting(name: str, **filters: list[str]) -> str:
+    asked = {"state": "waiting", "q": written("queue", name), **filters}
     return f"/jobs/?{urlencode(asked, doseq=True)}"
 
 
-Said = tuple[str, str, str, str, str]
+Item = tuple[str, str, str, str, str]
 DETAILS = {
     "dead": "Its heartbeat has stopped. They wait until it comes back or a drain moves them.",
     "stuck": "No other instance has room for them. Make one available, or give one more room.",
@@ -74,7 +74,7 @@ COMMANDS = {
 }
 
 
-def troubled_instances(found: list[dict[str, Any]]) -> list[Said]:
+def troubled_instances(instances: list[dict[str, Any]]) -> list[Item]:
     """Level, title, detail, command and screen of each."""
     return [
         (
@@ -84,7 +84,7 @@ def troubled_instances(found: list[dict[str, Any]]) -> list[Said]:
             COMMANDS[each["trouble"]].format(id=quote(each["id"])),
             reverse("instance", args=[each["id"]]),
         )
-        for each in found
+        for each in instances
     ]
 
 
@@ -95,7 +95,7 @@ def _title(each: dict[str, Any]) -> str:
     return f"The drain of {each['id']} is {each['trouble']} with {jobs} left"
 
 
-def troubled_names(found: list[dict[str, Any]]) -> list[Said]:
+def troubled_names(names: list[dict[str, Any]]) -> list[Item]:
     """Level, title, detail, command and screen of each."""
     return [
         (
@@ -105,11 +105,11 @@ def troubled_names(found: list[dict[str, Any]]) -> list[Said]:
             f"manage.py pools show {quote(pool['name'])}",
             reverse("pool", args=[pool["name"]]),
         )
-        for pool in found
+        for pool in names
     ]
 
 
-def dead_backends(found: list[dict[str, Any]]) -> list[Said]:
+def dead_backends(domains: list[dict[str, Any]]) -> list[Item]:
     """One for each domain: an error where a pool has no other backend."""
     return [
         (
@@ -119,11 +119,11 @@ def dead_backends(found: list[dict[str, Any]]) -> list[Said]:
             "",
             reverse("pools-live"),
         )
-        for each in found
+        for each in domains
     ]
 
 
-def refused_backends(count: int) -> list[Said]:
+def refused_backends(count: int) -> list[Item]:
     if not count:
         return []
     title = pluralize(count, "backend is refused", "backends are refused")

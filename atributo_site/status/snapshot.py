@@ -14,8 +14,8 @@ from allocation.transactions.curator import status as transactions
 from allocation.transactions.curator.status import orphaned_locks
 from atributo_site.core.fencing import fenced
 from atributo_site.core.models import Event, Lease
-from atributo_site.curator.curation import ROLE as CURATOR
 from atributo_site.curator.integrity import summary as integrity
+from atributo_site.curator.leadership import ROLE as CURATOR
 from atributo_site.status.attention import attention
 from atributo_site.status.redis import redis_health
 from pools import snapshot as pools
@@ -28,7 +28,7 @@ NEWEST_EVENTS = 20
 
 def snapshot(now: datetime) -> dict[str, Any]:
     skew = (datetime.now(UTC) - now).total_seconds()  # `now` is the database's
-    found: dict[str, Any] = {
+    state: dict[str, Any] = {
         "now": now,
         "badge": settings.ATRIBUTO.badge or settings.ATRIBUTO.mode,
         "database": {"vendor": connection.vendor},
@@ -42,8 +42,8 @@ def snapshot(now: datetime) -> dict[str, Any]:
         "integrity": integrity(),
         "events": [_event(event) for event in Event.objects.newest_first()[:NEWEST_EVENTS]],
     }
-    found["attention"] = attention(found)
-    return found
+    state["attention"] = attention(state)
+    return state
 
 
 def present(now: datetime) -> dict[str, Any]:

@@ -50,14 +50,14 @@ def database_bytes() -> int:
 def _finished_jobs() -> Kept:
     ended = QueuedJob.objects.filter(ended_at__isnull=False)
     oldest = Subquery(ended.order_by("ended_at").values("ended_at")[:1])
-    found = (
+    extremes = (
         Queue.objects.existing()
         .annotate(first=oldest)
         .aggregate(least=Min("retention_days"), most=Max("retention_days"), oldest=Min("first"))
     )
-    days = _said_days(found["least"] or 0, found["most"] or 0)
+    days = _days_text(extremes["least"] or 0, extremes["most"] or 0)
     many = said_count(capped_count(ended))
-    return Kept("Finished jobs", days, "each queue", many, found["oldest"])
+    return Kept("Finished jobs", days, "each queue", many, extremes["oldest"])
 
 
 def _in_order(model: Any, moment: str, what: str, days: int, setting: str) -> Kept:
@@ -66,10 +66,10 @@ def _in_order(model: Any, moment: str, what: str, days: int, setting: str) -> Ke
     ends = model.objects.order_by("pk").annotate(last=newest).values_list("pk", "last", moment)
     first, last, oldest = ends.first() or (0, -1, None)
     said = f"about {last - first + 1:,}" if last > first else f"{last - first + 1}"
-    return Kept(what, _said_days(days, days), setting, said, oldest)
+    return Kept(what, _days_text(days, days), setting, said, oldest)
 
 
-def _said_days(least: int, most: int) -> str:
+def _days_text(least: int, most: int) -> str:
     if least == most:
         return pluralize(least, "day")
     return f"{least} to {most} days"

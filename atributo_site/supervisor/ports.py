@@ -32,13 +32,13 @@ def listen_or_offer(host: str, port: int, *, insist: bool) -> tuple[socket.socke
     try:
         return listen(host, port), ""
     except OSError as error:
-        found = _next_free(host, port) if error.errno == errno.EADDRINUSE else None
-        if found is None:
+        other = _next_free(host, port) if error.errno == errno.EADDRINUSE else None
+        if other is None:
             raise PortInUse(f"cannot listen on {host} port {port}: {error.strerror}.") from error
-        free = found.getsockname()[1]
+        free = other.getsockname()[1]
         if not insist:
-            return found, f"Port {port} is in use by another program; using {free} instead."
-        found.close()
+            return other, f"Port {port} is in use by another program; using {free} instead."
+        other.close()
         raise PortInUse(
             f"port {port} is in use by another program; {free} is free: ATRIBUTO_PORT={free}."
         ) from error

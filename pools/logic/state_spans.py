@@ -29,16 +29,16 @@ def stretches(
     start = now - span
     moments = [(max(start, born_at), before(changes, state)), *changes]
     ends = [*(at for at, _ in moments[1:]), now]
-    found = [
+    spans = [
         Stretch(word, (max(at, start) - start) / span, (end - max(at, start)) / span)
         for (at, word), end in zip(moments, ends, strict=True)
     ]
-    return [stretch for stretch in found if stretch.share > 0]
+    return [stretch for stretch in spans if stretch.share > 0]
 
 
-def share_of(found: Sequence[Stretch], state: str) -> float:
+def share_of(spans: Sequence[Stretch], state: str) -> float:
     """How much of the whole span it was in a state, from 0 to 1."""
-    return min(1.0, sum(stretch.share for stretch in found if stretch.state == state))
+    return min(1.0, sum(stretch.share for stretch in spans if stretch.state == state))
 
 
 def before(changes: Sequence[tuple[datetime, str]], state: str) -> str:

@@ -25,7 +25,7 @@ class BackendQuerySet(models.QuerySet["Backend"]):
     def gone(self) -> "BackendQuerySet":
         return self.filter(state=Backend.State.GONE)
 
-    def astray(self) -> "BackendQuerySet":
+    def revived(self) -> "BackendQuerySet":
         """Gone, yet the instance is available and nobody but DNS has decided so."""
         others = Backend.objects.filter(instance_id=OuterRef("instance_id"), state="present")
         available = Instance.objects.available().filter(source=Instance.Source.DNS)

@@ -27,7 +27,7 @@ def reports() -> list[PoolSnapshot]:
     return list(PoolSnapshot.objects.order_by("process")[:MOST_PROCESSES])
 
 
-def live_pools(found: list[PoolSnapshot], now: datetime) -> list[dict[str, Any]]:
+def live_pools(reports: list[PoolSnapshot], now: datetime) -> list[dict[str, Any]]:
     """Every pool of every process that has reported, with the age of the report."""
     return [
         {
@@ -38,15 +38,15 @@ def live_pools(found: list[PoolSnapshot], now: datetime) -> list[dict[str, Any]]
             "sums": dict(_sums(pool)),
             "slots": _slots(pool),
         }
-        for report in found
+        for report in reports
         for key, pool in _pools(report)
     ]
 
 
-def live_backends(found: list[PoolSnapshot]) -> dict[str, LiveBackend]:
+def live_backends(reports: list[PoolSnapshot]) -> dict[str, LiveBackend]:
     """Backend key → what the pools of all processes say of it."""
     live: dict[str, LiveBackend] = defaultdict(LiveBackend)
-    for report in found:
+    for report in reports:
         for _, pool in _pools(report):
             for key, states in pool.get("connections", {}).items():
                 live[key].connections.update(states)
@@ -55,10 +55,10 @@ def live_backends(found: list[PoolSnapshot]) -> dict[str, LiveBackend]:
     return dict(live)
 
 
-def dead_backends(found: list[PoolSnapshot]) -> list[dict[str, Any]]:
+def dead_backends(reports: list[PoolSnapshot]) -> list[dict[str, Any]]:
     """Domains whose pools take backends for dead, with what one of the processes says of one."""
     pools: dict[str, list[tuple[str, dict[str, Any]]]] = defaultdict(list)
-    for report in found:
+    for report in reports:
         for _, pool in _pools(report):
             pools[pool.get("options", {}).get("domain", "?")].append((report.process, pool))
     return [
@@ -73,22 +73,22 @@ def with_live(backends: Iterable[Any]) -> list[Any]:
     live = live_backends(list(PoolSnapshot.objects.fresh()[:MOST_PROCESSES]))
     rows = list(backends)
     for backend in rows:
-        found = live.get(backend.key, LiveBackend())
-        backend.connections, backend.why_dead = dict(found.connections), found.why_dead
+        view = live.get(backend.key, LiveBackend())
+        backend.connections, backend.why_dead = dict(view.connections), view.why_dead
     return rows
 
 
-def kang_snapshot(found: list[PoolSnapshot], now: datetime) -> dict[str, Any]:
+def kang_snapshot(reports: list[PoolSnapshot], now: datetime) -> dict[str, Any]:
     """One snapshot in the shape of kang; ids carry the process that they belong to."""
     joined: dict[str, Any] = {kind: {} for kind in TYPES}
-    for report in found:
+    for report in reports:
         for kind in joined:
             for key, value in report.body.get(kind, {}).items():
                 about = {"process": report.process, "age_seconds": age(report, now)}
                 joined[kind][f"{report.process}/{key}"] = {**value, **about}
     return {
         "service": {"name": SERVICE, "ident": "atributo", "version": VERSION},
-        "stats": {"processes": {report.process: age(report, now) for report in found}},
+        "stats": {"processes": {report.process: age(report, now) for report in reports}},
         "types": list(joined),
         **joined,
     }
@@ -103,11 +103,11 @@ def _pools(report: PoolSnapshot) -> list[tuple[str, dict[str, Any]]]:
     return [each for kind in ("pool", "set") for each in report.body.get(kind, {}).items()]
 
 
-def _dead_of(domain: str, found: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
-    pools = [pool for _, pool in found]
+def _dead_of(domain: str, reports: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
+    pools = [pool for _, pool in reports]
     dead = {key for pool in pools for key in pool.get("why_dead", {})}
     known = {key for pool in pools for key in pool.get("backends", {})}
-    process, pool = next(each for each in found if each[1].get("why_dead"))
+    process, pool = next(each for each in reports if each[1].get("why_dead"))
     key, why = next(iter(pool["why_dead"].items()))
     return {
         "domain": domain,

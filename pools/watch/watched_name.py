@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pools.address_policy import check_nameservers, default_nameservers, may_be_asked
-from pools.logic.backends import Backend as Found
+from pools.logic.backends import Backend as DnsBackend
 from pools.logic.dns.lookup import Step
 from pools.models import Backend, Pool
 from pools.net.dns.resolver import DNSResolver
@@ -20,7 +20,7 @@ class Reading:
     at: float
     began_at: float
     state: str
-    backends: Mapping[str, Found]
+    backends: Mapping[str, DnsBackend]
     error: str | None
     stale_since: float | None
     next_at: Mapping[str, float]
@@ -30,7 +30,7 @@ class Reading:
 class RememberingResolver(DNSResolver):
     """Begins with the backends that are known, so that a failure at the start removes none."""
 
-    def __init__(self, known: Mapping[str, Found], **options: Any) -> None:
+    def __init__(self, known: Mapping[str, DnsBackend], **options: Any) -> None:
         super().__init__(**options)
         self._machine.backends = dict(known)
 
@@ -43,12 +43,12 @@ class WatchedName:
         self.pool_id = pool.pk
         self.epoch = pool.epoch
         self.asked_at = pool.asked_at
-        self.doubted: frozenset[str] = frozenset()
+        self.unconfirmed: frozenset[str] = frozenset()
         self.readings: deque[Reading] = deque()
         self._read_at = float("-inf")
         self._gist: tuple[Any, ...] = ()
         self.resolver = RememberingResolver(
-            known={row.key: _found(row) for row in known},
+            known={row.key: _as_dns_backend(row) for row in known},
             domain=pool.domain,
             recovery=pool.recovery,
             service=pool.service,
@@ -65,7 +65,7 @@ class WatchedName:
 
     def has_news(self) -> bool:
         """Whether a reading differs from the last one that was written, or may settle a doubt."""
-        return bool(self.doubted) or any(_gist(each) != self._gist for each in self.readings)
+        return bool(self.unconfirmed) or any(_gist(each) != self._gist for each in self.readings)
 
     def written(self) -> None:
         """The oldest reading is stored."""
@@ -92,5 +92,5 @@ def _gist(reading: Reading) -> tuple[Any, ...]:
     return reading.state, reading.error, reading.stale_since, frozenset(reading.backends.values())
 
 
-def _found(row: Backend) -> Found:
-    return Found(row.name, row.address, row.port, row.key, row.priority, row.weight)
+def _as_dns_backend(row: Backend) -> DnsBackend:
+    return DnsBackend(row.name, row.address, row.port, row.key, row.priority, row.weight)

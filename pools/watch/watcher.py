@@ -130,22 +130,22 @@ class Watch:
     def _take_all(self, now: datetime, lease: HeldLease, until: float) -> int:
         """The oldest first, and nothing new once the time is over: the next sweep goes on."""
         clock = self._clock(now)
-        told = self._told()
+        names = self._with_readings()
         count = 0
-        while told:
-            batch = [told.popleft() for _ in range(min(BATCH, len(told)))]
+        while names:
+            batch = [names.popleft() for _ in range(min(BATCH, len(names)))]
             count += apply_readings(batch, clock, lease)
             if self.driver.now() > until:
                 break
         return count
 
-    def _told(self) -> deque[WatchedName]:
+    def _with_readings(self) -> deque[WatchedName]:
         """Whoever has something to tell, if one of them has news or waited long enough."""
-        told = [name for name in self.names.values() if name.readings]
-        told.sort(key=lambda name: name.readings[0].at)
+        names = [name for name in self.names.values() if name.readings]
+        names.sort(key=lambda name: name.readings[0].at)
         long_ago = self.driver.now() - self.gather_ms
-        is_due = any(name.has_news() or name.readings[0].at <= long_ago for name in told)
-        return deque(told if is_due else [])
+        is_due = any(name.has_news() or name.readings[0].at <= long_ago for name in names)
+        return deque(names if is_due else [])
 
     def _clock(self, now: datetime) -> Callable[[float], datetime | None]:
         """From the driver's milliseconds to moments of the database's clock."""

@@ -54,5 +54,5 @@ def within_period(rows: Any, since: datetime | None, until: datetime | None) -> 
 
 
 def _first_key(rows: Any, otherwise: int) -> int:
-    found = rows.values_list("pk", flat=True).first()
-    return otherwise if found is None else found
+    key = rows.values_list("pk", flat=True).first()
+    return otherwise if key is None else key

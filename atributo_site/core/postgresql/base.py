@@ -70,10 +70,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if self.connection is None:
             return ConnectionLost(f"the database cannot be reached: {error}", in_doubt=False)
         if not self.autocommit and not self._is_committing:
-            said = "the connection to the database was lost; nothing of the transaction is written"
-            return ConnectionLost(f"{said}: {error}", in_doubt=False)
-        said = "the connection to the database was lost before it answered"
-        return ConnectionLost(f"{said}; a write may have been done: {error}", in_doubt=True)
+            lost = "the connection to the database was lost; nothing of the transaction is written"
+            return ConnectionLost(f"{lost}: {error}", in_doubt=False)
+        lost = "the connection to the database was lost before it answered"
+        return ConnectionLost(f"{lost}; a write may have been done: {error}", in_doubt=True)
 
     def _commit(self) -> Any:
         self._is_committing = True

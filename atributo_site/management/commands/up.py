@@ -36,10 +36,10 @@ class Command(AtributoCommand):
     def perform(self, *, no_demo: bool, check: bool, **options: Any) -> None:
         env = settings.ATRIBUTO
         if env.worker_id != "auto":  # the second of its processes to make an id would be refused
-            said = (
+            reason = (
                 f"ATRIBUTO_WORKER_ID={env.worker_id} numbers one process, and this starts several"
             )
-            raise CommandError(f"{said}: leave it at auto.", returncode=EXIT_USAGE)
+            raise CommandError(f"{reason}: leave it at auto.", returncode=EXIT_USAGE)
         check_writable(settings.VAR_DIR)
         claim = Claim(settings.VAR_DIR)
         named = source_of("ATRIBUTO_PORT", os.environ, BASE_DIR / ".env") != "default"

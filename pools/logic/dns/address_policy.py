@@ -32,11 +32,11 @@ def parse_permit(text: str, default_port: int | None) -> Permit:
     bare = _network(text)
     if bare is not None:
         return Permit(bare, default_port)
-    found = PERMIT.match(text)
-    network = _network(found["v6"] or found["v4"]) if found else None
-    if found is None or network is None:
+    match = PERMIT.match(text)
+    network = _network(match["v6"] or match["v4"]) if match else None
+    if match is None or network is None:
         raise InvalidInput(f"not a network with or without a port: {text!r}")
-    return Permit(network, _port(found["port"], default_port, text))
+    return Permit(network, _port(match["port"], default_port, text))
 
 
 def is_permitted(address: str, port: int, permits: Iterable[Permit]) -> bool:

@@ -18,7 +18,7 @@ class Verdict:
 
 
 def judge(
-    present: Set[str], answer: Set[str], share: float, doubted: Set[str], is_answered: bool
+    present: Set[str], answer: Set[str], share: float, unconfirmed: Set[str], is_answered: bool
 ) -> Verdict:
     """New backends count at once; many that vanish together only if they were doubted before.
 
@@ -26,7 +26,7 @@ def judge(
     was answered, so that it may confirm.
     """
     missing = frozenset(present - answer)
-    confirmed = missing & doubted if is_answered else frozenset()
+    confirmed = missing & unconfirmed if is_answered else frozenset()
     rest = missing - confirmed
     if is_wide(rest, present, share):
         return Verdict(frozenset(answer - present), confirmed, rest)

@@ -44,13 +44,13 @@ class Target:
 
 def targets_of(records: Iterable[Record]) -> list[Target]:
     """One target per (name, port); the explicit «no such service» target is none."""
-    found: dict[tuple[str, int], Target] = {}
+    targets: dict[tuple[str, int], Target] = {}
     for record in records:
         srv = record.value
         if isinstance(srv, Srv) and fold(srv.target):
             target = Target(srv.target, srv.port, srv.priority, srv.weight)
-            found.setdefault(target.identity, target)
-    return list(found.values())
+            targets.setdefault(target.identity, target)
+    return list(targets.values())
 
 
 def carry_over(old: Iterable[Target], new: Iterable[Target]) -> None:

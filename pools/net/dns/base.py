@@ -45,8 +45,8 @@ class StaticIpResolver(Resolver):
         super().__init__()
         self._driver = driver or default_driver()
         self._state = "stopped"
-        found = [_backend(i, item, default_port) for i, item in enumerate(backends)]
-        self._backends = {backend.key: backend for backend in found}
+        parsed = [_backend(i, item, default_port) for i, item in enumerate(backends)]
+        self._backends = {backend.key: backend for backend in parsed}
 
     @property
     def state(self) -> str:

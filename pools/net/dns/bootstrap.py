@@ -67,9 +67,9 @@ class Bootstrap:
                 user.nameservers_missing(str(error or f"nobody behind {self._key[1]} may be asked"))
 
     def _servers(self) -> list[str]:
-        found = [server_text(backend) for backend in self._resolver.list().values()]
+        servers = [server_text(backend) for backend in self._resolver.list().values()]
         permits = self._key[2]
-        return [server for server in found if permits is None or permits(server)]
+        return [server for server in servers if permits is None or permits(server)]
 
 
 def server_text(backend: Backend) -> str:

@@ -82,9 +82,9 @@ def main(
 
 
 def parse(argv: Sequence[str]) -> Options:
-    found, inputs = gnu_getopt(list(argv), "fp:r:s:t:k:Sh", LONG)
+    flags, inputs = gnu_getopt(list(argv), "fp:r:s:t:k:Sh", LONG)
     options = Options(inputs)
-    for name, value in found:
+    for name, value in flags:
         _set(options, name, value)
     if not inputs:
         raise UsageError("a host name or address is missing")
@@ -120,10 +120,10 @@ def _port(text: str) -> int:
 
 
 def _timeout_ms(text: str) -> int:
-    found = TIMEOUT.match(text)
-    if found is None:
+    match = TIMEOUT.match(text)
+    if match is None:
         raise UsageError(f"bad timeout: {text}")
-    return int(found[1]) * UNITS[found[2]]
+    return int(match[1]) * UNITS[match[2]]
 
 
 def make_resolver(options: Options, more: Mapping[str, Any]) -> Resolver:

@@ -15,12 +15,12 @@ from pools.logic.errors import InvalidInput
 
 def nameservers_of(text: str) -> list[str]:
     """Addresses after the word `nameserver`; comments, options and search lists do not matter."""
-    found = []
+    servers = []
     for line in text.splitlines():
         words = line.replace(";", "#").partition("#")[0].split()
         if len(words) >= 2 and words[0] == "nameserver" and is_address(words[1]):
-            found.append(words[1])
-    return list(dict.fromkeys(found))
+            servers.append(words[1])
+    return list(dict.fromkeys(servers))
 
 
 RESOLV_CONF = Path("/etc/resolv.conf")

@@ -132,7 +132,7 @@ class DNSResolver(Resolver):
     def stale_since(self) -> float | None:
         """A moment of the driver's clock."""
         with self._lock:
-            return self._machine.known.stale_since()
+            return self._machine.records.stale_since()
 
     @property
     def counters(self) -> dict[str, int]:
@@ -151,8 +151,8 @@ class DNSResolver(Resolver):
     def next_at(self) -> dict[str, float]:
         """When each kind of record is asked for again, by the driver's clock."""
         with self._lock:
-            known = self._machine.known
-            times = {"srv": known.srv_at, "v6": known.next_at("AAAA"), "v4": known.next_at("A")}
+            cache = self._machine.records
+            times = {"srv": cache.srv_at, "v6": cache.next_at("AAAA"), "v4": cache.next_at("A")}
             return {**times, "wake": self._machine.wake_at}
 
     @property

@@ -109,10 +109,10 @@ class BaseClaim:
             raise self.error
         raise ClaimHandleMisusedError(f"a claim that is {self.state} has no connection")
 
-    def _misused(self, deed: str) -> None:
+    def _misused(self, action: str) -> None:
         if self.state == REVOKED:
             return
-        raise ClaimHandleMisusedError(f"a claim that is {self.state} can not be {deed}")
+        raise ClaimHandleMisusedError(f"a claim that is {self.state} can not be {action}")
 
     # -- called by the pool ------------------------------------------------------------------
 

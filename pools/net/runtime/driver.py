@@ -60,5 +60,5 @@ def shared(kind: Callable[[Driver], T], driver: Driver) -> T:
     with _lock:
         if kind not in driver.belongings:
             driver.belongings[kind] = kind(driver)  # type: ignore[index]
-        found: T = driver.belongings[kind]  # type: ignore[index]
-        return found
+        belonging: T = driver.belongings[kind]  # type: ignore[index]
+        return belonging

@@ -68,8 +68,8 @@ class PoolMonitor:
 
     def get(self, type: str, id: str) -> dict[str, Any]:
         with self._lock:
-            found = self._of(type)[id]
-        return _resolver(found) if type == "dns_res" else _pool(found)
+            subject = self._of(type)[id]
+        return _resolver(subject) if type == "dns_res" else _pool(subject)
 
     def pools(self) -> list["PoolShell"]:
         """Pools and sets of connections that live now."""
@@ -207,9 +207,9 @@ class KangServer:
 
 class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
-        found = answer(pool_monitor, self.path)
-        body = json.dumps(found if found is not None else {"error": "not found"}).encode()
-        self.send_response(404 if found is None else 200)
+        body_facts = answer(pool_monitor, self.path)
+        body = json.dumps(body_facts if body_facts is not None else {"error": "not found"}).encode()
+        self.send_response(404 if body_facts is None else 200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

@@ -13,7 +13,7 @@ MINUTE_MS = 60_000.0
 FAMILY_NAMES = {"AAAA": "IPv6 (AAAA)", "A": "IPv4 (A)"}
 
 
-class Knowledge:
+class RecordCache:
     """Takes the outcomes of one pass after the other; `settle` says what they come to."""
 
     def __init__(self, config: ResolverConfig) -> None:
@@ -135,16 +135,16 @@ class Knowledge:
 
     # -- the end of a pass -------------------------------------------------------------------
 
-    def settle(self, now: float) -> dict[str, Backend]:
+    def finish_pass(self, now: float) -> dict[str, Backend]:
         """Drop what was kept long enough and list the backends of the rest."""
         if self._fallback and any(a.values for a in self._fallback.families.values()):
             self.targets = [self._fallback]  # the service has really moved to the plain name
             self._srv_seen, self.srv_stale = False, None
         self._drop_what_is_over(now)
-        found = {b.key: b for target in self.targets for b in target.backends()}
-        if found:
+        backends = {b.key: b for target in self.targets for b in target.backends()}
+        if backends:
             self.stale = None
-        return found
+        return backends
 
     def may_empty(self, now: float) -> bool:
         """Nothing was found: has what is announced been kept long enough?

@@ -1,4 +1,4 @@
-"""Curation: of any number of curators one is active, and only that one repairs."""
+"""Leadership: of any number of curators one is active, and only that one repairs."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ from atributo_site.core.loops import Repair, Step
 ROLE = "curator"
 
 
-class Curation:
+class Leadership:
     """`heartbeat` seeks or keeps the lease; the repairs run only while it is held."""
 
     def __init__(self, name: str, repairs: Sequence[Repair]) -> None:
