@@ -22,7 +22,7 @@ from queues.worker.child import Printed
 from queues.worker.child_process import Workhorse
 from queues.worker.noted import Noted
 from queues.worker.protocol import ChildGone
-from tests.queues.worker.test_workhorse import messages, work
+from tests.queues.worker.child_calls import messages, work
 from tests.servers.process import has_ended
 
 SECRET = "canary-of-the-site"
@@ -244,8 +244,8 @@ def test_a_daemon_ends_with_its_worker(tmp_path, wait_until):
     file = tmp_path / "pid"
     code = (
         "import django; django.setup()\n"
-        "from queues.workhorse import Workhorse\n"
-        "from tests.queues.test_isolation import *\n"
+        "from queues.worker.child_process import Workhorse\n"
+        "from tests.queues.worker.test_isolation import *\n"
         "horse = Workhorse(512)\n"
         f"horse.give([work(leaves_a_daemon_for_long, {str(file)!r})], 0.0)\n"
         "time.sleep(600)"
