@@ -1,4 +1,4 @@
-"""Settings that are fine alone and cannot work together, each with the sentence that says so."""
+"""Find settings that are valid alone and cannot work together; each gets a sentence."""
 
 from atributo_site.config.environment import Environment
 

@@ -1,7 +1,4 @@
-"""The settings as people see them: each with its value and its source, without secrets.
-
-What runs here, as a report of a bug needs it.
-"""
+"""Describe the settings without their secrets, and the versions of what runs here."""
 
 import os
 import platform
@@ -21,7 +18,7 @@ HIDDEN = "•••"
 
 
 def described_settings() -> list[dict[str, Any]]:
-    """Every setting with its value and where that comes from; secrets stay hidden."""
+    """Return every setting with its value and its source; secrets stay hidden."""
     from_file = with_env_file({}, BASE_DIR / ".env")
     return [
         {
@@ -54,7 +51,7 @@ UNKNOWN = "unknown"
 
 
 def versions(has_database: bool, redis_version: str) -> dict[str, str]:
-    """Name → version; a server that does not answer is unknown."""
+    """Return name → version; a server that does not answer has the version "unknown"."""
     return {
         "Atributo": atributo_version(),
         "Python": platform.python_version(),
@@ -66,7 +63,7 @@ def versions(has_database: bool, redis_version: str) -> dict[str, str]:
 
 @cache
 def atributo_version() -> str:
-    """Where the project keeps it: it runs from its folder and is never installed."""
+    """Read the version from the project's file: the project is never installed as a package."""
     try:
         project = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())
     except OSError:
@@ -80,5 +77,5 @@ def _database_version(has_database: bool) -> dict[str, str]:
     if not has_database:
         return {"PostgreSQL": UNKNOWN}
     connection.ensure_connection()
-    version = connection.connection.info.parameter_status("server_version")  # without a query
+    version = connection.connection.info.parameter_status("server_version")  # sends no query
     return {"PostgreSQL": version or UNKNOWN}

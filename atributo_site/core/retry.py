@@ -1,4 +1,4 @@
-"""A database that is busy or away is tried again, a few times and inside a deadline."""
+"""Try a database that is busy or away again, a few times and within a deadline."""
 
 import random
 import time
@@ -26,10 +26,10 @@ def retry_busy(
     sleep: Callable[[float], None] = time.sleep,
     monotonic: Callable[[], float] = time.monotonic,
 ) -> T:
-    """The operation's answer, DatabaseBusy or ConnectionLost. In a transaction it is tried once.
+    """Return the operation's answer, or raise DatabaseBusy or ConnectionLost.
 
-    An operation whose answer got lost is done again only if it is `repeatable`: done twice it
-    leaves and answers the same as done once.
+    Inside a transaction it is tried once. An operation whose answer got lost is repeated only if it
+    is `repeatable`: done twice it leaves and answers the same as done once.
     """
     begun = monotonic()
     try:
@@ -42,9 +42,9 @@ def retry_busy(
 
 
 def surely(store: Callable[[], T], find: Callable[[], T | None], using: str = "default") -> T:
-    """Store exactly once what has a name of its own; the name makes a second one fail.
+    """Store exactly once what has a unique name, which makes a second insert fail.
 
-    After a lost answer it is stored again, unless it is `found` there.
+    After a lost answer it is stored again, unless `find` returns it.
     """
     tries = 0
 
@@ -66,7 +66,7 @@ def surely(store: Callable[[], T], find: Callable[[], T | None], using: str = "d
 
 @dataclass
 class _Again(Generic[T]):
-    """The tries after the first."""
+    """Make the tries after the first."""
 
     operation: Callable[[], T]
     using: str
@@ -88,7 +88,7 @@ class _Again(Generic[T]):
                 return self.operation()
             except (Error, DatabaseBusy) as next_error:
                 error = _root(next_error)
-            except AtributoError as refusal:  # perhaps owed to what was done the first time
+            except AtributoError as refusal:  # perhaps caused by what the first try did
                 self._tell_doubt(refusal)
                 raise
         self._tell_doubt(error)
@@ -99,7 +99,7 @@ class _Again(Generic[T]):
         raise busy from error
 
     def _look_at(self, error: Error | DatabaseBusy) -> None:
-        """Raise what cannot be helped by another try."""
+        """Raise what another try cannot help."""
         if isinstance(error, ConnectionLost):
             self.in_doubt |= error.in_doubt
             if error.in_doubt and not self.repeatable:
@@ -114,14 +114,14 @@ class _Again(Generic[T]):
 
 
 def _root(error: Error | DatabaseBusy) -> Error | DatabaseBusy:
-    """What was given up inside a transaction may be tried again from outside of it."""
+    """Return the cause: what failed inside a transaction may be tried again from outside."""
     cause = error.__cause__
     given_up = isinstance(error, DatabaseBusy) and error.inside_transaction
     return cause if given_up and isinstance(cause, Error) else error
 
 
 def is_busy(error: BaseException) -> bool:
-    """Whether the same call may succeed in a moment."""
+    """Return whether the same call may succeed in a moment."""
     cause = error.__cause__ or error
     if isinstance(cause, psycopg.Error):
         return cause.sqlstate in BUSY_STATES
@@ -129,5 +129,5 @@ def is_busy(error: BaseException) -> bool:
 
 
 def refuses_to_write(error: BaseException) -> bool:
-    """PostgreSQL as a standby, after a fail-over: it answers, so nothing else would notice."""
+    """Recognise a PostgreSQL standby after a fail-over: it answers, but it cannot write."""
     return isinstance(error.__cause__ or error, psycopg.errors.ReadOnlySqlTransaction)

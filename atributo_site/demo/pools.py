@@ -1,4 +1,4 @@
-"""A name of three backends, one of which comes and goes. It is not watched: there is no DNS."""
+"""A name with three backends, one of which comes and goes; it is not watched, as it has no DNS."""
 
 from django.db.transaction import atomic
 

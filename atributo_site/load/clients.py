@@ -1,7 +1,4 @@
-"""Press: clients in threads that do one kind of thing until the time is over.
-
-What the clients of a load test do, over and over: one function per kind.
-"""
+"""Run clients in threads; each repeats one kind of action until the time is over."""
 
 import random
 import time
@@ -27,20 +24,20 @@ SCRIPT = {"mount": "/load-test", "name": "nothing"}
 
 
 def pushing(fixture: LoadFixture, client: int) -> Action:
-    """One job into the own queue."""
+    """Push one job into the queue of the load test."""
     queue = queues.get(fixture.name)
     return lambda: queue.push(SCRIPT, {"client": client})
 
 
 def allocating(fixture: LoadFixture, client: int) -> Action:
-    """A key that was never seen before."""
+    """Allocate a key that was never seen before."""
     allocator = Atributo()
     numbers = count()
     return lambda: allocator.allocate(f"{fixture.name}/{client}/{next(numbers)}")
 
 
 def transacting(fixture: LoadFixture, client: int) -> Action:
-    """Two keys written as one; clients rarely meet on a key."""
+    """Write two keys in one transaction; clients rarely meet on a key."""
     documents = Client()
 
     def change() -> None:
@@ -62,7 +59,7 @@ MOST_OPERATIONS = 100_000  # of each kind: what is made must be removed again
 
 
 def apply_load(kind: str, fixture: LoadFixture, clients: int, seconds: float) -> Sample:
-    """What all the clients together did."""
+    """Return what all clients did together."""
     begun = time.monotonic()
     work = partial(_client, kind, fixture, begun, seconds, MOST_OPERATIONS // clients)
     with ThreadPoolExecutor(clients) as pool:
@@ -97,7 +94,7 @@ def _do(action: Action, sample: Sample, begun: float) -> None:
 
 
 def _count(error: Exception, sample: Sample) -> None:
-    """A key that another client holds is refused as it should be: that is no error."""
+    """Count an error; a key that another client holds is refused, which is no error."""
     if getattr(error, "status_code", None) == CollectionKeyIsLocked.status_code:
         sample.refused += 1
     else:

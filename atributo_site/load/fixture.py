@@ -1,4 +1,4 @@
-"""The ground of a load test: its own queue, collection and, where there is none, instances."""
+"""The queue, the collection and the instances of one load test."""
 
 import secrets
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ CHUNK = 1000
 
 @dataclass(frozen=True)
 class LoadFixture:
-    """Names that no other load test has."""
+    """Use names that no other load test has."""
 
     name: str
 
@@ -32,7 +32,7 @@ class LoadFixture:
 
 @contextmanager
 def load_fixture() -> Iterator[LoadFixture]:
-    """Made at the beginning, removed at the end, whatever happens in between."""
+    """Make the rows at the beginning and remove them at the end, whatever happens in between."""
     made = LoadFixture(PREFIX + secrets.token_hex(4))
     try:
         _make(made)
@@ -42,7 +42,7 @@ def load_fixture() -> Iterator[LoadFixture]:
 
 
 def left_over() -> list[LoadFixture]:
-    """What load tests left that were killed."""
+    """Find what killed load tests left behind."""
     names = set(Queue.objects.filter(name__startswith=PREFIX).values_list("name", flat=True))
     return [LoadFixture(name) for name in sorted(names)]
 
@@ -55,10 +55,10 @@ def clear(made: LoadFixture) -> None:
 
 
 def _make(made: LoadFixture) -> None:
-    """The queue is paused: the load is the pushing, no script is run.
+    """Pause the queue: the load is the pushing, no script is run.
 
-    Own instances would be given keys that belong to others, so that they are made only where
-    nothing is available.
+    Instances of the load test would be given keys of others, so they are made only where none is
+    available.
     """
     queues.create(made.name)
     queues.pause(made.name)
@@ -99,6 +99,6 @@ def _delete(rows: Any) -> None:
 
 
 def _chunks(rows: Any) -> Iterator[list[Any]]:
-    """Ids of rows that are gone before the next are asked for."""
+    """Yield ids of rows; the caller removes them before it asks for the next."""
     while ids := list(rows.order_by("pk").values_list("pk", flat=True)[:CHUNK]):
         yield ids

@@ -1,7 +1,4 @@
-"""The report of a load test: figures as JSON, charts as SVG.
-
-A line chart as SVG text: axes, a grid, one line per series, a legend.
-"""
+"""Write the report of a load test: figures as JSON, line charts as SVG."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -28,7 +25,7 @@ class Chart:
 
 
 def drawn(chart: Chart) -> str:
-    """A whole SVG document."""
+    """Return a whole SVG document."""
     points = [point for line in chart.series.values() for point in line] or [(0.0, 0.0)]
     right = nice(max(x for x, _ in points))
     top = nice(max(y for _, y in points))
@@ -39,7 +36,7 @@ def drawn(chart: Chart) -> str:
 
 
 def nice(value: float) -> float:
-    """The end of an axis: the next round number."""
+    """Return the next round number, where the axis ends."""
     if value <= 0:
         return 1.0
     size = 1.0
@@ -118,7 +115,7 @@ class Report:
         }
 
     def rows(self) -> list[list[Any]]:
-        """A line per kind for people."""
+        """Return one row for each kind, for people."""
         return [
             [
                 kind,

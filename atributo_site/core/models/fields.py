@@ -1,7 +1,4 @@
-"""The type of job ids and instance ids.
-
-The part of a key where a time is: ids grow with it, but for a clock that steps.
-"""
+"""The type of job ids and instance ids, and the range of keys that belongs to a period."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,7 +10,7 @@ from atributo_site.core.ids import LONGEST
 
 
 class IdField(models.CharField):
-    """Text that both databases order by code point, as Python does.
+    """Store text that both databases order by code point, as Python does.
 
     PostgreSQL would otherwise order by its locale, and Django would add a second index for
     prefixes, which this collation does not need.
@@ -38,11 +35,11 @@ class IdField(models.CharField):
 
 
 LARGEST_KEY = 2**63 - 1
-STEP = timedelta(hours=1)  # that the database's clock may go back without hiding a row
+STEP = timedelta(hours=1)  # so far the database's clock may go back without hiding a row
 
 
 def within_period(rows: Any, since: datetime | None, until: datetime | None) -> Any:
-    """Of rows that are only ever added, with an index of when: `at`."""
+    """Narrow the keys of rows that are only ever added and that have an index on `at`."""
     every = rows.model._default_manager.using(rows.db)
     if since is not None:
         before = every.filter(at__lt=since - STEP).order_by("-at", "-pk")

@@ -1,4 +1,4 @@
-"""`manage.py load_test`: pushes, allocations and transactions on this installation, measured."""
+"""Measure pushes, allocations and transactions on this installation."""
 
 from pathlib import Path
 from typing import Any
@@ -74,7 +74,7 @@ def _check(options: dict[str, Any]) -> None:
 
 
 def _make_folder(path: Path) -> None:
-    """Before the load: nobody wants to repeat it because there was no place for its report."""
+    """Make the folder before the load, so that no run is lost for want of a place."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

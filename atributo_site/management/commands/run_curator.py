@@ -1,4 +1,4 @@
-"""The curator: repairs what a crash left behind, one active of any number."""
+"""Run the curator, which repairs what a crash left behind; one of any number is active."""
 
 from typing import Any
 

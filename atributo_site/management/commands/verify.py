@@ -1,4 +1,4 @@
-"""Check the invariants on this installation, once or again and again."""
+"""Check the rules on this installation, once or again and again."""
 
 import re
 import sys
@@ -45,7 +45,7 @@ class Command(AtributoCommand):
         self.table(["rule", "what must hold"], [[r.name, r.sentence] for r in rules])
 
     def _watch(self, rules: list[Rule], every: float, rounds: int | None, as_json: bool) -> None:
-        """Print the first look and then every change; the exit code remembers a broken rule."""
+        """Print the first result and then every change; the exit code remembers a broken rule."""
         last: Broken | None = None
         ever_broken, looks = False, 0
         try:
