@@ -28,7 +28,7 @@ def tell() -> None:
 
 
 def _order(client: Client, number: int, item: str, customer: str) -> Transaction:
-    """Take an item from stock in a transaction that is left open, so that its keys stay locked."""
+    """Make an order and take its item from stock; the keys are locked until the caller ends it."""
     txn = Transaction(client, owner="checkout-1")
     lines = [{"item": item, "count": 1}]
     txn.put("orders", str(number), {"customer": customer, "lines": lines}, ref=False)

@@ -29,7 +29,7 @@ def tell() -> None:
 
 
 def minutes_until(now: datetime) -> list[datetime]:
-    """Yield every minute of about two hours, and every quarter of an hour before them.
+    """Return every minute of about two hours, and every quarter of an hour before them.
 
     The current minute is left to the jobs of the demo itself.
     """

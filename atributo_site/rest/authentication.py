@@ -1,6 +1,6 @@
-"""Who sends a request: the owner of a bearer token, or the person of a session.
+"""Find out who sends a request: the owner of a bearer token, or the person of a session.
 
-Tokens looked up a moment ago, so that a busy client costs one look-up per five seconds.
+A token that was looked up a moment ago is remembered for five seconds.
 """
 
 import copy
@@ -30,7 +30,7 @@ Value = TypeVar("Value")
 
 
 class TokenCache(Generic[Value]):
-    """Remembers found values only, each for `seconds` from before its look-up began."""
+    """Remember values that were found, each for `seconds` from before its look-up began."""
 
     def __init__(
         self, seconds: float, size: int, monotonic: Callable[[], float] = time.monotonic
@@ -70,14 +70,14 @@ class TokenCache(Generic[Value]):
 REMEMBERED_SECONDS = 5.0
 USED_SECONDS = 60
 LONGEST_TOKEN = 256  # characters
-WRONG_TOKENS_PER_HOUR = 20  # by address; a right token is never held back by wrong ones
+WRONG_TOKENS_PER_HOUR = 20  # by address; wrong tokens never hold back a right one
 
 known_tokens: TokenCache[TokenScope] = TokenCache(REMEMBERED_SECONDS, size=10_000)
 wrong_tokens = Buckets()
 
 
 class TokenAuthentication(authentication.BaseAuthentication):
-    """`Authorization: Bearer …`; only the token's hash is stored, and it is never logged."""
+    """Authenticate `Authorization: Bearer …`; the token is stored as a hash and never logged."""
 
     challenge = 'Bearer realm="api"'
 
@@ -96,7 +96,7 @@ class TokenAuthentication(authentication.BaseAuthentication):
 
 
 class SessionAuthentication(authentication.SessionAuthentication):
-    """The log-in of the browser; a request that changes something needs its CSRF token."""
+    """Use the browser's log-in; a request that changes something needs its CSRF token."""
 
     def enforce_csrf(self, request: Any) -> None:
         try:
@@ -106,12 +106,12 @@ class SessionAuthentication(authentication.SessionAuthentication):
 
 
 def caller_of(request: Request) -> str:
-    """Who sends this request, as a name that no other caller has: a token, or a log-in's user."""
+    """Name the sender of this request as no other caller is named: by its token or its user."""
     return f"token:{request.auth.pk}" if request.auth else f"user:{request.user.pk}"
 
 
 def scope_of(token: str) -> TokenScope | None:
-    """The scope, token and owner of a token that may be used now."""
+    """Return the scope, with token and owner, of a token that may be used now."""
     if not token or len(token) > LONGEST_TOKEN or not token.isascii():
         return None
     digest = hash_token(token)
@@ -132,15 +132,15 @@ def _look_up(digest: str) -> TokenScope | None:
 
 
 def _note_use(scope: TokenScope) -> None:
-    """At most one write a minute, whatever the traffic."""
+    """Store the moment of use at most once a minute, whatever the traffic."""
     unused = Q(last_used_at__isnull=True) | Q(last_used_at__lt=from_now(-USED_SECONDS))
     stale = TokenScope.objects.filter(unused, pk=scope.pk)
-    if stale.exists():  # on SQLite even an UPDATE that finds nothing waits for other writers
+    if stale.exists():  # on SQLite even an UPDATE that changes no row waits for other writers
         stale.update(last_used_at=Now())
 
 
 def _count_wrong_token(request: Request, token: str) -> None:
-    """By address; where others may have the same one, by the token itself."""
+    """Count by address, or by the token itself where others may share the address."""
     address = own_address(request)
     key = sha256(token.encode()).hexdigest() if address == UNKNOWN else address
     wait = wrong_tokens.wait(key, WRONG_TOKENS_PER_HOUR, per_seconds=3600)

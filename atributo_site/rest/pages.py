@@ -1,4 +1,4 @@
-"""Pages by key: page a million costs as much as page one."""
+"""Page by key, so that page one million costs as much as page one."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ class CursorPages(CursorPagination):
         return int(text)
 
     def get_ordering(self, request: Request, queryset: Any, view: Any) -> tuple[str, ...]:
-        """The view's `ordering`: a unique key, or one that ends with it."""
+        """Return the view's `ordering`, which must be a unique key or end with one."""
         ordering = getattr(view, "ordering", None) or self.ordering
         return (ordering,) if isinstance(ordering, str) else tuple(ordering)
 

@@ -1,4 +1,4 @@
-"""JSON that means one thing only: anything doubtful is refused with the reason."""
+"""Read JSON strictly: refuse what is ambiguous, and say why."""
 
 import codecs
 import json
@@ -99,7 +99,7 @@ def _finite(digits: str) -> float:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Every string and name of a value; refuses one that is nested too deep."""
+    """Yield every string and name of a value; refuse a value that is nested too deep."""
     level = [value]
     for _ in range(DEEPEST + 1):
         yield from (item for item in level if isinstance(item, str))

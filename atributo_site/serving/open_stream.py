@@ -1,4 +1,4 @@
-"""One open event stream, from its first line to its farewell."""
+"""Serve one open event stream, from its first line to its farewell."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ class OpenStream:
         self._listener = listener
         self._send = send
         self._threads = threads
-        self._sent: frozenset[int] = frozenset()  # what the catching up sent comes again
+        self._sent: frozenset[int] = frozenset()  # lines sent while catching up come again
         self._mark = ""
         self._loop = asyncio.get_running_loop()
         self._check_at = self._loop.time() + CHECK_SECONDS
@@ -50,7 +50,7 @@ class OpenStream:
             await self._catch_up(missed)
             await self._follow()
         except TimeoutError:
-            return  # without the end of the answer: the server closes the connection
+            return  # the answer has no end: the server closes the connection
         await self._send({"type": "http.response.body"})
 
     async def _missed(self) -> Missed:
@@ -82,7 +82,7 @@ class OpenStream:
         return min(HEARTBEAT_SECONDS, self._check_at - self._loop.time())
 
     async def _write_lines(self, lines: list[Line] | tuple[Line, ...], mark: str) -> None:
-        """The last line carries the mark: whoever got fewer gets all of them again."""
+        """Put the mark on the last line: a client that got fewer gets all of them again."""
         wanted = [line.text for line in lines if sse.concerns(self._admitted.topics, line.subject)]
         frames = [sse.frame(text) for text in wanted[:-1]]
         frames += [sse.frame(text, mark=mark) for text in wanted[-1:]]
@@ -91,7 +91,7 @@ class OpenStream:
             await self._write(b"".join(frames))
 
     async def _beat(self) -> bool:
-        """Show that the connection lives; False when its user may not listen any more."""
+        """Show that the connection lives; return False if its user may not listen any more."""
         await self._write(sse.moved(self._mark) if self._mark else sse.HEARTBEAT)
         self._mark = ""
         if self._loop.time() < self._check_at:

@@ -1,4 +1,4 @@
-"""What an operator should look at first: pure, from the snapshot alone."""
+"""List what an operator should look at first, computed from the snapshot alone."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -16,13 +16,13 @@ from atributo_site.status.attention_items import (
 from atributo_site.web.format import roughly
 
 LARGEST_SKEW_SECONDS = 2.0  # between the web server's clock and the database's
-MOST_AHEAD_SECONDS = 1000.0  # that the mark of job ids may be after one batch of the largest size
+MOST_AHEAD_SECONDS = 1000.0  # so far one batch of the largest size may move the mark of job ids
 PROCESSES = "/system/processes/"
 OFTEN = 3  # restarts of one process that are worth a look
 
 
 def attention(snapshot: dict[str, Any]) -> list[dict[str, str]]:
-    """Errors first, then warnings."""
+    """Return errors first, then warnings."""
     items = [
         *_integrity(snapshot),
         *_redis(snapshot),
@@ -137,7 +137,7 @@ def _stuck(seen: dict[str, Any]) -> list[dict[str, str]]:
 
 
 def _overdue(seen: dict[str, Any], curator: dict[str, Any]) -> list[dict[str, str]]:
-    """A moment after its time is over one is overdue; without a curator it stays so."""
+    """Report overdue transactions only without a curator, which would roll them back at once."""
     if not seen.get("overdue") or curator["active"]:
         return []
     title = pluralize(seen["overdue"], "transaction is overdue", "transactions are overdue")

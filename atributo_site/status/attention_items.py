@@ -1,9 +1,4 @@
-"""Queues that somebody should look at, with what is said of each: pure, from the snapshot.
-
-Instances that somebody should look at, with what is said of each: pure, from the snapshot.
-
-Names and backends that somebody should look at, with what is said of each: pure.
-"""
+"""Describe queues, instances and watched names that need attention, from the snapshot alone."""
 
 from shlex import quote
 from typing import Any
@@ -21,7 +16,7 @@ STICKY_COLUMNS = ["state", "script", "sticky", "instance", "when"]
 
 
 def late_queues(queues: list[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
-    """Title, detail, command and screen of each."""
+    """Return title, detail, command and screen of each."""
     return [
         _said(queue)
         for queue in queues
@@ -49,7 +44,7 @@ def _since(queue: dict[str, Any]) -> str:
 
 
 def _more_workers(queue: dict[str, Any]) -> str:
-    """Where every slot is held another worker would not help."""
+    """Suggest more slots where every slot is held: another worker would not help."""
     if queue["running"] < queue["max_workers"]:
         return "manage.py worker"
     most = min(queue["max_workers"] + 1, MOST_WORKERS)
@@ -75,7 +70,7 @@ COMMANDS = {
 
 
 def troubled_instances(instances: list[dict[str, Any]]) -> list[Item]:
-    """Level, title, detail, command and screen of each."""
+    """Return level, title, detail, command and screen of each."""
     return [
         (
             "error" if each["trouble"] == "dead" else "warning",
@@ -96,7 +91,7 @@ def _title(each: dict[str, Any]) -> str:
 
 
 def troubled_names(names: list[dict[str, Any]]) -> list[Item]:
-    """Level, title, detail, command and screen of each."""
+    """Return level, title, detail, command and screen of each."""
     return [
         (
             "error" if pool["state"] == "failed" else "warning",
@@ -110,7 +105,7 @@ def troubled_names(names: list[dict[str, Any]]) -> list[Item]:
 
 
 def dead_backends(domains: list[dict[str, Any]]) -> list[Item]:
-    """One for each domain: an error where a pool has no other backend."""
+    """Return one item for each domain: an error where a pool has no other backend."""
     return [
         (
             "error" if each["failed"] else "warning",

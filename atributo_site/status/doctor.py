@@ -1,4 +1,4 @@
-"""Examine an installation: each finding says what is so, how grave it is and how to mend it."""
+"""Examine an installation: each finding says what is wrong, how grave it is and how to mend it."""
 
 import os
 import socket
@@ -43,7 +43,7 @@ class Finding:
 
 
 def examine() -> list[Finding]:
-    """Everything that can be examined; without a database the rest would only repeat that."""
+    """Examine everything; without a database the rest would only repeat that."""
     database = _database()
     findings = [*_configuration(), database]
     if database.level == "ok":
@@ -75,7 +75,7 @@ def _configuration() -> list[Finding]:
 
 
 def _unknown_variables() -> list[Finding]:
-    """A name that was mistyped would otherwise change nothing, and nobody would know why."""
+    """Report mistyped names, which would otherwise silently change nothing."""
     if settings.ATRIBUTO.mode == "test":  # tests have more of them
         return []
     given = with_env_file(os.environ, ENV_FILE)
@@ -160,7 +160,7 @@ def _clock() -> Finding:
 
 
 def _job_ids(numbers: dict[str, float]) -> Finding:
-    """The mark of a number is stored, so that a clock that went back shows."""
+    """Compare the clock with the stored marks of job ids: one that went back shows there."""
     seconds = numbers["id_numbers_ahead_seconds"]
     sentence = f"{roughly(seconds)} ahead of the clock" if seconds else "not ahead of the clock"
     if seconds > MOST_AHEAD_SECONDS:
@@ -171,7 +171,7 @@ def _job_ids(numbers: dict[str, float]) -> Finding:
 
 def _redis(health: RedisHealth) -> Finding:
     if health.state != "ok":
-        fix = "" if health.version else "start it, or correct REDIS_URL"  # else the detail has it
+        fix = "" if health.version else "start it, or correct REDIS_URL"  # else the detail names it
         return Finding("redis", "warning", health.detail, fix)
     if _version(health.version) < OLDEST_REDIS:
         return Finding("redis", "error", health.detail, "install Redis 6.2 or Valkey")

@@ -1,6 +1,6 @@
-"""The state of everything as one plain dict: for the dashboard, REST and metrics.
+"""The state of everything as one plain dict, for the dashboard, REST and metrics.
 
-A constant number of queries, whatever the number of rows.
+It takes a constant number of queries, whatever the number of rows.
 """
 
 from datetime import UTC, datetime
@@ -47,7 +47,7 @@ def snapshot(now: datetime) -> dict[str, Any]:
 
 
 def present(now: datetime) -> dict[str, Any]:
-    """Redis and every process: what the doctor needs of it all."""
+    """Return Redis and every process, which is all that `doctor` needs."""
     leases = list(Lease.objects.order_by("role")[:500])
     processes = _processes([lease for lease in leases if "/" in lease.role], now)
     return {
@@ -59,7 +59,7 @@ def present(now: datetime) -> dict[str, Any]:
 
 
 def _processes(leases: list[Lease], now: datetime) -> list[dict[str, Any]]:
-    """Each with the job that it runs, if it is a worker and runs one."""
+    """Return each process, a worker with the job that it runs."""
     runs = running_at(lease.holder for lease in leases if lease.role.startswith(WORKER))
     return [{**_process(lease, now), "runs": runs.get(lease.holder)} for lease in leases]
 
@@ -80,7 +80,7 @@ def _process(lease: Lease, now: datetime) -> dict[str, Any]:
 
 
 def state_of(lease: Lease, now: datetime) -> str:
-    """running, silent (its lease ran out) or stopped (it left cleanly)."""
+    """Return running, silent (its lease ran out) or stopped (it left cleanly)."""
     if not lease.holder:
         return "stopped"
     return "running" if lease.expires_at and lease.expires_at > now else "silent"
@@ -91,7 +91,7 @@ def age(moment: datetime | None, now: datetime) -> float | None:
 
 
 def _restarts(leases: list[Lease]) -> list[dict[str, Any]]:
-    """What the supervisors say of their children."""
+    """Count the restarts that supervisors report of their children."""
     supervisors = [lease for lease in leases if lease.role.startswith("supervisor/")]
     return [child for lease in supervisors for child in lease.facts.get("children", [])]
 

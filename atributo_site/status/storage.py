@@ -1,4 +1,4 @@
-"""What is kept, for how long, how much of it there is, and how large the database is."""
+"""Say what is kept, for how long and how much of it, and how large the database is."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -30,7 +30,7 @@ class Kept:
 
 
 def kept() -> list[Kept]:
-    """A constant number of queries, none of which counts a whole table."""
+    """Use a constant number of queries, none of which counts a whole table."""
     env, events = settings.ATRIBUTO, "ATRIBUTO_EVENT_RETENTION_DAYS"
     versions, over = "ATRIBUTO_VERSION_RETENTION_DAYS", "ATRIBUTO_TRANSACTION_RETENTION_DAYS"
     return [
@@ -61,7 +61,7 @@ def _finished_jobs() -> Kept:
 
 
 def _in_order(model: Any, moment: str, what: str, days: int, setting: str) -> Kept:
-    """Rows come and go in the order of their keys: their number is what lies between the two."""
+    """Estimate the rows from the first and last key, as rows come and go in their order."""
     newest = Subquery(model.objects.order_by("-pk").values("pk")[:1])
     ends = model.objects.order_by("pk").annotate(last=newest).values_list("pk", "last", moment)
     first, last, oldest = ends.first() or (0, -1, None)

@@ -1,4 +1,4 @@
-"""The listening socket: bound by the supervisor, so that a web restart refuses nobody."""
+"""Bind the listening socket in the supervisor, so that a web restart refuses nobody."""
 
 import errno
 import socket
@@ -28,7 +28,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def listen_or_offer(host: str, port: int, *, insist: bool) -> tuple[socket.socket, str]:
-    """The socket and a remark; the next free port unless the caller insists on this one."""
+    """Return the socket and a remark; take the next free port unless the caller insists."""
     try:
         return listen(host, port), ""
     except OSError as error:

@@ -1,7 +1,7 @@
 """Run a program that dies when its parent dies: `tether.py PARENT_PID PROGRAM ARGUMENT…`.
 
-A supervisor killed with -9 must leave no server behind that holds the port or the socket.
-Linux tells a child of its parent's death; elsewhere the program just runs.
+A supervisor killed with -9 must leave no server behind that holds the port or the socket. Linux
+signals a child when its parent dies; elsewhere the program just runs.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ PR_SET_PDEATHSIG = 1
 def main(parent: int, argv: list[str]) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it died before we asked
+    if os.getppid() != parent:  # the parent died before the call
         sys.exit(1)
     os.execvp(argv[0], argv)
 
