@@ -1,7 +1,4 @@
-"""The look-up tool: what a name resolves to, and every step on the way.
-
-Follow names with the look-up tool: what each look-up changed, kept by whoever follows.
-"""
+"""The look-up tool: resolve a name step by step, and follow names and what changes."""
 
 import secrets
 import threading
@@ -51,7 +48,7 @@ def look_up(
     nameservers: Sequence[str] = (),
     timeout_ms: int = DEFAULT_TIMEOUT_MS,
 ) -> LookedUp:
-    """One attempt at each step, all of it within a few seconds; nothing is stored."""
+    """Make one attempt at each step, all within a few seconds; store nothing."""
     began = time.monotonic()
     with _a_place(), _resolver(host, service, port, nameservers, timeout_ms) as resolver:
         state, error = _wait(resolver)
@@ -67,7 +64,7 @@ def look_up(
 
 @contextmanager
 def _a_place() -> Iterator[None]:
-    """Each look-up occupies a thread of the web server: only so many at once."""
+    """Limit the look-ups under way, as each of them occupies a thread of the web server."""
     if not _places.acquire(blocking=False):
         raise LookUpsBusy(f"{MOST_AT_ONCE} look-ups are under way already")
     try:
@@ -110,7 +107,7 @@ def _wait(resolver: Resolver) -> tuple[str, str]:
 
 
 def _steps(resolver: Resolver) -> list[dict[str, Any]]:
-    """An address needs no question; a name has its trace."""
+    """Return the trace of a name; an address needs no question."""
     trace = getattr(resolver, "trace", ())
     return steps_as_dicts(trace, trace[-1].at) if trace else []
 
@@ -125,7 +122,7 @@ MOST_NAMES = 5
 
 
 def begin(wishes: dict[str, Any]) -> dict[str, Any]:
-    """A story is plain JSON, so that a session can hold it."""
+    """Begin a story: plain JSON, so that a session can hold it."""
     return {
         "key": secrets.token_hex(4),
         "wishes": wishes,
@@ -138,13 +135,13 @@ def begin(wishes: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_another(stories: list[dict[str, Any]], story: dict[str, Any]) -> list[dict[str, Any]]:
-    """The newest first; the same wishes are followed once, and the oldest make room."""
+    """Put the newest first; follow the same wishes once, and drop the oldest."""
     others = [each for each in stories if each["wishes"] != story["wishes"]]
     return [story, *others][:MOST_NAMES]
 
 
 def go_on_with_one(stories: list[dict[str, Any]], now: datetime) -> list[dict[str, Any]]:
-    """Only the one that was asked longest ago: several slow ones would add up."""
+    """Continue only the one that was asked longest ago: several slow ones would add up."""
     if not stories:
         return []
     oldest = min(stories, key=lambda story: story["asked_at"] or "")
@@ -152,7 +149,7 @@ def go_on_with_one(stories: list[dict[str, Any]], now: datetime) -> list[dict[st
 
 
 def _step(story: dict[str, Any], now: datetime) -> dict[str, Any]:
-    """A refusal is part of the story, and the others have their turn."""
+    """Keep a refusal in the story, so that the others have their turn."""
     try:
         return go_on({**story, "error": ""}, now)
     except AtributoError as refused:
@@ -160,7 +157,7 @@ def _step(story: dict[str, Any], now: datetime) -> dict[str, Any]:
 
 
 def go_on(story: dict[str, Any], now: datetime) -> dict[str, Any]:
-    """Look up again, unless that was done within the floor; a failure takes nothing away."""
+    """Look up again unless the floor is not over; a failure removes nothing."""
     if not _is_due(story, now):
         return story
     result = asdict(look_up(**story["wishes"]))
@@ -186,7 +183,7 @@ def _is_due(story: dict[str, Any], now: datetime) -> bool:
 def _changes(
     kind: str, one: dict[str, str], other: dict[str, str], now: datetime
 ) -> list[dict[str, str]]:
-    """What is in the one and not in the other."""
+    """Return what is in the one and not in the other."""
     return [
         {"at": now.isoformat(), "kind": kind, "backend": text, "key": key}
         for key, text in one.items()

@@ -1,7 +1,4 @@
-"""What became of each backend lately, as stretches of one state after the other.
-
-Write lines of the timelines of pools and the events that tell everybody.
-"""
+"""Write the timelines of pools with their events, and read the last day of each backend."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -16,7 +13,7 @@ from pools.models import Backend, BackendChange, Pool
 
 @dataclass(frozen=True)
 class Line:
-    """What happened to a pool, or to one of its backends."""
+    """Describe what happened to a pool or to one of its backends."""
 
     pool: Pool
     kind: str
@@ -29,7 +26,7 @@ def note(pool: Pool, kind: str, backend: Backend | None = None, detail: str = ""
 
 
 def write(lines: Sequence[Line]) -> None:
-    """Two statements for all of them, inside the transaction of the changes themselves."""
+    """Use two statements for all lines, in the transaction of the changes themselves."""
     if lines:
         BackendChange.objects.bulk_create([_row(line) for line in lines])
         record_many([_event(line) for line in lines])
@@ -82,7 +79,7 @@ class History:
 
 
 def with_history(backends: Iterable[Any], now: datetime) -> list[Any]:
-    """Each backend with `history`, by one query for all of them."""
+    """Give each backend its `history`, by one query for all of them."""
     rows = list(backends)
     changes = _changes(rows, now - DAY)
     for row in rows:

@@ -1,4 +1,4 @@
-"""The pictures of all processes put together: per process, per pool, per backend."""
+"""Combine the snapshots of all processes: per process, per pool, per backend."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ MOST_SAID = 200
 
 @dataclass
 class LiveBackend:
-    """Connections by state over all processes, and why some process takes it for dead."""
+    """Count connections by state over all processes; say why a process takes it for dead."""
 
     connections: Counter[str] = field(default_factory=Counter)
     why_dead: list[str] = field(default_factory=list)
@@ -28,7 +28,7 @@ def reports() -> list[PoolSnapshot]:
 
 
 def live_pools(reports: list[PoolSnapshot], now: datetime) -> list[dict[str, Any]]:
-    """Every pool of every process that has reported, with the age of the report."""
+    """Return every pool of every reporting process, with the age of the report."""
     return [
         {
             "process": report.process,
@@ -44,7 +44,7 @@ def live_pools(reports: list[PoolSnapshot], now: datetime) -> list[dict[str, Any
 
 
 def live_backends(reports: list[PoolSnapshot]) -> dict[str, LiveBackend]:
-    """Backend key → what the pools of all processes say of it."""
+    """Return backend key → what the pools of all processes say of it."""
     live: dict[str, LiveBackend] = defaultdict(LiveBackend)
     for report in reports:
         for _, pool in _pools(report):
@@ -56,7 +56,7 @@ def live_backends(reports: list[PoolSnapshot]) -> dict[str, LiveBackend]:
 
 
 def dead_backends(reports: list[PoolSnapshot]) -> list[dict[str, Any]]:
-    """Domains whose pools take backends for dead, with what one of the processes says of one."""
+    """Return domains whose pools take backends for dead, with the reason of one process."""
     pools: dict[str, list[tuple[str, dict[str, Any]]]] = defaultdict(list)
     for report in reports:
         for _, pool in _pools(report):
@@ -69,7 +69,7 @@ def dead_backends(reports: list[PoolSnapshot]) -> list[dict[str, Any]]:
 
 
 def with_live(backends: Iterable[Any]) -> list[Any]:
-    """Each backend with `connections` and `why_dead`, as all processes that speak see it."""
+    """Give each backend `connections` and `why_dead`, as all reporting processes see it."""
     live = live_backends(list(PoolSnapshot.objects.fresh()[:MOST_PROCESSES]))
     rows = list(backends)
     for backend in rows:
@@ -79,7 +79,7 @@ def with_live(backends: Iterable[Any]) -> list[Any]:
 
 
 def kang_snapshot(reports: list[PoolSnapshot], now: datetime) -> dict[str, Any]:
-    """One snapshot in the shape of kang; ids carry the process that they belong to."""
+    """Return one snapshot in the shape of kang; ids include the process."""
     joined: dict[str, Any] = {kind: {} for kind in TYPES}
     for report in reports:
         for kind in joined:
@@ -99,7 +99,7 @@ def age(report: PoolSnapshot, now: datetime) -> float:
 
 
 def _pools(report: PoolSnapshot) -> list[tuple[str, dict[str, Any]]]:
-    """Pools and sets of shared connections."""
+    """Return pools and sets of shared connections."""
     return [each for kind in ("pool", "set") for each in report.body.get(kind, {}).items()]
 
 
@@ -124,7 +124,7 @@ def _address(pool: dict[str, Any], key: str) -> str:
 
 
 def _slots(pool: dict[str, Any]) -> list[str]:
-    """One word for each connection that the pool may have: what it does, or free."""
+    """Return one word for each possible connection of the pool: what it does, or free."""
     states = [word for word, count in sorted(_sums(pool).items()) for _ in range(count)]
     maximum = pool.get("options", {}).get("maximum", 0)
     return [*states, *["free"] * (maximum - len(states))][:MOST_SLOTS]

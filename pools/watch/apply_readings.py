@@ -1,4 +1,4 @@
-"""Carry out what watched names have found: one short transaction for many of them."""
+"""Apply the readings of watched names, many in one short transaction."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ Weight = tuple[int, int]  # SRV priority and weight
 
 
 def apply_readings(names: Sequence[WatchedName], clock: Clock, lease: HeldLease) -> int:
-    """The oldest reading of each, or of all those that can be stored; what came and went."""
+    """Apply the oldest reading of each that can be stored; return how many came and went."""
     try:
         return _apply(names, clock, lease)
     except DatabaseError:
@@ -46,7 +46,7 @@ def _apply(names: Sequence[WatchedName], clock: Clock, lease: HeldLease) -> int:
 
 
 def _observations(names: Sequence[WatchedName]) -> dict[int, Observation]:
-    """Without those that people changed meanwhile: the next sweep begins anew with them."""
+    """Leave out names that people changed meanwhile: the next sweep begins anew with them."""
     epochs = {name.pool_id: name.epoch for name in names}
     rows = Pool.objects.select_for_update().filter(pk__in=list(epochs)).order_by("pk")
     pools = {pool.pk: pool for pool in rows if pool.epoch == epochs[pool.pk]}
@@ -73,7 +73,7 @@ def _observation(name: WatchedName, pool: Pool, known: dict[str, Weight]) -> Obs
 
 
 def _known_weights(pools: dict[int, Pool]) -> dict[int, dict[str, Weight]]:
-    """By pool and key; a refused backend that is permitted by now is new."""
+    """Return weights by pool and key; a refused backend that is permitted by now is new."""
     known: dict[int, dict[str, Weight]] = defaultdict(dict)
     rows = Backend.objects.present().filter(pool__in=list(pools))
     for pk, key, state, address, port, *weight in rows.values_list(

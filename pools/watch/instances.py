@@ -1,4 +1,4 @@
-"""From what DNS says to instances, inside the transaction that writes down what was seen."""
+"""Turn backends into instances, in the transaction that writes the observations."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -36,7 +36,7 @@ SEEN = [
 
 
 def add(arrived: Sequence[tuple[Pool, DnsBackend]]) -> None:
-    """They are in DNS: their instances are available, unless a person or a rule says no."""
+    """Make the instances of new backends available, unless a person or a rule says no."""
     if not arrived:
         return
     before = _rows_before(arrived)
@@ -50,7 +50,7 @@ def add(arrived: Sequence[tuple[Pool, DnsBackend]]) -> None:
 
 
 def remove(pool: Pool, keys: Collection[str]) -> None:
-    """They have left DNS: their instances drain and are never destroyed."""
+    """Drain the instances of backends that left DNS; they are never destroyed."""
     rows = list(pool.backends.present().filter(key__in=keys).order_by("key")) if keys else []
     if not rows:
         return
@@ -64,7 +64,7 @@ def remove(pool: Pool, keys: Collection[str]) -> None:
 
 
 def update_weights(pool: Pool, backends: Sequence[DnsBackend]) -> None:
-    """They are where they were, with another priority or weight."""
+    """Store another priority or weight of known backends."""
     for each in backends:
         pool.backends.filter(key=each.key).update(priority=each.priority, weight=each.weight)
 
@@ -80,7 +80,7 @@ def drain_again(backend: Backend, lease: HeldLease) -> bool:
 
 
 def forget(backend: Backend, lease: HeldLease) -> bool:
-    """Gone for good: remove its instance unless jobs, holds or a person keep it."""
+    """Remove a gone backend and its instance, unless jobs, holds or a person keep it."""
     with atomic():
         lease.guard()
         instance = Instance.objects.filter(pk=backend.instance_id).first()
@@ -119,7 +119,7 @@ def _arrival(row: Backend, was_known: bool) -> Line:
 
 
 def _make_available(rows: Sequence[Backend]) -> None:
-    """New ones together; each that was known before by the rules for those."""
+    """Make new instances available together, and known ones by their own rules."""
     first = {row.instance_id: row for row in reversed(rows)}
     wanted = {
         pk: {"reason": _reason(row), "labels": _labels(row)} for pk, row in sorted(first.items())
@@ -149,18 +149,18 @@ def _reason(row: Backend) -> str:
 
 def _drain(pool: Pool, backend: Backend) -> None:
     instance = Instance.objects.filter(pk=backend.instance_id).first()
-    if instance is None or not instance.available:  # whoever made it unavailable had a plan
+    if instance is None or not instance.available:  # somebody made it unavailable on purpose
         return
     if not drains.drain(backend.instance_id, source=DNS, reason=f"left DNS, pool {pool.name}"):
         note(pool, Kind.KEPT, backend, "a person has made the instance available")
 
 
 def _is_elsewhere(backend: Backend) -> bool:
-    """The same address and port may be known under another name."""
+    """Return True if the same address and port is known under another name."""
     others = Backend.objects.filter(instance_id=backend.instance_id, state=PRESENT)
     return others.exclude(pk=backend.pk).exists()
 
 
 def _may_go(instance: Instance) -> bool:
-    """Availability is read again by the removal itself, which names the epoch seen here."""
+    """Check the source and the holds; the removal itself checks the epoch seen here."""
     return instance.source == DNS and may_remove(instance.pk).may

@@ -1,4 +1,4 @@
-"""Write down what look-ups have shown of names: their states, their times, their doubts."""
+"""Write what look-ups have shown of names: states, times, and what waits for confirmation."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ SEEN = [
 
 @dataclass(frozen=True)
 class Observation:
-    """`changed` holds the keys of those whose SRV priority or weight is another now."""
+    """`changed` holds the keys of backends with another SRV priority or weight."""
 
     pool: Pool
     reading: Reading
@@ -45,7 +45,7 @@ class Observation:
 
 
 def write_observations(observations: Sequence[Observation], clock: Clock) -> None:
-    """All rows with one statement; they exist and are locked, so none is ever inserted."""
+    """Update all rows with one statement; they exist and are locked, so none is inserted."""
     lines = [line for observation in observations for line in _lines(observation)]
     for observation in observations:
         for name, value in _values(observation, clock).items():
@@ -60,7 +60,7 @@ def write_observations(observations: Sequence[Observation], clock: Clock) -> Non
 
 
 def steps_as_dicts(steps: Any, now_ms: float) -> list[dict[str, Any]]:
-    """For people and programs: the server asked, how long it took and what it said."""
+    """Return steps for people and programs: the server, the time taken and the result."""
     return [_step(step, now_ms) for step in list(steps)[-MOST_STEPS:]]
 
 
@@ -87,7 +87,7 @@ def _values(observation: Observation, clock: Clock) -> dict[str, Any]:
 
 
 def _lines(observation: Observation) -> Iterator[Line]:
-    """What is worth a line: another state, stale or fresh, in doubt or not any more."""
+    """Yield a line for another state, stale or fresh, and unconfirmed or settled."""
     pool, reading, verdict = observation.pool, observation.reading, observation.verdict
     if reading.state != pool.state and reading.state == Pool.State.FAILED:
         yield Line(pool, Kind.FAILED, detail=reading.error or "")

@@ -1,4 +1,4 @@
-"""One watched name in the memory of the watcher: its resolver, and what that found out."""
+"""One watched name in the watcher's memory: its resolver, and the readings not yet stored."""
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from pools.net.runtime.driver import Driver
 
 @dataclass(frozen=True)
 class Reading:
-    """What the resolver holds at the end of one pass; moments by the driver's clock."""
+    """Hold what the resolver knows at the end of one pass; moments are of the driver's clock."""
 
     at: float
     began_at: float
@@ -28,7 +28,7 @@ class Reading:
 
 
 class RememberingResolver(DNSResolver):
-    """Begins with the backends that are known, so that a failure at the start removes none."""
+    """Begin with the known backends, so that a failure at the start removes none."""
 
     def __init__(self, known: Mapping[str, DnsBackend], **options: Any) -> None:
         super().__init__(**options)
@@ -64,11 +64,11 @@ class WatchedName:
         self.resolver.start()
 
     def has_news(self) -> bool:
-        """Whether a reading differs from the last one that was written, or may settle a doubt."""
+        """Return whether a reading differs from the last stored one, or may confirm a removal."""
         return bool(self.unconfirmed) or any(_gist(each) != self._gist for each in self.readings)
 
     def written(self) -> None:
-        """The oldest reading is stored."""
+        """Drop the oldest reading, which is stored."""
         self._gist = _gist(self.readings.popleft())
 
     def _read(self, error: Exception | None) -> None:

@@ -1,4 +1,4 @@
-"""The walk from a name to its backends: SRV, AAAA, A, then sleep until something expires."""
+"""Walk from a name to its backends: SRV, AAAA, A, then sleep until something expires."""
 
 import itertools
 import math
@@ -28,7 +28,7 @@ class Removed:
 
 @dataclass(frozen=True, slots=True)
 class Updated:
-    """One pass is over; `error` says what went wrong in it."""
+    """Report that one pass is over; `error` says what went wrong in it."""
 
     error: str | None
 
@@ -42,7 +42,7 @@ Action = Ask | Forget | Added | Removed | Updated | StateChanged
 
 
 class ResolverMachine:
-    """Feed it start, answers, nameservers and the time; it returns what to send and to announce."""
+    """Feed it start, answers, nameservers and the time; it returns what to send and announce."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class ResolverMachine:
         return self._take()
 
     def stop(self) -> list[Action]:
-        """No event follows but the two changes of state."""
+        """Stop; only the two changes of state are announced after this."""
         if self.state not in ("starting", "running", "failed"):
             return []
         self._enter("stopping")
@@ -97,14 +97,14 @@ class ResolverMachine:
         return self._take()
 
     def set_nameservers(self, servers: Sequence[str], now: float) -> list[Action]:
-        """The last nameserver is never taken away: an empty list is ignored."""
+        """Use these nameservers; an empty list is ignored, so that the last one stays."""
         self.nameservers = list(servers) or self.nameservers
         if self.phase == "bootstrap" and self.nameservers:
             self._begin_pass(now)
         return self._take()
 
     def no_nameservers(self, error: str) -> list[Action]:
-        """Whoever looks for nameservers found none so far."""
+        """Report that no nameserver was found so far."""
         if self.phase == "bootstrap":
             self._report(f"no nameserver is known: {error}")
         return self._take()
@@ -129,7 +129,7 @@ class ResolverMachine:
         return self._take()
 
     def resolve_now(self, now: float) -> list[Action]:
-        """Look again at once, or as soon as the last look is older than the floor."""
+        """Look again at once, or as soon as the last pass is older than the floor."""
         if self.phase == "sleep":
             self.records.expire(now)
             earliest = self.pass_began_at + self.config.ttl.floor_ms
@@ -159,7 +159,7 @@ class ResolverMachine:
         return ("AAAA", "A") if self.has_ipv6 else ("A",)
 
     def _go_on(self, now: float) -> None:
-        """Ask as much as may be under way at once; when all is answered take the next phase."""
+        """Ask as much as may be under way at once; take the next phase when all is answered."""
         while self._waiting and len(self._lookups) < self._parallel():
             name, family = self._waiting.popleft()
             self._look_up(name, family, now)
@@ -218,7 +218,7 @@ class ResolverMachine:
         self._sleep(now)
 
     def _announce(self, backends: dict[str, Backend]) -> None:
-        """First what is gone, then what is new; a backend that changed its weight is new."""
+        """Announce first what is gone, then what is new; a changed weight counts as new."""
         known = self.backends if self._announced else {}
         gone = [b for key, b in self.backends.items() if key not in backends]
         new = [b for key, b in backends.items() if known.get(key) != b]

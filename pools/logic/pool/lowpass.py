@@ -1,4 +1,4 @@
-"""A low-pass filter: how many connections were wanted lately."""
+"""A low-pass filter over the number of connections wanted lately."""
 
 import math
 from collections import deque
@@ -27,5 +27,5 @@ class LowPass:
         return sum(map(float.__mul__, self._taps, map(float, self._samples)))
 
     def is_level(self, sample: float) -> bool:
-        """Nothing but this sample is in memory, so more of it would change nothing."""
+        """Return True if the memory holds nothing but this sample: more of it is useless."""
         return self._samples.count(sample) == TAPS

@@ -1,4 +1,4 @@
-"""The interface of every resolver, and the resolver of addresses that are written down."""
+"""The interface of every resolver, and the resolver of fixed addresses."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from pools.net.runtime.threads import default_driver
 
 
 class Resolver(Emitter):
-    """Tracks the backends of a name. Events: added(key, backend), removed(key), updated(error)."""
+    """Track the backends of a name. Events: added(key, backend), removed(key), updated(error)."""
 
     def start(self) -> None:
         raise NotImplementedError
