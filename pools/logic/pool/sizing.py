@@ -5,10 +5,10 @@ one backend come and go.
 """
 
 import math
+from collections import deque
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from pools.logic.pool.lowpass import SAMPLE_MS, LowPass
 from pools.logic.pool.rebalance import plan_rebalance
 from pools.logic.pool.slot import BUSY, CLOSING, CONNECTING, RANK, Slot
 
@@ -32,7 +32,35 @@ class Churn:
         return self._last.get(key, -math.inf) + self._gap_ms
 
 
+TAPS = 128
+TIME_CONSTANT = -0.2
+SAMPLE_MS = 200.0
 ROUNDING = 0.05  # the rest of old samples must not keep a whole connection
+
+
+def make_taps(count: int = TAPS, constant: float = TIME_CONSTANT) -> tuple[float, ...]:
+    raw = [math.exp(constant * i) for i in range(count)]
+    total = sum(raw)
+    return tuple(value / total for value in raw)
+
+
+class LowPass:
+    """Weigh the latest samples of the demand, the older the less."""
+
+    _taps = make_taps()
+
+    def __init__(self, level: float) -> None:
+        self._samples: deque[float] = deque([level] * TAPS, maxlen=TAPS)
+
+    def put(self, sample: float) -> None:
+        self._samples.appendleft(sample)
+
+    def value(self) -> float:
+        return sum(map(float.__mul__, self._taps, map(float, self._samples)))
+
+    def is_level(self, sample: float) -> bool:
+        """Return True if the memory holds nothing but this sample: more of it is useless."""
+        return self._samples.count(sample) == TAPS
 
 
 class Sizing:
