@@ -23,21 +23,17 @@ from atributo_site.core.retry import refuses_to_write
 from atributo_site.status.migrations import check_migrated
 
 COMMANDS_TERMINAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+EXIT_REFUSED = 1  # the request was understood and refused
+EXIT_USAGE = 2  # the command line itself is wrong
+MOST_LISTED = 100_000
+UNBOUNDED_WIDTH = 10_000  # characters; in a pipe nothing is cut or wrapped
+# PostgreSQL says that tables or rights are missing; SQLite reports both as an OperationalError.
+UNDEFINED_TABLE, INSUFFICIENT_PRIVILEGE = "42P01", "42501"
 
 
 def harmless(text: str) -> str:
     r"""Write out what a terminal would obey, as JSON does: Escape becomes \u001b."""
     return COMMANDS_TERMINAL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
-
-
-EXIT_REFUSED = 1  # the request was understood and refused
-EXIT_USAGE = 2  # the command line itself is wrong
-
-
-MOST_LISTED = 100_000
-UNBOUNDED_WIDTH = 10_000  # characters; in a pipe nothing is cut or wrapped
-# PostgreSQL says that tables or rights are missing; SQLite reports both as an OperationalError.
-UNDEFINED_TABLE, INSUFFICIENT_PRIVILEGE = "42P01", "42501"
 
 
 class DatabaseFailed(AtributoError):

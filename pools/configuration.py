@@ -36,6 +36,7 @@ SETTINGS = (
     "grace_seconds",
     "is_watched",
 )
+READY, DRAIN = Backend.Administrative.READY, Backend.Administrative.DRAIN
 
 
 def pool_named(name: str) -> Pool:
@@ -107,9 +108,6 @@ def _wait_seconds(pool: Pool) -> int:
     moments = [moment for moment in (pool.asked_at, pool.looked_up_at) if moment is not None]
     age = (database_now() - max(moments, default=pool.created_at)).total_seconds()
     return max(1, round(pool.ttl_floor_ms / 1000 - age))
-
-
-READY, DRAIN = Backend.Administrative.READY, Backend.Administrative.DRAIN
 
 
 def administer(name: str, key: str, administrative: str, reason: str = "") -> Backend:

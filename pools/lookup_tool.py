@@ -28,6 +28,8 @@ LONGEST_MS = 10_000
 DEFAULT_TIMEOUT_MS = 2000
 
 _places = threading.BoundedSemaphore(MOST_AT_ONCE)
+MOST_CHANGES = 50
+MOST_NAMES = 5
 
 
 @dataclass(frozen=True)
@@ -115,10 +117,6 @@ def _steps(resolver: Resolver) -> list[dict[str, Any]]:
 def _backend(backend: Backend) -> dict[str, Any]:
     names = ("key", "name", "address", "port", "priority", "weight")
     return {name: getattr(backend, name) for name in names}
-
-
-MOST_CHANGES = 50
-MOST_NAMES = 5
 
 
 def begin(wishes: dict[str, Any]) -> dict[str, Any]:

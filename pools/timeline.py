@@ -10,6 +10,15 @@ from atributo_site.core.events import current_actor, record_many
 from pools.logic.state_spans import Stretch, share_of, stretches
 from pools.models import Backend, BackendChange, Pool
 
+DAY = timedelta(hours=24)
+MOST_CHANGES = 2000
+BECAME = {
+    BackendChange.Kind.ADDED: Backend.State.PRESENT,
+    BackendChange.Kind.RETURNED: Backend.State.PRESENT,
+    BackendChange.Kind.GONE: Backend.State.GONE,
+    BackendChange.Kind.REFUSED: Backend.State.REFUSED,
+}
+
 
 @dataclass(frozen=True)
 class Line:
@@ -54,16 +63,6 @@ def _facts(backend: Backend | None, detail: str) -> dict[str, Any]:
     if backend is None:
         return facts
     return {"instance": backend.instance_id, "name": backend.name, "backend": backend.key, **facts}
-
-
-DAY = timedelta(hours=24)
-MOST_CHANGES = 2000
-BECAME = {
-    BackendChange.Kind.ADDED: Backend.State.PRESENT,
-    BackendChange.Kind.RETURNED: Backend.State.PRESENT,
-    BackendChange.Kind.GONE: Backend.State.GONE,
-    BackendChange.Kind.REFUSED: Backend.State.REFUSED,
-}
 
 
 @dataclass(frozen=True)

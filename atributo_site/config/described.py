@@ -15,6 +15,7 @@ from atributo_site.config.environment import BASE_DIR, Environment
 from atributo_site.config.variables import Variable, variables_of
 
 HIDDEN = "•••"
+UNKNOWN = "unknown"
 
 
 def described_settings() -> list[dict[str, Any]]:
@@ -45,9 +46,6 @@ def _value(attribute: str, variable: Variable, source: str) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return ", ".join(value) if isinstance(value, tuple) else str(value)
-
-
-UNKNOWN = "unknown"
 
 
 def versions(has_database: bool, redis_version: str) -> dict[str, str]:

@@ -28,6 +28,9 @@ SNAPSHOT = re.compile(
     re.ASCII,
 )
 LONGEST = 8000  # characters
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# The snapshot of this very statement, so that it belongs to the rows that it sees.
+CURRENT = Func(template="pg_current_snapshot()::text", output_field=TextField())
 
 
 @dataclass(frozen=True)
@@ -80,9 +83,6 @@ def _is_ordered(seen: str) -> bool:
     open_ones = [int(number) for number in listed.split(",") if number]
     inside = all(int(start) <= number < int(end) for number in open_ones)
     return 0 < int(start) <= int(end) and inside and open_ones == sorted(set(open_ones))
-
-
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def newest_mark(using: str = "default") -> Mark:
@@ -192,7 +192,3 @@ def _visible_in(snapshot: str) -> Func:
         function="pg_visible_in_snapshot",
         output_field=BooleanField(),
     )
-
-
-# The snapshot of this very statement, so that it belongs to the rows that it sees.
-CURRENT = Func(template="pg_current_snapshot()::text", output_field=TextField())

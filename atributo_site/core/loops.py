@@ -16,6 +16,9 @@ from django.db import close_old_connections
 from atributo_site.core.leases import HeldLease
 from atributo_site.core.models.clock import database_now
 
+log = structlog.get_logger(__name__)
+LONGEST_BACKOFF_SECONDS = 30.0
+
 
 @dataclass(frozen=True)
 class Repair:
@@ -33,11 +36,6 @@ class Repair:
 
     def pause_after(self, mended: int) -> float:
         return 0.0 if mended >= self.budget else self.every_seconds
-
-
-log = structlog.get_logger(__name__)
-
-LONGEST_BACKOFF_SECONDS = 30.0
 
 
 @dataclass

@@ -2,14 +2,13 @@
 
 import re
 
+UNITS = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
+PART = re.compile(r"(\d{1,12})\s*(d|h|ms|m|s)\s*", re.ASCII)
+
 
 def pluralize(count: int, one: str, many: str = "") -> str:
     """Return "1 job" or "2 jobs"; `many` is given where the plural is more than an s."""
     return f"{count} {one if count == 1 else many or f'{one}s'}"
-
-
-UNITS = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
-PART = re.compile(r"(\d{1,12})\s*(d|h|ms|m|s)\s*", re.ASCII)
 
 
 def milliseconds(text: str) -> int | None:

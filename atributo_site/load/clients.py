@@ -21,6 +21,7 @@ Action = Callable[[], object]
 KEYS = 1000
 WRITES = 2
 SCRIPT = {"mount": "/load-test", "name": "nothing"}
+MOST_OPERATIONS = 100_000  # of each kind: what is made must be removed again
 
 
 def pushing(fixture: LoadFixture, client: int) -> Action:
@@ -53,9 +54,6 @@ ACTIONS: dict[str, Callable[[LoadFixture, int], Action]] = {
     "allocations": allocating,
     "transactions": transacting,
 }
-
-
-MOST_OPERATIONS = 100_000  # of each kind: what is made must be removed again
 
 
 def apply_load(kind: str, fixture: LoadFixture, clients: int, seconds: float) -> Sample:

@@ -27,6 +27,11 @@ from atributo_site.rest.client_address import UNKNOWN, own_address
 from atributo_site.rest.throttling import Buckets
 
 Value = TypeVar("Value")
+REMEMBERED_SECONDS = 5.0
+USED_SECONDS = 60
+LONGEST_TOKEN = 256  # characters
+WRONG_TOKENS_PER_HOUR = 20  # by address; wrong tokens never hold back a right one
+wrong_tokens = Buckets()
 
 
 class TokenCache(Generic[Value]):
@@ -67,13 +72,7 @@ class TokenCache(Generic[Value]):
                 self._kept.popitem(last=False)
 
 
-REMEMBERED_SECONDS = 5.0
-USED_SECONDS = 60
-LONGEST_TOKEN = 256  # characters
-WRONG_TOKENS_PER_HOUR = 20  # by address; wrong tokens never hold back a right one
-
 known_tokens: TokenCache[TokenScope] = TokenCache(REMEMBERED_SECONDS, size=10_000)
-wrong_tokens = Buckets()
 
 
 class TokenAuthentication(authentication.BaseAuthentication):

@@ -14,6 +14,8 @@ from atributo_site.core.events import Actor, acting
 from atributo_site.core.models import Event
 from atributo_site.rest.idempotency import answered_once
 
+JSON_NAMES = {dict: "object", list: "array", str: "string", int: "number", bool: "boolean"}
+
 
 class Endpoint(views.APIView):
     """Name in `actions`, method by method, the action that the caller must be allowed.
@@ -96,9 +98,6 @@ class ListEndpoint(Endpoint, generics.ListAPIView):
     """Page over `queryset` by its `ordering`, filtered by `filterset_class`."""
 
     ordering: str | tuple[str, ...] = "pk"
-
-
-JSON_NAMES = {dict: "object", list: "array", str: "string", int: "number", bool: "boolean"}
 
 
 def _named(types: tuple[type, ...]) -> str:

@@ -29,6 +29,8 @@ from atributo_site.serving.stream import PATH, EventStream
 from atributo_site.serving.systemd import Notify
 from atributo_site.status.probes import alive
 
+ALIVE = "/healthz"  # answered by the event loop, so that busy threads do not look like a freeze
+
 
 def when_stopping(act: Callable[[], None]) -> None:
     """Call `act` in the event loop on SIGTERM and SIGINT, before their present handler."""
@@ -49,9 +51,6 @@ def _chain(number: signal.Signals, first: Callable[[], object]) -> None:
 
     if callable(then):
         signal.signal(number, handle)
-
-
-ALIVE = "/healthz"  # answered by the event loop, so that busy threads do not look like a freeze
 
 
 class OnePort:

@@ -13,6 +13,17 @@ from queues.logic.search_query import written
 from queues.models.queue import MOST_WORKERS
 
 STICKY_COLUMNS = ["state", "script", "sticky", "instance", "when"]
+Item = tuple[str, str, str, str, str]
+DETAILS = {
+    "dead": "Its heartbeat has stopped. They wait until it comes back or a drain moves them.",
+    "stuck": "No other instance has room for them. Make one available, or give one more room.",
+    "overdue": "Its deadline is over by more than a minute. The curator moves what is left.",
+}
+COMMANDS = {
+    "dead": "manage.py instances drain {id} --pace 60",
+    "stuck": "manage.py instances available ID",
+    "overdue": "manage.py jobs {id}",
+}
 
 
 def late_queues(queues: list[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
@@ -54,19 +65,6 @@ def _more_workers(queue: dict[str, Any]) -> str:
 def _waiting(name: str, **filters: list[str]) -> str:
     asked = {"state": "waiting", "q": written("queue", name), **filters}
     return f"/jobs/?{urlencode(asked, doseq=True)}"
-
-
-Item = tuple[str, str, str, str, str]
-DETAILS = {
-    "dead": "Its heartbeat has stopped. They wait until it comes back or a drain moves them.",
-    "stuck": "No other instance has room for them. Make one available, or give one more room.",
-    "overdue": "Its deadline is over by more than a minute. The curator moves what is left.",
-}
-COMMANDS = {
-    "dead": "manage.py instances drain {id} --pace 60",
-    "stuck": "manage.py instances available ID",
-    "overdue": "manage.py jobs {id}",
-}
 
 
 def troubled_instances(instances: list[dict[str, Any]]) -> list[Item]:

@@ -10,6 +10,8 @@ from django.conf import settings
 from django.core.cache import cache
 
 GOOD_POLICIES = {"noeviction", "volatile-lru", "volatile-ttl", "volatile-lfu", "volatile-random"}
+KEY = "console:redis_trouble"
+REMEMBERED_SECONDS = 3
 
 
 @dataclass(frozen=True)
@@ -50,10 +52,6 @@ def _examined(info: dict) -> RedisHealth:
 def _short(error: redis.RedisError) -> str:
     """Return the first line without the address: a URL may carry a password."""
     return type(error).__name__ if "@" in str(error) else str(error).splitlines()[0][:200]
-
-
-KEY = "console:redis_trouble"
-REMEMBERED_SECONDS = 3
 
 
 def redis_trouble() -> str:

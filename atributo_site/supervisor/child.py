@@ -14,6 +14,9 @@ from typing import Any
 from queues.sandbox import parent_death
 
 LARGEST_LOG_BYTES = 10 * 1024 * 1024
+FIRST_BACKOFF_SECONDS = 0.2
+LONGEST_BACKOFF_SECONDS = 10.0
+STEADY_AFTER_SECONDS = 30.0  # a program that ran this long starts again at once
 
 
 def keep_small(path: Path, largest: int = LARGEST_LOG_BYTES) -> None:
@@ -21,11 +24,6 @@ def keep_small(path: Path, largest: int = LARGEST_LOG_BYTES) -> None:
     if path.exists() and path.stat().st_size > largest:
         shutil.copyfile(path, path.with_suffix(".log.1"))
         os.truncate(path, 0)
-
-
-FIRST_BACKOFF_SECONDS = 0.2
-LONGEST_BACKOFF_SECONDS = 10.0
-STEADY_AFTER_SECONDS = 30.0  # a program that ran this long starts again at once
 
 
 def backoff_seconds(quick_deaths: int) -> float:

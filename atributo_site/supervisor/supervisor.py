@@ -15,6 +15,9 @@ from atributo_site.core.presence import Presence, presence_of
 from atributo_site.supervisor.child import Child
 from atributo_site.supervisor.watchdog import Watchdog
 
+LOOK_SECONDS = 0.1
+STOP_SECONDS = 8.0  # then the rest is killed, so that all is over within ten
+
 
 class Report:
     """Write from a thread of its own: a busy database must not stop the watching."""
@@ -35,10 +38,6 @@ class Report:
                 facts = self._deaths.get()
                 record("process.died", f"process:{facts['name']}", **facts)
         return delay
-
-
-LOOK_SECONDS = 0.1
-STOP_SECONDS = 8.0  # then the rest is killed, so that all is over within ten
 
 
 class Supervisor:

@@ -33,6 +33,10 @@ from atributo_site.core.presence import host_and_pid
 from pools.models import PoolSnapshot
 from pools.net.runtime.monitor import TYPES, PoolMonitor, pool_monitor
 
+REPORT_SECONDS = 5.0
+MOST_OF_A_KIND = 200  # a curator may watch thousands of names, which have rows of their own
+FIRST_SECONDS = 1.0  # a new pool is still connecting at first
+
 
 def hold_claimed(process: str, claimed: Mapping[str, int]) -> None:
     """Store backend key → connections lent out, instead of what this process stored before."""
@@ -71,11 +75,6 @@ def _drained(keys: set[str]) -> list[str]:
     unavailable = Instance.objects.filter(pk=OuterRef("instance_id"), available=False)
     rows = Backend.objects.filter(Exists(unavailable), key__in=list(keys))
     return list(rows.values_list("key", flat=True))
-
-
-REPORT_SECONDS = 5.0
-MOST_OF_A_KIND = 200  # a curator may watch thousands of names, which have rows of their own
-FIRST_SECONDS = 1.0  # a new pool is still connecting at first
 
 
 class Report:

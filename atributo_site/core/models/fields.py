@@ -8,6 +8,9 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from atributo_site.core.ids import LONGEST
 
+LARGEST_KEY = 2**63 - 1
+STEP = timedelta(hours=1)  # so far the database's clock may go back without hiding a row
+
 
 class IdField(models.CharField):
     """Store text that both databases order by code point, as Python does.
@@ -32,10 +35,6 @@ class IdField(models.CharField):
 
     def cast_db_type(self, connection: BaseDatabaseWrapper) -> str | None:
         return super().db_type(connection)
-
-
-LARGEST_KEY = 2**63 - 1
-STEP = timedelta(hours=1)  # so far the database's clock may go back without hiding a row
 
 
 def within_period(rows: Any, since: datetime | None, until: datetime | None) -> Any:

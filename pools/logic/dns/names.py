@@ -7,6 +7,7 @@ from pools.logic.backends import is_address
 from pools.logic.errors import InvalidInput
 
 LABEL = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(?<!-)\Z")
+PORT = re.compile(r"[0-9]{1,5}\Z")
 
 
 def dns_name(text: str) -> str:
@@ -33,9 +34,6 @@ def _ascii(text: str) -> str:
         return text.encode("idna").decode("ascii")
     except UnicodeError as error:
         raise InvalidInput(f"not a DNS name: {text!r}") from error
-
-
-PORT = re.compile(r"[0-9]{1,5}\Z")
 
 
 @dataclass(frozen=True, slots=True)

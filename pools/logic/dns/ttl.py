@@ -13,6 +13,7 @@ DEFAULT_MAX_STALE_MS = {
     "nodata": FIVE_MINUTES_MS,
     "none": 0.0,  # an SRV target of "." is a clear no
 }
+HOUR_MS = 3600 * 1000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +46,6 @@ def renewed(stale: Stale | None, cause: str, now: float) -> Stale:
     if stale is not None and stale.cause == cause:
         return stale
     return Stale(now, cause)
-
-
-HOUR_MS = 3600 * 1000.0
 
 
 @dataclass(frozen=True, slots=True)

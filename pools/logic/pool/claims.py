@@ -11,6 +11,7 @@ from pools.logic.errors import ClaimQueueFullError, InvalidInput
 from pools.logic.timers import Timers
 
 INTERVAL_MS = 100.0
+WAITS_KEPT = 200
 
 
 class ControlledDelay:
@@ -64,9 +65,6 @@ class ControlledDelay:
             return False
         self._count += 1
         return True
-
-
-WAITS_KEPT = 200
 
 
 class ClaimQueue:

@@ -15,6 +15,12 @@ from pools.logic.pool.slot import BUSY, CLOSING, CONNECTING, RANK, Slot
 if TYPE_CHECKING:
     from pools.logic.pool.pool import PoolMachine
 
+TAPS = 128
+TIME_CONSTANT = -0.2
+SAMPLE_MS = 200.0
+ROUNDING = 0.05  # the rest of old samples must not keep a whole connection
+REBALANCE_MS = 10_000.0
+
 
 class Churn:
     def __init__(self, max_rate: float) -> None:
@@ -30,12 +36,6 @@ class Churn:
 
     def next_at(self, key: str) -> float:
         return self._last.get(key, -math.inf) + self._gap_ms
-
-
-TAPS = 128
-TIME_CONSTANT = -0.2
-SAMPLE_MS = 200.0
-ROUNDING = 0.05  # the rest of old samples must not keep a whole connection
 
 
 def make_taps(count: int = TAPS, constant: float = TIME_CONSTANT) -> tuple[float, ...]:
@@ -96,9 +96,6 @@ class Sizing:
         self._filter.put(max(demand, self._peak))
         self._peak = 0
         return not self._filter.is_level(demand)
-
-
-REBALANCE_MS = 10_000.0
 
 
 class Shape:

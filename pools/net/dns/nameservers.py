@@ -9,6 +9,10 @@ from pools.logic.backends import is_address
 from pools.logic.dns.names import parse_host_port
 from pools.logic.errors import InvalidInput
 
+RESOLV_CONF = Path("/etc/resolv.conf")
+IPV6_BELIEVED_SECONDS = 60.0
+DOCUMENTATION_ADDRESS = "2001:db8::1"
+
 
 def nameservers_of(text: str) -> list[str]:
     """Return the addresses after the word `nameserver`; ignore everything else."""
@@ -18,11 +22,6 @@ def nameservers_of(text: str) -> list[str]:
         if len(words) >= 2 and words[0] == "nameserver" and is_address(words[1]):
             servers.append(words[1])
     return list(dict.fromkeys(servers))
-
-
-RESOLV_CONF = Path("/etc/resolv.conf")
-IPV6_BELIEVED_SECONDS = 60.0
-DOCUMENTATION_ADDRESS = "2001:db8::1"
 
 
 def system_nameservers(path: Path = RESOLV_CONF) -> list[str]:

@@ -17,6 +17,8 @@ from pools.logic.errors import CheckFailedError
 from pools.net.http.tls import Tls
 from pools.net.pool.connecting import CheckHandle
 
+MOST_BYTES = 64 * 1024
+
 
 class BackendHTTPConnection(HTTPConnection):
     backend: Backend
@@ -79,9 +81,6 @@ def socket_options(keep_alive_ms: float | None) -> list[tuple[int, int, int]]:
             seconds = max(1, round(keep_alive_ms / 1000.0))
             options.append((socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, seconds))
     return options
-
-
-MOST_BYTES = 64 * 1024
 
 
 def ping_checker(

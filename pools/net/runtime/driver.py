@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 Done = Callable[[Any, BaseException | None], None]
+T = TypeVar("T")
 
 
 class Timer(Protocol):
@@ -46,8 +47,6 @@ class Driver(Protocol):
         """
         ...
 
-
-T = TypeVar("T")
 
 _lock = threading.Lock()
 

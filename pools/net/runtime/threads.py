@@ -21,6 +21,8 @@ from pools.net.runtime.driver import Done
 log = logging.getLogger("pools")
 
 IDLE_SECONDS = 10.0
+LONGEST_SLEEP_MS = 60_000.0
+Call = Callable[[], None]
 
 
 class Workers:
@@ -71,10 +73,6 @@ class Workers:
                 self._threads -= 1
                 return None
         return self._calls.get()
-
-
-LONGEST_SLEEP_MS = 60_000.0
-Call = Callable[[], None]
 
 
 class ThreadTimer:
