@@ -75,6 +75,8 @@ def test_an_older_state_becomes_that_of_a_new_installation(state, new_installati
     historic = migrate_to(state.items())
     forget_squashed()
     fill(historic, state)
+    is_older = state is not LAST  # the last one lacks only the records of the squashed
+    assert (has_pending(state), is_refused()) == (is_older, is_older)
     call_command("migrate", verbosity=0, interactive=False)
     assert facts() == new_installation
     assert {job.id: (job.rank, job.resets) for job in rows_of("queues.QueuedJob")} == {
@@ -89,24 +91,17 @@ def test_an_older_state_becomes_that_of_a_new_installation(state, new_installati
     assert [row for rule in all_rules() for row in rule.broken()] == []
 
 
-def test_the_last_state_needs_no_migration_and_records_the_squashed_ones(
-    new_installation, empty_database
-):
-    call_command("migrate", verbosity=0, interactive=False)
-    forget_squashed()
-    assert startup.pending_migrations() == []
-    check_migrated()
-    assert startup.migrate() is False
-    call_command("migrate", verbosity=0, interactive=False)
-    assert facts() == new_installation
+def has_pending(apps):
+    return any(name.partition(".")[0] in apps for name in startup.pending_migrations())
 
 
-@pytest.mark.parametrize("state", [FIRST, MIDDLE], ids=["first", "middle"])
-def test_an_older_state_is_no_state_of_this_release(state, empty_database):
-    migrate_to(state.items())
-    assert startup.pending_migrations() != []
-    with pytest.raises(NotMigrated, match="migrations are pending"):
+def is_refused():
+    """Return whether what runs for ever refuses to start on these tables."""
+    try:
         check_migrated()
+    except NotMigrated:
+        return True
+    return False
 
 
 def facts():
