@@ -11,10 +11,10 @@ def main() -> int:
     from django.db import Error
 
     from atributo_site.config.environment import BadEnvironment
-    from atributo_site.django_commands import told
+    from atributo_site.django_commands import recorded
 
     try:
-        with told(sys.argv):
+        with recorded(sys.argv):
             execute_from_command_line(sys.argv)
     except BadEnvironment as error:
         print(error, file=sys.stderr)

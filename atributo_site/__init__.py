@@ -1,3 +1,1 @@
-"""The front door: settings, log-in, screens, REST plumbing, supervisor; and in core the kernel
-that every room stands on.
-"""
+"""Hold the site around the rooms: settings, screens, REST, supervisor, and in core the kernel."""

@@ -1,4 +1,4 @@
-"""Raw lists of people: users, their roles and their tokens; for administrators alone."""
+"""Raw lists of users, their roles and their tokens, for administrators only."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from atributo_site.web.raw_lists import RawList
 
 @admin.register(User)
 class UserList(RawList, UserAdmin):
-    """A person who leaves is made inactive, not deleted: events go on naming them."""
+    """List the users. One who leaves is made inactive, not deleted: events still name them."""
 
     view_action = change_action = "user.administer"
     may_add = True
@@ -52,7 +52,7 @@ class UserList(RawList, UserAdmin):
 
 @admin.register(Group)
 class RoleList(RawList):
-    """Roles and what they may are part of the program; here they can be looked at."""
+    """Show the roles and their permissions, which are part of the program and cannot be changed."""
 
     view_action = "user.administer"
     list_name = "Roles"
@@ -62,7 +62,7 @@ class RoleList(RawList):
 
 @admin.register(TokenScope)
 class TokenList(RawList):
-    """Tokens of everybody, without their hashes; deleting one ends it."""
+    """List everybody's tokens without their hashes; deleting a token ends it."""
 
     view_action = change_action = "user.administer"
     list_name = "Tokens"

@@ -1,4 +1,4 @@
-"""The site's own REST endpoints: who am I, my tokens, what happened."""
+"""The site's own REST endpoints: the caller, the caller's tokens, and the events."""
 
 from typing import Any
 

@@ -1,7 +1,4 @@
-"""The base of every command: an actor for events, --json, exit codes for scripts.
-
-Text of others on a terminal: a script's line may not move the cursor or turn the words round.
-"""
+"""The base class of every command: the actor of events, JSON output, exit codes."""
 
 import argparse
 import getpass
@@ -26,32 +23,28 @@ from atributo_site.core.retry import refuses_to_write
 from atributo_site.status.migrations import check_migrated
 
 COMMANDS_TERMINAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-
-
-def harmless(text: str) -> str:
-    """As it is, with what a terminal would obey written out as JSON does: \\u001b for Escape."""
-    return COMMANDS_TERMINAL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
-
-
 EXIT_REFUSED = 1  # the request was understood and refused
 EXIT_USAGE = 2  # the command line itself is wrong
-
-
 MOST_LISTED = 100_000
 UNBOUNDED_WIDTH = 10_000  # characters; in a pipe nothing is cut or wrapped
-# Tables or rights are missing, as PostgreSQL says it; on SQLite both are an OperationalError.
+# PostgreSQL says that tables or rights are missing; SQLite reports both as an OperationalError.
 UNDEFINED_TABLE, INSUFFICIENT_PRIVILEGE = "42P01", "42501"
 
 
+def harmless(text: str) -> str:
+    r"""Write out what a terminal would obey, as JSON does: Escape becomes \u001b."""
+    return COMMANDS_TERMINAL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
 class DatabaseFailed(AtributoError):
-    """The database is away, busy, not migrated, or no database at all."""
+    """The database is away, busy or not migrated, or it is no database at all."""
 
     status_code = 503
     code = "database_failed"
 
 
 def whole_number(least: int, most: int) -> Callable[[str], int]:
-    """The type of an argument; whatever else is typed is a usage error that names the range."""
+    """Return an argument type that accepts a whole number from `least` to `most`."""
 
     def parse(text: str) -> int:
         try:
@@ -69,21 +62,21 @@ listed_number = whole_number(1, MOST_LISTED)
 
 
 def with_json(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    """A verb that knows --json as the command before it does."""
+    """Give a verb the option --json, which the command itself has too."""
     parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS)
     return parser
 
 
 class AtributoCommand(BaseCommand):
-    """Subclasses write `perform(**options)`; errors become a sentence and an exit code."""
+    """Run `perform(**options)` of a subclass; turn errors into a sentence and an exit code."""
 
     has_json = True
-    needs_migrations = False  # True for what runs for ever: it would fail again and again
+    needs_migrations = False  # True for a command that runs for ever: it would fail again and again
     perform: Callable[..., None]
     _ends_the_process = False
 
     def run_from_argv(self, argv: list[str]) -> None:
-        self._ends_the_process = True  # one that is called in a program does not
+        self._ends_the_process = True  # a command that a program calls does not
         super().run_from_argv(argv)
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:
@@ -107,16 +100,16 @@ class AtributoCommand(BaseCommand):
         try:
             self.perform(**options)
         finally:
-            if self._ends_the_process:  # the next one with its number need not wait for the lease
+            if self._ends_the_process:  # the next process with it need not wait for the lease
                 ids.release()
 
     def show(self, value: Any) -> None:
-        """One JSON document on standard output."""
+        """Print one JSON document on standard output."""
         text = json.dumps(value, cls=DjangoJSONEncoder, ensure_ascii=False, indent=2)
         self.lines([text])
 
     def table(self, columns: list[str], rows: list[list[Any]]) -> None:
-        """Nothing is left out: a narrow terminal folds, a file or a pipe has long lines."""
+        """Print a table in full: a narrow terminal folds it, a file or a pipe gets long lines."""
         folded = [Column(name, overflow="fold") for name in columns]
         table = Table(*folded, box=None, pad_edge=False)
         for row in rows:
@@ -125,7 +118,7 @@ class AtributoCommand(BaseCommand):
         Console(file=self.stdout, width=width).print(table)  # type: ignore[arg-type]
 
     def lines(self, texts: list[str], out: OutputWrapper | None = None) -> None:
-        """What others wrote, on standard output unless told otherwise."""
+        """Print text that others wrote, by default on standard output."""
         for text in texts:
             (out or self.stdout).write(harmless(text))
 
@@ -138,14 +131,14 @@ class AtributoCommand(BaseCommand):
 
 
 def database_failed(error: Exception) -> DatabaseFailed:
-    """In one line; a mistake in a statement of ours is raised again, its trace must be seen."""
+    """Describe the failure in one line; raise an error in our own SQL again to show its trace."""
     if not _is_of_the_database(error):
         raise error
-    said = str(_told_by_the_database(error)).strip().partition("\n")[0]
-    said = f"the database failed: {said}. `manage.py doctor` says more."
+    described = str(_database_error(error)).strip().partition("\n")[0]
+    described = f"the database failed: {described}. `manage.py doctor` says more."
     if getattr(error, "in_doubt", False) or has_done_something():
-        return DatabaseFailed(f"{said} This may be done or not: look.", in_doubt=True)
-    return DatabaseFailed(said)
+        return DatabaseFailed(f"{described} This may be done or not: look.", in_doubt=True)
+    return DatabaseFailed(described)
 
 
 def _is_of_the_database(error: Exception) -> bool:
@@ -156,8 +149,8 @@ def _is_of_the_database(error: Exception) -> bool:
     return isinstance(error, away) or type(error) is DatabaseError or refuses_to_write(error)
 
 
-def _told_by_the_database(error: Exception) -> BaseException:
-    """Migrating wraps the reason why the very first table cannot be made."""
+def _database_error(error: Exception) -> BaseException:
+    """Return the reason that Django's migrating hides when it cannot make the very first table."""
     return (error.__context__ or error) if isinstance(error, MigrationSchemaMissing) else error
 
 

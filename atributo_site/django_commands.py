@@ -1,4 +1,4 @@
-"""Commands of Django and of its apps that change something: told, as ours tell of themselves."""
+"""Record an event for commands of Django and its apps that change something."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -8,8 +8,8 @@ from typing import Any
 import django
 from django.db import Error
 
-# What can do anything, or runs until it is stopped, is told when it begins; its arguments may
-# hold code and passwords.
+# What can do anything, or runs until it is stopped, is recorded at its start, without
+# arguments, which may hold code and passwords.
 OPEN_ENDED = {"dbshell", "shell", "rqcron", "rqscheduler", "rqworker", "rqworker-pool"}
 CHANGING = {
     "axes_reset",
@@ -62,8 +62,8 @@ ASKS = {"-h", "--help", "--version", "--check", "--plan"}  # and changes nothing
 
 
 @contextmanager
-def told(argv: Sequence[str]) -> Iterator[None]:
-    """Around a command line: an event that names the user of the system, unless it fails."""
+def recorded(argv: Sequence[str]) -> Iterator[None]:
+    """Record the command line that runs inside, with the system's user, unless it fails."""
     name, arguments = (argv[1] if len(argv) > 1 else ""), list(argv[2:])
     if name in OPEN_ENDED and not ASKS & set(arguments):
         _record(name)
@@ -73,7 +73,7 @@ def told(argv: Sequence[str]) -> Iterator[None]:
 
 
 def _record(name: str, **facts: Any) -> None:
-    """A database that cannot keep the event is perhaps just what the command is there to mend."""
+    """Print a warning if the event cannot be stored: the command may be there to mend just that."""
     django.setup()
     from atributo_site.commands import os_user
     from atributo_site.core.events import Actor, acting, record

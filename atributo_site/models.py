@@ -1,4 +1,4 @@
-"""What belongs to the site itself: permissions, token scopes, remembered answers, checks."""
+"""The site's own tables: permissions, token scopes, idempotency keys, saved views, rule checks."""
 
 from django.conf import settings
 from django.db import models
@@ -9,7 +9,7 @@ from atributo_site.permissions import Level
 
 
 class Access(models.Model):
-    """Carries the three permissions; has no table and no rows."""
+    """Carry the three permissions; there is no table and no row."""
 
     class Meta:
         managed = False
@@ -18,7 +18,7 @@ class Access(models.Model):
 
 
 class TokenScope(models.Model):
-    """What a REST token may do at most, whatever its owner may."""
+    """Limit what a REST token may do, whatever its owner may."""
 
     token = models.OneToOneField("knox.AuthToken", models.CASCADE, related_name="scope")
     level = models.CharField(max_length=16, choices=[(level.value, level.value) for level in Level])
@@ -37,7 +37,7 @@ class TokenScope(models.Model):
 
 
 class IdempotencyKey(models.Model):
-    """The answer to a POST, so that a repeated one changes nothing twice."""
+    """Keep the answer to a POST, so that a repeated one changes nothing twice."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE)
     key = models.CharField(max_length=255)
@@ -57,7 +57,7 @@ class IdempotencyKey(models.Model):
 
 
 class SavedView(models.Model):
-    """A list with its filters, under a name of its owner's."""
+    """Keep a list with its filters under a name that its owner chose."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="views")
     name = models.CharField(max_length=60)
@@ -78,7 +78,7 @@ class SavedView(models.Model):
 
 
 class RuleCheck(models.Model):
-    """When a rule of `invariants` was last looked at, and which rows broke it then."""
+    """Keep when a rule was last checked, and which rows broke it then."""
 
     name = models.CharField(max_length=64, primary_key=True)
     sentence = models.CharField(max_length=200)

@@ -1,4 +1,4 @@
-"""Who may do what: one table, read by screens, REST, templates, commands and tests."""
+"""Say who may do what in one table, for screens, REST, templates, commands and tests."""
 
 from enum import StrEnum
 from typing import Any
@@ -7,7 +7,7 @@ APP_LABEL = "atributo_site"
 
 
 class Level(StrEnum):
-    """The three permissions. A role has its own and the ones before it."""
+    """List the three permissions; a role has its own and the ones before it."""
 
     VIEW = "view"
     OPERATE = "operate"
@@ -39,7 +39,7 @@ ACTIONS = {
     "operation.view": Level.VIEW,
     "operation.operate": Level.OPERATE,
     "service.view": Level.VIEW,
-    "service.administer": Level.ADMINISTER,  # who installs a service runs code
+    "service.administer": Level.ADMINISTER,  # installing a service runs its code
     "script.run": Level.OPERATE,
     "user.administer": Level.ADMINISTER,
     "instance.view": Level.VIEW,
@@ -50,12 +50,12 @@ ACTIONS = {
     "job_id.view": Level.VIEW,
     "job_id.make": Level.OPERATE,
     "document.view": Level.VIEW,
-    "document.secrets": Level.OPERATE,  # who reads to write back needs every member
+    "document.secrets": Level.OPERATE,  # to write a value back one must have read all of it
     "document.change": Level.OPERATE,
     "document.drop": Level.ADMINISTER,
     "transaction.view": Level.VIEW,
     "transaction.operate": Level.OPERATE,
-    "transaction.end": Level.ADMINISTER,  # of others, who may be at work in it
+    "transaction.end": Level.ADMINISTER,  # other people may be working in it
     "lock.view": Level.VIEW,
     "lock.release": Level.ADMINISTER,  # it ends the transaction of its holder
     "curator.view": Level.VIEW,
@@ -68,7 +68,7 @@ ACTIONS = {
 
 
 def may(user: Any, action: str) -> bool:
-    """KeyError for an action that the table lacks: a missing entry must be noticed."""
+    """Raise KeyError for an action that the table lacks: a missing entry must be noticed."""
     return user.is_active and user.has_perm(f"{APP_LABEL}.{ACTIONS[action].value}")
 
 
@@ -76,7 +76,7 @@ NO_ROLE = "You are logged in, but have no role yet: ask an administrator for one
 
 
 def role_of(user: Any) -> str:
-    """The most that the user may, as the name of a role."""
+    """Return the highest role of the user."""
     for role, levels in reversed(ROLES.items()):
         if user.is_active and user.has_perm(f"{APP_LABEL}.{levels[-1].value}"):
             return role

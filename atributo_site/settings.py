@@ -1,4 +1,4 @@
-"""Django's settings. What an operator may change stands in environment.py, not here."""
+"""Django's settings. What an operator may change is in config/environment.py, not here."""
 
 import os
 from pathlib import Path
@@ -91,7 +91,7 @@ RQ_CONNECTION = {
     "REDIS_CLIENT_KWARGS": {"socket_timeout": None, "socket_connect_timeout": 2, "retry": None},
 }
 RQ_QUEUES = {
-    "default": RQ_CONNECTION,  # for whoever uses django-rq in this project; we do not
+    "default": RQ_CONNECTION,  # for users of django-rq in this project; we do not use it
     "atributo-bells": {**RQ_CONNECTION, "SERIALIZER": "rq.serializers.JSONSerializer"},
 }
 RQ_SHOW_ADMIN_LINK = False
@@ -167,7 +167,7 @@ if PRODUCTION:
     SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
     SECURE_HSTS_SECONDS = 31_536_000
     SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = ATRIBUTO.hsts_subdomains
-    SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]  # what other hosts speak
+    SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]  # other hosts may not speak https
 if ATRIBUTO.behind_proxy:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 

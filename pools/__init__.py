@@ -1,4 +1,4 @@
-"""DNS and connections; the names of the library are imported when they are first used."""
+"""Watch names in DNS and pool connections; library names are imported when first used."""
 
 from importlib import import_module
 from typing import Any

@@ -1,4 +1,4 @@
-"""Whom look-ups may ask and what they may bring in, by the settings of this installation."""
+"""Decide which nameservers may be asked and which addresses DNS may bring in, by the settings."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,16 +13,16 @@ DNS_PORT = 53
 
 
 class NotPermitted(InvalidInput):
-    """A nameserver that this installation does not let anybody ask."""
+    """This installation does not let anybody ask that nameserver."""
 
 
 def default_nameservers() -> list[str]:
-    """Those of the settings, else those of the system; nobody else is asked instead."""
+    """Return the nameservers of the settings, or else those of the system; never any others."""
     return list(settings.ATRIBUTO.dns_servers) or system_nameservers()
 
 
 def check_nameservers(servers: Sequence[str]) -> None:
-    """Permitted addresses, or one name: what is found behind it is judged when it is found."""
+    """Accept permitted addresses, or one name, whose addresses are checked when they are found."""
     _, behind = split_resolvers(servers)
     if behind is not None:
         dns_name(parse_host_port(behind).host)
@@ -35,7 +35,7 @@ def check_nameservers(servers: Sequence[str]) -> None:
 
 
 def may_be_asked(server: str) -> bool:
-    """An address with or without a port."""
+    """Check an address with or without a port."""
     parsed = parse_host_port(server)
     port = parsed.port or DNS_PORT
     if _is_known(parsed.host, port, default_nameservers()):
@@ -45,7 +45,7 @@ def may_be_asked(server: str) -> bool:
 
 
 def refused_target(address: str, port: int) -> str:
-    """Why DNS may not bring in this address; nothing if it may."""
+    """Say why DNS may not bring in this address; an empty text if it may."""
     if not is_special(address):
         return ""
     permits = [parse_permit(text, None) for text in settings.ATRIBUTO.dns_target_networks]

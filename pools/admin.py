@@ -1,4 +1,4 @@
-"""Raw lists of watched names and what became of them; screens and REST change them."""
+"""Raw lists of watched names and of what became of them; screens and REST change them."""
 
 from django.contrib import admin
 

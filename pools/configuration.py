@@ -1,7 +1,4 @@
-"""What people decide about watched names: watch one, change how, ask now, forget it.
-
-What a person decides about one backend: ready, drain or maintenance.
-"""
+"""Change watched names and their backends: watch, change, ask, forget, drain, maintain."""
 
 from contextlib import suppress
 from typing import Any
@@ -39,17 +36,18 @@ SETTINGS = (
     "grace_seconds",
     "is_watched",
 )
+READY, DRAIN = Backend.Administrative.READY, Backend.Administrative.DRAIN
 
 
 def pool_named(name: str) -> Pool:
-    found = Pool.objects.filter(name=name).first()
-    if found is None:
+    pool = Pool.objects.filter(name=name).first()
+    if pool is None:
         raise UnknownPool(f"no pool is called {name}", pool=name)
-    return found
+    return pool
 
 
 def watch(name: str, **settings: Any) -> Pool:
-    """A new watched name; ValidationError for settings that cannot work."""
+    """Watch a new name; raise ValidationError for settings that cannot work."""
     pool = Pool(name=name, **settings)
     pool.full_clean(validate_unique=False, validate_constraints=False)
     try:
@@ -62,7 +60,7 @@ def watch(name: str, **settings: Any) -> Pool:
 
 
 def change(name: str, epoch: int | None = None, **settings: Any) -> Pool:
-    """The watcher starts anew with what has changed; refused if it changed since `epoch`."""
+    """Change settings, with which the watcher starts anew; refuse if they changed since `epoch`."""
     pool = pool_named(name)
     changed = {key: value for key, value in settings.items() if getattr(pool, key) != value}
     for key, value in changed.items():
@@ -79,7 +77,7 @@ def change(name: str, epoch: int | None = None, **settings: Any) -> Pool:
 
 
 def forget(name: str, epoch: int | None = None) -> None:
-    """Watch it no longer; its instances stay as they are, and people decide about them."""
+    """Stop watching it; its instances stay as they are, and people decide about them."""
     pool = pool_named(name)
     with atomic():
         if epoch is not None and not Pool.objects.filter(pk=pool.pk, epoch=epoch).update(epoch=0):
@@ -90,7 +88,7 @@ def forget(name: str, epoch: int | None = None) -> None:
 
 
 def ask_now(name: str) -> Pool:
-    """Let the watcher look again at once; no more often than the name's TTL floor."""
+    """Let the watcher look again at once, but no more often than the name's TTL floor."""
     pool = pool_named(name)
     if not pool.is_watched:
         raise PoolPaused(f"{name} is paused: resume it to have it looked up", pool=name)
@@ -100,8 +98,8 @@ def ask_now(name: str) -> Pool:
         idle = Q(looked_up_at__isnull=True) | Q(looked_up_at__lte=since)
         if not Pool.objects.filter(free, idle, pk=pool.pk).update(asked_at=Now()):
             wait = _wait_seconds(pool)
-            said = f"{name} was looked up a moment ago: ask again in {wait} s"
-            raise AskedTooOften(said, retry_after_seconds=wait)
+            sentence = f"{name} was looked up a moment ago: ask again in {wait} s"
+            raise AskedTooOften(sentence, retry_after_seconds=wait)
         record("pool.asked", f"pool:{name}")
     return pool_named(name)
 
@@ -112,11 +110,8 @@ def _wait_seconds(pool: Pool) -> int:
     return max(1, round(pool.ttl_floor_ms / 1000 - age))
 
 
-READY, DRAIN = Backend.Administrative.READY, Backend.Administrative.DRAIN
-
-
 def administer(name: str, key: str, administrative: str, reason: str = "") -> Backend:
-    """Drain lets the jobs leave, maintenance leaves them where they are, ready ends both."""
+    """Set ready, drain (the jobs leave) or maintenance (the jobs stay where they are)."""
     pool = pool_named(name)
     with atomic():
         rows = Backend.objects.filter(pool=pool, key=key)
@@ -134,7 +129,7 @@ def administer(name: str, key: str, administrative: str, reason: str = "") -> Ba
 
 
 def still_held(backend: Backend) -> str:
-    """Who says «ready» is told where the same instance is in drain or maintenance all the same."""
+    """Name another pool that keeps the instance of a ready backend in drain or maintenance."""
     if backend.administrative != READY:
         return ""
     same = Backend.objects.filter(instance_id=backend.instance_id).exclude(administrative=READY)
@@ -143,11 +138,11 @@ def still_held(backend: Backend) -> str:
 
 
 def _carry_out(pool: Pool, backend: Backend) -> None:
-    said = f"{backend.administrative}: {backend.reason}" if backend.reason else ""
-    note(pool, BackendChange.Kind.ADMINISTERED, backend, said or backend.administrative)
+    detail = f"{backend.administrative}: {backend.reason}" if backend.reason else ""
+    note(pool, BackendChange.Kind.ADMINISTERED, backend, detail or backend.administrative)
     if still_held(backend):
         return
-    with suppress(UnknownInstance):  # a person has removed it: there is nobody to tell
+    with suppress(UnknownInstance):  # a person has removed the instance
         _tell_instance(backend)
 
 
@@ -160,5 +155,5 @@ def _tell_instance(backend: Backend) -> None:
     else:
         availability.restore(backend.instance_id)
         present = Backend.objects.filter(state=Backend.State.PRESENT)
-        if not present.filter(instance_id=backend.instance_id).exists():  # DNS says no
+        if not present.filter(instance_id=backend.instance_id).exists():  # DNS does not know it
             drains.drain(backend.instance_id, reason="not in DNS", source="dns")

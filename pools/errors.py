@@ -1,4 +1,4 @@
-"""What the doors of this room refuse; the library below has errors of its own."""
+"""What the screens, REST and commands of this room refuse; the library has its own errors."""
 
 from atributo_site.core.errors import AtributoError
 

@@ -1,4 +1,4 @@
-"""What must always hold in this room: name, sentence, and the rows that break it."""
+"""The rules that must always hold in this room: name, sentence, and the rows that break it."""
 
 from collections import defaultdict
 from collections.abc import Callable
@@ -15,7 +15,7 @@ Invariant = tuple[str, str, Callable[[], list[str]]]
 
 
 def available_without_dns() -> list[str]:
-    """Only as long as nobody else has decided: a person or the instance itself may."""
+    """Check instances that DNS decides about, not a person or the instance itself."""
     backends = Backend.objects.filter(instance_id=OuterRef("pk"), pool__is_watched=True)
     rows = Instance.objects.available().filter(
         Exists(backends), ~Exists(backends.present()), source=Instance.Source.DNS
@@ -34,7 +34,7 @@ def refused_in_use() -> list[str]:
 
 
 def other_than_answered() -> list[str]:
-    """In DNS is what the last answer that was believed says, and what waits for a second one."""
+    """Compare what counts as in DNS with the last good answer and what still waits for a second."""
     present: dict[int, set[str]] = defaultdict(set)
     for pk, key in Backend.objects.present().values_list("pool_id", "key"):
         present[pk].add(key)
@@ -49,7 +49,7 @@ def other_than_answered() -> list[str]:
 
 
 def asked_below_floor() -> list[str]:
-    """The next look-up lies at least the floor after the last one began."""
+    """Check that the next look-up lies at least the floor after the last one began."""
     rows = Pool.objects.watched().filter(next_at__isnull=False, began_at__isnull=False)
     broken = [
         f"{row.name}: last {row.began_at}, next {row.next_at}"

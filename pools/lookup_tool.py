@@ -1,7 +1,4 @@
-"""The look-up tool: what a name resolves to, and every step on the way.
-
-Follow names with the look-up tool: what each look-up changed, kept by whoever follows.
-"""
+"""The look-up tool: resolve a name step by step, and follow names and what changes."""
 
 import secrets
 import threading
@@ -24,13 +21,15 @@ from pools.logic.backends import Backend
 from pools.logic.errors import InvalidInput
 from pools.net.dns.base import Resolver
 from pools.net.dns.pick import resolver_for_ip_or_domain
-from pools.watch.observations import shown_steps
+from pools.watch.observations import steps_as_dicts
 
 MOST_AT_ONCE = 4
 LONGEST_MS = 10_000
 DEFAULT_TIMEOUT_MS = 2000
 
 _places = threading.BoundedSemaphore(MOST_AT_ONCE)
+MOST_CHANGES = 50
+MOST_NAMES = 5
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ def look_up(
     nameservers: Sequence[str] = (),
     timeout_ms: int = DEFAULT_TIMEOUT_MS,
 ) -> LookedUp:
-    """One attempt at each step, all of it within a few seconds; nothing is stored."""
+    """Make one attempt at each step, all within a few seconds; store nothing."""
     began = time.monotonic()
     with _a_place(), _resolver(host, service, port, nameservers, timeout_ms) as resolver:
         state, error = _wait(resolver)
@@ -67,7 +66,7 @@ def look_up(
 
 @contextmanager
 def _a_place() -> Iterator[None]:
-    """Each look-up occupies a thread of the web server: only so many at once."""
+    """Limit the look-ups under way, as each of them occupies a thread of the web server."""
     if not _places.acquire(blocking=False):
         raise LookUpsBusy(f"{MOST_AT_ONCE} look-ups are under way already")
     try:
@@ -110,9 +109,9 @@ def _wait(resolver: Resolver) -> tuple[str, str]:
 
 
 def _steps(resolver: Resolver) -> list[dict[str, Any]]:
-    """An address needs no question; a name has its trace."""
+    """Return the trace of a name; an address needs no question."""
     trace = getattr(resolver, "trace", ())
-    return shown_steps(trace, trace[-1].at) if trace else []
+    return steps_as_dicts(trace, trace[-1].at) if trace else []
 
 
 def _backend(backend: Backend) -> dict[str, Any]:
@@ -120,12 +119,8 @@ def _backend(backend: Backend) -> dict[str, Any]:
     return {name: getattr(backend, name) for name in names}
 
 
-MOST_CHANGES = 50
-MOST_NAMES = 5
-
-
 def begin(wishes: dict[str, Any]) -> dict[str, Any]:
-    """A story is plain JSON, so that a session can hold it."""
+    """Begin a story: plain JSON, so that a session can hold it."""
     return {
         "key": secrets.token_hex(4),
         "wishes": wishes,
@@ -138,21 +133,21 @@ def begin(wishes: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_another(stories: list[dict[str, Any]], story: dict[str, Any]) -> list[dict[str, Any]]:
-    """The newest first; the same wishes are followed once, and the oldest make room."""
+    """Put the newest first; follow the same wishes once, and drop the oldest."""
     others = [each for each in stories if each["wishes"] != story["wishes"]]
     return [story, *others][:MOST_NAMES]
 
 
 def go_on_with_one(stories: list[dict[str, Any]], now: datetime) -> list[dict[str, Any]]:
-    """Only the one that was asked longest ago: several slow ones would add up."""
+    """Continue only the one that was asked longest ago: several slow ones would add up."""
     if not stories:
         return []
     oldest = min(stories, key=lambda story: story["asked_at"] or "")
-    return [_told(story, now) if story is oldest else story for story in stories]
+    return [_step(story, now) if story is oldest else story for story in stories]
 
 
-def _told(story: dict[str, Any], now: datetime) -> dict[str, Any]:
-    """A refusal is part of the story, and the others have their turn."""
+def _step(story: dict[str, Any], now: datetime) -> dict[str, Any]:
+    """Keep a refusal in the story, so that the others have their turn."""
     try:
         return go_on({**story, "error": ""}, now)
     except AtributoError as refused:
@@ -160,19 +155,20 @@ def _told(story: dict[str, Any], now: datetime) -> dict[str, Any]:
 
 
 def go_on(story: dict[str, Any], now: datetime) -> dict[str, Any]:
-    """Look up again, unless that was done within the floor; a failure takes nothing away."""
+    """Look up again unless the floor is not over; a failure removes nothing."""
     if not _is_due(story, now):
         return story
-    found = asdict(look_up(**story["wishes"]))
-    seen = {backend["key"]: _text(backend) for backend in found["backends"]}
-    if found["state"] != "running":
-        seen = story["seen"]
+    result = asdict(look_up(**story["wishes"]))
+    backends = {backend["key"]: _text(backend) for backend in result["backends"]}
+    if result["state"] != "running":
+        backends = story["seen"]
     new = [
-        *_changes("removed", story["seen"], seen, now),
-        *_changes("added", seen, story["seen"], now),
+        *_changes("removed", story["seen"], backends, now),
+        *_changes("added", backends, story["seen"], now),
     ]
     changes = [*reversed(new), *story["changes"]][:MOST_CHANGES]
-    return {**story, "asked_at": now.isoformat(), "found": found, "seen": seen, "changes": changes}
+    news = {"found": result, "seen": backends, "changes": changes}
+    return {**story, "asked_at": now.isoformat(), **news}
 
 
 def _is_due(story: dict[str, Any], now: datetime) -> bool:
@@ -185,7 +181,7 @@ def _is_due(story: dict[str, Any], now: datetime) -> bool:
 def _changes(
     kind: str, one: dict[str, str], other: dict[str, str], now: datetime
 ) -> list[dict[str, str]]:
-    """What is in the one and not in the other."""
+    """Return what is in the one and not in the other."""
     return [
         {"at": now.isoformat(), "kind": kind, "backend": text, "key": key}
         for key, text in one.items()

@@ -1,4 +1,4 @@
-"""What the active curator does in this room: watch DNS, and clear away what is over."""
+"""What the active curator does in this room: watch DNS, and remove what is over."""
 
 from contextlib import suppress
 from datetime import datetime
@@ -20,7 +20,7 @@ SNAPSHOT_KEPT_SECONDS = 600
 
 
 def remove_gone_backends(now: datetime, lease: HeldLease) -> int:
-    """Out of DNS for longer than the grace of their pool, and without jobs."""
+    """Remove backends that are out of DNS for longer than their grace and have no jobs."""
     count = 0
     for backend in Backend.objects.overdue().select_related("pool").order_by("pk")[:BATCH]:
         with suppress(EpochChanged):  # somebody decides about the instance right now
@@ -29,12 +29,12 @@ def remove_gone_backends(now: datetime, lease: HeldLease) -> int:
 
 
 def drain_what_left(now: datetime, lease: HeldLease) -> int:
-    """Restored by somebody although DNS, which decides about it, does not know it."""
-    return sum(drain_again(backend, lease) for backend in Backend.objects.astray()[:BATCH])
+    """Drain instances that somebody restored although DNS, which decides, does not know them."""
+    return sum(drain_again(backend, lease) for backend in Backend.objects.revived()[:BATCH])
 
 
 def forget_old_changes(now: datetime, lease: HeldLease) -> int:
-    """The timelines are kept as long as events are."""
+    """Remove old lines of the timelines, which are kept as long as events are."""
     before = from_now(-settings.ATRIBUTO.event_retention_days * 86400)
     with atomic():
         lease.guard()
@@ -44,7 +44,7 @@ def forget_old_changes(now: datetime, lease: HeldLease) -> int:
 
 
 def forget_old_snapshots(now: datetime, lease: HeldLease) -> int:
-    """Processes that have been silent for so long are gone; until then they are shown so."""
+    """Remove the snapshots of processes that have been silent for long."""
     with atomic():
         lease.guard()
         old = PoolSnapshot.objects.filter(at__lt=from_now(-SNAPSHOT_KEPT_SECONDS))

@@ -1,4 +1,4 @@
-"""The state of this room for the dashboard, REST and metrics: a constant number of queries."""
+"""The state of this room for the dashboard, REST and metrics, by a constant number of queries."""
 
 from datetime import datetime
 from typing import Any
@@ -9,7 +9,7 @@ from pools.models import Backend, Pool, PoolSnapshot
 from pools.reporting.live_view import MOST_PROCESSES, dead_backends
 
 MOST_TROUBLED = 5
-# As the list of names says it.
+# As on the list of names.
 WORD = Case(
     When(is_watched=False, then=Value("paused")), default=F("state"), output_field=CharField()
 )

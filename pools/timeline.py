@@ -1,7 +1,4 @@
-"""What became of each backend lately, as stretches of one state after the other.
-
-Write lines of the timelines of pools and the events that tell everybody.
-"""
+"""Write the timelines of pools with their events, and read the last day of each backend."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -13,10 +10,19 @@ from atributo_site.core.events import current_actor, record_many
 from pools.logic.state_spans import Stretch, share_of, stretches
 from pools.models import Backend, BackendChange, Pool
 
+DAY = timedelta(hours=24)
+MOST_CHANGES = 2000
+BECAME = {
+    BackendChange.Kind.ADDED: Backend.State.PRESENT,
+    BackendChange.Kind.RETURNED: Backend.State.PRESENT,
+    BackendChange.Kind.GONE: Backend.State.GONE,
+    BackendChange.Kind.REFUSED: Backend.State.REFUSED,
+}
+
 
 @dataclass(frozen=True)
 class Line:
-    """What happened to a pool, or to one of its backends."""
+    """Describe what happened to a pool or to one of its backends."""
 
     pool: Pool
     kind: str
@@ -29,7 +35,7 @@ def note(pool: Pool, kind: str, backend: Backend | None = None, detail: str = ""
 
 
 def write(lines: Sequence[Line]) -> None:
-    """Two statements for all of them, inside the transaction of the changes themselves."""
+    """Use two statements for all lines, in the transaction of the changes themselves."""
     if lines:
         BackendChange.objects.bulk_create([_row(line) for line in lines])
         record_many([_event(line) for line in lines])
@@ -59,16 +65,6 @@ def _facts(backend: Backend | None, detail: str) -> dict[str, Any]:
     return {"instance": backend.instance_id, "name": backend.name, "backend": backend.key, **facts}
 
 
-DAY = timedelta(hours=24)
-MOST_CHANGES = 2000
-BECAME = {
-    BackendChange.Kind.ADDED: Backend.State.PRESENT,
-    BackendChange.Kind.RETURNED: Backend.State.PRESENT,
-    BackendChange.Kind.GONE: Backend.State.GONE,
-    BackendChange.Kind.REFUSED: Backend.State.REFUSED,
-}
-
-
 @dataclass(frozen=True)
 class History:
     """`stretches` fill the last day from its begin to now."""
@@ -82,7 +78,7 @@ class History:
 
 
 def with_history(backends: Iterable[Any], now: datetime) -> list[Any]:
-    """Each backend with `history`, by one query for all of them."""
+    """Give each backend its `history`, by one query for all of them."""
     rows = list(backends)
     changes = _changes(rows, now - DAY)
     for row in rows:
@@ -94,7 +90,7 @@ def with_history(backends: Iterable[Any], now: datetime) -> list[Any]:
 
 
 def _changes(rows: list[Any], since: datetime) -> dict[tuple[int, str], list[tuple[Any, str]]]:
-    found: dict[tuple[int, str], list[tuple[Any, str]]] = defaultdict(list)
+    by_backend: dict[tuple[int, str], list[tuple[Any, str]]] = defaultdict(list)
     changes = BackendChange.objects.filter(
         pool__in={row.pool_id for row in rows},
         key__in=[row.key for row in rows],
@@ -102,5 +98,5 @@ def _changes(rows: list[Any], since: datetime) -> dict[tuple[int, str], list[tup
         at__gte=since,
     ).order_by("-id")
     for pool, key, at, kind in changes.values_list("pool_id", "key", "at", "kind")[:MOST_CHANGES]:
-        found[pool, key].insert(0, (at, BECAME[BackendChange.Kind(kind)]))
-    return found
+        by_backend[pool, key].insert(0, (at, BECAME[BackendChange.Kind(kind)]))
+    return by_backend

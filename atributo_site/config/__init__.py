@@ -1,3 +1,1 @@
-"""Settings from the environment: their names, defaults, checks and conflicts, and the folder for
-state.
-"""
+"""Settings from the environment: names, defaults, checks and conflicts; and the state folder."""

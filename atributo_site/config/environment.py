@@ -1,6 +1,6 @@
-"""Every setting that an operator may change, read from the environment once.
+"""List every setting that an operator may change, and read them from the environment once.
 
-The table below is the only list: settings, `.env.example`, `doctor` and the settings
+The table below is the only list: Django's settings, `.env.example`, `doctor` and the settings
 screen are made from it.
 """
 
@@ -34,7 +34,7 @@ DAY_MS = 24 * 60 * 60 * 1000
 
 
 class BadEnvironment(Exception):
-    """Settings that cannot be used; the text says which and why."""
+    """The settings cannot be used; the text says which and why."""
 
 
 @dataclass(frozen=True)
@@ -348,7 +348,7 @@ class Environment:
 
 
 def read(environ: Mapping[str, str]) -> Environment:
-    """Parse all variables; every refusal in one error."""
+    """Parse all variables; put every refusal into one error."""
     values, refusals = parse_all(Environment, environ)
     if refusals:
         raise BadEnvironment("\n".join(refusals))

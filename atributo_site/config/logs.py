@@ -1,4 +1,4 @@
-"""Structured logs: one JSON line per event, with the request id and no secret."""
+"""Structured logs: one JSON line for each event, with the request id and without secrets."""
 
 import logging.config
 from typing import Any
@@ -53,7 +53,7 @@ def _standard_library(level: str) -> dict[str, Any]:
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
-            # Every 4xx would be a line of its own beside the access line.
+            # Otherwise every 4xx would have a line of its own beside the access line.
             "django.request": {"level": "ERROR"},
             "uvicorn.access": {"level": "WARNING"},
         },

@@ -1,7 +1,4 @@
-"""The folder of all state: made for its owner alone, or refused with one sentence.
-
-The key that signs sessions, made once and kept in the state folder.
-"""
+"""Make the state folder for its owner alone, and in it the key that signs sessions."""
 
 import os
 import secrets
@@ -12,7 +9,7 @@ from atributo_site.config.environment import BadEnvironment
 
 
 def made(path: Path) -> Path:
-    """The folder and the one of static files, which a web server reads before anything else."""
+    """Make the folder, and the one of static files, which a web server reads first."""
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         (path / "static").mkdir(exist_ok=True)
@@ -22,7 +19,7 @@ def made(path: Path) -> Path:
 
 
 def check_writable(path: Path) -> None:
-    """For whoever keeps files in it; a web server alone can do without."""
+    """Raise BadEnvironment if files cannot be kept here; a web server alone can do without."""
     for folder in (path, path / "log", path / "valkey"):
         if folder.exists() and not (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
             raise BadEnvironment(f"ATRIBUTO_VAR_DIR: {folder} is no folder to write in.")
@@ -47,7 +44,7 @@ def kept_in(var_dir: Path) -> str:
 
 
 def _make(path: Path) -> None:
-    """Of processes that start at once exactly one key wins, and none is read half-written."""
+    """Write the key once: if processes start together, one key wins and none reads half of it."""
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         file.write(secrets.token_urlsafe(50))

@@ -1,4 +1,4 @@
-"""What the text of a variable may be: each says in words what it wants."""
+"""Check the text of each variable; the error says in words what it must be."""
 
 import ipaddress
 from urllib.parse import urlsplit
@@ -10,7 +10,7 @@ from pools.logic.dns.address_policy import parse_permit
 from pools.logic.dns.names import parse_host_port
 from pools.logic.errors import InvalidInput
 
-# A password may hold what ends it here, so that the rest is taken for a port.
+# A password may hold a character that ends it here; the rest is then taken for a port.
 A_URL = "a URL whose parts can be read (in a password, / is %2F, @ is %40 and # is %23), such as "
 
 
@@ -35,10 +35,10 @@ def redis_url(text: str) -> str:
 
 
 def _try_redis(url: str) -> None:
-    """Made as a process would make it, but not opened."""
+    """Make a client as a process would, but do not connect it."""
     try:
         connection = redis.Redis.from_url(url).connection_pool.make_connection()
-    except (ValueError, TypeError) as error:  # the latter for an option that there is not
+    except (ValueError, TypeError) as error:  # the latter for an unknown option
         raise ValueError(f"{A_URL}redis://user:password@host:6379/0") from error
     if getattr(connection, "path", "given") == "":
         raise ValueError("a URL with the path of a socket, as unix:///run/valkey.sock")
@@ -58,10 +58,10 @@ def cluster_size(text: str) -> int:
 
 def nameservers(text: str) -> tuple[str, ...]:
     try:
-        found = [parse_host_port(server) for server in listed(text)]
+        servers = [parse_host_port(server) for server in listed(text)]
     except InvalidInput as error:
         raise ValueError("addresses of nameservers, each with or without :PORT") from error
-    if not all(server.is_ip for server in found):
+    if not all(server.is_ip for server in servers):
         raise ValueError("addresses of nameservers, not names")
     return listed(text)
 
@@ -75,7 +75,7 @@ def networks(text: str) -> tuple[str, ...]:
 
 
 def hosts(text: str) -> tuple[str, ...]:
-    """A host with a scheme or a port would be compared, and never be the same."""
+    """Refuse a host with a scheme or a port: no request's host would ever be equal to it."""
     for host in listed(text):
         if "/" in host or (":" in host and not (host[0] == "[" and host[-1] == "]")):
             raise ValueError("names or addresses of hosts, without https:// and without a port")

@@ -1,4 +1,4 @@
-"""How one environment variable is described, parsed and refused."""
+"""Describe one environment variable, parse it and refuse what does not fit."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -17,17 +17,17 @@ class Variable:
 
 
 def variable(name: str, default: str, parse: Parser, sentence: str, *, secret: bool = False) -> Any:
-    """A dataclass field that is read from the environment."""
+    """Return a dataclass field that is read from the environment."""
     return field(metadata={"variable": Variable(name, default, parse, sentence, secret)})
 
 
 def variables_of(cls: type) -> dict[str, Variable]:
-    """Field name → its variable, in the order of declaration."""
+    """Return field name → variable, in the order of declaration."""
     return {f.name: f.metadata["variable"] for f in fields(cls)}
 
 
 def parse_all(cls: type, environ: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
-    """The parsed values and one sentence for each that cannot be used."""
+    """Return the parsed values, and one sentence for each variable that cannot be used."""
     values: dict[str, Any] = {}
     refusals = []
     for attribute, var in variables_of(cls).items():
@@ -35,8 +35,8 @@ def parse_all(cls: type, environ: Mapping[str, str]) -> tuple[dict[str, Any], li
         try:
             values[attribute] = var.parse(text)
         except ValueError as error:
-            shown = "" if var.secret else f", not {text!r}"
-            refusals.append(f"{var.name} must be {error}{shown}.")
+            instead_of = "" if var.secret else f", not {text!r}"
+            refusals.append(f"{var.name} must be {error}{instead_of}.")
     return values, refusals
 
 

@@ -1,4 +1,4 @@
-"""The kernel that every room stands on: errors, events, leases, retry, the database layer.
+"""The kernel of every room: errors, events, leases, retry, the database layer.
 
-It imports nothing of ours.
+It imports no other package of ours.
 """

@@ -1,4 +1,4 @@
-"""After commit: what may fail without harm to the rows, which are committed by then."""
+"""Run what may fail without harm after the rows are committed."""
 
 from collections.abc import Callable
 
@@ -8,8 +8,8 @@ from django.db.transaction import on_commit
 def after_commit(call: Callable[[], object], *, using: str = "default") -> None:
     """Call it once the transaction is committed; an error is logged and never raised.
 
-    Django logs the name of the function that failed; a partial has none, and asking for it
-    would raise: the caller would take a committed row for one that is not there.
+    Django logs the name of the function that failed. A partial has no name, and reading it would
+    raise an error: the caller would believe that its committed row is not there.
     """
 
     def named() -> None:
@@ -20,5 +20,5 @@ def after_commit(call: Callable[[], object], *, using: str = "default") -> None:
 
 
 def _name_of(call: Callable[[], object]) -> str:
-    bare = getattr(call, "func", call)  # not a partial's repr, which shows its arguments
+    bare = getattr(call, "func", call)  # a partial's repr would show its arguments
     return getattr(bare, "__qualname__", type(bare).__qualname__)

@@ -1,10 +1,10 @@
-"""atributo_site.core.errors."""
+"""The errors of the kernel, and AtributoError, the root of every error of ours."""
 
 from django.db.utils import OperationalError
 
 
 class AtributoError(Exception):
-    """Root of every error that Atributo raises on purpose."""
+    """The root of every error that Atributo raises on purpose."""
 
     status_code = 500
     code = "error"
@@ -22,23 +22,23 @@ class InvalidId(AtributoError):
 
 
 class LeaseLost(AtributoError):
-    """The caller's lease has expired or went to somebody else: it may change nothing more."""
+    """The lease has expired or somebody else has it: the caller may change nothing more."""
 
     status_code = 409
     code = "lease_lost"
 
 
 class DatabaseBusy(AtributoError):
-    """The database stayed busy until the deadline; the call may be repeated."""
+    """The database stayed busy until the deadline; the caller may try again."""
 
     status_code = 503
     code = "database_busy"
     retry_after_seconds = 1
-    inside_transaction = False  # it was tried once: only who began the transaction can repeat it
+    inside_transaction = False  # tried once: only the code that began the transaction can repeat it
 
 
 class ConnectionLost(AtributoError, OperationalError):
-    """The next call opens another connection. Nothing was written, unless `in_doubt`."""
+    """The connection is lost; nothing was written unless `in_doubt`. The next call reconnects."""
 
     status_code = 503
     code = "connection_lost"

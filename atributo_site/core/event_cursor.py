@@ -1,14 +1,14 @@
 """Read new events so that none is missed, whatever the order of commits.
 
-Marks: up to where a reader knows the events, as text that a client hands back.
+A mark says up to where a reader knows the events; a client hands its text back.
 
-SQLite writes in the order of ids, so its mark is the last id: `i42`. PostgreSQL's ids are not
-in the order of commits, so its mark is the whole snapshot of the reading: `s10:20:12,15` says
-that every transaction below 20 has been read except 12 and 15, which were still open.
+SQLite commits in the order of ids, so its mark is the last id: `i42`. PostgreSQL does not, so its
+mark is the snapshot of the reading: `s10:20:12,15` says that every transaction below 20 has been
+read except 12 and 15, which were still open.
 
-Both numbers mean something in one database only. So a mark says where they come from, before
-the snapshot or behind the id: `s7709296587285868736.10:20:` by the cluster that counts the
-transactions, `i42.1790000000000000` by the moment of event 42, in microseconds.
+These numbers mean something in one database only, so a mark also says where they come from:
+`s7709296587285868736.10:20:` names the cluster that counts the transactions, and
+`i42.1790000000000000` the moment of event 42 in microseconds.
 """
 
 import re
@@ -28,6 +28,9 @@ SNAPSHOT = re.compile(
     re.ASCII,
 )
 LONGEST = 8000  # characters
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# The snapshot of this very statement, so that it belongs to the rows that it sees.
+CURRENT = Func(template="pg_current_snapshot()::text", output_field=TextField())
 
 
 @dataclass(frozen=True)
@@ -40,29 +43,29 @@ class Mark:
     origin: int = 0  # not known
 
     def __str__(self) -> str:
-        """Where to go on from; within a reading that is its start, so nothing is left out."""
+        """Return the text to resume from; inside a reading that is its start."""
         if ":" in self.seen:
             return f"s{self.origin}.{self.seen}" if self.origin else f"s{self.seen}"
         return f"i{self.seen}.{self.origin}" if self.origin else f"i{self.seen}"
 
 
 def parsed(text: str) -> Mark | None:
-    """None for text that is no mark."""
+    """Return the mark of a text, or None for any other text."""
     if len(text) > LONGEST:
         return None
-    found = ID.fullmatch(text) or SNAPSHOT.fullmatch(text)
-    if found is None or not _is_ordered(found["seen"]):
+    parts = ID.fullmatch(text) or SNAPSHOT.fullmatch(text)
+    if parts is None or not _is_ordered(parts["seen"]):
         return None
-    return Mark(found["seen"], origin=int(found["origin"] or 0))
+    return Mark(parts["seen"], origin=int(parts["origin"] or 0))
 
 
 def oldest_open(snapshot: str) -> int:
-    """Every transaction with a smaller number is over."""
+    """Return the number below which every transaction is over."""
     return int(snapshot.partition(":")[0])
 
 
 def is_of_the_past(mark: Mark, newest: Mark) -> bool:
-    """False for a mark of the other database, or one from before a restored backup."""
+    """Return False for a mark of the other database, or one from before a restored backup."""
     if (":" in mark.seen) != (":" in newest.seen):
         return False
     return _end(mark.seen) <= _end(newest.seen)
@@ -73,7 +76,7 @@ def _end(seen: str) -> int:
 
 
 def _is_ordered(seen: str) -> bool:
-    """PostgreSQL refuses a snapshot whose open transactions are not inside it, in order."""
+    """Check the order of open transactions: PostgreSQL refuses a snapshot without it."""
     if ":" not in seen:
         return True
     start, end, listed = seen.split(":")
@@ -82,11 +85,8 @@ def _is_ordered(seen: str) -> bool:
     return 0 < int(start) <= int(end) and inside and open_ones == sorted(set(open_ones))
 
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
 def newest_mark(using: str = "default") -> Mark:
-    """All that is committed counts as read."""
+    """Return a mark for which everything committed counts as read."""
     if connections[using].vendor != "postgresql":
         return _at(Event.objects.using(using).order_by("-id").first())
     snapshot, cluster = retry_busy(lambda: _here(using), using, repeatable=True)
@@ -94,7 +94,7 @@ def newest_mark(using: str = "default") -> Mark:
 
 
 def events_after(mark: Mark, limit: int, using: str = "default") -> tuple[list[Event], Mark]:
-    """At most `limit` events that the mark has not seen, and the mark that has seen them."""
+    """Return at most `limit` events that the mark has not seen, and the mark after them."""
     if connections[using].vendor != "postgresql":
         return _by_id(mark, limit, using)
     snapshot, cluster = retry_busy(lambda: _here(using), using, repeatable=True)
@@ -104,7 +104,7 @@ def events_after(mark: Mark, limit: int, using: str = "default") -> tuple[list[E
 
 
 def may_resume(mark: Mark, newest: Mark, using: str = "default") -> bool:
-    """False for a mark whose numbers say nothing about the events that are here."""
+    """Return False for a mark whose numbers say nothing about the events here."""
     events = Event.objects.using(using)
     if ":" in mark.seen and ":" in newest.seen and mark.origin != newest.origin:
         return events.filter(cluster=mark.origin).exists()
@@ -121,14 +121,14 @@ def _by_id(mark: Mark, limit: int, using: str) -> tuple[list[Event], Mark]:
 
 
 def _at(event: Event | None) -> Mark:
-    """Ids are given out again after an older copy of the file came back, moments are not."""
+    """Use the moment as well: after an older file is restored ids repeat, moments do not."""
     if event is None:
         return Mark("0")
     return Mark(str(event.pk), origin=(event.at - EPOCH) // timedelta(microseconds=1))
 
 
 def _by_snapshot(mark: Mark, limit: int, using: str) -> tuple[list[Event], Mark]:
-    """Whose transaction the last snapshot did not see and this one does."""
+    """Return events whose transaction the last snapshot did not see and this one does."""
     unseen = Event.objects.using(using).filter(_unseen(mark) & _rest_of(mark))
     rows = list(unseen.annotate(snapshot=CURRENT).order_by("writer", "id")[:limit])
     return sorted(rows, key=lambda event: event.pk), _next(mark, rows, is_full=len(rows) == limit)
@@ -140,7 +140,7 @@ def _unseen(mark: Mark) -> Q:
 
 
 def _rest_of(mark: Mark) -> Q:
-    """What a reading that did not fit into one page has left."""
+    """Return the part of a reading that did not fit into one page."""
     if not mark.reading:
         return Q()
     writer, last = mark.after
@@ -158,7 +158,7 @@ def _next(mark: Mark, rows: list[Any], *, is_full: bool) -> Mark:
 def _over_a_restore(
     mark: Mark, reading: str, cluster: int, limit: int, using: str
 ) -> tuple[list[Event], Mark]:
-    """A backup was restored since: what the mark has not seen there, and all that came here.
+    """Read on after a restored backup: what the mark has not seen there, and all that came here.
 
     Numbers of transactions of one cluster say nothing in another one, but ids go on.
     """
@@ -192,7 +192,3 @@ def _visible_in(snapshot: str) -> Func:
         function="pg_visible_in_snapshot",
         output_field=BooleanField(),
     )
-
-
-# Of the statement that it stands in, so that it goes with the rows that this one sees.
-CURRENT = Func(template="pg_current_snapshot()::text", output_field=TextField())

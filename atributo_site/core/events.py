@@ -1,4 +1,4 @@
-"""Record what happens, and read it back in an order that loses nothing."""
+"""Record events, together with the actor and the request that caused them."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ from atributo_site.core.redaction import masked
 
 @dataclass(frozen=True)
 class Actor:
-    """Who acts, and through which door."""
+    """Name who acts, and through which channel."""
 
     name: str
     channel: str = Event.Channel.PROCESS
@@ -37,7 +37,7 @@ _deeds: ContextVar[_Deeds | None] = ContextVar("deeds", default=None)
 
 @contextmanager
 def acting(actor: Actor) -> Iterator[None]:
-    """Everything recorded inside carries this actor."""
+    """Give this actor to everything that is recorded inside."""
     reset = _actor.set(actor)
     deeds = _deeds.set(_deeds.get() or _Deeds())
     try:
@@ -66,10 +66,10 @@ def record(kind: str, subject: str, *, using: str = "default", **facts: Any) -> 
 
 
 def record_many(
-    happenings: Iterable[tuple[str, str, dict[str, Any]]], *, using: str = "default"
+    drafts: Iterable[tuple[str, str, dict[str, Any]]], *, using: str = "default"
 ) -> None:
-    """Events given as kind, subject and facts, written with one statement."""
-    events = [_event(kind, subject, facts) for kind, subject, facts in happenings]
+    """Write events given as kind, subject and facts with one statement."""
+    events = [_event(kind, subject, facts) for kind, subject, facts in drafts]
     Event.objects.using(using).bulk_create(events)
     _count(using)
 

@@ -1,4 +1,4 @@
-"""Named points at which a test may kill or stop the process, to see what that leaves."""
+"""Named points at which a test may kill or stop the process, to see what that leaves behind."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ _armed = os.environ.get("ATRIBUTO_FAILPOINT") if os.environ.get("ATRIBUTO_ENV") 
 
 
 def failpoint(name: str) -> None:
-    """Nothing, unless this very point was armed in the environment of a test's process."""
+    """Do nothing, unless a test's environment has armed this very point."""
     if _armed is None:
         return
     if name == _armed:

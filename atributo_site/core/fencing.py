@@ -1,4 +1,4 @@
-"""Fencing: whoever comes late writes nothing, and is counted."""
+"""Count the late writers that were refused."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ log = structlog.get_logger(__name__)
 
 
 def count_fenced(kind: str, subject: str, *, times: int = 1, **facts: Any) -> None:
-    """Tell that a late one was refused; that the telling fails must not make it worse."""
+    """Count and record a refusal; if that fails, the refusal itself still stands."""
     log.warning("late_one_refused", kind=kind, subject=subject, **facts)
     try:
         with atomic():
@@ -27,14 +27,14 @@ def count_fenced(kind: str, subject: str, *, times: int = 1, **facts: Any) -> No
 
 
 def fenced() -> dict[str, dict[str, Any]]:
-    """How many of each kind were refused, and when the last one was."""
+    """Return how many of each kind were refused, and when the last one was."""
     rows = {row.kind: row for row in FenceCount.objects.all()}
     return {
-        kind: _shown(rows.get(kind) or FenceCount(kind=kind)) for kind in FenceCount.Kind.values
+        kind: _as_dict(rows.get(kind) or FenceCount(kind=kind)) for kind in FenceCount.Kind.values
     }
 
 
-def _shown(row: FenceCount) -> dict[str, Any]:
+def _as_dict(row: FenceCount) -> dict[str, Any]:
     return {
         "refused": row.refused,
         "last_at": row.last_at,

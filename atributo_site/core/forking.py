@@ -1,4 +1,4 @@
-"""A forked child leaves the connections of its parent alone, and opens its own."""
+"""Keep a forked child away from its parent's connections; it opens its own."""
 
 import os
 from typing import Any
@@ -9,7 +9,7 @@ _kept: list[Any] = []  # neither used nor closed: either would disturb the paren
 
 
 def leave_to_parent() -> None:
-    """In the child. A transaction that the parent had begun stays the parent's."""
+    """Drop the connections in the child; a transaction that the parent began stays the parent's."""
     for connection in connections.all(initialized_only=True):
         if connection.connection is not None:
             _kept.append(connection.connection)

@@ -1,7 +1,4 @@
-"""Refuse what cannot be an id before a transaction opens.
-
-Which texts may name a job or an instance.
-"""
+"""Check which texts may name a job or an instance, before a transaction opens."""
 
 import re
 from collections.abc import Iterable
@@ -13,7 +10,7 @@ FORBIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def refusal(value: object) -> str | None:
-    """Why this value cannot be an id; None when it can."""
+    """Say why this value cannot be an id; None when it can."""
     if not isinstance(value, str):
         return f"an id is text, not {type(value).__name__}"
     if not 1 <= len(value) <= LONGEST:
@@ -31,7 +28,7 @@ def valid_id(value: str) -> str:
 
 
 def valid_ids(values: Iterable[str]) -> list[str]:
-    """Each once, in the order they came."""
+    """Return each id once, in the order they came."""
     if isinstance(values, str):
         raise InvalidId("a list of ids is wanted, not one text")
     return list(dict.fromkeys(valid_id(value) for value in values))

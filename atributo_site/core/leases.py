@@ -13,13 +13,13 @@ from atributo_site.core.retry import retry_busy
 
 
 def this_process() -> str:
-    """A holder's name that no other process ever has."""
+    """Return a holder's name that no other process ever has."""
     return f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
 
 
 @dataclass
 class HeldLease:
-    """Proof that this process is the one that acts in a role."""
+    """Prove that this process is the one that acts in a role."""
 
     role: str
     token: int
@@ -42,7 +42,7 @@ class HeldLease:
         self._renewed = time.monotonic()
 
     def keep(self) -> None:
-        """Before each piece of work: a look, and a write only if a third of its time is over."""
+        """Check the lease before each piece of work; renew it when a third of its time is over."""
         if self._is_old():
             return self.renew()
         Lease.objects.using(self.using).check_held(self.role, self.token)
@@ -52,7 +52,7 @@ class HeldLease:
         retry_busy(partial(leases.release, self.role, self.token), self.using, repeatable=True)
 
     def guard(self) -> None:
-        """Inside a database transaction: nothing in it commits unless this lease still holds."""
+        """Let nothing of this database transaction commit unless the lease still holds."""
         if self._is_old():
             return self.renew()
         Lease.objects.using(self.using).guard(self.role, self.token)

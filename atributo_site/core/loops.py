@@ -1,6 +1,6 @@
-"""Everything that runs for ever: steps that do one round and say how long to wait.
+"""Run steps for ever: each does one round and says how long to wait.
 
-A repair: something the one active curator looks for and mends, a bounded number per sweep.
+A repair is a step of the active curator: it mends a bounded number of rows per sweep.
 """
 
 import signal
@@ -16,14 +16,17 @@ from django.db import close_old_connections
 from atributo_site.core.leases import HeldLease
 from atributo_site.core.models.clock import database_now
 
+log = structlog.get_logger(__name__)
+LONGEST_BACKOFF_SECONDS = 30.0
+
 
 @dataclass(frozen=True)
 class Repair:
-    """`run(now, lease)` mends what it finds and returns how many.
+    """Mend what `run(now, lease)` finds; it returns how many.
 
-    Each of its database transactions calls `lease.guard()` first, so that a curator that
-    was replaced meanwhile changes nothing. It mends no more than about its budget at once; if
-    that was not enough it is called again as soon as every other repair had its turn.
+    Each of its database transactions calls `lease.guard()` first, so that a curator that was
+    replaced meanwhile changes nothing. It mends about its budget at once; if more is left it is
+    called again as soon as every other repair had its turn.
     """
 
     name: str
@@ -35,14 +38,9 @@ class Repair:
         return 0.0 if mended >= self.budget else self.every_seconds
 
 
-log = structlog.get_logger(__name__)
-
-LONGEST_BACKOFF_SECONDS = 30.0
-
-
 @dataclass
 class Step:
-    """`run(now)` does one round and returns the seconds until the next."""
+    """Do one round with `run(now)`, which returns the seconds until the next."""
 
     name: str
     run: Callable[[datetime], float]
@@ -51,7 +49,7 @@ class Step:
 
 
 class Loop:
-    """Runs steps in turn; one that fails waits longer and longer and never stops the others."""
+    """Run steps in turn; a failing one waits longer and longer and never stops the others."""
 
     def __init__(
         self,
@@ -75,7 +73,7 @@ class Loop:
             self._stop.wait(self.run_due())
 
     def run_due(self) -> float:
-        """Run every step whose time has come; the seconds until the next one."""
+        """Run every step whose time has come; return the seconds until the next one."""
         for step in self.steps:
             if step.due <= self._monotonic() and not self._stop.is_set():
                 step.due = self._run(step) + self._monotonic()

@@ -1,7 +1,4 @@
-"""A process says that it lives: a lease of its own, renewed until it stops.
-
-Keep a presence alive beside a program that has a main loop of its own.
-"""
+"""Show that a process lives: it holds a lease of its own and renews it until it stops."""
 
 import os
 import socket
@@ -21,7 +18,7 @@ from atributo_site.core.models import Lease
 
 
 class Presence:
-    """`step(now)` beats once; `facts` is what the dashboard shows of this process."""
+    """Beat once with `step(now)`; the dashboard shows `facts` of this process."""
 
     def __init__(self, kind: str, name: str, *, seconds: float, beat_seconds: float) -> None:
         self.role = f"{kind}/{name}"
@@ -32,7 +29,7 @@ class Presence:
         self._lease: HeldLease | None = None
 
     def step(self, now: datetime) -> float:
-        """Renew, or take the role anew after a silence in which it expired."""
+        """Renew the lease, or take it anew after it expired in a silence."""
         try:
             self._beat()
         except LeaseLost:
@@ -41,7 +38,7 @@ class Presence:
         return self.beat_seconds
 
     def leave(self) -> None:
-        """A clean stop: free at once, so that nobody waits for an expiry."""
+        """Free the lease on a clean stop, so that nobody waits until it expires."""
         if self._lease:
             self._lease.release()
             self._lease = None
@@ -74,7 +71,7 @@ def presence_of(kind: str, name: str) -> Presence:
 
 @contextmanager
 def beating(presence: Presence, run: Callable[[datetime], float] | None = None) -> Iterator[None]:
-    """Beats in a thread, by `run` if given; leaves cleanly at the end."""
+    """Beat in a thread, by `run` if given, and leave at the end."""
     loop = Loop([Step("presence", run or presence.step)])
     thread = threading.Thread(target=_beat, args=(loop, presence), name="presence", daemon=True)
     thread.start()

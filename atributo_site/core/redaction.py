@@ -1,6 +1,6 @@
-"""Values and texts without their secrets, and what comes back as it was.
+"""Hide secrets in values and texts, and put back what comes in masked.
 
-What must never be shown: values whose key looks like a secret, and passwords in addresses.
+Secrets are values whose key looks like one, and passwords in addresses.
 """
 
 import re
@@ -32,10 +32,10 @@ PAIRS = frozenset(
     [(kind, key) for kind in KEYS_TO for key in ("key", "keys")]
     + [("connection", "string"), ("conn", "string"), ("session", "id")]
 )
-# Written as one word, or in letters of any size: DBPASSWORD, csrftoken, ToKeN.
+# Written as one word or in any case: DBPASSWORD, csrftoken, ToKeN.
 INSIDE = ("password", "passwd", "passphrase")
 ENDINGS = (*(WORDS - _set("pw dsn otp")), *(kind + key for kind, key in PAIRS))
-# What is said about a secret and does not tell it: token_count, password_changed_at, max_tokens.
+# Facts about a secret that do not reveal it: token_count, password_changed_at, max_tokens.
 SAID_AFTER = _set(
     "age at count counts days enabled expired expires expiry file hours in length limit limits"
     " minutes name names path policy required rules seconds size strength ttl type usage used"
@@ -61,7 +61,7 @@ def looks_secret(key: str) -> bool:
 
 
 def masked(value: Any) -> Any:
-    """The same JSON value with every secret replaced, however deep."""
+    """Return the same JSON value with every secret replaced, however deep."""
     if isinstance(value, dict):
         return {key: _member(str(key), member) for key, member in value.items()}
     if isinstance(value, list | tuple):
@@ -70,14 +70,14 @@ def masked(value: Any) -> Any:
 
 
 def without_passwords(text: str) -> str:
-    """`postgresql://site:•••@host/db`: who and where may be shown."""
+    """Return `postgresql://site:•••@host/db`: the user and the host may be shown."""
     return PASSWORD_IN_ADDRESS.sub(rf"\1:{MASK}", text) if "://" in text else text
 
 
 def passwords_in(text: str) -> set[str]:
-    """Those of addresses, as they are written there and as they are meant."""
-    found = {password for _, password in PASSWORD_IN_ADDRESS.findall(text)} - {MASK}
-    return found | {unquote(password) for password in found}
+    """Return the passwords of addresses, both as they are written and decoded."""
+    passwords = {password for _, password in PASSWORD_IN_ADDRESS.findall(text)} - {MASK}
+    return passwords | {unquote(password) for password in passwords}
 
 
 def _says_about(words: list[str]) -> bool:
@@ -89,17 +89,17 @@ def _member(key: str, value: Any) -> Any:
     return MASK if looks_secret(key) and value is not None else masked(value)
 
 
-SHORTEST = 4  # a shorter one would mask half of every text
-MOST_COMPARED = 10**9  # characters times secrets: a second at worst
+SHORTEST = 4  # masking a shorter one would mask half of every text
+MOST_COMPARED = 10**9  # characters times secrets; this takes a second at worst
 
 
 def hidden(value: Any, names: Collection[str] = ()) -> Any:
-    """The same JSON value without secrets, also where one stands among other text."""
+    """Return the same JSON value without secrets, even inside other text."""
     return without(_masked(value, names), secrets_in(value, names))
 
 
 def secrets_in(value: Any, names: Collection[str] = ()) -> set[str]:
-    """The texts that must not be shown: they may stand elsewhere, too."""
+    """Return the texts that must not be shown; they may stand elsewhere, too."""
     return differing_texts(value, _masked(value, names))
 
 
@@ -108,7 +108,7 @@ def _masked(value: Any, names: Collection[str]) -> Any:
 
 
 def masked_names(value: Any, names: Collection[str]) -> Any:
-    """The same JSON value with the members of these names replaced."""
+    """Return the same JSON value with the members of these names replaced."""
     if isinstance(value, dict):
         return {
             key: MASK if key in names and member is not None else masked_names(member, names)
@@ -120,7 +120,7 @@ def masked_names(value: Any, names: Collection[str]) -> Any:
 
 
 def unmasked(given: Any, original: Any, shown: Any) -> Any:
-    """What was shown masked and came back so is what it was."""
+    """Put the original back where a value was shown masked and came back masked."""
     if given == MASK or (isinstance(given, str) and MASK in given and given == shown):
         return original
     if isinstance(given, dict) and isinstance(original, dict):
@@ -136,7 +136,7 @@ def unmasked(given: Any, original: Any, shown: Any) -> Any:
 
 
 def unfilled(value: Any) -> Any:
-    """The same JSON value without what is masked in it: a form is not filled with masks."""
+    """Return the same JSON value without its masks, since no form is filled with masks."""
     if isinstance(value, dict):
         return {key: unfilled(member) for key, member in value.items() if member != MASK}
     if isinstance(value, list):
@@ -145,8 +145,8 @@ def unfilled(value: Any) -> Any:
 
 
 def differing_texts(plain: Any, shown: Any) -> set[str]:
-    """The texts that stand in one value and are masked in the other."""
-    found: set[str] = set()
+    """Return the texts that stand in one value and are masked in the other."""
+    texts: set[str] = set()
     pairs = [(plain, shown)]
     while pairs:
         one, other = pairs.pop()
@@ -154,15 +154,15 @@ def differing_texts(plain: Any, shown: Any) -> set[str]:
             pairs += [(one[key], other.get(key)) for key in one]
         elif isinstance(one, list) and isinstance(other, list):
             pairs += zip(one, other, strict=False)
-        elif isinstance(other, str) and other != MASK:  # but for the password of an address
-            found.update(text for text in passwords_in(str(one)) if len(text) >= SHORTEST)
+        elif isinstance(other, str) and other != MASK:  # except for the password of an address
+            texts.update(text for text in passwords_in(str(one)) if len(text) >= SHORTEST)
         elif one != other:
-            found.update(text for text in _scalars(one) if len(text) >= SHORTEST)
-    return found
+            texts.update(text for text in _scalars(one) if len(text) >= SHORTEST)
+    return texts
 
 
 def scrubbed(text: str, secrets: set[str], limit: int) -> str:
-    """A text that every database stores and that shows no secret."""
+    """Return a text that every database can store and that shows no secret."""
     if not _is_affordable([text], secrets):
         return MASK
     text = _cleared(text, _longest_first(secrets))
@@ -171,9 +171,9 @@ def scrubbed(text: str, secrets: set[str], limit: int) -> str:
 
 
 def without(value: Any, secrets: set[str]) -> Any:
-    """The same JSON value with these texts masked wherever they stand.
+    """Return the same JSON value with these texts masked wherever they stand.
 
-    Where there are too many to look for each in all of it, every text is masked.
+    If there are too many to look for each of them everywhere, every text is masked.
     """
     if not secrets:
         return value
@@ -209,12 +209,12 @@ def _longest_first(secrets: set[str]) -> list[str]:
 
 
 def _is_affordable(texts: Iterable[str], secrets: set[str]) -> bool:
-    """Each secret is looked for in each text; the calls count more than short texts do."""
+    """Limit the work: each secret is looked for in each text, and each call has its cost."""
     return not secrets or len(secrets) * sum(len(text) + 100 for text in texts) <= MOST_COMPARED
 
 
 def _scalars(value: Any) -> Iterator[str]:
-    """Texts and numbers in any depth, as texts."""
+    """Return texts and numbers at any depth, as texts."""
     waiting = [value]
     while waiting:
         each = waiting.pop()

@@ -1,4 +1,4 @@
-"""A database that is busy or away is tried again, a few times and inside a deadline."""
+"""Try a database that is busy or away again, a few times and within a deadline."""
 
 import random
 import time
@@ -26,25 +26,25 @@ def retry_busy(
     sleep: Callable[[float], None] = time.sleep,
     monotonic: Callable[[], float] = time.monotonic,
 ) -> T:
-    """The operation's answer, DatabaseBusy or ConnectionLost. In a transaction it is tried once.
+    """Return the operation's answer, or raise DatabaseBusy or ConnectionLost.
 
-    An operation whose answer got lost is done again only if it is `repeatable`: done twice it
-    leaves and answers the same as done once.
+    Inside a transaction it is tried once. An operation whose answer got lost is repeated only if it
+    is `repeatable`: done twice it leaves and answers the same as done once.
     """
     begun = monotonic()
     try:
         return operation()
     except (Error, DatabaseBusy) as error:
         deadline = begun + settings.ATRIBUTO.busy_timeout_ms / 1000
-        found = _root(error)
+        cause = _root(error)
     again = _Again(operation, using, repeatable, deadline, sleep, monotonic)
-    return again.after(found)
+    return again.after(cause)
 
 
-def surely(store: Callable[[], T], found: Callable[[], T | None], using: str = "default") -> T:
-    """Store exactly once what has a name of its own; the name makes a second one fail.
+def surely(store: Callable[[], T], find: Callable[[], T | None], using: str = "default") -> T:
+    """Store exactly once what has a unique name, which makes a second insert fail.
 
-    After a lost answer it is stored again, unless it is `found` there.
+    After a lost answer it is stored again, unless `find` returns it.
     """
     tries = 0
 
@@ -54,11 +54,11 @@ def surely(store: Callable[[], T], found: Callable[[], T | None], using: str = "
         try:
             stored = store()
         except IntegrityError:
-            there = found() if tries > 1 else None
+            there = find() if tries > 1 else None
             if there is None:
                 raise
             return there
-        there = found() if tries > 1 and not stored else None
+        there = find() if tries > 1 and not stored else None
         return stored if there is None else there
 
     return retry_busy(attempt, using, repeatable=True)
@@ -66,7 +66,7 @@ def surely(store: Callable[[], T], found: Callable[[], T | None], using: str = "
 
 @dataclass
 class _Again(Generic[T]):
-    """The tries after the first."""
+    """Make the tries after the first."""
 
     operation: Callable[[], T]
     using: str
@@ -88,7 +88,7 @@ class _Again(Generic[T]):
                 return self.operation()
             except (Error, DatabaseBusy) as next_error:
                 error = _root(next_error)
-            except AtributoError as refusal:  # perhaps owed to what was done the first time
+            except AtributoError as refusal:  # perhaps caused by what the first try did
                 self._tell_doubt(refusal)
                 raise
         self._tell_doubt(error)
@@ -99,7 +99,7 @@ class _Again(Generic[T]):
         raise busy from error
 
     def _look_at(self, error: Error | DatabaseBusy) -> None:
-        """Raise what cannot be helped by another try."""
+        """Raise what another try cannot help."""
         if isinstance(error, ConnectionLost):
             self.in_doubt |= error.in_doubt
             if error.in_doubt and not self.repeatable:
@@ -109,19 +109,19 @@ class _Again(Generic[T]):
 
     def _tell_doubt(self, error: Exception) -> None:
         if self.in_doubt:
-            said = f"an answer of the database got lost; asked again, it says: {error}"
-            raise ConnectionLost(said, in_doubt=True) from error
+            sentence = f"an answer of the database got lost; asked again, it says: {error}"
+            raise ConnectionLost(sentence, in_doubt=True) from error
 
 
 def _root(error: Error | DatabaseBusy) -> Error | DatabaseBusy:
-    """What was given up inside a transaction may be tried again from outside of it."""
+    """Return the cause: what failed inside a transaction may be tried again from outside."""
     cause = error.__cause__
     given_up = isinstance(error, DatabaseBusy) and error.inside_transaction
     return cause if given_up and isinstance(cause, Error) else error
 
 
 def is_busy(error: BaseException) -> bool:
-    """Whether the same call may succeed in a moment."""
+    """Return whether the same call may succeed in a moment."""
     cause = error.__cause__ or error
     if isinstance(cause, psycopg.Error):
         return cause.sqlstate in BUSY_STATES
@@ -129,5 +129,5 @@ def is_busy(error: BaseException) -> bool:
 
 
 def refuses_to_write(error: BaseException) -> bool:
-    """PostgreSQL as a standby, after a fail-over: it answers, so nothing else would notice."""
+    """Recognise a PostgreSQL standby after a fail-over: it answers, but it cannot write."""
     return isinstance(error.__cause__ or error, psycopg.errors.ReadOnlySqlTransaction)

@@ -1,1 +1,1 @@
-"""The one active curator: it runs every room's repairs and checks every room's rules."""
+"""The active curator: it runs every room's repairs and checks every room's rules."""

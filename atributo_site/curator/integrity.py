@@ -1,6 +1,6 @@
-"""The active curator looks at one rule after the other; the dashboard shows what it saw.
+"""Check the rules that must always hold, one after the other.
 
-What must always hold, as predicates: used by `verify`, by tests and by the dashboard.
+`verify`, the dashboard and the tests use the same list.
 """
 
 import time
@@ -26,7 +26,7 @@ NEWEST = 1000
 
 @dataclass(frozen=True)
 class Rule:
-    """`broken()` returns one line for each row that breaks the rule."""
+    """Name a rule; `broken()` returns one line for each row that breaks it."""
 
     name: str
     sentence: str
@@ -34,13 +34,13 @@ class Rule:
 
 
 def all_rules() -> list[Rule]:
-    """Rooms add theirs here as they land."""
+    """Return the rules of all rooms."""
     rooms = (allocation, transactions, pools, queues)
     return [*(Rule(*each) for room in rooms for each in room.INVARIANTS), ONE_CURATOR]
 
 
 def two_curators() -> list[str]:
-    """Whoever becomes active does so with a higher epoch than everybody before."""
+    """Compare epochs: every curator that becomes active has a higher one than those before."""
     newest = Event.objects.filter(kind="curator.active").order_by("-pk")[:NEWEST]
     epochs = [(event.facts.get("epoch", 0), event.subject) for event in newest]
     return [
@@ -56,7 +56,7 @@ ONE_CURATOR = Rule(
 
 
 def check_next(now: datetime, lease: HeldLease) -> int:
-    """Check the rule whose last check is the oldest. Nothing is mended by looking."""
+    """Check the rule whose last check is the oldest; it counts as no repair."""
     check(_most_overdue(), now, lease)
     return 0
 
@@ -72,7 +72,7 @@ def check(rule: Rule, now: datetime, lease: HeldLease) -> list[str]:
 
 
 def summary() -> dict[str, Any]:
-    """Every rule once checked, the broken ones by name, and the age of the oldest look."""
+    """Count the rules that were checked and hold, and list the broken ones."""
     known = {rule.name for rule in all_rules()}
     checks = [each for each in RuleCheck.objects.all() if each.name in known]
     return {
@@ -95,30 +95,30 @@ def summary() -> dict[str, Any]:
 
 
 def every_rule() -> list[dict[str, Any]]:
-    """Each rule with its last look, the broken ones first."""
-    seen = RuleCheck.objects.in_bulk()
-    rules = [_shown(rule, seen.get(rule.name)) for rule in all_rules()]
+    """Return each rule with its last check, the broken ones first."""
+    checks = RuleCheck.objects.in_bulk()
+    rules = [_as_row(rule, checks.get(rule.name)) for rule in all_rules()]
     return sorted(rules, key=lambda rule: not rule["broken"])
 
 
-def _shown(rule: Rule, seen: RuleCheck | None) -> dict[str, Any]:
-    broken = seen.broken if seen else []
-    state, word = ("pending", "not looked at yet") if seen is None else ("ok", "holds")
+def _as_row(rule: Rule, check: RuleCheck | None) -> dict[str, Any]:
+    broken = check.broken if check else []
+    state, word = ("pending", "not looked at yet") if check is None else ("ok", "holds")
     return {
         "name": rule.name,
         "sentence": rule.sentence,
         "broken": broken,
         "state": "error" if broken else state,
         "word": "broken" if broken else word,
-        "checked_at": seen and seen.checked_at,
-        "took_ms": seen and seen.took_ms,
+        "checked_at": check and check.checked_at,
+        "took_ms": check and check.took_ms,
     }
 
 
 def _most_overdue() -> Rule:
-    seen = dict(RuleCheck.objects.values_list("name", "checked_at"))
-    never = [rule for rule in all_rules() if rule.name not in seen]
-    return never[0] if never else min(all_rules(), key=lambda rule: seen[rule.name])
+    checked_at = dict(RuleCheck.objects.values_list("name", "checked_at"))
+    never = [rule for rule in all_rules() if rule.name not in checked_at]
+    return never[0] if never else min(all_rules(), key=lambda rule: checked_at[rule.name])
 
 
 def _remember(rule: Rule, broken: list[str], took_ms: int, now: datetime) -> None:

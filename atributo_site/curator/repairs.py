@@ -1,4 +1,4 @@
-"""What the curator mends on behalf of the site, and the list of what it mends everywhere."""
+"""The repairs of the site itself, and the list of all rooms' repairs."""
 
 from datetime import datetime, timedelta
 
@@ -31,7 +31,7 @@ def forget_old_events(now: datetime, lease: HeldLease) -> int:
 
 
 def forget_gone_processes(now: datetime, lease: HeldLease) -> int:
-    """Presences are named kind/name; roles without a slash keep their tokens for ever."""
+    """Remove leases of processes, named kind/name; other roles keep their tokens for ever."""
     gone = Lease.objects.filter(role__contains="/", expires_at__lt=Now() - PRESENCE_KEPT)
     with atomic():
         lease.guard()
@@ -39,7 +39,7 @@ def forget_gone_processes(now: datetime, lease: HeldLease) -> int:
 
 
 def forget_old_answers(now: datetime, lease: HeldLease) -> int:
-    """Answers kept for an Idempotency-Key, once nobody may ask for them again."""
+    """Remove the answers kept for an Idempotency-Key once they have expired."""
     with atomic():
         lease.guard()
         return idempotency.remove_expired(BATCH)
@@ -61,6 +61,6 @@ REPAIRS = [
 
 
 def all_repairs() -> list[Repair]:
-    """Every room's repairs, in the order in which a sweep runs them."""
+    """Return every room's repairs, in the order in which a sweep runs them."""
     rooms = [*queues.REPAIRS, *transactions.REPAIRS, *allocation.REPAIRS, *pools.REPAIRS]
     return [*rooms, *REPAIRS]

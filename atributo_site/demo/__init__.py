@@ -1,1 +1,1 @@
-"""Demo content: a small story in every room, told through the public APIs alone."""
+"""Demo content: a small story in every room, made through the public APIs alone."""

@@ -12,7 +12,7 @@ def is_empty() -> bool:
 
 
 def tell() -> None:
-    """Once: told again it would meet the locks of its own client that died."""
+    """Make it once: a second time it would meet the locks of its own dead client."""
     if Document.objects.filter(collection="stock").exists():
         return
     client = Client()
@@ -23,12 +23,12 @@ def tell() -> None:
     for item, count in STOCK.items():
         client.put("stock", item, {"item": item, "count": count, "shelves": ["A3"]}, ref=False)
     _order(client, 2041, "kettle", "ada").complete()
-    _order(client, 2042, "teapot", "grace")  # its client is gone: the curator rolls it back
+    _order(client, 2042, "teapot", "grace")  # its client is gone, so the curator rolls it back
     client.put("stock", "saucer", {"item": "saucer", "count": 40, "shelves": ["A4"]}, ref=False)
 
 
 def _order(client: Client, number: int, item: str, customer: str) -> Transaction:
-    """An order and the stock that it takes, not ended: its keys are locked until then."""
+    """Make an order and take its item from stock; the keys are locked until the caller ends it."""
     txn = Transaction(client, owner="checkout-1")
     lines = [{"item": item, "count": 1}]
     txn.put("orders", str(number), {"customer": customer, "lines": lines}, ref=False)
@@ -38,7 +38,7 @@ def _order(client: Client, number: int, item: str, customer: str) -> Transaction
 
 
 def _transfer(client: Client, source: str, target: str, amount: int) -> Transaction:
-    """Both balances change or none does; the caller says which."""
+    """Change both balances in a transaction that the caller ends."""
     txn = Transaction(client)
     for name, change in ((source, -amount), (target, amount)):
         account = txn.get("accounts", name)

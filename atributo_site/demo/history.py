@@ -1,4 +1,4 @@
-"""A week behind the demo: days and nights, a bad hour, so that charts have a shape."""
+"""A week of counters behind the demo: days, nights and a bad hour give the charts a shape."""
 
 import math
 from datetime import datetime, timedelta
@@ -29,9 +29,9 @@ def tell() -> None:
 
 
 def minutes_until(now: datetime) -> list[datetime]:
-    """Every minute of the last two hours or so, and every quarter of an hour before them.
+    """Return every minute of about two hours, and every quarter of an hour before them.
 
-    The minute that runs is left to the jobs of the demo itself.
+    The current minute is left to the jobs of the demo itself.
     """
     quarter = now.replace(minute=now.minute // 15 * 15) - timedelta(hours=2)
     fine = [quarter + FINE * number for number in range((now - quarter) // FINE)]
@@ -39,7 +39,7 @@ def minutes_until(now: datetime) -> list[datetime]:
 
 
 def minute(ago: timedelta, at: datetime, rate: float, share: float, run_ms: int) -> dict[str, int]:
-    """More by day than by night; in the bad hour half of it fails and everything waits."""
+    """Count more by day than by night; in the bad hour half fails and everything waits."""
     day = 0.6 + 0.4 * math.sin((at.hour + at.minute / 60 - 7) / 24 * 2 * math.pi)
     wave = 1 + 0.25 * math.sin(at.minute / 60 * 6 * math.pi + rate)
     is_bad = BAD_UNTIL < ago < BAD_FROM
@@ -58,7 +58,7 @@ def minute(ago: timedelta, at: datetime, rate: float, share: float, run_ms: int)
 
 
 def spread(kind: str, count: int, typical_ms: int) -> dict[str, int]:
-    """Most take about as long as is typical, a few one bucket longer."""
+    """Spread the times: most are typical, a few are one bucket longer."""
     place = next(number for number, bound in enumerate(BOUNDS_MS) if typical_ms <= bound)
     longer = count // 12
     return {f"{kind}_{place}": count - longer, f"{kind}_{place + 1}": longer}

@@ -1,4 +1,4 @@
-"""A name of three backends, one of which comes and goes. It is not watched: there is no DNS."""
+"""A name with three backends, one of which comes and goes; it is not watched, as it has no DNS."""
 
 from django.db.transaction import atomic
 
@@ -19,10 +19,10 @@ def tell() -> None:
     if Pool.objects.filter(name=NAME).exists():
         return
     pool = configuration.watch(NAME, domain="shop.demo.invalid", is_watched=False)
-    found = [make_backend(f"shop-{n}.demo.invalid", f"10.20.0.{n}", 8080) for n in (1, 2, 3)]
-    flapping = found[2]
+    backends = [make_backend(f"shop-{n}.demo.invalid", f"10.20.0.{n}", 8080) for n in (1, 2, 3)]
+    flapping = backends[2]
     with atomic():
-        instances.add([(pool, backend) for backend in found])
+        instances.add([(pool, backend) for backend in backends])
     for _ in range(FLAPS):
         _leave(pool, flapping.key)
         with atomic():

@@ -14,7 +14,7 @@ MOUNTS = ("mailer", "multiplier", "counter", "fragile", "bank", "traffic")
 PEOPLE = ("ada", "grace", "edsger", "barbara", "alan", "katherine")
 BALANCES = {"ada": 1000, "grace": 1000, "edsger": 50}
 MINUTE = 60_000
-TRAFFIC_LASTS = timedelta(hours=8)  # a demo that nobody looks at any more falls silent
+TRAFFIC_LASTS = timedelta(hours=8)  # so a demo that nobody looks at any more falls silent
 MAIL = {"mount": "/mailer", "name": "send-mail"}
 MULTIPLY = {"mount": "/multiplier", "name": "multiply"}
 COUNT = {"mount": "/counter", "name": "count"}
@@ -25,7 +25,7 @@ TRAFFIC = {"mount": "/traffic", "name": "push"}
 
 
 def is_empty() -> bool:
-    """The queue `default` is always there."""
+    """Ignore the queue `default`, which always exists."""
     return not (
         Queue.objects.exclude(name="default").exists()
         or QueuedJob.objects.exists()
@@ -69,7 +69,7 @@ def _numbers() -> None:
 
 
 def _failures() -> None:
-    """Some lack their second number: mend the data and they run. One is tried again and again."""
+    """Push jobs that lack their second number, and one that is tried again and again."""
     imports = queues.create("imports", max_workers=1)
     imports.push_many(MULTIPLY, [[number] for number in range(1, 10)], max_failures=0)
     imports.push_many(FAIL, [{"how": "teapot"}] * 3, max_failures=1)
@@ -84,14 +84,14 @@ def _reports() -> None:
 
 
 def _ledgers() -> None:
-    """Sticky: each waits for a worker of the instance that its customer is allocated to."""
+    """Push sticky jobs; each waits for a worker of the instance that its customer has."""
     ledgers = queues.create("ledgers", max_workers=2)
     for number in range(1, 7):
         ledgers.push(MULTIPLY, [number, 7], sticky_key=f"customer-{number:03}")
 
 
 def _transfers() -> None:
-    """Each changes two accounts and pushes a receipt; one is overdrawn; orders get stuck."""
+    """Move money and push receipts; one account is overdrawn, some orders get stuck."""
     for name, balance in BALANCES.items():
         account = {"owner": name, "balance": balance, "transfers": 0}
         Client().put("bank_accounts", name, account, ref=False)
@@ -106,7 +106,7 @@ def _transfers() -> None:
 
 
 def _traffic() -> None:
-    """Begins when the jobs above have run, so that charts go on as the history before them."""
+    """Begin when the jobs above have run, so that the charts continue the history before them."""
     until = database_now() + TRAFFIC_LASTS
     every = {"repeat_times": -1, "repeat_delay": MINUTE, "repeat_until": until}
     queues.get("default").push(TRAFFIC, delay=MINUTE // 2, unique_key="traffic", **every)

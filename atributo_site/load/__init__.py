@@ -1,1 +1,1 @@
-"""A bounded load on this installation: what it can do, measured where it runs."""
+"""Put a bounded load on this installation and measure what it can do."""

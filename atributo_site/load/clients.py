@@ -1,7 +1,4 @@
-"""Press: clients in threads that do one kind of thing until the time is over.
-
-What the clients of a load test do, over and over: one function per kind.
-"""
+"""Run clients in threads; each repeats one kind of action until the time is over."""
 
 import random
 import time
@@ -18,65 +15,63 @@ from allocation.transactions import Client, CollectionKeyIsLocked
 from allocation.transactions.engine.transaction import Transaction
 from atributo_site.core.errors import AtributoError
 from atributo_site.load.figures import Sample
-from atributo_site.load.fixture import Ground
+from atributo_site.load.fixture import LoadFixture
 
-Deed = Callable[[], object]
+Action = Callable[[], object]
 KEYS = 1000
 WRITES = 2
 SCRIPT = {"mount": "/load-test", "name": "nothing"}
+MOST_OPERATIONS = 100_000  # of each kind: what is made must be removed again
 
 
-def pushing(ground: Ground, client: int) -> Deed:
-    """One job into the own queue."""
-    queue = queues.get(ground.name)
+def pushing(fixture: LoadFixture, client: int) -> Action:
+    """Push one job into the queue of the load test."""
+    queue = queues.get(fixture.name)
     return lambda: queue.push(SCRIPT, {"client": client})
 
 
-def allocating(ground: Ground, client: int) -> Deed:
-    """A key that was never seen before."""
+def allocating(fixture: LoadFixture, client: int) -> Action:
+    """Allocate a key that was never seen before."""
     allocator = Atributo()
     numbers = count()
-    return lambda: allocator.allocate(f"{ground.name}/{client}/{next(numbers)}")
+    return lambda: allocator.allocate(f"{fixture.name}/{client}/{next(numbers)}")
 
 
-def transacting(ground: Ground, client: int) -> Deed:
-    """Two keys written as one; clients rarely meet on a key."""
+def transacting(fixture: LoadFixture, client: int) -> Action:
+    """Write two keys in one transaction; clients rarely meet on a key."""
     documents = Client()
 
     def change() -> None:
-        with Transaction(documents, owner=ground.name) as txn:
+        with Transaction(documents, owner=fixture.name) as txn:
             for key in sorted(random.sample(range(KEYS), WRITES)):
-                txn.put(ground.collection, f"key-{key}", {"client": client})
+                txn.put(fixture.collection, f"key-{key}", {"client": client})
 
     return change
 
 
-DEEDS: dict[str, Callable[[Ground, int], Deed]] = {
+ACTIONS: dict[str, Callable[[LoadFixture, int], Action]] = {
     "pushes": pushing,
     "allocations": allocating,
     "transactions": transacting,
 }
 
 
-MOST_OPERATIONS = 100_000  # of each kind: what is made must be removed again
-
-
-def press(kind: str, ground: Ground, clients: int, seconds: float) -> Sample:
-    """What all the clients together did."""
+def apply_load(kind: str, fixture: LoadFixture, clients: int, seconds: float) -> Sample:
+    """Return what all clients did together."""
     begun = time.monotonic()
-    work = partial(_client, kind, ground, begun, seconds, MOST_OPERATIONS // clients)
+    work = partial(_client, kind, fixture, begun, seconds, MOST_OPERATIONS // clients)
     with ThreadPoolExecutor(clients) as pool:
         return sum(pool.map(work, range(clients)), Sample())
 
 
 def _client(
-    kind: str, ground: Ground, begun: float, seconds: float, most: int, client: int
+    kind: str, fixture: LoadFixture, begun: float, seconds: float, most: int, client: int
 ) -> Sample:
     sample = Sample()
     try:
-        deed = DEEDS[kind](ground, client)
+        action = ACTIONS[kind](fixture, client)
         for _ in range(most):
-            _do(deed, sample, begun)  # at least once, however long it took to begin
+            _do(action, sample, begun)  # at least once, however long it took to begin
             if time.monotonic() - begun >= seconds:
                 break
     finally:
@@ -84,10 +79,10 @@ def _client(
     return sample
 
 
-def _do(deed: Deed, sample: Sample, begun: float) -> None:
+def _do(action: Action, sample: Sample, begun: float) -> None:
     started = time.monotonic()
     try:
-        deed()
+        action()
     except (AtributoError, DatabaseError) as error:
         _count(error, sample)
         return
@@ -97,7 +92,7 @@ def _do(deed: Deed, sample: Sample, begun: float) -> None:
 
 
 def _count(error: Exception, sample: Sample) -> None:
-    """A key that another client holds is refused as it should be: that is no error."""
+    """Count an error; a key that another client holds is refused, which is no error."""
     if getattr(error, "status_code", None) == CollectionKeyIsLocked.status_code:
         sample.refused += 1
     else:

@@ -1,4 +1,4 @@
-"""From single operations to the figures of a report."""
+"""Turn the times of single operations into the figures of a report."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Sample:
-    """What one client did: when each operation ended and how long it took, in seconds."""
+    """Keep when each operation of a client ended and how long it took, in seconds."""
 
     ended: list[float] = field(default_factory=list)
     took: list[float] = field(default_factory=list)
@@ -24,7 +24,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Figures:
-    """One kind of operation in numbers."""
+    """Describe one kind of operation in numbers."""
 
     operations: int
     refused: int
@@ -37,7 +37,7 @@ class Figures:
 
 
 def figures(sample: Sample, seconds: float) -> Figures:
-    """By the time until the last one ended: a client that made its most stops earlier."""
+    """Use the time until the last operation ended: a client at its limit stops earlier."""
     took = sorted(sample.took)
     return Figures(
         operations=len(took),
@@ -52,7 +52,7 @@ def figures(sample: Sample, seconds: float) -> Figures:
 
 
 def percentile(ordered: list[float], share: float) -> float:
-    """The smallest value that at least this share does not exceed; 0 of nothing."""
+    """Return the smallest value that at least this share does not exceed; 0 for no values."""
     if not ordered:
         return 0.0
     place = max(0, -(-len(ordered) * round(share * 10_000) // 10_000) - 1)
@@ -60,7 +60,7 @@ def percentile(ordered: list[float], share: float) -> float:
 
 
 def curve(took: list[float]) -> list[tuple[float, float]]:
-    """Percentile against milliseconds, up to the 99th: the last one would dwarf the others."""
+    """Return milliseconds by percentile, up to the 99th: the last one would dwarf the others."""
     ordered = sorted(took)
     return [(float(n), percentile(ordered, n / 100) * 1000) for n in range(1, 100)]
 

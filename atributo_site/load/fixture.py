@@ -1,4 +1,4 @@
-"""The ground of a load test: its own queue, collection and, where there is none, instances."""
+"""The queue, the collection and the instances of one load test."""
 
 import secrets
 from collections.abc import Iterator
@@ -20,8 +20,8 @@ CHUNK = 1000
 
 
 @dataclass(frozen=True)
-class Ground:
-    """Names that no other load test has."""
+class LoadFixture:
+    """Use names that no other load test has."""
 
     name: str
 
@@ -31,9 +31,9 @@ class Ground:
 
 
 @contextmanager
-def ground() -> Iterator[Ground]:
-    """Made at the beginning, removed at the end, whatever happens in between."""
-    made = Ground(PREFIX + secrets.token_hex(4))
+def load_fixture() -> Iterator[LoadFixture]:
+    """Make the rows at the beginning and remove them at the end, whatever happens in between."""
+    made = LoadFixture(PREFIX + secrets.token_hex(4))
     try:
         _make(made)
         yield made
@@ -41,24 +41,24 @@ def ground() -> Iterator[Ground]:
         clear(made)
 
 
-def left_over() -> list[Ground]:
-    """What load tests left that were killed."""
+def left_over() -> list[LoadFixture]:
+    """Find what killed load tests left behind."""
     names = set(Queue.objects.filter(name__startswith=PREFIX).values_list("name", flat=True))
-    return [Ground(name) for name in sorted(names)]
+    return [LoadFixture(name) for name in sorted(names)]
 
 
-def clear(made: Ground) -> None:
+def clear(made: LoadFixture) -> None:
     """Remove every row of a load test, a bounded number at a time."""
     _clear_allocations(made.name)
     _clear_queue(made.name)
     _clear_documents(made)
 
 
-def _make(made: Ground) -> None:
-    """The queue is paused: the load is the pushing, no script is run.
+def _make(made: LoadFixture) -> None:
+    """Pause the queue: the load is the pushing, no script is run.
 
-    Own instances would be given keys that belong to others, so that they are made only where
-    nothing is available.
+    Instances of the load test would be given keys of others, so they are made only where none is
+    available.
     """
     queues.create(made.name)
     queues.pause(made.name)
@@ -84,7 +84,7 @@ def _clear_queue(name: str) -> None:
     Queue.objects.filter(name=name).delete()
 
 
-def _clear_documents(made: Ground) -> None:
+def _clear_documents(made: LoadFixture) -> None:
     for ids in _chunks(Transaction.objects.filter(owner=made.name)):
         Lock.objects.filter(transaction__in=ids).delete()
         JournalEntry.objects.filter(transaction__in=ids).delete()
@@ -99,6 +99,6 @@ def _delete(rows: Any) -> None:
 
 
 def _chunks(rows: Any) -> Iterator[list[Any]]:
-    """Ids of rows that are gone before the next are asked for."""
+    """Yield ids of rows; the caller removes them before it asks for the next."""
     while ids := list(rows.order_by("pk").values_list("pk", flat=True)[:CHUNK]):
         yield ids

@@ -1,7 +1,4 @@
-"""The report of a load test: figures as JSON, charts as SVG.
-
-A line chart as SVG text: axes, a grid, one line per series, a legend.
-"""
+"""Write the report of a load test: figures as JSON, line charts as SVG."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -28,7 +25,7 @@ class Chart:
 
 
 def drawn(chart: Chart) -> str:
-    """A whole SVG document."""
+    """Return a whole SVG document."""
     points = [point for line in chart.series.values() for point in line] or [(0.0, 0.0)]
     right = nice(max(x for x, _ in points))
     top = nice(max(y for _, y in points))
@@ -39,7 +36,7 @@ def drawn(chart: Chart) -> str:
 
 
 def nice(value: float) -> float:
-    """The end of an axis: the next round number."""
+    """Return the next round number, where the axis ends."""
     if value <= 0:
         return 1.0
     size = 1.0
@@ -70,17 +67,17 @@ def _frame(chart: Chart) -> str:
 
 
 def _grid(right: float, top: float) -> list[str]:
-    found = []
+    lines = []
     for number in range(TICKS + 1):
         share = number / TICKS
         x, y = _place((share * right, share * top), right, top)
-        found.append(
+        lines.append(
             f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="#e5e7eb"/>'
             f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{share * top:g}</text>'
             f'<text x="{x:.1f}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">'
             f"{share * right:g}</text>"
         )
-    return found
+    return lines
 
 
 def _line(number: int, name: str, line: list[Point], right: float, top: float) -> list[str]:
@@ -118,18 +115,18 @@ class Report:
         }
 
     def rows(self) -> list[list[Any]]:
-        """A line per kind for people."""
+        """Return one row for each kind, for people."""
         return [
             [
                 kind,
-                found["operations"],
-                found["per_second"],
-                found["p50_ms"],
-                found["p99_ms"],
-                found["refused"],
-                sum(found["errors"].values()),
+                row["operations"],
+                row["per_second"],
+                row["p50_ms"],
+                row["p99_ms"],
+                row["refused"],
+                sum(row["errors"].values()),
             ]
-            for kind, found in self.as_dict()["kinds"].items()
+            for kind, row in self.as_dict()["kinds"].items()
         ]
 
     def write(self, folder: Path) -> list[Path]:
@@ -145,8 +142,8 @@ class Report:
 
     def _rates(self) -> Chart:
         lines = {
-            kind: [(second + 1.0, float(n)) for second, n in enumerate(found["series"])]
-            for kind, found in self.as_dict()["kinds"].items()
+            kind: [(second + 1.0, float(n)) for second, n in enumerate(row["series"])]
+            for kind, row in self.as_dict()["kinds"].items()
         }
         return Chart("Operations in each second", "second", "operations", lines)
 

@@ -1,1 +1,1 @@
-"""The terminal's door to the site itself."""
+"""The commands of the site itself."""

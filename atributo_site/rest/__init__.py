@@ -1,3 +1,1 @@
-"""What every REST endpoint shares: authentication, pages, problems, idempotency, the OpenAPI
-document.
-"""
+"""What every REST endpoint shares: authentication, pages, problems, idempotency, OpenAPI."""

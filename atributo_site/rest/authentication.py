@@ -1,6 +1,6 @@
-"""Who sends a request: the owner of a bearer token, or the person of a session.
+"""Find out who sends a request: the owner of a bearer token, or the person of a session.
 
-Tokens looked up a moment ago, so that a busy client costs one look-up per five seconds.
+A token that was looked up a moment ago is remembered for five seconds.
 """
 
 import copy
@@ -26,11 +26,16 @@ from atributo_site.models import TokenScope
 from atributo_site.rest.client_address import UNKNOWN, own_address
 from atributo_site.rest.throttling import Buckets
 
-Found = TypeVar("Found")
+Value = TypeVar("Value")
+REMEMBERED_SECONDS = 5.0
+USED_SECONDS = 60
+LONGEST_TOKEN = 256  # characters
+WRONG_TOKENS_PER_HOUR = 20  # by address; wrong tokens never hold back a right one
+wrong_tokens = Buckets()
 
 
-class TokenCache(Generic[Found]):
-    """Remembers found values only, each for `seconds` from before its look-up began."""
+class TokenCache(Generic[Value]):
+    """Remember values that were found, each for `seconds` from before its look-up began."""
 
     def __init__(
         self, seconds: float, size: int, monotonic: Callable[[], float] = time.monotonic
@@ -38,18 +43,18 @@ class TokenCache(Generic[Found]):
         self._seconds = seconds
         self._size = size
         self._monotonic = monotonic
-        self._kept: OrderedDict[str, tuple[float, Found]] = OrderedDict()
+        self._kept: OrderedDict[str, tuple[float, Value]] = OrderedDict()
         self._lock = Lock()
 
-    def find(self, digest: str, look_up: Callable[[], Found | None]) -> Found | None:
+    def find(self, digest: str, look_up: Callable[[], Value | None]) -> Value | None:
         started = self._monotonic()
-        until, found = self._kept.get(digest, (0.0, None))
-        if found is not None and started < until:
-            return found
-        found = look_up()
-        if found is not None:
-            self._keep(digest, started + self._seconds, found)
-        return found
+        until, value = self._kept.get(digest, (0.0, None))
+        if value is not None and started < until:
+            return value
+        value = look_up()
+        if value is not None:
+            self._keep(digest, started + self._seconds, value)
+        return value
 
     def forget(self, digest: str) -> None:
         with self._lock:
@@ -59,25 +64,19 @@ class TokenCache(Generic[Found]):
         with self._lock:
             self._kept.clear()
 
-    def _keep(self, digest: str, until: float, found: Found) -> None:
+    def _keep(self, digest: str, until: float, value: Value) -> None:
         with self._lock:
             self._kept.pop(digest, None)
-            self._kept[digest] = (until, found)
+            self._kept[digest] = (until, value)
             while len(self._kept) > self._size:
                 self._kept.popitem(last=False)
 
 
-REMEMBERED_SECONDS = 5.0
-USED_SECONDS = 60
-LONGEST_TOKEN = 256  # characters
-WRONG_TOKENS_PER_HOUR = 20  # by address; a right token is never held back by wrong ones
-
 known_tokens: TokenCache[TokenScope] = TokenCache(REMEMBERED_SECONDS, size=10_000)
-wrong_tokens = Buckets()
 
 
 class TokenAuthentication(authentication.BaseAuthentication):
-    """`Authorization: Bearer …`; only the token's hash is stored, and it is never logged."""
+    """Authenticate `Authorization: Bearer …`; the token is stored as a hash and never logged."""
 
     challenge = 'Bearer realm="api"'
 
@@ -96,7 +95,7 @@ class TokenAuthentication(authentication.BaseAuthentication):
 
 
 class SessionAuthentication(authentication.SessionAuthentication):
-    """The log-in of the browser; a request that changes something needs its CSRF token."""
+    """Use the browser's log-in; a request that changes something needs its CSRF token."""
 
     def enforce_csrf(self, request: Any) -> None:
         try:
@@ -106,12 +105,12 @@ class SessionAuthentication(authentication.SessionAuthentication):
 
 
 def caller_of(request: Request) -> str:
-    """Who sends this request, as a name that no other caller has: a token, or a log-in's user."""
+    """Name the sender of this request as no other caller is named: by its token or its user."""
     return f"token:{request.auth.pk}" if request.auth else f"user:{request.user.pk}"
 
 
 def scope_of(token: str) -> TokenScope | None:
-    """The scope, token and owner of a token that may be used now."""
+    """Return the scope, with token and owner, of a token that may be used now."""
     if not token or len(token) > LONGEST_TOKEN or not token.isascii():
         return None
     digest = hash_token(token)
@@ -132,15 +131,15 @@ def _look_up(digest: str) -> TokenScope | None:
 
 
 def _note_use(scope: TokenScope) -> None:
-    """At most one write a minute, whatever the traffic."""
+    """Store the moment of use at most once a minute, whatever the traffic."""
     unused = Q(last_used_at__isnull=True) | Q(last_used_at__lt=from_now(-USED_SECONDS))
     stale = TokenScope.objects.filter(unused, pk=scope.pk)
-    if stale.exists():  # on SQLite even an UPDATE that finds nothing waits for other writers
+    if stale.exists():  # on SQLite even an UPDATE that changes no row waits for other writers
         stale.update(last_used_at=Now())
 
 
 def _count_wrong_token(request: Request, token: str) -> None:
-    """By address; where others may have the same one, by the token itself."""
+    """Count by address, or by the token itself where others may share the address."""
     address = own_address(request)
     key = sha256(token.encode()).hexdigest() if address == UNKNOWN else address
     wait = wrong_tokens.wait(key, WRONG_TOKENS_PER_HOUR, per_seconds=3600)

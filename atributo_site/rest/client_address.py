@@ -1,4 +1,4 @@
-"""Whose address a request has: its client's own, or one that others may share."""
+"""Decide whether a request's address is its client's own, or one that others may share."""
 
 import ipaddress
 from typing import Any
@@ -7,7 +7,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 UNKNOWN = "::"  # no client has it
-# What proxies add to the requests of others.
+# Headers that proxies add to the requests of others.
 FORWARDING = (
     "HTTP_X_FORWARDED_FOR",
     "HTTP_X_FORWARDED_PROTO",
@@ -19,9 +19,9 @@ FORWARDING = (
 
 
 def own_address(request: Any) -> str:
-    """UNKNOWN through a proxy that is not named, and from this machine, which may be one.
+    """Return UNKNOWN behind an unnamed proxy, and on this machine, which may be one.
 
-    The web server has replaced the address of a named proxy by the one that the proxy tells.
+    The web server has already replaced the address of a named proxy by the client's.
     """
     address = request.META.get("REMOTE_ADDR", "")
     if any(header in request.META for header in FORWARDING):
@@ -32,14 +32,14 @@ def own_address(request: Any) -> str:
 
 
 def limited_by(request: Any, credentials: Any = None) -> list[str]:
-    """What axes counts wrong passwords by: the address only where it is the client's own."""
+    """Tell axes what to count wrong passwords by: the address only if it is the client's own."""
     is_request = isinstance(request, HttpRequest)
     address = own_address(request) if is_request else request.ip_address
     return ["username"] if address == UNKNOWN else ["ip_address", "username"]
 
 
 def _told(forwarded_for: str) -> str:
-    """The last address that is no proxy of ours: each of them adds whom it heard."""
+    """Return the last address that is no proxy of ours: each proxy appends its client."""
     hosts = [_without_port(host.strip()) for host in forwarded_for.split(",")]
     return next((host for host in reversed(hosts) if not _is_proxy(host)), "")
 
@@ -51,20 +51,20 @@ def _without_port(host: str) -> str:
 
 
 def _may_be_a_proxys(address: str) -> bool:
-    found = _read(address)
-    return found is not None and (found.is_loopback or _is_proxy(address))
+    parsed = _read(address)
+    return parsed is not None and (parsed.is_loopback or _is_proxy(address))
 
 
 def _is_proxy(address: str) -> bool:
-    found = _read(address)
+    parsed = _read(address)
     networks = map(ipaddress.ip_network, settings.ATRIBUTO.proxies)
-    return found is not None and any(found in network for network in networks)
+    return parsed is not None and any(parsed in network for network in networks)
 
 
 def _read(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """::ffff:10.0.0.7 is 10.0.0.7; a socket has none, and a proxy may tell anything."""
+    """Read ::ffff:10.0.0.7 as 10.0.0.7; None for a socket, and for text that is no address."""
     try:
-        found = ipaddress.ip_address(address)
+        parsed = ipaddress.ip_address(address)
     except ValueError:
         return None
-    return getattr(found, "ipv4_mapped", None) or found
+    return getattr(parsed, "ipv4_mapped", None) or parsed

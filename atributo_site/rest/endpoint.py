@@ -1,4 +1,4 @@
-"""What every REST view is made of."""
+"""The base classes of every REST view."""
 
 from contextlib import ExitStack
 from typing import Any
@@ -14,12 +14,14 @@ from atributo_site.core.events import Actor, acting
 from atributo_site.core.models import Event
 from atributo_site.rest.idempotency import answered_once
 
+JSON_NAMES = {dict: "object", list: "array", str: "string", int: "number", bool: "boolean"}
+
 
 class Endpoint(views.APIView):
-    """A view whose `actions` say, method by method, which action its caller must be allowed.
+    """Name in `actions`, method by method, the action that the caller must be allowed.
 
-    A body is read and checked before the method runs, even where it is not used: it is a
-    JSON object unless `body_types` says otherwise.
+    A body is read and checked before the method runs, even if it is not used: it must be a JSON
+    object unless `body_types` says otherwise.
     """
 
     actions: dict[str, str] = {}
@@ -44,7 +46,7 @@ class Endpoint(views.APIView):
             self.initial(request, *self.args, **self.kwargs)
             if request.method == "POST" and "Idempotency-Key" in request.headers:
                 return self._perform_once(request)
-        except Exception as exc:  # the exception handler knows them all
+        except Exception as exc:  # the exception handler handles them all
             return self._finished(self.handle_exception(exc))
         return self._perform(request)
 
@@ -57,7 +59,7 @@ class Endpoint(views.APIView):
         handler = getattr(self, str(request.method).lower(), self.http_method_not_allowed)
         try:
             response = handler(request, *self.args, **self.kwargs)
-        except Exception as exc:  # the exception handler knows them all
+        except Exception as exc:  # the exception handler handles them all
             response = self.handle_exception(exc)
         return self._finished(response)
 
@@ -73,12 +75,12 @@ class Endpoint(views.APIView):
             self._check_body(request)
 
     def perform_authentication(self, request: Request) -> None:
-        """Throttles count refused requests, too, so they come before the permission."""
+        """Throttle before the permission check, so that refused requests count, too."""
         super().perform_authentication(request)
         super().check_throttles(request)
 
     def check_throttles(self, request: Request) -> None:
-        """Done already."""
+        """Do nothing: perform_authentication has done it."""
 
     def _check_body(self, request: Request) -> None:
         if not request._request.body:
@@ -93,12 +95,9 @@ class Endpoint(views.APIView):
 
 
 class ListEndpoint(Endpoint, generics.ListAPIView):
-    """Cursor pages over `queryset` by its `ordering`, filtered by `filterset_class`."""
+    """Page over `queryset` by its `ordering`, filtered by `filterset_class`."""
 
     ordering: str | tuple[str, ...] = "pk"
-
-
-JSON_NAMES = {dict: "object", list: "array", str: "string", int: "number", bool: "boolean"}
 
 
 def _named(types: tuple[type, ...]) -> str:

@@ -1,4 +1,4 @@
-"""Filters of lists: one that is misspelt, or neither true nor false, must not be ignored."""
+"""Filter lists; a misspelt filter, or one that is neither true nor false, is refused."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ BOOLEANS = ("", "true", "false", "1", "0")
 
 
 class KnownFilters(DjangoFilterBackend):
-    """Reads the view's `filterset_class`, and `more_filters` that the view reads itself."""
+    """Apply the view's `filterset_class`; allow `more_filters`, which the view reads itself."""
 
     def filter_queryset(self, request: Request, queryset: Any, view: Any) -> Any:
         filters = getattr(getattr(view, "filterset_class", None), "base_filters", {})

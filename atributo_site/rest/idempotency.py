@@ -1,4 +1,4 @@
-"""Idempotency-Key: a POST that is sent again gets the first answer and changes nothing twice."""
+"""Answer a POST that is sent again with the same Idempotency-Key as the first time, once."""
 
 import hashlib
 import json
@@ -23,7 +23,7 @@ from atributo_site.models import IdempotencyKey
 from atributo_site.rest.authentication import caller_of
 
 KEPT_SECONDS = 24 * 60 * 60
-ABANDONED_SECONDS = 60  # without an answer: the process that worked on it has died
+ABANDONED_SECONDS = 60  # after this long without an answer, the process that worked on it has died
 KEPT_HEADERS = ("Content-Type", "Location", "ETag")
 ACCEPTED_KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
@@ -46,16 +46,16 @@ class KeyInProgress(AtributoError):
 def answered_once(
     request: Request, perform: Callable[[Request], HttpResponseBase]
 ) -> HttpResponseBase:
-    """The remembered answer, or that of `perform`, remembered unless it failed on our side."""
+    """Return the stored answer, or that of `perform`, which is stored unless we failed."""
     ours = uuid.uuid4().hex
-    found = _claimed(request, ours)
-    if found is not None:
-        return _replayed(found)
+    kept = _claimed(request, ours)
+    if kept is not None:
+        return _replayed(kept)
     response = None
     try:
         response = _rendered(perform(request))
     finally:
-        _settle(request, ours, response)
+        _store_answer(request, ours, response)
     return response
 
 
@@ -66,7 +66,7 @@ def remove_expired(limit: int) -> int:
 
 
 def _claimed(request: Request, ours: str) -> IdempotencyKey | None:
-    """None once the work is ours; the row of whoever came first and has finished."""
+    """Return None if the work is ours, or else the row of the request that has finished."""
     key, fingerprint = _key(request), _fingerprint(request)
     if _inserted(request, key, fingerprint, ours) or _taken_over(request, key, fingerprint, ours):
         return None
@@ -91,7 +91,7 @@ def _key(request: Request) -> str:
 
 
 def _fingerprint(request: Request) -> str:
-    """With the caller: the answer to one token is not for another, of the same user either."""
+    """Include the caller: an answer to one token is not for another one of the same user."""
     what = f"{caller_of(request)} {request.method} {request.get_full_path()}\n".encode()
     return hashlib.sha256(what + request._request.body).hexdigest()
 
@@ -108,7 +108,7 @@ def _inserted(request: Request, key: str, fingerprint: str, ours: str) -> bool:
 
 
 def _taken_over(request: Request, key: str, fingerprint: str, ours: str) -> bool:
-    """A row that has expired, or whose process died in the middle of the same request."""
+    """Take over a row that has expired, or whose process died during the same request."""
     expired = Q(created_at__lt=from_now(-KEPT_SECONDS))
     abandoned = Q(
         status__isnull=True, fingerprint=fingerprint, created_at__lt=from_now(-ABANDONED_SECONDS)
@@ -118,8 +118,8 @@ def _taken_over(request: Request, key: str, fingerprint: str, ours: str) -> bool
     return rows.update(**fresh) == 1
 
 
-def _settle(request: Request, ours: str, response: HttpResponse | None) -> None:
-    """Only while the row is still ours: `body` holds our mark until there is an answer."""
+def _store_answer(request: Request, ours: str, response: HttpResponse | None) -> None:
+    """Store it only while the row is still ours: until then `body` holds our mark."""
     rows = IdempotencyKey.objects.filter(user_id=_owner(request), status__isnull=True, body=ours)
     if response is None or (response.status_code >= 500 and not _is_in_doubt(response)):
         retry_busy(rows.delete, repeatable=True)
@@ -129,7 +129,7 @@ def _settle(request: Request, ours: str, response: HttpResponse | None) -> None:
 
 
 def _is_in_doubt(response: HttpResponse) -> bool:
-    """What may have been done is not done again under the same key."""
+    """Return True for an answer whose work may have been done: it is not repeated."""
     is_problem = response.get("Content-Type") == "application/problem+json"
     return is_problem and bool(json.loads(response.content).get("in_doubt"))
 

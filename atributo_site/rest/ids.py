@@ -1,8 +1,8 @@
-"""Ids in URLs: percent-encoded, any character that an id may have, slashes included.
+"""Convert ids in URLs: percent-encoded, with any character of an id, slashes included.
 
-A server decodes %2F before Django sees the path, so that «a%2Fb» and «a/b» look alike.
-`asgi.py` therefore hands an encoded slash on as the control character below, which no id
-may contain; this converter turns it back.
+A server decodes %2F before Django sees the path, so that "a%2Fb" and "a/b" look alike. `asgi.py`
+therefore passes an encoded slash on as the control character below, which no id may contain; this
+converter turns it back.
 """
 
 from django.urls import register_converter
@@ -11,7 +11,7 @@ ENCODED_SLASH = "\x1f"
 
 
 def as_it_was_asked(address: str) -> str:
-    """The address of a request with the slashes of its ids encoded as the client did it."""
+    """Return the address of a request with encoded slashes in ids, as the client sent it."""
     path, mark, query = address.partition("?")
     return path.replace("%1F", "%2F") + mark + query
 

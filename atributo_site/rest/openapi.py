@@ -1,4 +1,4 @@
-"""The OpenAPI document, its page for people, and what all operations have in common."""
+"""Serve the OpenAPI document and its page, and describe what all operations share."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ class Docs(Endpoint, SpectacularSwaggerSplitView):
 
 
 def describe_problems(result: Any, generator: Any, request: Any, public: bool) -> Any:
-    """Every operation may answer with a problem document."""
+    """Add the problem document to every operation's answers."""
     result.setdefault("components", {}).setdefault("schemas", {})["Problem"] = PROBLEM
     content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
     for operation in _operations(result):

@@ -1,4 +1,4 @@
-"""How one method of an endpoint is described in the OpenAPI document."""
+"""Describe one method of an endpoint in the OpenAPI document."""
 
 from typing import Any
 

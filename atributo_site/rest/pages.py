@@ -1,4 +1,4 @@
-"""Pages by key: page a million costs as much as page one."""
+"""Page by key, so that page one million costs as much as page one."""
 
 from typing import Any
 
@@ -21,11 +21,11 @@ class CursorPages(CursorPagination):
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> Any:
         try:
-            found: Any = super().paginate_queryset(queryset, request, view)
+            page: Any = super().paginate_queryset(queryset, request, view)
         except (ValueError, DjangoValidationError, DataError) as error:
             raise WRONG_CURSOR from error  # a position that the key cannot have
         self.base_url = as_it_was_asked(self.base_url or "")
-        return found
+        return page
 
     def get_page_size(self, request: Request) -> int:
         text = request.query_params.get("limit", str(self.page_size))
@@ -35,7 +35,7 @@ class CursorPages(CursorPagination):
         return int(text)
 
     def get_ordering(self, request: Request, queryset: Any, view: Any) -> tuple[str, ...]:
-        """The view's `ordering`: a unique key, or one that ends with it."""
+        """Return the view's `ordering`, which must be a unique key or end with one."""
         ordering = getattr(view, "ordering", None) or self.ordering
         return (ordering,) if isinstance(ordering, str) else tuple(ordering)
 

@@ -1,4 +1,4 @@
-"""Whether a request may do what its method stands for, by the one table of actions."""
+"""Check that a request may do what its method stands for, by the one table of actions."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ RANK = {level: number for number, level in enumerate(Level)}
 
 
 class ActionPermission(BasePermission):
-    """Reads `view.actions`, method → action; a view without it is refused always."""
+    """Read `view.actions`, method → action; a view without it is always refused."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         actions: dict[str, str] = getattr(view, "actions", {})
@@ -24,12 +24,12 @@ class ActionPermission(BasePermission):
 
 
 def allowed(request: Request, action: str) -> bool:
-    """Both the user and, where there is one, the token must be allowed."""
+    """Require that both the user and, where there is one, the token are allowed."""
     return may(request.user, action) and within(request.auth, ACTIONS[action])
 
 
 def within(scope: Any, level: Level) -> bool:
-    """A session has no scope; a token has one and never exceeds it."""
+    """Return True for a session, which has no scope, and for a token up to its scope."""
     return scope is None or RANK[Level(scope.level)] >= RANK[level]
 
 

@@ -1,4 +1,4 @@
-"""If-Match and If-None-Match: act only on the version that the caller has seen."""
+"""Read If-Match and If-None-Match: act only on the version that the caller has seen."""
 
 import re
 
@@ -24,7 +24,7 @@ def etag(epoch: int) -> str:
 
 
 def required_epoch(request: Request) -> int | None:
-    """The one version that If-Match names; None without the header or for `*`."""
+    """Return the one version that If-Match names; None without the header or for `*`."""
     header = request.headers.get("If-Match")
     if header is None or header.strip() == "*":
         return None
@@ -38,7 +38,7 @@ def required_epoch(request: Request) -> int | None:
 
 
 def must_be_new(request: Request) -> bool:
-    """`If-None-Match: *` asks to create and never to overwrite."""
+    """Return True for `If-None-Match: *`, which asks to create and never to overwrite."""
     header = request.headers.get("If-None-Match", "")
     return header.strip() == "*"
 

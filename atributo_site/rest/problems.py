@@ -1,4 +1,4 @@
-"""Every failure of a REST request as one document: application/problem+json with a stable code."""
+"""Answer every failed REST request with application/problem+json and a stable code."""
 
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -49,7 +49,7 @@ UNREADABLE = (BadRequest, SuspiciousOperation, MultiPartParserError, UnreadableP
 
 @dataclass(frozen=True)
 class Problem:
-    """What an answer to a failed request says."""
+    """Hold what the answer to a failed request says."""
 
     status: int
     code: str
@@ -61,7 +61,7 @@ class Problem:
 def problem(
     status: int, code: str, detail: str, *, headers: dict[str, str] | None = None, **members: object
 ) -> JsonResponse:
-    """An answer of the media type application/problem+json."""
+    """Return an answer of the media type application/problem+json."""
     known = {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
@@ -79,7 +79,7 @@ def problem(
 
 
 class ForgivingEncoder(DjangoJSONEncoder):
-    """A fact that JSON lacks is shown as text: the document about an error must not fail."""
+    """Write a fact that JSON lacks as text: the document about an error must not fail itself."""
 
     def default(self, o: Any) -> Any:
         try:
@@ -89,18 +89,20 @@ class ForgivingEncoder(DjangoJSONEncoder):
 
 
 def handle(exc: Exception, context: dict[str, Any]) -> JsonResponse:
-    """DRF's exception handler."""
+    """Handle the exceptions of REST framework's views."""
     request = context.get("request")
-    found = described(exc)
+    answer = described(exc)
     if _is_in_doubt(exc) and getattr(request, "method", "") not in SAFE_METHODS:
-        found = Problem(503, "in_doubt", IN_DOUBT, {"in_doubt": True})
-    if found is None:
-        found = _unexpected(exc, getattr(request, "request_id", ""))
-    return problem(found.status, found.code, found.detail, headers=found.headers, **found.members)
+        answer = Problem(503, "in_doubt", IN_DOUBT, {"in_doubt": True})
+    if answer is None:
+        answer = _unexpected(exc, getattr(request, "request_id", ""))
+    return problem(
+        answer.status, answer.code, answer.detail, headers=answer.headers, **answer.members
+    )
 
 
 def described(exc: Exception) -> Problem | None:
-    """The problem that an expected exception stands for; None for a mistake of ours."""
+    """Return the problem that an expected exception stands for; None for a mistake of ours."""
     if isinstance(exc, AtributoError) and not isinstance(exc, ConnectionLost):
         return _ours(exc)
     if isinstance(exc, exceptions.ValidationError):
@@ -133,7 +135,7 @@ def _invalid(detail: Any) -> Problem:
 
 
 def _sentence(errors: dict[str, Any]) -> str:
-    """What is wrong with the whole body is said in words; it has no member to name."""
+    """Describe in words what is wrong with the whole body, as no member can be named."""
     if whole := errors.get("non_field_errors"):
         return " ".join(map(str, whole))
     return f"Not valid: {', '.join(map(str, errors))}."

@@ -1,7 +1,4 @@
-"""A serializer that refuses members it does not know: a misspelt option must not be ignored.
-
-A field for ids and keys: JSON text and nothing that merely looks like it.
-"""
+"""Refuse members that a serializer does not know, and ids that are not JSON text."""
 
 from typing import Any
 
@@ -20,19 +17,19 @@ class StrictSerializer(serializers.Serializer):
 
 
 def checked(form: type[serializers.Serializer], given: Any) -> dict[str, Any]:
-    """What a body or a query says; a mistake is 400 with the name of the member."""
+    """Return the values of a body or a query; answer a mistake with 400 and the member's name."""
     wanted = form(data=given)
     wanted.is_valid(raise_exception=True)
     return dict(wanted.validated_data)
 
 
 def refuse_members(request: Request) -> None:
-    """Where a body says nothing, one that says something is a mistake."""
+    """Refuse a body that says something where none is expected."""
     checked(StrictSerializer, request.data)
 
 
 class TextField(serializers.CharField):
-    """A number would become text, and a browser may have rounded it before."""
+    """Accept text only: a browser may have rounded a number before it sent it."""
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):

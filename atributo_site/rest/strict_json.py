@@ -1,4 +1,4 @@
-"""JSON that means one thing only: anything doubtful is refused with the reason."""
+"""Read JSON strictly: refuse what is ambiguous, and say why."""
 
 import codecs
 import json
@@ -73,12 +73,12 @@ def _decoded(text: str) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for name, value in pairs:
-        if name in found:
+        if name in members:
             raise NotStrictJSON(f"the name {name[:100]!r} stands twice in one object")
-        found[name] = value
-    return found
+        members[name] = value
+    return members
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -99,7 +99,7 @@ def _finite(digits: str) -> float:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Every string and name of a value; refuses one that is nested too deep."""
+    """Yield every string and name of a value; refuse a value that is nested too deep."""
     level = [value]
     for _ in range(DEEPEST + 1):
         yield from (item for item in level if isinstance(item, str))

@@ -1,7 +1,4 @@
-"""How many REST requests a user may send per minute, counted in this process.
-
-Token buckets in memory: how often something may happen per key.
-"""
+"""Limit REST requests per user and minute, by token buckets in this process."""
 
 import math
 import time
@@ -20,7 +17,7 @@ MOST_KEYS = 10_000
 
 
 class Buckets:
-    """Each key has a bucket that starts full and refills evenly; the oldest keys are forgotten."""
+    """Give each key a bucket that starts full and refills evenly; forget the oldest keys."""
 
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._monotonic = monotonic
@@ -28,7 +25,7 @@ class Buckets:
         self._lock = Lock()
 
     def wait(self, key: str, size: int, per_seconds: float) -> int:
-        """Take one; 0, or the whole seconds to wait when there is none left."""
+        """Take one token; return 0, or the whole seconds to wait if none is left."""
         with self._lock:
             level = self._level(key, size, per_seconds)
             taken = level >= 1
@@ -54,7 +51,7 @@ requests = Buckets()
 
 
 class PerMinute(BaseThrottle):
-    """By user, anonymous requests by an address of their own; 429 tells when to come back."""
+    """Count by user, or anonymous requests by their own address; 429 says when to come back."""
 
     seconds = 0
 
@@ -68,7 +65,7 @@ class PerMinute(BaseThrottle):
 
 
 def _key(request: Request) -> str:
-    """Nothing where one stranger would use up what others have."""
+    """Return no key where one stranger would use up the limit of others."""
     if request.user.is_authenticated:
         return f"user {request.user.pk}"
     address = own_address(request)

@@ -1,4 +1,4 @@
-"""The shapes of ASGI, and answers that are given before Django is asked."""
+"""Types of ASGI, and answers that are given before Django is asked."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -22,7 +22,7 @@ SAFE_HEADERS = {
 
 
 def numbered(scope: Message, send: Send) -> Send:
-    """A `send` whose answer carries the id of the request, as Django's answers do."""
+    """Return a `send` that adds the request id to the answer, as Django's answers have it."""
     given = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
     header = (b"x-request-id", middleware.chosen(given).encode())
 
@@ -42,7 +42,7 @@ async def send_problem(send: Send, error: Exception) -> None:
 
 
 async def refuse(send: Send, status: int, code: str, detail: str) -> None:
-    """The rest of the request is not read, so the connection ends with it."""
+    """Answer and close the connection, as the rest of the request is not read."""
     response = problem(status, code, detail)
     response["Connection"] = "close"
     await send_response(send, response)

@@ -1,4 +1,4 @@
-"""One reader of new events per process, and the listeners that it tells."""
+"""Read new events once per process and pass them to all listeners."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,10 +11,10 @@ from django.db import close_old_connections, connections
 
 from atributo_site.core.event_cursor import Mark, events_after, newest_mark
 from atributo_site.core.models import Event
-from atributo_site.serving.listener import Line, Listener, Round, Said
+from atributo_site.serving.listener import Line, Listener, Notice, Round
 
 PAUSE_SECONDS = 0.5
-SLOW_SECONDS = 5.0  # a round that takes longer is said to be degraded
+SLOW_SECONDS = 5.0  # a round that takes longer counts as degraded
 MOST_EVENTS = 2000  # per round
 
 log = structlog.get_logger("atributo.stream")
@@ -22,7 +22,7 @@ Value = TypeVar("Value")
 
 
 class Broadcast:
-    """Reads while somebody listens: one query per round, whatever the number of listeners."""
+    """Read while somebody listens: one query per round, whatever the number of listeners."""
 
     def __init__(
         self,
@@ -39,14 +39,14 @@ class Broadcast:
         self._degraded = False
 
     async def join(self) -> Listener:
-        """From here on the listener misses nothing that is committed."""
+        """Add a listener, which from now on misses nothing that is committed."""
         listener = Listener()
         self._listeners.add(listener)
         if self._reading is None:
             self._reading = asyncio.create_task(self._read())
         try:
             await asyncio.wait_for(self._ready.wait(), SLOW_SECONDS)
-        except BaseException:  # also when its page was closed meanwhile
+        except BaseException:  # also if its page was closed meanwhile
             self.leave(listener)
             raise
         return listener
@@ -55,7 +55,7 @@ class Broadcast:
         self._listeners.discard(listener)
 
     def end(self) -> None:
-        """The process stops: every stream says goodbye."""
+        """End every stream with a farewell, because the process stops."""
         for listener in self._listeners:
             listener.close("stopping")
 
@@ -100,7 +100,7 @@ class Broadcast:
             self._say_degraded("no answer")
         return await future
 
-    def _tell(self, item: Round | Said) -> None:
+    def _tell(self, item: Round | Notice) -> None:
         for listener in self._listeners:
             listener.put(item)
 
@@ -108,9 +108,9 @@ class Broadcast:
         if not self._degraded:
             log.warning("stream_degraded", why=why)
             self._degraded = True
-            self._tell(Said("degraded"))
+            self._tell(Notice("degraded"))
 
     def _say_healed(self) -> None:
         if self._degraded:
             self._degraded = False
-            self._tell(Said("healed"))
+            self._tell(Notice("healed"))

@@ -1,4 +1,4 @@
-"""A listener of new events: what it is told, and a queue that never grows beyond its bound."""
+"""What a listener of new events gets, and its queue, which never grows beyond its bound."""
 
 import asyncio
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ MOST_WAITING = 20  # rounds that a slow listener may be behind
 
 @dataclass(frozen=True)
 class Line:
-    """An event as every listener gets it, made into text once."""
+    """Hold an event as text, which is made once for all listeners."""
 
     pk: int
     subject: str
@@ -24,27 +24,27 @@ class Line:
 
 @dataclass(frozen=True)
 class Round:
-    """What one reading found, and the mark from which a reconnect goes on."""
+    """Hold the lines of one reading, and the mark from which a reconnect goes on."""
 
     lines: tuple[Line, ...]
     mark: str
 
 
 @dataclass(frozen=True)
-class Said:
-    """degraded while the database cannot be read, healed once it can."""
+class Notice:
+    """Say "degraded" while the database cannot be read and "healed" once it can."""
 
     word: str
 
 
 class Listener:
-    """A bounded queue; `closed` says why nothing more will come."""
+    """Queue items up to a bound; `closed` says why nothing more will come."""
 
     def __init__(self) -> None:
-        self._queue: asyncio.Queue[Round | Said | None] = asyncio.Queue(MOST_WAITING)
+        self._queue: asyncio.Queue[Round | Notice | None] = asyncio.Queue(MOST_WAITING)
         self.closed = ""
 
-    def put(self, item: Round | Said) -> None:
+    def put(self, item: Round | Notice) -> None:
         try:
             self._queue.put_nowait(item)
         except asyncio.QueueFull:
@@ -53,10 +53,10 @@ class Listener:
     def close(self, reason: str) -> None:
         self.closed = self.closed or reason
         if not self._queue.full():
-            self._queue.put_nowait(None)  # wakes whoever waits
+            self._queue.put_nowait(None)  # wakes the waiting reader
 
-    async def next(self, seconds: float) -> Round | Said | None:
-        """None when there was nothing for so long, or when it has been closed."""
+    async def next(self, seconds: float) -> Round | Notice | None:
+        """Return the next item; None after so many seconds, or when the queue is closed."""
         try:
             return await asyncio.wait_for(self._queue.get(), max(0.0, seconds))
         except TimeoutError:

@@ -1,9 +1,7 @@
-"""One port: the event stream async, everything else Django's WSGI application in threads.
+"""Serve one port: the event stream async, everything else by Django's WSGI app in threads.
 
-Django's own ASGI handler would open a database connection per request and is five times
-slower; a WSGI server would starve under open streams.
-
-Learn that the process is asked to stop while the web server still waits for its streams.
+Django's own ASGI handler would open a database connection per request and is five times slower; a
+WSGI server would starve under open streams.
 """
 
 import asyncio
@@ -31,9 +29,11 @@ from atributo_site.serving.stream import PATH, EventStream
 from atributo_site.serving.systemd import Notify
 from atributo_site.status.probes import alive
 
+ALIVE = "/healthz"  # answered by the event loop, so that busy threads do not look like a freeze
+
 
 def when_stopping(act: Callable[[], None]) -> None:
-    """Call `act` in the event loop on SIGTERM and SIGINT, before whoever handles them now."""
+    """Call `act` in the event loop on SIGTERM and SIGINT, before their present handler."""
     if threading.current_thread() is not threading.main_thread():
         return  # only the main thread may handle signals
     loop = asyncio.get_running_loop()
@@ -51,9 +51,6 @@ def _chain(number: signal.Signals, first: Callable[[], object]) -> None:
 
     if callable(then):
         signal.signal(number, handle)
-
-
-ALIVE = "/healthz"  # answered by the event loop, so that busy threads are not taken for a freeze
 
 
 class OnePort:
@@ -111,10 +108,9 @@ class OnePort:
 
 
 def decoded_path(raw: bytes) -> str | None:
-    """An encoded slash is handed on as a character that no id has; see rest/ids.py.
+    """Pass an encoded slash on as a character that no id has; see rest/ids.py.
 
-    Django writes that character into the links of pages, so that people come with it; programs
-    have no business with it.
+    Django writes that character into the links of pages, so browsers send it; programs must not.
     """
     if raw.startswith(b"/api/") and b"%1f" in raw.lower():
         return None
@@ -126,7 +122,7 @@ def decoded_path(raw: bytes) -> str | None:
 
 
 def trusted_headers(headers: list[tuple[bytes, bytes]], length: int) -> list[tuple[bytes, bytes]]:
-    """The length that the body has, and no name that WSGI would mistake for another.
+    """Set the real length of the body, and drop names that WSGI would confuse.
 
     WSGI turns both X-Forwarded-Proto and X_Forwarded_Proto into one variable.
     """

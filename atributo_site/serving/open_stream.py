@@ -1,4 +1,4 @@
-"""One open event stream, from its first line to its farewell."""
+"""Serve one open event stream, from its first line to its farewell."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ from rest_framework.exceptions import APIException
 
 from atributo_site.serving import sse, stream_access
 from atributo_site.serving.asgi_types import Send, send_problem
-from atributo_site.serving.listener import Line, Listener, Round, Said
+from atributo_site.serving.listener import Line, Listener, Notice, Round
 from atributo_site.serving.stream_access import Missed, Reader
 
 RETRY_MS = 2000
@@ -33,7 +33,7 @@ class OpenStream:
         self._listener = listener
         self._send = send
         self._threads = threads
-        self._sent: frozenset[int] = frozenset()  # what the catching up sent comes again
+        self._sent: frozenset[int] = frozenset()  # lines sent while catching up come again
         self._mark = ""
         self._loop = asyncio.get_running_loop()
         self._check_at = self._loop.time() + CHECK_SECONDS
@@ -50,7 +50,7 @@ class OpenStream:
             await self._catch_up(missed)
             await self._follow()
         except TimeoutError:
-            return  # without the end of the answer: the server closes the connection
+            return  # the answer has no end: the server closes the connection
         await self._send({"type": "http.response.body"})
 
     async def _missed(self) -> Missed:
@@ -73,7 +73,7 @@ class OpenStream:
             if isinstance(item, Round):
                 unsent = [line for line in item.lines if line.pk not in self._sent]
                 await self._write_lines(unsent, item.mark)
-            elif isinstance(item, Said):
+            elif isinstance(item, Notice):
                 await self._say(item.word, f"the database is {item.word}")
             elif not await self._beat():
                 return await self._farewell("bye")
@@ -82,7 +82,7 @@ class OpenStream:
         return min(HEARTBEAT_SECONDS, self._check_at - self._loop.time())
 
     async def _write_lines(self, lines: list[Line] | tuple[Line, ...], mark: str) -> None:
-        """The last line carries the mark: whoever got fewer gets all of them again."""
+        """Put the mark on the last line: a client that got fewer gets all of them again."""
         wanted = [line.text for line in lines if sse.concerns(self._admitted.topics, line.subject)]
         frames = [sse.frame(text) for text in wanted[:-1]]
         frames += [sse.frame(text, mark=mark) for text in wanted[-1:]]
@@ -91,7 +91,7 @@ class OpenStream:
             await self._write(b"".join(frames))
 
     async def _beat(self) -> bool:
-        """Show that the connection lives; False when its user may not listen any more."""
+        """Show that the connection lives; return False if its user may not listen any more."""
         await self._write(sse.moved(self._mark) if self._mark else sse.HEARTBEAT)
         self._mark = ""
         if self._loop.time() < self._check_at:

@@ -1,4 +1,4 @@
-"""Request bodies, read before a thread is taken: never more than the limit, never for ever."""
+"""Read request bodies before a thread is taken, within a size and a time limit."""
 
 import asyncio
 
@@ -8,11 +8,11 @@ READ_SECONDS = 30.0
 
 
 class BodyTooLarge(Exception):
-    """More came than the site accepts, whatever was announced."""
+    """More bytes came than the site accepts, whatever was announced."""
 
 
 class BodyTooSlow(Exception):
-    """It did not arrive in time."""
+    """The body did not arrive in time."""
 
 
 class BodyCut(Exception):
@@ -41,7 +41,7 @@ async def _collected(receive: Receive, limit: int) -> bytes:
 
 
 def replayed(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that gives the whole body at once, then whatever comes after it."""
+    """Return a `receive` that gives the whole body at once, then whatever comes after it."""
     given = False
 
     async def give() -> Message:

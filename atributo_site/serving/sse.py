@@ -1,4 +1,4 @@
-"""The text of an event stream, and which events a listener wants."""
+"""Write the text of an event stream, and choose the events that a listener wants."""
 
 import json
 from typing import Any
@@ -13,18 +13,18 @@ LONGEST_TOPIC = 320  # characters, as a subject
 
 
 def frame(data: str, *, event: str = "", mark: str = "") -> bytes:
-    """One event of a stream; `data` is one line."""
+    """Return one event of a stream; `data` is one line."""
     kind = f"event: {event}\n" if event else ""
     return f"{kind}{_id_line(mark)}data: {data}\n\n".encode()
 
 
 def opening(retry_ms: int, mark: str) -> bytes:
-    """When to come back after a broken connection, and from where, before anything happened."""
+    """Tell the client before the first event when and from where to reconnect."""
     return f"retry: {retry_ms}\n{_id_line(mark)}\n".encode()
 
 
 def moved(mark: str) -> bytes:
-    """Remember the mark without an event, so that a reconnect need not read so much."""
+    """Send the mark without an event, so that a reconnect need not read so much."""
     return f"{_id_line(mark)}\n".encode()
 
 
@@ -43,14 +43,14 @@ def as_json(event: Event) -> str:
 
 
 def topics_of(text: str) -> tuple[str, ...] | None:
-    """`instance,queue:mail` → both; None when there are too many or too long ones."""
+    """Split `instance,queue:mail` into both; None if they are too many or too long."""
     topics = tuple(part.strip() for part in text.split(",") if part.strip())
     is_fine = len(topics) <= MOST_TOPICS and all(len(topic) <= LONGEST_TOPIC for topic in topics)
     return topics if is_fine else None
 
 
 def concerns(topics: tuple[str, ...], subject: str) -> bool:
-    """No topics are all; `queue` is every queue and `queue:mail` that one."""
+    """Match a subject: `queue` is every queue, `queue:mail` that one; no topics match all."""
     return not topics or any(
         subject == topic or subject.startswith(f"{topic}:") for topic in topics
     )

@@ -1,4 +1,4 @@
-"""GET /events/stream: new events as they happen, for as many listeners as there are."""
+"""Serve GET /events/stream: new events as they happen, to any number of listeners."""
 
 import asyncio
 import io

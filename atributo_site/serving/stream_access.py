@@ -1,4 +1,4 @@
-"""Who may listen to the event stream, and from where: asked at the start and every minute."""
+"""Check who may listen to the event stream and from which mark, at the start and every minute."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,12 +25,12 @@ from atributo_site.web.middleware import is_idle
 Value = TypeVar("Value")
 
 ACTION = "event.view"
-MOST_MISSED = 1000  # events sent after a reconnect; beyond that the page is better read anew
+MOST_MISSED = 1000  # events sent after a reconnect; beyond that the page is read anew
 
 
 @dataclass(frozen=True)
 class Reader:
-    """A request that was let in; without a mark of its own it starts at the newest."""
+    """Hold a request that was let in; without a mark it starts at the newest event."""
 
     user_id: int
     topics: tuple[str, ...]
@@ -40,7 +40,7 @@ class Reader:
 
 @dataclass(frozen=True)
 class Missed:
-    """What happened since a reconnecting client's mark; `too_much` when it must read anew."""
+    """Hold what happened since a client's mark; if `too_much`, it must read the page anew."""
 
     lines: tuple[Line, ...]
     mark: str
@@ -48,7 +48,7 @@ class Missed:
 
 
 def admitted(request: ASGIRequest) -> Reader:
-    """Raises what the REST base knows how to answer."""
+    """Return the reader, or raise an error that the REST base can answer."""
     _check_address(request)
     user_id = listening_user(request)
     wait = requests.wait(f"user {user_id}", settings.ATRIBUTO.requests_per_minute, per_seconds=60)
@@ -58,7 +58,7 @@ def admitted(request: ASGIRequest) -> Reader:
 
 
 def listening_user(request: ASGIRequest) -> int:
-    """The number of the user, if the user may listen now."""
+    """Return the id of the user, if the user may listen now."""
     user, scope = _in_database(lambda: _authenticated(request))
     if not user.is_authenticated:
         raise NotAuthenticated
@@ -118,7 +118,7 @@ def _start(request: ASGIRequest) -> tuple[Mark, bool]:
 
 
 def _in_database(work: Callable[[], Value]) -> Value:
-    """These threads work rarely, so they keep no connection."""
+    """Close the connection afterwards: these threads work rarely."""
     try:
         return work()
     finally:

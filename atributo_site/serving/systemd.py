@@ -1,6 +1,6 @@
-"""Tell systemd that the web server is up, and that it lives: READY=1, then WATCHDOG=1.
+"""Tell systemd that the web server is up and alive: READY=1, then WATCHDOG=1.
 
-The event loop itself says so, as it answers /healthz: one that does not turn says nothing.
+The event loop does it, as it answers /healthz: if it hangs, nothing is sent.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ log = structlog.get_logger("atributo.notify")
 
 
 class Notify:
-    """Says nothing where nobody asked to be told (no NOTIFY_SOCKET)."""
+    """Send words to systemd; nothing where NOTIFY_SOCKET is not set."""
 
     def __init__(self, environ: Mapping[str, str], pid: int) -> None:
         self._address = environ.get("NOTIFY_SOCKET", "").replace("@", "\0", 1)
@@ -26,7 +26,7 @@ class Notify:
         return cls(os.environ, os.getpid())
 
     def say(self, word: str) -> None:
-        """Never waits: what is not heard now is said again with the next beat."""
+        """Send without waiting: what gets lost is sent again with the next beat."""
         if not self._address:
             return
         try:
@@ -37,7 +37,7 @@ class Notify:
             log.warning("notify_failed", word=word, error=str(error))
 
     async def beat(self) -> None:
-        """For ever, twice in the time after which silence counts as death."""
+        """Beat for ever, twice within the time after which systemd takes silence for death."""
         while self._address and self.beat_seconds:
             self.say("WATCHDOG=1")
             await asyncio.sleep(self.beat_seconds)

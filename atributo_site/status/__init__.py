@@ -1,1 +1,1 @@
-"""How the whole is doing: health, metrics, what needs attention, what is stored."""
+"""The state of the whole site: health, metrics, what needs attention, what is stored."""

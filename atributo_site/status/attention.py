@@ -1,4 +1,4 @@
-"""What an operator should look at first: pure, from the snapshot alone."""
+"""List what an operator should look at first, computed from the snapshot alone."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -16,14 +16,14 @@ from atributo_site.status.attention_items import (
 from atributo_site.web.format import roughly
 
 LARGEST_SKEW_SECONDS = 2.0  # between the web server's clock and the database's
-MOST_AHEAD_SECONDS = 1000.0  # that the mark of job ids may be after one batch of the largest size
+MOST_AHEAD_SECONDS = 1000.0  # so far one batch of the largest size may move the mark of job ids
 PROCESSES = "/system/processes/"
 OFTEN = 3  # restarts of one process that are worth a look
 
 
 def attention(snapshot: dict[str, Any]) -> list[dict[str, str]]:
-    """Errors first, then warnings."""
-    found = [
+    """Return errors first, then warnings."""
+    items = [
         *_integrity(snapshot),
         *_redis(snapshot),
         *_clock(snapshot),
@@ -37,7 +37,7 @@ def attention(snapshot: dict[str, Any]) -> list[dict[str, str]]:
         *_pools(snapshot),
         *_restarts(snapshot),
     ]
-    return sorted(found, key=lambda item: item["level"] != "error")
+    return sorted(items, key=lambda item: item["level"] != "error")
 
 
 def _integrity(snapshot: dict[str, Any]) -> list[dict[str, str]]:
@@ -90,19 +90,19 @@ def _workers(snapshot: dict[str, Any]) -> list[dict[str, str]]:
     workers = [p for p in snapshot["processes"] if p["kind"] == "worker"]
     silent = [p["name"] for p in workers if p["state"] == "silent"]
     detail, command = "Its lease has run out.", "manage.py worker"
-    found = [
+    items = [
         _item("warning", f"Worker {name} is silent", detail, command, PROCESSES) for name in silent
     ]
     if not any(p["state"] == "running" for p in workers):
         detail = "Queued jobs wait until a worker runs."
-        found.append(_item("error", "No worker runs", detail, command, PROCESSES))
-    return found
+        items.append(_item("error", "No worker runs", detail, command, PROCESSES))
+    return items
 
 
 def _late_queues(snapshot: dict[str, Any]) -> list[dict[str, str]]:
     seen = snapshot.get("queues", {})
-    found = late_queues([*seen.get("queues", []), *seen.get("late_not_shown", [])])
-    return [_item("warning", *said) for said in found]
+    items = late_queues([*seen.get("queues", []), *seen.get("late_not_shown", [])])
+    return [_item("warning", *item) for item in items]
 
 
 def _failing(snapshot: dict[str, Any]) -> list[dict[str, str]]:
@@ -137,7 +137,7 @@ def _stuck(seen: dict[str, Any]) -> list[dict[str, str]]:
 
 
 def _overdue(seen: dict[str, Any], curator: dict[str, Any]) -> list[dict[str, str]]:
-    """A moment after its time is over one is overdue; without a curator it stays so."""
+    """Report overdue transactions only without a curator, which would roll them back at once."""
     if not seen.get("overdue") or curator["active"]:
         return []
     title = pluralize(seen["overdue"], "transaction is overdue", "transactions are overdue")
@@ -155,18 +155,18 @@ def _orphans(seen: dict[str, Any]) -> list[dict[str, str]]:
 
 
 def _instances(snapshot: dict[str, Any]) -> list[dict[str, str]]:
-    found = troubled_instances(snapshot.get("allocation", {}).get("troubled", []))
-    return [_item(*said) for said in found]
+    items = troubled_instances(snapshot.get("allocation", {}).get("troubled", []))
+    return [_item(*item) for item in items]
 
 
 def _pools(snapshot: dict[str, Any]) -> list[dict[str, str]]:
     seen = snapshot.get("pools", {})
-    found = [
+    items = [
         *troubled_names(seen.get("troubled", [])),
         *dead_backends(seen.get("dead_backends", [])),
         *refused_backends(seen.get("backends", {}).get("refused", 0)),
     ]
-    return [_item(*said) for said in found]
+    return [_item(*item) for item in items]
 
 
 def _restarts(snapshot: dict[str, Any]) -> list[dict[str, str]]:

@@ -1,9 +1,4 @@
-"""Queues that somebody should look at, with what is said of each: pure, from the snapshot.
-
-Instances that somebody should look at, with what is said of each: pure, from the snapshot.
-
-Names and backends that somebody should look at, with what is said of each: pure.
-"""
+"""Describe queues, instances and watched names that need attention, from the snapshot alone."""
 
 from shlex import quote
 from typing import Any
@@ -18,10 +13,21 @@ from queues.logic.search_query import written
 from queues.models.queue import MOST_WORKERS
 
 STICKY_COLUMNS = ["state", "script", "sticky", "instance", "when"]
+Item = tuple[str, str, str, str, str]
+DETAILS = {
+    "dead": "Its heartbeat has stopped. They wait until it comes back or a drain moves them.",
+    "stuck": "No other instance has room for them. Make one available, or give one more room.",
+    "overdue": "Its deadline is over by more than a minute. The curator moves what is left.",
+}
+COMMANDS = {
+    "dead": "manage.py instances drain {id} --pace 60",
+    "stuck": "manage.py instances available ID",
+    "overdue": "manage.py jobs {id}",
+}
 
 
 def late_queues(queues: list[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
-    """Title, detail, command and screen of each."""
+    """Return title, detail, command and screen of each."""
     return [
         _said(queue)
         for queue in queues
@@ -49,33 +55,20 @@ def _since(queue: dict[str, Any]) -> str:
 
 
 def _more_workers(queue: dict[str, Any]) -> str:
-    """Where every slot is held another worker would not help."""
+    """Suggest more slots where every slot is held: another worker would not help."""
     if queue["running"] < queue["max_workers"]:
         return "manage.py worker"
     most = min(queue["max_workers"] + 1, MOST_WORKERS)
     return f"manage.py queue create {quote(queue['name'])} --max-workers {most}"
 
 
-def _waiting(name: str, **shown: list[str]) -> str:
-    asked = {"state": "waiting", "q": written("queue", name), **shown}
+def _waiting(name: str, **filters: list[str]) -> str:
+    asked = {"state": "waiting", "q": written("queue", name), **filters}
     return f"/jobs/?{urlencode(asked, doseq=True)}"
 
 
-Said = tuple[str, str, str, str, str]
-DETAILS = {
-    "dead": "Its heartbeat has stopped. They wait until it comes back or a drain moves them.",
-    "stuck": "No other instance has room for them. Make one available, or give one more room.",
-    "overdue": "Its deadline is over by more than a minute. The curator moves what is left.",
-}
-COMMANDS = {
-    "dead": "manage.py instances drain {id} --pace 60",
-    "stuck": "manage.py instances available ID",
-    "overdue": "manage.py jobs {id}",
-}
-
-
-def troubled_instances(found: list[dict[str, Any]]) -> list[Said]:
-    """Level, title, detail, command and screen of each."""
+def troubled_instances(instances: list[dict[str, Any]]) -> list[Item]:
+    """Return level, title, detail, command and screen of each."""
     return [
         (
             "error" if each["trouble"] == "dead" else "warning",
@@ -84,7 +77,7 @@ def troubled_instances(found: list[dict[str, Any]]) -> list[Said]:
             COMMANDS[each["trouble"]].format(id=quote(each["id"])),
             reverse("instance", args=[each["id"]]),
         )
-        for each in found
+        for each in instances
     ]
 
 
@@ -95,8 +88,8 @@ def _title(each: dict[str, Any]) -> str:
     return f"The drain of {each['id']} is {each['trouble']} with {jobs} left"
 
 
-def troubled_names(found: list[dict[str, Any]]) -> list[Said]:
-    """Level, title, detail, command and screen of each."""
+def troubled_names(names: list[dict[str, Any]]) -> list[Item]:
+    """Return level, title, detail, command and screen of each."""
     return [
         (
             "error" if pool["state"] == "failed" else "warning",
@@ -105,12 +98,12 @@ def troubled_names(found: list[dict[str, Any]]) -> list[Said]:
             f"manage.py pools show {quote(pool['name'])}",
             reverse("pool", args=[pool["name"]]),
         )
-        for pool in found
+        for pool in names
     ]
 
 
-def dead_backends(found: list[dict[str, Any]]) -> list[Said]:
-    """One for each domain: an error where a pool has no other backend."""
+def dead_backends(domains: list[dict[str, Any]]) -> list[Item]:
+    """Return one item for each domain: an error where a pool has no other backend."""
     return [
         (
             "error" if each["failed"] else "warning",
@@ -119,11 +112,11 @@ def dead_backends(found: list[dict[str, Any]]) -> list[Said]:
             "",
             reverse("pools-live"),
         )
-        for each in found
+        for each in domains
     ]
 
 
-def refused_backends(count: int) -> list[Said]:
+def refused_backends(count: int) -> list[Item]:
     if not count:
         return []
     title = pluralize(count, "backend is refused", "backends are refused")

@@ -1,4 +1,4 @@
-"""Examine an installation: each finding says what is so, how grave it is and how to mend it."""
+"""Examine an installation: each finding says what is wrong, how grave it is and how to mend it."""
 
 import os
 import socket
@@ -43,39 +43,39 @@ class Finding:
 
 
 def examine() -> list[Finding]:
-    """Everything that can be examined; without a database the rest would only repeat that."""
+    """Examine everything; without a database the rest would only repeat that."""
     database = _database()
-    found = [*_configuration(), database]
+    findings = [*_configuration(), database]
     if database.level == "ok":
-        found += [*_database_options(), _clock(), _migrations()]
-    if found[-1].level == "error":
+        findings += [*_database_options(), _clock(), _migrations()]
+    if findings[-1].level == "error":
         health = redis_health()
-        return [_versions(database, health), *found, _redis(health)]
+        return [_versions(database, health), *findings, _redis(health)]
     now = database_now()
     state = present(now)
     health = RedisHealth(**state["redis"])
     seen = [_redis(health), _job_ids(id_numbers(now)), *_processes(state)]
-    return [_versions(database, health), *found, *seen]
+    return [_versions(database, health), *findings, *seen]
 
 
 def _versions(database: Finding, health: RedisHealth) -> Finding:
-    found = versions(database.level == "ok", health.version)
-    return Finding("versions", "ok", ", ".join(f"{name} {said}" for name, said in found.items()))
+    numbers = versions(database.level == "ok", health.version).items()
+    return Finding("versions", "ok", ", ".join(f"{name} {number}" for name, number in numbers))
 
 
 def _configuration() -> list[Finding]:
-    found = [
+    findings = [
         Finding("configuration", "error" if message.is_serious() else "warning", message.msg)
         for message in checks.run_checks(include_deployment_checks=settings.PRODUCTION)
     ]
-    found += _unknown_variables() + _plain_http() + _static_files()
+    findings += _unknown_variables() + _plain_http() + _static_files()
     where = [source_of(name, os.environ, ENV_FILE) for name in ("DATABASE_URL", "REDIS_URL")]
     sentence = f"mode {settings.ATRIBUTO.mode}; database by {where[0]}, Redis by {where[1]}"
-    return found or [Finding("configuration", "ok", sentence)]
+    return findings or [Finding("configuration", "ok", sentence)]
 
 
 def _unknown_variables() -> list[Finding]:
-    """A name that was mistyped would otherwise change nothing, and nobody would know why."""
+    """Report mistyped names, which would otherwise silently change nothing."""
     if settings.ATRIBUTO.mode == "test":  # tests have more of them
         return []
     given = with_env_file(os.environ, ENV_FILE)
@@ -125,23 +125,23 @@ def _database_options() -> list[Finding]:
 
 
 def _pragmas() -> list[tuple[str, str, bool]]:
-    found = []
+    options = []
     with connection.cursor() as cursor:
         for name, expected in SQLITE_EXPECTED.items():
             cursor.execute(f"PRAGMA {name}")
             value = str(cursor.fetchone()[0])
-            found.append((name, value, value == expected))
-    return found
+            options.append((name, value, value == expected))
+    return options
 
 
 def _timeouts() -> list[tuple[str, str, bool]]:
-    found = []
+    options = []
     with connection.cursor() as cursor:
         for name in POSTGRESQL_EXPECTED:
             cursor.execute("SELECT current_setting(%s)", [name])
             value = cursor.fetchone()[0]
-            found.append((name, value, value != "0"))
-    return found
+            options.append((name, value, value != "0"))
+    return options
 
 
 def _migrations() -> Finding:
@@ -160,7 +160,7 @@ def _clock() -> Finding:
 
 
 def _job_ids(numbers: dict[str, float]) -> Finding:
-    """The mark of a number is stored, so that a clock that went back shows."""
+    """Compare the clock with the stored marks of job ids: one that went back shows there."""
     seconds = numbers["id_numbers_ahead_seconds"]
     sentence = f"{roughly(seconds)} ahead of the clock" if seconds else "not ahead of the clock"
     if seconds > MOST_AHEAD_SECONDS:
@@ -171,7 +171,7 @@ def _job_ids(numbers: dict[str, float]) -> Finding:
 
 def _redis(health: RedisHealth) -> Finding:
     if health.state != "ok":
-        fix = "" if health.version else "start it, or correct REDIS_URL"  # else the detail has it
+        fix = "" if health.version else "start it, or correct REDIS_URL"  # else the detail names it
         return Finding("redis", "warning", health.detail, fix)
     if _version(health.version) < OLDEST_REDIS:
         return Finding("redis", "error", health.detail, "install Redis 6.2 or Valkey")

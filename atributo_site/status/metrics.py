@@ -1,4 +1,4 @@
-"""The snapshot as Prometheus metrics: the same numbers that the dashboard shows."""
+"""Show the snapshot as Prometheus metrics: the same numbers as on the dashboard."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ def exposition(snapshot: dict[str, Any]) -> bytes:
 
 
 class _Snapshot:
-    """A collector over one snapshot."""
+    """Collect the metrics of one snapshot."""
 
     def __init__(self, snapshot: dict[str, Any]) -> None:
         self._snapshot = snapshot

@@ -1,4 +1,4 @@
-"""Are the tables those of this release? Asked without loading a migration: it is cheap."""
+"""Check that the tables are those of this release, without loading a migration."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ class NotMigrated(AtributoError):
 
 
 def check_migrated() -> None:
-    """Refuse to work on the tables of an older release; a database that is away is waited for."""
+    """Raise NotMigrated on the tables of an older release; wait for a database that is away."""
     try:
         applied = set(MigrationRecorder(connection).applied_migrations())
     except DatabaseError:
@@ -30,8 +30,10 @@ def check_migrated() -> None:
 
 
 def _of_this_release() -> list[tuple[str, str]]:
+    """Leave out the squashed ones: what they replace is recorded with them, and before them."""
     return [
         (label, file.stem)
         for label in OURS
         for file in (Path(apps.get_app_config(label).path) / "migrations").glob("[0-9]*.py")
+        if "_squashed_" not in file.stem
     ]

@@ -1,7 +1,4 @@
-"""The snapshot over REST, and /metrics for Prometheus.
-
-Probes: does the process live, may it take traffic?
-"""
+"""Answer /healthz and /readyz, the snapshot over REST, and /metrics for Prometheus."""
 
 from typing import Any
 
@@ -24,7 +21,7 @@ from atributo_site.supervisor.startup import pending_migrations
 
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """The process answers; nothing else is asked. The one port does not even ask Django."""
+    """Say that the process answers; the one port does it without asking Django."""
     return alive()
 
 
@@ -34,7 +31,7 @@ def alive() -> HttpResponse:
 
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
-    """Ready means the database is there with all migrations; without Redis it is degraded."""
+    """Say ready if the database has all migrations; without Redis, say degraded."""
     database = _database_state()
     parts = {"database": database, "redis": redis_health().state}
     return JsonResponse(parts, status=200 if database == "ok" else 503)
@@ -53,7 +50,7 @@ _migrated_before = False
 
 
 def _migrated() -> bool:
-    """Once true it stays true for this process: new migrations come with new code."""
+    """Remember True for this process: new migrations come with new code."""
     global _migrated_before
     _migrated_before = _migrated_before or not pending_migrations()
     return _migrated_before

@@ -1,6 +1,6 @@
-"""Is Redis there? It is only a doorbell, so «no» means degraded, not down.
+"""Ask Redis whether it answers, at most every few seconds.
 
-Does Redis answer? Asked at most every few seconds, so that no page waits for it twice.
+Redis is only a doorbell, so without it the site is degraded, not down.
 """
 
 from dataclasses import asdict, dataclass
@@ -10,6 +10,8 @@ from django.conf import settings
 from django.core.cache import cache
 
 GOOD_POLICIES = {"noeviction", "volatile-lru", "volatile-ttl", "volatile-lfu", "volatile-random"}
+KEY = "console:redis_trouble"
+REMEMBERED_SECONDS = 3
 
 
 @dataclass(frozen=True)
@@ -48,16 +50,12 @@ def _examined(info: dict) -> RedisHealth:
 
 
 def _short(error: redis.RedisError) -> str:
-    """The first line, without the address: a URL may carry a password."""
+    """Return the first line without the address: a URL may carry a password."""
     return type(error).__name__ if "@" in str(error) else str(error).splitlines()[0][:200]
 
 
-KEY = "console:redis_trouble"
-REMEMBERED_SECONDS = 3
-
-
 def redis_trouble() -> str:
-    """What is wrong with Redis, or nothing."""
+    """Return what is wrong with Redis; an empty text if nothing is."""
     known = cache.get(KEY)
     if known is None:
         known = remember(redis_health().as_dict())
@@ -65,7 +63,7 @@ def redis_trouble() -> str:
 
 
 def remember(health: dict[str, str]) -> str:
-    """What somebody has just found out need not be asked again for the frame of the page."""
+    """Keep a fresh result for the frame of the page, which need not ask again."""
     trouble = "" if health["state"] == "ok" else health["detail"]
     cache.set(KEY, trouble, REMEMBERED_SECONDS)
     return trouble

@@ -1,6 +1,6 @@
-"""The state of everything as one plain dict: for the dashboard, REST and metrics.
+"""The state of everything as one plain dict, for the dashboard, REST and metrics.
 
-A constant number of queries, whatever the number of rows.
+It takes a constant number of queries, whatever the number of rows.
 """
 
 from datetime import UTC, datetime
@@ -14,8 +14,8 @@ from allocation.transactions.curator import status as transactions
 from allocation.transactions.curator.status import orphaned_locks
 from atributo_site.core.fencing import fenced
 from atributo_site.core.models import Event, Lease
-from atributo_site.curator.curation import ROLE as CURATOR
 from atributo_site.curator.integrity import summary as integrity
+from atributo_site.curator.leadership import ROLE as CURATOR
 from atributo_site.status.attention import attention
 from atributo_site.status.redis import redis_health
 from pools import snapshot as pools
@@ -28,7 +28,7 @@ NEWEST_EVENTS = 20
 
 def snapshot(now: datetime) -> dict[str, Any]:
     skew = (datetime.now(UTC) - now).total_seconds()  # `now` is the database's
-    found: dict[str, Any] = {
+    state: dict[str, Any] = {
         "now": now,
         "badge": settings.ATRIBUTO.badge or settings.ATRIBUTO.mode,
         "database": {"vendor": connection.vendor},
@@ -42,12 +42,12 @@ def snapshot(now: datetime) -> dict[str, Any]:
         "integrity": integrity(),
         "events": [_event(event) for event in Event.objects.newest_first()[:NEWEST_EVENTS]],
     }
-    found["attention"] = attention(found)
-    return found
+    state["attention"] = attention(state)
+    return state
 
 
 def present(now: datetime) -> dict[str, Any]:
-    """Redis and every process: what the doctor needs of it all."""
+    """Return Redis and every process, which is all that `doctor` needs."""
     leases = list(Lease.objects.order_by("role")[:500])
     processes = _processes([lease for lease in leases if "/" in lease.role], now)
     return {
@@ -59,7 +59,7 @@ def present(now: datetime) -> dict[str, Any]:
 
 
 def _processes(leases: list[Lease], now: datetime) -> list[dict[str, Any]]:
-    """Each with the job that it runs, if it is a worker and runs one."""
+    """Return each process, a worker with the job that it runs."""
     runs = running_at(lease.holder for lease in leases if lease.role.startswith(WORKER))
     return [{**_process(lease, now), "runs": runs.get(lease.holder)} for lease in leases]
 
@@ -80,7 +80,7 @@ def _process(lease: Lease, now: datetime) -> dict[str, Any]:
 
 
 def state_of(lease: Lease, now: datetime) -> str:
-    """running, silent (its lease ran out) or stopped (it left cleanly)."""
+    """Return running, silent (its lease ran out) or stopped (it left cleanly)."""
     if not lease.holder:
         return "stopped"
     return "running" if lease.expires_at and lease.expires_at > now else "silent"
@@ -91,7 +91,7 @@ def age(moment: datetime | None, now: datetime) -> float | None:
 
 
 def _restarts(leases: list[Lease]) -> list[dict[str, Any]]:
-    """What the supervisors say of their children."""
+    """Count the restarts that supervisors report of their children."""
     supervisors = [lease for lease in leases if lease.role.startswith("supervisor/")]
     return [child for lease in supervisors for child in lease.facts.get("children", [])]
 

@@ -1,4 +1,4 @@
-"""What is kept, for how long, how much of it there is, and how large the database is."""
+"""Say what is kept, for how long and how much of it, and how large the database is."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -30,7 +30,7 @@ class Kept:
 
 
 def kept() -> list[Kept]:
-    """A constant number of queries, none of which counts a whole table."""
+    """Use a constant number of queries, none of which counts a whole table."""
     env, events = settings.ATRIBUTO, "ATRIBUTO_EVENT_RETENTION_DAYS"
     versions, over = "ATRIBUTO_VERSION_RETENTION_DAYS", "ATRIBUTO_TRANSACTION_RETENTION_DAYS"
     return [
@@ -50,26 +50,26 @@ def database_bytes() -> int:
 def _finished_jobs() -> Kept:
     ended = QueuedJob.objects.filter(ended_at__isnull=False)
     oldest = Subquery(ended.order_by("ended_at").values("ended_at")[:1])
-    found = (
+    extremes = (
         Queue.objects.existing()
         .annotate(first=oldest)
         .aggregate(least=Min("retention_days"), most=Max("retention_days"), oldest=Min("first"))
     )
-    days = _said_days(found["least"] or 0, found["most"] or 0)
+    days = _days_text(extremes["least"] or 0, extremes["most"] or 0)
     many = said_count(capped_count(ended))
-    return Kept("Finished jobs", days, "each queue", many, found["oldest"])
+    return Kept("Finished jobs", days, "each queue", many, extremes["oldest"])
 
 
 def _in_order(model: Any, moment: str, what: str, days: int, setting: str) -> Kept:
-    """Rows come and go in the order of their keys: their number is what lies between the two."""
+    """Estimate the rows from the first and last key, as rows come and go in their order."""
     newest = Subquery(model.objects.order_by("-pk").values("pk")[:1])
     ends = model.objects.order_by("pk").annotate(last=newest).values_list("pk", "last", moment)
     first, last, oldest = ends.first() or (0, -1, None)
     said = f"about {last - first + 1:,}" if last > first else f"{last - first + 1}"
-    return Kept(what, _said_days(days, days), setting, said, oldest)
+    return Kept(what, _days_text(days, days), setting, said, oldest)
 
 
-def _said_days(least: int, most: int) -> str:
+def _days_text(least: int, most: int) -> str:
     if least == most:
         return pluralize(least, "day")
     return f"{least} to {most} days"

@@ -1,1 +1,1 @@
-"""One supervisor in the foreground that runs everything on one machine."""
+"""The supervisor, which runs everything on one machine in the foreground."""

@@ -1,7 +1,4 @@
-"""Child: one supervised program, started again with back-off whenever it ends.
-
-Log files of the children: each grows to a size and is then kept once more as NAME.log.1.
-"""
+"""Run one supervised program: start it again with back-off, and keep its log file small."""
 
 import math
 import os
@@ -14,25 +11,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from atributo_site.supervisor import tether
+from queues.sandbox import parent_death
 
 LARGEST_LOG_BYTES = 10 * 1024 * 1024
-
-
-def keep_small(path: Path, largest: int = LARGEST_LOG_BYTES) -> None:
-    """Copied and emptied, not renamed: who writes it goes on at the end of the same file."""
-    if path.exists() and path.stat().st_size > largest:
-        shutil.copyfile(path, path.with_suffix(".log.1"))
-        os.truncate(path, 0)
-
-
 FIRST_BACKOFF_SECONDS = 0.2
 LONGEST_BACKOFF_SECONDS = 10.0
 STEADY_AFTER_SECONDS = 30.0  # a program that ran this long starts again at once
 
 
+def keep_small(path: Path, largest: int = LARGEST_LOG_BYTES) -> None:
+    """Copy and empty a log file: its program would go on writing to a renamed one."""
+    if path.exists() and path.stat().st_size > largest:
+        shutil.copyfile(path, path.with_suffix(".log.1"))
+        os.truncate(path, 0)
+
+
 def backoff_seconds(quick_deaths: int) -> float:
-    """Double for every earlier death in a row that came soon after the start."""
+    """Double the delay for every earlier death in a row that came soon after the start."""
     return min(FIRST_BACKOFF_SECONDS * 2 ** min(quick_deaths, 20), LONGEST_BACKOFF_SECONDS)
 
 
@@ -54,7 +49,7 @@ class Child:
     def start(self, monotonic: float) -> None:
         with self.log_path.open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", tether.__file__, str(os.getpid()), *self.argv],
+                [sys.executable, "-I", "-S", parent_death.__file__, str(os.getpid()), *self.argv],
                 env={**os.environ, **self.environ},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -66,7 +61,7 @@ class Child:
         self._why = ""
 
     def watch(self, monotonic: float, died: Callable[["Child"], None]) -> None:
-        """One look: notice a death, start again when its time has come; keep the log small."""
+        """Look once: notice a death, start again when it is time, and keep the log small."""
         keep_small(self.log_path)
         if self._process and self._process.poll() is not None:
             self._note_death(self._process.returncode, monotonic)
@@ -80,7 +75,7 @@ class Child:
             os.killpg(self._process.pid, number)
 
     def end(self, why: str) -> None:
-        """Ask it to stop; why is said with its end."""
+        """Ask it to stop; `why` is reported with its end."""
         self._why = f"{why}, "
         self.signal(signal.SIGTERM)
 

@@ -1,4 +1,4 @@
-"""Question: one GET /healthz over a connection of its own, which never waits for the answer."""
+"""Send one GET /healthz over a connection of its own, without waiting for the answer."""
 
 import socket
 
@@ -15,11 +15,11 @@ class Question:
         self._unsent, self._heard = REQUEST, b""
 
     def answered(self) -> bool | None:
-        """None while nothing is known yet."""
+        """Return whether it answered; None while nothing is known yet."""
         try:
             self._unsent = self._unsent[self._socket.send(self._unsent) :] if self._unsent else b""
             heard = self._socket.recv(len(YES))
-        except BlockingIOError:  # it connects, or the answer is not there
+        except BlockingIOError:  # it still connects, or the answer is not there yet
             return None
         except OSError:  # refused or cut
             return False

@@ -1,4 +1,4 @@
-"""The listening socket: bound by the supervisor, so that a web restart refuses nobody."""
+"""Bind the listening socket in the supervisor, so that a web restart refuses nobody."""
 
 import errno
 import socket
@@ -28,17 +28,17 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def listen_or_offer(host: str, port: int, *, insist: bool) -> tuple[socket.socket, str]:
-    """The socket and a remark; the next free port unless the caller insists on this one."""
+    """Return the socket and a remark; take the next free port unless the caller insists."""
     try:
         return listen(host, port), ""
     except OSError as error:
-        found = _next_free(host, port) if error.errno == errno.EADDRINUSE else None
-        if found is None:
+        other = _next_free(host, port) if error.errno == errno.EADDRINUSE else None
+        if other is None:
             raise PortInUse(f"cannot listen on {host} port {port}: {error.strerror}.") from error
-        free = found.getsockname()[1]
+        free = other.getsockname()[1]
         if not insist:
-            return found, f"Port {port} is in use by another program; using {free} instead."
-        found.close()
+            return other, f"Port {port} is in use by another program; using {free} instead."
+        other.close()
         raise PortInUse(
             f"port {port} is in use by another program; {free} is free: ATRIBUTO_PORT={free}."
         ) from error

@@ -1,4 +1,4 @@
-"""Who is started: Valkey if it is ours, then the web server, the workers and the curator."""
+"""Build the children: our Valkey if we run one, the web server, the workers and the curator."""
 
 import socket
 import sys
@@ -18,7 +18,7 @@ class NoRedisServer(AtributoError):
 
 
 def valkey() -> Child | None:
-    """None when the environment names a Redis: then that one is used, and ours not started."""
+    """Return None if the environment names a Redis, which is then used instead of ours."""
     if settings.ATRIBUTO.redis_url != "embedded":
         return None
     server = embedded_redis.binary()
@@ -53,7 +53,7 @@ def _serving(instance_id: str) -> list[str]:
 
 
 def _local(name: str) -> str:
-    """Stable over restarts, so that a restarted process takes up its own row again."""
+    """Return a name that a restart keeps, so that the process takes up its own row again."""
     return f"{socket.gethostname()}-{name}"
 
 

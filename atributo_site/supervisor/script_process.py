@@ -1,4 +1,4 @@
-"""Processes that run scripts report the pools that a script makes, as every other process does."""
+"""Report the pools that a script makes, as every other process does."""
 
 import os
 import socket
@@ -9,12 +9,12 @@ from pools.reporting.process_report import report_when_used
 
 
 def report_those_of_scripts(owner: int) -> None:
-    """Called in each process that runs scripts, before the first of them."""
+    """Call this in each process that runs scripts, before the first of them."""
     report_when_used(partial(this_process, owner))
 
 
 def this_process(owner: int) -> str:
-    """Named after the worker that it belongs to, given by its process id."""
+    """Name the process after its worker, whose process id is given."""
     parent = f"{socket.gethostname()}:{owner}:"
     roles = Lease.objects.held().filter(holder__startswith=parent).values_list("role", flat=True)
     name = next((role for role in roles if "/" in role), f"{socket.gethostname()}-{owner}")

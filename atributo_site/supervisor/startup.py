@@ -1,9 +1,4 @@
-"""What the first start of an installation makes: tables, static files, an administrator.
-
-Claim: one supervisor per state folder, and a word on who has it.
-
-What did not come up, and the last that was heard of it.
-"""
+"""Prepare an installation: one supervisor per state folder, tables, static files, first user."""
 
 import fcntl
 import hashlib
@@ -25,12 +20,12 @@ from atributo_site.config.state_folder import unusable
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.events import record
 
-# Folders that no page of ours uses; compressing them would double the time of the first start.
+# No page of ours uses these folders; compressing them would double the time of a first start.
 UNUSED_STATIC = ["redoc", "rest_framework", "django_rq", "knox"]
 
 
 def migrate() -> bool:
-    """Apply what is missing; False when nothing was."""
+    """Apply the missing migrations; return False if there were none."""
     if not pending_migrations():
         return False
     call_command("migrate", verbosity=0, interactive=False)
@@ -44,7 +39,7 @@ def pending_migrations() -> list[str]:
 
 
 def collect_static() -> bool:
-    """Collect only when a source file has changed, since compressing them takes seconds."""
+    """Collect only when a source file has changed, since compressing takes seconds."""
     mark = Path(settings.STATIC_ROOT) / ".collected"
     now = _sources_fingerprint()
     try:
@@ -52,7 +47,7 @@ def collect_static() -> bool:
             return False
         _collect()
         mark.write_text(now)
-    except OSError as error:  # a full disk, as a rule
+    except OSError as error:  # usually a full disk
         raise unusable(error) from error
     return True
 
@@ -77,7 +72,7 @@ def _sources_fingerprint() -> str:
 
 
 def first_administrator() -> tuple[str, str] | None:
-    """Name and password of the administrator made now; None when a user exists already."""
+    """Return name and password of the administrator made now; None if a user exists already."""
     User = get_user_model()
     if User.objects.exists():
         return None
@@ -96,7 +91,7 @@ class AlreadyRunning(AtributoError):
 
 
 class Claim:
-    """An advisory lock that the system frees with the process, however it ends."""
+    """Hold an advisory lock, which the system frees with the process, however it ends."""
 
     def __init__(self, var_dir: Path) -> None:
         self._file = open(var_dir / "up.lock", "a+")  # noqa: SIM115 - held on

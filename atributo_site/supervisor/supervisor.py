@@ -1,7 +1,4 @@
-"""Supervisor: starts the children, watches them, stops them in order.
-
-What the supervisor tells the dashboard: its children, and an event for each death.
-"""
+"""Start the children, watch them, stop them in order, and report them to the dashboard."""
 
 import math
 import queue
@@ -18,9 +15,12 @@ from atributo_site.core.presence import Presence, presence_of
 from atributo_site.supervisor.child import Child
 from atributo_site.supervisor.watchdog import Watchdog
 
+LOOK_SECONDS = 0.1
+STOP_SECONDS = 8.0  # then the rest is killed, so that all is over within ten
+
 
 class Report:
-    """Written from a thread of its own: a busy database must not stop the watching."""
+    """Write from a thread of its own: a busy database must not stop the watching."""
 
     def __init__(self, children: list[Child]) -> None:
         self.children = children
@@ -40,12 +40,8 @@ class Report:
         return delay
 
 
-LOOK_SECONDS = 0.1
-STOP_SECONDS = 8.0  # then what still runs is killed, so that all is over within ten
-
-
 class Supervisor:
-    """Children are stopped group by group: the first group has ended before the next is told."""
+    """Stop children group by group: a group has ended before the next one is told."""
 
     def __init__(
         self,
@@ -75,7 +71,7 @@ class Supervisor:
         self.watch_until(lambda: False)
 
     def watch_until(self, happened: Callable[[], bool], seconds: float = math.inf) -> bool:
-        """Watch the children until it happened; False when told to stop or out of time."""
+        """Watch the children until `happened()`; False if told to stop or out of time."""
         deadline = time.monotonic() + seconds
         while not self._stop.is_set() and time.monotonic() < deadline:
             if happened():

@@ -1,4 +1,4 @@
-"""Watchdog: ends a web process that answers nobody, so that the supervisor starts it again."""
+"""End a web process that does not answer, so that the supervisor starts it again."""
 
 import signal
 from collections.abc import Callable
@@ -20,9 +20,12 @@ class Asked(Protocol):
 
 
 class Watchdog:
-    """Looks and never waits. A process counts as silent only after it has answered once: how long
-    a start takes is nobody's guess. Questions are counted, not seconds, so that a supervisor
-    which did not run itself for a while blames nobody."""
+    """Look and never wait.
+
+    A process counts as silent only after it has answered once, as a start may take any time.
+    Questions are counted, not seconds, so that a supervisor that did not run for a while blames
+    nobody.
+    """
 
     def __init__(self, child: Child, ask: Callable[[], Asked], say: Callable[[str], None]) -> None:
         self._child, self._ask, self._say = child, ask, say

@@ -1,1 +1,1 @@
-"""The REST doors of watched names, backends and the look-up tool."""
+"""The REST endpoints of watched names, backends and the look-up tool."""

@@ -1,4 +1,4 @@
-"""What the REST doors of this room take and give."""
+"""What the REST endpoints of this room take and give."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""REST: watched names, their backends and changes, the look-up tool, live pools as kang."""
+"""REST views: watched names, their backends and changes, the look-up tool, live pools as kang."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""Decisions about names, backends and connections: plain values in, plain values out."""
+"""Decisions about names, backends and connections; plain values in, plain values out."""

@@ -1,4 +1,4 @@
-"""A backend: one address and port behind a name, and the key that stays the same for it."""
+"""A backend is one address and port behind a name; its key never changes."""
 
 import base64
 import hashlib
@@ -24,13 +24,13 @@ def make_backend(
 
 
 def static_backend(address: str, port: int) -> Backend:
-    """A backend that was written down; however its address is spelled, the key is one."""
+    """Make a backend from a given address; its key does not depend on the spelling."""
     canonical = str(ipaddress.ip_address(address))
     return make_backend(f"{canonical}:{port}", canonical, port)
 
 
 def backend_key(name: str, port: int, address: str, compat: bool = False) -> str:
-    """A short fingerprint; `compat` keeps the name as received instead of folding its case."""
+    """Return a short fingerprint; `compat` does not fold the case of the name."""
     if not compat:
         name = name.lower().rstrip(".")
     text = f"{name}||{port}||{normalize_address(address)}"
@@ -38,7 +38,7 @@ def backend_key(name: str, port: int, address: str, compat: bool = False) -> str
 
 
 def normalize_address(address: str) -> str:
-    """IPv4 dotted; IPv6 as eight groups without leading zeros and without `::`."""
+    """Write IPv4 dotted, and IPv6 as eight groups without leading zeros and without `::`."""
     parsed = ipaddress.ip_address(address)
     if parsed.version == 4:
         return str(parsed)

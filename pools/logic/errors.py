@@ -1,10 +1,10 @@
-"""Everything that the library raises, under one root."""
+"""Every error of the library, under one root."""
 
 from typing import Any
 
 
 class PoolError(Exception):
-    """The root; `pool` and `backend` say where it happened, `__cause__` why."""
+    """The root of all errors; `pool` and `backend` say where it happened, `__cause__` why."""
 
     def __init__(self, message: str = "", *, pool: Any = None, backend: Any = None) -> None:
         super().__init__(message)
@@ -13,7 +13,7 @@ class PoolError(Exception):
 
 
 class InvalidInput(PoolError, ValueError):
-    """A setting or a text of the user that can not work."""
+    """A setting or a text of the user that cannot work."""
 
 
 class ResolutionError(PoolError):
@@ -73,4 +73,4 @@ class AgentStoppedError(PoolError):
 
 
 class PoolExistsError(PoolError):
-    """create_pool() for a host that has its pool already."""
+    """The host of create_pool() has a pool already."""

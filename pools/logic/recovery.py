@@ -1,4 +1,4 @@
-"""How often and how patiently an operation is tried again."""
+"""How often an operation is tried again, and with how much time."""
 
 import math
 from collections.abc import Mapping
@@ -29,16 +29,16 @@ class Recovery:
         return math.floor(self.retries) + 1 if self.retries < math.inf else math.inf
 
     def timeout_ms(self, attempt: int) -> float:
-        """The time that attempt number `attempt` (from 1) may take."""
+        """Return the time that attempt number `attempt` (from 1) may take."""
         return min(self.timeout * 2.0 ** min(attempt - 1, MOST_DOUBLINGS), self.max_timeout)
 
     def delay_ms(self, failures: int, chance: float) -> float:
-        """The wait after so many failures; `chance` (0 to 1) places it inside the spread."""
+        """Return the wait after so many failures; `chance` (0 to 1) places it inside the spread."""
         base = min(self.delay * 2.0 ** min(failures - 1, MOST_DOUBLINGS), self.max_delay)
         return base * (1 - self.delay_spread / 2 + self.delay_spread * chance)
 
     def monitoring(self) -> "Recovery":
-        """The same operation against a dead backend: for ever, and always at its slowest."""
+        """Return the same operation for a dead backend: for ever, and always at its slowest."""
         growth = 2.0 ** min(self.retries, MOST_DOUBLINGS)
         timeout = min(self.timeout * growth, self.max_timeout)
         delay = min(self.delay * growth, self.max_delay)
@@ -46,7 +46,7 @@ class Recovery:
 
 
 class RecoverySpec:
-    """The recovery of every operation, with `default` for those that are not named."""
+    """Hold the recovery of every operation, with `default` for those that are not named."""
 
     def __init__(self, spec: "Mapping[str, Mapping[str, float]] | RecoverySpec") -> None:
         self._operations: dict[str, Recovery] = (

@@ -1,4 +1,4 @@
-"""A life in stretches: which state, from where to where of a span of time."""
+"""Divide a span of time into the states that something was in."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,24 +21,23 @@ def stretches(
     now: datetime,
     span: timedelta,
 ) -> list[Stretch]:
-    """What each change made of it, until the next one; `state` is what it is now.
+    """Return a stretch for each change until the next one; `state` is the present state.
 
-    Before the first change that is known it was something else than what it became, or
-    nothing at all if it was not born yet.
+    Before the first known change it was in another state, or in none if it did not exist yet.
     """
     start = now - span
     moments = [(max(start, born_at), before(changes, state)), *changes]
     ends = [*(at for at, _ in moments[1:]), now]
-    found = [
+    spans = [
         Stretch(word, (max(at, start) - start) / span, (end - max(at, start)) / span)
         for (at, word), end in zip(moments, ends, strict=True)
     ]
-    return [stretch for stretch in found if stretch.share > 0]
+    return [stretch for stretch in spans if stretch.share > 0]
 
 
-def share_of(found: Sequence[Stretch], state: str) -> float:
-    """How much of the whole span it was in a state, from 0 to 1."""
-    return min(1.0, sum(stretch.share for stretch in found if stretch.state == state))
+def share_of(spans: Sequence[Stretch], state: str) -> float:
+    """Return how much of the whole span it was in a state, from 0 to 1."""
+    return min(1.0, sum(stretch.share for stretch in spans if stretch.state == state))
 
 
 def before(changes: Sequence[tuple[datetime, str]], state: str) -> str:

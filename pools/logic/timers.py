@@ -5,7 +5,7 @@ import itertools
 import math
 from collections.abc import Hashable
 
-FEW = 64  # so many cancelled ones do not matter
+FEW = 64  # fewer cancelled ones than this do not matter
 
 
 class Timers:
@@ -15,7 +15,7 @@ class Timers:
         self._serial = itertools.count()
 
     def set(self, name: Hashable, at: float) -> None:
-        """One moment per name; setting it again moves it."""
+        """Set the one moment of a name; setting it again moves it."""
         entry = (at, next(self._serial))
         self._at[name] = entry
         heapq.heappush(self._heap, (*entry, name))
@@ -38,7 +38,7 @@ class Timers:
         return self._heap[0][0] if self._heap else math.inf
 
     def pop_due(self, now: float) -> Hashable | None:
-        """The earliest name that is due, or None."""
+        """Return the earliest name that is due, or None."""
         self._forget_old()
         if not self._heap or self._heap[0][0] > now:
             return None

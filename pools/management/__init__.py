@@ -1,1 +1,1 @@
-"""The terminal's door to pools and DNS."""
+"""The commands of pools and DNS."""

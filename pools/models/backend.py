@@ -10,7 +10,7 @@ from allocation.models import Allocation, Hold, Instance
 from atributo_site.core.models.fields import IdField
 from pools.models.pool import Pool
 
-# SQLite multiplies durations by plain integers only, whatever kind the column is.
+# SQLite multiplies durations by plain integers only, whatever the kind of column.
 GRACE = ExpressionWrapper(
     ExpressionWrapper(F("pool__grace_seconds"), models.IntegerField())
     * Value(timedelta(seconds=1)),
@@ -25,8 +25,8 @@ class BackendQuerySet(models.QuerySet["Backend"]):
     def gone(self) -> "BackendQuerySet":
         return self.filter(state=Backend.State.GONE)
 
-    def astray(self) -> "BackendQuerySet":
-        """Gone, yet the instance is available and nobody but DNS has decided so."""
+    def revived(self) -> "BackendQuerySet":
+        """Filter the gone ones whose instance is available although only DNS decides about it."""
         others = Backend.objects.filter(instance_id=OuterRef("instance_id"), state="present")
         available = Instance.objects.available().filter(source=Instance.Source.DNS)
         return (
@@ -38,7 +38,7 @@ class BackendQuerySet(models.QuerySet["Backend"]):
         )
 
     def overdue(self) -> "BackendQuerySet":
-        """Gone for longer than the grace, and nothing and nobody keeps the instance."""
+        """Filter those gone for longer than the grace whose instance nobody and nothing keeps."""
         this = {"instance_id": OuterRef("instance_id")}
         decided = Instance.objects.exclude(available=False, source=Instance.Source.DNS)
         return self.gone().filter(
@@ -52,14 +52,14 @@ class BackendQuerySet(models.QuerySet["Backend"]):
 
 class Backend(models.Model):
     class State(models.TextChoices):
-        """What DNS says; refused ones are in DNS, but may not become instances."""
+        """What DNS says; a refused one is in DNS, but may not become an instance."""
 
         PRESENT = "present"
         GONE = "gone"
         REFUSED = "refused"
 
     class Administrative(models.TextChoices):
-        """What a person says, which outranks DNS: ready leaves the decision to it."""
+        """What a person says, which outranks DNS; ready leaves the decision to DNS."""
 
         READY = "ready"
         DRAIN = "drain"
@@ -108,12 +108,12 @@ class Backend(models.Model):
 
     @property
     def seen_at(self) -> datetime:
-        """Answers that change nothing are written with the name only, so that it knows better."""
+        """Prefer the name's moment: an answer that changes nothing is stored with the name only."""
         if self.state == self.State.GONE or self.key not in self.pool.answer:
             return self.last_seen_at
         return self.pool.stale_since or self.pool.looked_up_at or self.last_seen_at
 
 
 def instance_id(address: str, port: int) -> str:
-    """The id of the instance behind an address and port, whichever name led to it."""
+    """Return the id of the instance behind an address and port, whichever name led to it."""
     return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"

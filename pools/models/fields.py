@@ -1,4 +1,4 @@
-"""Checks of single fields, by the library that will use their values."""
+"""Check single fields with the library that will use their values."""
 
 from collections.abc import Callable
 from typing import Any

@@ -26,13 +26,13 @@ class PoolQuerySet(models.QuerySet["Pool"]):
         return self.filter(is_watched=True)
 
     def troubled(self) -> "PoolQuerySet":
-        """Those that a person should look at: failed, out of date, or in doubt."""
+        """Filter those that a person should look at: failed, stale or unconfirmed."""
         trouble = Q(state=Pool.State.FAILED) | Q(stale_since__isnull=False)
         return self.watched().filter(trouble | Q(waiting_since__isnull=False))
 
 
 class Pool(models.Model):
-    """The upper half is what people decide, the lower half what the watcher has seen."""
+    """People decide the upper half of the fields; the watcher writes the lower half."""
 
     class State(models.TextChoices):
         STOPPED = "stopped"
@@ -117,7 +117,7 @@ class Pool(models.Model):
 
     @property
     def shown_state(self) -> str:
-        """One word for lists: stopped, paused, stale and waiting are said before running."""
+        """Return one word for lists: stopped, paused, stale and waiting come before running."""
         if not self.is_watched:
             return "paused"
         if self.state != self.State.RUNNING:
@@ -128,7 +128,7 @@ class Pool(models.Model):
 
     def clean(self) -> None:
         super().clean()
-        if math.isnan(self.removal_share):  # no comparison tells
+        if math.isnan(self.removal_share):  # no comparison refuses it
             raise ValidationError({"removal_share": "A number from 0 to 1."})
         if self.ttl_floor_ms > self.ttl_ceiling_ms:
             raise ValidationError({"ttl_floor_ms": "The floor is above the ceiling."})

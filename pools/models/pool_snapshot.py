@@ -1,4 +1,4 @@
-"""PoolSnapshot: what the live pools of one process look like, as it last said itself."""
+"""PoolSnapshot: the live pools of one process, as it last reported them."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -10,12 +10,12 @@ OLD_SECONDS = 30
 
 class PoolSnapshotQuerySet(models.QuerySet["PoolSnapshot"]):
     def fresh(self) -> "PoolSnapshotQuerySet":
-        """Of processes that have reported lately; the others are gone or stuck."""
+        """Filter the processes that have reported lately; the others are gone or stuck."""
         return self.filter(at__gt=from_now(-OLD_SECONDS))
 
 
 class PoolSnapshot(models.Model):
-    """A pool belongs to one process: here is only its picture, never a handle."""
+    """Hold a picture of a process's pools; the pools themselves live in that process."""
 
     process = models.CharField(max_length=255, unique=True)
     at = models.DateTimeField(db_default=Now(), editable=False)

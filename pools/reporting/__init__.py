@@ -1,4 +1,4 @@
-"""What pools inside processes report about themselves, and how it is read."""
+"""What the pools inside processes report about themselves, and how it is read."""
 
 from pools.reporting.process_report import reporting
 

@@ -1,4 +1,4 @@
-"""The pictures of all processes put together: per process, per pool, per backend."""
+"""Combine the snapshots of all processes: per process, per pool, per backend."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ MOST_SAID = 200
 
 @dataclass
 class LiveBackend:
-    """Connections by state over all processes, and why some process takes it for dead."""
+    """Count connections by state over all processes; say why a process takes it for dead."""
 
     connections: Counter[str] = field(default_factory=Counter)
     why_dead: list[str] = field(default_factory=list)
@@ -27,8 +27,8 @@ def reports() -> list[PoolSnapshot]:
     return list(PoolSnapshot.objects.order_by("process")[:MOST_PROCESSES])
 
 
-def live_pools(found: list[PoolSnapshot], now: datetime) -> list[dict[str, Any]]:
-    """Every pool of every process that has reported, with the age of the report."""
+def live_pools(reports: list[PoolSnapshot], now: datetime) -> list[dict[str, Any]]:
+    """Return every pool of every reporting process, with the age of the report."""
     return [
         {
             "process": report.process,
@@ -38,15 +38,15 @@ def live_pools(found: list[PoolSnapshot], now: datetime) -> list[dict[str, Any]]
             "sums": dict(_sums(pool)),
             "slots": _slots(pool),
         }
-        for report in found
+        for report in reports
         for key, pool in _pools(report)
     ]
 
 
-def live_backends(found: list[PoolSnapshot]) -> dict[str, LiveBackend]:
-    """Backend key → what the pools of all processes say of it."""
+def live_backends(reports: list[PoolSnapshot]) -> dict[str, LiveBackend]:
+    """Return backend key → what the pools of all processes say of it."""
     live: dict[str, LiveBackend] = defaultdict(LiveBackend)
-    for report in found:
+    for report in reports:
         for _, pool in _pools(report):
             for key, states in pool.get("connections", {}).items():
                 live[key].connections.update(states)
@@ -55,10 +55,10 @@ def live_backends(found: list[PoolSnapshot]) -> dict[str, LiveBackend]:
     return dict(live)
 
 
-def dead_backends(found: list[PoolSnapshot]) -> list[dict[str, Any]]:
-    """Domains whose pools take backends for dead, with what one of the processes says of one."""
+def dead_backends(reports: list[PoolSnapshot]) -> list[dict[str, Any]]:
+    """Return domains whose pools take backends for dead, with the reason of one process."""
     pools: dict[str, list[tuple[str, dict[str, Any]]]] = defaultdict(list)
-    for report in found:
+    for report in reports:
         for _, pool in _pools(report):
             pools[pool.get("options", {}).get("domain", "?")].append((report.process, pool))
     return [
@@ -69,26 +69,26 @@ def dead_backends(found: list[PoolSnapshot]) -> list[dict[str, Any]]:
 
 
 def with_live(backends: Iterable[Any]) -> list[Any]:
-    """Each backend with `connections` and `why_dead`, as all processes that speak see it."""
+    """Give each backend `connections` and `why_dead`, as all reporting processes see it."""
     live = live_backends(list(PoolSnapshot.objects.fresh()[:MOST_PROCESSES]))
     rows = list(backends)
     for backend in rows:
-        found = live.get(backend.key, LiveBackend())
-        backend.connections, backend.why_dead = dict(found.connections), found.why_dead
+        view = live.get(backend.key, LiveBackend())
+        backend.connections, backend.why_dead = dict(view.connections), view.why_dead
     return rows
 
 
-def kang_snapshot(found: list[PoolSnapshot], now: datetime) -> dict[str, Any]:
-    """One snapshot in the shape of kang; ids carry the process that they belong to."""
+def kang_snapshot(reports: list[PoolSnapshot], now: datetime) -> dict[str, Any]:
+    """Return one snapshot in the shape of kang; ids include the process."""
     joined: dict[str, Any] = {kind: {} for kind in TYPES}
-    for report in found:
+    for report in reports:
         for kind in joined:
             for key, value in report.body.get(kind, {}).items():
                 about = {"process": report.process, "age_seconds": age(report, now)}
                 joined[kind][f"{report.process}/{key}"] = {**value, **about}
     return {
         "service": {"name": SERVICE, "ident": "atributo", "version": VERSION},
-        "stats": {"processes": {report.process: age(report, now) for report in found}},
+        "stats": {"processes": {report.process: age(report, now) for report in reports}},
         "types": list(joined),
         **joined,
     }
@@ -99,15 +99,15 @@ def age(report: PoolSnapshot, now: datetime) -> float:
 
 
 def _pools(report: PoolSnapshot) -> list[tuple[str, dict[str, Any]]]:
-    """Pools and sets of shared connections."""
+    """Return pools and sets of shared connections."""
     return [each for kind in ("pool", "set") for each in report.body.get(kind, {}).items()]
 
 
-def _dead_of(domain: str, found: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
-    pools = [pool for _, pool in found]
+def _dead_of(domain: str, reports: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
+    pools = [pool for _, pool in reports]
     dead = {key for pool in pools for key in pool.get("why_dead", {})}
     known = {key for pool in pools for key in pool.get("backends", {})}
-    process, pool = next(each for each in found if each[1].get("why_dead"))
+    process, pool = next(each for each in reports if each[1].get("why_dead"))
     key, why = next(iter(pool["why_dead"].items()))
     return {
         "domain": domain,
@@ -124,7 +124,7 @@ def _address(pool: dict[str, Any], key: str) -> str:
 
 
 def _slots(pool: dict[str, Any]) -> list[str]:
-    """One word for each connection that the pool may have: what it does, or free."""
+    """Return one word for each possible connection of the pool: what it does, or free."""
     states = [word for word, count in sorted(_sums(pool).items()) for _ in range(count)]
     maximum = pool.get("options", {}).get("maximum", 0)
     return [*states, *["free"] * (maximum - len(states))][:MOST_SLOTS]

@@ -1,11 +1,8 @@
-"""A process tells what its live pools look like, so that the console can show all of them.
+"""Report the live pools of a process, so that the console can show all of them.
 
-Open claims as holds: an instance whose connections are in use may not be removed yet.
-
-A process says how many connections to each backend it has lent out, with its picture and for a
-little longer than that picture is fresh. Allocation counts them; it does not know what a pool is.
-
-Pools of this process give up their idle connections to instances that take no new work.
+With its picture a process stores how many connections to each backend it has lent out, as holds:
+allocation counts them and removes no instance that is in use. Pools also give up their idle
+connections to instances that take no new work.
 """
 
 from collections import Counter
@@ -36,9 +33,13 @@ from atributo_site.core.presence import host_and_pid
 from pools.models import PoolSnapshot
 from pools.net.runtime.monitor import TYPES, PoolMonitor, pool_monitor
 
+REPORT_SECONDS = 5.0
+MOST_OF_A_KIND = 200  # a curator may watch thousands of names, which have rows of their own
+FIRST_SECONDS = 1.0  # a new pool is still connecting at first
+
 
 def hold_claimed(process: str, claimed: Mapping[str, int]) -> None:
-    """Backend key → connections lent out; replaces what this process has said before."""
+    """Store backend key → connections lent out, instead of what this process stored before."""
     counts = _by_instance(claimed)
     for instance_id, count in counts.items():
         hold(instance_id, OPEN_CLAIM, process, seconds=OLD_SECONDS, count=count)
@@ -46,14 +47,14 @@ def hold_claimed(process: str, claimed: Mapping[str, int]) -> None:
 
 
 def let_go(process: str, but: Collection[str] = ()) -> None:
-    """It has lent out nothing, except to these."""
+    """Remove the holds of this process, except on these."""
     held = Hold.objects.filter(kind=OPEN_CLAIM, key=process).exclude(instance_id__in=but)
     for instance_id in held.values_list("instance_id", flat=True):
         release(instance_id, OPEN_CLAIM, process)
 
 
 def _by_instance(claimed: Mapping[str, int]) -> Counter[str]:
-    """A backend may be in several pools; it is one instance all the same."""
+    """Add up by instance: a backend in several pools is one instance all the same."""
     known = Instance.objects.filter(pk=OuterRef("instance_id"))
     backends = Backend.objects.filter(Exists(known), key__in=list(claimed))
     counts: Counter[str] = Counter()
@@ -63,7 +64,7 @@ def _by_instance(claimed: Mapping[str, int]) -> Counter[str]:
 
 
 def avoid_drained(pools: Sequence["PoolShell"]) -> None:
-    """Restored, an instance is connected to again."""
+    """Avoid drained instances; connect to a restored one again."""
     known = {key for pool in pools for key in pool.resolver.list()}
     drained = frozenset(_drained(known)) if known else frozenset()
     for pool in pools:
@@ -76,13 +77,8 @@ def _drained(keys: set[str]) -> list[str]:
     return list(rows.values_list("key", flat=True))
 
 
-REPORT_SECONDS = 5.0
-MOST_OF_A_KIND = 200  # a curator may watch thousands of names, which have rows of their own
-FIRST_SECONDS = 1.0  # a new pool is still connecting when it is first seen
-
-
 class Report:
-    """`step(now)` writes one picture; a process without pools and resolvers has none."""
+    """Write one picture with `step(now)`; without pools and resolvers there is none."""
 
     def __init__(
         self, process: str | Callable[[], str] = "", monitor: PoolMonitor = pool_monitor
@@ -93,7 +89,7 @@ class Report:
 
     @cached_property
     def process(self) -> str:
-        """Asked for when it is first written, because the answer may need the database."""
+        """Return the name when it is first needed, because that may take a query."""
         return self._named if isinstance(self._named, str) else self._named()
 
     def step(self, now: datetime) -> float:
@@ -106,7 +102,7 @@ class Report:
         return wait
 
     def leave(self) -> None:
-        """A clean stop takes the picture away."""
+        """Remove the picture on a clean stop."""
         if self._has_reported:
             PoolSnapshot.objects.filter(process=self.process).delete()
             let_go(self.process)
@@ -122,7 +118,7 @@ class Report:
 
 @contextmanager
 def reporting(process: str = "") -> Iterator[None]:
-    """For programs with a main loop of their own: reports from a thread until the end."""
+    """Report from a thread until the end, for programs with a main loop of their own."""
     loop, thread = _started(Report(process))
     try:
         yield
@@ -132,7 +128,7 @@ def reporting(process: str = "") -> Iterator[None]:
 
 
 def report_when_used(process: Callable[[], str], monitor: PoolMonitor = pool_monitor) -> None:
-    """For processes that may never have a pool: nothing happens before they make one."""
+    """Report as soon as the process makes a pool; many processes never do."""
 
     def begin() -> None:
         _started(Report(process, monitor))

@@ -1,1 +1,1 @@
-"""The DNS watcher: it looks names up, writes what it observes and turns backends into instances."""
+"""The DNS watcher: it looks names up, writes observations and turns backends into instances."""

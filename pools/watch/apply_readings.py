@@ -1,4 +1,4 @@
-"""Carry out what watched names have found: one short transaction for many of them."""
+"""Apply the readings of watched names, many in one short transaction."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -21,9 +21,9 @@ Weight = tuple[int, int]  # SRV priority and weight
 
 
 def apply_readings(names: Sequence[WatchedName], clock: Clock, lease: HeldLease) -> int:
-    """The oldest reading of each, or of all those that can be stored; what came and went."""
+    """Apply the oldest reading of each that can be stored; return how many came and went."""
     try:
-        return _harvest(names, clock, lease)
+        return _apply(names, clock, lease)
     except DatabaseError:
         if len(names) == 1:  # busy, away or refused: the reading is there for the next sweep
             log.exception("dns_reading_kept", pool=names[0].pool_id)
@@ -31,49 +31,49 @@ def apply_readings(names: Sequence[WatchedName], clock: Clock, lease: HeldLease)
     return sum(apply_readings([name], clock, lease) for name in names)
 
 
-def _harvest(names: Sequence[WatchedName], clock: Clock, lease: HeldLease) -> int:
+def _apply(names: Sequence[WatchedName], clock: Clock, lease: HeldLease) -> int:
     with atomic():
         lease.guard()
-        found = _sightings(names)
-        if found:
-            _carry_out(list(found.values()), clock)
+        observations = _observations(names)
+        if observations:
+            _carry_out(list(observations.values()), clock)
     for name in names:
         name.written()
-        if name.pool_id in found:
-            _doubt(name, found[name.pool_id].verdict.waits)
-    verdicts = [sighting.verdict for sighting in found.values()]
+        if name.pool_id in observations:
+            _keep_until_confirmed(name, observations[name.pool_id].verdict.waits)
+    verdicts = [observation.verdict for observation in observations.values()]
     return sum(len(verdict.added) + len(verdict.removed) for verdict in verdicts)
 
 
-def _sightings(names: Sequence[WatchedName]) -> dict[int, Observation]:
-    """Without those that people changed meanwhile: the next sweep begins anew with them."""
+def _observations(names: Sequence[WatchedName]) -> dict[int, Observation]:
+    """Leave out names that people changed meanwhile: the next sweep begins anew with them."""
     epochs = {name.pool_id: name.epoch for name in names}
     rows = Pool.objects.select_for_update().filter(pk__in=list(epochs)).order_by("pk")
     pools = {pool.pk: pool for pool in rows if pool.epoch == epochs[pool.pk]}
     known = _known_weights(pools)
     return {
-        name.pool_id: _sighting(name, pools[name.pool_id], known[name.pool_id])
+        name.pool_id: _observation(name, pools[name.pool_id], known[name.pool_id])
         for name in names
         if name.pool_id in pools
     }
 
 
-def _sighting(name: WatchedName, pool: Pool, known: dict[str, Weight]) -> Observation:
+def _observation(name: WatchedName, pool: Pool, known: dict[str, Weight]) -> Observation:
     reading = name.readings[0]
     verdict = judge(
         known.keys(),
         set(reading.backends),
         pool.removal_share,
-        name.doubted,
+        name.unconfirmed,
         is_answered(reading.error, reading.steps),
     )
-    found = {key: (seen.priority, seen.weight) for key, seen in reading.backends.items()}
-    changed = [key for key, weight in known.items() if found.get(key, weight) != weight]
+    answered = {key: (each.priority, each.weight) for key, each in reading.backends.items()}
+    changed = [key for key, weight in known.items() if answered.get(key, weight) != weight]
     return Observation(pool, reading, verdict, changed)
 
 
 def _known_weights(pools: dict[int, Pool]) -> dict[int, dict[str, Weight]]:
-    """By pool and key; a refused backend that is permitted by now is new."""
+    """Return weights by pool and key; a refused backend that is permitted by now is new."""
     known: dict[int, dict[str, Weight]] = defaultdict(dict)
     rows = Backend.objects.present().filter(pool__in=list(pools))
     for pk, key, state, address, port, *weight in rows.values_list(
@@ -84,21 +84,18 @@ def _known_weights(pools: dict[int, Pool]) -> dict[int, dict[str, Weight]]:
     return known
 
 
-def _carry_out(sightings: Sequence[Observation], clock: Clock) -> None:
-    write_observations(sightings, clock)
-    for sighting in sightings:
-        instances.remove(sighting.pool, sighting.verdict.removed)
-        instances.weigh(sighting.pool, [sighting.reading.backends[key] for key in sighting.changed])
-    instances.add(
-        [
-            (sighting.pool, sighting.reading.backends[key])
-            for sighting in sightings
-            for key in sorted(sighting.verdict.added)
-        ]
-    )
+def _carry_out(observations: Sequence[Observation], clock: Clock) -> None:
+    write_observations(observations, clock)
+    arrived = []
+    for each in observations:
+        answered = each.reading.backends
+        instances.remove(each.pool, each.verdict.removed)
+        instances.update_weights(each.pool, [answered[key] for key in each.changed])
+        arrived += [(each.pool, answered[key]) for key in sorted(each.verdict.added)]
+    instances.add(arrived)
 
 
-def _doubt(name: WatchedName, waits: frozenset[str]) -> None:
-    name.doubted = waits
+def _keep_until_confirmed(name: WatchedName, waits: frozenset[str]) -> None:
+    name.unconfirmed = waits
     if waits:
         name.resolver.resolve_now()

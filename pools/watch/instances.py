@@ -1,4 +1,4 @@
-"""From what DNS says to instances, inside the transaction that writes down what was seen."""
+"""Turn backends into instances, in the transaction that writes the observations."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from allocation.placement import drains
 from atributo_site.core.leases import HeldLease
 from pools import timeline
 from pools.address_policy import refused_target
-from pools.logic.backends import Backend as Found
+from pools.logic.backends import Backend as DnsBackend
 from pools.models import Backend, BackendChange, Pool
 from pools.models.backend import instance_id
 from pools.timeline import Line, note
@@ -35,22 +35,22 @@ SEEN = [
 ]
 
 
-def add(arrived: Sequence[tuple[Pool, Found]]) -> None:
-    """They are in DNS: their instances are available, unless a person or a rule says no."""
+def add(arrived: Sequence[tuple[Pool, DnsBackend]]) -> None:
+    """Make the instances of new backends available, unless a person or a rule says no."""
     if not arrived:
         return
     before = _rows_before(arrived)
-    rows = [_row(pool, found, before.get((pool.pk, found.key))) for pool, found in arrived]
+    rows = [_row(pool, backend, before.get((pool.pk, backend.key))) for pool, backend in arrived]
     Backend.objects.bulk_create(
         rows, update_conflicts=True, unique_fields=["pool", "key"], update_fields=SEEN
     )
     timeline.write([_arrival(row, (row.pool_id, row.key) in before) for row in rows])
     ready = Backend.Administrative.READY
-    _admit([row for row in rows if row.state == PRESENT and row.administrative == ready])
+    _make_available([row for row in rows if row.state == PRESENT and row.administrative == ready])
 
 
 def remove(pool: Pool, keys: Collection[str]) -> None:
-    """They have left DNS: their instances drain and are never destroyed."""
+    """Drain the instances of backends that left DNS; they are never destroyed."""
     rows = list(pool.backends.present().filter(key__in=keys).order_by("key")) if keys else []
     if not rows:
         return
@@ -63,10 +63,10 @@ def remove(pool: Pool, keys: Collection[str]) -> None:
             _drain(pool, row)
 
 
-def weigh(pool: Pool, found: Sequence[Found]) -> None:
-    """They are where they were, with another priority or weight."""
-    for seen in found:
-        pool.backends.filter(key=seen.key).update(priority=seen.priority, weight=seen.weight)
+def update_weights(pool: Pool, backends: Sequence[DnsBackend]) -> None:
+    """Store another priority or weight of known backends."""
+    for each in backends:
+        pool.backends.filter(key=each.key).update(priority=each.priority, weight=each.weight)
 
 
 def drain_again(backend: Backend, lease: HeldLease) -> bool:
@@ -80,7 +80,7 @@ def drain_again(backend: Backend, lease: HeldLease) -> bool:
 
 
 def forget(backend: Backend, lease: HeldLease) -> bool:
-    """Gone for good: remove its instance unless jobs, holds or a person keep it."""
+    """Remove a gone backend and its instance, unless jobs, holds or a person keep it."""
     with atomic():
         lease.guard()
         instance = Instance.objects.filter(pk=backend.instance_id).first()
@@ -94,21 +94,21 @@ def forget(backend: Backend, lease: HeldLease) -> bool:
         return True
 
 
-def _rows_before(arrived: Sequence[tuple[Pool, Found]]) -> dict[tuple[int, str], Backend]:
+def _rows_before(arrived: Sequence[tuple[Pool, DnsBackend]]) -> dict[tuple[int, str], Backend]:
     pools = {pool.pk for pool, _ in arrived}
-    keys = {found.key for _, found in arrived}
+    keys = {backend.key for _, backend in arrived}
     rows = Backend.objects.filter(pool__in=pools, key__in=keys)
     return {(row.pool_id, row.key): row for row in rows}
 
 
-def _row(pool: Pool, found: Found, before: Backend | None) -> Backend:
-    row = before or Backend(key=found.key)
+def _row(pool: Pool, backend: DnsBackend, before: Backend | None) -> Backend:
+    row = before or Backend(key=backend.key)
     row.pool = pool
-    row.name, row.address, row.port = found.name, found.address, found.port
-    row.priority, row.weight = found.priority, found.weight
-    row.state = REFUSED if refused_target(found.address, found.port) else PRESENT
+    row.name, row.address, row.port = backend.name, backend.address, backend.port
+    row.priority, row.weight = backend.priority, backend.weight
+    row.state = REFUSED if refused_target(backend.address, backend.port) else PRESENT
     row.state_since = row.last_seen_at = Now()
-    row.instance_id = instance_id(found.address, found.port)
+    row.instance_id = instance_id(backend.address, backend.port)
     return row
 
 
@@ -118,8 +118,8 @@ def _arrival(row: Backend, was_known: bool) -> Line:
     return Line(row.pool, Kind.RETURNED if was_known else Kind.ADDED, row)
 
 
-def _admit(rows: Sequence[Backend]) -> None:
-    """New ones together; each that was known before by the rules for those."""
+def _make_available(rows: Sequence[Backend]) -> None:
+    """Make new instances available together, and known ones by their own rules."""
     first = {row.instance_id: row for row in reversed(rows)}
     wanted = {
         pk: {"reason": _reason(row), "labels": _labels(row)} for pk, row in sorted(first.items())
@@ -127,10 +127,10 @@ def _admit(rows: Sequence[Backend]) -> None:
     new = make_available_together(wanted, source=DNS)
     for row in rows:
         if row.instance_id not in new or first[row.instance_id] is not row:
-            _admit_again(row)
+            _make_known_available(row)
 
 
-def _admit_again(row: Backend) -> None:
+def _make_known_available(row: Backend) -> None:
     known = Instance.objects.filter(pk=row.instance_id).values_list("labels", flat=True)
     labels = {**(known.first() or {}), **_labels(row)}
     if not availability.make_available(
@@ -149,18 +149,18 @@ def _reason(row: Backend) -> str:
 
 def _drain(pool: Pool, backend: Backend) -> None:
     instance = Instance.objects.filter(pk=backend.instance_id).first()
-    if instance is None or not instance.available:  # whoever made it unavailable had a plan
+    if instance is None or not instance.available:  # somebody made it unavailable on purpose
         return
     if not drains.drain(backend.instance_id, source=DNS, reason=f"left DNS, pool {pool.name}"):
         note(pool, Kind.KEPT, backend, "a person has made the instance available")
 
 
 def _is_elsewhere(backend: Backend) -> bool:
-    """The same address and port may be known under another name."""
+    """Return True if the same address and port is known under another name."""
     others = Backend.objects.filter(instance_id=backend.instance_id, state=PRESENT)
     return others.exclude(pk=backend.pk).exists()
 
 
 def _may_go(instance: Instance) -> bool:
-    """Availability is read again by the removal itself, which names the epoch seen here."""
+    """Check the source and the holds; the removal itself checks the epoch seen here."""
     return instance.source == DNS and may_remove(instance.pk).may

@@ -1,4 +1,4 @@
-"""Write down what look-ups have shown of names: their states, their times, their doubts."""
+"""Write what look-ups have shown of names: states, times, and what waits for confirmation."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ SEEN = [
 
 @dataclass(frozen=True)
 class Observation:
-    """`changed` holds the keys of those whose SRV priority or weight is another now."""
+    """`changed` holds the keys of backends with another SRV priority or weight."""
 
     pool: Pool
     reading: Reading
@@ -44,14 +44,14 @@ class Observation:
     changed: Sequence[str] = ()
 
 
-def write_observations(sightings: Sequence[Observation], clock: Clock) -> None:
-    """All rows with one statement; they exist and are locked, so none is ever inserted."""
-    lines = [line for sighting in sightings for line in _lines(sighting)]
-    for sighting in sightings:
-        for name, value in _values(sighting, clock).items():
-            setattr(sighting.pool, name, value)
+def write_observations(observations: Sequence[Observation], clock: Clock) -> None:
+    """Update all rows with one statement; they exist and are locked, so none is inserted."""
+    lines = [line for observation in observations for line in _lines(observation)]
+    for observation in observations:
+        for name, value in _values(observation, clock).items():
+            setattr(observation.pool, name, value)
     Pool.objects.bulk_create(
-        [sighting.pool for sighting in sightings],
+        [observation.pool for observation in observations],
         update_conflicts=True,
         unique_fields=["pk"],
         update_fields=SEEN,
@@ -59,13 +59,13 @@ def write_observations(sightings: Sequence[Observation], clock: Clock) -> None:
     timeline.write(lines)
 
 
-def shown_steps(steps: Any, now_ms: float) -> list[dict[str, Any]]:
-    """For people and programs: the server asked, how long it took and what it said."""
+def steps_as_dicts(steps: Any, now_ms: float) -> list[dict[str, Any]]:
+    """Return steps for people and programs: the server, the time taken and the result."""
     return [_step(step, now_ms) for step in list(steps)[-MOST_STEPS:]]
 
 
-def _values(sighting: Observation, clock: Clock) -> dict[str, Any]:
-    pool, reading, waits = sighting.pool, sighting.reading, sighting.verdict.waits
+def _values(observation: Observation, clock: Clock) -> dict[str, Any]:
+    pool, reading, waits = observation.pool, observation.reading, observation.verdict.waits
     at = clock(reading.at)
     stale = None if reading.stale_since is None else clock(reading.stale_since)
     return {
@@ -81,14 +81,14 @@ def _values(sighting: Observation, clock: Clock) -> dict[str, Any]:
         "next_v4_at": clock(reading.next_at["v4"]),
         "waiting": len(waits),
         "waiting_since": (pool.waiting_since or at) if waits else None,
-        "steps": shown_steps(reading.steps, reading.at),
+        "steps": steps_as_dicts(reading.steps, reading.at),
         "answer": sorted(reading.backends),
     }
 
 
-def _lines(sighting: Observation) -> Iterator[Line]:
-    """What is worth a line: another state, stale or fresh, in doubt or not any more."""
-    pool, reading, verdict = sighting.pool, sighting.reading, sighting.verdict
+def _lines(observation: Observation) -> Iterator[Line]:
+    """Yield a line for another state, stale or fresh, and unconfirmed or settled."""
+    pool, reading, verdict = observation.pool, observation.reading, observation.verdict
     if reading.state != pool.state and reading.state == Pool.State.FAILED:
         yield Line(pool, Kind.FAILED, detail=reading.error or "")
     elif reading.state != pool.state and reading.state == Pool.State.RUNNING:

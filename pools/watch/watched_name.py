@@ -1,4 +1,4 @@
-"""One watched name in the memory of the watcher: its resolver, and what that found out."""
+"""One watched name in the watcher's memory: its resolver, and the readings not yet stored."""
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pools.address_policy import check_nameservers, default_nameservers, may_be_asked
-from pools.logic.backends import Backend as Found
+from pools.logic.backends import Backend as DnsBackend
 from pools.logic.dns.lookup import Step
 from pools.models import Backend, Pool
 from pools.net.dns.resolver import DNSResolver
@@ -15,12 +15,12 @@ from pools.net.runtime.driver import Driver
 
 @dataclass(frozen=True)
 class Reading:
-    """What the resolver holds at the end of one pass; moments by the driver's clock."""
+    """Hold what the resolver knows at the end of one pass; moments are of the driver's clock."""
 
     at: float
     began_at: float
     state: str
-    backends: Mapping[str, Found]
+    backends: Mapping[str, DnsBackend]
     error: str | None
     stale_since: float | None
     next_at: Mapping[str, float]
@@ -28,9 +28,9 @@ class Reading:
 
 
 class RememberingResolver(DNSResolver):
-    """Begins with the backends that are known, so that a failure at the start removes none."""
+    """Begin with the known backends, so that a failure at the start removes none."""
 
-    def __init__(self, known: Mapping[str, Found], **options: Any) -> None:
+    def __init__(self, known: Mapping[str, DnsBackend], **options: Any) -> None:
         super().__init__(**options)
         self._machine.backends = dict(known)
 
@@ -43,12 +43,12 @@ class WatchedName:
         self.pool_id = pool.pk
         self.epoch = pool.epoch
         self.asked_at = pool.asked_at
-        self.doubted: frozenset[str] = frozenset()
+        self.unconfirmed: frozenset[str] = frozenset()
         self.readings: deque[Reading] = deque()
         self._read_at = float("-inf")
         self._gist: tuple[Any, ...] = ()
         self.resolver = RememberingResolver(
-            known={row.key: _found(row) for row in known},
+            known={row.key: _as_dns_backend(row) for row in known},
             domain=pool.domain,
             recovery=pool.recovery,
             service=pool.service,
@@ -64,11 +64,11 @@ class WatchedName:
         self.resolver.start()
 
     def has_news(self) -> bool:
-        """Whether a reading differs from the last one that was written, or may settle a doubt."""
-        return bool(self.doubted) or any(_gist(each) != self._gist for each in self.readings)
+        """Return whether a reading differs from the last stored one, or may confirm a removal."""
+        return bool(self.unconfirmed) or any(_gist(each) != self._gist for each in self.readings)
 
     def written(self) -> None:
-        """The oldest reading is stored."""
+        """Drop the oldest reading, which is stored."""
         self._gist = _gist(self.readings.popleft())
 
     def _read(self, error: Exception | None) -> None:
@@ -92,5 +92,5 @@ def _gist(reading: Reading) -> tuple[Any, ...]:
     return reading.state, reading.error, reading.stale_since, frozenset(reading.backends.values())
 
 
-def _found(row: Backend) -> Found:
-    return Found(row.name, row.address, row.port, row.key, row.priority, row.weight)
+def _as_dns_backend(row: Backend) -> DnsBackend:
+    return DnsBackend(row.name, row.address, row.port, row.key, row.priority, row.weight)

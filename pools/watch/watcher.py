@@ -1,7 +1,7 @@
-"""The watcher of names in DNS: one is active, by the curator's lease.
+"""Watch names in DNS; the curator's lease makes sure that only one process does.
 
-Questions and answers travel on the thread of the library's driver. A sweep only starts and
-stops resolvers, takes what they have found meanwhile and writes it down.
+Questions and answers travel on the thread of the library's driver. A sweep only starts and stops
+resolvers, takes their readings and stores them.
 """
 
 import threading
@@ -24,17 +24,17 @@ from pools.watch.watched_name import WatchedName
 
 log = structlog.get_logger(__name__)
 
-PATIENCE_SECONDS = 0.2  # a sweep waits so long for the names that it has just asked for
-BUDGET_MS = 500.0  # a sweep begins nothing after so long
+PATIENCE_SECONDS = 0.2  # how long a sweep waits for the names that it has just asked for
+BUDGET_MS = 500.0  # a sweep begins nothing after this time
 BATCH = 50  # names whose answers are written in one transaction
 MOST_STARTS = 50  # per sweep
-GATHER_MS = 2000.0  # answers that change nothing are written together so long after the first
-GLANCES_MS = 10_000.0  # so long a glance at the rows is enough if it shows nothing new
-SILENCE_MS = 20_000.0  # without a sweep for so long somebody else is active
+GATHER_MS = 2000.0  # answers that change nothing are stored together, so long after the first
+GLANCES_MS = 10_000.0  # how long a glance at the rows is enough if it shows nothing new
+SILENCE_MS = 20_000.0  # after such a time without a sweep somebody else is active
 
 
 class Watch:
-    """`sweep(now, lease)` is one round; `stop()` forgets everything, and nothing is lost."""
+    """Do one round with `sweep(now, lease)`; `stop()` forgets everything, and nothing is lost."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Watch:
         return self._given_driver or default_driver()
 
     def sweep(self, now: datetime, lease: HeldLease) -> int:
-        """Returns how many backends came or went."""
+        """Return how many backends came or went."""
         if lease.token != self._token:
             self.stop()
             self._token = lease.token
@@ -79,14 +79,14 @@ class Watch:
             self._silence.cancel()
 
     def wait_for(self, names: list[WatchedName], seconds: float) -> bool:
-        """Until each of them has something to tell; False when the time is over before."""
+        """Wait until each name has a reading; return False when the time is over before."""
         with self._news:
             return self._news.wait_for(lambda: all(name.readings for name in names), seconds)
 
     # -- which names are watched -------------------------------------------------------------
 
     def _follow(self) -> list[WatchedName]:
-        """Start, stop and ask as the rows say; those that will have an answer soon."""
+        """Start, stop and ask as the rows say; return those that will have an answer soon."""
         seen = _rows_at_a_glance()
         if seen == self._seen and self.driver.now() < self._look_at:
             return []
@@ -109,7 +109,7 @@ class Watch:
         for pool in Pool.objects.filter(pk__in=pks).prefetch_related(known) if pks else []:
             try:
                 name = WatchedName(pool, pool.backends.all(), self.driver)
-            except PoolError as error:  # settings that do not allow it any more
+            except PoolError as error:  # the settings do not allow it any more
                 _mark_failed(pool, str(error))
                 continue
             name.resolver.on("updated", lambda error: self._tell())
@@ -118,37 +118,37 @@ class Watch:
         return started
 
     def _ask(self, wanted: dict[int, tuple[int, datetime | None]]) -> list[WatchedName]:
-        """A person wants to know now; the resolver keeps its floor all the same."""
+        """Ask now because a person wants to know; the resolver still keeps its floor."""
         asked = [n for pk, n in self.names.items() if wanted[pk][1] != n.asked_at]
         for name in asked:
             name.asked_at = wanted[name.pool_id][1]
             name.resolver.resolve_now()
         return asked
 
-    # -- what was found ----------------------------------------------------------------------
+    # -- readings ----------------------------------------------------------------------------
 
     def _take_all(self, now: datetime, lease: HeldLease, until: float) -> int:
-        """The oldest first, and nothing new once the time is over: the next sweep goes on."""
+        """Take the oldest first, and nothing new once the time is over: the next sweep goes on."""
         clock = self._clock(now)
-        told = self._told()
+        names = self._with_readings()
         count = 0
-        while told:
-            batch = [told.popleft() for _ in range(min(BATCH, len(told)))]
+        while names:
+            batch = [names.popleft() for _ in range(min(BATCH, len(names)))]
             count += apply_readings(batch, clock, lease)
             if self.driver.now() > until:
                 break
         return count
 
-    def _told(self) -> deque[WatchedName]:
-        """Whoever has something to tell, if one of them has news or waited long enough."""
-        told = [name for name in self.names.values() if name.readings]
-        told.sort(key=lambda name: name.readings[0].at)
+    def _with_readings(self) -> deque[WatchedName]:
+        """Return the names with readings, if one of them has news or has waited long enough."""
+        names = [name for name in self.names.values() if name.readings]
+        names.sort(key=lambda name: name.readings[0].at)
         long_ago = self.driver.now() - self.gather_ms
-        is_due = any(name.has_news() or name.readings[0].at <= long_ago for name in told)
-        return deque(told if is_due else [])
+        is_due = any(name.has_news() or name.readings[0].at <= long_ago for name in names)
+        return deque(names if is_due else [])
 
     def _clock(self, now: datetime) -> Callable[[float], datetime | None]:
-        """From the driver's milliseconds to moments of the database's clock."""
+        """Convert the driver's milliseconds to moments of the database's clock."""
         here = self.driver.now()
 
         def moment(at: float) -> datetime | None:
@@ -170,15 +170,15 @@ class Watch:
         self._silence = self.driver.call_at(self.driver.now() + self.silence_ms, self._fall_silent)
 
     def _fall_silent(self) -> None:
-        """Another curator is active, or this one is stuck: two must not ask the same names."""
+        """Stop asking: another curator is active or this one hangs, and two must not ask."""
         log.info("dns_watch_silent", names=len(self.names))
         for name in list(self.names.values()):
             name.resolver.stop()
-        self._token = None  # the next sweep, if there is one, begins anew
+        self._token = None  # a later sweep, if there is one, begins anew
 
 
 def _rows_at_a_glance() -> dict[str, Any]:
-    """Differs whenever a name was added, changed, paused, asked for or forgotten."""
+    """Return counts that differ after a name is added, changed, paused, asked for or forgotten."""
     watched = Q(is_watched=True)
     return Pool.objects.aggregate(
         names=Count("pk", filter=watched),

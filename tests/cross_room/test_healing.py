@@ -11,8 +11,8 @@ from atributo_site.core.loops import Loop, Repair
 from atributo_site.core.models import Event
 from atributo_site.core.models.clock import database_now, from_now
 from atributo_site.curator import integrity
-from atributo_site.curator.curation import Curation
 from atributo_site.curator.integrity import all_rules
+from atributo_site.curator.leadership import Leadership
 from atributo_site.curator.repairs import all_repairs
 from atributo_site.models import RuleCheck
 from atributo_site.status.snapshot import snapshot
@@ -34,7 +34,7 @@ def test_a_flood_of_one_repair_takes_turns_with_the_others():
     turns = []
     flood = Repair("flood", lambda now, lease: turns.append("flood") or 10, budget=10)
     other = Repair("other", lambda now, lease: turns.append("other") or 0, every_seconds=0)
-    loop = Loop(Curation("one", [flood, other]).steps())
+    loop = Loop(Leadership("one", [flood, other]).steps())
     for _ in range(3):
         loop.run_due()
     assert turns == ["flood", "other"] * 3
@@ -47,7 +47,7 @@ def test_a_flood_of_expired_transactions_does_not_delay_a_dead_instance():
     )
     Instance.objects.create(pk="dead", available=True, epoch=1, lease_until=LONG_AGO)
     repairs = [repair("expired transactions"), repair("dead instances")]
-    Loop(Curation("one", repairs).steps()).run_due()
+    Loop(Leadership("one", repairs).steps()).run_due()
     assert TransactionRow.objects.filter(status="active").count() == 20
     assert not Instance.objects.get(pk="dead").available
 
@@ -55,7 +55,7 @@ def test_a_flood_of_expired_transactions_does_not_delay_a_dead_instance():
 def test_what_was_mended_stands_in_the_log_with_its_count():
     txn = Transaction(Client())
     TransactionRow.objects.filter(pk=txn.id).update(expires_at=from_now(-1))
-    Loop(Curation("one", [repair("expired transactions")]).steps()).run_due()
+    Loop(Leadership("one", [repair("expired transactions")]).steps()).run_due()
     logged = Event.objects.get(kind="curator.repaired")
     assert logged.facts == {"repair": "expired transactions", "count": 1}
 

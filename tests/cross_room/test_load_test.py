@@ -15,7 +15,7 @@ from allocation.transactions import Transaction as OpenTransaction
 from allocation.transactions.models import Document, JournalEntry, Transaction
 from atributo_site.load import clients
 from atributo_site.load.figures import Sample, figures, percentile
-from atributo_site.load.fixture import Ground, ground, left_over
+from atributo_site.load.fixture import LoadFixture, left_over, load_fixture
 from atributo_site.load.report import Chart, drawn, nice
 from queues.models import MinuteCount, Queue, QueuedJob, Slot
 
@@ -58,12 +58,12 @@ def test_each_client_does_something_although_the_time_is_over_at_once():
 
 @pytest.mark.django_db(transaction=True)
 def test_a_key_that_another_client_holds_is_refused_and_no_error(monkeypatch):
-    def beside_a_holder(ground, client):
-        OpenTransaction(owner=ground.name).put(ground.collection, "key-0", {})
-        return clients.transacting(ground, client)
+    def beside_a_holder(fixture, client):
+        OpenTransaction(owner=fixture.name).put(fixture.collection, "key-0", {})
+        return clients.transacting(fixture, client)
 
     monkeypatch.setattr(clients, "KEYS", clients.WRITES)
-    monkeypatch.setitem(clients.DEEDS, "transactions", beside_a_holder)
+    monkeypatch.setitem(clients.ACTIONS, "transactions", beside_a_holder)
     found = report("--kinds", "transactions", "--clients", "1")["kinds"]["transactions"]
     assert found["refused"] > 0
     assert (found["operations"], found["errors"]) == (0, {})
@@ -82,9 +82,9 @@ def test_what_is_available_stays_and_gets_no_new_keys_for_good(tmp_path):
 
 @pytest.mark.django_db(transaction=True)
 def test_what_a_killed_load_test_left_can_be_removed():
-    standing = ground()
+    standing = load_fixture()
     made = standing.__enter__()
-    assert left_over() == [Ground(made.name)]
+    assert left_over() == [LoadFixture(made.name)]
     said = StringIO()
     call_command("load_test", "--clean", "--json", stdout=said)
     assert json.loads(said.getvalue()) == {"removed": [made.name]}

@@ -8,7 +8,7 @@ from django.db import OperationalError
 from atributo_site.core.event_cursor import Mark
 from atributo_site.core.models import Event
 from atributo_site.serving.broadcast import Broadcast
-from atributo_site.serving.listener import MOST_WAITING, Listener, Round, Said
+from atributo_site.serving.listener import MOST_WAITING, Listener, Notice, Round
 
 LONG_SECONDS = 60  # a machine that stands still is no finding
 
@@ -80,7 +80,7 @@ def test_a_broken_database_is_said_once_and_healing_too():
 
 async def _said(listener):
     async def wait():
-        while not isinstance(item := await listener.next(LONG_SECONDS), Said):
+        while not isinstance(item := await listener.next(LONG_SECONDS), Notice):
             pass
         return item.word
 

@@ -7,7 +7,7 @@ from django.conf import settings as django_settings
 from django.test import Client, RequestFactory
 
 from atributo_site.rest.client_address import UNKNOWN, own_address
-from tests.console.base.test_log_in import log_in
+from tests.fixtures.users import log_in
 
 PROXIES = ("10.0.0.7", "10.1.0.0/16", "127.0.0.1", "::1")
 NAMES = [f"nobody-{number}" for number in range(django_settings.AXES_FAILURE_LIMIT + 1)]

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from atributo_site.config.described import settings_shown
+from atributo_site.config.described import described_settings
 from atributo_site.console.base.navigation import address
 from atributo_site.console.base.screen import Screen
 from atributo_site.core.models.clock import database_now
@@ -88,7 +88,7 @@ class Settings(SystemScreen):
     template_name = "console/system/settings.html"
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        return self.show(settings=settings_shown())
+        return self.show(settings=described_settings())
 
 
 class RestApi(SystemScreen):

@@ -1,4 +1,4 @@
-"""Tables that every room stands on: events, leases, fence counts, and the database clock."""
+"""Tables that every room uses: events, leases and fence counts; and the database clock."""
 
 from atributo_site.core.models.event import Event
 from atributo_site.core.models.fence_count import FenceCount

@@ -1,4 +1,4 @@
-"""The database's clock: the only one that decides when something has expired."""
+"""The database's clock, the only one that decides when something has expired."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -22,7 +22,7 @@ def database_now(using: str = "default") -> datetime:
     )
     try:
         value = _asked(sql, using)
-    except ConnectionLost:  # like any read, it is asked once more
+    except ConnectionLost:  # like any read, it is tried once more
         if connection.in_atomic_block:
             raise
         value = _asked(sql, using)
@@ -36,7 +36,7 @@ def _asked(sql: str, using: str) -> Any:
 
 
 def from_now(seconds: float) -> ExpressionWrapper:
-    """An expression for the moment `seconds` from now, by the database's clock."""
+    """Return an expression for the moment `seconds` from now, by the database's clock."""
     return ExpressionWrapper(Now() + timedelta(seconds=seconds), output_field=DateTimeField())
 
 

@@ -1,4 +1,4 @@
-"""Event: what happened, when, by whom. Rows are only ever added, and removed by retention."""
+"""Event: what happened, when and by whom. Rows are only added, and removed by retention."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -16,7 +16,7 @@ LONGEST_SUBJECT = 320
 
 
 def stored_subject(subject: str) -> str:
-    """A document's two names may be longer together: the end becomes a digest of all."""
+    """Shorten a subject that is too long: its end becomes a digest of the whole."""
     if len(subject) <= LONGEST_SUBJECT:
         return subject
     digest = md5(subject.encode(), usedforsecurity=False).hexdigest()
@@ -24,7 +24,7 @@ def stored_subject(subject: str) -> str:
 
 
 class WritersTransaction(Func):
-    """The number of the writing transaction, where ids are not in the order of commits."""
+    """Store the number of the writing transaction: ids are not in the order of commits."""
 
     output_field = models.BigIntegerField()
 
@@ -36,7 +36,7 @@ class WritersTransaction(Func):
 
 
 class ThisCluster(Func):
-    """Which PostgreSQL cluster counts that number: a restored backup is in another one."""
+    """Store which PostgreSQL cluster counts that number: a restored backup is in another one."""
 
     output_field = models.BigIntegerField()
 
@@ -49,11 +49,11 @@ class ThisCluster(Func):
 
 class EventQuerySet(models.QuerySet["Event"]):
     def about(self, subject: str) -> "EventQuerySet":
-        """The events of one object, for example `instance:worker-7`."""
+        """Filter the events of one object, for example `instance:worker-7`."""
         return self.filter(subject=stored_subject(subject))
 
     def of_kinds(self, kinds: Iterable[str]) -> "EventQuerySet":
-        """As a union, which takes no more filters: an IN would be looked for along the key."""
+        """Return a union, which takes no more filters: with IN the primary key would be scanned."""
         first, *others = (self.filter(kind=kind).order_by() for kind in kinds)
         return first.union(*others, all=True)
 
@@ -87,7 +87,7 @@ class Event(models.Model):
         app_label = "allocation"  # the table keeps its name
         ordering = ["id"]
         indexes = [
-            # What follows the id is there to be compared without a look at the row.
+            # The columns after the id let an index answer alone, without a look at the row.
             models.Index(fields=["subject", "-id", "kind", "actor"], name="event_by_subject"),
             models.Index(fields=["kind", "-id", "actor"], name="event_by_kind"),
             models.Index(fields=["actor", "-id"], name="event_by_actor"),
@@ -100,5 +100,5 @@ class Event(models.Model):
 
     @property
     def shown_facts(self) -> Any:
-        """Without secrets once more: a row may be older than the rule that hides one."""
+        """Return the facts without secrets: a row may be older than the rule that hides one."""
         return masked(self.facts)

@@ -1,4 +1,4 @@
-"""FenceCount: how often a late one was refused."""
+"""FenceCount: how often a late writer was refused."""
 
 from django.db import models
 

@@ -1,7 +1,4 @@
-"""The type of job ids and instance ids.
-
-The part of a key where a time is: ids grow with it, but for a clock that steps.
-"""
+"""The type of job ids and instance ids, and the range of keys that belongs to a period."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -11,9 +8,12 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from atributo_site.core.ids import LONGEST
 
+LARGEST_KEY = 2**63 - 1
+STEP = timedelta(hours=1)  # so far the database's clock may go back without hiding a row
+
 
 class IdField(models.CharField):
-    """Text that both databases order by code point, as Python does.
+    """Store text that both databases order by code point, as Python does.
 
     PostgreSQL would otherwise order by its locale, and Django would add a second index for
     prefixes, which this collation does not need.
@@ -37,12 +37,8 @@ class IdField(models.CharField):
         return super().db_type(connection)
 
 
-LARGEST_KEY = 2**63 - 1
-STEP = timedelta(hours=1)  # that the database's clock may go back without hiding a row
-
-
 def within_period(rows: Any, since: datetime | None, until: datetime | None) -> Any:
-    """Of rows that are only ever added, with an index of when: `at`."""
+    """Narrow the keys of rows that are only ever added and that have an index on `at`."""
     every = rows.model._default_manager.using(rows.db)
     if since is not None:
         before = every.filter(at__lt=since - STEP).order_by("-at", "-pk")
@@ -54,5 +50,5 @@ def within_period(rows: Any, since: datetime | None, until: datetime | None) -> 
 
 
 def _first_key(rows: Any, otherwise: int) -> int:
-    found = rows.values_list("pk", flat=True).first()
-    return otherwise if found is None else found
+    key = rows.values_list("pk", flat=True).first()
+    return otherwise if key is None else key

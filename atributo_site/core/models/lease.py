@@ -1,4 +1,4 @@
-"""Lease: one holder per role, until it stops renewing."""
+"""Lease: one holder for each role, until it stops renewing."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -10,7 +10,7 @@ from atributo_site.core.models.clock import from_now
 
 class LeaseQuerySet(models.QuerySet["Lease"]):
     def acquire(self, role: str, holder: str, seconds: float, **facts: object) -> int | None:
-        """Take a role that nobody holds; the new token, or None while somebody else has it."""
+        """Take a role that nobody holds; return the new token, or None while somebody has it."""
         self.bulk_create([self.model(role=role)], ignore_conflicts=True)
         taken = (
             self.filter(role=role)
@@ -29,16 +29,16 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
         return self.filter(role=role, holder=holder).values_list("token", flat=True).first()
 
     def renew(self, role: str, token: int, seconds: float) -> bool:
-        """False once the lease has expired: the holder must acquire it anew, with a new token."""
+        """Return False once the lease has expired: the holder must acquire it anew."""
         held = self.held().filter(role=role, token=token)
         return held.update(renewed_at=Now(), expires_at=from_now(seconds)) == 1
 
     def release(self, role: str, token: int) -> bool:
-        """Hand over at once, on a clean stop."""
+        """Hand the role over at once, on a clean stop."""
         return self.filter(role=role, token=token).update(holder="", expires_at=Now()) == 1
 
     def guard(self, role: str, token: int) -> None:
-        """Inside a transaction: stay the holder until it commits, or raise LeaseLost."""
+        """Stay the holder until this transaction commits, or raise LeaseLost."""
         self.select_for_update().check_held(role, token)
 
     def check_held(self, role: str, token: int) -> None:
@@ -53,7 +53,7 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
 
 
 class Lease(models.Model):
-    """The token only grows, so that whoever comes late can be told apart and refused."""
+    """The token only grows, so that a late holder can be recognised and refused."""
 
     role = models.CharField(max_length=255, unique=True)
     holder = models.CharField(max_length=255, default="", blank=True)

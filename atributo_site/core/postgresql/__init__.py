@@ -1,4 +1,4 @@
-"""Django's PostgreSQL, with connections that are replaced when they are lost.
+"""Django's PostgreSQL backend, which replaces connections that are lost.
 
-Not here: what is done again and how often, which is `core.retry`.
+What is tried again, and how often, is decided in `atributo_site.core.retry`.
 """

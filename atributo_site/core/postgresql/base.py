@@ -1,7 +1,7 @@
-"""The connection of Django: a lost one is replaced by the next call outside of a transaction.
+"""Django's connection: the next call outside of a transaction replaces a lost one.
 
-Whatever comes to the database asks here for its connection: the ORM, prepared statements and
-the raw calls of libpq. So a program needs no request cycle to get rid of a dead one.
+The ORM, prepared statements and the raw calls of libpq all ask here for their connection, so a
+program needs no request cycle to get rid of a dead one.
 """
 
 import select
@@ -19,7 +19,7 @@ FATAL = {"FATAL", "PANIC"}  # the server ends the connection after such an error
 
 
 class Errors(DatabaseErrorWrapper):
-    """A lost connection is an error that says whether anything may have been written."""
+    """Turn a lost connection into an error that says whether anything may have been written."""
 
     wrapper: "DatabaseWrapper"
 
@@ -43,7 +43,7 @@ class DatabaseOperations(operations.DatabaseOperations):
 
 class DatabaseWrapper(base.DatabaseWrapper):
     ops_class = DatabaseOperations
-    is_at_standby = False  # after a fail-over: the one that writes may be behind the address now
+    is_at_standby = False  # after a fail-over the primary may be behind the same address
     _is_committing = False
 
     @cached_property
@@ -51,7 +51,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return Errors(self)
 
     def ensure_connection(self) -> None:
-        """In a transaction a lost connection stays: what was done on it is gone with it."""
+        """Keep a lost connection inside a transaction: what was done on it is lost, too."""
         is_free = self.connection is not None and self.autocommit
         if is_free and (self.is_at_standby or _is_gone(self.connection)):
             self.close()
@@ -70,10 +70,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if self.connection is None:
             return ConnectionLost(f"the database cannot be reached: {error}", in_doubt=False)
         if not self.autocommit and not self._is_committing:
-            said = "the connection to the database was lost; nothing of the transaction is written"
-            return ConnectionLost(f"{said}: {error}", in_doubt=False)
-        said = "the connection to the database was lost before it answered"
-        return ConnectionLost(f"{said}; a write may have been done: {error}", in_doubt=True)
+            lost = "the connection to the database was lost; nothing of the transaction is written"
+            return ConnectionLost(f"{lost}: {error}", in_doubt=False)
+        lost = "the connection to the database was lost before it answered"
+        return ConnectionLost(f"{lost}; a write may have been done: {error}", in_doubt=True)
 
     def _commit(self) -> Any:
         self._is_committing = True
@@ -84,9 +84,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
 
 def _is_gone(raw: psycopg.Connection) -> bool:
-    """Closed, or the server has said something that nobody asked for: nearly always good-bye.
+    """Check whether it is closed or the server has sent something unasked, mostly a good-bye.
 
-    Nothing is sent for this: on the way to a write it would cost a round trip.
+    This sends nothing: before each write it would cost a round trip.
     """
     if raw.closed:
         return True

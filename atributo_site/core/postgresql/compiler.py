@@ -1,4 +1,4 @@
-"""Reads of the ORM: one that loses its connection is asked once more, over a new one."""
+"""Repeat a read of the ORM that loses its connection once, over a new one."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ SQLUpdateCompiler = compiler.SQLUpdateCompiler
 
 
 class AskedAgain:
-    """Not inside a transaction, which is over with its connection."""
+    """Ask again, but not inside a transaction, which is over with its connection."""
 
     connection: Any
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from atributo_site.commands import EXIT_REFUSED, AtributoCommand
-from atributo_site.config.described import settings_shown
+from atributo_site.config.described import described_settings
 from atributo_site.status.doctor import Finding, examine
 
 
@@ -33,11 +33,11 @@ class Command(AtributoCommand):
             sys.exit(EXIT_REFUSED)
 
     def _show_settings(self, as_json: bool) -> None:
-        found = settings_shown()
+        settings = described_settings()
         if as_json:
-            return self.show(found)
+            return self.show(settings)
         columns = ["name", "value", "source"]
-        self.table(columns, [[setting[name] for name in columns] for setting in found])
+        self.table(columns, [[setting[name] for name in columns] for setting in settings])
 
     def _print(self, findings: list[Finding]) -> None:
         for finding in findings:

@@ -1,4 +1,4 @@
-"""`manage.py load_test`: pushes, allocations and transactions on this installation, measured."""
+"""Measure pushes, allocations and transactions on this installation."""
 
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,8 @@ from django.db import connection
 from atributo_site.commands import AtributoCommand
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.events import record
-from atributo_site.load.clients import DEEDS, press
-from atributo_site.load.fixture import clear, ground, left_over
+from atributo_site.load.clients import ACTIONS, apply_load
+from atributo_site.load.fixture import clear, left_over, load_fixture
 from atributo_site.load.report import Report
 
 LONGEST_SECONDS = 600
@@ -30,7 +30,7 @@ class Command(AtributoCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--seconds", type=float, default=5.0, help="For each kind; 5.")
         parser.add_argument("--clients", type=int, default=4, help="At the same time; 4.")
-        parser.add_argument("--kinds", nargs="+", choices=list(DEEDS), default=list(DEEDS))
+        parser.add_argument("--kinds", nargs="+", choices=list(ACTIONS), default=list(ACTIONS))
         parser.add_argument("--out", type=Path, help="Folder for report.json and the charts.")
         parser.add_argument("--clean", action="store_true", help="Remove what killed ones left.")
         parser.add_argument("--on-production", action="store_true", help="Even there; needs both.")
@@ -50,12 +50,12 @@ class Command(AtributoCommand):
         self.table(COLUMNS, report.rows())
 
     def _clean(self, as_json: bool) -> None:
-        found = left_over()
-        for each in found:
+        left = left_over()
+        for each in left:
             clear(each)
         if as_json:
-            return self.show({"removed": [each.name for each in found]})
-        self.stdout.write(f"Removed what {len(found)} load tests left.")
+            return self.show({"removed": [each.name for each in left]})
+        self.stdout.write(f"Removed what {len(left)} load tests left.")
 
 
 def _check(options: dict[str, Any]) -> None:
@@ -74,7 +74,7 @@ def _check(options: dict[str, Any]) -> None:
 
 
 def _make_folder(path: Path) -> None:
-    """Before the load: nobody wants to repeat it because there was no place for its report."""
+    """Make the folder before the load, so that no run is lost for want of a place."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -83,10 +83,10 @@ def _make_folder(path: Path) -> None:
 
 def _measured(options: dict[str, Any]) -> Report:
     clients, seconds = options["clients"], options["seconds"]
-    with ground() as made:
+    with load_fixture() as made:
         record("load_test.started", "site:load_test", clients=clients, seconds=seconds)
-        samples = {kind: press(kind, made, clients, seconds) for kind in options["kinds"]}
+        samples = {kind: apply_load(kind, made, clients, seconds) for kind in options["kinds"]}
     report = Report(connection.vendor, clients, seconds, samples)
-    rates = {kind: found["per_second"] for kind, found in report.as_dict()["kinds"].items()}
+    rates = {kind: row["per_second"] for kind, row in report.as_dict()["kinds"].items()}
     record("load_test.ended", "site:load_test", **rates)
     return report

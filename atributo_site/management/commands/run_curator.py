@@ -1,4 +1,4 @@
-"""The curator: repairs what a crash left behind, one active of any number."""
+"""Run the curator, which repairs what a crash left behind; one of any number is active."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from atributo_site.core.loops import Loop, Repair, Step
 from atributo_site.core.models import Lease
 from atributo_site.core.models.clock import database_now
 from atributo_site.core.presence import host_and_pid, presence_of
-from atributo_site.curator.curation import ROLE, Curation
+from atributo_site.curator.leadership import ROLE, Leadership
 from atributo_site.curator.repairs import all_repairs
 from pools.reporting.process_report import Report
 
@@ -36,33 +36,33 @@ class Command(AtributoCommand):
     ) -> None:
         if status:
             return self._show_status(options["json"])
-        curation = Curation(name, _chosen(only))
+        curator = Leadership(name, _chosen(only))
         if once:
-            return self._sweep_once(curation, options["json"])
-        self._run(curation)
+            return self._sweep_once(curator, options["json"])
+        self._run(curator)
 
-    def _run(self, curation: Curation) -> None:
-        presence = presence_of("curator", curation.name)
-        presence.facts["repaired"] = curation.repaired
-        report = Report(f"curator/{curation.name}")
+    def _run(self, curator: Leadership) -> None:
+        presence = presence_of("curator", curator.name)
+        presence.facts["repaired"] = curator.repaired
+        report = Report(f"curator/{curator.name}")
         beats = [Step("presence", presence.step), Step("pools", report.step)]
-        loop = Loop([*beats, *curation.steps()])
-        with acting(Actor(curation.name)):
+        loop = Loop([*beats, *curator.steps()])
+        with acting(Actor(curator.name)):
             try:
                 loop.run_until_signalled()
             finally:
-                curation.resign()
+                curator.resign()
                 report.leave()
                 presence.leave()
 
-    def _sweep_once(self, curation: Curation, as_json: bool) -> None:
-        curation.heartbeat(database_now())
-        if curation.lease is None:
+    def _sweep_once(self, curator: Leadership, as_json: bool) -> None:
+        curator.heartbeat(database_now())
+        if curator.lease is None:
             raise AnotherIsActive("another curator is active; --status shows which.")
         try:
-            counts = {r.name: curation.sweep(database_now(), r) for r in curation.repairs}
+            counts = {r.name: curator.sweep(database_now(), r) for r in curator.repairs}
         finally:
-            curation.resign()
+            curator.resign()
         if as_json:
             return self.show(counts)
         self.table(["repair", "mended"], [[name, count] for name, count in counts.items()])

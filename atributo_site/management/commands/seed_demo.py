@@ -1,4 +1,4 @@
-"""Demo content, so that nobody's first look is at an empty page."""
+"""Fill the site with demo content, so that nobody's first look is at an empty page."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Everything on one machine, in the foreground: `make run` calls this."""
+"""Run everything on one machine in the foreground; `make run` calls this."""
 
 import os
 from functools import partial
@@ -35,11 +35,11 @@ class Command(AtributoCommand):
 
     def perform(self, *, no_demo: bool, check: bool, **options: Any) -> None:
         env = settings.ATRIBUTO
-        if env.worker_id != "auto":  # the second of its processes to make an id would be refused
-            said = (
+        if env.worker_id != "auto":  # the second process to make an id would be refused
+            reason = (
                 f"ATRIBUTO_WORKER_ID={env.worker_id} numbers one process, and this starts several"
             )
-            raise CommandError(f"{said}: leave it at auto.", returncode=EXIT_USAGE)
+            raise CommandError(f"{reason}: leave it at auto.", returncode=EXIT_USAGE)
         check_writable(settings.VAR_DIR)
         claim = Claim(settings.VAR_DIR)
         named = source_of("ATRIBUTO_PORT", os.environ, BASE_DIR / ".env") != "default"
@@ -83,7 +83,7 @@ class Command(AtributoCommand):
             raise not_up("Valkey", valkey.log_path)
 
     def _prepare(self, demo: bool) -> str:
-        """Tables, static files, the first administrator; how to log in."""
+        """Make tables, static files and the first administrator; say how to log in."""
         if startup.migrate():
             self._say("The tables are up to date.")
         if startup.collect_static():
@@ -95,7 +95,7 @@ class Command(AtributoCommand):
         return _how_to_log_in(made)
 
     def say_what_is_degraded(self) -> None:
-        """A REDIS_URL with a mistake stops nothing, and would not be seen here otherwise."""
+        """Report a wrong REDIS_URL: it stops nothing and would not be noticed here otherwise."""
         health = redis_health()
         if health.state != "ok":
             self._say(f"Degraded: {health.detail}")

@@ -1,4 +1,4 @@
-"""Check the invariants on this installation, once or again and again."""
+"""Check the rules on this installation, once or again and again."""
 
 import re
 import sys
@@ -13,7 +13,7 @@ from atributo_site.core.models.clock import database_now
 from atributo_site.core.text import pluralize
 from atributo_site.curator.integrity import Rule, all_rules
 
-Found = dict[str, list[str]]
+Broken = dict[str, list[str]]
 LONGEST_PAUSE_SECONDS = 24 * 60 * 60
 
 
@@ -35,9 +35,9 @@ class Command(AtributoCommand):
             return self._list(rules, options["json"])
         if options["watch"]:
             return self._watch(rules, options["every"], options["rounds"], options["json"])
-        found = _look(rules)
-        self._print(rules, found, options["json"])
-        _end(any(found.values()))
+        broken = _look(rules)
+        self._print(rules, broken, options["json"])
+        _end(any(broken.values()))
 
     def _list(self, rules: list[Rule], as_json: bool) -> None:
         if as_json:
@@ -45,37 +45,37 @@ class Command(AtributoCommand):
         self.table(["rule", "what must hold"], [[r.name, r.sentence] for r in rules])
 
     def _watch(self, rules: list[Rule], every: float, rounds: int | None, as_json: bool) -> None:
-        """Print the first look and then every change; the exit code remembers a broken rule."""
-        last: Found | None = None
+        """Print the first result and then every change; the exit code remembers a broken rule."""
+        last: Broken | None = None
         ever_broken, looks = False, 0
         try:
             while rounds is None or looks < rounds:
                 time.sleep(every if looks else 0)
-                found, looks = _look(rules), looks + 1
-                ever_broken |= any(found.values())
-                if found != last:
-                    self._print_change(rules, found, last or {}, as_json)
-                last = found
+                broken, looks = _look(rules), looks + 1
+                ever_broken |= any(broken.values())
+                if broken != last:
+                    self._print_change(rules, broken, last or {}, as_json)
+                last = broken
         except KeyboardInterrupt:
             self.stdout.write(f"Stopped after {looks} looks.")
         _end(ever_broken)
 
-    def _print_change(self, rules: list[Rule], found: Found, last: Found, as_json: bool) -> None:
+    def _print_change(self, rules: list[Rule], broken: Broken, last: Broken, as_json: bool) -> None:
         at = database_now().isoformat(timespec="seconds")
         if as_json:
-            broken = {name: rows for name, rows in found.items() if rows}
-            return self.show({"at": at, "rules": len(rules), "broken": broken})
-        changed = [r for r in rules if found[r.name] != last.get(r.name, [])]
+            only_broken = {name: rows for name, rows in broken.items() if rows}
+            return self.show({"at": at, "rules": len(rules), "broken": only_broken})
+        changed = [r for r in rules if broken[r.name] != last.get(r.name, [])]
         for rule in changed:
-            self._print_rule(rule, found[rule.name], at)
-        self.stdout.write(f"{at} {_summary(rules, found)}")
+            self._print_rule(rule, broken[rule.name], at)
+        self.stdout.write(f"{at} {_summary(rules, broken)}")
 
-    def _print(self, rules: list[Rule], found: Found, as_json: bool) -> None:
+    def _print(self, rules: list[Rule], broken: Broken, as_json: bool) -> None:
         if as_json:
-            return self.show(found)
+            return self.show(broken)
         for rule in rules:
-            self._print_rule(rule, found[rule.name])
-        self.stdout.write(_summary(rules, found))
+            self._print_rule(rule, broken[rule.name])
+        self.stdout.write(_summary(rules, broken))
 
     def _print_rule(self, rule: Rule, rows: list[str], at: str = "") -> None:
         self.stdout.write(f"{at} {'BROKEN' if rows else 'ok':7}{rule.sentence}".lstrip())
@@ -100,12 +100,12 @@ def _chosen(names: list[str] | None) -> list[Rule]:
     return [rules[name] for name in names] if names else list(rules.values())
 
 
-def _look(rules: list[Rule]) -> Found:
+def _look(rules: list[Rule]) -> Broken:
     return {rule.name: rule.broken() for rule in rules}
 
 
-def _summary(rules: list[Rule], found: Found) -> str:
-    rows = pluralize(sum(map(len, found.values())), "row breaks", "rows break")
+def _summary(rules: list[Rule], broken: Broken) -> str:
+    rows = pluralize(sum(map(len, broken.values())), "row breaks", "rows break")
     return f"{pluralize(len(rules), 'rule')}, {rows} them."
 
 

@@ -1,4 +1,4 @@
-"""The web server: one process, streams async, everything else in threads."""
+"""Run the web server: one process, streams are async, everything else runs in threads."""
 
 import signal
 import socket

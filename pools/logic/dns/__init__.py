@@ -1,1 +1,1 @@
-"""Decisions about names: questions, answers, TTLs, records, when a change is believed."""
+"""Decisions about names: questions, answers, TTLs, cached records, when a change is believed."""

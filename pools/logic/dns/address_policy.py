@@ -1,4 +1,4 @@
-"""Which addresses may be asked, and which may be brought in by DNS."""
+"""Decide which addresses may be asked, and which may be brought in by DNS."""
 
 import ipaddress
 import re
@@ -18,7 +18,7 @@ METADATA = {ipaddress.ip_address("100.100.100.200"), ipaddress.ip_address("fd00:
 
 @dataclass(frozen=True, slots=True)
 class Permit:
-    """A network with a port; None stands for every port."""
+    """Permit a network with a port; None stands for every port."""
 
     network: Network
     port: int | None
@@ -28,15 +28,15 @@ class Permit:
 
 
 def parse_permit(text: str, default_port: int | None) -> Permit:
-    """NETWORK, NETWORK:PORT or NETWORK:*; an IPv6 network with a port stands in brackets."""
+    """Parse NETWORK, NETWORK:PORT or NETWORK:*; brackets enclose an IPv6 network with a port."""
     bare = _network(text)
     if bare is not None:
         return Permit(bare, default_port)
-    found = PERMIT.match(text)
-    network = _network(found["v6"] or found["v4"]) if found else None
-    if found is None or network is None:
+    match = PERMIT.match(text)
+    network = _network(match["v6"] or match["v4"]) if match else None
+    if match is None or network is None:
         raise InvalidInput(f"not a network with or without a port: {text!r}")
-    return Permit(network, _port(found["port"], default_port, text))
+    return Permit(network, _port(match["port"], default_port, text))
 
 
 def is_permitted(address: str, port: int, permits: Iterable[Permit]) -> bool:
@@ -45,7 +45,7 @@ def is_permitted(address: str, port: int, permits: Iterable[Permit]) -> bool:
 
 
 def is_special(address: str) -> bool:
-    """This machine, its link, groups, and what has no owner: never the address of a service."""
+    """Return True for loopback, link-local, multicast and reserved: no service is there."""
     plain = unwrapped(address)
     if plain.version == 6:
         plain = plain.sixtofour or plain  # a tunnel ends at the IPv4 address inside
@@ -61,7 +61,7 @@ def is_special(address: str) -> bool:
 
 
 def unwrapped(address: str) -> Address:
-    """An IPv4 address stays one when it is written as IPv6; a scope does not count."""
+    """Return the IPv4 address inside an IPv6 one, and drop a scope."""
     plain = ipaddress.ip_address(address.partition("%")[0])
     mapped = plain.ipv4_mapped if plain.version == 6 else None
     return mapped or plain

@@ -1,4 +1,4 @@
-"""What an answer changes, and whether that is believed at once."""
+"""Decide what an answer changes, and whether that is believed at once."""
 
 from collections.abc import Collection, Iterable, Set
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ ANSWERS = {"NXDOMAIN", "no records"}
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`waits` holds what is missing in the answer and is kept until a second one confirms."""
+    """`waits` holds what the answer lacks and what is kept until a second answer confirms it."""
 
     added: frozenset[str]
     removed: frozenset[str]
@@ -18,15 +18,15 @@ class Verdict:
 
 
 def judge(
-    present: Set[str], answer: Set[str], share: float, doubted: Set[str], is_answered: bool
+    present: Set[str], answer: Set[str], share: float, unconfirmed: Set[str], is_answered: bool
 ) -> Verdict:
-    """New backends count at once; many that vanish together only if they were doubted before.
+    """Believe new backends at once, but a mass removal only if a second answer confirms it.
 
-    `doubted` is what waited after an earlier look-up; `is_answered` says that this look-up
-    was answered, so that it may confirm.
+    `unconfirmed` is what waited after an earlier look-up; `is_answered` says that this look-up was
+    answered, so that it may confirm.
     """
     missing = frozenset(present - answer)
-    confirmed = missing & doubted if is_answered else frozenset()
+    confirmed = missing & unconfirmed if is_answered else frozenset()
     rest = missing - confirmed
     if is_wide(rest, present, share):
         return Verdict(frozenset(answer - present), confirmed, rest)
@@ -34,7 +34,7 @@ def judge(
 
 
 def is_answered(error: str | None, steps: Iterable[Step]) -> bool:
-    """A look-up that went well, or in which every question got an answer, if only «no»."""
+    """Return True if the look-up went well, or every question got an answer, even a "no"."""
     if error is None:
         return True
     asked: dict[tuple[str, str], bool] = {}

@@ -1,4 +1,4 @@
-"""What a DNS resolver is told to do."""
+"""The settings of a DNS resolver."""
 
 from dataclasses import dataclass, field
 

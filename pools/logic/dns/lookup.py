@@ -1,4 +1,4 @@
-"""One question put to several nameservers at once, and again if none of them knew."""
+"""Put one question to several nameservers at once, and repeat it if none of them knew."""
 
 import math
 from collections import Counter
@@ -24,14 +24,14 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """The answer to this question does not matter any more."""
+    """Drop the answer to this question: it does not matter any more."""
 
     id: int
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What happened to one question; the trace that people read."""
+    """Record what happened to one question; people read these steps as the trace."""
 
     at: float
     server: str
@@ -82,7 +82,7 @@ class Lookup:
         return ask_id in self._asked
 
     def answer(self, ask_id: int, outcome: LookupResult, now: float) -> list[Forget]:
-        """Records end the look-up at once; anything else waits for the other nameservers."""
+        """End the look-up if there are records; else wait for the other nameservers."""
         self._note(self._asked.pop(ask_id), outcome, now)
         self._outcomes.append(outcome)
         if outcome.kind == "records" or not self._asked:
@@ -130,7 +130,7 @@ class Lookup:
 
 
 def combine(outcomes: Sequence[LookupResult]) -> LookupResult:
-    """Records beat an empty answer, which beats «no such name», which beats the commonest error."""
+    """Prefer records to an empty answer, that to "no such name", that to the commonest error."""
     for kind in ("records", "nodata", "nxdomain"):
         for outcome in outcomes:
             if outcome.kind == kind:
@@ -141,7 +141,7 @@ def combine(outcomes: Sequence[LookupResult]) -> LookupResult:
 
 
 def sample(items: Sequence[str], count: int, chance: Callable[[], float]) -> list[str]:
-    """`count` of the items, every subset and order equally likely."""
+    """Choose `count` of the items; every subset and order is equally likely."""
     rest = list(items)
     chosen = []
     for _ in range(min(count, len(rest))):

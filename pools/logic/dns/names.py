@@ -1,7 +1,4 @@
-"""DNS names as people type them, and as the wire wants them.
-
-HOST[:PORT] as typed by a person: an address or a name.
-"""
+"""Read DNS names and HOST[:PORT] as people type them."""
 
 import re
 from dataclasses import dataclass
@@ -10,10 +7,11 @@ from pools.logic.backends import is_address
 from pools.logic.errors import InvalidInput
 
 LABEL = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(?<!-)\Z")
+PORT = re.compile(r"[0-9]{1,5}\Z")
 
 
 def dns_name(text: str) -> str:
-    """The name without its last dot, in ASCII; InvalidInput for what can not be one."""
+    """Return the name in ASCII without its last dot; raise InvalidInput for what cannot be one."""
     name = _ascii(text.removesuffix("."))
     labels = name.split(".")
     if len(name) > 253:
@@ -38,9 +36,6 @@ def _ascii(text: str) -> str:
         raise InvalidInput(f"not a DNS name: {text!r}") from error
 
 
-PORT = re.compile(r"[0-9]{1,5}\Z")
-
-
 @dataclass(frozen=True, slots=True)
 class HostPort:
     host: str
@@ -50,7 +45,7 @@ class HostPort:
 
 
 def parse_host_port(text: str) -> HostPort:
-    """A whole IPv6 literal wins over «address:port»; brackets make it unambiguous."""
+    """Prefer a whole IPv6 literal to "address:port"; brackets make it unambiguous."""
     if not isinstance(text, str):
         raise TypeError("input must be a string")
     if is_address(text):

@@ -18,7 +18,7 @@ class Srv:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """`value` is an address, a CNAME's target, an Srv, or the minimum of a SOA, by `rdtype`."""
+    """`value` is an address, a CNAME's target, an Srv or the minimum of a SOA, by `rdtype`."""
 
     name: str
     rdtype: str
@@ -36,7 +36,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class LookupResult:
-    """The end of a look-up: kind is records, nodata, nxdomain, notimp, refused or error."""
+    """Hold the end of a look-up: records, nodata, nxdomain, notimp, refused or error."""
 
     kind: str
     records: tuple[Record, ...] = ()
@@ -55,7 +55,7 @@ def failed(text: str) -> LookupResult:
 
 
 def lookup_result(reply: Reply, name: str, rdtype: str) -> LookupResult:
-    """Only records on the chain that begins at the question count; the rest may be poison."""
+    """Use only records on the chain that begins at the question; others may be poison."""
     rcode = reply.rcode.upper()
     if rcode == "NXDOMAIN":
         return LookupResult("nxdomain", negative_ttl_ms=negative_ttl_ms(reply), error=rcode)
@@ -67,7 +67,7 @@ def lookup_result(reply: Reply, name: str, rdtype: str) -> LookupResult:
 
 
 def negative_ttl_ms(reply: Reply) -> float | None:
-    """RFC 2308: the smaller of the SOA's own TTL and its minimum."""
+    """Return the smaller of the SOA's own TTL and its minimum (RFC 2308)."""
     for record in reply.authority:
         if record.rdtype == "SOA" and isinstance(record.value, int):
             return min(record.ttl, record.value) * 1000.0

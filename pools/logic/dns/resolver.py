@@ -1,4 +1,4 @@
-"""The walk from a name to its backends: SRV, AAAA, A, then sleep until something expires."""
+"""Walk from a name to its backends: SRV, AAAA, A, then sleep until something expires."""
 
 import itertools
 import math
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from pools.logic.backends import Backend
 from pools.logic.dns.config import ResolverConfig
-from pools.logic.dns.knowledge import Knowledge
 from pools.logic.dns.lookup import Ask, Forget, Lookup, Step, sample
+from pools.logic.dns.record_cache import RecordCache
 from pools.logic.dns.reply import LookupResult
 from pools.logic.dns.ttl import spread
 
@@ -28,7 +28,7 @@ class Removed:
 
 @dataclass(frozen=True, slots=True)
 class Updated:
-    """One pass is over; `error` says what went wrong in it."""
+    """Report that one pass is over; `error` says what went wrong in it."""
 
     error: str | None
 
@@ -42,7 +42,7 @@ Action = Ask | Forget | Added | Removed | Updated | StateChanged
 
 
 class ResolverMachine:
-    """Feed it start, answers, nameservers and the time; it returns what to send and to announce."""
+    """Feed it start, answers, nameservers and the time; it returns what to send and announce."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class ResolverMachine:
         self.pass_began_at = -math.inf
         self.counters: Counter[str] = Counter()
         self.trace: deque[Step] = deque(maxlen=TRACE_LENGTH)
-        self.known = Knowledge(config)
+        self.records = RecordCache(config)
         self._chance = chance
         self._ids = itertools.count(1)
         self._actions: list[Action] = []
@@ -75,7 +75,7 @@ class ResolverMachine:
     def start(self, now: float) -> list[Action]:
         if self.state != "stopped":
             return []
-        self.known = Knowledge(self.config)
+        self.records = RecordCache(self.config)
         self._announced = False  # a restart announces everything again
         self._enter("starting")
         self.phase = "bootstrap"
@@ -84,7 +84,7 @@ class ResolverMachine:
         return self._take()
 
     def stop(self) -> list[Action]:
-        """No event follows but the two changes of state."""
+        """Stop; only the two changes of state are announced after this."""
         if self.state not in ("starting", "running", "failed"):
             return []
         self._enter("stopping")
@@ -97,14 +97,14 @@ class ResolverMachine:
         return self._take()
 
     def set_nameservers(self, servers: Sequence[str], now: float) -> list[Action]:
-        """The last nameserver is never taken away: an empty list is ignored."""
+        """Use these nameservers; an empty list is ignored, so that the last one stays."""
         self.nameservers = list(servers) or self.nameservers
         if self.phase == "bootstrap" and self.nameservers:
             self._begin_pass(now)
         return self._take()
 
     def no_nameservers(self, error: str) -> list[Action]:
-        """Whoever looks for nameservers found none so far."""
+        """Report that no nameserver was found so far."""
         if self.phase == "bootstrap":
             self._report(f"no nameserver is known: {error}")
         return self._take()
@@ -129,9 +129,9 @@ class ResolverMachine:
         return self._take()
 
     def resolve_now(self, now: float) -> list[Action]:
-        """Look again at once, or as soon as the last look is older than the floor."""
+        """Look again at once, or as soon as the last pass is older than the floor."""
         if self.phase == "sleep":
-            self.known.expire(now)
+            self.records.expire(now)
             earliest = self.pass_began_at + self.config.ttl.floor_ms
             self.wake_at = min(self.wake_at, max(now, earliest))
         return self.tick(now)
@@ -141,8 +141,8 @@ class ResolverMachine:
     def _begin_pass(self, now: float) -> None:
         self.pass_began_at = now
         self.wake_at = math.inf
-        self.known.begin_pass()
-        if self.known.srv_at <= now:
+        self.records.begin_pass()
+        if self.records.srv_at <= now:
             self.phase = "srv"
             self._look_up(self.config.service_name, "SRV", now)
         else:
@@ -152,14 +152,14 @@ class ResolverMachine:
     def _begin_family(self, family: str, now: float) -> None:
         self.phase = family.lower()
         if family in self._families():
-            self._waiting.extend((name, family) for name in self.known.due(family, now))
+            self._waiting.extend((name, family) for name in self.records.due(family, now))
         self._go_on(now)
 
     def _families(self) -> tuple[str, ...]:
         return ("AAAA", "A") if self.has_ipv6 else ("A",)
 
     def _go_on(self, now: float) -> None:
-        """Ask as much as may be under way at once; when all is answered take the next phase."""
+        """Ask as much as may be under way at once; take the next phase when all is answered."""
         while self._waiting and len(self._lookups) < self._parallel():
             name, family = self._waiting.popleft()
             self._look_up(name, family, now)
@@ -197,37 +197,37 @@ class ResolverMachine:
         self.trace.extend(lookup.steps)
         if lookup.rdtype == "SRV":
             self.counters["srv-failure"] += lookup.outcome.kind != "records"
-            self.known.take_srv(lookup.outcome, self._families(), now)
+            self.records.take_srv(lookup.outcome, self._families(), now)
             self._begin_family("AAAA", now)
         else:
-            self.known.take_addresses(lookup.name, lookup.rdtype, lookup.outcome, now)
+            self.records.take_addresses(lookup.name, lookup.rdtype, lookup.outcome, now)
             self._go_on(now)
 
     # -- the end of a pass -------------------------------------------------------------------
 
     def _end_pass(self, now: float) -> None:
-        found = self.known.settle(now)
-        if found:
-            self._announce(found)
+        backends = self.records.finish_pass(now)
+        if backends:
+            self._announce(backends)
         else:
             self.counters["empty-set"] += 1
-            if self.backends and self.known.may_empty(now):
+            if self.backends and self.records.may_empty(now):
                 self._announce({})
-        is_old = self.known.stale_since() is not None
-        self._report(self.known.error if is_old or not found else None)
+        is_old = self.records.stale_since() is not None
+        self._report(self.records.error if is_old or not backends else None)
         self._sleep(now)
 
-    def _announce(self, found: dict[str, Backend]) -> None:
-        """First what is gone, then what is new; a backend that changed its weight is new."""
+    def _announce(self, backends: dict[str, Backend]) -> None:
+        """Announce first what is gone, then what is new; a changed weight counts as new."""
         known = self.backends if self._announced else {}
-        gone = [b for key, b in self.backends.items() if key not in found]
-        new = [b for key, b in found.items() if known.get(key) != b]
+        gone = [b for key, b in self.backends.items() if key not in backends]
+        new = [b for key, b in backends.items() if known.get(key) != b]
         self._announced = True
         self.counters["backend-removed"] += len(gone)
         self.counters["backend-added"] += len(new)
         self._actions += [Removed(backend) for backend in gone]
         self._actions += [Added(backend) for backend in new]
-        self.backends = found
+        self.backends = backends
 
     def _report(self, error: str | None) -> None:
         if error is not None and not self.backends:
@@ -241,10 +241,10 @@ class ResolverMachine:
 
     def _sleep(self, now: float) -> None:
         self.phase = "sleep"
-        expiry = min(self.known.srv_at, *(self.known.next_at(f) for f in self._families()))
+        expiry = min(self.records.srv_at, *(self.records.next_at(f) for f in self._families()))
         share = self.config.recovery.operation("dns").delay_spread
         at = now + spread(max(0.0, expiry - now), share, self._chance())
-        at = min(at, self.known.next_drop_at(now))
+        at = min(at, self.records.next_drop_at(now))
         self.wake_at = max(at, self.pass_began_at + self.config.ttl.floor_ms)
         self.counters["max-sleep"] = max(self.counters["max-sleep"], round(self.wake_at - now))
 

@@ -1,10 +1,10 @@
-"""SRV priority and weight: who is used at all, and who comes first."""
+"""SRV priority and weight: which backends are used, and which come first."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from pools.logic.backends import Backend
 
-LIGHTEST = 0.1  # weight 0 means «hardly ever», not «never»
+LIGHTEST = 0.1  # weight 0 means "hardly ever", not "never"
 
 
 def weight_of(backend: Backend) -> float:
@@ -12,9 +12,9 @@ def weight_of(backend: Backend) -> float:
 
 
 def reachable_tiers(backends: Mapping[str, Backend], down: Collection[str]) -> set[str]:
-    """The keys up to the first priority that has a living backend.
+    """Return the keys up to the first priority that has a living backend.
 
-    The dead ones of better tiers are in, because they are watched for their return.
+    The dead ones of better tiers are included, because they are watched for their return.
     """
     living = [b.priority for key, b in backends.items() if key not in down]
     if not living:
@@ -33,7 +33,7 @@ def insertion_index(
     new: Backend,
     chance: Callable[[], float],
 ) -> int:
-    """A random place in the order of preference; a heavy backend tends to the front."""
+    """Return a random place in the order of preference; a heavy backend tends to the front."""
     mine = weight_of(new)
     index = int(chance() * (len(order) + 1))
     while index > 0 and mine > weight_of(backends[order[index - 1]]):

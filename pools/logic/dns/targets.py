@@ -14,7 +14,7 @@ FAMILIES = ("AAAA", "A")
 
 @dataclass(slots=True)
 class Addresses:
-    """The addresses of one family: asked for again at `ask_at`, kept although old if `stale`."""
+    """Hold the addresses of one family; `stale` is set while old ones are kept."""
 
     values: tuple[str, ...] = ()
     ask_at: float = -math.inf
@@ -43,18 +43,18 @@ class Target:
 
 
 def targets_of(records: Iterable[Record]) -> list[Target]:
-    """One target per (name, port); the explicit «no such service» target is none."""
-    found: dict[tuple[str, int], Target] = {}
+    """Return one target per (name, port); a target of "." means no such service."""
+    targets: dict[tuple[str, int], Target] = {}
     for record in records:
         srv = record.value
         if isinstance(srv, Srv) and fold(srv.target):
             target = Target(srv.target, srv.port, srv.priority, srv.weight)
-            found.setdefault(target.identity, target)
-    return list(found.values())
+            targets.setdefault(target.identity, target)
+    return list(targets.values())
 
 
 def carry_over(old: Iterable[Target], new: Iterable[Target]) -> None:
-    """What was known of a target stays known when a new SRV answer names it again."""
+    """Keep the known addresses of a target that a new SRV answer names again."""
     known = {target.identity: target for target in old}
     for target in new:
         before = known.get(target.identity)
@@ -67,7 +67,7 @@ def carry_over(old: Iterable[Target], new: Iterable[Target]) -> None:
 
 
 def use_additional(target: Target, records: Iterable[Record]) -> float:
-    """Take the addresses that came along with the SRV answer; returns their lowest TTL in ms."""
+    """Take the addresses that came along with the SRV answer; return their lowest TTL in ms."""
     own = [r for r in records if r.rdtype in FAMILIES and fold(r.name) == fold(target.name)]
     if not own:
         return math.inf

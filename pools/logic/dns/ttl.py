@@ -1,7 +1,4 @@
-"""How long an answer is believed: never below the floor, never above the ceiling.
-
-How long old answers are kept, by the reason why no new one came.
-"""
+"""Decide how long an answer is believed, and how long old ones are kept without a new one."""
 
 import math
 from collections.abc import Mapping
@@ -10,12 +7,13 @@ from dataclasses import dataclass, field
 FIVE_MINUTES_MS = 300_000.0
 
 DEFAULT_MAX_STALE_MS = {
-    "error": math.inf,  # time-outs, SERVFAIL and their kind say nothing about the name
+    "error": math.inf,  # time-outs, SERVFAIL and the like say nothing about the name
     "refused": math.inf,
     "nxdomain": FIVE_MINUTES_MS,
     "nodata": FIVE_MINUTES_MS,
     "none": 0.0,  # an SRV target of "." is a clear no
 }
+HOUR_MS = 3600 * 1000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +24,7 @@ class Stale:
 
 @dataclass(frozen=True, slots=True)
 class StalePolicy:
-    """`max_stale_ms` per cause; without `keep_on_empty` an empty answer is believed at once."""
+    """Keep old answers up to `max_stale_ms` per cause; `keep_on_empty` decides about empty ones."""
 
     max_stale_ms: Mapping[str, float] = field(default_factory=dict)
     keep_on_empty: bool = True
@@ -44,13 +42,10 @@ class StalePolicy:
 
 
 def renewed(stale: Stale | None, cause: str, now: float) -> Stale:
-    """The clock runs on while the cause stays the same, and starts again when it changes."""
+    """Let the clock run on while the cause stays the same; start it again when it changes."""
     if stale is not None and stale.cause == cause:
         return stale
     return Stale(now, cause)
-
-
-HOUR_MS = 3600 * 1000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,5 +58,5 @@ class TtlLimits:
 
 
 def spread(delay_ms: float, share: float, chance: float) -> float:
-    """Only ever later, by up to `share`, so that many names do not ask in step."""
+    """Delay by up to `share`, never less, so that many names do not ask in step."""
     return delay_ms * (1 + share * chance)

@@ -1,4 +1,4 @@
-"""What a pool asks its surroundings to do."""
+"""The actions that a pool asks its surroundings to do."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ class Connect:
 
 @dataclass(frozen=True, slots=True)
 class Abandon:
-    """Nobody waits for this attempt any more; if it still succeeds, close what it brings."""
+    """Give up this attempt; if it still succeeds, close its connection."""
 
     slot_id: int
     serial: int
@@ -38,7 +38,7 @@ class Check:
 
 
 class Grant(NamedTuple):
-    """The one action that is made for every claim that waited, so it is a cheap one."""
+    """Give a connection to a waiting claim; it is made for each of them, so it must be cheap."""
 
     holder: Any
     slot: Any
@@ -52,7 +52,7 @@ class Refuse:
 
 @dataclass(frozen=True, slots=True)
 class Revoke:
-    """The lease is over although nobody released it."""
+    """End the lease although nobody released it."""
 
     holder: Any
     reason: str
@@ -60,7 +60,7 @@ class Revoke:
 
 @dataclass(frozen=True, slots=True)
 class Advertise:
-    """A connection of a set works; `holder` is its key from now on."""
+    """Announce a working connection of a set; `holder` is its key from now on."""
 
     holder: str
     slot: Any
@@ -68,7 +68,7 @@ class Advertise:
 
 @dataclass(frozen=True, slots=True)
 class Withdraw:
-    """A connection of a set is to be let go."""
+    """Ask the user of a set to let a connection go."""
 
     holder: str
     slot: Any
@@ -81,7 +81,7 @@ class PoolStateChanged:
 
 @dataclass(frozen=True, slots=True)
 class ResolveNow:
-    """A backend died: perhaps the name points elsewhere by now."""
+    """Ask the resolver again: a backend died, so perhaps the name points elsewhere by now."""
 
 
 PoolAction = (

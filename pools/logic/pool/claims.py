@@ -1,6 +1,6 @@
 """The claims that wait for a connection, first come first served.
 
-Controlled delay: which waiting claims to give up so that the others wait about the target.
+Controlled delay drops some of them, so that the others wait about the target.
 """
 
 import math
@@ -11,6 +11,7 @@ from pools.logic.errors import ClaimQueueFullError, InvalidInput
 from pools.logic.timers import Timers
 
 INTERVAL_MS = 100.0
+WAITS_KEPT = 200
 
 
 class ControlledDelay:
@@ -24,18 +25,18 @@ class ControlledDelay:
         self._last_empty_at: float | None = None
 
     def empty(self, now: float) -> None:
-        """The queue is empty and a connection is idle."""
+        """Note that the queue is empty and a connection is idle."""
         self._last_empty_at = now
         self._first_above_at = 0.0
 
     def limit_ms(self, now: float) -> float:
-        """The hard limit of a claim that begins to wait now."""
+        """Return the hard limit of a claim that begins to wait now."""
         last = self._last_empty_at
         overloaded = last is not None and now - last > self.target_ms * 10
         return self.target_ms * (3 if overloaded else 10)
 
     def overloaded(self, since: float, now: float) -> bool:
-        """True if the claim that has waited since `since` is to be dropped."""
+        """Return True if the claim that has waited since `since` is to be dropped."""
         may_drop = self._may_drop(since, now)
         if self._dropping:
             return self._go_on_dropping(may_drop, now)
@@ -66,11 +67,8 @@ class ControlledDelay:
         return True
 
 
-WAITS_KEPT = 200
-
-
 class ClaimQueue:
-    """Whoever is answered, cancelled or too late is gone from it at once."""
+    """Queue the claims; one that is answered, cancelled or too late leaves at once."""
 
     def __init__(
         self,
@@ -112,12 +110,12 @@ class ClaimQueue:
             raise InvalidInput("a claim has no timeout of its own when target_claim_delay is set")
 
     def discard(self, holder: Any) -> bool:
-        """Forget a claim; False if it was not waiting."""
+        """Forget a claim; return False if it was not waiting."""
         self._timers.cancel(("claim", holder))
         return self._since.pop(holder, None) is not None
 
     def pop(self, now: float) -> tuple[Any, bool] | None:
-        """The claim that waited longest, and whether it is to be dropped for having done so."""
+        """Return the claim that waited longest, and whether it waited too long and is dropped."""
         if not self._since:
             return None
         holder, since = next(iter(self._since.items()))
@@ -132,11 +130,11 @@ class ClaimQueue:
         return holders
 
     def wait_p95_ms(self) -> float | None:
-        """Of the latest claims that had to wait; None if none ever had."""
+        """Return the value over the latest claims that had to wait; None if there were none."""
         waits = sorted(self.waits_ms)
         return waits[math.ceil(len(waits) * 0.95) - 1] if waits else None
 
     def note_idle(self, now: float) -> None:
-        """A connection is free and nobody waits."""
+        """Note that a connection is free and nobody waits."""
         if self.codel:
             self.codel.empty(now)

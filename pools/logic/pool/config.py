@@ -1,4 +1,4 @@
-"""What a connection pool is told to do."""
+"""The settings of a connection pool."""
 
 import math
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class PoolConfig:
             raise InvalidInput(f"max_churn_rate must be positive: {self.max_churn_rate}")
         for name in ("max_waiting", "max_lease", "check_timeout", "check_limit"):
             value = getattr(self, name)
-            if value is not None and not value > 0:  # a timer that is due at once never ends
+            if value is not None and not value > 0:  # a timer that is due at once would never end
                 raise InvalidInput(f"{name} must be positive: {value}")
         if not self.decoherence_interval >= 60:
             raise InvalidInput("decoherence_interval must be 60 seconds or more")

@@ -1,4 +1,4 @@
-"""A set of connections for protocols that share them: one per backend, announced, not leased."""
+"""A set of connections for protocols that share them: announced, one per backend, not leased."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from pools.logic.pool.slot import BUSY, Slot
 
 
 class SetMachine(PoolMachine):
-    """`spares` of the configuration is the number of connections wanted.
+    """Keep as many connections as `spares` says.
 
     Every connection is held by its key from the moment it works until its user lets it go.
     """
@@ -30,7 +30,7 @@ class SetMachine(PoolMachine):
         self.shape.want_rebalance()
 
     def become_idle(self, slot: Slot, now: float) -> None:
-        """A connection works: announce it, and see whether an older one can go now."""
+        """Announce a working connection, and let an older one go if that is possible now."""
         self._serials[slot.key] += 1
         slot.state = BUSY
         slot.leased_at = now
@@ -42,7 +42,7 @@ class SetMachine(PoolMachine):
         self.actions.append(Withdraw(slot.holder, slot))
 
     def is_last(self, slot: Slot) -> bool:
-        """Without it there would be no working connection at all."""
+        """Return True if there would be no working connection without this one."""
         others = (s for s in self.slots.all() if s is not slot)
         works = slot.state == BUSY and slot.doomed is None
         return works and not any(s.state == BUSY and s.doomed is None for s in others)

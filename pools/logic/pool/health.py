@@ -1,6 +1,6 @@
-"""Health checks: so many failures in a row to fall, so many successes in a row to rise.
+"""Health checks with failures and successes in a row, and the ejection of outliers.
 
-Outlier ejection: a backend whose answers keep failing gets a rest, however well it connects.
+An outlier is a backend whose answers keep failing however well it connects.
 """
 
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ class Health:
         self._rises: dict[str, int] = {}
 
     def failed(self, key: str) -> bool:
-        """True when the backend has failed often enough to be called dead."""
+        """Return True when the backend has failed often enough to be called dead."""
         self._rises.pop(key, None)
         self._falls[key] = self._falls.get(key, 0) + 1
         return self._falls[key] >= self.policy.fall
 
     def passed(self, key: str) -> bool:
-        """True when the backend has passed often enough to be trusted."""
+        """Return True when the backend has passed often enough to be trusted."""
         self._falls.pop(key, None)
         self._rises[key] = self._rises.get(key, 0) + 1
         return self._rises[key] >= self.policy.rise
@@ -44,7 +44,7 @@ class OutlierPolicy:
 
 
 class Outliers:
-    """Counts consecutive failures per key; `failed` says when one is to be ejected."""
+    """Count consecutive failures per key; `failed` says when one is to be ejected."""
 
     def __init__(self, policy: OutlierPolicy) -> None:
         self.policy = policy
@@ -56,10 +56,10 @@ class Outliers:
         self.strikes.pop(key, None)
 
     def failed(self, key: str, now: float, known: int, usable: int) -> bool:
-        """One more failure; True if the key is ejected now.
+        """Count one more failure; return True if the key is ejected now.
 
-        At most a share of the `known` backends rests at once (but one may always), and never
-        the last one of the `usable`.
+        At most a share of the `known` backends rests at once (but one may always), and never the
+        last one of the `usable`.
         """
         strikes = self.strikes[key] = self.strikes.get(key, 0) + 1
         if strikes < self.policy.failures or key in self.ejected or usable <= 1:

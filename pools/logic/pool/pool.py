@@ -26,7 +26,7 @@ from pools.logic.timers import Timers
 
 
 class PoolMachine:
-    """Not thread-safe; whoever drives it holds a lock and does what `take` returns."""
+    """Not thread-safe; the driver holds a lock and does what `take` returns."""
 
     is_singleton = False
 
@@ -65,7 +65,7 @@ class PoolMachine:
         timeout_ms: float | None = None,
         error_on_empty: bool = False,
     ) -> Slot | None:
-        """An idle slot at once, or None while `holder` waits for its Grant or Refuse."""
+        """Return an idle slot, or None while `holder` waits for its Grant or Refuse."""
         if self.queue.codel is not None:
             self.queue.check_timeout(timeout_ms)
         if self.idle and self._is_open:
@@ -79,7 +79,7 @@ class PoolMachine:
         return None
 
     def claim_idle(self, holder: Any, now: float) -> Slot:
-        """An idle slot or an error, never a wait."""
+        """Return an idle slot or raise an error, but never wait."""
         if not (self.idle and self._is_open):
             self._check_open(error_on_empty=True)
             raise NoBackendsError("no idle connection at this moment", pool=self)
@@ -87,7 +87,7 @@ class PoolMachine:
         return self._lease(self._pick(), holder, now)
 
     def cancel(self, holder: Any) -> bool:
-        """Leave the queue at once; False if the claim was not waiting."""
+        """Leave the queue at once; return False if the claim was not waiting."""
         return self.queue.discard(holder)
 
     def release(self, slot: Slot, now: float, ok: bool | None = True) -> None:
@@ -107,12 +107,12 @@ class PoolMachine:
     def discard(self, slot: Slot, now: float, ok: bool | None = None) -> None:
         """Give a connection back that is not to be used again; a new one takes its place."""
         slot.doomed = slot.doomed or "closed"
-        if ok is None:  # it connected, and nothing else is said of it
+        if ok is None:  # it connected, and nothing else is known of it
             slot.proven, slot.attempt = True, 0
         self.release(slot, now, ok)
 
     def become_idle(self, slot: Slot, now: float) -> None:
-        """Hand the slot to whoever waits longest, or let it rest."""
+        """Hand the slot to the claim that waits longest, or let it rest."""
         slot.state = IDLE
         slot.idle_since = now
         while (waiting := self.queue.pop(now)) is not None:
@@ -187,7 +187,7 @@ class PoolMachine:
             self.shape.want_rebalance()
 
     def resolver_failed(self, error: BaseException) -> None:
-        """Only a pool that has not begun to run fails with its resolver."""
+        """Fail with the resolver, but only before the pool has begun to run."""
         self.last_error = error
         if self.state == "starting":
             self._fail()
@@ -195,7 +195,7 @@ class PoolMachine:
     def backend_died(
         self, backend: Backend, kind: str, error: BaseException | None, now: float
     ) -> None:
-        """A backend that is still known failed for good; one that was removed did not."""
+        """Note the death of a backend that is still known; one that was removed does not count."""
         self.last_error = error
         if backend.key not in self.roster.backends:
             return
@@ -220,7 +220,7 @@ class PoolMachine:
             self.shape.want_rebalance()
 
     def _choose_balancer(self) -> None:
-        """SRV weights that differ are honoured unless another strategy was asked for."""
+        """Honour SRV weights that differ, unless another strategy was asked for."""
         strategy = self.config.balance
         if strategy is None and is_weighted(self.roster.backends.values()):
             strategy = "weighted"
@@ -272,7 +272,7 @@ class PoolMachine:
                 self.slots.fire(event, slot_id, now)
 
     def revoke(self, slot: Slot, reason: str, now: float) -> None:
-        """Take a connection away from whoever holds it."""
+        """Take a connection away from its holder."""
         if slot.state == BUSY:
             self.actions.append(Revoke(slot.holder, reason))
             slot.holder = None
@@ -280,22 +280,22 @@ class PoolMachine:
             self.slots.retire(slot, now)
 
     def demand(self) -> int:
-        """A failed pool has one connection to try at least, or it would never run again."""
+        """Want at least one connection in a failed pool, or it would never run again."""
         living = len(self.roster.backends) - len(self.roster.dead)
         demand = self.shape.sizing.demand(self.slots.all(), len(self.queue), living)
         return max(demand, int(self.state == "failed"))
 
     def became_doomed(self, slot: Slot) -> None:
-        """A connection in use is not to be used again; its holder will find out by itself."""
+        """Mark a connection in use as not to be used again; its holder will notice by itself."""
 
     def is_last(self, slot: Slot) -> bool:
-        """True for a connection that must not be given up; leases need no such care."""
+        """Return True for a connection that must not be given up; leases need no such care."""
         return False
 
     # -- the end -----------------------------------------------------------------------------
 
     def stop(self, now: float, drain_ms: float | None = None) -> None:
-        """Refuse who waits, close what is idle, and wait for the leases, at most `drain_ms`."""
+        """Refuse waiting claims, close what is idle, and wait for leases, at most `drain_ms`."""
         if self.state in ("stopping", "stopped"):
             return
         self._enter("stopping")

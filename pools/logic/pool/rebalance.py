@@ -1,4 +1,4 @@
-"""Which connections to open and which to give up, so that every backend gets its share."""
+"""Plan which connections to open and which to give up, so that every backend gets its share."""
 
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ def plan_rebalance(
     maximum: int,
     singleton: bool = False,
 ) -> Plan[S]:
-    """`backends` in order of preference with their slots, the oldest first."""
+    """Plan for `backends` in order of preference with their slots, the oldest first."""
     if target < 0 or maximum < target:
         raise ValueError(f"need 0 <= target <= maximum, not {target} and {maximum}")
     wanted = _Shares([key for key, _ in backends], dead, maximum, singleton).share(target)
@@ -34,7 +34,7 @@ def plan_rebalance(
 
 
 class _Shares:
-    """How many connections each backend should have."""
+    """Compute how many connections each backend should have."""
 
     def __init__(
         self, keys: list[str], dead: Collection[str], maximum: int, singleton: bool
@@ -74,7 +74,7 @@ class _Shares:
             i += 1
 
     def _place(self, key: str, count: int) -> bool:
-        """Give one replacement to `key` or past it; False when there is no room left."""
+        """Give one replacement to `key` or past it; return False when there is no room left."""
         self.considered.add(key)
         if key not in self.dead and not (self.singleton and self.wanted[key]):
             self.wanted[key] += 1

@@ -30,7 +30,7 @@ class Roster:
         self._chance = chance
 
     def add(self, backend: Backend) -> None:
-        """A known key keeps its place; its weight or priority may have changed."""
+        """Add a backend; a known key keeps its place, even with another weight or priority."""
         if backend.key not in self.backends:
             index = insertion_index(self.preference, self.backends, backend, self._chance)
             self.preference.insert(index, backend.key)
@@ -47,16 +47,16 @@ class Roster:
         return True
 
     def reshuffle(self) -> None:
-        """Move the last one to a random place, so that many pools do not prefer the same."""
+        """Move the last one to a random place, so that many pools do not prefer the same one."""
         if self.preference:
             backend = self.backends[self.preference.pop()]
             index = insertion_index(self.preference, self.backends, backend, self._chance)
             self.preference.insert(index, backend.key)
 
     def in_use(self, watched: int) -> list[str]:
-        """The keys that deserve connections, in order of preference.
+        """Return the keys that deserve connections, in order of preference.
 
-        While others live only so many dead ones are `watched`: they must not take every place.
+        While others live, only `watched` dead ones are included: they must not take every place.
         """
         down = self.dead.keys() | self.outliers.ejected.keys()
         tiers = reachable_tiers(self.backends, down)
@@ -67,7 +67,7 @@ class Roster:
         return [key for key in keys if key not in left_out]
 
     def _resting(self, down: Collection[str]) -> Collection[str]:
-        """Who is ejected; when all others are dead a bad backend is better than none."""
+        """Return the ejected ones; when all others are dead a bad backend is better than none."""
         if len(down) >= len(self.backends):
             return ()
         return self.outliers.ejected.keys() - self.dead.keys()
@@ -76,7 +76,7 @@ class Roster:
         return bool(self.backends) and len(self.dead) >= len(self.backends)
 
     def result_failed(self, key: str, now: float) -> bool:
-        """Count a bad result; True if the backend is sent to rest for it."""
+        """Count a bad result; return True if the backend is sent to rest for it."""
         if not self._ejects or key not in self.backends:
             return False
         down = self.dead.keys() | self.outliers.ejected.keys()

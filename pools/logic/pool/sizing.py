@@ -1,20 +1,25 @@
-"""How many connections a pool should have: what is needed now, and a little of what was needed.
+"""Decide how many connections a pool has, to which backends, and when to look again.
 
-A limit on how fast the connections to one backend may come and go.
-
-The shape of a pool: how many connections, to which backends, and when to look again.
+It keeps what is needed now and a little of what was needed, and limits how fast the connections to
+one backend come and go.
 """
 
 import math
+from collections import deque
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from pools.logic.pool.lowpass import SAMPLE_MS, LowPass
 from pools.logic.pool.rebalance import plan_rebalance
 from pools.logic.pool.slot import BUSY, CLOSING, CONNECTING, RANK, Slot
 
 if TYPE_CHECKING:
     from pools.logic.pool.pool import PoolMachine
+
+TAPS = 128
+TIME_CONSTANT = -0.2
+SAMPLE_MS = 200.0
+ROUNDING = 0.05  # the rest of old samples must not keep a whole connection
+REBALANCE_MS = 10_000.0
 
 
 class Churn:
@@ -23,7 +28,7 @@ class Churn:
         self._last: dict[str, float] = {}
 
     def allows(self, key: str, now: float) -> bool:
-        """True once per gap and backend; the caller then makes its change."""
+        """Return True once per gap and backend; the caller then makes its change."""
         if now < self.next_at(key):
             return False
         self._last[key] = now
@@ -33,12 +38,34 @@ class Churn:
         return self._last.get(key, -math.inf) + self._gap_ms
 
 
-ROUNDING = 0.05  # what is left of old samples does not hold on to a whole connection
+def make_taps(count: int = TAPS, constant: float = TIME_CONSTANT) -> tuple[float, ...]:
+    raw = [math.exp(constant * i) for i in range(count)]
+    total = sum(raw)
+    return tuple(value / total for value in raw)
+
+
+class LowPass:
+    """Weigh the latest samples of the demand, the older the less."""
+
+    _taps = make_taps()
+
+    def __init__(self, level: float) -> None:
+        self._samples: deque[float] = deque([level] * TAPS, maxlen=TAPS)
+
+    def put(self, sample: float) -> None:
+        self._samples.appendleft(sample)
+
+    def value(self) -> float:
+        return sum(map(float.__mul__, self._taps, map(float, self._samples)))
+
+    def is_level(self, sample: float) -> bool:
+        """Return True if the memory holds nothing but this sample: more of it is useless."""
+        return self._samples.count(sample) == TAPS
 
 
 class Sizing:
     def __init__(self, spares: int, maximum: int, level: int) -> None:
-        """`level` is the demand at rest, from which memories of more fade."""
+        """`level` is the demand at rest, towards which the memory of more demand fades."""
         self.spares = spares
         self.maximum = maximum
         self.is_clamped = False
@@ -46,11 +73,11 @@ class Sizing:
         self._filter = LowPass(level)
 
     def demand(self, slots: Collection[Slot], waiting: int, living: int) -> int:
-        """Every claim, every spare, and a replacement for each slot that is trying again.
+        """Count every claim, every spare, and a replacement for each slot that is trying again.
 
         Replacements are for other backends than the one in trouble, so a pool with one `living`
-        backend gets none. The limit must not depend on how many are in trouble: opening and
-        giving up replacements would never end.
+        backend gets none. The limit must not depend on how many are in trouble: opening and giving
+        up replacements would never end.
         """
         busy = sum(slot.state == BUSY for slot in slots)
         trying = sum(slot.is_retrying and not slot.is_monitor for slot in slots)
@@ -65,13 +92,10 @@ class Sizing:
         return min(max(demand, floor), self.maximum)
 
     def sample(self, demand: int) -> bool:
-        """Remember the most that was wanted since; False when more of it would change nothing."""
+        """Remember the highest demand since; return False if more would change nothing."""
         self._filter.put(max(demand, self._peak))
         self._peak = 0
         return not self._filter.is_level(demand)
-
-
-REBALANCE_MS = 10_000.0
 
 
 class Shape:
@@ -89,7 +113,7 @@ class Shape:
         self._pool.wants_tick = True
 
     def want_more(self, now: float) -> None:
-        """A claim took a connection: remember the demand, and grow if there is room."""
+        """Remember the demand after a claim took a connection, and grow if there is room."""
         if not self.is_sampling:
             self.is_sampling = True
             self._pool.timers.set("sample", now + SAMPLE_MS)
@@ -98,14 +122,14 @@ class Shape:
             self.want_rebalance()
 
     def want_for_waiting(self, has_limit: bool) -> None:
-        """A claim waits: grow if there is room, and mind its time limit."""
+        """Grow for a waiting claim if there is room, and set a timer for its limit."""
         if self._has_room():
             self.want_rebalance()
         elif has_limit or self._pool.queue.codel is not None:
             self._pool.wants_tick = True
 
     def _has_room(self) -> bool:
-        """A set opens a new connection before it lets its last one go."""
+        """Return whether it may grow; a set opens a new connection before closing its last."""
         return len(self._pool.slots) < self._pool.config.maximum + self._pool.is_singleton
 
     # -- rebalance ---------------------------------------------------------------------------
@@ -133,18 +157,18 @@ class Shape:
                 self._pool.slots.open(roster.backends[key], now)
 
     def _replaceable(self, key: str) -> list[Slot]:
-        """The slots that count for this backend, those that are missed least first."""
+        """Return the slots that count for this backend, the least needed first."""
         slots = [s for s in self._pool.slots.of(key) if _counts(s)]
         return sorted(slots, key=lambda slot: RANK[slot.state])
 
     def _leave_others(self, keys: set[str], now: float) -> None:
-        """Backends of a worse priority, and those that rest, need no connections."""
+        """Give up backends of a worse priority, and those that rest: they need no connections."""
         for slot in list(self._pool.slots.all()):
             if slot.key not in keys and _counts(slot):
                 self._pool.slots.give_up(slot, now)
 
     def _adopt(self, key: str) -> bool:
-        """A connection that was to go when it is free may as well stay."""
+        """Keep a connection that was to be closed when it becomes free."""
         for slot in self._pool.slots.of(key):
             is_ours = slot.state == CONNECTING or (
                 slot.state == BUSY and not self._pool.is_singleton

@@ -1,4 +1,4 @@
-"""One place for a connection: what stands there and what shall become of it."""
+"""One place for a connection: what is in it and what shall become of it."""
 
 import math
 from typing import Any
@@ -14,7 +14,7 @@ BUSY = "busy"
 CHECKING = "checking"
 CLOSING = "closing"
 
-# In this order slots are given up when there are too many.
+# Slots are given up in this order when there are too many.
 RANK = {RETRYING: 0, CONNECTING: 1, PROVING: 1, CHECKING: 2, IDLE: 2, BUSY: 3, CLOSING: 4}
 
 
@@ -62,7 +62,7 @@ class Slot:
 
     @property
     def is_retrying(self) -> bool:
-        """Trying again after a failure, so nobody should count on it."""
+        """Return True for a slot that tries again after a failure, so nobody should count on it."""
         return self.state == RETRYING or (self.state == CONNECTING and self.attempt > 1)
 
     @property

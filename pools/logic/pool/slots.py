@@ -84,7 +84,7 @@ class Slots:
         return slot
 
     def _ready(self, slot: Slot, now: float) -> None:
-        """The connection may serve; whether it lasts is not proven yet."""
+        """Let the connection serve; whether it lasts is not proven yet."""
         slot.is_monitor = False
         slot.recovery = self._pool.config.recovery.operation("connect")
         if slot.proven:
@@ -95,7 +95,7 @@ class Slots:
         self._pool.become_idle(slot, now)
 
     def prove(self, slot: Slot) -> None:
-        """It served or lasted, so the failures before it are forgotten."""
+        """Forget earlier failures, because the connection served or lasted."""
         slot.proven = True
         slot.attempt = 0
         self._pool.timers.cancel(("proof", slot.id))
@@ -121,7 +121,7 @@ class Slots:
             self._pool.backend_died(slot.backend, kind, error, now)
 
     def lost(self, slot_id: int, connection: Any, error: BaseException | None, now: float) -> None:
-        """The peer closed the connection, or it broke."""
+        """Handle a connection that the peer closed or that broke."""
         slot = self._slots.get(slot_id)
         if slot is None or slot.connection is not connection or slot.state == CLOSING:
             return
@@ -139,7 +139,7 @@ class Slots:
             self.retire(slot, now)
 
     def retire(self, slot: Slot, now: float) -> None:
-        """Close a connection; then reconnect at once, try again later, or go, as it is doomed."""
+        """Close a connection; then reconnect at once, try again later, or go, as `doomed` says."""
         if slot.doomed == "unwanted" or self._pool.state == "stopping":
             slot.next_step = "go"
         elif slot.doomed == "closed" and slot.proven:
@@ -169,7 +169,7 @@ class Slots:
     # -- going -------------------------------------------------------------------------------
 
     def give_up(self, slot: Slot, now: float) -> None:
-        """This slot is one too many; it goes when its lease or its attempt has ended."""
+        """Give up a slot that is one too many, when its lease or its attempt has ended."""
         slot.next_step = "go"
         if slot.state == CONNECTING:  # its place is taken until the attempt has ended
             slot.doomed = "unwanted"
@@ -203,7 +203,7 @@ class Slots:
     # -- checks ------------------------------------------------------------------------------
 
     def check_idle(self, now: float) -> None:
-        """Check every connection that rested long enough."""
+        """Check every connection that has rested long enough."""
         rest_ms = self._pool.config.check_timeout or 0.0
         for slot in [slot for slot in self._pool.idle if now - slot.idle_since >= rest_ms]:
             self._pool.idle.remove(slot)
@@ -218,7 +218,7 @@ class Slots:
     def checked(
         self, slot_id: int, connection: Any, error: BaseException | None, now: float
     ) -> None:
-        """A check is over; `error` says what it found."""
+        """Handle the end of a check; `error` says what it found."""
         slot = self._slots.get(slot_id)
         if slot is None or slot.connection is not connection:
             return

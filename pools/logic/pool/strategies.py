@@ -1,4 +1,4 @@
-"""Which of the idle connections a claim gets."""
+"""Choose which of the idle connections a claim gets."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
@@ -10,7 +10,7 @@ STRATEGIES = ("fifo", "least_busy", "p2c", "weighted")
 
 
 class Balancer:
-    """`fifo` takes the connection that rested longest, which goes evenly round."""
+    """`fifo` takes the connection that rested longest, so that all are used evenly."""
 
     def __init__(self, strategy: str, chance: Callable[[], float]) -> None:
         self.strategy = strategy
@@ -36,5 +36,5 @@ class Balancer:
         return min(candidates, key=lambda slot: busy[slot.key])
 
     def start_again(self) -> None:
-        """A newcomer starts level with the others instead of catching up."""
+        """Let a newcomer start level with the others instead of catching up."""
         self.served.clear()

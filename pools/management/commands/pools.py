@@ -1,4 +1,4 @@
-"""Watch names in DNS, and see and decide what becomes of their backends."""
+"""Watch names in DNS, show their backends and decide what becomes of them."""
 
 import argparse
 import json
@@ -138,7 +138,7 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _checked(operation: Any, name: str, **settings: Any) -> Pool:
-    """Settings that cannot work are a wrong command line."""
+    """Turn settings that cannot work into a usage error."""
     try:
         pool: Pool = operation(name, **settings)
     except ValidationError as error:

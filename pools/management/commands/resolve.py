@@ -1,4 +1,4 @@
-"""What a name or address resolves to, as the library's own resolver sees it."""
+"""Show what a name or address resolves to, as the library's own resolver sees it."""
 
 import sys
 
@@ -8,7 +8,7 @@ from pools.net.dns import cbresolve
 
 
 class Command(BaseCommand):
-    """The options, the output and the codes are the library's; Django's are not mixed in."""
+    """Pass options, output and exit codes of the library through, without Django's."""
 
     help = "Locate a service in DNS: 0 when backends were found, 1 when not, 2 for wrong usage."
 

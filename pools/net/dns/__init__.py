@@ -1,1 +1,1 @@
-"""The resolvers: sockets around the decisions of pools.logic.dns."""
+"""The resolvers, and the sockets around the decisions of pools.logic.dns."""

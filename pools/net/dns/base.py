@@ -1,4 +1,4 @@
-"""The interface of every resolver, and the resolver of addresses that are written down."""
+"""The interface of every resolver, and the resolver of fixed addresses."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from pools.net.runtime.threads import default_driver
 
 
 class Resolver(Emitter):
-    """Tracks the backends of a name. Events: added(key, backend), removed(key), updated(error)."""
+    """Track the backends of a name. Events: added(key, backend), removed(key), updated(error)."""
 
     def start(self) -> None:
         raise NotImplementedError
@@ -45,8 +45,8 @@ class StaticIpResolver(Resolver):
         super().__init__()
         self._driver = driver or default_driver()
         self._state = "stopped"
-        found = [_backend(i, item, default_port) for i, item in enumerate(backends)]
-        self._backends = {backend.key: backend for backend in found}
+        parsed = [_backend(i, item, default_port) for i, item in enumerate(backends)]
+        self._backends = {backend.key: backend for backend in parsed}
 
     @property
     def state(self) -> str:

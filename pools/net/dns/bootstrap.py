@@ -1,4 +1,4 @@
-"""Nameservers that are themselves found in DNS."""
+"""Find nameservers that are themselves named in DNS."""
 
 import threading
 from collections.abc import Callable
@@ -22,7 +22,7 @@ _lock = threading.RLock()
 
 
 def shared_bootstrap(name: str, first_user: "DNSResolver") -> "Bootstrap":
-    """One per driver, name and permit, for as long as somebody uses it."""
+    """Return the one per driver, name and permit, which lives as long as somebody uses it."""
     key = (id(first_user.driver), name, first_user.permits)
     with _lock:
         if key not in _shared:
@@ -31,7 +31,7 @@ def shared_bootstrap(name: str, first_user: "DNSResolver") -> "Bootstrap":
 
 
 class Bootstrap:
-    """Asks the system's nameservers first, and from then on those that it found."""
+    """Ask the system's nameservers first, and from then on those that it found."""
 
     def __init__(self, key: Key, first_user: "DNSResolver") -> None:
         self._key = key
@@ -67,9 +67,9 @@ class Bootstrap:
                 user.nameservers_missing(str(error or f"nobody behind {self._key[1]} may be asked"))
 
     def _servers(self) -> list[str]:
-        found = [server_text(backend) for backend in self._resolver.list().values()]
+        servers = [server_text(backend) for backend in self._resolver.list().values()]
         permits = self._key[2]
-        return [server for server in found if permits is None or permits(server)]
+        return [server for server in servers if permits is None or permits(server)]
 
 
 def server_text(backend: Backend) -> str:

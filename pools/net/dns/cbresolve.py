@@ -40,7 +40,7 @@ DEFAULT_TIMEOUT_MS = 5000
 
 
 class UsageError(Exception):
-    """What was typed can not be meant."""
+    """The arguments make no sense."""
 
 
 @dataclass
@@ -63,7 +63,7 @@ def main(
     environ: Mapping[str, str] = os.environ,
     resolver_options: Mapping[str, Any] | None = None,
 ) -> int:
-    """0 when backends were found, 1 when not, 2 when the arguments make no sense."""
+    """Return 0 when backends were found, 1 when not, 2 when the arguments make no sense."""
     if environ.get("LOG_LEVEL"):
         logging.basicConfig(stream=stderr, level=environ["LOG_LEVEL"].upper())
     try:
@@ -82,9 +82,9 @@ def main(
 
 
 def parse(argv: Sequence[str]) -> Options:
-    found, inputs = gnu_getopt(list(argv), "fp:r:s:t:k:Sh", LONG)
+    flags, inputs = gnu_getopt(list(argv), "fp:r:s:t:k:Sh", LONG)
     options = Options(inputs)
-    for name, value in found:
+    for name, value in flags:
         _set(options, name, value)
     if not inputs:
         raise UsageError("a host name or address is missing")
@@ -120,10 +120,10 @@ def _port(text: str) -> int:
 
 
 def _timeout_ms(text: str) -> int:
-    found = TIMEOUT.match(text)
-    if found is None:
+    match = TIMEOUT.match(text)
+    if match is None:
         raise UsageError(f"bad timeout: {text}")
-    return int(found[1]) * UNITS[found[2]]
+    return int(match[1]) * UNITS[match[2]]
 
 
 def make_resolver(options: Options, more: Mapping[str, Any]) -> Resolver:
@@ -142,7 +142,7 @@ def make_resolver(options: Options, more: Mapping[str, Any]) -> Resolver:
 
 
 def _recovery(timeout_ms: int) -> dict[str, dict[str, float]]:
-    """One attempt at each step: whoever waits for this output wants to know soon."""
+    """Allow one attempt at each step, so that the output comes soon."""
     return {"default": {"retries": 0, "timeout": timeout_ms, "delay": 1000, "max_delay": 1000}}
 
 
@@ -192,7 +192,7 @@ def _once(resolver: Resolver, stdout: TextIO, stderr: TextIO) -> int:
 
 
 def _follow(resolver: Resolver, stdout: TextIO, stderr: TextIO, stop: threading.Event) -> int:
-    """Until somebody says stop; a failure is told once, when it begins."""
+    """Print changes until `stop` is set; report a failure once, when it begins."""
     known: dict[str, Backend] = {}
     told: list[str | None] = [None]
 

@@ -1,7 +1,4 @@
-"""Whom to ask: the given nameservers, those of the system, or those behind a name.
-
-The nameservers of /etc/resolv.conf.
-"""
+"""Choose whom to ask: the given nameservers, those of /etc/resolv.conf, or those behind a name."""
 
 import socket
 import time
@@ -12,24 +9,23 @@ from pools.logic.backends import is_address
 from pools.logic.dns.names import parse_host_port
 from pools.logic.errors import InvalidInput
 
-
-def nameservers_of(text: str) -> list[str]:
-    """Addresses after the word `nameserver`; comments, options and search lists do not matter."""
-    found = []
-    for line in text.splitlines():
-        words = line.replace(";", "#").partition("#")[0].split()
-        if len(words) >= 2 and words[0] == "nameserver" and is_address(words[1]):
-            found.append(words[1])
-    return list(dict.fromkeys(found))
-
-
 RESOLV_CONF = Path("/etc/resolv.conf")
 IPV6_BELIEVED_SECONDS = 60.0
 DOCUMENTATION_ADDRESS = "2001:db8::1"
 
 
+def nameservers_of(text: str) -> list[str]:
+    """Return the addresses after the word `nameserver`; ignore everything else."""
+    servers = []
+    for line in text.splitlines():
+        words = line.replace(";", "#").partition("#")[0].split()
+        if len(words) >= 2 and words[0] == "nameserver" and is_address(words[1]):
+            servers.append(words[1])
+    return list(dict.fromkeys(servers))
+
+
 def system_nameservers(path: Path = RESOLV_CONF) -> list[str]:
-    """Empty if the file can not be read or names none: nobody else is asked instead."""
+    """Return nothing if the file cannot be read or names none: nobody else is asked instead."""
     try:
         return nameservers_of(path.read_text(errors="replace"))
     except OSError:
@@ -37,7 +33,7 @@ def system_nameservers(path: Path = RESOLV_CONF) -> list[str]:
 
 
 def split_resolvers(resolvers: Sequence[str]) -> tuple[list[str], str | None]:
-    """Addresses to ask, or the one name behind which they are found."""
+    """Return addresses to ask, or the one name behind which they are found."""
     if isinstance(resolvers, str):
         raise TypeError("resolvers must be a list of strings")
     parsed = [(text, parse_host_port(text)) for text in resolvers]
@@ -48,7 +44,7 @@ def split_resolvers(resolvers: Sequence[str]) -> tuple[list[str], str | None]:
 
 
 class IPv6:
-    """Whether this host can send to IPv6 addresses at all; looked up at most once a minute."""
+    """Check whether this host can send to IPv6 addresses, at most once a minute."""
 
     def __init__(self) -> None:
         self._until = 0.0
@@ -63,7 +59,7 @@ class IPv6:
 
 
 def _has_route() -> bool:
-    """Connecting a datagram socket sends nothing; it fails when there is no route."""
+    """Connect a datagram socket, which sends nothing and fails when there is no route."""
     try:
         with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as probe:
             probe.connect((DOCUMENTATION_ADDRESS, 53))

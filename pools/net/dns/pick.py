@@ -1,4 +1,4 @@
-"""The right resolver for what a person typed."""
+"""Choose the right resolver for what a person typed."""
 
 import logging
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ STATIC_OPTIONS = ("default_port", "driver")
 def resolver_for_ip_or_domain(
     input: str, resolver_config: Mapping[str, Any] | None = None
 ) -> Resolver:
-    """HOST[:PORT] gives a static resolver or one for DNS; a port typed wins over the default."""
+    """Return a static resolver or one for DNS; a port in the text overrides the default."""
     if resolver_config is not None and not isinstance(resolver_config, Mapping):
         raise TypeError("resolver_config must be a mapping")
     config = dict(resolver_config or {})

@@ -24,7 +24,7 @@ from pools.net.runtime.threads import default_driver
 
 
 class DNSResolver(Resolver):
-    """SRV records if there are any, else AAAA and A. Times in milliseconds."""
+    """Use SRV records if there are any, else AAAA and A. Times are in milliseconds."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class DNSResolver(Resolver):
             raise TypeError("domain must be a string")
         self._servers, self._behind = split_resolvers(resolvers)
         self._system = system
-        self.permits = permits  # of the nameservers behind a name, those that may be asked
+        self.permits = permits  # which nameservers behind a name may be asked
         self._has_ipv6 = has_ipv6
         self._driver = driver or default_driver()
         self._transport = transport or shared(DNSTransport, self._driver)
@@ -90,7 +90,7 @@ class DNSResolver(Resolver):
                 self.nameservers_missing("there is none in /etc/resolv.conf")
 
     def stop(self) -> None:
-        """No event comes after this but those of the state."""
+        """Stop; no event follows but those of the state."""
         with self._lock:
             self._feed(lambda now: self._machine.stop())
             bootstrap, self._bootstrap = self._bootstrap, None
@@ -124,15 +124,15 @@ class DNSResolver(Resolver):
 
     @property
     def trace(self) -> Sequence[Step]:
-        """The latest questions: server, time taken, result, TTL, attempt."""
+        """Return the latest questions: server, time taken, result, TTL, attempt."""
         with self._lock:
             return tuple(self._machine.trace)
 
     @property
     def stale_since(self) -> float | None:
-        """A moment of the driver's clock."""
+        """Return a moment of the driver's clock."""
         with self._lock:
-            return self._machine.known.stale_since()
+            return self._machine.records.stale_since()
 
     @property
     def counters(self) -> dict[str, int]:
@@ -141,7 +141,7 @@ class DNSResolver(Resolver):
 
     @property
     def pass_began_at(self) -> float:
-        """When the latest look-up began, by the driver's clock."""
+        """Return when the latest look-up began, by the driver's clock."""
         return self._machine.pass_began_at
 
     @property
@@ -149,10 +149,10 @@ class DNSResolver(Resolver):
         return self._machine.phase
 
     def next_at(self) -> dict[str, float]:
-        """When each kind of record is asked for again, by the driver's clock."""
+        """Return when each kind of record is asked for again, by the driver's clock."""
         with self._lock:
-            known = self._machine.known
-            times = {"srv": known.srv_at, "v6": known.next_at("AAAA"), "v4": known.next_at("A")}
+            cache = self._machine.records
+            times = {"srv": cache.srv_at, "v6": cache.next_at("AAAA"), "v4": cache.next_at("A")}
             return {**times, "wake": self._machine.wake_at}
 
     @property
@@ -162,7 +162,7 @@ class DNSResolver(Resolver):
     # -- for the bootstrap -------------------------------------------------------------------
 
     def sibling(self, domain: str, service: str, port: int, fan_out: int) -> "DNSResolver":
-        """Another name, asked for in the same surroundings, beginning with the system's servers."""
+        """Make a resolver for another name, which begins with the system's nameservers."""
         return DNSResolver(
             domain,
             self.config.recovery,

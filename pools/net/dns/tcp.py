@@ -26,7 +26,7 @@ class TCPExchange:
             self._socket = socket.socket(self._family, socket.SOCK_STREAM)
             self._socket.setblocking(False)
             self._socket.connect(tuple(self._address))
-        except BlockingIOError:  # the connection is under way
+        except BlockingIOError:  # still connecting
             pass
         except OSError as error:
             self._driver.call_soon(partial(self._to.broke, error))

@@ -1,4 +1,4 @@
-"""Questions on the wire: UDP first, TCP when the answer is too long, many at once."""
+"""Send questions: UDP first, TCP when the answer is too long, many at once."""
 
 import random
 import socket
@@ -62,7 +62,7 @@ class DNSTransport:
 
 
 class Exchange:
-    """One question to one nameserver; `answered` is called once, unless it is cancelled."""
+    """Ask one nameserver one question; `answered` is called once, unless it is cancelled."""
 
     def __init__(
         self, transport: DNSTransport, server: str, name: str, rdtype: str, answered: Answered
@@ -100,12 +100,12 @@ class Exchange:
         self._wire.start()
 
     def truncated(self) -> None:
-        """The whole answer did not fit; ask for it over TCP, and do so from now on."""
+        """Ask over TCP from now on, because the whole answer did not fit."""
         self._transport.remember_long_answer(self._asked)
         self._start_tcp()
 
     def received(self, wire: bytes) -> bool:
-        """False for bytes that are no DNS message: whoever sent them, the answer may still come."""
+        """Return False for bytes that are no DNS message: the real answer may still come."""
         reply = parse_reply(wire)
         if reply is None:
             return False
@@ -127,7 +127,7 @@ class Exchange:
 
 
 def socket_address(server: str) -> tuple[int, str, int]:
-    """Family, address and port of «address», «address:port» or «[address]:port»."""
+    """Return family, address and port of "address", "address:port" or "[address]:port"."""
     parsed = parse_host_port(server)
     family = socket.AF_INET6 if ":" in parsed.host else socket.AF_INET
     return family, parsed.host, parsed.port or DNS_PORT

@@ -1,4 +1,4 @@
-"""One datagram there and one back."""
+"""Exchange one datagram for another."""
 
 import socket
 from functools import partial
@@ -17,7 +17,7 @@ class Listener(Protocol):
 
 
 class UDPExchange:
-    """The socket is connected, so that the kernel drops what comes from any other address."""
+    """Connect the socket, so that the kernel drops what comes from any other address."""
 
     def __init__(
         self, driver: Driver, address: tuple[int, str, int], question: Question, to: Listener
@@ -46,7 +46,7 @@ class UDPExchange:
             self._socket = None
 
     def _read(self) -> None:
-        """Take what has come; anything that is not our answer is passed over."""
+        """Read what has come and ignore whatever is not our answer."""
         while self._socket is not None:
             try:
                 wire = self._socket.recv(MAX_DATAGRAM)

@@ -1,4 +1,4 @@
-"""DNS messages: the bytes of a question, and the meaning of an answer."""
+"""Write DNS questions as bytes and read the answers."""
 
 import struct
 
@@ -21,7 +21,7 @@ QR_BIT, TC_BIT = 0x8000, 0x0200
 
 
 class Question:
-    """One question with its id; knows its own bytes and which replies answer it."""
+    """One question with its id; it knows its own bytes and which replies answer it."""
 
     def __init__(self, id: int, name: str, rdtype: str) -> None:
         labels = name.rstrip(".").encode("ascii").split(b".")
@@ -31,7 +31,7 @@ class Question:
         self.wire = struct.pack("!HHHHHH", id, 0x0100, 1, 0, 0, 1) + self._question + EDNS
 
     def is_answered_by(self, wire: bytes) -> bool:
-        """The id and the whole question must match, or it is not our answer."""
+        """Compare the id and the whole question: otherwise it is not our answer."""
         if len(wire) < 12:
             return False
         id, flags, questions = struct.unpack("!HHH", wire[:6])
@@ -48,7 +48,7 @@ def is_truncated(wire: bytes) -> bool:
 
 
 def parse_reply(wire: bytes) -> Reply | None:
-    """The reply in these bytes; None if there is none."""
+    """Return the reply in these bytes; None if there is none."""
     try:
         message = dns.message.from_wire(wire, ignore_trailing=True)
     except (dns.exception.DNSException, ValueError):
@@ -73,7 +73,7 @@ def _records(rrsets: list[dns.rrset.RRset]) -> tuple[Record, ...]:
 
 
 def _value(kind: str, rdata: dns.rdata.Rdata) -> str | int | Srv | None:
-    """The part that matters, read from the text form, which has no odd corners."""
+    """Read the part that matters from the text form, which has no odd corners."""
     text = rdata.to_text() if kind in KINDS else ""
     if kind in ("A", "AAAA"):
         return text

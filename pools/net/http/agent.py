@@ -26,7 +26,7 @@ Key = tuple[str, int, Tls]
 
 
 class HttpAgent:
-    """Times in milliseconds. `ping` is a path to check idle connections with."""
+    """Times are in milliseconds. `ping` is a path to check idle connections with."""
 
     scheme = "http"
     port = 80
@@ -93,7 +93,7 @@ class HttpAgent:
         decode_content: bool = True,
         tls: Tls | None = None,
     ) -> HTTPResponse:
-        """One request; `timeout` limits every wait for the network, not the whole exchange.
+        """Make one request; `timeout` limits every wait for the network, not the whole exchange.
 
         With `preload_content=False` the caller reads the response to its end, or closes it.
         """
@@ -152,7 +152,7 @@ class HttpAgent:
             return self._add_pool(key, resolver)
 
     def _key(self, host: str, port: int | None, tls: Tls) -> Key:
-        """TLS settings tell pools apart only where there is TLS."""
+        """Include the TLS settings in the key only where there is TLS."""
         if self.scheme == "http":
             tls = self._tls
         return host.strip("[]").rstrip(".").lower(), port or self._default_port, tls
@@ -205,14 +205,14 @@ class HttpAgent:
 
 
 class HttpsAgent(HttpAgent):
-    """The certificate is checked against the host of the URL, whatever backend serves it."""
+    """Check the certificate against the host of the URL, whatever backend serves it."""
 
     scheme = "https"
     port = 443
 
 
 def _verdict(error: BaseException) -> bool | None:
-    """Only what the network or the server did counts against a backend."""
+    """Count only what the network or the server did against a backend."""
     is_request = isinstance(error, http.client.InvalidURL)  # it could not even be sent
     return False if isinstance(error, FAULTS) and not is_request else None
 
@@ -225,7 +225,7 @@ def _parsed(url: str) -> Url:
 
 
 def _is_whole_again(body: Any, begin: Any) -> bool:
-    """A file is read from its `begin` once more; an iterator that was used up has none."""
+    """Rewind a file to its `begin` for another try; a used-up iterator cannot be rewound."""
     if begin is None:
         return not hasattr(body, "__next__")
     try:

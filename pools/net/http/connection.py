@@ -1,8 +1,7 @@
-"""urllib3's connections, told which backend to connect to.
+"""Make urllib3 connect to a given backend, and check idle connections with a GET.
 
-The host stays the one of the URL: it is what the Host header, SNI and the certificate are about.
-
-The health check of HTTP connections: a GET that must not answer 5xx.
+The host stays the one of the URL: the Host header, SNI and the certificate are about it. The answer
+to the check must not be 5xx.
 """
 
 import socket
@@ -17,6 +16,8 @@ from pools.logic.backends import Backend
 from pools.logic.errors import CheckFailedError
 from pools.net.http.tls import Tls
 from pools.net.pool.connecting import CheckHandle
+
+MOST_BYTES = 64 * 1024
 
 
 class BackendHTTPConnection(HTTPConnection):
@@ -49,7 +50,7 @@ def connect(connection: HTTPConnection, backend: Backend) -> socket.socket:
 def connection_maker(
     scheme: str, host: str, port: int, tls: Tls, keep_alive_ms: float | None
 ) -> Callable[..., HTTPBackendConnection]:
-    """A constructor for the pool of one host."""
+    """Return a constructor for the pool of one host."""
     options: dict[str, Any] = {"socket_options": socket_options(keep_alive_ms)}
     kind: type[HTTPBackendConnection] = BackendHTTPConnection
     if scheme == "https":
@@ -64,7 +65,7 @@ def connection_maker(
         connection.backend = backend
         try:
             connection.connect()
-        except BaseException:  # whatever it was, the socket must go
+        except BaseException:  # whatever it was, the socket must be closed
             connection.close()
             raise
         return connection
@@ -82,13 +83,10 @@ def socket_options(keep_alive_ms: float | None) -> list[tuple[int, int, int]]:
     return options
 
 
-MOST_BYTES = 64 * 1024
-
-
 def ping_checker(
     path: str, limit_ms: float
 ) -> Callable[[CheckHandle, HTTPBackendConnection], None]:
-    """Redirects are not followed, and an answer that is too long is a failure."""
+    """Return a checker; it follows no redirects and refuses an answer that is too long."""
 
     def check(handle: CheckHandle, connection: HTTPBackendConnection) -> None:
         connection.timeout = limit_ms / 1000.0

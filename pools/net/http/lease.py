@@ -1,4 +1,4 @@
-"""A connection on loan to one HTTP exchange."""
+"""A connection that is lent to one HTTP exchange."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ FAILING = 500
 
 
 class Lease:
-    """Ends exactly once: the connection goes back, or is closed when it can not be reused."""
+    """End exactly once: give the connection back, or close it when it cannot be reused."""
 
     def __init__(self, claim: Claim, connection: HTTPBackendConnection) -> None:
         self._claim: Claim | None = claim
@@ -50,21 +50,21 @@ class Lease:
         response.close = close_and_end  # type: ignore[method-assign]
 
     def _put_conn(self, _: Any) -> None:
-        """Called by urllib3's response when it is read to its end or given up."""
+        """End the lease; urllib3 calls this when a response is read to its end or given up."""
         original = self._response._original_response
         is_over = original is None or original.isclosed()
         if not is_over:
-            self.connection.close()  # what was not read would be taken for the next answer
+            self.connection.close()  # the unread rest would be taken for the next answer
         is_broken = is_over and bool(self._response.length_remaining)
         self.end(self._response.status < FAILING and not is_broken)
 
     def __str__(self) -> str:
-        """urllib3 names it in the errors of a response."""
+        """Return the name that urllib3 shows in the errors of a response."""
         return f"{self.connection.host}:{self.connection.port}"
 
 
 def take_lease(pool: ConnectionPool, timeout_ms: float | None, error_on_empty: bool) -> Lease:
-    """A connection whose peer has not hung up, as far as one can see."""
+    """Take a connection whose peer has not closed it, as far as one can see."""
     while True:
         claim = pool.claim(timeout_ms, error_on_empty)
         connection = claim.wait()
@@ -74,7 +74,7 @@ def take_lease(pool: ConnectionPool, timeout_ms: float | None, error_on_empty: b
 
 
 def is_dropped(connection: HTTPBackendConnection) -> bool:
-    """What can be read before anything was asked is no answer; fresh TLS has its tickets there."""
+    """Return True for bytes that came unasked, except the tickets of a fresh TLS session."""
     if isinstance(connection, BackendHTTPSConnection) and not connection.served:
         return connection.sock is None or has_hung_up(connection.sock)
     return is_connection_dropped(connection)

@@ -13,9 +13,9 @@ from pools.net.http.tls import Tls
 
 
 def agent_adapter(agent: HttpAgent) -> Any:
-    """An adapter for requests.Session.mount(); needs the package `requests`.
+    """Return an adapter for requests.Session.mount(); it needs the package `requests`.
 
-    Closing the session leaves the agent alone, which may serve others.
+    Closing the session leaves the agent open, as it may serve others.
     """
     adapters = importlib.import_module("requests.adapters")
     adapter = adapters.HTTPAdapter()
@@ -55,7 +55,7 @@ def _sender(agent: HttpAgent, build_response: Callable[..., Any]) -> Callable[..
 
 
 def _kind(errors: Any, error: BaseException) -> Any:
-    """The exception that programs expect which use `requests` alone."""
+    """Return the exception that programs expect which use `requests` alone."""
     if isinstance(error, InvalidInput):  # a mistake of the caller, not of the network
         return errors.InvalidURL
     if isinstance(error, ClaimTimeoutError):
@@ -72,7 +72,7 @@ def _is_about_tls(error: BaseException | None) -> bool:
 
 
 def _limits_ms(timeout: Any) -> tuple[float | None, float | None]:
-    """For the connection and for each read; a number means both, as do all forms of urllib3."""
+    """Return the limits for connecting and for each read; a number sets both, as in urllib3."""
     if isinstance(timeout, tuple) and len(timeout) != 2:
         raise ValueError(f"a timeout is a number or a pair (connect, read), not {timeout}")
     pair = timeout if isinstance(timeout, tuple) else (timeout, timeout)
@@ -84,7 +84,7 @@ def _limits_ms(timeout: Any) -> tuple[float | None, float | None]:
 
 
 def _tls(verify: Any, cert: Any) -> Tls | None:
-    """The settings of this request; None when they are the usual ones."""
+    """Return the settings of this request; None when they are the usual ones."""
     if verify is True and cert is None:
         return None
     cert_file, key_file = cert if isinstance(cert, tuple) else (cert, None)

@@ -1,4 +1,4 @@
-"""What makes one TLS client differ from another."""
+"""The settings that make one TLS client differ from another."""
 
 import os
 import ssl

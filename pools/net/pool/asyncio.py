@@ -16,7 +16,7 @@ Call = Callable[[], None]
 
 
 class AsyncioDriver:
-    """Drives on the running loop; give it to a resolver as `driver`."""
+    """Drive on the running loop; give it to a resolver as `driver`."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
         self.belongings: dict[type, Any] = {}
@@ -41,7 +41,7 @@ class AsyncioDriver:
         return self._loop.call_at(at / 1000.0, call)
 
     def run(self, call: Callable[[], Any], done: Done) -> Callable[[], bool]:
-        """The call must not block; a coroutine that it returns becomes a task."""
+        """Make the call, which must not block; a coroutine that it returns becomes a task."""
         task = asyncio.ensure_future(_run(call))
         self._tasks.add(task)
         task.add_done_callback(lambda ended: self._ended(ended, done))
@@ -58,7 +58,7 @@ async def _run(call: Callable[[], Any]) -> tuple[Any, Exception | None]:
     try:
         result = call()
         return (await result if inspect.isawaitable(result) else result), None
-    except Exception as error:  # handed to whoever asked
+    except Exception as error:  # passed to the caller
         return None, error
 
 
@@ -66,7 +66,7 @@ _drivers: dict[asyncio.AbstractEventLoop, AsyncioDriver] = {}
 
 
 def asyncio_driver() -> AsyncioDriver:
-    """The driver of the running loop, one for each."""
+    """Return the driver of the running loop, one for each."""
     loop = asyncio.get_running_loop()
     if loop not in _drivers:
         for over in [each for each in list(_drivers) if each.is_closed()]:
@@ -93,7 +93,7 @@ async def until(watched: Emitter, *states: str, timeout: float | None = None) ->
 
 
 class AsyncClaim(BaseClaim):
-    """`async with pool.claim(timeout=1000) as connection: …`, or await it and release by hand."""
+    """Use it as `async with pool.claim(timeout=1000) as connection: …`, or await and release it."""
 
     __slots__ = ("_future",)
 
@@ -134,7 +134,7 @@ class AsyncClaim(BaseClaim):
 
 
 class AsyncConnectionPool(PoolShell):
-    """To be made inside a running loop; `constructor` and `checker` may be coroutines."""
+    """Make it inside a running loop; `constructor` and `checker` may be coroutines."""
 
     claim_class = AsyncClaim
 

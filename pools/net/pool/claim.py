@@ -1,4 +1,4 @@
-"""A claim: first a place in the queue, then a lease on a connection."""
+"""A claim is first a place in the queue, then a lease on a connection."""
 
 import threading
 from functools import partial
@@ -25,7 +25,7 @@ CALLBACK = object()
 
 
 class BaseClaim:
-    """What claims of both kinds do; everything here happens under the pool's lock or once."""
+    """What claims of both kinds do; all of it happens under the pool's lock or once."""
 
     __slots__ = ("_callback", "_pool", "_slot", "_taker", "connection", "error", "place", "state")
 
@@ -33,7 +33,7 @@ class BaseClaim:
         self._pool = pool
         self._slot: Slot | None = None
         self._callback: ClaimCallback | None = None
-        self._taker: Any = None  # who has the connection in hand
+        self._taker: Any = None  # who holds the connection
         self.state = WAITING
         self.connection: Any = None
         self.error: Exception | None = None
@@ -68,9 +68,9 @@ class BaseClaim:
         self._pool.go_on()
 
     def cancel(self) -> None:
-        """Leave the queue, or release what was granted already; no callback comes afterwards.
+        """Leave the queue, or release what was granted already; no callback follows.
 
-        A connection that somebody else has in hand by now is closed, not lent again.
+        A connection that somebody else holds by now is closed, not lent again.
         """
         if self._callback is not None:
             self._callback.withdraw()
@@ -87,7 +87,7 @@ class BaseClaim:
         self._pool.go_on()
 
     def _give_up(self, slot: "Slot") -> None:
-        """Under the lock; `_taker` is set before the state is looked at, so it is known here."""
+        """Run under the lock; `_taker` is set before the state is read, so it is known here."""
         machine, now = self._pool.machine, self._pool.now()
         if self._taker in (None, self._me()):
             self._cancelled(RELEASED if self._taker else CANCELLED)
@@ -101,7 +101,7 @@ class BaseClaim:
         self.error = ClaimCancelledError("the claim was cancelled")
 
     def _answer(self) -> Any:
-        """The connection while it is held; what was given back may be another's by now."""
+        """Return the connection while it is held; after its return it may be somebody else's."""
         self._taker = self._me()
         if self.state == CLAIMED:
             return self.connection
@@ -109,10 +109,10 @@ class BaseClaim:
             raise self.error
         raise ClaimHandleMisusedError(f"a claim that is {self.state} has no connection")
 
-    def _misused(self, deed: str) -> None:
+    def _misused(self, action: str) -> None:
         if self.state == REVOKED:
             return
-        raise ClaimHandleMisusedError(f"a claim that is {self.state} can not be {deed}")
+        raise ClaimHandleMisusedError(f"a claim that is {self.state} can not be {action}")
 
     # -- called by the pool ------------------------------------------------------------------
 
@@ -122,7 +122,7 @@ class BaseClaim:
         self.state = CLAIMED
 
     def answered(self, slot: "Slot | None", error: Exception | None) -> None:
-        """The machine has decided; tell whoever waits."""
+        """Store the machine's decision and wake the waiting thread."""
         with self._pool._lock:
             if self.state == WAITING:
                 self._accept(slot, error)
@@ -142,7 +142,7 @@ class BaseClaim:
 
     def revoked(self, reason: str) -> None:
         with self._pool._lock:
-            is_late = self.state == WAITING  # the answer, which is on its way, counts no more
+            is_late = self.state == WAITING  # the answer on its way does not count any more
             self.state = FAILED if is_late else REVOKED
             self._slot = None
             self.error = ClaimError(f"the connection was taken away: {reason}")
@@ -160,7 +160,7 @@ class BaseClaim:
             self._pool.driver.call_soon(partial(self._callback.call, self._arguments))
 
     def _arguments(self) -> tuple[Any, ...] | None:
-        """What a callback gets; nothing is said of a claim that its owner has ended."""
+        """Return what a callback gets; nothing for a claim that its owner has ended."""
         with self._pool._lock:
             if self.state == CLAIMED:
                 self._taker = CALLBACK
@@ -168,7 +168,7 @@ class BaseClaim:
             return (self.error,) if self.state in (FAILED, REVOKED) else None
 
     def _leave(self, error: BaseException | None) -> None:
-        """The end of a with block: only failures of the network count against the backend."""
+        """End a with block: only failures of the network count against the backend."""
         if error is None:
             self.release()
         elif self._slot is not None:
@@ -183,7 +183,7 @@ class BaseClaim:
 
 
 def _hand_over(actions: list[Any]) -> bool:
-    """The usual ends of a release: nobody waits, or one claim gets the connection at once."""
+    """Shorten the usual ends of a release: nobody waits, or one claim gets the connection."""
     if not actions:
         return True
     if len(actions) > 1 or type(actions[0]) is not Grant:
@@ -194,7 +194,7 @@ def _hand_over(actions: list[Any]) -> bool:
 
 
 class Claim(BaseClaim):
-    """`with pool.claim(timeout=1000) as connection: …`, or wait() and release() by hand."""
+    """Use it as `with pool.claim(timeout=1000) as connection: …`, or call wait() and release()."""
 
     __slots__ = ("_event",)
 
@@ -203,7 +203,7 @@ class Claim(BaseClaim):
         self._event: threading.Event | None = None
 
     def wait(self) -> Any:
-        """Block until there is an answer; the connection, or the error raised."""
+        """Block until there is an answer; return the connection or raise the error."""
         if self.state == WAITING:
             try:
                 self._wait()

@@ -1,4 +1,4 @@
-"""Opening, checking and closing connections, where that may block."""
+"""Open, check and close connections, where that may block."""
 
 import inspect
 import logging
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("pools")
 
-MOST_HUNG = 8  # threads that one backend may hold up with a constructor that minds no limit
+MOST_HUNG = 8  # threads that one backend may occupy with a constructor that ignores its limit
 Attempt = tuple[int, int]  # a slot and its serial number
 
 
@@ -61,7 +61,7 @@ class Connector:
         self._pool.go_on()
 
     def _tell(self, action: Connect, connection: Any, error: BaseException | None) -> None:
-        """Under the lock, so that a hang-up is reported only after the connection is known."""
+        """Report under the lock: a close by the peer must come after the connection."""
         pool, slots = self._pool, self._pool.machine.slots
         if error is None:
             self._watch.watch(connection, partial(self.lost, action.slot_id, connection))
@@ -71,7 +71,7 @@ class Connector:
             slots.connect_failed(action.slot_id, action.serial, failure, pool.now())
 
     def abandon(self, action: Abandon) -> None:
-        """A thread that hangs ends by itself; the machine closes what it still brings."""
+        """Give up an attempt; a hanging thread ends by itself, and its connection is closed."""
         with self._pool._lock:
             known = self._under_way.pop((action.slot_id, action.serial), None)
             if known is not None and not known[1]():
@@ -111,7 +111,7 @@ class Connector:
 
 
 class CheckHandle:
-    """What a checker gets: release() says the connection is good, close() that it is not."""
+    """A checker gets this: release() says the connection is good, close() that it is not."""
 
     def __init__(self, report: Callable[[BaseException | None], None]) -> None:
         self._report: Callable[[BaseException | None], None] | None = report
@@ -123,7 +123,7 @@ class CheckHandle:
         self._end(error or CheckFailedError("the check closed the connection"))
 
     def returned(self, verdict: Any, error: BaseException | None) -> None:
-        """A checker that neither released nor closed is judged by what it returned or raised."""
+        """Judge a checker that neither released nor closed by what it returned or raised."""
         if error is None and verdict is False:
             error = CheckFailedError("the check said no")
         self._end(error)

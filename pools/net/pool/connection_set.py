@@ -1,4 +1,4 @@
-"""Connections that many users share at once: one per backend, told when they come and go."""
+"""Connections that many users share: one per backend, announced when they come and go."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class ConnectionSet(PoolShell):
-    """Options of a pool, with `target` in the place of `spares`.
+    """Take the options of a pool, with `target` instead of `spares`.
 
-    Events: added(ckey, connection, handle), and removed(ckey, connection, handle), after which
-    the user finishes what is under way and calls handle.release().
+    Events: added(ckey, connection, handle), and removed(ckey, connection, handle), after which the
+    user finishes what is under way and calls handle.release().
     """
 
     machine_class = SetMachine
@@ -32,7 +32,7 @@ class ConnectionSet(PoolShell):
         self.go_on()
 
     def get_connections(self) -> dict[str, Any]:
-        """What is announced and not withdrawn."""
+        """Return what is announced and not withdrawn."""
         with self._lock:
             handles = {k: h for k, h in self._handles.items() if not h.is_withdrawn}
             return {ckey: handle.slot.connection for ckey, handle in handles.items()}
@@ -65,13 +65,13 @@ class SetHandle:
         self._ckey = slot.holder
 
     def release(self) -> None:
-        """The connection was withdrawn and is not needed any more."""
+        """Release a connection that was withdrawn and is not needed any more."""
         if not self.is_withdrawn:
             raise ClaimHandleMisusedError("only a withdrawn connection can be released")
         self._end()
 
     def close(self) -> None:
-        """The connection is of no use; no event follows, but the set opens another."""
+        """Close a useless connection; no event follows, but the set opens another."""
         self._end()
 
     def _end(self) -> None:

@@ -1,4 +1,4 @@
-"""Notice when a peer hangs up, without touching the connection."""
+"""Notice when a peer closes a connection, without touching the connection."""
 
 import select
 import threading
@@ -11,10 +11,10 @@ HANGUP = getattr(select, "EPOLLRDHUP", 0) | getattr(select, "EPOLLONESHOT", 0)
 
 
 def file_number(connection: Any) -> int:
-    """The descriptor of a socket, or of an object that has one inside; -1 if there is none."""
+    """Return the descriptor of a socket, or of an object that has one inside; -1 for none."""
     try:
         return _number(connection)
-    except Exception:  # each kind of connection says in its own way that it is closed
+    except Exception:  # each kind of connection has its own error for being closed
         return -1
 
 
@@ -30,7 +30,7 @@ def _number(connection: Any) -> int:
 
 
 def has_hung_up(connection: Any) -> bool:
-    """Whether the peer has closed its end, whatever is still to be read; False if unknown."""
+    """Return whether the peer has closed its end, whatever is unread; False if unknown."""
     if not hasattr(select, "POLLRDHUP"):
         return False
     poll = select.poll()
@@ -39,10 +39,9 @@ def has_hung_up(connection: Any) -> bool:
 
 
 class HangupWatch:
-    """Watches whole descriptors once, so that claims and releases cost nothing extra.
+    """Watch each descriptor once, so that claims and releases cost nothing extra.
 
-    Where there is no epoll nothing is watched, and a hang-up is found by whoever uses the
-    connection next.
+    Without epoll nothing is watched, and the next user of the connection notices.
     """
 
     def __init__(self, driver: Driver) -> None:
@@ -66,7 +65,7 @@ class HangupWatch:
                 del self._calls[number]
 
     def forget(self, connection: Any) -> None:
-        """To be called before the connection is closed, while the number is still its own."""
+        """Call this before the connection is closed, while the number is still its own."""
         number = file_number(connection)
         with self._lock:
             if self._epoll is not None and self._calls.pop(number, None) is not None:

@@ -39,11 +39,11 @@ log = logging.getLogger("pools")
 
 
 class PoolShell(Emitter):
-    """The machine of a pool with a lock around it and the world beside it.
+    """Put a lock around the machine of a pool, and do what it asks for.
 
     `constructor(backend)` opens a connection; it may take the time limit as `timeout_ms`.
-    `checker(handle, connection)` looks at an idle one; it releases or closes the handle, or
-    raises, or returns False. Without a `resolver` one is made for `domain`.
+    `checker(handle, connection)` looks at an idle one; it releases or closes the handle, or raises,
+    or returns False. Without a `resolver` one is made for `domain`.
     """
 
     claim_class: type[BaseClaim] = Claim
@@ -124,7 +124,7 @@ class PoolShell(Emitter):
             self.go_on()
 
     def claim_sync(self) -> tuple[Any, Any]:
-        """The handle and the connection, if one is idle at this moment; an error otherwise."""
+        """Return the handle and the connection if one is idle now; raise an error otherwise."""
         claim = self.claim_class(self)
         with self._lock:
             try:
@@ -137,7 +137,7 @@ class PoolShell(Emitter):
         return claim, claim._answer()
 
     def _signed(self, error: PoolError) -> PoolError:
-        """Its `pool` is the one that people know, not the machine inside."""
+        """Name the pool that people know in the error, not the machine inside."""
         error.pool = self
         return error
 
@@ -149,7 +149,7 @@ class PoolShell(Emitter):
 
     @property
     def is_empty(self) -> bool:
-        """No backend is known, which is not a failure."""
+        """Return True if no backend is known, which is not a failure."""
         return not self.machine.roster.backends
 
     @property
@@ -174,7 +174,7 @@ class PoolShell(Emitter):
         self.resolver.on("added", self._added)
         self.resolver.on("removed", self._removed)
         self.resolver.on("state", self._resolver_entered)
-        with self._lock:  # what leaves meanwhile is heard of afterwards
+        with self._lock:  # events of backends that leave meanwhile come afterwards
             for key, backend in self.resolver.list().items():
                 self._added(key, backend)
         if self._owns_resolver:
@@ -183,7 +183,7 @@ class PoolShell(Emitter):
             self._resolver_entered("failed")
 
     def avoid(self, keys: Collection[str]) -> None:
-        """Leave these backends out, and no others: what is idle closes, what is lent ends first."""
+        """Leave out these backends and no others: close idle connections, let leases end first."""
         with self._lock:
             before, self._avoided = self._avoided, frozenset(keys)
             known = self.resolver.list()
@@ -217,7 +217,7 @@ class PoolShell(Emitter):
     # -- the machine and the world -----------------------------------------------------------
 
     def go_on(self) -> None:
-        """Do what the machine asks for, and see to it that its next moment is not missed."""
+        """Do what the machine asks for, and set a timer for its next moment."""
         with self._lock:
             actions = [action for action in self.machine.take() if not self._told(action)]
             is_due = self.machine.wake_at() < self._wakes_at
@@ -284,10 +284,10 @@ class ConnectionPool(PoolShell):
         error_on_empty: bool = False,
         callback: Callback | None = None,
     ) -> Claim:
-        """A claim: use it as a context manager, or wait() for it, or pass a callback.
+        """Return a claim: use it as a context manager, wait() for it, or pass a callback.
 
-        The callback gets (error) or (None, handle, connection), later and on the driver, unless
-        the claim was cancelled before.
+        The callback gets (error) or (None, handle, connection), later and on the driver, unless the
+        claim was cancelled before.
         """
         claim = Claim(self)
         if callback is None:
@@ -309,7 +309,7 @@ class ConnectionPool(PoolShell):
 
 
 def _place() -> str:
-    """File and line outside of this package, where the claim was taken."""
+    """Return file and line outside of this package where the claim was taken."""
     frame = sys._getframe(2)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("pools."):
         frame = frame.f_back

@@ -1,13 +1,11 @@
-"""What drives the machines: the clock, timers, sockets, and threads for calls that block.
-
-Things of which one is enough for each driver.
-"""
+"""The interface to the clock, timers, sockets and threads, and what users of a driver share."""
 
 import threading
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 Done = Callable[[Any, BaseException | None], None]
+T = TypeVar("T")
 
 
 class Timer(Protocol):
@@ -15,7 +13,7 @@ class Timer(Protocol):
 
 
 class Driver(Protocol):
-    """One thread for the whole process, an asyncio loop, or the hand of a test.
+    """It is one thread for the whole process, an asyncio loop, or a test.
 
     `belongings` holds what all users of one driver share, by its class.
     """
@@ -23,15 +21,15 @@ class Driver(Protocol):
     belongings: dict[type, Any]
 
     def now(self) -> float:
-        """Milliseconds of a clock that never goes back."""
+        """Return milliseconds of a clock that never goes back."""
         ...
 
     def call_soon(self, call: Callable[[], None]) -> None:
-        """Run the call on the driver; may be used from any thread."""
+        """Run the call on the driver; any thread may use this."""
         ...
 
     def call_at(self, at: float, call: Callable[[], None]) -> Timer:
-        """Run the call at that moment; may be used from any thread."""
+        """Run the call at that moment; any thread may use this."""
         ...
 
     def add_reader(self, source: Any, call: Callable[[], None]) -> None: ...
@@ -43,22 +41,20 @@ class Driver(Protocol):
     def remove_writer(self, source: Any) -> None: ...
 
     def run(self, call: Callable[[], Any], done: Done) -> Callable[[], bool]:
-        """Make a call that may block or return an awaitable, then hand over its result.
+        """Make a call that may block or return an awaitable, then pass on its result.
 
-        What this returns gives the call up; it says False if that cannot be done.
+        The returned function gives the call up; it returns False if that is impossible.
         """
         ...
 
-
-T = TypeVar("T")
 
 _lock = threading.Lock()
 
 
 def shared(kind: Callable[[Driver], T], driver: Driver) -> T:
-    """The one of this kind that belongs to the driver; it lives as long as the driver does."""
+    """Return the one of this kind that belongs to the driver; it lives as long as the driver."""
     with _lock:
         if kind not in driver.belongings:
             driver.belongings[kind] = kind(driver)  # type: ignore[index]
-        found: T = driver.belongings[kind]  # type: ignore[index]
-        return found
+        belonging: T = driver.belongings[kind]  # type: ignore[index]
+        return belonging

@@ -10,7 +10,7 @@ log = logging.getLogger("pools")
 
 
 class Emitter:
-    """Events: `state` (state) and whatever the subclass names; listeners run on the driver."""
+    """Events: `state` (state) and those of the subclass; listeners run on the driver."""
 
     def __init__(self) -> None:
         self._listeners: dict[str, list[Callable[..., None]]] = defaultdict(list)

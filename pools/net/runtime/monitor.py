@@ -1,7 +1,4 @@
-"""All pools and resolvers of the process in one snapshot, in the shape that kang understands.
-
-The monitor's snapshot over HTTP, for looking at a running program.
-"""
+"""All pools and resolvers of the process as one snapshot in the shape of kang, also over HTTP."""
 
 import resource
 import socket
@@ -28,7 +25,7 @@ TYPES = ("pool", "set", "dns_res")
 
 
 class PoolMonitor:
-    """Knows what lives; whoever is forgotten by its program is forgotten here."""
+    """Know the live pools and resolvers without keeping them alive."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -50,7 +47,7 @@ class PoolMonitor:
             self._when_used = call
 
     def to_kang_options(self) -> dict[str, Any]:
-        """Options for a kang server; the port is missing and to be added."""
+        """Return options for a kang server, to which the caller adds the port."""
         return {
             "uri_base": "/kang",
             "service_name": SERVICE,
@@ -68,16 +65,16 @@ class PoolMonitor:
 
     def get(self, type: str, id: str) -> dict[str, Any]:
         with self._lock:
-            found = self._of(type)[id]
-        return _resolver(found) if type == "dns_res" else _pool(found)
+            subject = self._of(type)[id]
+        return _resolver(subject) if type == "dns_res" else _pool(subject)
 
     def pools(self) -> list["PoolShell"]:
-        """Pools and sets of connections that live now."""
+        """Return the live pools and sets of connections."""
         with self._lock:
             return [*self._pools.values(), *self._sets.values()]
 
     def lent(self) -> Counter[str]:
-        """Backend key → connections in use, over all pools and sets."""
+        """Return backend key → connections in use, over all pools and sets."""
         lent: Counter[str] = Counter()
         for pool in self.pools():
             with pool._lock:
@@ -85,7 +82,7 @@ class PoolMonitor:
         return lent
 
     def snapshot(self, most: int | None = None) -> dict[str, Any]:
-        """At most so many of each kind; `stats` counts all of them."""
+        """Return at most so many of each kind; `stats` counts all of them."""
         with self._lock:
             pools, sets = list(self._pools.items()), list(self._sets.items())
             resolvers = list(self._resolvers.items())
@@ -189,7 +186,7 @@ pool_monitor = PoolMonitor()
 
 
 class KangServer:
-    """Serves /kang/snapshot, /kang/types, /kang/objects/TYPE and /kang/obj/TYPE/ID."""
+    """Serve /kang/snapshot, /kang/types, /kang/objects/TYPE and /kang/obj/TYPE/ID."""
 
     def __init__(self, port: int, address: str = "127.0.0.1") -> None:
         self._server = ThreadingHTTPServer((address, port), _Handler)
@@ -207,16 +204,16 @@ class KangServer:
 
 class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
-        found = answer(pool_monitor, self.path)
-        body = json.dumps(found if found is not None else {"error": "not found"}).encode()
-        self.send_response(404 if found is None else 200)
+        body_facts = answer(pool_monitor, self.path)
+        body = json.dumps(body_facts if body_facts is not None else {"error": "not found"}).encode()
+        self.send_response(404 if body_facts is None else 200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Standard error belongs to the program."""
+        """Log nothing: standard error belongs to the program."""
 
 
 def answer(monitor: PoolMonitor, path: str) -> Any:

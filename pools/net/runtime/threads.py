@@ -1,6 +1,6 @@
-"""The driver of the synchronous API: one thread for every resolver and pool of the process.
+"""The driver of the synchronous API: one thread for all resolvers and pools of the process.
 
-Daemon threads for calls that may block; they come when needed and go when idle.
+Calls that may block run in daemon threads, which come when needed and go when idle.
 """
 
 import heapq
@@ -21,10 +21,12 @@ from pools.net.runtime.driver import Done
 log = logging.getLogger("pools")
 
 IDLE_SECONDS = 10.0
+LONGEST_SLEEP_MS = 60_000.0
+Call = Callable[[], None]
 
 
 class Workers:
-    """Unlike a ThreadPoolExecutor it never holds up the end of the program."""
+    """Run calls in threads that, unlike a ThreadPoolExecutor's, never delay the program's end."""
 
     def __init__(self, most: int = 64) -> None:
         self._most = most
@@ -64,17 +66,13 @@ class Workers:
             return self._leave()
 
     def _leave(self) -> Callable[[], None] | None:
-        """Go, unless somebody counted on this thread in the very last moment."""
+        """End this thread, unless a call was given to it at the very last moment."""
         with self._lock:
             if self._free > 0:
                 self._free -= 1
                 self._threads -= 1
                 return None
         return self._calls.get()
-
-
-LONGEST_SLEEP_MS = 60_000.0
-Call = Callable[[], None]
 
 
 class ThreadTimer:
@@ -88,7 +86,7 @@ class ThreadTimer:
 
 
 class ThreadDriver:
-    """The thread starts with the first call and is a daemon."""
+    """Start the thread, a daemon, with the first call."""
 
     def __init__(self) -> None:
         self.belongings: dict[type, Any] = {}
@@ -192,7 +190,7 @@ class ThreadDriver:
     def _ready(self, key: selectors.SelectorKey, events: int) -> None:
         if key.fileobj is self._wake_reader:
             self._wake_reader.recv(4096)
-            with self._lock:  # only now: a byte sent before would be swallowed with the others
+            with self._lock:  # only now: a byte sent before would be read with the others
                 self._is_awake = False
             return
         for event, call in list(key.data.items()):
@@ -219,7 +217,7 @@ class ThreadDriver:
 def _call(call: Callable[[], Any], done: Done) -> None:
     try:
         result = call()
-    except Exception as error:  # handed to whoever asked
+    except Exception as error:  # passed to the caller
         done(None, error)
     else:
         done(result, None)
@@ -230,7 +228,7 @@ _driver_lock = threading.Lock()
 
 
 def default_driver() -> ThreadDriver:
-    """The one driver of this process."""
+    """Return the one driver of this process."""
     global _driver
     with _driver_lock:
         if _driver is None:
@@ -239,7 +237,7 @@ def default_driver() -> ThreadDriver:
 
 
 def _forget_driver() -> None:
-    """A forked child has no driver thread: it gets its own when it first needs one."""
+    """Drop the driver in a forked child, which has no such thread and makes its own."""
     global _driver, _driver_lock
     _driver, _driver_lock = None, threading.Lock()
 

@@ -8,11 +8,7 @@ from django.contrib.auth.hashers import Argon2PasswordHasher, get_hasher
 from django.test import Client
 
 from atributo_site.core.models import Event
-from tests.fixtures.users import PASSWORD
-
-
-def log_in(client, password=PASSWORD, name="vera", **more):
-    return client.post("/admin/login/", {"username": name, "password": password, **more})
+from tests.fixtures.users import PASSWORD, log_in
 
 
 def kinds():

@@ -129,7 +129,7 @@ def test_r12_an_error_at_refresh_keeps_the_backend(error):
     run.advance(62_000)
     assert run.questions() == [("svc.x", "A")] * 4
     assert (run.backends, run.state) == (["1.0.0.9:99"], "running")
-    assert run.machine.known.stale_since() is not None
+    assert run.machine.records.stale_since() is not None
     run.advance(55_000)
     assert run.questions() == []
     run.advance(24 * 3600_000)
@@ -140,7 +140,7 @@ def test_r13_a_name_that_is_gone_is_kept_until_it_is_too_stale():
     run = ResolverRun(PLAIN, stale=StalePolicy({"nxdomain": 100_000})).start()
     run.zone["svc.x", "A"] = NXDOMAIN
     run.advance(61_000)
-    assert (run.backends, run.machine.known.stale_since()) == (["1.0.0.9:99"], 60_000)
+    assert (run.backends, run.machine.records.stale_since()) == (["1.0.0.9:99"], 60_000)
     run.advance(98_000)
     assert run.backends == ["1.0.0.9:99"]
     run.advance(2000)
@@ -154,7 +154,7 @@ def test_r13_an_answer_in_time_makes_it_fresh_again():
     run.zone["svc.x", "A"] = PLAIN["svc.x", "A"]
     run.advance(500_000)
     assert run.backends == ["1.0.0.9:99"]
-    assert run.machine.known.stale_since() is None
+    assert run.machine.records.stale_since() is None
 
 
 def test_r13_an_empty_answer_can_be_believed_at_once():
@@ -209,7 +209,7 @@ def test_r17_srv_and_the_plain_name_gone_keeps_the_backends_and_asks_soon():
     run.zone[SRV, "SRV"] = soa("NXDOMAIN", 20, 10)
     run.advance(62_000)
     assert run.backends == ["1.0.0.1:1"]
-    assert run.machine.known.srv_at <= run.now + 10_000
+    assert run.machine.records.srv_at <= run.now + 10_000
     assert run.events[-1] == Updated(run.machine.last_error)
     assert "NXDOMAIN" in run.machine.last_error
     run.zone[SRV, "SRV"] = srv(("a.x", 1))
@@ -271,7 +271,7 @@ def test_r23_the_ttl_of_a_stranger_does_not_count():
     extra = [Record("stranger.x", "A", 7, "6.6.6.6"), Record("a.x", "A", 200, "1.0.0.1")]
     run = ResolverRun({(SRV, "SRV"): srv(("a.x", 1), ttl=300, additional=extra)}).start()
     assert run.backends == ["1.0.0.1:1"]
-    assert run.machine.known.srv_at == 200_000
+    assert run.machine.records.srv_at == 200_000
 
 
 def test_r24_the_ttl_of_an_alias_counts():
@@ -280,7 +280,7 @@ def test_r24_the_ttl_of_an_alias_counts():
     )
     run = ResolverRun({**PLAIN, ("svc.x", "A"): chain}).start()
     assert run.backends == ["1.0.0.1:99"]
-    assert run.machine.known.next_at("A") == 5000
+    assert run.machine.records.next_at("A") == 5000
 
 
 @pytest.mark.parametrize(("ttl", "believed"), [(0, 5000), (1, 5000), (2**31 - 1, 3600_000)])

@@ -9,8 +9,8 @@ from pools.logic.backends import backend_key, normalize_address
 from pools.logic.dns.names import parse_host_port
 from pools.logic.errors import InvalidInput
 from pools.logic.pool.claims import ControlledDelay
-from pools.logic.pool.lowpass import make_taps
 from pools.logic.pool.rebalance import plan_rebalance
+from pools.logic.pool.sizing import make_taps
 
 VECTORS = json.loads((Path(__file__).parents[2] / "data" / "pools.json").read_text())
 # Where the recorded behaviour is a bug, the specification recommends something else.

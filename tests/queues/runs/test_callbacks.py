@@ -3,14 +3,13 @@
 import json
 
 import pytest
-from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 
 import queues
 from queues.logic.ranks import CALLBACK
 from queues.models import QueuedJob, Run
 from queues.runs.slots import acquire
 from queues.worker.slot_runner import SlotRunner
+from tests.factories.old_states import migrate_to
 
 
 @pytest.fixture
@@ -133,12 +132,8 @@ def test_callbacks_that_wait_at_the_upgrade_move_to_the_front(queue, act, called
     options, data = called
     queue.push(act, data, **options)
     run_one("work")
-    migrate("0014_script_runs")
+    migrate_to([("queues", "0014_script_runs")])
     assert QueuedJob.objects.exclude(parent=None).get().rank == 0
-    migrate("0015_callbacks_first")
+    migrate_to([("queues", "0015_callbacks_first")])
     assert QueuedJob.objects.exclude(parent=None).get().rank == CALLBACK
     assert Run.objects.count() == 1
-
-
-def migrate(name):
-    MigrationExecutor(connection).migrate([("queues", name)])

@@ -16,7 +16,7 @@ import pytest
 from queues.sandbox.sealing import for_scripts
 from queues.worker.child_process import Workhorse
 from queues.worker.protocol import ChildGone
-from tests.queues.worker.test_workhorse import messages, work
+from tests.queues.worker.child_calls import messages, work
 from tests.servers.process import has_ended
 
 SECRET = "canary-of-the-site"

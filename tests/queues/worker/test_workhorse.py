@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from queues.worker.child import STOP_SIGNAL, Child
 from queues.worker.child_process import Workhorse
 from queues.worker.protocol import ChildGone, Wire
+from tests.queues.worker.child_calls import messages, work
 from tests.servers.process import has_ended
 
 LINE = "🐴" * 4000
@@ -62,26 +63,11 @@ def tells_its_limit(file):
     return resource.getrlimit(resource.RLIMIT_AS)
 
 
-def work(function, file="", timeout_ms=None):
-    """A call of a module's function, as a callback is one."""
-    script = f"{function.__module__}:{function.__name__}"
-    facts = {"mount": "", "script": script, "data": f'"{file}"', "timeout_ms": timeout_ms}
-    return {**facts, "run_failures": 0, "back_off": None, "revision": 0, "job": None}
-
-
 @pytest.fixture
 def workhorse():
     horse = Workhorse(512)
     yield horse
     horse.close()
-
-
-def messages(workhorse):
-    """Until the job is done."""
-    while (message := workhorse.receive(30.0)) is not None:
-        yield message
-        if message["t"] == "done":
-            return
 
 
 def test_a_script_that_closes_everything_is_ended(workhorse):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SITE = "curator/test_curation"
+SITE = "curator/test_leadership"
 
 SCENARIOS = {
     "B-01": ["test_scenarios::test_a_put_leaves_no_lock"],

@@ -15,16 +15,16 @@ from atributo_site.core.events import record
 from atributo_site.core.loops import Repair
 from atributo_site.core.models import Event, Lease
 from atributo_site.core.models.clock import database_now, from_now
-from atributo_site.curator.curation import Curation
+from atributo_site.curator.leadership import Leadership
 from atributo_site.curator.repairs import BATCH, all_repairs
 
 pytestmark = pytest.mark.django_db
 
 
-def curator(name: str, *repairs: Repair) -> Curation:
-    curation = Curation(name, repairs)
-    curation.heartbeat(database_now())
-    return curation
+def curator(name: str, *repairs: Repair) -> Leadership:
+    curator = Leadership(name, repairs)
+    curator.heartbeat(database_now())
+    return curator
 
 
 def expire() -> None:

@@ -1,4 +1,4 @@
-"""What a resolver knows about its name: hosts, addresses, and until when each is believed."""
+"""The records a resolver knows about its name, and until when each is believed."""
 
 import math
 
@@ -13,8 +13,8 @@ MINUTE_MS = 60_000.0
 FAMILY_NAMES = {"AAAA": "IPv6 (AAAA)", "A": "IPv4 (A)"}
 
 
-class Knowledge:
-    """Takes the outcomes of one pass after the other; `settle` says what they come to."""
+class RecordCache:
+    """Take the outcomes of one pass after the other; `finish_pass` returns the backends."""
 
     def __init__(self, config: ResolverConfig) -> None:
         self.config = config
@@ -37,7 +37,7 @@ class Knowledge:
         self._fallback = None
 
     def due(self, family: str, now: float) -> list[str]:
-        """The names whose addresses are to be asked for, each once."""
+        """Return the names whose addresses are to be asked for, each once."""
         names = [fold(t.name) for t in self._asked() if t.families[family].ask_at <= now]
         return list(dict.fromkeys(names))
 
@@ -73,7 +73,7 @@ class Knowledge:
             self.error = f'"{self.config.service_name}" says that there is no such service'
 
     def _srv_absent(self, outcome: LookupResult, now: float) -> None:
-        """There are no SRV records: look at the plain name, if need be after a confirmation."""
+        """Without SRV records use the plain name, if necessary after a second answer."""
         negative = outcome.negative_ttl_ms
         if not self._srv_seen:
             self.srv_at = now + self.config.ttl.clamp(HOUR_MS if negative is None else negative)
@@ -122,7 +122,7 @@ class Knowledge:
             self._note_failure(target, family, outcome)
 
     def _ask_again_ms(self, target: Target, family: str, outcome: LookupResult) -> float:
-        """Soon, if these addresses were known or are the last hope; else when the «no» expires."""
+        """Ask soon if these addresses were known or are the last hope; else when "no" expires."""
         if target.families[family].values or _is_last_hope(target, family):
             return self._last_ttl
         negative = outcome.negative_ttl_ms
@@ -135,19 +135,19 @@ class Knowledge:
 
     # -- the end of a pass -------------------------------------------------------------------
 
-    def settle(self, now: float) -> dict[str, Backend]:
-        """Drop what was kept long enough and list the backends of the rest."""
+    def finish_pass(self, now: float) -> dict[str, Backend]:
+        """Drop what was kept long enough and return the backends of the rest."""
         if self._fallback and any(a.values for a in self._fallback.families.values()):
             self.targets = [self._fallback]  # the service has really moved to the plain name
             self._srv_seen, self.srv_stale = False, None
         self._drop_what_is_over(now)
-        found = {b.key: b for target in self.targets for b in target.backends()}
-        if found:
+        backends = {b.key: b for target in self.targets for b in target.backends()}
+        if backends:
             self.stale = None
-        return found
+        return backends
 
     def may_empty(self, now: float) -> bool:
-        """Nothing was found: has what is announced been kept long enough?
+        """Return True if nothing was found and the old backends were kept long enough.
 
         Where no address was ever seen and SRV is not answered, the plain name means nothing.
         """
@@ -176,7 +176,7 @@ class Knowledge:
         return min((mark.since for mark in self._marks()), default=None)
 
     def next_at(self, family: str) -> float:
-        """When addresses of this family are asked for again; infinite if nothing is pending."""
+        """Return when this family is asked for again; infinite if nothing is pending."""
         return min((t.families[family].ask_at for t in self.targets), default=math.inf)
 
     def next_drop_at(self, now: float) -> float:
@@ -184,7 +184,7 @@ class Knowledge:
         return min((at for at in ends if at > now), default=math.inf)
 
     def expire(self, now: float) -> None:
-        """Believe nothing any more, so that the next pass asks for everything."""
+        """Let everything expire, so that the next pass asks for all of it."""
         self.srv_at = min(self.srv_at, now)
         for target in self.targets:
             for addresses in target.families.values():

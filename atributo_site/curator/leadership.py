@@ -1,4 +1,4 @@
-"""Curation: of any number of curators one is active, and only that one repairs."""
+"""Choose one active curator of any number, by a lease; only that one repairs."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
@@ -16,8 +16,8 @@ from atributo_site.core.loops import Repair, Step
 ROLE = "curator"
 
 
-class Curation:
-    """`heartbeat` seeks or keeps the lease; the repairs run only while it is held."""
+class Leadership:
+    """Seek or keep the lease with `heartbeat`; run the repairs only while it is held."""
 
     def __init__(self, name: str, repairs: Sequence[Repair]) -> None:
         self.name = name
@@ -32,7 +32,7 @@ class Curation:
         return [beat, *(Step(repair.name, self._when_active(repair)) for repair in self.repairs)]
 
     def heartbeat(self, now: datetime) -> float:
-        """Standbys look as often as the active one beats, so that a hand-over is seen at once."""
+        """Beat. A standby looks as often, so that it notices a hand-over at once."""
         env = settings.ATRIBUTO
         try:
             if self._rests_until is None or now >= self._rests_until:
@@ -50,7 +50,7 @@ class Curation:
             self.lease = None
 
     def sweep(self, now: datetime, repair: Repair) -> int:
-        """Run one repair under the held lease, and say so when it found something."""
+        """Run one repair under the held lease, and record what it mended."""
         assert self.lease is not None
         self.lease.keep()
         count = repair.run(now, self.lease)
@@ -63,14 +63,14 @@ class Curation:
         if self.lease:
             self.lease.renew()
             return
-        with atomic():  # whoever sees that it is active sees it told
+        with atomic():  # a reader who sees the lease also sees the event
             lease = HeldLease.take(ROLE, self._holder, seconds, name=self.name)
             if lease:
                 record("curator.active", self._subject, epoch=lease.token)
         self.lease = lease
 
     def _lose(self, now: datetime, **facts: Any) -> None:
-        """Rest for a while: whoever was told to hand over must not be the first to ask again."""
+        """Rest for a while: who was told to hand over must not be the first to ask again."""
         self.lease = None
         delay = timedelta(milliseconds=settings.ATRIBUTO.curator_inactivity_delay_ms)
         self._rests_until = now + delay

@@ -1,0 +1,16 @@
+"""Give a child process functions to run, and read what it answers."""
+
+
+def work(function, file="", timeout_ms=None):
+    """A call of a module's function, as a callback is one."""
+    script = f"{function.__module__}:{function.__name__}"
+    facts = {"mount": "", "script": script, "data": f'"{file}"', "timeout_ms": timeout_ms}
+    return {**facts, "run_failures": 0, "back_off": None, "revision": 0, "job": None}
+
+
+def messages(workhorse):
+    """Until the job is done."""
+    while (message := workhorse.receive(30.0)) is not None:
+        yield message
+        if message["t"] == "done":
+            return
