@@ -8,7 +8,7 @@ from atributo_site.config.environment import BASE_DIR
 from atributo_site.console.base.charts import charts
 from atributo_site.console.base.screen import Screen
 from atributo_site.console.events.folding import recent_events
-from atributo_site.console.instances.views import bar
+from atributo_site.console.instances.detail import bar
 from atributo_site.core.models.clock import database_now
 from atributo_site.status.redis import remember
 from atributo_site.status.snapshot import snapshot

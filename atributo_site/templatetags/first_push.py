@@ -10,7 +10,7 @@ INSTALL = f"manage.py service install multiplier {MOUNT}"
 PUSH = f"manage.py push default {MOUNT} multiply --data '[6, 7]'"
 
 
-@register.inclusion_tag("console/parts/empty.html")
+@register.inclusion_tag("console/base/empty.html")
 def first_push(title: str, detail: str, art: str = "jobs", options: str = "") -> dict[str, str]:
     """An empty state whose command works here and now."""
     shown = {"art": art, "title": title}

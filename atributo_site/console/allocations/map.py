@@ -2,22 +2,17 @@
 
 from typing import Any
 
-from django import forms
 from django.http import HttpRequest, HttpResponse
 
 from allocation.logic.forecast import Load, added, removed, spread
 from allocation.models import Instance, Roster
+from atributo_site.console.allocations.forms import WhatIf
 from atributo_site.console.base.screen import Screen
 from atributo_site.core.models.clock import database_now
 
 MOST_CELLS = 1000
 FEW = 5
 HEATS = 5
-
-
-class WhatIf(forms.Form):
-    add = forms.IntegerField(required=False, min_value=0, max_value=10_000)
-    remove = forms.CharField(required=False, max_length=2000)
 
 
 class Map(Screen):

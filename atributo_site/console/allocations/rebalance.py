@@ -1,11 +1,11 @@
 """Rebalance: what would move if jobs were placed today; start it at a pace, watch it, stop it."""
 
-from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from allocation.placement import plans, rebalance
+from atributo_site.console.allocations.forms import PaceForm
 from atributo_site.console.base.forms import said
 from atributo_site.console.base.screen import Screen
 from atributo_site.console.base.terminal import curl
@@ -16,10 +16,6 @@ from atributo_site.permissions import may
 
 PREVIEWED = 500
 START = {"rebalance": True, "moves_per_minute": 60}
-
-
-class PaceForm(forms.Form):
-    moves_per_minute = forms.IntegerField(min_value=1, max_value=1_000_000)
 
 
 class Rebalance(Screen):

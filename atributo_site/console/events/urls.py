@@ -2,9 +2,9 @@
 
 from django.urls import path
 
-from atributo_site.console.events import views
+from atributo_site.console.events import list
 
 urlpatterns = [
-    path("events/", views.Events.as_view(), name="events"),
-    path("events/stream", views.NoStream.as_view(), name="events-stream"),
+    path("events/", list.Events.as_view(), name="events"),
+    path("events/stream", list.NoStream.as_view(), name="events-stream"),
 ]

@@ -15,7 +15,7 @@ from django.utils.html import format_html
 import queues
 from atributo_site.console.base.screen import Screen
 from atributo_site.console.jobs.detail import PUSHED_AGAIN, job_or_404
-from atributo_site.console.push.form import TWIN, PushForm, queue_names, twin_of
+from atributo_site.console.push.forms import TWIN, PushForm, queue_names, twin_of
 from atributo_site.console.push.schema_form import SchemaForm
 from atributo_site.console.push.terminal import push_command, push_curl
 from atributo_site.core.events import record

@@ -10,44 +10,25 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from django import forms
-from django.db.models import Q, TextField, Value
-from django.db.models.functions import Concat
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from atributo_site.console.base.forms import MomentField, SpanField, said
+from atributo_site.console.base.forms import said
 from atributo_site.console.base.screen import Screen
 from atributo_site.console.base.terminal import curl
 from atributo_site.console.jobs.actions import JobAction
 from atributo_site.console.jobs.detail import job_or_404
+from atributo_site.console.jobs.forms import SEEN, ScheduleFilter, ScheduleForm
 from atributo_site.console.jobs.state import job_state, repeats_said
-from atributo_site.console.push.form import queue_names
+from atributo_site.console.push.forms import queue_names
 from atributo_site.core.models.clock import database_now
 from atributo_site.permissions import may
 from atributo_site.web.pagination import page_in_order
 from queues.errors import BadSchedule, JobIsRunning, JobRepeatsNot
 from queues.jobs.schedules import COLUMNS, last_runs, repeating, reschedule
 from queues.logic.lifecycle import FOREVER
-from queues.logic.options import CENTURY_MS, MOST_TIMES
 from queues.logic.repeats import next_runs
 from queues.models import QueuedJob, Run, Script
-
-SEEN = "seen-"
-
-
-class ScheduleForm(forms.Form):
-    repeat_delay = SpanField(label="Every", min_value=0, max_value=CENTURY_MS)
-    repeat_times = forms.IntegerField(label="Repeats", min_value=FOREVER, max_value=MOST_TIMES)
-    repeat_until = MomentField(label="Until", required=False)
-
-    def changes(self, seen: Any) -> dict[str, Any]:
-        """What differs from what the page showed: somebody else may have changed the rest."""
-        return {
-            name: self.cleaned_data[name]
-            for name in COLUMNS
-            if self.data.get(name, "").strip() != seen.get(f"{SEEN}{name}")
-        }
 
 
 class Change(JobAction):
@@ -115,46 +96,6 @@ def equivalents(job: QueuedJob) -> dict[str, str]:
     return {"command": shlex.join(words), "rest": rest}
 
 
-PAUSED = {"yes": "paused", "no": "not paused"}
-# An expression, so that no index of all jobs of a script is taken for the one of repeating jobs.
-WHOLE_NAME = Concat("mount", Value("/"), "script", output_field=TextField())
-
-
-class ScheduleFilter(forms.Form):
-    queue = forms.CharField(required=False, max_length=255, strip=False)
-    script = forms.CharField(required=False, max_length=384)
-    paused = forms.ChoiceField(required=False, choices=[("", "any"), *PAUSED.items()])
-
-    def of(self, jobs: Any) -> Any:
-        """Those that match; none while the filter is wrong."""
-        if not self.is_valid():
-            return jobs.none()
-        queue, script, paused = (self.cleaned_data[name] for name in ("queue", "script", "paused"))
-        if queue:
-            jobs = jobs.filter(queue__name=queue)
-        if "/" in script:
-            jobs = jobs.alias(whole_name=WHOLE_NAME).filter(whole_name=script)
-        elif script:
-            jobs = jobs.filter(script=script)
-        return jobs.filter(Q(paused_at__isnull=paused == "no")) if paused else jobs
-
-    def says(self) -> bool:
-        return any(self[name].value() for name in self.fields)
-
-    def equivalents(self) -> dict[str, str]:
-        """The terminal asks for a queue, REST for a script, too."""
-        given = self.cleaned_data if self.is_valid() else {}
-        queue, script = given.get("queue"), given.get("script", "")
-        mount, _, name = script.rpartition("/")
-        asked = {"repeating": "true", "queue": queue, "mount": mount, "script": name}
-        query = urlencode({key: value for key, value in asked.items() if value})
-        words = ["manage.py", "queued_jobs", "list", "--repeating"]
-        return {
-            "command": shlex.join([*words, "--queue", queue] if queue else words),
-            "rest": f"curl -H 'Authorization: Bearer …' '/api/v1/jobs?{query}'",
-        }
-
-
 PAGE = 50
 MOST_SCRIPTS = 200
 BEGINNING = urlencode({"repeat_times": FOREVER, "repeat_delay": "1h"})
@@ -190,7 +131,7 @@ class New(Screen):
     """Which script: its push form follows, with the part for repeats filled in."""
 
     actions = {"GET": "job.push"}
-    template_name = "console/jobs/schedules_new.html"
+    template_name = "console/jobs/schedule_new.html"
     title = "New schedule"
 
     def get(self, request: HttpRequest) -> HttpResponse:

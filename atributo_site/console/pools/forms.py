@@ -4,9 +4,9 @@ from typing import Any
 
 from django import forms
 
-from atributo_site.console.base.forms import StrictJSONField
+from atributo_site.console.base.forms import PeriodForm, StrictJSONField
 from pools.lookup_tool import DEFAULT_TIMEOUT_MS, LONGEST_MS
-from pools.models import Backend, Pool
+from pools.models import Backend, BackendChange, Pool
 from pools.models.fields import MOST_NAMESERVERS, nameserver_list
 
 
@@ -89,3 +89,23 @@ class LookUpForm(forms.Form):
     def wishes(self) -> dict[str, Any]:
         given = {key: value for key, value in self.cleaned_data.items() if value}
         return {"timeout_ms": DEFAULT_TIMEOUT_MS, **given}
+
+
+KINDS = [("", "any"), *BackendChange.Kind.choices]
+
+
+class TimelineFilter(PeriodForm):
+    """Empty fields do not filter; the times may be moments or ages such as 2h."""
+
+    period_field = "at"
+
+    pool__name = forms.CharField(required=False, max_length=100, label="Name")
+    kind = forms.ChoiceField(required=False, choices=KINDS, label="What")
+
+    def add_prefix(self, field_name: str) -> str:
+        """In the address the name is `pool`."""
+        return "pool" if field_name == "pool__name" else super().add_prefix(field_name)
+
+    @property
+    def name(self) -> str:
+        return self.cleaned_data.get("pool__name", "")

@@ -11,7 +11,7 @@ from django.utils.http import urlencode
 
 from atributo_site.console.base.terminal import curl
 from atributo_site.console.pools.forms import LookUpForm
-from atributo_site.console.pools.views import PoolScreen
+from atributo_site.console.pools.list import PoolScreen
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.models.clock import database_now
 from pools import lookup_tool
@@ -28,7 +28,7 @@ class LookUp(PoolScreen):
 
     actions = {"GET": "dns.look_up", "POST": "dns.look_up"}
     url_name = "pools-look-up"
-    template_name = "console/pools/look_up.html"
+    template_name = "console/pools/lookup.html"
 
     def get(self, request: HttpRequest) -> HttpResponse:
         asked = _signed_by(request.user, request.GET.get("asked", ""))
@@ -88,7 +88,7 @@ class Follow(PoolScreen):
 
     actions = {"GET": "dns.look_up", "POST": "dns.look_up"}
     url_name = "pools-look-up"
-    template_name = "console/pools/follow.html"
+    template_name = "console/pools/lookup_followed.html"
 
     def get(self, request: HttpRequest) -> HttpResponse:
         stories = lookup_tool.go_on_with_one(request.session.get(FOLLOWED, []), database_now())

@@ -7,28 +7,25 @@ from django.http import HttpRequest, HttpResponse
 
 from atributo_site.console.base.charts import charts
 from atributo_site.console.base.screen import Screen
-from atributo_site.console.queues.list import (
-    AWAY_SAID,
-    PAGE,
-    START_SAID,
-    lines,
-    queue_or_404,
-    rights,
-)
 from atributo_site.core.models import Event, Lease
 from atributo_site.core.models.clock import database_now
 from atributo_site.core.text import pluralize
+from atributo_site.permissions import may
 from atributo_site.web.pagination import capped_count
 from queues.catalogue import MOST_DAYS
+from queues.errors import QueueNotFound
 from queues.logic.absence import WhenAway
 from queues.logic.lateness import TARGET_AGE_SECONDS, target_age
 from queues.logic.search_query import written
 from queues.models import Queue, Slot
 from queues.models.queue import MOST_TARGET_AGE_SECONDS, MOST_WORKERS
+from queues.queries.backlog import with_depth
 from queues.queries.counters import within_ms
 from queues.queries.search import search
+from queues.queries.snapshot import queue_lines
 
 SHARES = (0.5, 0.95, 0.99)
+MOST_SLOTS = 50
 
 
 class OneQueue(Screen):
@@ -48,7 +45,7 @@ class OneQueue(Screen):
             failed=failed_count(queue, now),
             charts=drawn,
             times=times(drawn["buckets"]) if drawn["ran"] else None,
-            slots=Slot.objects.live().filter(queue=queue).order_by("number")[:PAGE],
+            slots=Slot.objects.live().filter(queue=queue).order_by("number")[:MOST_SLOTS],
             nobody=nobody(queue, Lease.objects.held().filter(role__startswith="worker/").count()),
             events=Event.objects.newest_first().filter(subject=f"queue:{name}")[:10],
             rights=rights(request),
@@ -98,3 +95,35 @@ def times(buckets: dict[str, int]) -> list[dict[str, Any]]:
         }
         for share in SHARES
     ]
+
+
+START_SAID = {
+    True: "Each start is recorded before the job begins.",
+    False: "The starts of short jobs are recorded with their ends.",
+}
+
+
+AWAY_SAID: dict[str, str] = {
+    WhenAway.WAIT: "wait for their instance as long as it takes",
+    WhenAway.MOVE: "move to another instance when theirs is away for {} s",
+    WhenAway.FAIL: "fail when their instance is away for {} s",
+}
+
+
+def queue_or_404(name: str) -> Queue:
+    queue = Queue.objects.existing().filter(name=name).first()
+    if queue is None:
+        raise QueueNotFound(f"There is no queue {name}.", queue=name)
+    return queue
+
+
+def rights(request: HttpRequest) -> dict[str, bool]:
+    return {
+        "operate": may(request.user, "queue.operate"),
+        "administer": may(request.user, "queue.administer"),
+    }
+
+
+def lines(ids: list[int], now: datetime) -> list[dict[str, Any]]:
+    """One line for each of these queues, in five queries."""
+    return queue_lines(list(with_depth(Queue.objects.filter(pk__in=ids)).order_by("name")), now)

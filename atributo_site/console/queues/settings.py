@@ -8,12 +8,19 @@ from django.http import HttpRequest, HttpResponse
 
 import queues
 from atributo_site.console.base.screen import Screen
-from atributo_site.console.queues.list import AWAY_SAID, START_SAID, back, queue_or_404
+from atributo_site.console.queues.actions import back
+from atributo_site.console.queues.detail import AWAY_SAID, START_SAID, queue_or_404
+from atributo_site.console.queues.forms import (
+    AwayForm,
+    RecordStartForm,
+    RetentionForm,
+    ScaleForm,
+    TargetAgeForm,
+)
 from atributo_site.core.text import pluralize
 from atributo_site.web.format import roughly
 from queues import catalogue
 from queues.catalogue import scale_by, set_target_age
-from queues.logic.absence import WhenAway
 from queues.logic.lateness import target_age
 from queues.models.queue import MOST_TARGET_AGE_SECONDS, MOST_WORKERS
 
@@ -45,10 +52,6 @@ class Setting(Screen):
         raise NotImplementedError
 
 
-class ScaleForm(forms.Form):
-    max_workers = forms.IntegerField(min_value=1, max_value=MOST_WORKERS)
-
-
 class Scale(Setting):
     form = ScaleForm
     refusal = f"Workers: a whole number from 1 to {MOST_WORKERS}."
@@ -77,12 +80,6 @@ class Step(Screen):
         return back(request, name)
 
 
-class TargetAgeForm(forms.Form):
-    target_age_seconds = forms.IntegerField(
-        required=False, min_value=1, max_value=MOST_TARGET_AGE_SECONDS
-    )
-
-
 class TargetAge(Setting):
     """Empty: the default of all queues."""
 
@@ -97,10 +94,6 @@ class TargetAge(Setting):
         return f"{name} is late after {roughly(target_age(own))}."
 
 
-class RetentionForm(forms.Form):
-    retention_days = forms.IntegerField(min_value=1, max_value=catalogue.MOST_DAYS)
-
-
 class Retention(Setting):
     """How long finished jobs are kept; what is older goes with the curator's next sweep."""
 
@@ -113,12 +106,6 @@ class Retention(Setting):
         return f"{name} keeps finished jobs for {pluralize(days, 'day')}."
 
 
-class RecordStartForm(forms.Form):
-    record_start = forms.TypedChoiceField(
-        choices=[("yes", "yes"), ("no", "no")], coerce=lambda text: text == "yes"
-    )
-
-
 class RecordStart(Setting):
     """Whether the row of a job says that it runs before it begins."""
 
@@ -128,11 +115,6 @@ class RecordStart(Setting):
     def set(self, name: str, **chosen: Any) -> str:
         catalogue.set_record_start(name, chosen["record_start"])
         return f"{name}: {START_SAID[chosen['record_start']]}"
-
-
-class AwayForm(forms.Form):
-    when_away = forms.ChoiceField(choices=[(each.value, each.value) for each in WhenAway])
-    away_seconds = forms.IntegerField(min_value=0, max_value=catalogue.MOST_AWAY_SECONDS)
 
 
 class Away(Setting):

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from atributo_site.console.base.screen import Screen
+from atributo_site.console.services.forms import InstallForm
 from atributo_site.permissions import may
 from queues.errors import BadMount, BadService, LifecycleScriptFailed, MountTaken, NoWorker
 from queues.models import Service
@@ -16,12 +16,6 @@ from queues.services.bundle import available
 
 MOST = 200
 REFUSALS = (BadMount, BadService, LifecycleScriptFailed, MountTaken, NoWorker)
-
-
-class InstallForm(forms.Form):
-    folder = forms.CharField(max_length=1024)
-    mount = forms.CharField(max_length=255)
-    development = forms.BooleanField(required=False)
 
 
 class Services(Screen):

@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 import queues
 from atributo_site.console.base.screen import Screen
 from atributo_site.console.jobs.journal import journals
-from atributo_site.console.push.form import TWIN, PushForm, queue_names, twin_of
+from atributo_site.console.push.forms import TWIN, PushForm, queue_names, twin_of
 from atributo_site.console.push.schema_form import SchemaForm, pretty
 from atributo_site.console.services import script_runs
 from atributo_site.console.services.script_runs import last_runs

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from atributo_site.console.base.terminal import curl
-from atributo_site.console.push.form import DEFAULT_QUEUE, PushForm
+from atributo_site.console.push.forms import DEFAULT_QUEUE, PushForm
 from atributo_site.console.push.schema_form import PREFIX, WHOLE, SchemaForm, example
 from atributo_site.console.push.terminal import push_command, push_curl
 from atributo_site.core.redaction import unfilled

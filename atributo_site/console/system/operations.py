@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from atributo_site.console.base.screen import Screen
-from atributo_site.console.system.views import SystemScreen
+from atributo_site.console.system.health import SystemScreen
 from atributo_site.core.models import Event
 from atributo_site.core.models.clock import database_now
 from atributo_site.permissions import may

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.db.transaction import atomic
@@ -11,7 +10,8 @@ from django.shortcuts import redirect
 
 from atributo_site.console.base.screen import Screen
 from atributo_site.console.base.submit_once import FormTooOld, SentBefore, claim, new_number
-from atributo_site.console.system.views import SystemScreen
+from atributo_site.console.system.forms import TokenForm
+from atributo_site.console.system.health import SystemScreen
 from atributo_site.core.models.clock import database_now
 from atributo_site.models import TokenScope
 from atributo_site.web import tokens
@@ -20,18 +20,6 @@ MADE_ALREADY = (
     "Nothing was made: the form was sent already, and its token was shown then."
     " If you have not kept it, revoke it and make another."
 )
-
-
-class TokenForm(forms.Form):
-    name = forms.CharField(max_length=tokens.LONGEST_NAME)
-    level = forms.ChoiceField()
-    days = forms.IntegerField(min_value=1, max_value=tokens.MOST_DAYS)
-
-    def __init__(self, user: Any, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["level"].choices = [  # type: ignore[attr-defined]
-            (level.value, level.value) for level in tokens.levels_of(user)
-        ]
 
 
 class Tokens(SystemScreen):

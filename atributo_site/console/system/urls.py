@@ -2,12 +2,12 @@
 
 from django.urls import path
 
-from atributo_site.console.system import operations, tokens, views
+from atributo_site.console.system import health, operations, settings, tokens
 
 urlpatterns = [
-    path("system/", views.Health.as_view(), name="system"),
-    path("system/integrity/", views.Integrity.as_view(), name="system-integrity"),
-    path("system/processes/", views.Processes.as_view(), name="system-processes"),
+    path("system/", health.Health.as_view(), name="system"),
+    path("system/integrity/", health.Integrity.as_view(), name="system-integrity"),
+    path("system/processes/", health.Processes.as_view(), name="system-processes"),
     path("system/operations/", operations.Operations.as_view(), name="system-operations"),
     path("system/operations/<int:pk>/", operations.OneOperation.as_view(), name="operation"),
     path(
@@ -15,8 +15,8 @@ urlpatterns = [
         operations.AbortOperation.as_view(),
         name="operation-abort",
     ),
-    path("system/settings/", views.Settings.as_view(), name="system-settings"),
-    path("system/api/", views.RestApi.as_view(), name="system-api"),
+    path("system/settings/", settings.Settings.as_view(), name="system-settings"),
+    path("system/api/", settings.RestApi.as_view(), name="system-api"),
     path("system/tokens/", tokens.Tokens.as_view(), name="system-tokens"),
     path(
         "system/tokens/<int:token_id>/revoke",

@@ -5,12 +5,10 @@ One document: its value, who holds it, its history, and what changed between two
 
 from typing import Any
 
-from django import forms
 from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponse
 
 from allocation.transactions.documents.documents import MOST_COUNTED, collections
-from allocation.transactions.documents.listing import MOST_SKIPPED
 from allocation.transactions.documents.search import searched
 from allocation.transactions.errors import DocumentNotFound, InvalidDocument, SecretField
 from allocation.transactions.logic.diff import MISSING
@@ -19,6 +17,7 @@ from allocation.transactions.models import Document as Row
 from allocation.transactions.models.lock import Mode
 from allocation.transactions.store.keys import Key, checked_collection
 from atributo_site.console.base.screen import Screen
+from atributo_site.console.transactions.forms import SearchForm
 from atributo_site.console.transactions.journal import brief_value, changes, value_text
 from atributo_site.console.transactions.locks import held
 from atributo_site.core.models import Event
@@ -95,7 +94,7 @@ PAGE = 50
 
 class Collections(Screen):
     actions = {"GET": "document.view"}
-    template_name = "console/transactions/collections.html"
+    template_name = "console/transactions/documents.html"
     title = "Documents"
 
     def get(self, request: HttpRequest) -> HttpResponse:
@@ -106,17 +105,11 @@ class Collections(Screen):
         )
 
 
-class SearchForm(forms.Form):
-    q = forms.CharField(required=False, max_length=4000)
-    sort = forms.CharField(required=False, max_length=255)
-    offset = forms.IntegerField(required=False, min_value=0, max_value=MOST_SKIPPED)
-
-
 class Keys(Screen):
     """The keys in their order, or the documents that a query finds."""
 
     actions = {"GET": "document.view"}
-    template_name = "console/transactions/keys.html"
+    template_name = "console/transactions/documents_keys.html"
 
     def get(self, request: HttpRequest, collection: str) -> HttpResponse:
         self.title = checked_collection(collection)

@@ -3,19 +3,17 @@
 from datetime import datetime
 from typing import Any
 
-from django import forms
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 
 from allocation.transactions.models import JournalEntry, Lock, Transaction
-from allocation.transactions.models.transaction import FINISHED
-from atributo_site.console.base.forms import PeriodForm
 from atributo_site.console.base.navigation import address
 from atributo_site.console.base.saved_views import views_of
 from atributo_site.console.base.screen import Screen
 from atributo_site.console.base.terminal import same_list
 from atributo_site.console.transactions.detail import life
+from atributo_site.console.transactions.forms import HistoryFilter
 from atributo_site.core.models.clock import database_now
 from atributo_site.permissions import may
 from atributo_site.web.pagination import KeysetPage, capped_count, page_in_order, said_count
@@ -93,16 +91,6 @@ class Stuck(TransactionsScreen):
         now = database_now()
         may_operate = may(request.user, "transaction.operate")
         return self.show(page=page, lives=lives(page.rows, now), now=now, may_operate=may_operate)
-
-
-class HistoryFilter(PeriodForm):
-    """Empty fields do not filter; the times may be moments or ages such as 2h."""
-
-    period_field = "finished_at"
-
-    status = forms.ChoiceField(
-        required=False, choices=[("", "any"), *((word, word) for word in FINISHED)]
-    )
 
 
 class History(TransactionsScreen):

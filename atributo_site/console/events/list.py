@@ -3,45 +3,20 @@
 from datetime import datetime
 from typing import Any
 
-from django import forms
-from django.db.models import Value
-from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 
-from atributo_site.console.base.forms import PeriodForm
 from atributo_site.console.base.saved_views import views_of
 from atributo_site.console.base.screen import Screen
 from atributo_site.console.base.terminal import same_list
 from atributo_site.console.events.axis import axis
 from atributo_site.console.events.folding import fold_events, page_by_people
+from atributo_site.console.events.forms import EventFilter
 from atributo_site.core.models import Event
 from atributo_site.core.models.clock import database_now
 from atributo_site.web.pagination import page_by_key
 
 PAGE = 50
 REST = "/api/v1/events"
-
-
-class EventFilter(PeriodForm):
-    """Empty fields do not filter; the times may be moments or ages such as 2h."""
-
-    period_field = "at"
-
-    subject = forms.CharField(required=False, max_length=320)
-    kind = forms.CharField(required=False, max_length=64)
-    actor = forms.CharField(required=False, max_length=255)
-    by = forms.ChoiceField(required=False, choices=[("", "anybody"), ("people", "people")])
-
-    def filtered(self, rows: Any) -> Any:
-        """Pages go along the key, so that a time long ago would be a long way."""
-        given = {name: value for name, value in self.cleaned_data.items() if name != "by"}
-        rows = rows.near(given["since"], given["until"])
-        if not given["subject"]:
-            return self.compared(rows, given)
-        # One subject is narrower than one kind, which SQLite has no statistics to know.
-        kind = given.pop("kind")
-        rows = rows.alias(its_kind=Coalesce("kind", Value("")))
-        return self.compared(rows.filter(its_kind=kind) if kind else rows, given)
 
 
 class Events(Screen):
