@@ -8,7 +8,7 @@ from atributo_site.config.environment import BASE_DIR
 from atributo_site.console.base.charts import charts
 from atributo_site.console.base.screen import Screen
 from atributo_site.console.events.folding import recent_events
-from atributo_site.console.instances.detail import bar
+from atributo_site.console.instances.detail import with_percent
 from atributo_site.core.models.clock import database_now
 from atributo_site.status.redis import remember
 from atributo_site.status.snapshot import snapshot
@@ -32,7 +32,9 @@ class Overview(Screen):
             sections=sections(taken),
             charts=charts(request.GET.get("range", ""), taken["now"]),
             events=recent_events(EVENTS_SHOWN),
-            instances=[bar(row) for row in taken["allocation"]["instances"][:INSTANCES_SHOWN]],
+            instances=[
+                with_percent(row) for row in taken["allocation"]["instances"][:INSTANCES_SHOWN]
+            ],
         )
 
 

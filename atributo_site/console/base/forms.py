@@ -1,19 +1,8 @@
-"""Fields for spans and moments as people type them, and as they are written there again.
-
-What is wrong with a form, as one sentence for a message.
-
-JSON in a form, as strict as in a REST body: anything doubtful is refused with the reason.
-
-Moments as people type them: a date, a time, or an age such as 90m or 2d.
-
-A form that asks for a time between two moments, beside the fields of its subclass.
-
-Why somebody does something, as it was typed.
-"""
+"""Fields and base forms for what people type: spans, moments, periods, JSON, reasons."""
 
 import re
 from datetime import UTC, datetime, timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -21,17 +10,34 @@ from django.db.models import QuerySet
 from django.forms.fields import InvalidJSONInput
 from django.http import HttpRequest
 
+from atributo_site.core.errors import AtributoError
 from atributo_site.core.text import milliseconds, written
 from atributo_site.rest.strict_json import NotStrictJSON, parsed
 
+AnyForm = TypeVar("AnyForm", bound=forms.Form)
 
-def said(form: forms.Form) -> str:
-    """Each field by its name: printed as it is, an error list is HTML."""
+
+class BadForm(AtributoError):
+    """A form was filled in wrongly; the message names the fields."""
+
+    status_code = 400
+    code = "bad_form"
+
+
+def form_errors(form: forms.Form) -> str:
+    """Return one sentence with the label of each wrong field; Django prints an HTML list."""
     return " ".join(
         f"{form[name].label}: {error}" if name in form.fields else str(error)
         for name, errors in form.errors.items()
         for error in errors
     )
+
+
+def checked(form: AnyForm) -> AnyForm:
+    """Return the form if it is valid, else raise BadForm."""
+    if not form.is_valid():
+        raise BadForm(form_errors(form))
+    return form
 
 
 class StrictJSONField(forms.JSONField):

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDi
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
-from atributo_site.console.base.forms import said
+from atributo_site.console.base.forms import form_errors
 from atributo_site.console.base.screen import Screen
 from atributo_site.core.events import record
 from atributo_site.models import SavedView
@@ -44,7 +44,7 @@ class SaveView(Screen):
     def post(self, request: HttpRequest) -> HttpResponse:
         form = NewView(request.POST)
         if not form.is_valid():
-            messages.error(request, f"The view is not saved. {said(form)}")
+            messages.error(request, f"The view is not saved. {form_errors(form)}")
             return HttpResponseRedirect(_list_of(form))
         own = SavedView.objects.filter(user_id=request.user.pk or 0)
         named = own.filter(screen=form.cleaned_data["screen"], name=form.cleaned_data["name"])

@@ -1,120 +1,144 @@
-"""How an instance becomes available again, and what each way means.
+"""Change an instance from its page: availability, drain, settings, removal."""
 
-Weight and capacity, changed on an instance's page whatever its state.
-"""
+from shlex import quote as shell_quote
+from typing import Any
+from urllib.parse import quote
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
 from allocation.instances import availability
 from allocation.instances.holds import may_remove
 from allocation.placement import drains, operations
-from atributo_site.console.base.forms import reason_of, said
-from atributo_site.console.base.screen import Screen
+from atributo_site.console.base.actions import Action, Confirmation
+from atributo_site.console.base.forms import checked, reason_of
+from atributo_site.console.base.terminal import curl
 from atributo_site.console.instances import drain
-from atributo_site.console.instances.detail import known
+from atributo_site.console.instances.detail import instance_or_404
 from atributo_site.console.instances.forms import DrainForm, SettingsForm
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.retry import retry_busy
 from atributo_site.core.text import pluralize
 from atributo_site.web.pagination import whole
 
-
-def configure(instance_id: str, typed: QueryDict) -> None:
-    """Refused when somebody else changed the instance since the page was read."""
-    form = SettingsForm(typed)
-    if not form.is_valid():
-        raise AtributoError(said(form))
-    seen = whole(typed.get("epoch", ""))
-    retry_busy(lambda: availability.configure(instance_id, epoch=seen, **form.cleaned_data))
-
-
 VERBS = ("available", "unavailable", "restore", "drain", "stop", "force", "settings")
 
 
-class ChangeInstance(Screen):
-    """POST instances/ID/VERB; the answer is the instance's page with a sentence on it."""
+class ChangeInstance(Action):
+    """POST instances/ID/VERB; each verb is a method that returns what to tell."""
 
     actions = {"POST": "instance.operate"}
+    refusals = (AtributoError,)
 
-    def post(self, request: HttpRequest, instance_id: str, verb: str) -> HttpResponse:
-        known(instance_id)
+    def post(self, request: HttpRequest, **names: Any) -> HttpResponse:
+        self.load(**names)
+        if self.verb == "drain" and "preview" in request.POST:
+            typed = _filled_in(request)
+            return redirect(reverse("instance", args=[self.id], query={"plan": "", **typed}))
+        return self.perform()
+
+    def load(self, instance_id: str, verb: str) -> None:
+        self.id, self.verb = instance_or_404(instance_id).pk, verb
         if verb not in VERBS:
             raise Http404
-        if verb == "drain" and "preview" in request.POST:
-            return redirect(reverse("instance", args=[instance_id], query=_typed(request, plan="")))
-        try:
-            said = getattr(self, f"_{verb}")(request, instance_id)
-        except AtributoError as error:
-            messages.error(request, str(error))
-        else:
-            messages.success(request, said)
-        return redirect("instance", instance_id)
 
-    def _available(self, request: HttpRequest, instance_id: str) -> str:
-        retry_busy(lambda: availability.make_available(instance_id))
+    def act(self) -> str:
+        return getattr(self, f"_{self.verb}")()
+
+    def back(self) -> str:
+        return reverse("instance", args=[self.id])
+
+    def _available(self) -> str:
+        retry_busy(lambda: availability.make_available(self.id))
         return "Job ids may be allocated to it again."
 
-    def _unavailable(self, request: HttpRequest, instance_id: str) -> str:
-        reason = reason_of(request, 255)
-        retry_busy(lambda: availability.make_unavailable(instance_id, reason=reason))
+    def _unavailable(self) -> str:
+        reason = reason_of(self.request, 255)
+        retry_busy(lambda: availability.make_unavailable(self.id, reason=reason))
         return "No more job ids are allocated to it; those it has stay."
 
-    def _restore(self, request: HttpRequest, instance_id: str) -> str:
-        retry_busy(lambda: availability.restore(instance_id))
+    def _restore(self) -> str:
+        retry_busy(lambda: availability.restore(self.id))
         return "It is available again, as whoever brought it here wants it."
 
-    def _drain(self, request: HttpRequest, instance_id: str) -> str:
-        if "running" in request.POST:
-            return drain.change(instance_id, request.POST)
-        form = drain.valid(request.POST)
-        drain.begin(instance_id, form)
-        return f"The drain has begun. {drain.what_is_next(form)}"
+    def _drain(self) -> str:
+        change = drain.adjust if "running" in self.request.POST else drain.begin
+        return change(self.id, self.request.POST)
 
-    def _stop(self, request: HttpRequest, instance_id: str) -> str:
-        retry_busy(lambda: drains.stop(instance_id))
+    def _stop(self) -> str:
+        retry_busy(lambda: drains.stop(self.id))
         return "The drain is stopped; the instance stays unavailable."
 
-    def _force(self, request: HttpRequest, instance_id: str) -> str:
-        drains.force(instance_id)
+    def _force(self) -> str:
+        drains.force(self.id)
         return "The curator was told to move all job ids that are left."
 
-    def _settings(self, request: HttpRequest, instance_id: str) -> str:
-        configure(instance_id, request.POST)
+    def _settings(self) -> str:
+        """Refuse if somebody else changed the instance since the page was read."""
+        settings = checked(SettingsForm(self.request.POST)).cleaned_data
+        seen = whole(self.request.POST.get("epoch", ""))
+        retry_busy(lambda: availability.configure(self.id, epoch=seen, **settings))
         return "Weight and capacity are set; job ids that are placed stay."
 
 
-class RemoveInstance(Screen):
-    """Asks for the id, typed, and says how many jobs are dropped."""
+class NotConfirmed(AtributoError):
+    """The id was not typed as it is."""
+
+    status_code = 400
+
+
+class RemoveInstance(Confirmation):
+    """Ask for the id, typed, and say how many job ids are dropped."""
 
     actions = {"GET": "instance.remove", "POST": "instance.remove"}
     template_name = "console/instances/remove.html"
     gone_to = "instances"
     title = "Remove an instance"
+    refusals = (AtributoError,)
 
-    def get(self, request: HttpRequest, instance_id: str) -> HttpResponse:
-        row = known(instance_id)
-        return self.show(row=row, removal=may_remove(row.pk))
+    def load(self, instance_id: str) -> None:
+        self.row = instance_or_404(instance_id)
 
-    def post(self, request: HttpRequest, instance_id: str) -> HttpResponse:
-        row = known(instance_id)
-        if request.POST.get("typed") != row.pk:
-            messages.error(request, "Type the id of the instance exactly to remove it.")
-            return self.show(400, row=row, removal=may_remove(row.pk))
-        count = whole(request.POST.get("jobs", ""))
-        try:
-            dropped = operations.remove_instance(row.pk, drop_jobs=count, epoch=row.epoch)
-        except AtributoError as error:
-            messages.error(request, str(error))
-            return self.show(409, row=row, removal=may_remove(row.pk))
-        said = pluralize(dropped, "job id was", "job ids were")
-        messages.success(request, f"{row.pk} is removed; {said} dropped.")
-        return redirect("instances")
+    def question(self) -> dict[str, Any]:
+        row, removal = self.row, may_remove(self.row.pk)
+        jobs, path = removal.jobs, f"/api/v1/instances/{quote(row.pk, safe='')}"
+        drop = f" and drop {pluralize(jobs, 'job id')}" if jobs else ""
+        command = f"manage.py instances remove {shell_quote(row.pk)}"
+        return {
+            "row": row,
+            "removal": removal,
+            "crumbs": [("Instances", reverse("instances")), (row.pk, self.back())],
+            "heading": f"Remove {row.pk}",
+            "button": f"Remove{drop}",
+            "leave": "Keep it",
+            "is_danger": True,
+            "command": f"{command} --drop-jobs {jobs}" if jobs else command,
+            "rest": curl(f"{path}?drop_jobs={jobs}" if jobs else path, "DELETE"),
+        }
+
+    def act(self) -> str:
+        if self.request.POST.get("typed") != self.row.pk:
+            raise NotConfirmed("Type the id of the instance exactly to remove it.")
+        count = whole(self.request.POST.get("jobs", ""))
+        dropped = operations.remove_instance(self.row.pk, drop_jobs=count, epoch=self.row.epoch)
+        return (
+            f"{self.row.pk} is removed; {pluralize(dropped, 'job id was', 'job ids were')} dropped."
+        )
+
+    def refuse(self, error: Exception) -> HttpResponse:
+        messages.error(self.request, str(error))
+        return self.ask(400 if isinstance(error, NotConfirmed) else 409)
+
+    def back(self) -> str:
+        return reverse("instance", args=[self.row.pk])
+
+    def after(self) -> str:
+        return reverse("instances")
 
 
-def _typed(request: HttpRequest, **more: str) -> dict[str, str]:
-    """The fields of the drain that are filled in, for the address of the page."""
+def _filled_in(request: HttpRequest) -> dict[str, str]:
+    """Return the fields of the drain that are filled in, for the address of the page."""
     given = {name: request.POST.get(name, "") for name in DrainForm.base_fields}
-    return {**more, **{name: text[:256] for name, text in given.items() if text}}
+    return {name: text[:256] for name, text in given.items() if text}

@@ -1,4 +1,4 @@
-"""The forms of an instance's page."""
+"""The forms of an instance's page: weight and capacity, a drain, and changes of a drain."""
 
 from typing import Any
 
@@ -7,13 +7,13 @@ from django import forms
 from allocation.logic.instance_settings import MOST_CAPACITY, MOST_WEIGHT
 from atributo_site.core.text import milliseconds
 
+MINUTE_MS = 60_000
+BOTH = "Give a new deadline or tick that there is none, not both."
+
 
 class SettingsForm(forms.Form):
     weight = forms.IntegerField(min_value=1, max_value=MOST_WEIGHT)
     capacity = forms.IntegerField(required=False, min_value=0, max_value=MOST_CAPACITY)
-
-
-MINUTE_MS = 60_000
 
 
 class MinutesField(forms.FloatField):
@@ -24,8 +24,7 @@ class MinutesField(forms.FloatField):
         return super().to_python(value) if span_ms is None else span_ms / MINUTE_MS
 
 
-class DrainForm(forms.Form):
-    reason = forms.CharField(required=False, max_length=255)
+class PaceForm(forms.Form):
     deadline_minutes = MinutesField(required=False, min_value=0, max_value=525_600)
     moves_per_minute = forms.IntegerField(required=False, min_value=1, max_value=1_000_000)
 
@@ -39,14 +38,13 @@ class DrainForm(forms.Form):
         return None if minutes is None else minutes * 60
 
 
-BOTH = "Give a new deadline or tick that there is none, not both."
+class DrainForm(PaceForm):
+    reason = forms.CharField(required=False, max_length=255)
 
 
-class ChangeForm(forms.Form):
-    """The pace is always as it was typed; a deadline that is not typed stays."""
+class AdjustForm(PaceForm):
+    """Changes of a running drain: an empty pace means none, an empty deadline stays as it is."""
 
-    moves_per_minute = forms.IntegerField(required=False, min_value=1, max_value=1_000_000)
-    deadline_minutes = MinutesField(required=False, min_value=0, max_value=525_600)
     no_deadline = forms.BooleanField(required=False)
 
     def clean(self) -> dict[str, Any]:
@@ -56,9 +54,7 @@ class ChangeForm(forms.Form):
         return given
 
     @property
-    def wishes(self) -> dict[str, Any]:
-        given = self.cleaned_data
-        found = {"moves_per_minute": given["moves_per_minute"]}
-        if given["deadline_minutes"] is not None:
-            found["deadline_seconds"] = given["deadline_minutes"] * 60
-        return found | ({"deadline_seconds": None} if given["no_deadline"] else {})
+    def changes(self) -> dict[str, Any]:
+        is_changed = self.deadline_seconds is not None or self.cleaned_data["no_deadline"]
+        deadline = {"deadline_seconds": self.deadline_seconds} if is_changed else {}
+        return {"moves_per_minute": self.pace, **deadline}

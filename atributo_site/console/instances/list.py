@@ -13,7 +13,7 @@ from allocation.snapshot import described
 from atributo_site.console.base.saved_views import views_of
 from atributo_site.console.base.screen import Screen
 from atributo_site.console.base.terminal import same_list
-from atributo_site.console.instances.detail import bar
+from atributo_site.console.instances.detail import with_percent
 from atributo_site.core.ids import valid_id
 from atributo_site.core.models.clock import database_now
 from atributo_site.core.retry import retry_busy
@@ -37,7 +37,7 @@ class Instances(Screen):
         now = database_now()
         return self.show(
             page=page,
-            shown=[bar(facts) for facts in described(page.rows, now)],
+            shown=[with_percent(facts) for facts in described(page.rows, now)],
             totals=Roster.objects.first(),
             prefix=prefix,
             state=state,

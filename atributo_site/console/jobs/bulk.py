@@ -1,4 +1,4 @@
-"""Retry, abort or delete many jobs: first a page that names them, then the deed."""
+"""Retry, abort or delete many jobs, after a page that names them."""
 
 from typing import Any
 
@@ -7,6 +7,7 @@ from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.http import urlencode
 
 from atributo_site.console.base.forms import reason_of
@@ -27,7 +28,7 @@ NOTHING_CHOSEN = "Tick at least one job, or choose all matching."
 
 
 class Bulk(Screen):
-    """The question has an address, to be left and come back to; «sure» is in its form."""
+    """The question has an address of its own; the form on it sends "sure"."""
 
     actions = {"GET": "job.operate", "POST": "job.operate"}
     template_name = "console/jobs/bulk.html"
@@ -58,13 +59,16 @@ class Bulk(Screen):
         jobs = chosen.jobs()
         count = capped_count(jobs)
         is_large = chosen.all and count > AT_ONCE
-        first = five(jobs, chosen.query.now)
+        first, said = five(jobs, chosen.query.now), said_count(count)
         return self.show(
             400 if wrong else 200,
             action=action,
             chosen=chosen,
             count=count,
-            said=said_count(count),
+            said=said,
+            crumbs=[("Jobs", reverse("jobs"))],
+            heading=f"{action.capitalize()} {said} job{'' if count == 1 else 's'}",
+            lead=chosen.lead(),
             reason=self.request.POST.get("reason", ""),
             in_background=is_large,
             with_schedules=self._with_schedules(),
@@ -74,7 +78,7 @@ class Bulk(Screen):
             newest=first[0]["job"].pk if first else None,
             now=chosen.query.now,
             back=chosen.back(),
-            same=equivalents(action, chosen),
+            **equivalents(action, chosen),
             word=WORD,
             wrong=wrong,
         )
@@ -133,6 +137,10 @@ class Chosen:
 
     def said(self) -> str:
         return self.query.said() if self.all else f"{len(self.ids)} chosen"
+
+    def lead(self) -> str:
+        every = format_html("All that match: <strong>{}</strong>", self.said())
+        return every if self.all else "The jobs you ticked."
 
     def back(self) -> str:
         """The list that the jobs were chosen from."""

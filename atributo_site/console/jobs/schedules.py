@@ -11,13 +11,11 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 
-from atributo_site.console.base.forms import said
+from atributo_site.console.base.forms import form_errors
 from atributo_site.console.base.screen import Screen
 from atributo_site.console.base.terminal import curl
 from atributo_site.console.jobs.actions import JobAction
-from atributo_site.console.jobs.detail import job_or_404
 from atributo_site.console.jobs.forms import SEEN, ScheduleFilter, ScheduleForm
 from atributo_site.console.jobs.state import job_state, repeats_said
 from atributo_site.console.push.forms import queue_names
@@ -32,56 +30,58 @@ from queues.models import QueuedJob, Run, Script
 
 
 class Change(JobAction):
-    """A form on a page of its own; what cannot be is told there, with what was typed."""
+    """Show the form on a page of its own; a refusal leaves there what was typed."""
 
     actions = {"GET": "job.operate", "POST": "job.operate"}
     template_name = "console/jobs/schedule.html"
     gone_to = "schedules"
+    refusals = (BadSchedule, JobIsRunning, JobRepeatsNot)
 
     def get(self, request: HttpRequest, job_id: str) -> HttpResponse:
-        job = job_or_404(job_id)
+        self.load(job_id)
+        job = self.job
         if not job.repeat_times or job.ended_at is not None:
             raise JobRepeatsNot(f"{job.script} {job.pk} does not repeat, or is over.")
         form = ScheduleForm(initial={name: getattr(job, at) for name, at in COLUMNS.items()})
-        seen = {name: form[name].value() for name in COLUMNS}
-        return self._shown(job, form, seen)
+        return self._render(form, {name: form[name].value() for name in COLUMNS})
 
-    def post(self, request: HttpRequest, job_id: str) -> HttpResponse:
-        job, form = job_or_404(job_id), ScheduleForm(request.POST)
-        if not form.is_valid():
-            return self._again(job, form, said(form), 400)
-        try:
-            done = reschedule(job.pk, form.changes(request.POST))
-        except (BadSchedule, JobIsRunning, JobRepeatsNot) as error:
-            return self._again(job, form, f"{error}.", error.status_code)
-        self.tell(job, done, "{} has its new schedule.", "{} had this schedule already.")
-        return redirect(self.back(job))
+    def post(self, request: HttpRequest, **names: Any) -> HttpResponse:
+        self.load(**names)
+        self.form = ScheduleForm(request.POST)
+        return (
+            self.perform()
+            if self.form.is_valid()
+            else self._render_again(form_errors(self.form), 400)
+        )
 
-    def _again(self, job: QueuedJob, form: ScheduleForm, refusal: str, status: int) -> HttpResponse:
+    def act(self) -> str:
+        changed = reschedule(self.job.pk, self.form.changes(self.request.POST))
+        done, otherwise = "{} has its new schedule.", "{} had this schedule already."
+        return self.sentence(changed, done, otherwise)
+
+    def refuse(self, error: Any) -> HttpResponse:
+        return self._render_again(f"{error}.", error.status_code)
+
+    def _render_again(self, refusal: str, status: int) -> HttpResponse:
         seen = {name: self.request.POST.get(f"{SEEN}{name}", "") for name in COLUMNS}
-        return self._shown(job, form, seen, refusal, status)
+        return self._render(self.form, seen, status, refusal=refusal)
 
-    def _shown(
-        self,
-        job: QueuedJob,
-        form: ScheduleForm,
-        seen: dict[str, Any],
-        refusal: str = "",
-        status: int = 200,
+    def _render(
+        self, form: ScheduleForm, seen: dict[str, Any], status: int = 200, **context: Any
     ) -> HttpResponse:
         now = database_now()
-        self.title = f"Schedule of {job.script}"
+        self.title = f"Schedule of {self.job.script}"
         return self.show(
             status,
             now=now,
-            job=job,
+            job=self.job,
             form=form,
             seen={f"{SEEN}{name}": "" if value is None else value for name, value in seen.items()},
-            refusal=refusal,
-            repeats=repeats_said(job, now),
-            back=self.back(job),
+            repeats=repeats_said(self.job, now),
+            back=self.back(),
             next=(self.request.POST or self.request.GET).get("next"),
-            **equivalents(job),
+            **equivalents(self.job),
+            **context,
         )
 
 

@@ -1,15 +1,17 @@
-"""What a person decides about one backend, wherever it is listed."""
+"""Watch, change, pause, look up and forget a name, and administer one of its backends."""
+
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.html import format_html
-from django.utils.http import url_has_allowed_host_and_scheme
 
 from allocation.models import Instance
-from atributo_site.console.base.forms import said
-from atributo_site.console.base.screen import Screen
+from atributo_site.console.base.actions import Action, NothingChanged
+from atributo_site.console.base.forms import BadForm, checked
+from atributo_site.console.base.screen import own_page
 from atributo_site.console.pools.forms import AdministerForm, ChangePoolForm, PoolForm
 from atributo_site.console.pools.list import PoolScreen
 from atributo_site.web.pagination import whole
@@ -21,42 +23,6 @@ NO_NEW = "{}: {}. It gets no new job ids; those it has stay"
 BY_DRAIN = (
     NO_NEW + ' until they are deallocated, or until you <a href="{}">give the drain a pace</a>.'
 )
-
-
-class Administer(Screen):
-    actions = {"POST": "pool.operate"}
-
-    def post(self, request: HttpRequest, name: str, key: str) -> HttpResponse:
-        form = AdministerForm(request.POST)
-        if not form.is_valid():
-            messages.error(request, said(form))
-            return _back(request, name)
-        backend = administer(name, key, **form.cleaned_data)
-        messages.success(request, _what_it_means(backend))
-        if warning := still_held(backend):
-            messages.warning(request, warning)
-        return _back(request, name)
-
-
-def _what_it_means(backend: Backend) -> str:
-    """As far as the instance is there and does as it was told."""
-    word, where = backend.administrative, backend.instance_id
-    row = Instance.objects.select_related("drain").filter(pk=where).first()
-    state = "" if row is None else row.state
-    if (word, state) == (Backend.Administrative.DRAIN, "draining"):
-        return format_html(BY_DRAIN, where, word, reverse("instance", args=[where]))
-    if (word, state) == (Backend.Administrative.MAINTENANCE, "unavailable"):
-        return NO_NEW.format(where, word) + "."
-    return f"{where}: {word}."
-
-
-def _back(request: HttpRequest, name: str) -> HttpResponse:
-    """To the list where the button was pressed."""
-    page = request.POST.get("next", "")
-    ours = url_has_allowed_host_and_scheme(
-        page, {request.get_host()}, require_https=request.is_secure()
-    )
-    return redirect(page) if ours else redirect("pool", name)
 
 
 class NewName(PoolScreen):
@@ -88,44 +54,88 @@ class ChangeName(PoolScreen):
         seen = whole(request.POST.get("epoch", ""))
         form = ChangePoolForm(request.POST, instance=pool)
         if not form.is_valid():
-            return self.show(400, form=form, pool=pool, epoch=seen)  # not what came in between
+            return self.show(400, form=form, pool=pool, epoch=seen)  # the epoch that was seen
         configuration.change(name, seen, **form.cleaned_data)
         messages.success(request, f"{name} is changed; the watcher starts anew with it.")
         return redirect("pool", name)
 
 
-class Pause(Screen):
-    """Watch no longer, or again; instances stay as they are meanwhile."""
-
+class PoolAction(Action):
     actions = {"POST": "pool.operate"}
+    refusals = (BadForm,)
 
-    def post(self, request: HttpRequest, name: str) -> HttpResponse:
-        pool = configuration.change(name, is_watched=request.POST.get("watch") == "yes")
-        messages.success(request, f"{name} is {'watched again' if pool.is_watched else 'paused'}.")
-        return redirect("pool", name)
+    def load(self, name: str, **names: Any) -> None:
+        self.name = name
+
+    def back(self) -> str:
+        return reverse("pool", args=[self.name])
 
 
-class AskNow(Screen):
-    actions = {"POST": "pool.operate"}
+class Pause(PoolAction):
+    """Stop watching a name, or watch it again; its instances stay as they are meanwhile."""
 
-    def post(self, request: HttpRequest, name: str) -> HttpResponse:
+    def act(self) -> str:
+        is_watched = self.request.POST.get("watch") == "yes"
+        pool = configuration.change(self.name, is_watched=is_watched)
+        return f"{self.name} is {'watched again' if pool.is_watched else 'paused'}."
+
+
+class LookUpNow(PoolAction):
+    def act(self) -> str:
         try:
-            configuration.ask_now(name)
+            configuration.ask_now(self.name)
         except (configuration.AskedTooOften, configuration.PoolPaused) as error:
-            messages.warning(request, f"{error}.")
-        else:
-            messages.success(request, f"{name} is looked up now.")
-        return redirect("pool", name)
+            raise NothingChanged(f"{error}.") from error
+        return f"{self.name} is looked up now."
 
 
-class Forget(Screen):
+class Forget(PoolAction):
     actions = {"POST": "pool.change"}
 
-    def post(self, request: HttpRequest, name: str) -> HttpResponse:
-        pool_named(name)
-        if request.POST.get("typed") != name:
-            messages.error(request, f"Nothing happened: type {name} to forget it.")
-            return redirect("pool", name)
-        configuration.forget(name)
-        messages.success(request, f"{name} is watched no longer; its instances stay as they are.")
-        return redirect("pools")
+    def post(self, request: HttpRequest, **names: Any) -> HttpResponse:
+        self.load(**names)
+        pool_named(self.name)
+        if request.POST.get("typed") == self.name:
+            return self.perform()
+        return self.refuse(BadForm(f"Nothing happened: type {self.name} to forget it."))
+
+    def act(self) -> str:
+        configuration.forget(self.name)
+        return f"{self.name} is watched no longer; its instances stay as they are."
+
+    def after(self) -> str:
+        return reverse("pools")
+
+
+class Administer(PoolAction):
+    """Store what a person decides about one backend, wherever it is listed."""
+
+    def load(self, name: str, **names: Any) -> None:
+        self.name, self.key = name, names["key"]
+
+    def act(self) -> str:
+        form = checked(AdministerForm(self.request.POST))
+        backend = administer(self.name, self.key, **form.cleaned_data)
+        self.warning = still_held(backend)
+        return _consequence(backend)
+
+    def after(self) -> str:
+        if self.warning:
+            messages.warning(self.request, self.warning)
+        return self.back()
+
+    def back(self) -> str:
+        """Lead to the list where the button was pressed."""
+        return own_page(self.request, self.request.POST.get("next", ""), super().back())
+
+
+def _consequence(backend: Backend) -> str:
+    """Say what the decision means, as far as the instance exists and follows it."""
+    word, where = backend.administrative, backend.instance_id
+    row = Instance.objects.select_related("drain").filter(pk=where).first()
+    state = "" if row is None else row.state
+    if (word, state) == (Backend.Administrative.DRAIN, "draining"):
+        return format_html(BY_DRAIN, where, word, reverse("instance", args=[where]))
+    if (word, state) == (Backend.Administrative.MAINTENANCE, "unavailable"):
+        return NO_NEW.format(where, word) + "."
+    return f"{where}: {word}."

@@ -18,7 +18,7 @@ urlpatterns = [
     path(f"{ONE_POOL}/", detail.OneName.as_view(), name="pool"),
     path(f"{ONE_POOL}/change/", actions.ChangeName.as_view(), name="pool-change"),
     path(f"{ONE_POOL}/pause", actions.Pause.as_view(), name="pool-pause"),
-    path(f"{ONE_POOL}/resolve", actions.AskNow.as_view(), name="pool-resolve"),
+    path(f"{ONE_POOL}/resolve", actions.LookUpNow.as_view(), name="pool-resolve"),
     path(f"{ONE_POOL}/forget", actions.Forget.as_view(), name="pool-forget"),
     path(f"{ONE_POOL}/backends/<id:key>", actions.Administer.as_view(), name="pool-administer"),
 ]

@@ -1,124 +1,143 @@
-"""Pause, resume and delete queues."""
+"""Pause, resume and delete one queue; pause or resume all of them."""
 
 from collections.abc import Callable
+from shlex import quote as shell_quote
 from typing import Any
+from urllib.parse import quote
 
-from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import resolve_url
 
 import queues
-from atributo_site.console.base.screen import Screen
+from atributo_site.console.base.actions import Action, Confirmation, NothingChanged
 from atributo_site.console.base.terminal import curl
 from atributo_site.console.queues.detail import queue_or_404
 from atributo_site.core.models.clock import database_now
 from atributo_site.web.pagination import capped_count, said_count
 from queues import catalogue
+from queues.models import Queue
 
 NAMED = 20
-
-
 NOTHING = "Nothing was to be done: somebody was faster."
 
 
-class Switch(Screen):
-    """A page that names how many would change, and the deed."""
+class QueueAction(Action):
+    actions = {"POST": "queue.operate"}
+    queue: Queue
+
+    def load(self, name: str) -> None:
+        self.queue = queue_or_404(name)
+
+    def act(self) -> str:
+        return self.change(self.queue.name)
+
+    def change(self, name: str) -> str:
+        raise NotImplementedError
+
+    def back(self) -> str:
+        """Lead to the list when the button was pressed there."""
+        in_list = self.request.POST.get("next") == "queues"
+        return resolve_url("queues") if in_list else resolve_url("queue", self.queue.name)
+
+
+class Pause(QueueAction):
+    def change(self, name: str) -> str:
+        if not queues.pause(name):
+            raise NothingChanged(f"{name} was paused already.")
+        return f"{name} is paused: what runs finishes, nothing new starts."
+
+
+class Resume(QueueAction):
+    def change(self, name: str) -> str:
+        if not queues.resume(name):
+            raise NothingChanged(f"{name} was not paused.")
+        return f"{name} runs again."
+
+
+class Delete(Confirmation, QueueAction):
+    actions = {"GET": "queue.administer", "POST": "queue.administer"}
+    gone_to = "queues"
+    title = "Delete"
+
+    def question(self) -> dict[str, Any]:
+        name = self.queue.name
+        return {
+            "crumbs": [("Queues", resolve_url("queues")), (name, resolve_url("queue", name))],
+            "heading": f"Delete the queue {name}",
+            "lead": "Nothing of it starts any more. Its jobs stay,"
+            " and wait until a queue of this name is made again.",
+            "button": "Delete the queue",
+            "leave": "Keep it",
+            "is_danger": True,
+            "command": f"manage.py queue delete {shell_quote(name)}",
+            "rest": curl(f"/api/v1/queues/{quote(name, safe='')}", "DELETE"),
+        }
+
+    def change(self, name: str) -> str:
+        queues.delete(name)
+        return f"{name} is deleted; its jobs wait until it is made again."
+
+    def after(self) -> str:
+        return resolve_url("queues")
+
+
+class ChangeAll(Confirmation):
+    """Ask on a page that names the queues that would change, then change them."""
 
     actions = {"GET": "queue.operate", "POST": "queue.operate"}
     template_name = "console/queues/pause_all.html"
+    gone_to = "queues"
     verb = ""
     lead = ""
     done = ""
     rows: Callable[[], Any]
-    act: Callable[[], list[str]]
+    change_all: Callable[[], list[str]]
 
-    def get(self, request: HttpRequest) -> HttpResponse:
+    def question(self) -> dict[str, Any]:
         count = capped_count(self.rows())
         if not count:
-            messages.warning(request, NOTHING)
-            return redirect("queues")
-        self.title = f"{self.verb} {queues_said(count)}"
-        return self.show(
-            verb=self.verb,
-            lead=self.lead,
-            rows=self.rows()[:NAMED],
-            more=count - NAMED,
-            now=database_now(),
-            command=f"manage.py queue {self.verb.lower()} --all",
-            rest=curl(f"/api/v1/queues/{self.verb.lower()}", "POST"),
-        )
+            raise NothingChanged(NOTHING)
+        heading, rows = f"{self.verb} {_queues(count)}", list(self.rows()[:NAMED])
+        return {
+            "crumbs": [("Queues", self.back())],
+            "heading": heading,
+            "lead": self.lead,
+            "button": heading,
+            "leave": "Leave it" if len(rows) == 1 else "Leave them",
+            "verb": self.verb,
+            "rows": rows,
+            "more": count - NAMED,
+            "now": database_now(),
+            "command": f"manage.py queue {self.verb.lower()} --all",
+            "rest": curl(f"/api/v1/queues/{self.verb.lower()}", "POST"),
+        }
 
-    def post(self, request: HttpRequest) -> HttpResponse:
-        changed = len(self.act())
-        if changed:
-            are = "is" if changed == 1 else "are"
-            messages.success(request, f"{queues_said(changed)} {are} {self.done}.")
-        else:
-            messages.warning(request, NOTHING)
-        return redirect("queues")
+    def act(self) -> str:
+        count = len(self.change_all())
+        if not count:
+            raise NothingChanged(NOTHING)
+        return f"{_queues(count)} {'is' if count == 1 else 'are'} {self.done}."
+
+    def back(self) -> str:
+        return resolve_url("queues")
 
 
-class PauseAll(Switch):
+class PauseAll(ChangeAll):
     verb = "Pause"
     lead = "What runs finishes, nothing new starts. Jobs can still be pushed, and wait."
     done = "paused: what runs finishes, nothing new starts"
     rows = staticmethod(catalogue.running)
-    act = staticmethod(catalogue.pause_all)
+    change_all = staticmethod(catalogue.pause_all)
 
 
-class ResumeAll(Switch):
-    """Those too that were paused one by one before."""
+class ResumeAll(ChangeAll):
+    """Resume every queue, also those that people paused one by one before."""
 
     verb = "Resume"
     lead = "What waits starts at once, also where somebody paused one queue on purpose."
     done = "running again"
     rows = staticmethod(catalogue.paused)
-    act = staticmethod(catalogue.resume_all)
+    change_all = staticmethod(catalogue.resume_all)
 
 
-def queues_said(count: int) -> str:
+def _queues(count: int) -> str:
     return f"{said_count(count)} {'queue' if count == 1 else 'queues'}"
-
-
-class Pause(Screen):
-    actions = {"POST": "queue.operate"}
-
-    def post(self, request: HttpRequest, name: str) -> HttpResponse:
-        queue_or_404(name)
-        if queues.pause(name):
-            messages.success(request, f"{name} is paused: what runs finishes, nothing new starts.")
-        else:
-            messages.warning(request, f"{name} was paused already.")
-        return back(request, name)
-
-
-class Resume(Screen):
-    actions = {"POST": "queue.operate"}
-
-    def post(self, request: HttpRequest, name: str) -> HttpResponse:
-        queue_or_404(name)
-        if queues.resume(name):
-            messages.success(request, f"{name} runs again.")
-        else:
-            messages.warning(request, f"{name} was not paused.")
-        return back(request, name)
-
-
-class Delete(Screen):
-    actions = {"GET": "queue.administer", "POST": "queue.administer"}
-    template_name = "console/queues/delete.html"
-    gone_to = "queues"
-    title = "Delete"
-
-    def get(self, request: HttpRequest, name: str) -> HttpResponse:
-        return self.show(queue=queue_or_404(name))
-
-    def post(self, request: HttpRequest, name: str) -> HttpResponse:
-        queues.delete(queue_or_404(name).name)
-        messages.success(request, f"{name} is deleted; its jobs wait until it is made again.")
-        return redirect("queues")
-
-
-def back(request: HttpRequest, name: str) -> HttpResponse:
-    """To the list when that is where the button was pressed."""
-    return redirect("queues") if request.POST.get("next") == "queues" else redirect("queue", name)

@@ -43,3 +43,7 @@ class RecordStartForm(forms.Form):
 class AwayForm(forms.Form):
     when_away = forms.ChoiceField(choices=[(each.value, each.value) for each in WhenAway])
     away_seconds = forms.IntegerField(min_value=0, max_value=catalogue.MOST_AWAY_SECONDS)
+
+
+class StepForm(forms.Form):
+    by = forms.TypedChoiceField(choices=[("-1", "-1"), ("1", "1")], coerce=int)

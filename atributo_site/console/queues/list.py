@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 import queues
-from atributo_site.console.base.forms import said
+from atributo_site.console.base.forms import form_errors
 from atributo_site.console.base.screen import Screen
 from atributo_site.console.queues.detail import lines, rights
 from atributo_site.console.queues.forms import NewQueue
@@ -47,7 +47,7 @@ class Queues(Screen):
             after=rows[PAGE - 1].name if len(rows) > PAGE else None,
             before=bool(after),
             form=form or NewQueue(initial={"max_workers": 1}),
-            wrong=said(form) if form else "",
+            wrong=form_errors(form) if form else "",
             can_pause=catalogue.running().exists(),
             can_resume=catalogue.paused().exists(),
             rights=rights(self.request),

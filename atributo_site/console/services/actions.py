@@ -1,81 +1,83 @@
-"""Upgrade, configure and uninstall a service."""
+"""Upgrade, configure and uninstall a service from its page."""
 
 import json
 from typing import Any
+from urllib.parse import quote
 
-from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpResponse
+from django.urls import reverse
 
-from atributo_site.console.base.screen import Screen
-from atributo_site.console.services.detail import missing, service_or_none
+from atributo_site.console.base.actions import Action, Confirmation
+from atributo_site.console.base.terminal import curl
+from atributo_site.console.services.detail import service_or_404
 from atributo_site.console.services.list import REFUSALS
 from queues.errors import BadService
 from queues.models import Service
 from queues.services import installation
 
 
-class Change(Screen):
-    """A button of the service's page; a refusal is told there."""
-
+class ServiceAction(Action):
     actions = {"POST": "service.administer"}
+    refusals = REFUSALS
+    service: Service
 
-    def post(self, request: HttpRequest, mount: str) -> HttpResponse:
-        service = service_or_none(mount)
-        if service is None:
-            return missing(request, mount)
-        try:
-            messages.success(request, self.change(service))
-        except REFUSALS as error:
-            messages.error(request, str(error))
-        return redirect("service", mount)
+    def load(self, mount: str) -> None:
+        self.service = service_or_404(mount)
 
-    def change(self, service: Service) -> str:
-        raise NotImplementedError
+    def back(self) -> str:
+        return reverse("service", args=[self.service.mount])
 
 
-class Upgrade(Change):
-    def change(self, service: Service) -> str:
-        upgraded = installation.upgrade(service.folder, service.mount)
+class Upgrade(ServiceAction):
+    def act(self) -> str:
+        upgraded = installation.upgrade(self.service.folder, self.service.mount)
         return f"Read anew from its folder: {upgraded.name} {upgraded.version}."
 
 
-class Development(Change):
-    def change(self, service: Service) -> str:
+class Development(ServiceAction):
+    def act(self) -> str:
         on = self.request.POST.get("on") == "yes"
-        installation.set_development(service.mount, on)
+        installation.set_development(self.service.mount, on)
         return f"Development mode is {'on' if on else 'off'}."
 
 
-class Configure(Change):
-    def change(self, service: Service) -> str:
+class Configure(ServiceAction):
+    def act(self) -> str:
         given = _object(self.request.POST.get("configuration", ""))
-        installation.configure(service.mount, given, whole=True)
+        installation.configure(self.service.mount, given, whole=True)
         return "The configuration is stored."
 
 
-class Uninstall(Screen):
+class Uninstall(Confirmation, ServiceAction):
     actions = {"GET": "service.administer", "POST": "service.administer"}
     template_name = "console/services/uninstall.html"
+    gone_to = "services"
     title = "Uninstall"
 
-    def get(self, request: HttpRequest, mount: str) -> HttpResponse:
-        service = service_or_none(mount)
-        if service is not None:
-            return self.show(service=service)
-        messages.warning(request, f"No service is installed at {mount}.")
-        return redirect("services")
+    def question(self) -> dict[str, Any]:
+        mount, count = self.service.mount, len(self.service.scripts.all())
+        return {
+            "crumbs": [("Services", reverse("services")), (mount, self.back())],
+            "heading": f"Uninstall {mount}",
+            "lead": f"Its teardown runs, then its {count} script{'' if count == 1 else 's'} are"
+            " gone. Jobs that wait for them fail when they start.",
+            "button": f"Uninstall {mount}",
+            "leave": "Keep it",
+            "is_danger": True,
+            "command": f"manage.py service uninstall {mount}",
+            "rest": curl(f"/api/v1/services?mount={quote(mount, safe='')}", "DELETE"),
+        }
 
-    def post(self, request: HttpRequest, mount: str) -> HttpResponse:
-        service = service_or_none(mount)
-        if service is None:
-            return missing(request, mount)
-        try:
-            installation.uninstall(mount, force=bool(request.POST.get("force")))
-        except REFUSALS as error:
-            return self.show(422, service=service, refusal=str(error))
-        messages.success(request, f"{mount} is uninstalled.")
-        return redirect("services")
+    def act(self) -> str:
+        mount = self.service.mount
+        installation.uninstall(mount, force=bool(self.request.POST.get("force")))
+        return f"{mount} is uninstalled."
+
+    def refuse(self, error: Exception) -> HttpResponse:
+        return self.ask(422, refusal=str(error))
+
+    def after(self) -> str:
+        return reverse("services")
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -12,10 +12,10 @@ from django.http import HttpRequest, HttpResponse
 
 from atributo_site.console.base.screen import Screen
 from atributo_site.console.push.schema_form import pretty
+from atributo_site.core.errors import AtributoError
 from atributo_site.core.models import Event
 from atributo_site.core.models.clock import database_now
 from atributo_site.permissions import may
-from atributo_site.web.error_pages import failure
 from queues.models import Service
 from queues.queries.presenters import configuration_dict
 from queues.services import installation
@@ -73,9 +73,7 @@ class OneService(Screen):
     template_name = "console/services/detail.html"
 
     def get(self, request: HttpRequest, mount: str) -> HttpResponse:
-        service = service_or_none(mount)
-        if service is None:
-            return missing(request, mount)
+        service = service_or_404(mount)
         self.title = mount
         return self.show(
             now=database_now(),
@@ -89,12 +87,17 @@ class OneService(Screen):
         )
 
 
-def service_or_none(mount: str) -> Service | None:
-    return Service.objects.prefetch_related("scripts").filter(mount=mount).first()
+class NotInstalled(AtributoError):
+    """The address names a mount without a service."""
+
+    status_code = 404
 
 
-def missing(request: HttpRequest, mount: str) -> HttpResponse:
-    return failure(request, 404, f"No service is installed at {mount}.")
+def service_or_404(mount: str) -> Service:
+    service = Service.objects.prefetch_related("scripts").filter(mount=mount).first()
+    if service is None:
+        raise NotInstalled(f"No service is installed at {mount}.")
+    return service
 
 
 def configured(service: Service) -> list[dict[str, Any]]:
