@@ -1,7 +1,5 @@
 """Allocations: search by job id or instance, why a job is where it is, and the id decoder."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -31,8 +29,7 @@ class Allocations(Screen):
         rows = Allocation.objects.starting_with(prefix)
         if instance_id:
             rows = rows.on(instance_id)
-        keys: dict[str, Any] = {name: request.GET.get(name, "") for name in ("after", "before")}
-        page = page_by_key(rows, **keys, size=PAGE, descending=False)
+        page = page_by_key(rows, **self.page_keys, size=PAGE, descending=False)
         return self.show(
             page=page,
             prefix=prefix,

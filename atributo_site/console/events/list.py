@@ -33,8 +33,7 @@ class Events(Screen):
         page_of = page_by_people if by_people else page_by_key
         page = page_of(
             form.filtered(Event.objects.all()),
-            after=request.GET.get("after", ""),
-            before=request.GET.get("before", ""),
+            **self.page_keys,
             size=PAGE,
         )
         return self.show(

@@ -1,7 +1,5 @@
 """Instances: a list with state and load, and one page each with everything that can be done."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -32,8 +30,7 @@ class Instances(Screen):
         prefix, state = request.GET.get("prefix", "")[:255], request.GET.get("state", "")
         chosen = Instance.objects.in_state(state) if state in STATES else Instance.objects.all()
         rows = chosen.starting_with(prefix).select_related("drain")
-        keys: dict[str, Any] = {name: request.GET.get(name, "") for name in ("after", "before")}
-        page = page_by_key(rows.with_load(), **keys, size=PAGE, descending=False)
+        page = page_by_key(rows.with_load(), **self.page_keys, size=PAGE, descending=False)
         now = database_now()
         return self.show(
             page=page,

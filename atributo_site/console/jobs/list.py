@@ -121,8 +121,7 @@ class Jobs(Screen):
         chosen = columns(request.GET)
         page = page_by_key(
             _listed(found.jobs, chosen.has("data")),
-            after=request.GET.get("after", ""),
-            before=request.GET.get("before", ""),
+            **self.page_keys,
             size=PAGE,
             keys_first=True,
         )

@@ -108,10 +108,9 @@ class Schedules(Screen):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         now = database_now()
-        keys = {name: request.GET.get(name, "") for name in ("after", "before")}
         form = ScheduleFilter(request.GET)
         rows = form.of(repeating().select_related("queue").defer("data", "result"))
-        page = page_in_order(rows, "due_at", **keys, size=PAGE)
+        page = page_in_order(rows, "due_at", **self.page_keys, size=PAGE)
         runs = last_runs([job.pk for job in page.rows])
         return self.show(
             200,

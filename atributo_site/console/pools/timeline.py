@@ -9,9 +9,10 @@ from django.http import HttpRequest, HttpResponse
 from atributo_site.console.base.saved_views import views_of
 from atributo_site.console.base.terminal import curl
 from atributo_site.console.pools.forms import TimelineFilter
-from atributo_site.console.pools.list import PoolScreen
+from atributo_site.console.pools.list import PAGE, PoolScreen
 from atributo_site.core.models.clock import database_now
 from atributo_site.core.models.fields import within_period
+from atributo_site.web.pagination import page_by_key
 from pools.models import BackendChange
 
 LOOKED_THROUGH = 10_000  # no index answers for one kind: read that many of the newest changes
@@ -28,7 +29,7 @@ class Timeline(PoolScreen):
         rows, floor = matching(form)
         return self.show(
             form=form,
-            page=self.page(rows, descending=True),
+            page=page_by_key(rows, **self.page_keys, size=PAGE),
             oldest=BackendChange.objects.filter(pk=floor or 0).first(),
             filtered=any(form.cleaned_data.values()),
             **_equivalents(form),

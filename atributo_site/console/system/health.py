@@ -1,11 +1,11 @@
-"""System: health, processes, settings with their sources, and the REST API's front page."""
+"""Show how the site is: findings of the doctor, storage, invariants and processes."""
 
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
 from atributo_site.console.base.navigation import address
-from atributo_site.console.base.screen import Screen
+from atributo_site.console.base.screen import TabbedScreen
 from atributo_site.core.models.clock import database_now
 from atributo_site.curator.integrity import every_rule
 from atributo_site.status.doctor import Finding, examine
@@ -13,33 +13,25 @@ from atributo_site.status.redis import remember
 from atributo_site.status.snapshot import snapshot
 from atributo_site.status.storage import database_bytes, kept
 
-TABS = [
-    ("Health", "system"),
-    ("Integrity", "system-integrity"),
-    ("Processes", "system-processes"),
-    ("Operations", "system-operations"),
-    ("Settings", "system-settings"),
-    ("Tokens", "system-tokens"),
-    ("REST API", "system-api"),
-]
-ELSEWHERE = [("Audit", "events", "?by=people"), ("Job ids", "job-ids", "")]  # with their own heads
 
-
-class SystemScreen(Screen):
+class SystemScreen(TabbedScreen):
     actions = {"GET": "system.view"}
     title = "System"
-    url_name = ""
+    tabs = {
+        "system": "Health",
+        "system-integrity": "Integrity",
+        "system-processes": "Processes",
+        "system-operations": "Operations",
+        "system-settings": "Settings",
+        "system-tokens": "Tokens",
+        "system-api": "REST API",
+    }
 
-    def show(self, status: int = 200, **context: Any) -> HttpResponse:
-        tabs = [
-            {"name": name, "url": address(url_name), "current": url_name == self.url_name}
-            for name, url_name in TABS
-        ]
-        tabs += [
-            {"name": name, "url": f"{address(url_name)}{query}", "current": False}
-            for name, url_name, query in ELSEWHERE
-        ]
-        return super().show(status, tabs=tabs, **context)
+    def tab_list(self) -> list[dict[str, Any]]:
+        """Add two screens that look different but belong here."""
+        audit = {"name": "Audit", "url": f"{address('events')}?by=people", "current": False}
+        job_ids = {"name": "Job ids", "url": address("job-ids"), "current": False}
+        return [*super().tab_list(), audit, job_ids]
 
 
 class Health(SystemScreen):
@@ -57,7 +49,7 @@ class Health(SystemScreen):
 
 
 def _storage(findings: list[Finding]) -> dict[str, Any]:
-    """Nothing where tables may be missing."""
+    """Return what is stored; nothing while tables may be missing."""
     wrong = {finding.name for finding in findings if finding.level == "error"}
     if wrong & {"database", "migrations"}:
         return {}

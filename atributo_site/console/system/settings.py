@@ -1,4 +1,4 @@
-"""Settings."""
+"""Show the settings with their sources, and the front page of the REST API."""
 
 from django.http import HttpRequest, HttpResponse
 

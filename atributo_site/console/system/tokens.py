@@ -1,4 +1,4 @@
-"""The user's own REST tokens: make one, see it once, revoke it."""
+"""List the user's own REST tokens, make one and show it once, revoke one."""
 
 from typing import Any
 
@@ -29,32 +29,32 @@ class Tokens(SystemScreen):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         first = {"days": settings.ATRIBUTO.token_days, "level": "view"}
-        return self._shown(TokenForm(request.user, initial=first))
+        return self._render(TokenForm(request.user, initial=first))
 
     def post(self, request: HttpRequest) -> HttpResponse:
         form = TokenForm(request.user, request.POST)
         if not form.is_valid():
-            return self._shown(form, status=400)
+            return self._render(form, status=400)
         try:
-            made, text = self._made(form)
+            made, text = self._make(form)
         except SentBefore:
             messages.warning(request, MADE_ALREADY)
             return redirect("system-tokens")
         except (tokens.TooManyTokens, FormTooOld) as error:
             form.add_error(None, str(error))
-            return self._shown(form, status=409)
-        return self._shown(TokenForm(request.user), made=made, shown_once=text)
+            return self._render(form, status=409)
+        return self._render(TokenForm(request.user), made=made, shown_once=text)
 
-    def _made(self, form: TokenForm) -> tuple[TokenScope, str]:
+    def _make(self, form: TokenForm) -> tuple[TokenScope, str]:
         with atomic():
             claim(self.request.user, self.request.POST.get("number", ""))
             return tokens.make_token(self.request.user, **form.cleaned_data)
 
-    def _shown(self, form: TokenForm, status: int = 200, **context: Any) -> HttpResponse:
+    def _render(self, form: TokenForm, status: int = 200, **context: Any) -> HttpResponse:
         own = list(tokens.own_tokens(self.request.user))
         number = new_number(self.request.user)
-        shown = {"form": form, "number": number, "tokens": own, "now": database_now()}
-        return self.show(status, **shown, **context)
+        now = database_now()
+        return self.show(status, form=form, number=number, tokens=own, now=now, **context)
 
 
 class RevokeToken(Screen):

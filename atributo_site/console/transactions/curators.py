@@ -30,8 +30,7 @@ class Curators(TransactionsScreen):
         page = page_by_key(
             Event.objects.all(),
             lambda events: events.of_kinds(KINDS),
-            after=request.GET.get("after", ""),
-            before=request.GET.get("before", ""),
+            **self.page_keys,
             size=LOG,
         )
         return self.show(

@@ -81,8 +81,7 @@ class TransactionDetail(Screen):
     def _journal(self, pk: int) -> dict[str, Any]:
         page = page_by_key(
             JournalEntry.objects.filter(transaction=pk).select_related("document"),
-            after=self.request.GET.get("after", ""),
-            before=self.request.GET.get("before", ""),
+            **self.page_keys,
             size=LINES,
             descending=False,
         )

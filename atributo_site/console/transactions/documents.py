@@ -42,8 +42,7 @@ class DocumentDetail(Screen):
         self.title, now = str(row), database_now()
         page = page_by_key(
             DocumentVersion.objects.not_undone().filter(document=row).defer("value"),
-            after=request.GET.get("after", ""),
-            before=request.GET.get("before", ""),
+            **self.page_keys,
             size=VERSIONS,
         )
         locks = list(Lock.objects.filter(document=row).with_names()[:MOST_LOCKS])
@@ -129,12 +128,10 @@ class Keys(Screen):
         words = form.cleaned_data if form.is_valid() else {}
         if words.get("q") or words.get("sort"):
             return _matching(rows, words)
-        given = self.request.GET
         page = page_in_order(
             rows.committed(),
             "key",
-            after=given.get("after", ""),
-            before=given.get("before", ""),
+            **self.page_keys,
             size=PAGE,
         )
         return {"rows": _briefly(page.rows), "page": page, "searching": False}

@@ -65,8 +65,7 @@ class Locks(TransactionsScreen):
         wanted = {name: request.GET.get(name, "")[:255] for name in FILTERS}
         page = page_by_key(
             _filtered(Lock.objects.with_names(), wanted),
-            after=request.GET.get("after", ""),
-            before=request.GET.get("before", ""),
+            **self.page_keys,
             size=PAGE,
             descending=False,
         )
