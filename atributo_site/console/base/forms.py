@@ -41,7 +41,7 @@ def checked(form: AnyForm) -> AnyForm:
 
 
 class StrictJSONField(forms.JSONField):
-    """Django's own raises on numbers of thousands of digits, on depth and on half characters."""
+    """JSON as strict as in a REST body; Django's own field crashes on some texts."""
 
     def to_python(self, value: Any) -> Any:
         if isinstance(value, str) and value not in self.empty_values:
@@ -52,7 +52,7 @@ class StrictJSONField(forms.JSONField):
         return super().to_python(value)
 
     def bound_data(self, data: Any, initial: Any) -> Any:
-        """What was typed is shown as it was typed."""
+        """Show what was typed as it was typed."""
         return initial if self.disabled else InvalidJSONInput(data or "")
 
 
@@ -65,29 +65,28 @@ class BadMoment(ValueError):
 
 
 def moment(text: str, now: datetime) -> datetime | None:
-    """None for an empty text; times without a zone are UTC."""
+    """Read a time or an age such as 90m or 2d; None for an empty text."""
     text = text.strip()
     if not text:
         return None
     age = AGE.fullmatch(text)
     try:
-        return now - _span(age) if age else absolute(text)
+        return now - timedelta(seconds=int(age[1]) * SECONDS[age[2]]) if age else absolute(text)
     except (ValueError, OverflowError) as error:
         raise BadMoment(f"«{text}» is neither a time nor an age such as 90m, 2h or 7d") from error
 
 
-def _span(age: re.Match[str]) -> timedelta:
-    return timedelta(seconds=int(age[1]) * SECONDS[age[2]])
-
-
 def absolute(text: str) -> datetime:
-    """ValueError or OverflowError for what is none; without a zone it is UTC."""
-    found = datetime.fromisoformat(text)
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    """Read a time, in UTC unless it names a zone; ValueError or OverflowError if it is none."""
+    at = datetime.fromisoformat(text)
+    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
 
 
 class PeriodForm(forms.Form):
-    """«since» and «until» compare `period_field`; the other fields filter by their names."""
+    """Filter by `period_field` from since to until, and by the other fields under their names.
+
+    Empty fields do not filter.
+    """
 
     period_field: ClassVar[str]
 
@@ -123,13 +122,13 @@ LONGEST_REASON = 2000
 
 
 def reason_of(request: HttpRequest, longest: int = LONGEST_REASON) -> str:
-    """Of the form that was sent; PostgreSQL stores no NUL."""
+    """Return the reason in the form, without NUL, which PostgreSQL does not store."""
     return request.POST.get("reason", "").replace("\x00", "").strip()[:longest]
 
 
 BAD_SPAN = "«{}» is no span like 500ms, 90s, 5m or 1h30m; a bare number is milliseconds."
 BAD_MOMENT = "«{}» is no moment like 2030-01-31T12:00, in UTC."
-LONGEST = 40  # of what is said again
+LONGEST = 40  # characters of a wrong text that an error repeats
 
 
 class SpanField(forms.IntegerField):
