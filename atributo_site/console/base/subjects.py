@@ -6,8 +6,13 @@ from urllib.parse import urlencode
 from atributo_site.console.base.navigation import address
 
 # The noun of a subject is the URL name of its screen.
-SCREENS = ("instance", "allocation", "queue", "job", "operation", "service")
-SCREENS += ("transaction", "document", "collection", "pool", "backend")
+SCREENS = {"instance", "allocation", "queue", "job", "operation", "service"} | {
+    "transaction",
+    "document",
+    "collection",
+    "pool",
+    "backend",
+}
 NOUNS = (*SCREENS, "lease", "process", "user", "token")
 
 

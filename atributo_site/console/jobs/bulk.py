@@ -72,7 +72,7 @@ class Bulk(Screen):
             reason=self.request.POST.get("reason", ""),
             in_background=is_large,
             with_schedules=self._with_schedules(),
-            schedules=_schedules_said(jobs, count) if action in ENDING else "",
+            schedules=_schedules_among(jobs, count) if action in ENDING else "",
             needs_word=_needs_word(action, chosen, is_large),
             first=first,
             newest=first[0]["job"].pk if first else None,
@@ -102,12 +102,12 @@ class Bulk(Screen):
         return {"reason": reason} if reason else {}
 
     def _with_schedules(self) -> bool:
-        """Whether what repeats was meant, too."""
+        """Say whether repeating jobs are meant, too."""
         return "schedules" in self.request.POST
 
     def _do(self, action: str, chosen: "Chosen") -> HttpResponse:
         ids = list(chosen.jobs().order_by("-pk").values_list("pk", flat=True))
-        facts = {"query": chosen.said(), **self._reason()}
+        facts = {"query": chosen.sentence(), **self._reason()}
         done = bulk.do(action, ids, schedules=self._with_schedules(), **facts)
         changed = pluralize(done.changed, "job")
         messages.success(self.request, f"{action.capitalize()}: {changed} of {len(ids)} changed.")
@@ -117,7 +117,7 @@ class Bulk(Screen):
 
 
 class Chosen:
-    """Either the jobs that were ticked, or all that match the query."""
+    """The jobs that were ticked, or all that match the query."""
 
     def __init__(self, given: QueryDict) -> None:
         self.query = Query(given, database_now())
@@ -127,34 +127,34 @@ class Chosen:
 
     def jobs(self) -> Any:
         if self.all:
-            return self.query.found().jobs
+            return self.query.search().jobs
         return QueuedJob.objects.visible().filter(pk__in=self.ids)
 
     @property
     def wide(self) -> bool:
-        """Everything in a state, or everything: a word must be typed."""
+        """Say whether nothing but a state narrows the jobs; then a word must be typed."""
         return self.all and not self.query.narrow
 
-    def said(self) -> str:
-        return self.query.said() if self.all else f"{len(self.ids)} chosen"
+    def sentence(self) -> str:
+        return self.query.sentence() if self.all else f"{len(self.ids)} chosen"
 
     def lead(self) -> str:
-        every = format_html("All that match: <strong>{}</strong>", self.said())
+        every = format_html("All that match: <strong>{}</strong>", self.sentence())
         return every if self.all else "The jobs you ticked."
 
     def back(self) -> str:
-        """The list that the jobs were chosen from."""
+        """Return the list that the jobs were chosen from."""
         given = urlencode(self.query.address())
         return f"{reverse('jobs')}{given and f'?{given}'}"
 
 
 def _needs_word(action: str, chosen: Chosen, is_large: bool) -> bool:
-    """For all that there is, and for many that cannot be brought back."""
+    """Say whether a word must be typed: for all jobs, and for deleting many."""
     return chosen.wide or (is_large and action == "delete")
 
 
-def _schedules_said(jobs: Any, count: int) -> str:
-    """Nothing where none of them repeats."""
+def _schedules_among(jobs: Any, count: int) -> str:
+    """Say how many of the jobs repeat; nothing if none does."""
     if count > MOST_COUNTED:
         return "Some of them may repeat."
     among = schedules_among(jobs, MOST_COUNTED)
@@ -164,7 +164,7 @@ def _schedules_said(jobs: Any, count: int) -> str:
 
 
 def equivalents(action: str, chosen: Chosen) -> dict[str, str]:
-    """What does the same from a terminal, as a command and by REST."""
+    """Return the same action as command and curl."""
     if not chosen.all:
         ids = " ".join(str(each) for each in chosen.ids)
         return {"command": f"manage.py queued_jobs {action} {ids}"}

@@ -1,4 +1,4 @@
-"""The forms of schedules."""
+"""The forms of schedules: change one, filter the list of them."""
 
 import shlex
 from typing import Any
@@ -22,7 +22,7 @@ class ScheduleForm(forms.Form):
     repeat_until = MomentField(label="Until", required=False)
 
     def changes(self, seen: Any) -> dict[str, Any]:
-        """What differs from what the page showed: somebody else may have changed the rest."""
+        """Return what differs from what the page showed; others may have changed the rest."""
         return {
             name: self.cleaned_data[name]
             for name in COLUMNS
@@ -33,7 +33,7 @@ class ScheduleForm(forms.Form):
 PAUSED = {"yes": "paused", "no": "not paused"}
 
 
-# An expression, so that no index of all jobs of a script is taken for the one of repeating jobs.
+# An expression keeps the database from using the index of all jobs of a script.
 WHOLE_NAME = Concat("mount", Value("/"), "script", output_field=TextField())
 
 
@@ -43,7 +43,7 @@ class ScheduleFilter(forms.Form):
     paused = forms.ChoiceField(required=False, choices=[("", "any"), *PAUSED.items()])
 
     def of(self, jobs: Any) -> Any:
-        """Those that match; none while the filter is wrong."""
+        """Return the jobs that match; none while the filter is wrong."""
         if not self.is_valid():
             return jobs.none()
         queue, script, paused = (self.cleaned_data[name] for name in ("queue", "script", "paused"))
@@ -55,16 +55,16 @@ class ScheduleFilter(forms.Form):
             jobs = jobs.filter(script=script)
         return jobs.filter(Q(paused_at__isnull=paused == "no")) if paused else jobs
 
-    def says(self) -> bool:
+    def is_filled(self) -> bool:
         return any(self[name].value() for name in self.fields)
 
     def equivalents(self) -> dict[str, str]:
-        """The terminal asks for a queue, REST for a script, too."""
+        """Return command and curl; only REST filters by script, too."""
         given = self.cleaned_data if self.is_valid() else {}
         queue, script = given.get("queue"), given.get("script", "")
         mount, _, name = script.rpartition("/")
-        asked = {"repeating": "true", "queue": queue, "mount": mount, "script": name}
-        query = urlencode({key: value for key, value in asked.items() if value})
+        filters = {"repeating": "true", "queue": queue, "mount": mount, "script": name}
+        query = urlencode({key: value for key, value in filters.items() if value})
         words = ["manage.py", "queued_jobs", "list", "--repeating"]
         return {
             "command": shlex.join([*words, "--queue", queue] if queue else words),

@@ -1,9 +1,4 @@
-"""Schedules: the jobs that repeat, as sentences, with their next and last runs.
-
-Change the schedule of a job that repeats: how often, how many times, until when.
-
-Which schedules are listed: those of a queue, of a script, paused or not.
-"""
+"""List the jobs that repeat with their next and last runs, and change a schedule."""
 
 import shlex
 from datetime import datetime
@@ -17,7 +12,7 @@ from atributo_site.console.base.screen import Screen
 from atributo_site.console.base.terminal import curl
 from atributo_site.console.jobs.actions import JobAction
 from atributo_site.console.jobs.forms import SEEN, ScheduleFilter, ScheduleForm
-from atributo_site.console.jobs.state import job_state, repeats_said
+from atributo_site.console.jobs.state import job_state, repeat_sentence
 from atributo_site.console.push.forms import queue_names
 from atributo_site.core.models.clock import database_now
 from atributo_site.permissions import may
@@ -77,7 +72,7 @@ class Change(JobAction):
             job=self.job,
             form=form,
             seen={f"{SEEN}{name}": "" if value is None else value for name, value in seen.items()},
-            repeats=repeats_said(self.job, now),
+            repeats=repeat_sentence(self.job, now),
             back=self.back(),
             next=(self.request.POST or self.request.GET).get("next"),
             **equivalents(self.job),
@@ -86,7 +81,7 @@ class Change(JobAction):
 
 
 def equivalents(job: QueuedJob) -> dict[str, str]:
-    """With the schedule as it is, to be changed by the reader."""
+    """Return command and curl with the present schedule, for the reader to change."""
     until = job.repeat_until.isoformat() if job.repeat_until else None
     body = {"repeat_delay": job.repeat_delay_ms, "repeat_times": job.repeat_times}
     words = ["manage.py", "queued_jobs", "reschedule", str(job.pk)]
@@ -118,7 +113,7 @@ class Schedules(Screen):
             page=page,
             rows=[line(job, runs[job.pk], now) for job in page.rows],
             form=form,
-            filtered=form.says(),
+            filtered=form.is_filled(),
             queue_names=queue_names(),
             may_operate=may(request.user, "job.operate"),
             may_push=may(request.user, "job.push"),
@@ -127,7 +122,7 @@ class Schedules(Screen):
 
 
 class New(Screen):
-    """Which script: its push form follows, with the part for repeats filled in."""
+    """Choose a script; its push form follows with the part for repeats filled in."""
 
     actions = {"GET": "job.push"}
     template_name = "console/jobs/schedule_new.html"
@@ -135,9 +130,9 @@ class New(Screen):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         scripts = Script.objects.select_related("service").order_by("service__mount", "name")
-        found = list(scripts.defer("schema", "defaults")[: MOST_SCRIPTS + 1])
+        rows = list(scripts.defer("schema", "defaults")[: MOST_SCRIPTS + 1])
         return self.show(
-            scripts=found[:MOST_SCRIPTS], more=len(found) > MOST_SCRIPTS, beginning=BEGINNING
+            scripts=rows[:MOST_SCRIPTS], more=len(rows) > MOST_SCRIPTS, beginning=BEGINNING
         )
 
 
@@ -145,15 +140,15 @@ def line(job: QueuedJob, runs: list[Run], now: datetime) -> dict[str, Any]:
     state = job_state(job, now)
     return {
         "job": job,
-        "state": "waiting" if state == "delayed" else state,  # what repeats always waits
-        "sentence": repeats_said(job, now),
+        "state": "waiting" if state == "delayed" else state,  # a repeating job always waits
+        "sentence": repeat_sentence(job, now),
         "next": ahead(job, now),
         "runs": [(run.outcome, run.started_at) for run in runs],
     }
 
 
 def ahead(job: QueuedJob, now: datetime) -> list[datetime]:
-    """While it runs, the next one is a delay away from its start; what is late may start now."""
+    """Return the next runs; none while it runs, and a late one may start now."""
     if job.status != "pending":
         return []
     first = max(job.due_at, now)

@@ -148,9 +148,9 @@ class PushForm(forms.Form):
         return value is not None and str(value) not in ("", "0", QUIET.get(field.name))
 
 
-def queue_names() -> list[str]:
+def queue_names(most: int = MOST_OFFERED) -> list[str]:
     names = Queue.objects.existing().order_by("name").values_list("name", flat=True)
-    return list(names[:MOST_OFFERED])
+    return list(names[:most])
 
 
 def twin_of(push: PushForm) -> str | None:
