@@ -1,4 +1,4 @@
-"""The forms of the allocations screens."""
+"""The forms of the allocations screens: what if, and the pace of a rebalance."""
 
 from django import forms
 

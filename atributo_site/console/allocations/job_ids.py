@@ -1,4 +1,4 @@
-"""Show what a job id is made of."""
+"""Decode a job id into its parts."""
 
 from django.http import HttpRequest, HttpResponse
 

@@ -1,4 +1,4 @@
-"""Allocations: search by job id or instance, why a job is where it is, and the id decoder."""
+"""List allocations by job id or instance, and allocate a job id."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse

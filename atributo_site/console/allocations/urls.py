@@ -1,4 +1,4 @@
-"""The addresses of the allocations screens."""
+"""Map the addresses of the allocations screens."""
 
 from django.urls import path
 

@@ -10,7 +10,7 @@ from atributo_site.console.base.forms import PeriodForm
 
 
 class EventFilter(PeriodForm):
-    """Empty fields do not filter; the times may be moments or ages such as 2h."""
+    """Filter events by subject, kind, actor and time, such as 2h."""
 
     period_field = "at"
 
@@ -20,12 +20,12 @@ class EventFilter(PeriodForm):
     by = forms.ChoiceField(required=False, choices=[("", "anybody"), ("people", "people")])
 
     def filtered(self, rows: Any) -> Any:
-        """Pages go along the key, so that a time long ago would be a long way."""
+        """Narrow the keys first: pages follow the key, and a time long ago would be far away."""
         given = {name: value for name, value in self.cleaned_data.items() if name != "by"}
         rows = rows.near(given["since"], given["until"])
         if not given["subject"]:
             return self.compared(rows, given)
-        # One subject is narrower than one kind, which SQLite has no statistics to know.
+        # One subject is narrower than one kind, but SQLite has no statistics to know it.
         kind = given.pop("kind")
         rows = rows.alias(its_kind=Coalesce("kind", Value("")))
         return self.compared(rows.filter(its_kind=kind) if kind else rows, given)

@@ -1,4 +1,4 @@
-"""One timeline of everything that happened, filtered by the address."""
+"""List everything that happened, filtered by the address."""
 
 from datetime import datetime
 from typing import Any
@@ -44,13 +44,13 @@ class Events(Screen):
             now=now,
             filtered=any(form.cleaned_data.values()),
             by_people=by_people,
-            same=None if by_people else same_list(REST, _asked(form.cleaned_data)),
+            same=None if by_people else same_list(REST, _rest_filter(form.cleaned_data)),
             views=views_of(request, "events"),
         )
 
 
-def _asked(given: dict[str, Any]) -> dict[str, str]:
-    """The filter as REST takes it: an age such as 2h is the moment that it was now."""
+def _rest_filter(given: dict[str, Any]) -> dict[str, str]:
+    """Return the filter as REST takes it, with ages such as 2h as moments."""
     return {
         name: value.isoformat() if isinstance(value, datetime) else value
         for name, value in given.items()
@@ -59,7 +59,7 @@ def _asked(given: dict[str, Any]) -> dict[str, str]:
 
 
 class NoStream(Screen):
-    """The stream is served before Django is asked; a server without it says «poll instead»."""
+    """Answer 204, "poll instead", on a server that does not serve the stream before Django."""
 
     actions = {"GET": "event.view"}
 

@@ -1,4 +1,4 @@
-"""The addresses of the events screens."""
+"""Map the addresses of the events screens."""
 
 from django.urls import path
 

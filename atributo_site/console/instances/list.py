@@ -1,4 +1,4 @@
-"""Instances: a list with state and load, and one page each with everything that can be done."""
+"""List instances with state and load, and make a new one available."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -34,7 +34,7 @@ class Instances(Screen):
         now = database_now()
         return self.show(
             page=page,
-            shown=[with_percent(facts) for facts in described(page.rows, now)],
+            instances=[with_percent(facts) for facts in described(page.rows, now)],
             totals=Roster.objects.first(),
             prefix=prefix,
             state=state,
@@ -46,7 +46,7 @@ class Instances(Screen):
         )
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        """Make a new one available."""
+        """Make a new instance available."""
         instance_id = valid_id(request.POST.get("id", ""))
         retry_busy(lambda: availability.make_available(instance_id))
         messages.success(request, f"{instance_id} is available.")

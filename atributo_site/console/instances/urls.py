@@ -1,4 +1,4 @@
-"""The addresses of the instances screens."""
+"""Map the addresses of the instances screens."""
 
 from django.urls import path
 

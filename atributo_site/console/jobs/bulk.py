@@ -17,7 +17,7 @@ from atributo_site.console.jobs.list import five
 from atributo_site.console.jobs.query import Query, flags
 from atributo_site.core.models.clock import database_now
 from atributo_site.core.text import pluralize
-from atributo_site.web.pagination import MOST_COUNTED, capped_count, said_count, whole
+from atributo_site.web.pagination import MOST_COUNTED, capped_count, format_count, whole
 from queues.jobs import bulk, operations
 from queues.jobs.actions import ENDING, schedules_among
 from queues.models import QueuedJob
@@ -59,7 +59,7 @@ class Bulk(Screen):
         jobs = chosen.jobs()
         count = capped_count(jobs)
         is_large = chosen.all and count > AT_ONCE
-        first, said = five(jobs, chosen.query.now), said_count(count)
+        first, said = five(jobs, chosen.query.now), format_count(count)
         return self.show(
             400 if wrong else 200,
             action=action,

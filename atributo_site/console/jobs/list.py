@@ -15,7 +15,7 @@ from atributo_site.console.jobs.state import job_state
 from atributo_site.console.push.forms import queue_names
 from atributo_site.core.models.clock import database_now
 from atributo_site.permissions import may
-from atributo_site.web.pagination import capped_count, page_by_key, said_count
+from atributo_site.web.pagination import capped_count, format_count, page_by_key
 from queues.logic.search_query import QUALIFIERS, written
 from queues.models import QueuedJob, Script
 from queues.queries.presenters import masked_by_schema
@@ -163,7 +163,7 @@ def tabs(query: Query) -> list[dict[str, Any]]:
 def tab_counts(query: Query) -> list[dict[str, Any]]:
     """Return the tabs with counts, as far as an index can count them."""
     return [
-        {**tab, "count": said_count(capped_count(query.search(tab["state"]).jobs, by_key=True))}
+        {**tab, "count": format_count(capped_count(query.search(tab["state"]).jobs, by_key=True))}
         if tab["current"] or query.counted
         else tab
         for tab in tabs(query)

@@ -19,5 +19,5 @@ class OneName(PoolScreen):
         pool = pool_named(name)
         changes = BackendChange.objects.filter(pool=pool).order_by("-id")[:10]
         backends = pool.backends.order_by("state", "id")[:MOST_ON_A_PAGE]
-        shown = with_history(with_live(backends), database_now())
-        return self.show(pool=pool, backends=shown, changes=changes, title=pool.name)
+        rows = with_history(with_live(backends), database_now())
+        return self.show(pool=pool, backends=rows, changes=changes, title=pool.name)

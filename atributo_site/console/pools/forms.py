@@ -1,4 +1,4 @@
-"""What people fill in on the screens of pools."""
+"""The forms of the pools screens."""
 
 from typing import Any
 
@@ -64,7 +64,7 @@ class PoolForm(forms.ModelForm):
 
 
 class ChangePoolForm(PoolForm):
-    """The name stays: events, links and other programs know it."""
+    """All fields but the name, which events, links and other programs know."""
 
     class Meta(PoolForm.Meta):
         fields = [field for field in PoolForm.Meta.fields if field != "name"]
@@ -86,7 +86,7 @@ class LookUpForm(forms.Form):
         label="Time for each step, ms", min_value=10, max_value=LONGEST_MS, required=False
     )
 
-    def wishes(self) -> dict[str, Any]:
+    def options(self) -> dict[str, Any]:
         given = {key: value for key, value in self.cleaned_data.items() if value}
         return {"timeout_ms": DEFAULT_TIMEOUT_MS, **given}
 
@@ -95,7 +95,7 @@ KINDS = [("", "any"), *BackendChange.Kind.choices]
 
 
 class TimelineFilter(PeriodForm):
-    """Empty fields do not filter; the times may be moments or ages such as 2h."""
+    """Filter changes by name, kind and time, such as 2h."""
 
     period_field = "at"
 
@@ -103,7 +103,7 @@ class TimelineFilter(PeriodForm):
     kind = forms.ChoiceField(required=False, choices=KINDS, label="What")
 
     def add_prefix(self, field_name: str) -> str:
-        """In the address the name is `pool`."""
+        """Call the name `pool` in the address."""
         return "pool" if field_name == "pool__name" else super().add_prefix(field_name)
 
     @property

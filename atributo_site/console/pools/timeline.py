@@ -1,4 +1,4 @@
-"""The timeline of watched names and their backends, filtered by the address."""
+"""List the changes of watched names and their backends, filtered by the address."""
 
 import shlex
 from typing import Any
@@ -51,7 +51,7 @@ def matching(form: TimelineFilter) -> tuple[Any, int | None]:
 
 
 def _equivalents(form: TimelineFilter) -> dict[str, Any]:
-    """The command has the changes of one name, REST also by kind."""
+    """Return command and curl for one name; only REST filters by kind."""
     given, name = form.cleaned_data, form.name or "NAME"
     asked = f"?{urlencode({'kind': given['kind']})}" if given["kind"] else ""
     is_narrow = given["kind"] or given["since"] or given["until"]

@@ -1,4 +1,4 @@
-"""The addresses of the pools screens."""
+"""Map the addresses of the pools screens."""
 
 from django.urls import path
 

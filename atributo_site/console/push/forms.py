@@ -1,4 +1,4 @@
-"""Where and how a job is pushed: the queue and the options that people change."""
+"""The form that says where and how a job is pushed: the queue and the options."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,7 @@ DEFAULT_QUEUE = "default"
 COMMON = ("queue", "delay", "priority", "max_failures")
 REPEAT = ("repeat_times", "repeat_delay", "repeat_until")
 MORE = ("delay_until", "timeout", "back_off", "strategy", "sticky_key", "unique_key")
-QUIET = {"queue": DEFAULT_QUEUE, "back_off": written(DEFAULT_MS)}  # of others, empty and 0
+DEFAULTS = {"queue": DEFAULT_QUEUE, "back_off": written(DEFAULT_MS)}  # the others: empty or 0
 STRATEGIES = [("", "doubled each time"), ("foxx", "at random, as in Foxx")]
 TWIN = "Nothing was pushed: this unfinished job has the unique key already."
 TWICE = "Start in and Start at are two ways to say one thing: give one of them."
@@ -69,7 +69,7 @@ def _key(label: str, help_text: str) -> forms.CharField:
 
 
 class PushForm(forms.Form):
-    """Empty fields leave an option to the script."""
+    """Options of a push; an empty field leaves the option to the script."""
 
     queue = forms.CharField(max_length=255, widget=_typed("", list="queue-names"))
     delay = _span("Start in", "at once")
@@ -95,7 +95,7 @@ class PushForm(forms.Form):
 
     @classmethod
     def filled(cls, given: Mapping[str, Any]) -> "PushForm":
-        """By an address or beside a run: where nothing is said, nothing is wrong."""
+        """Fill the form from an address; without any field it is unbound and shows no errors."""
         typed = {name: given[name] for name in cls.base_fields if given.get(name)}
         initial = {"queue": DEFAULT_QUEUE}
         return cls({**initial, **typed}) if typed else cls(initial=initial)
@@ -107,7 +107,7 @@ class PushForm(forms.Form):
         return given
 
     def options(self) -> dict[str, Any]:
-        """What is right of what was given, as a push takes it."""
+        """Return the valid options as a push takes them."""
         self.is_valid()
         given = {
             name: value
@@ -119,8 +119,10 @@ class PushForm(forms.Form):
         return given
 
     def given(self) -> dict[str, str]:
-        """What was typed, for the address of the form filled in."""
-        return {name: str(self[name].value()) for name in self.fields if self._says(self[name])}
+        """Return what was typed, for an address that fills in the form."""
+        return {
+            name: str(self[name].value()) for name in self.fields if self._is_filled(self[name])
+        }
 
     @property
     def common(self) -> list[BoundField]:
@@ -136,16 +138,16 @@ class PushForm(forms.Form):
 
     @property
     def opens(self) -> dict[str, bool]:
-        """Which part has something filled in or wrong."""
+        """Say for each part whether it has a field that is filled in or wrong."""
         parts = {"common": self.common, "repeat": self.repeat, "more": self.more}
         return {
-            part: any(field.errors or self._says(field) for field in fields)
+            part: any(field.errors or self._is_filled(field) for field in fields)
             for part, fields in parts.items()
         }
 
-    def _says(self, field: BoundField) -> bool:
+    def _is_filled(self, field: BoundField) -> bool:
         value = field.value()
-        return value is not None and str(value) not in ("", "0", QUIET.get(field.name))
+        return value is not None and str(value) not in ("", "0", DEFAULTS.get(field.name))
 
 
 def queue_names(most: int = MOST_OFFERED) -> list[str]:
@@ -154,12 +156,12 @@ def queue_names(most: int = MOST_OFFERED) -> list[str]:
 
 
 def twin_of(push: PushForm) -> str | None:
-    """The unfinished job that a push with this unique key leads to instead of a new one."""
+    """Return the unfinished job with the unique key, which a push leads to instead of a new one."""
     key = push.cleaned_data["unique_key"]
     if not key:
         return None
     jobs = QueuedJob.objects.unfinished().filter(
         queue__name=push.cleaned_data["queue"], unique_key=key
     )
-    found = jobs.values_list("pk", flat=True).first()
-    return None if found is None else str(found)
+    pk = jobs.values_list("pk", flat=True).first()
+    return None if pk is None else str(pk)

@@ -12,7 +12,7 @@ from atributo_site.console.base.actions import Action, Confirmation, NothingChan
 from atributo_site.console.base.terminal import curl
 from atributo_site.console.queues.detail import queue_or_404
 from atributo_site.core.models.clock import database_now
-from atributo_site.web.pagination import capped_count, said_count
+from atributo_site.web.pagination import capped_count, format_count
 from queues import catalogue
 from queues.models import Queue
 
@@ -140,4 +140,4 @@ class ResumeAll(ChangeAll):
 
 
 def _queues(count: int) -> str:
-    return f"{said_count(count)} {'queue' if count == 1 else 'queues'}"
+    return f"{format_count(count)} {'queue' if count == 1 else 'queues'}"

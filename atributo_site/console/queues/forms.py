@@ -1,4 +1,4 @@
-"""The forms of queues."""
+"""The forms of queues: make one, and what can be set on its page."""
 
 from django import forms
 
@@ -13,7 +13,7 @@ class NewQueue(forms.Form):
     max_workers = forms.IntegerField(label="Jobs at once", min_value=1, max_value=MOST_WORKERS)
 
     def clean_name(self) -> str:
-        """Whoever makes one does not mean to scale another."""
+        """Refuse an existing name: creating a queue must not scale another one."""
         name = self.cleaned_data["name"]
         if Queue.objects.existing().filter(name=name).exists():
             raise forms.ValidationError(f"there is a queue {name} already.")

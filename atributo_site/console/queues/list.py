@@ -1,7 +1,4 @@
-"""Queues: what runs, what waits and since when; make, pause, resume, delete one.
-
-Pause every queue at once, and let all run again; how many jobs each runs is not touched.
-"""
+"""List the queues with what runs and waits in each, and make a new one."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -25,25 +22,24 @@ class Queues(Screen):
     title = "Queues"
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        return self._shown()
+        return self._render()
 
     def post(self, request: HttpRequest) -> HttpResponse:
         form = NewQueue(request.POST)
         if not form.is_valid():
-            return self._shown(400, form)
+            return self._render(400, form)
         queues.create(form.cleaned_data["name"], form.cleaned_data["max_workers"])
         messages.success(request, f"The queue {form.cleaned_data['name']} is made.")
         return redirect("queue", form.cleaned_data["name"])
 
-    def _shown(self, status: int = 200, form: NewQueue | None = None) -> HttpResponse:
+    def _render(self, status: int = 200, form: NewQueue | None = None) -> HttpResponse:
         now = database_now()
         after = self.request.GET.get("after", "")
         rows = list(Queue.objects.existing().filter(name__gt=after).order_by("name")[: PAGE + 1])
-        shown = lines([row.pk for row in rows[:PAGE]], now)
         return self.show(
             status,
             now=now,
-            queues=shown,
+            queues=lines([row.pk for row in rows[:PAGE]], now),
             after=rows[PAGE - 1].name if len(rows) > PAGE else None,
             before=bool(after),
             form=form or NewQueue(initial={"max_workers": 1}),

@@ -8,7 +8,7 @@ import queues
 from atributo_site.console.base.actions import NothingChanged
 from atributo_site.console.base.forms import BadForm
 from atributo_site.console.queues.actions import QueueAction
-from atributo_site.console.queues.detail import AWAY_SAID, START_SAID
+from atributo_site.console.queues.detail import AWAY_SENTENCES, START_SENTENCES
 from atributo_site.console.queues.forms import (
     AwayForm,
     RecordStartForm,
@@ -105,7 +105,7 @@ class RecordStart(Setting):
 
     def set(self, name: str, **chosen: Any) -> str:
         catalogue.set_record_start(name, chosen["record_start"])
-        return f"{name}: {START_SAID[chosen['record_start']]}"
+        return f"{name}: {START_SENTENCES[chosen['record_start']]}"
 
 
 class Away(Setting):
@@ -117,7 +117,7 @@ class Away(Setting):
     def set(self, name: str, **chosen: Any) -> str:
         policy, seconds = chosen["when_away"], chosen["away_seconds"]
         catalogue.set_when_away(name, policy, seconds)
-        return f"{name}: sticky jobs {AWAY_SAID[policy].format(seconds)}."
+        return f"{name}: sticky jobs {AWAY_SENTENCES[policy].format(seconds)}."
 
 
 def scaled(name: str, workers: int) -> str:

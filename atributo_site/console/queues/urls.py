@@ -1,4 +1,4 @@
-"""The addresses of the queues screens."""
+"""Map the addresses of the queues screens."""
 
 from django.urls import path
 

@@ -1,8 +1,4 @@
-"""One service: its scripts and configuration; upgrade, develop, uninstall.
-
-How setup and teardown of a service last ended, as its events tell.
-
-"""
+"""Show one service: its scripts, its configuration, and how setup and teardown last ended."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,7 +18,7 @@ from queues.services import installation
 
 SCRIPTS = ("setup", "teardown")
 INSTALLED, FAILED = "service.installed", "service.script_failed"
-TELLING = (INSTALLED, "service.upgraded", "service.replaced", FAILED)
+LIFECYCLE = (INSTALLED, "service.upgraded", "service.replaced", FAILED)
 LOOKED_AT = 50
 
 
@@ -36,14 +32,14 @@ class Ended:
 
 
 def last_endings(mount: str) -> list[Ended]:
-    """At most one of each script; what an earlier service at the mount did is not told."""
-    events = Event.objects.newest_first().filter(subject=f"service:{mount}", kind__in=TELLING)
-    told = _of_this_one(list(events[:LOOKED_AT]))
-    return [ended for script in SCRIPTS if (ended := _last(script, told))]
+    """Return the last end of each script, but not of an earlier service at the same mount."""
+    events = Event.objects.newest_first().filter(subject=f"service:{mount}", kind__in=LIFECYCLE)
+    own = _since_installation(list(events[:LOOKED_AT]))
+    return [ended for script in SCRIPTS if (ended := _last(script, own))]
 
 
-def _of_this_one(newest_first: list[Event]) -> list[Event]:
-    """Back to its installation, with the failure that a forced one recorded just before."""
+def _since_installation(newest_first: list[Event]) -> list[Event]:
+    """Drop the events before the installation, but keep the failure that a forced one recorded."""
     for number, event in enumerate(newest_first):
         if event.kind == INSTALLED:
             has_failed = event.facts.get("setup") == "failed"
@@ -79,7 +75,7 @@ class OneService(Screen):
             now=database_now(),
             service=service,
             scripts=list(service.scripts.all()),
-            configuration=configured(service),
+            configuration=configuration_rows(service),
             configuration_text=pretty(configuration_dict(service)),
             endings=last_endings(mount),
             events=Event.objects.newest_first().filter(subject=f"service:{mount}")[:10],
@@ -100,8 +96,8 @@ def service_or_404(mount: str) -> Service:
     return service
 
 
-def configured(service: Service) -> list[dict[str, Any]]:
-    """Each option with its value, masked, and what it lacks."""
+def configuration_rows(service: Service) -> list[dict[str, Any]]:
+    """Return each option with its masked value and what is wrong with it."""
     values, warnings = configuration_dict(service), installation.warnings_of(service)
     return [
         {

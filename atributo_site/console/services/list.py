@@ -1,4 +1,4 @@
-"""Services: what is installed where, and a form to install more."""
+"""List the installed services, and install one."""
 
 from typing import Any
 
@@ -24,23 +24,23 @@ class Services(Screen):
     title = "Services"
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        return self._shown(InstallForm())
+        return self._render(InstallForm())
 
     def post(self, request: HttpRequest) -> HttpResponse:
         form = InstallForm(request.POST)
         if not form.is_valid():
-            return self._shown(form, status=400)
+            return self._render(form, status=400)
         given: dict[str, Any] = form.cleaned_data
         try:
             service = installation.install(
                 given["folder"], given["mount"], development=given["development"]
             )
         except REFUSALS as error:
-            return self._shown(form, str(error), error.status_code)
+            return self._render(form, str(error), error.status_code)
         messages.success(request, f"{service.name} {service.version} is at {service.mount}.")
         return redirect("service", service.mount)
 
-    def _shown(self, form: InstallForm, refusal: str = "", status: int = 200) -> HttpResponse:
+    def _render(self, form: InstallForm, refusal: str = "", status: int = 200) -> HttpResponse:
         return self.show(
             status,
             services=Service.objects.prefetch_related("scripts")[:MOST],

@@ -1,4 +1,4 @@
-"""The addresses of the system screens."""
+"""Map the addresses of the system screens."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Curators: who is active, who stands by, and what each sweep mended."""
+"""Show the active curator, the standbys, and what each sweep repaired."""
 
 from django.http import HttpRequest, HttpResponse
 

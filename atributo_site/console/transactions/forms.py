@@ -8,7 +8,7 @@ from atributo_site.console.base.forms import PeriodForm
 
 
 class HistoryFilter(PeriodForm):
-    """Empty fields do not filter; the times may be moments or ages such as 2h."""
+    """Filter finished transactions by status and end, such as 2h."""
 
     period_field = "finished_at"
 

@@ -15,7 +15,7 @@ from atributo_site.console.transactions.detail import life
 from atributo_site.console.transactions.forms import HistoryFilter
 from atributo_site.core.models.clock import database_now
 from atributo_site.permissions import may
-from atributo_site.web.pagination import KeysetPage, capped_count, page_in_order, said_count
+from atributo_site.web.pagination import KeysetPage, capped_count, format_count, page_in_order
 
 PAGE = 50
 REST = "/api/v1/transactions"
@@ -41,7 +41,7 @@ class TransactionsScreen(TabbedScreen):
         return [
             {
                 **tab,
-                "count": said_count(counts[tab["name"]]) if tab["name"] in counts else "",
+                "count": format_count(counts[tab["name"]]) if tab["name"] in counts else "",
                 "is_bad": tab["name"] == "Stuck" and counts["Stuck"] > 0,
             }
             for tab in super().tab_list()

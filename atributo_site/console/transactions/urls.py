@@ -1,4 +1,4 @@
-"""The screens of documents and transactions."""
+"""Map the addresses of the transactions and documents screens."""
 
 from django.urls import path
 
