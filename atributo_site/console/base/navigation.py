@@ -41,8 +41,8 @@ ITEMS = (
 
 def navigation(user: Any, path: str) -> list[dict[str, Any]]:
     """Return the screens that the user may open, the one that `path` belongs to marked."""
-    shown = [(item, url) for item in ITEMS if (url := address(item.url_name)) and _may(user, item)]
-    here = max((url for _, url in shown if _leads_to(url, path)), key=len, default=None)
+    items = [(item, url) for item in ITEMS if (url := address(item.url_name)) and _may(user, item)]
+    here = max((url for _, url in items if _leads_to(url, path)), key=len, default=None)
     return [
         {
             "name": item.name,
@@ -51,7 +51,7 @@ def navigation(user: Any, path: str) -> list[dict[str, Any]]:
             "url": url,
             "current": url == here,
         }
-        for item, url in shown
+        for item, url in items
     ]
 
 

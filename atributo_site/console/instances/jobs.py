@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from atributo_site.console.base.navigation import address
-from atributo_site.console.jobs.state import job_state
+from atributo_site.console.jobs.state import with_states
 from atributo_site.web.pagination import capped_count, format_count
 from queues.logic.search_query import written
 from queues.models import QueuedJob, Station
@@ -26,7 +26,7 @@ def jobs_at(instance_id: str, now: datetime) -> dict[str, Any]:
             _running(job, workers) for job in _listed(running.order_by("started_at", "id"))
         ],
         "running_count": format_count(capped_count(running)),
-        "waiting": [{"job": job, "state": job_state(job, now)} for job in _listed(waiting)],
+        "waiting": with_states(_listed(waiting), now),
         "waiting_count": format_count(capped_count(waiting)),
         "is_served": Station.objects.served().filter(pk=instance_id).exists(),
         "urls": {state: _jobs_url(instance_id, state) for state in LINKED},

@@ -59,15 +59,15 @@ class Bulk(Screen):
         jobs = chosen.jobs()
         count = capped_count(jobs)
         is_large = chosen.all and count > AT_ONCE
-        first, said = five(jobs, chosen.query.now), format_count(count)
+        first, number = five(jobs, chosen.query.now), format_count(count)
         return self.show(
             400 if wrong else 200,
             action=action,
             chosen=chosen,
             count=count,
-            said=said,
+            number=number,
             crumbs=[("Jobs", reverse("jobs"))],
-            heading=f"{action.capitalize()} {said} job{'' if count == 1 else 's'}",
+            heading=f"{action.capitalize()} {number} job{'' if count == 1 else 's'}",
             lead=chosen.lead(),
             reason=self.request.POST.get("reason", ""),
             in_background=is_large,

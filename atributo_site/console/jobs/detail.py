@@ -13,7 +13,7 @@ from allocation.job_ids.ids import parse
 from atributo_site.console.base.navigation import address
 from atributo_site.console.base.screen import Screen
 from atributo_site.console.jobs.journal import add_journals
-from atributo_site.console.jobs.state import job_state, repeat_sentence
+from atributo_site.console.jobs.state import job_state, repeat_sentence, with_states
 from atributo_site.core.models import Event
 from atributo_site.core.models.clock import database_now
 from atributo_site.permissions import may
@@ -80,7 +80,7 @@ class Job(Screen):
 
 def callbacks(job: QueuedJob, now: datetime) -> list[dict[str, Any]]:
     rows = QueuedJob.objects.filter(parent=job.pk).defer("data", "result").order_by("-pk")[:20]
-    return [{"job": row, "state": job_state(row, now)} for row in rows]
+    return with_states(rows, now)
 
 
 def job_or_404(job_id: str) -> QueuedJob:

@@ -1,5 +1,6 @@
 """Name the state of a job: pending jobs are waiting, delayed, retrying or paused."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -13,6 +14,11 @@ def job_state(job: Any, now: datetime) -> str:
     if job.status == "progress":
         return "running"
     return "aborted" if job.aborted_at is not None else job.status
+
+
+def with_states(jobs: Iterable[Any], now: datetime) -> list[dict[str, Any]]:
+    """Pair each job with its state, as lists show it."""
+    return [{"job": job, "state": job_state(job, now)} for job in jobs]
 
 
 def _pending(job: Any, now: datetime) -> str:

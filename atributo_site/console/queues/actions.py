@@ -27,12 +27,6 @@ class QueueAction(Action):
     def load(self, name: str) -> None:
         self.queue = queue_or_404(name)
 
-    def act(self) -> str:
-        return self.change(self.queue.name)
-
-    def change(self, name: str) -> str:
-        raise NotImplementedError
-
     def back(self) -> str:
         """Lead to the list when the button was pressed there."""
         in_list = self.request.POST.get("next") == "queues"
@@ -40,14 +34,16 @@ class QueueAction(Action):
 
 
 class Pause(QueueAction):
-    def change(self, name: str) -> str:
+    def act(self) -> str:
+        name = self.queue.name
         if not queues.pause(name):
             raise NothingChanged(f"{name} was paused already.")
         return f"{name} is paused: what runs finishes, nothing new starts."
 
 
 class Resume(QueueAction):
-    def change(self, name: str) -> str:
+    def act(self) -> str:
+        name = self.queue.name
         if not queues.resume(name):
             raise NothingChanged(f"{name} was not paused.")
         return f"{name} runs again."
@@ -72,9 +68,9 @@ class Delete(Confirmation, QueueAction):
             "rest": curl(f"/api/v1/queues/{quote(name, safe='')}", "DELETE"),
         }
 
-    def change(self, name: str) -> str:
-        queues.delete(name)
-        return f"{name} is deleted; its jobs wait until it is made again."
+    def act(self) -> str:
+        queues.delete(self.queue.name)
+        return f"{self.queue.name} is deleted; its jobs wait until it is made again."
 
     def after(self) -> str:
         return resolve_url("queues")

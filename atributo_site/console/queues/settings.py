@@ -38,11 +38,11 @@ class Setting(QueueAction):
     form: type[forms.Form]
     refusal: str
 
-    def change(self, name: str) -> str:
+    def act(self) -> str:
         form = self.form(self.request.POST)
         if not form.is_valid():
             raise BadForm(self.refusal)
-        return self.set(name, **form.cleaned_data)
+        return self.set(self.queue.name, **form.cleaned_data)
 
     def set(self, name: str, **chosen: Any) -> str:
         """Store it and return the sentence that says so."""

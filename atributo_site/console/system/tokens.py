@@ -7,8 +7,9 @@ from django.contrib import messages
 from django.db.transaction import atomic
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 
-from atributo_site.console.base.screen import Screen
+from atributo_site.console.base.actions import Action
 from atributo_site.console.base.submit_once import FormTooOld, SentBefore, claim, new_number
 from atributo_site.console.system.forms import TokenForm
 from atributo_site.console.system.health import SystemScreen
@@ -57,10 +58,15 @@ class Tokens(SystemScreen):
         return self.show(status, form=form, number=number, tokens=own, now=now, **context)
 
 
-class RevokeToken(Screen):
+class RevokeToken(Action):
     actions = {"POST": "token.own"}
 
-    def post(self, request: HttpRequest, token_id: int) -> HttpResponse:
-        tokens.revoke(request.user, token_id)
-        messages.success(request, "The token is revoked; it works no longer.")
-        return redirect("system-tokens")
+    def load(self, token_id: int) -> None:
+        self.token_id = token_id
+
+    def act(self) -> str:
+        tokens.revoke(self.request.user, self.token_id)
+        return "The token is revoked; it works no longer."
+
+    def back(self) -> str:
+        return reverse("system-tokens")
