@@ -1,1 +1,1 @@
-"""The screens: one folder per section, each with the same file names; base holds what all share."""
+"""The screens: a folder per section with the same file names, and base, which they share."""

@@ -1,4 +1,4 @@
-"""The first screen: what needs attention, how it goes, then everything that runs."""
+"""Show what needs attention, the charts and everything that runs."""
 
 from typing import Any
 
@@ -8,15 +8,15 @@ from atributo_site.config.environment import BASE_DIR
 from atributo_site.console.base.charts import charts
 from atributo_site.console.base.screen import Screen
 from atributo_site.console.events.folding import recent_events
-from atributo_site.console.instances.views import bar
+from atributo_site.console.instances.detail import with_percent
 from atributo_site.core.models.clock import database_now
 from atributo_site.status.redis import remember
 from atributo_site.status.snapshot import snapshot
 
 SECTIONS = BASE_DIR / "templates" / "console" / "sections"
 ORDER = ("queues", "allocation", "pools", "transactions")
-INSTANCES_SHOWN = 10
-EVENTS_SHOWN = 10
+MOST_INSTANCES = 10
+MOST_EVENTS = 10
 
 
 class Overview(Screen):
@@ -31,13 +31,15 @@ class Overview(Screen):
             snapshot=taken,
             sections=sections(taken),
             charts=charts(request.GET.get("range", ""), taken["now"]),
-            events=recent_events(EVENTS_SHOWN),
-            instances=[bar(row) for row in taken["allocation"]["instances"][:INSTANCES_SHOWN]],
+            events=recent_events(MOST_EVENTS),
+            instances=[
+                with_percent(row) for row in taken["allocation"]["instances"][:MOST_INSTANCES]
+            ],
         )
 
 
 def sections(taken: dict[str, Any]) -> list[str]:
-    """The templates of the rooms that the snapshot speaks of, what runs first."""
+    """Return the templates of the rooms in the snapshot, those that run something first."""
     rooms = sorted(path.stem for path in SECTIONS.glob("*.html"))
     rooms.sort(key=lambda room: ORDER.index(room) if room in ORDER else len(ORDER))
     return [f"console/sections/{room}.html" for room in rooms if room in taken]

@@ -1,4 +1,4 @@
-"""The search box: screens by name, and what has events under that name."""
+"""Search for screens, objects and events by name."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,12 +33,12 @@ class Hit:
 
 
 def screens(user: Any, text: str) -> list[Hit]:
-    found = [item for item in navigation(user, "") if text.lower() in item["name"].lower()]
-    return [Hit("screen", item["name"], item["url"]) for item in found]
+    items = [item for item in navigation(user, "") if text.lower() in item["name"].lower()]
+    return [Hit("screen", item["name"], item["url"]) for item in items]
 
 
 def subjects(user: Any, text: str) -> list[Hit]:
-    """Objects of any kind that have this id and at least one event, and those events."""
+    """Find objects of any kind with this id that have events, and those events."""
     wanted = [text, *(f"{noun}:{text}" for noun in NOUNS)]
     known = Event.objects.filter(subject__in=wanted).order_by("subject").values_list("subject")
     return [hit for (subject,) in known.distinct() for hit in _subject(subject)]
@@ -46,16 +46,16 @@ def subjects(user: Any, text: str) -> list[Hit]:
 
 def _subject(subject: str) -> list[Hit]:
     noun, _, name = subject.partition(":")
-    happened = Hit("events", f"What happened to {noun} {name}", _events(subject=subject))
-    return [Hit(noun, name, subject_url(subject)), happened]
+    events = Hit("events", f"What happened to {noun} {name}", _events(subject=subject))
+    return [Hit(noun, name, subject_url(subject)), events]
 
 
 def kinds_and_actors(user: Any, text: str) -> list[Hit]:
-    """Events of this kind, and events by whoever is called so."""
-    said = {"kind": f"Every {text}", "actor": f"What {text} did"}
+    """Find events of this kind and events by this actor."""
+    sentences = {"kind": f"Every {text}", "actor": f"What {text} did"}
     return [
         Hit("events", words, _events(**{name: text}))
-        for name, words in said.items()
+        for name, words in sentences.items()
         if Event.objects.filter(**{name: text}).exists()
     ]
 
@@ -65,21 +65,21 @@ def _events(**filters: str) -> str:
 
 
 def transactions(user: Any, text: str) -> list[Hit]:
-    """A transaction by its number, a collection by its name, a document by both its names."""
+    """Find a transaction by number, a collection by name, a document by both its names."""
     collection, _, key = text.partition("/")
     number = whole(text) or 0
     rows = Transaction.objects.filter(pk=number)
     documents = Document.objects.filter(collection=collection)
-    found = [Hit("transaction", text, subject_url(f"transaction:{number}"))] * rows.exists()
+    hits = [Hit("transaction", text, subject_url(f"transaction:{number}"))] * rows.exists()
     if key and documents.filter(key=key).exists():
-        found += [Hit("document", text, reverse("document", args=[collection, key]))]
+        hits += [Hit("document", text, reverse("document", args=[collection, key]))]
     if not key and documents.exists():
-        found += [Hit("collection", text, reverse("collection", args=[text]))]
-    return found
+        hits += [Hit("collection", text, reverse("collection", args=[text]))]
+    return hits
 
 
 def placements(user: Any, text: str) -> list[Hit]:
-    """Instances and allocated job ids that are called so, or begin so."""
+    """Find instances and allocated job ids that begin with the text."""
     instances = Instance.objects.starting_with(text).order_by("pk").values_list("pk", flat=True)
     jobs = Allocation.objects.starting_with(text).order_by("pk").values_list("pk", "instance_id")
     return [
@@ -92,28 +92,27 @@ def placements(user: Any, text: str) -> list[Hit]:
 
 
 def work(user: Any, text: str) -> list[Hit]:
-    """A queued job by its id, a queue by its name, a service by its mount."""
+    """Find a queued job by id, a queue by name, a service by mount."""
     jobs = QueuedJob.objects.filter(pk=whole(text) or 0).defer("data", "result").annotate(now=Now())
-    hits = [Hit("queued job", _job_said(job), subject_url(f"job:{text}")) for job in jobs]
+    hits = [Hit("queued job", _job_sentence(job), subject_url(f"job:{text}")) for job in jobs]
     if Queue.objects.existing().filter(name=text).exists():
         hits += [Hit("queue", text, subject_url(f"queue:{text}"))]
     services = Service.objects.filter(mount__in=[text, f"/{text}"]).values_list("mount", flat=True)
     return hits + [Hit("service", mount, subject_url(f"service:{mount}")) for mount in services]
 
 
-def _job_said(job: Any) -> str:
+def _job_sentence(job: Any) -> str:
     where = f" at {job.routed_to}" if job.routed_to else ""
     return f"{job.pk} {job.mount}/{job.script}, {job_state(job, job.now)}{where}"
 
 
 def watched_names(user: Any, text: str) -> list[Hit]:
-    """By what it is called here or in DNS, or by the address of one of its backends."""
+    """Find pools by their name here or in DNS, or by the address of a backend."""
     by = Q(name=text) | Q(domain=text) | Q(backends__address=text) | Q(backends__instance_id=text)
     names = Pool.objects.filter(by).order_by("name").distinct()[:MOST_NAMES]
     return [Hit("pool", pool.name, pool.get_absolute_url()) for pool in names]
 
 
-# A room adds its own finder here when its screens land.
 FINDERS: list[Callable[[Any, str], list[Hit]]] = [
     screens,
     placements,
@@ -133,5 +132,5 @@ class Search(Screen):
     def get(self, request: HttpRequest) -> HttpResponse:
         text = request.GET.get("q", "").strip()[:LONGEST]
         hits = [hit for find in FINDERS for hit in find(request.user, text)] if text else []
-        by_url = {hit.url: hit for hit in reversed(hits)}  # the first finder of a page names it
+        by_url = {hit.url: hit for hit in reversed(hits)}  # the first finder names a page
         return self.show(searched=text, hits=list(by_url.values())[::-1])

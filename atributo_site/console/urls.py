@@ -1,4 +1,4 @@
-"""The screens at /: a file of addresses for each section."""
+"""Map the addresses of all screens; each section has its own file."""
 
 from django.urls import include, path
 

@@ -24,7 +24,7 @@ SAFE_HEADERS = {
 def numbered(scope: Message, send: Send) -> Send:
     """Return a `send` that adds the request id to the answer, as Django's answers have it."""
     given = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
-    header = (b"x-request-id", middleware.chosen(given).encode())
+    header = (b"x-request-id", middleware.request_id_of(given).encode())
 
     async def send_numbered(message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -11,7 +11,7 @@ from django.db.models import Max, Min, Subquery
 from allocation.transactions.models import DocumentVersion, Transaction
 from atributo_site.core.models import Event
 from atributo_site.core.text import pluralize
-from atributo_site.web.pagination import capped_count, said_count
+from atributo_site.web.pagination import capped_count, format_count
 from queues.models import Queue, QueuedJob
 
 SIZES = {
@@ -56,7 +56,7 @@ def _finished_jobs() -> Kept:
         .aggregate(least=Min("retention_days"), most=Max("retention_days"), oldest=Min("first"))
     )
     days = _days_text(extremes["least"] or 0, extremes["most"] or 0)
-    many = said_count(capped_count(ended))
+    many = format_count(capped_count(ended))
     return Kept("Finished jobs", days, "each queue", many, extremes["oldest"])
 
 

@@ -1,4 +1,4 @@
-"""Small pieces of every screen: icons, states, times, subjects, JSON."""
+"""Tags and filters of every screen: icons, states, times, subjects, JSON."""
 
 import json
 import re
@@ -27,13 +27,13 @@ register.filter("minute_url", minute_url)
 
 @register.filter
 def first_name(row: str) -> str:
-    """Of a row that breaks a rule: what the search finds it by."""
+    """Return the name by which the search finds a row that breaks a rule."""
     return re.split(r":?\s", row.removeprefix("transaction "), maxsplit=1)[0]
 
 
 @register.simple_tag
 def icon(name: str) -> SafeString:
-    """One symbol of the sprite; decoration, so that screen readers pass over it."""
+    """Draw a symbol of the sprite; screen readers skip it."""
     return format_html(
         '<svg class="icon" aria-hidden="true" focusable="false"><use href="{}#{}"/></svg>',
         static("atributo/icons.svg"),
@@ -42,17 +42,17 @@ def icon(name: str) -> SafeString:
 
 
 @register.simple_tag
-def state(word: str, said: str = "") -> SafeString:
-    """A state as icon and word."""
-    found = tone(word)
+def state(word: str, text: str = "") -> SafeString:
+    """Show a state as icon and word."""
+    shade = tone(word)
     return format_html(
-        '<span class="state {}">{}{}</span>', f"is-{found}", icon(found), said or word
+        '<span class="state {}">{}{}</span>', f"is-{shade}", icon(shade), text or word
     )
 
 
 @register.simple_tag
 def moment(at: datetime | None, now: datetime) -> SafeString:
-    """Relative, with the absolute time on hover."""
+    """Show a relative time, with the absolute one on hover."""
     if at is None:
         return format_html('<span class="muted">{}</span>', "never")
     return format_html(
@@ -65,7 +65,7 @@ def moment(at: datetime | None, now: datetime) -> SafeString:
 
 @register.simple_tag
 def subject(name: str) -> SafeString:
-    """A link to the page about an event's subject."""
+    """Link to the page about an event's subject."""
     noun, colon, rest = name.partition(":")
     return format_html(
         '<a class="subject" href="{}"><span class="noun">{}</span>{}</a>',
@@ -77,20 +77,20 @@ def subject(name: str) -> SafeString:
 
 @register.simple_tag
 def raw_row(table: str, key: Any) -> SafeString:
-    """A link to the object as its table has it; the raw list leads back here."""
+    """Link to the object in its raw list, which links back."""
     address = reverse(f"admin:{table}_change", args=[quote(key)])
     return format_html('<a href="{}">Raw row</a>', address)
 
 
 @register.filter
 def pretty(value: Any) -> str:
-    """JSON for people, secrets hidden."""
+    """Return indented JSON without secrets."""
     return json.dumps(masked(value), cls=DjangoJSONEncoder, ensure_ascii=False, indent=2)
 
 
 @register.filter
 def brief(facts: dict[str, Any]) -> str:
-    """The facts of an event on one line, the reason first; what is empty is left out."""
+    """Return the facts of an event on one line, the reason first, without empty ones."""
     given = [(key, value) for key, value in masked(facts).items() if value != ""]
     given.sort(key=lambda fact: fact[0] != "reason")
     return " · ".join(f"{key} {_word(value)}" for key, value in given)[:160]
@@ -107,14 +107,14 @@ def running(processes: list[dict[str, Any]]) -> int:
 
 @register.filter
 def expected(processes: list[dict[str, Any]]) -> int:
-    """Those that should run: all but what left cleanly."""
+    """Count the processes that should run: all that did not stop cleanly."""
     return sum(process["state"] != "stopped" for process in processes)
 
 
 @register.simple_tag
 def labelled(cell: str, headers: list[dict[str, Any]], index: int) -> SafeString:
-    """A cell of Django's list with its column's name, for phones that show rows as cards."""
+    """Add its column's name to a cell of Django's list, for phones, which show rows as cards."""
     opening, rest = cell[:3], cell[3:]
     label = format_html(' data-label="{}"', capfirst(headers[index]["text"]))
-    # Django has escaped the cell; what is put in between is escaped above.
+    # Django has escaped the cell, and the label is escaped above.
     return SafeString(opening + label + rest)

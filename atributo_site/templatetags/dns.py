@@ -1,4 +1,4 @@
-"""Small pieces of the screens about pools and DNS."""
+"""Tags and filters of the pools and DNS screens."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ register = template.Library()
 
 @register.simple_tag
 def instance_url(instance_id: str) -> str:
-    """The instance's screen; its events while there is none."""
+    """Return the instance's screen."""
     return subject_url(f"instance:{instance_id}")
 
 
@@ -33,23 +33,23 @@ def percent(share: float) -> str:
 
 @register.simple_tag
 def slots(states: Sequence[str]) -> SafeString:
-    """A square for each connection; the same in words for those who do not see it."""
-    said = ", ".join(f"{count} {word}" for word, count in Counter(states).items())
+    """Draw a square for each connection, with the same in words for screen readers."""
+    words = ", ".join(f"{count} {word}" for word, count in Counter(states).items())
     squares = format_html_join("", '<li class="is-{}" title="{}"></li>', ((w, w) for w in states))
-    return format_html('<ul class="slots" role="img" aria-label="{}">{}</ul>', said, squares)
+    return format_html('<ul class="slots" role="img" aria-label="{}">{}</ul>', words, squares)
 
 
 @register.filter
-def gone_said(history: History) -> str:
-    """How much of the last day it was not in DNS; nothing when it always was."""
+def gone_sentence(history: History) -> str:
+    """Say how much of the last day it was not in DNS; nothing if it always was."""
     share = history.share_gone
-    said = f"gone for {duration(share * DAY.total_seconds())} of the last day"
-    return (said if share < 0.005 else f"{said}, {share:.0%}") if share else ""
+    gone = f"gone for {duration(share * DAY.total_seconds())} of the last day"
+    return (gone if share < 0.005 else f"{gone}, {share:.0%}") if share else ""
 
 
 @register.simple_tag
 def strip(history: History) -> SafeString:
-    """The last day of a backend from left to right."""
+    """Draw the last day of a backend from left to right."""
     parts = format_html_join(
         "",
         '<rect class="is-{}" x="{}" width="{}" height="10"><title>{}</title></rect>',

@@ -1,4 +1,4 @@
-"""Small drawings made on the server: gauges, bars of minutes, progress."""
+"""Draw gauges, bars and progress on the server, and format numbers."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,31 +11,31 @@ from django.utils.safestring import SafeString, mark_safe
 
 from atributo_site.core.text import pluralize
 from atributo_site.web.format import roughly, tone
-from atributo_site.web.pagination import said_count
+from atributo_site.web.pagination import format_count
 from queues.logic.search_query import written
 
 register = template.Library()
-register.filter("said_count", said_count)
+register.filter("format_count", format_count)
 
 AROUND = 100.5  # length of a circle of radius 16
 HEIGHT = 28
 
 
 @register.filter
-def said_whole(count: int) -> str:
-    """Thousands apart, as people read them."""
+def thousands(count: int) -> str:
+    """Return a number with separators between thousands."""
     return f"{count:,}"
 
 
 @register.filter
 def unlocalized(value: object) -> str:
-    """An id as it is, never with separators."""
+    """Return an id as it is, never with separators."""
     return str(value)
 
 
 @register.simple_tag
 def gauge(value: int, total: int, shade: str = "") -> SafeString:
-    """A ring that is filled as far as `value` of `total`, with both as its text."""
+    """Draw a ring that is filled as far as `value` of `total`."""
     share = min(1.0, value / total) if total else 0.0
     return format_html(
         '<svg class="ring{}" viewBox="0 0 40 40" role="img" aria-label="{} of {}">'
@@ -53,7 +53,7 @@ def gauge(value: int, total: int, shade: str = "") -> SafeString:
 
 @register.simple_tag
 def minute_bars(minutes: Sequence[tuple[int, int]], label: str = "") -> SafeString:
-    """A bar per minute, what failed in its own colour on top."""
+    """Draw a bar per minute, failures in their own colour on top."""
     most = max((complete + failed for complete, failed in minutes), default=0)
     scale = HEIGHT / most if most else 0
     complete_sum = sum(complete for complete, _ in minutes)
@@ -73,7 +73,7 @@ def minute_bars(minutes: Sequence[tuple[int, int]], label: str = "") -> SafeStri
 
 @register.simple_tag
 def slice_bars(bars: Sequence[dict[str, Any]]) -> SafeString:
-    """The same, wide, and each bar leads to the jobs that ended then, where a list has them."""
+    """Draw wide bars, each a link to the jobs that ended in its time if a list has them."""
     most = max((bar["complete"] + bar["failed"] for bar in bars), default=0)
     scale = HEIGHT / most if most else 0
     drawn = ((n, bar) for n, bar in enumerate(bars) if bar["complete"] + bar["failed"])
@@ -87,11 +87,11 @@ def slice_bars(bars: Sequence[dict[str, Any]]) -> SafeString:
 
 
 def _opening(number: int, bar: dict[str, Any], scale: float) -> SafeString:
-    """A bar with what it counts as its name; a link only where it leads somewhere."""
+    """Draw a bar with its counts as its name, as a link if it has an address."""
     complete, failed = bar["complete"], bar["failed"]
     drawn = _bar(number, (complete, failed), scale)
-    said = f"{pluralize(complete, 'run')} complete, {pluralize(failed, 'attempt')} failed"
-    name = f"{bar['at']:%Y-%m-%d %H:%M} UTC: {said}"
+    counts = f"{pluralize(complete, 'run')} complete, {pluralize(failed, 'attempt')} failed"
+    name = f"{bar['at']:%Y-%m-%d %H:%M} UTC: {counts}"
     if not bar["url"]:
         return format_html('<g role="img" aria-label="{}">{}</g>', name, drawn)
     return format_html('<a href="{}" aria-label="{}">{}</a>', bar["url"], name, drawn)
@@ -104,7 +104,7 @@ def _base(count: int) -> SafeString:
 
 
 def _bar(number: int, pair: tuple[int, int], scale: float) -> SafeString:
-    """Of numbers alone: there are hundreds on a page, and nothing in them to be escaped."""
+    """Draw a bar from numbers, which need no escaping; a page has hundreds."""
     complete, failed = (max(2.0, each * scale) if each else 0.0 for each in pair)
     bars = [("minutes-ok", HEIGHT - complete, complete)] if complete else []
     bars += [("minutes-bad", max(0.0, HEIGHT - complete - failed), failed)] if failed else []
@@ -118,7 +118,7 @@ def _bar(number: int, pair: tuple[int, int], scale: float) -> SafeString:
 
 @register.simple_tag
 def outcome_strip(runs: Sequence[tuple[str, Any]]) -> SafeString:
-    """A mark per run, oldest first; what did not complete is lower and of another colour."""
+    """Draw a mark per run, oldest first; a run that did not complete is lower and coloured."""
     if not runs:
         return format_html('<span class="muted">{}</span>', "none yet")
     counts = Counter(outcome for outcome, _ in runs)
@@ -151,7 +151,7 @@ def progress_bar(percent: float | None, label: str = "Progress") -> SafeString:
 
 @register.filter
 def bound(milliseconds: int | None) -> str:
-    """An upper bound of the counters, said."""
+    """Return an upper bound of the counters in words."""
     if milliseconds is None:
         return "over 1 min"
     return f"≤ {roughly(milliseconds / 1000)}" if milliseconds >= 1000 else f"≤ {milliseconds} ms"
@@ -159,5 +159,5 @@ def bound(milliseconds: int | None) -> str:
 
 @register.filter
 def query_of(name: str, qualifier: str = "queue") -> str:
-    """What finds the jobs of a queue or script in the search box, for an address."""
+    """Return the search for the jobs of a queue or script, encoded for an address."""
     return quote(written(qualifier, name), safe="")

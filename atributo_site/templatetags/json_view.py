@@ -1,4 +1,4 @@
-"""JSON that folds, without a script; numbers stay as exact as they are stored."""
+"""Show JSON that folds without script; numbers stay as exact as stored."""
 
 import json
 from typing import Any
@@ -12,13 +12,13 @@ from atributo_site.core.redaction import masked
 register = template.Library()
 
 OPEN_LEVELS = 2
-MOST_PARTS = 200  # of one object or list; the rest is counted
+MOST_PARTS = 200  # of one object or list; the others are only counted
 DEEPEST = 40
 
 
 @register.simple_tag
 def json_tree(value: Any, label: str = "JSON") -> SafeString:
-    """Objects and lists fold; the outer levels are open. Secrets are hidden."""
+    """Show a value without secrets, its outer levels open."""
     return format_html(
         '<div class="tree" tabindex="0" role="group" aria-label="{}">{}</div>',
         label,

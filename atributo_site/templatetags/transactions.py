@@ -1,4 +1,4 @@
-"""Pieces of the screens about transactions and documents."""
+"""Tags and filters of the transactions and documents screens."""
 
 from django import template
 from django.utils.html import format_html
@@ -14,19 +14,19 @@ register = template.Library()
 
 @register.filter
 def words(name: str) -> str:
-    """`rolled_back` as people say it."""
+    """Return a name such as `rolled_back` with spaces."""
     return name.replace("_", " ")
 
 
 @register.simple_tag
 def ran(row: Transaction) -> str:
-    """How long a finished transaction was open."""
+    """Return how long a finished transaction was open."""
     return duration((row.finished_at - row.started_at).total_seconds() if row.finished_at else None)
 
 
 @register.simple_tag
 def owner(name: str) -> str:
-    """Whose transaction it is; an attempt at a queued job leads to the job."""
+    """Return the owner of a transaction; of an attempt at a queued job, a link to the job."""
     noun, _, key = name.partition(":")
     link = address("job", key) if noun == "job" and key else None
     return format_html('<a href="{}">job {}</a>', link, key) if link else name or "nobody"
@@ -34,7 +34,7 @@ def owner(name: str) -> str:
 
 @register.simple_tag
 def life_bar(life: Life) -> SafeString:
-    """The time that is left as a bar and as words."""
+    """Draw the time that is left as a bar and words."""
     return format_html(
         '<span class="life is-{}"><svg class="bar is-{}" aria-hidden="true">'
         '<rect width="{}%"/></svg><span>{}</span></span>',
@@ -47,7 +47,7 @@ def life_bar(life: Life) -> SafeString:
 
 @register.simple_tag
 def document_link(document: Document) -> SafeString:
-    """collection/key, leading to the document."""
+    """Link collection/key to the document."""
     return format_html(
         '<a class="subject" href="{}"><span class="in">{}/</span>{}</a>',
         address("document", document.collection, document.key),

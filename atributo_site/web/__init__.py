@@ -1,1 +1,1 @@
-"""What pages share beside the console: middleware, log-in, error pages, pagination, raw lists."""
+"""What pages outside the console share, too: middleware, log-in, errors, pagination, raw lists."""

@@ -1,4 +1,4 @@
-"""The site of the raw lists: log-in, log-out and permissions by our own table."""
+"""The site of the raw lists, with our own log-in and table of permissions."""
 
 from functools import update_wrapper
 from typing import Any
@@ -14,7 +14,7 @@ from atributo_site.web.login import LogIn, LogOut, PasswordChange
 from atributo_site.web.raw_lists import RawList
 
 READING = ("GET", "HEAD")
-# Django's shortcuts that show rows without asking the list that they belong to.
+# Django's shortcuts that show rows without the permission check of their list.
 LEFT_OUT = {"view_on_site", "autocomplete"}
 APP_NAMES = {"auth": "People", "atributo_site": "Access"}
 
@@ -25,7 +25,7 @@ class AtributoAdminSite(admin.AdminSite):
     enable_nav_sidebar = False
 
     def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
-        """Take raw lists only: pages of libraries know nothing of our table of permissions."""
+        """Register raw lists only: pages of libraries do not use our table of permissions."""
         if admin_class is not None and issubclass(admin_class, RawList):
             super().register(model_or_iterable, admin_class, **options)
 
@@ -33,7 +33,7 @@ class AtributoAdminSite(admin.AdminSite):
         return may(request.user, "overview.view")
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
-        if view == self.logout:  # also for those who may see nothing
+        if view == self.logout:  # people without any role may log out, too
             return view
         wrapped = super().admin_view(view, cacheable)
 
@@ -43,7 +43,7 @@ class AtributoAdminSite(admin.AdminSite):
         return update_wrapper(guarded, wrapped)
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> Any:
-        """Django's lists of apps and models, in our words."""
+        """Return Django's list of apps and models in our words."""
         apps = super().get_app_list(request, app_label)
         for app in apps:
             app["name"] = APP_NAMES.get(app["app_label"], app["name"])
@@ -68,7 +68,7 @@ class AtributoAdminSite(admin.AdminSite):
         if not self.has_permission(request):
             if request.user.is_authenticated:
                 raise PermissionDenied(NO_ROLE)
-            return None  # Django leads to the log-in
+            return None  # Django redirects to the log-in
         raw_list = getattr(view, "__self__", None)
         takes_post = isinstance(raw_list, RawList) or view == self.password_change
         methods = (*READING, "POST") if takes_post else READING
@@ -81,15 +81,15 @@ class AtributoAdminSite(admin.AdminSite):
 
 
 def _check_address(request: HttpRequest) -> None:
-    """PostgreSQL knows no NUL; what cannot be stored cannot be looked for."""
+    """Refuse NUL, which PostgreSQL cannot store or search for."""
     if "%00" in request.META.get("QUERY_STRING", "") or "\x00" in request.path:
         raise BadRequest("An address must not contain NUL.")
 
 
 def _check_may(request: HttpRequest, raw_list: RawList) -> None:
-    """Before Django looks for the row: some of its pages tell first whether there is one."""
+    """Check before Django looks for the row, since some pages tell whether it exists."""
     if not raw_list.has_view_permission(request):
         raise PermissionDenied
-    # Django shows some pages to a POST as to a GET; here a POST needs the right to change.
+    # Django answers some POSTs like a GET; here every POST needs the right to change.
     if request.method == "POST" and not raw_list.has_change_permission(request):
         raise PermissionDenied

@@ -1,7 +1,4 @@
-"""Answers to requests that fail before a view: pages for people, problems for programs.
-
-How a page looks, from the request alone: failure pages have no database to ask.
-"""
+"""Answer requests that fail before a view: pages for people, problems for programs."""
 
 import sys
 from typing import Any
@@ -21,19 +18,6 @@ from atributo_site.rest.problems import IN_DOUBT, problem
 
 THEMES = ("auto", "light", "dark")
 THEME_COOKIE = "theme"
-
-
-def look(request: HttpRequest) -> dict[str, Any]:
-    theme = request.COOKIES.get(THEME_COOKIE, "")
-    return {
-        "badge": settings.ATRIBUTO.badge or settings.ATRIBUTO.mode,
-        "theme": theme if theme in THEMES else "auto",
-        "themes": THEMES,
-        "page_url": request.get_full_path() if request.method == "GET" else "/",
-        "request_id": getattr(request, "request_id", ""),
-    }
-
-
 AWAY = (OperationalError, InterfaceError, DatabaseBusy)
 log = structlog.get_logger("atributo.requests")
 
@@ -54,19 +38,31 @@ SENTENCES = {
 }
 
 
+def look(request: HttpRequest) -> dict[str, Any]:
+    """Return how a page looks from the request alone: error pages must not ask the database."""
+    theme = request.COOKIES.get(THEME_COOKIE, "")
+    return {
+        "badge": settings.ATRIBUTO.badge or settings.ATRIBUTO.mode,
+        "theme": theme if theme in THEMES else "auto",
+        "themes": THEMES,
+        "page_url": request.get_full_path() if request.method == "GET" else "/",
+        "request_id": getattr(request, "request_id", ""),
+    }
+
+
 def failure(request: HttpRequest, status: int, detail: str = "") -> HttpResponse:
     code, sentence = SENTENCES.get(status, ("refused", "This was refused."))
     if request.path.startswith("/api/"):
         return problem(status, code, detail or sentence)
     context = {**look(request), "status": status, "sentence": detail or sentence}
-    if status == 403:  # who is in with the wrong name must be able to leave
+    if status == 403:  # people with the wrong user must be able to log out
         context["csrf_token"] = get_token(request)
-    # Without the request's own context: a page that says «the database is away» must not ask it.
+    # Without the request's context, which asks a database that may be away.
     return HttpResponse(render_to_string("failure.html", context), status=status)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """A BadRequest is our own and says what is wrong; others may repeat what was sent."""
+    """Show the message of a BadRequest, which is ours; others may repeat what was sent."""
     return failure(request, 400, str(exception) if isinstance(exception, BadRequest) else "")
 
 
@@ -79,7 +75,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Called while the exception is handled, also one of middleware, which reads the session."""
+    """Answer any exception, also of middleware; 503 if the database is away."""
     error = sys.exc_info()[1]
     return busy(request, error) if error and is_away(error) else failure(request, 500)
 

@@ -1,7 +1,4 @@
-"""Durations in one format everywhere: the two largest units that matter.
-
-One tone and one icon for each word that says how something is; never colour alone.
-"""
+"""Format durations, and choose the tone of a state; every tone has its own icon."""
 
 from math import ceil
 
@@ -9,12 +6,12 @@ UNITS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
 
 
 def duration(seconds: float | None) -> str:
-    """For example 350 ms, 4.2 s, 12 min 3 s, 3 d 4 h."""
+    """Return the two largest units, for example 350 ms, 4.2 s, 12 min 3 s, 3 d 4 h."""
     if seconds is None:
         return "–"
     if seconds < 0:
         return f"-{duration(-seconds)}"
-    if seconds < 0.9995:  # what would be said as 1000 ms is a second
+    if seconds < 0.9995:  # 1000 ms is written as a second
         return f"{seconds * 1000:.0f} ms"
     if seconds < 9.95:
         return f"{seconds:.1f} s"
@@ -22,16 +19,16 @@ def duration(seconds: float | None) -> str:
 
 
 def roughly(seconds: float) -> str:
-    """For what is still to come or was chosen: whole seconds, at least one."""
+    """Return whole seconds, at least one, for a time to come or a setting."""
     return _two_units(max(1, ceil(seconds)))
 
 
 def ago(seconds: float) -> str:
-    """How long ago, or in how long; a second either way is now."""
+    """Return how long ago, or in how long; a second either way is now."""
     if abs(seconds) < 2:
         return "just now"
-    said = _one_unit(int(abs(seconds)))
-    return f"{said} ago" if seconds > 0 else f"in {said}"
+    text = _one_unit(int(abs(seconds)))
+    return f"{text} ago" if seconds > 0 else f"in {text}"
 
 
 def _two_units(seconds: int) -> str:
@@ -65,5 +62,5 @@ TONE_OF = {word: tone for tone, words in TONES.items() for word in words.split()
 
 
 def tone(word: str) -> str:
-    """The tone of a state word; a word nobody knows is shown plainly."""
+    """Return the tone of a state word; idle for an unknown one."""
     return TONE_OF.get(word.lower().replace(" ", "_"), "idle")

@@ -1,4 +1,4 @@
-"""Log-in, log-out and the own password; each leaves an event."""
+"""Log in, log out and change the own password; each records an event."""
 
 from datetime import timedelta
 from typing import Any
@@ -25,8 +25,8 @@ class LogIn(views.LoginView):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         name = request.POST.get("username", "")[:LONGEST_NAME]
-        # Whoever is locked out may go on guessing, but not fill the table of events.
-        self.watched = AxesProxyHandler.is_allowed(request, {"username": name})
+        # A locked-out user may go on guessing, but must not fill the table of events.
+        self.is_recorded = AxesProxyHandler.is_allowed(request, {"username": name})
         return super().post(request, *args, **kwargs)
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
@@ -35,7 +35,7 @@ class LogIn(views.LoginView):
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         name = form.cleaned_data.get("username", "")[:LONGEST_NAME]
-        if self.watched and name:
+        if self.is_recorded and name:
             self._record("user.login_failed", name)
         return super().form_invalid(form)
 
@@ -64,7 +64,7 @@ class PasswordChange(views.PasswordChangeView):
 
 
 def locked_out(request: HttpRequest, response: HttpResponse, credentials: Any) -> HttpResponse:
-    """Too many wrong passwords: say how long it takes until the next try counts."""
+    """Say after too many wrong passwords how long it takes until the next try counts."""
     wait = get_cool_off(request) or timedelta(hours=1)
     seconds = int(wait.total_seconds())
     page = render(request, "admin/locked_out.html", {"minutes": seconds // 60}, status=429)

@@ -1,11 +1,4 @@
-"""What happens to every request: an id, an actor, limits and honest answers under load.
-
-The id of a request: on its log lines, its events and its answer.
-
-Idle: a browser that was not heard of for too long is logged out.
-
-A signed cookie says when it was heard of last: to look at a page writes nothing into the database.
-"""
+"""Handle every request: its id, actor, limits, idle log-out, and a busy database."""
 
 import hashlib
 import re
@@ -26,11 +19,13 @@ from django.utils.timezone import now
 from atributo_site.core.events import Actor, acting
 from atributo_site.web.error_pages import busy, failure, is_away
 
+SIGNER = TimestampSigner(salt="atributo.idle")
+FRESH_SECONDS = 60  # a younger cookie is not written again
 ACCEPTED = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
 
-def chosen(given: str) -> str:
-    """The caller's id if it is harmless, else a new one."""
+def request_id_of(given: str) -> str:
+    """Return the caller's id if it is harmless, else a new one."""
     return given if ACCEPTED.fullmatch(given) else uuid.uuid4().hex
 
 
@@ -45,20 +40,20 @@ class Middleware:
 
 
 class RequestIdMiddleware(Middleware):
-    """On every log line of a request, and in its answer."""
+    """Put an id on every log line of a request and on its answer."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        request_id = chosen(request.headers.get("X-Request-Id", ""))
+        request_id = request_id_of(request.headers.get("X-Request-Id", ""))
         request.request_id = request_id  # type: ignore[attr-defined]
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             response = self.get_response(request)
-            log.info("request", status=response.status_code, **_asked(request))
+            log.info("request", status=response.status_code, **_caller(request))
         response["X-Request-Id"] = request_id
         return response
 
 
-def _asked(request: HttpRequest) -> dict[str, Any]:
-    """By whom and from where: an event has the request's id, and this line the rest."""
+def _caller(request: HttpRequest) -> dict[str, Any]:
+    """Return who asked and from where; events have only the request's id."""
     scope = getattr(request, "auth", None)
     name = scope.token.user.get_username() if scope else getattr(request, "asked_by", "")
     return {
@@ -71,14 +66,14 @@ def _asked(request: HttpRequest) -> dict[str, Any]:
 
 
 class HostMiddleware(CommonMiddleware):
-    """Only the site's own host names are answered; probes ask by whatever address they know."""
+    """Answer only the site's own host names, except to probes, which use any address."""
 
     def process_request(self, request: HttpRequest) -> HttpResponsePermanentRedirect | None:
         return None if request.path_info in PROBES else super().process_request(request)
 
 
 class BodyLimitMiddleware(Middleware):
-    """Refuse a body by its announced length, before anything reads it."""
+    """Refuse a body by its announced length before anything reads it."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         length = request.META.get("CONTENT_LENGTH") or "0"
@@ -90,7 +85,7 @@ class BodyLimitMiddleware(Middleware):
 
 
 class ActorMiddleware(Middleware):
-    """Events carry the person who is logged in; REST replaces this by the token's owner."""
+    """Make the logged-in user the actor of events; REST replaces it by the token's owner."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         name = request.user.get_username() or "anonymous"
@@ -100,7 +95,7 @@ class ActorMiddleware(Middleware):
 
 
 class PrivatePagesMiddleware(Middleware):
-    """No page may stay in a shared cache or in the browser after the log-out."""
+    """Keep pages out of shared caches, and out of the browser after the log-out."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
@@ -110,7 +105,7 @@ class PrivatePagesMiddleware(Middleware):
 
 
 class BusyDatabaseMiddleware(Middleware):
-    """A database that is away or overloaded is 503, not an internal error."""
+    """Answer 503 while the database is away or overloaded."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         return self.get_response(request)
@@ -119,39 +114,39 @@ class BusyDatabaseMiddleware(Middleware):
         return busy(request, error) if is_away(error) else None
 
 
-SIGNER = TimestampSigner(salt="atributo.idle")
-FRESH_SECONDS = 60  # a younger cookie is not written again
-
-
 class IdleMiddleware(Middleware):
-    """Requests of a page that refreshes itself count: what is shown on a wall stays there."""
+    """Log out an idle browser; a page on a wall that refreshes itself is not idle.
+
+    A signed cookie holds the time of the last request, so that reading a page writes nothing.
+    """
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.user.is_authenticated and is_idle(request):
             logout(request)
         response = self.get_response(request)
         key = request.session.session_key
-        if request.user.is_authenticated and key and not _says(request, key, FRESH_SECONDS):
+        if request.user.is_authenticated and key and not _is_fresh(request, key, FRESH_SECONDS):
             _write(response, key)
         return response
 
 
 def is_idle(request: HttpRequest) -> bool:
-    """Whether the request's session was used last, and stored last, longer ago than allowed."""
+    """Say whether the session was last used and last stored longer ago than allowed."""
     key, limit = request.session.session_key or "", settings.ATRIBUTO.idle_minutes * 60
-    if _says(request, key, limit):
+    if _is_fresh(request, key, limit):
         return False
     stored = timedelta(seconds=settings.SESSION_COOKIE_AGE - limit)
     return not Session.objects.filter(pk=key, expire_date__gte=now() + stored).exists()
 
 
-def _says(request: HttpRequest, session_key: str, seconds: int) -> bool:
-    """Whether the cookie is of this session and not older than that."""
+def _is_fresh(request: HttpRequest, session_key: str, seconds: int) -> bool:
+    """Say whether the cookie is of this session and not older than that."""
     try:
-        said = SIGNER.unsign(request.COOKIES.get(settings.IDLE_COOKIE_NAME, ""), max_age=seconds)
+        cookie = request.COOKIES.get(settings.IDLE_COOKIE_NAME, "")
+        digest = SIGNER.unsign(cookie, max_age=seconds)
     except BadSignature:
         return False
-    return said == _digest(session_key)
+    return digest == _digest(session_key)
 
 
 def _write(response: HttpResponse, session_key: str) -> None:

@@ -1,4 +1,4 @@
-"""Raw lists at /admin/: every row of a table, by the table of permissions, at any size."""
+"""Raw lists at /admin/: all rows of a table, paged by key, under our table of permissions."""
 
 from typing import Any
 
@@ -16,24 +16,24 @@ from django.utils.text import capfirst
 
 from atributo_site.core.events import record
 from atributo_site.permissions import may
-from atributo_site.web.pagination import capped_count, page_by_key, said_count
+from atributo_site.web.pagination import capped_count, format_count, page_by_key
 
 KEYS = ("after", "before")
 
 
 class CappedPaginator(Paginator):
-    """Counts no further than «10,000+»."""
+    """Count no further than "10,000+"."""
 
     @cached_property
     def count(self) -> int:
         return capped_count(self.object_list, by_key=True)  # type: ignore[arg-type]
 
 
-LONGEST_VALUE = 1000  # every link of the page repeats it
+LONGEST_VALUE = 1000  # of a filter, which every link of the page repeats
 
 
 class KeysetChangeList(ChangeList):
-    """A list whose pages are found by key; `?after=` and `?before=` instead of numbers."""
+    """A list with pages by key: `?after=` and `?before=` instead of numbers."""
 
     model_admin: "RawList"
 
@@ -67,7 +67,7 @@ class KeysetChangeList(ChangeList):
         )
         self.result_list = page.rows
         self.result_count = self.full_result_count = self.paginator.count
-        self.said_count = said_count(self.result_count)
+        self.count_text = format_count(self.result_count)
         self.show_full_result_count = self.show_admin_actions = bool(page.rows)
         self.can_show_all = self.multi_page = False
         self.before_url, self.after_url = (
@@ -80,15 +80,15 @@ class KeysetChangeList(ChangeList):
 
 
 class RawList(admin.ModelAdmin):
-    """Everybody whose role has `view_action` sees the rows; only `change_action` changes them."""
+    """Roles with `view_action` see the rows, roles with `change_action` change them."""
 
     view_action: str
     change_action: str | None = None
     may_add = False
     may_delete = False
     newest_first = True
-    keys_first = False  # for a table whose filters may match rare and old rows only
-    list_name = ""  # where the model's own plural is not the word that people use
+    keys_first = False  # for tables whose filters may match only rare old rows
+    list_name = ""  # if people use another word than the model's plural
 
     actions = None
     sortable_by = ()
@@ -101,14 +101,14 @@ class RawList(admin.ModelAdmin):
         return ("-pk" if self.newest_first else "pk",)
 
     def get_urls(self) -> list[URLPattern]:
-        """Without Django's old addresses of rows, which have no name and ask nobody."""
+        """Leave out Django's old addresses of rows, which have no name and check no permission."""
         return [url for url in super().get_urls() if url.name]
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return KeysetChangeList
 
     def filter_names(self, request: HttpRequest) -> set[str]:
-        """What the filters beside the list put into its address."""
+        """Return the names that the filters beside the list put into its address."""
         names: set[str] = set()
         for each in self.get_list_filter(request):
             if isinstance(each, type) and issubclass(each, SimpleListFilter):
@@ -118,7 +118,7 @@ class RawList(admin.ModelAdmin):
         return names
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
-        """Django would allow any look-up of any field, and so tell what a hidden one holds."""
+        """Allow only the offered filters: any other look-up would reveal hidden fields."""
         return request is not None and lookup in self.filter_names(request)
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
@@ -137,8 +137,8 @@ class RawList(admin.ModelAdmin):
         return self.has_view_permission(request)
 
     def get_list_display(self, request: HttpRequest) -> list[Any]:
-        shown = list(super().get_list_display(request))
-        return [*shown, "screen"] if hasattr(self.model, "get_absolute_url") else shown
+        columns = list(super().get_list_display(request))
+        return [*columns, "screen"] if hasattr(self.model, "get_absolute_url") else columns
 
     def get_view_on_site_url(self, obj: Model | None = None) -> str | None:
         return getattr(obj, "get_absolute_url", lambda: None)()
@@ -148,7 +148,7 @@ class RawList(admin.ModelAdmin):
         return format_html('<a href="{}">Open</a>', obj.get_absolute_url())
 
     def subject_of(self, obj: Any) -> str:
-        """What events about this row are recorded under."""
+        """Return the subject of events about this row."""
         return f"{self.opts.model_name}:{obj.pk}"
 
     def log_addition(self, request: HttpRequest, obj: Model, message: Any) -> Any:
@@ -166,6 +166,6 @@ class RawList(admin.ModelAdmin):
 
 
 def _of_field(raw_list: RawList, request: HttpRequest, name: str) -> Any:
-    """Django's own filter of a field, without anything chosen."""
+    """Make Django's own filter of a field, with nothing chosen."""
     field: Any = raw_list.opts.get_field(name)
     return FieldListFilter.create(field, request, {}, raw_list.model, raw_list, field_path=name)

@@ -1,4 +1,4 @@
-"""REST tokens: made once, shown once, revoked at any time. The database holds only a hash."""
+"""Make and revoke REST tokens. A token is shown once; the database holds only its hash."""
 
 from typing import Any
 
@@ -24,21 +24,21 @@ EXPIRED_KEPT_SECONDS = 7 * DAY_SECONDS
 
 
 class TokenRefused(AtributoError):
-    """A token that cannot be made as asked for."""
+    """A token that cannot be made with these settings."""
 
     status_code = 400
     code = "token_refused"
 
 
 class TooManyTokens(AtributoError):
-    """The user has as many tokens as one may have."""
+    """The user has as many tokens as allowed."""
 
     status_code = 409
     code = "too_many_tokens"
 
 
 class NoSuchToken(AtributoError):
-    """Nobody's token, or somebody else's: the answer is the same."""
+    """The token does not exist, or it belongs to somebody else."""
 
     status_code = 404
     code = "no_such_token"
@@ -47,9 +47,9 @@ class NoSuchToken(AtributoError):
 def make_token(
     user: Any, name: str, level: str, days: int, *, by: TokenScope | None = None
 ) -> tuple[TokenScope, str]:
-    """A new token and its text, which is never to be had again.
+    """Make a token and return it with its text, which cannot be read again.
 
-    One that is made `by` another token does not outlive it.
+    A token made `by` another one does not outlive it.
     """
     _check(user, name, level, days)
     with atomic():
@@ -71,7 +71,7 @@ def revoke(user: Any, scope_id: int) -> None:
 
 
 def end(scope: TokenScope) -> None:
-    """End anybody's token; the caller has checked who may."""
+    """End anybody's token; the caller has checked the permission."""
     with atomic():
         owner = str(scope.token.user)
         gone, _ = AuthToken.objects.filter(pk=scope.token_id).delete()
@@ -81,7 +81,7 @@ def end(scope: TokenScope) -> None:
 
 
 def own_tokens(user: Any) -> QuerySet[TokenScope]:
-    """The user's tokens that have not expired, newest first."""
+    """Return the user's unexpired tokens, newest first."""
     alive = Q(token__expiry__isnull=True) | Q(token__expiry__gt=Now())
     return (
         TokenScope.objects.filter(alive, token__user=user).select_related("token").order_by("-pk")
@@ -89,12 +89,12 @@ def own_tokens(user: Any) -> QuerySet[TokenScope]:
 
 
 def levels_of(user: Any) -> list[Level]:
-    """What the user may, and so what a token of theirs may be given."""
+    """Return the levels that the user has and may give to a token."""
     return [level for level in Level if user.has_perm(f"{APP_LABEL}.{level.value}")]
 
 
 def remove_expired(limit: int) -> int:
-    """Tokens that ended so long ago that nobody asks why any more."""
+    """Delete tokens that expired long ago."""
     old = AuthToken.objects.filter(expiry__lt=from_now(-EXPIRED_KEPT_SECONDS))
     digests = list(old.values_list("pk", flat=True)[:limit])
     AuthToken.objects.filter(pk__in=digests).delete()
@@ -102,7 +102,7 @@ def remove_expired(limit: int) -> int:
 
 
 def _new_token(user: Any, days: int, by: TokenScope | None) -> tuple[str, str]:
-    """Not by knox's own `create`, which reads the clock of this machine."""
+    """Create a token without knox's `create`, which reads the clock of this machine."""
     digest, text = get_digest_token()
     expiry = from_now(days * DAY_SECONDS)
     AuthToken(

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from atributo_site.console.instances.views import VERBS
+from atributo_site.console.instances.actions import VERBS
 from atributo_site.core.models import Event
 from atributo_site.permissions import ACTIONS, ROLES
 from atributo_site.web.error_pages import THEME_COOKIE

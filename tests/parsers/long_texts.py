@@ -90,7 +90,7 @@ PARSERS = {
     "title": mounts.title,
     "error": secret_fields.fingerprint,
     "error with secrets": lambda text: redaction.scrubbed(text, {text[:4], "aaaa", "...."}, 1000),
-    "traceback": detail.of_the_script,
+    "traceback": detail.own_trace,
     "line for a terminal": commands.harmless,
     "host and port": names.parse_host_port,
     "DNS name": names.dns_name,

@@ -1,12 +1,12 @@
-"""The map: a cell for each instance, as warm as it is full; and what if some came or went."""
+"""Draw a heat map of the instances, and forecast what adding or removing some would do."""
 
 from typing import Any
 
-from django import forms
 from django.http import HttpRequest, HttpResponse
 
 from allocation.logic.forecast import Load, added, removed, spread
 from allocation.models import Instance, Roster
+from atributo_site.console.allocations.forms import WhatIf
 from atributo_site.console.base.screen import Screen
 from atributo_site.core.models.clock import database_now
 
@@ -15,26 +15,22 @@ FEW = 5
 HEATS = 5
 
 
-class WhatIf(forms.Form):
-    add = forms.IntegerField(required=False, min_value=0, max_value=10_000)
-    remove = forms.CharField(required=False, max_length=2000)
-
-
 class Map(Screen):
     actions = {"GET": "allocation.view"}
     template_name = "console/allocations/map.html"
     title = "Map of allocations"
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        rows = Instance.objects.with_load().order_by("id")
-        found = list(rows.values_list("id", "load", "weight", "capacity", "available")[:MOST_CELLS])
-        loads = [Load(*row[:4]) for row in found]
-        takers = [load for load, row in zip(loads, found, strict=True) if row[4]]
+        instances = Instance.objects.with_load().order_by("id")
+        columns = ("id", "load", "weight", "capacity", "available")
+        rows = list(instances.values_list(*columns)[:MOST_CELLS])
+        loads = [Load(*row[:4]) for row in rows]
+        takers = [load for load, row in zip(loads, rows, strict=True) if row[4]]
         by_load = sorted(loads, key=lambda load: load.jobs / load.weight)
         roster = Roster.objects.first()
         return self.show(
             now=database_now(),
-            cells=cells(loads, [row[4] for row in found]),
+            cells=cells(loads, [row[4] for row in rows]),
             total=roster.instances if roster else 0,
             spread=spread(takers),
             ends=list(zip(by_load[:FEW], by_load[::-1][:FEW], strict=True)),
@@ -43,7 +39,7 @@ class Map(Screen):
 
 
 def cells(loads: list[Load], available: list[bool]) -> list[dict[str, Any]]:
-    """How full, where there is a capacity; else how it stands beside the fullest."""
+    """Return a cell per instance; its heat is its load against its capacity, or the fullest."""
     fullest = max((load.jobs / load.weight for load in loads), default=0) or 1
     return [
         {
@@ -63,7 +59,7 @@ def heat(load: Load, fullest: float) -> int:
 
 
 def what_if(request: HttpRequest, loads: list[Load]) -> dict[str, Any]:
-    """What the form asks, answered from these loads alone."""
+    """Answer the form from these loads alone."""
     form = WhatIf(request.GET)
     if not form.is_valid() or not any(form.cleaned_data.values()):
         return {"form": form, "forecast": None}

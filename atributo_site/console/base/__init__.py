@@ -1,4 +1,1 @@
-"""What every section of the console shares: screen classes, forms, navigation, charts.
-
-It knows no section.
-"""
+"""What the sections share: screens, actions, forms, navigation, charts. It imports no section."""

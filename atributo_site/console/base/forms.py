@@ -1,19 +1,8 @@
-"""Fields for spans and moments as people type them, and as they are written there again.
-
-What is wrong with a form, as one sentence for a message.
-
-JSON in a form, as strict as in a REST body: anything doubtful is refused with the reason.
-
-Moments as people type them: a date, a time, or an age such as 90m or 2d.
-
-A form that asks for a time between two moments, beside the fields of its subclass.
-
-Why somebody does something, as it was typed.
-"""
+"""Fields and base forms for what people type: spans, moments, periods, JSON, reasons."""
 
 import re
 from datetime import UTC, datetime, timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -21,12 +10,22 @@ from django.db.models import QuerySet
 from django.forms.fields import InvalidJSONInput
 from django.http import HttpRequest
 
+from atributo_site.core.errors import AtributoError
 from atributo_site.core.text import milliseconds, written
 from atributo_site.rest.strict_json import NotStrictJSON, parsed
 
+AnyForm = TypeVar("AnyForm", bound=forms.Form)
 
-def said(form: forms.Form) -> str:
-    """Each field by its name: printed as it is, an error list is HTML."""
+
+class BadForm(AtributoError):
+    """A form was filled in wrongly; the message names the fields."""
+
+    status_code = 400
+    code = "bad_form"
+
+
+def form_errors(form: forms.Form) -> str:
+    """Return one sentence with the label of each wrong field; Django prints an HTML list."""
     return " ".join(
         f"{form[name].label}: {error}" if name in form.fields else str(error)
         for name, errors in form.errors.items()
@@ -34,8 +33,15 @@ def said(form: forms.Form) -> str:
     )
 
 
+def checked(form: AnyForm) -> AnyForm:
+    """Return the form if it is valid, else raise BadForm."""
+    if not form.is_valid():
+        raise BadForm(form_errors(form))
+    return form
+
+
 class StrictJSONField(forms.JSONField):
-    """Django's own raises on numbers of thousands of digits, on depth and on half characters."""
+    """JSON as strict as in a REST body; Django's own field crashes on some texts."""
 
     def to_python(self, value: Any) -> Any:
         if isinstance(value, str) and value not in self.empty_values:
@@ -46,7 +52,7 @@ class StrictJSONField(forms.JSONField):
         return super().to_python(value)
 
     def bound_data(self, data: Any, initial: Any) -> Any:
-        """What was typed is shown as it was typed."""
+        """Show what was typed as it was typed."""
         return initial if self.disabled else InvalidJSONInput(data or "")
 
 
@@ -59,29 +65,28 @@ class BadMoment(ValueError):
 
 
 def moment(text: str, now: datetime) -> datetime | None:
-    """None for an empty text; times without a zone are UTC."""
+    """Read a time or an age such as 90m or 2d; None for an empty text."""
     text = text.strip()
     if not text:
         return None
     age = AGE.fullmatch(text)
     try:
-        return now - _span(age) if age else absolute(text)
+        return now - timedelta(seconds=int(age[1]) * SECONDS[age[2]]) if age else absolute(text)
     except (ValueError, OverflowError) as error:
         raise BadMoment(f"«{text}» is neither a time nor an age such as 90m, 2h or 7d") from error
 
 
-def _span(age: re.Match[str]) -> timedelta:
-    return timedelta(seconds=int(age[1]) * SECONDS[age[2]])
-
-
 def absolute(text: str) -> datetime:
-    """ValueError or OverflowError for what is none; without a zone it is UTC."""
-    found = datetime.fromisoformat(text)
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    """Read a time, in UTC unless it names a zone; ValueError or OverflowError if it is none."""
+    at = datetime.fromisoformat(text)
+    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
 
 
 class PeriodForm(forms.Form):
-    """«since» and «until» compare `period_field`; the other fields filter by their names."""
+    """Filter by `period_field` from since to until, and by the other fields under their names.
+
+    Empty fields do not filter.
+    """
 
     period_field: ClassVar[str]
 
@@ -117,13 +122,13 @@ LONGEST_REASON = 2000
 
 
 def reason_of(request: HttpRequest, longest: int = LONGEST_REASON) -> str:
-    """Of the form that was sent; PostgreSQL stores no NUL."""
+    """Return the reason in the form, without NUL, which PostgreSQL does not store."""
     return request.POST.get("reason", "").replace("\x00", "").strip()[:longest]
 
 
 BAD_SPAN = "«{}» is no span like 500ms, 90s, 5m or 1h30m; a bare number is milliseconds."
 BAD_MOMENT = "«{}» is no moment like 2030-01-31T12:00, in UTC."
-LONGEST = 40  # of what is said again
+LONGEST = 40  # characters of a wrong text that an error repeats
 
 
 class SpanField(forms.IntegerField):

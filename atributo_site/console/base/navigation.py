@@ -1,7 +1,4 @@
-"""The one list of screens: left bar, bottom tabs, keys and the search box are made from it.
-
-What every page shows around its content.
-"""
+"""The one list of screens, for the left bar, bottom tabs, keys and search, and the page frame."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,12 +13,12 @@ from atributo_site.web.error_pages import look
 
 @dataclass(frozen=True)
 class Item:
-    """A screen appears as soon as its URL exists and the user's role may see it."""
+    """A screen; it appears if its URL exists and the user's role may see it."""
 
     name: str
     url_name: str
     icon: str
-    key: str  # pressed after «g»
+    key: str  # pressed after "g"
     action: str
 
 
@@ -43,9 +40,9 @@ ITEMS = (
 
 
 def navigation(user: Any, path: str) -> list[dict[str, Any]]:
-    """What the user may open, with the one that `path` belongs to marked."""
-    shown = [(item, url) for item in ITEMS if (url := address(item.url_name)) and _may(user, item)]
-    here = max((url for _, url in shown if _leads_to(url, path)), key=len, default=None)
+    """Return the screens that the user may open, the one that `path` belongs to marked."""
+    items = [(item, url) for item in ITEMS if (url := address(item.url_name)) and _may(user, item)]
+    here = max((url for _, url in items if _leads_to(url, path)), key=len, default=None)
     return [
         {
             "name": item.name,
@@ -54,12 +51,12 @@ def navigation(user: Any, path: str) -> list[dict[str, Any]]:
             "url": url,
             "current": url == here,
         }
-        for item, url in shown
+        for item, url in items
     ]
 
 
 def address(url_name: str, *args: Any) -> str | None:
-    """The URL of a screen, or None while the screen does not exist."""
+    """Return the URL of a screen, or None if there is no such screen."""
     try:
         return reverse(url_name, args=args)
     except NoReverseMatch:
@@ -75,7 +72,7 @@ def _leads_to(url: str, path: str) -> bool:
 
 
 def frame(request: HttpRequest) -> dict[str, Any]:
-    """For all templates that are rendered for a request."""
+    """Add what every page shows around its content to the context of all templates."""
     user = getattr(request, "user", None)
     if user is None or not user.is_authenticated:
         return look(request)

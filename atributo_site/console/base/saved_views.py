@@ -1,4 +1,4 @@
-"""Saved views: the filters of a list under a name, each user's own."""
+"""Save the filters of a list under a name, for each user alone."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDi
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
-from atributo_site.console.base.forms import said
+from atributo_site.console.base.forms import form_errors
 from atributo_site.console.base.screen import Screen
 from atributo_site.core.events import record
 from atributo_site.models import SavedView
@@ -26,7 +26,7 @@ SCREENS = (
     "transactions-history",
     "transactions-locks",
 )
-LEFT_OUT = ("after", "before", "upto")  # where one was in the list
+LEFT_OUT = ("after", "before", "upto")  # the position in the list
 MOST = 50
 
 
@@ -37,18 +37,18 @@ class NewView(forms.Form):
 
 
 class SaveView(Screen):
-    """The same name again replaces what it stood for."""
+    """Save a view; a name that exists is replaced."""
 
     actions = {"POST": "overview.view"}
 
     def post(self, request: HttpRequest) -> HttpResponse:
         form = NewView(request.POST)
         if not form.is_valid():
-            messages.error(request, f"The view is not saved. {said(form)}")
+            messages.error(request, f"The view is not saved. {form_errors(form)}")
             return HttpResponseRedirect(_list_of(form))
         own = SavedView.objects.filter(user_id=request.user.pk or 0)
         named = own.filter(screen=form.cleaned_data["screen"], name=form.cleaned_data["name"])
-        query = kept(form.cleaned_data["query"])
+        query = filters_of(form.cleaned_data["query"])
         if own.count() >= MOST and not named.exists():
             messages.error(request, f"{MOST} views are enough: remove one first.")
         else:
@@ -77,17 +77,17 @@ class RemoveView(Screen):
 
 
 def _record(kind: str, view: SavedView) -> None:
-    """By its number: name and filters are its owner's own, and events are everybody's."""
+    """Record only its number: everybody may read events, but not the owner's name and filters."""
     record(kind, f"view:{view.pk}", screen=view.screen)
 
 
 def _list_of(form: NewView) -> str:
-    """The list that is meant, if it is one of ours."""
+    """Return the list that the form names, if there is such a list."""
     return reverse(form.cleaned_data.get("screen", "overview"))
 
 
-def kept(query: str) -> str:
-    """The filters alone, written by ourselves."""
+def filters_of(query: str) -> str:
+    """Return only the filters of a query string, encoded anew."""
     asked = QueryDict(query, mutable=True)
     for name in LEFT_OUT:
         asked.pop(name, None)
@@ -95,8 +95,8 @@ def kept(query: str) -> str:
 
 
 def views_of(request: HttpRequest, screen: str) -> dict[str, Any]:
-    """What the template shows: the user's views of this list, and what would be saved now."""
-    query = kept(request.META.get("QUERY_STRING", ""))
+    """Return the user's views of this list, and the filters that would be saved now."""
+    query = filters_of(request.META.get("QUERY_STRING", ""))
     rows = SavedView.objects.filter(user=request.user.pk, screen=screen)[:MOST]
-    shown = [{"row": row, "current": row.query == query} for row in rows]
-    return {"screen": screen, "address": reverse(screen), "shown": shown, "query": query}
+    views = [{"row": row, "current": row.query == query} for row in rows]
+    return {"screen": screen, "address": reverse(screen), "views": views, "query": query}

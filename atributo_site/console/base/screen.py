@@ -1,4 +1,4 @@
-"""The base of every screen: one action per method, and nothing answers without one."""
+"""The base of every screen: it answers a method only if an action is named for it."""
 
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
@@ -13,6 +13,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views import View
 from django_htmx.http import HttpResponseClientRefresh
 
+from atributo_site.console.base.navigation import address
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.event_cursor import newest_mark
 from atributo_site.permissions import NO_ROLE, may
@@ -28,7 +29,7 @@ class Screen(View):
     actions: ClassVar[dict[str, str]] = {}
     template_name = ""
     title = ""
-    gone_to = ""  # for pages that ask: the list that they lead to when it is done already
+    gone_to = ""  # where a confirmation leads whose object is gone or done with
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not request.user.is_authenticated:
@@ -43,12 +44,12 @@ class Screen(View):
             if is_away(error):
                 return busy(request, error)
             if self.gone_to and request.method == "GET" and error.status_code in GONE:
-                messages.warning(request, str(error))
+                messages.warning(request, error.args[0])
                 return redirect(self.gone_to)
             return failure(request, error.status_code, str(error))
 
     def show(self, status: int = 200, **context: Any) -> HttpResponse:
-        """The whole page, or only its content when htmx asks for it."""
+        """Render the whole page, or only its content when htmx asks for it."""
         base = "fragment.html" if self.request.htmx else "base.html"  # type: ignore[attr-defined]
         return render(
             self.request,
@@ -57,8 +58,13 @@ class Screen(View):
             status=status,
         )
 
+    @property
+    def page_keys(self) -> dict[str, Any]:
+        """Return the keys in the address that say which page of a list is wanted."""
+        return {name: self.request.GET.get(name, "") for name in ("after", "before")}
+
     def _not_allowed(self, request: HttpRequest) -> HttpResponse:
-        """Whoever typed or reloaded the address of a button meets a page, not nothing."""
+        """Answer with a page, since people type or reload the address of a button."""
         response = failure(request, 405)
         response["Allow"] = ", ".join(self.actions)
         return response
@@ -77,14 +83,36 @@ class Screen(View):
         return self.actions.get(method)
 
 
+class TabbedScreen(Screen):
+    """A screen with the tabs of its section."""
+
+    tabs: ClassVar[dict[str, str]] = {}  # URL name: words
+    url_name = ""  # of the current tab
+
+    def show(self, status: int = 200, **context: Any) -> HttpResponse:
+        return super().show(status, tabs=self.tab_list(), **context)
+
+    def tab_list(self) -> list[dict[str, Any]]:
+        return [
+            {"name": name, "url": address(url_name), "current": url_name == self.url_name}
+            for url_name, name in self.tabs.items()
+        ]
+
+
+def own_page(request: HttpRequest, page: str, otherwise: str) -> str:
+    """Return `page` if it is one of this site, which a form or header may not be."""
+    hosts, is_secure = {request.get_host()}, request.is_secure()
+    return page if url_has_allowed_host_and_scheme(page, hosts, is_secure) else otherwise
+
+
 def _newest_event(request: HttpRequest) -> str:
-    """From where a whole page listens: asked before its rows are read, so that none is missed."""
+    """Read the mark that a whole page listens from, before its rows, so that it misses none."""
     is_page = request.method == "GET" and not request.htmx  # type: ignore[attr-defined]
     return str(newest_mark()) if is_page else ""
 
 
 def _to_the_log_in(request: HttpRequest) -> HttpResponse:
-    """A live part that finds its session over takes the whole page along."""
+    """Lead to the log-in; a live part reloads the whole page to get there."""
     if request.htmx:  # type: ignore[attr-defined]
         return HttpResponseClientRefresh()
     if request.method in ("GET", "HEAD"):
@@ -94,10 +122,7 @@ def _to_the_log_in(request: HttpRequest) -> HttpResponse:
 
 
 def _page_before(request: HttpRequest) -> str:
-    """Where the form was, so that it can be filled in again."""
-    page = request.headers.get("Referer", "")
-    ours = url_has_allowed_host_and_scheme(
-        page, {request.get_host()}, require_https=request.is_secure()
-    )
-    path = urlsplit(page)._replace(scheme="", netloc="").geturl() if ours else ""
+    """Return the page that the form was on, so that it can be filled in again."""
+    page = own_page(request, request.headers.get("Referer", ""), "")
+    path = urlsplit(page)._replace(scheme="", netloc="").geturl()
     return path if path.startswith("/") else "/"

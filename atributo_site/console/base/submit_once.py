@@ -1,6 +1,6 @@
-"""Forms whose answer is shown once: whoever reloads that page sends the form again, and in vain.
+"""Accept a form only once, although a reload of its answer sends it again.
 
-A form carries a number that is signed for its user; the first to send it writes it down.
+A form carries a number that is signed for its user, and sending it stores the number.
 """
 
 import secrets
@@ -14,7 +14,7 @@ from atributo_site.core.errors import AtributoError
 from atributo_site.models import IdempotencyKey
 
 SALT = "atributo.sent_once"
-LONGEST_OPEN_SECONDS = 12 * 60 * 60  # shorter than what was written down is kept
+LONGEST_OPEN_SECONDS = 12 * 60 * 60  # shorter than stored numbers are kept
 
 
 class SentBefore(AtributoError):
@@ -25,7 +25,7 @@ class SentBefore(AtributoError):
 
 
 class FormTooOld(AtributoError):
-    """Nobody knows any more whether it was sent."""
+    """The form is older than the numbers that are kept, so it may have been sent before."""
 
     status_code = 409
     code = "form_too_old"
@@ -36,19 +36,19 @@ def new_number(user: Any) -> str:
 
 
 def claim(user: Any, number: str) -> None:
-    """Within the transaction of what the form does, so that a refusal leaves it to be sent."""
+    """Store the number; call it in the transaction of the action, which a refusal rolls back."""
     try:
         owner, name = signing.loads(number, salt=SALT, max_age=LONGEST_OPEN_SECONDS)
     except signing.BadSignature as error:
         raise FormTooOld("The page was open for too long: send the form again.") from error
     if owner != user.pk:
         raise FormTooOld("The page was opened by somebody else: send the form again.")
-    if not _written_down(user, f"form {name}"):
+    if not _is_first(user, f"form {name}"):
         raise SentBefore("The form was sent already.")
 
 
-def _written_down(user: Any, key: str) -> bool:
-    """A space is in no key that a client may send, so that both kinds never meet."""
+def _is_first(user: Any, key: str) -> bool:
+    """Store the key; it has a space, which no client may send, so both kinds never collide."""
     try:
         with atomic():
             IdempotencyKey.objects.create(user=user, key=key)

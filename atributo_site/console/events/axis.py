@@ -1,4 +1,4 @@
-"""Events on one axis: a lane for each room, a dot for each event, time from left to right."""
+"""Draw events on a time axis: a lane for each room, a dot for each event."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from datetime import datetime
 from atributo_site.core.models import Event
 
 WIDTH = 1000
-LABEL = 120  # room for a lane's name
+LABEL = 120  # width of a lane's name
 STEP = 26
 MARGIN = 14
 
@@ -58,7 +58,7 @@ def room_of(subject: str) -> str:
 
 
 def axis(events: Sequence[Event]) -> Axis | None:
-    """None where there is nothing to draw: one moment is no axis."""
+    """Return the drawing; None for fewer than two moments."""
     if not events:
         return None
     first, last = min(e.at for e in events), max(e.at for e in events)

@@ -1,10 +1,10 @@
-"""The addresses of the events screens."""
+"""Map the addresses of the events screens."""
 
 from django.urls import path
 
-from atributo_site.console.events import views
+from atributo_site.console.events import list
 
 urlpatterns = [
-    path("events/", views.Events.as_view(), name="events"),
-    path("events/stream", views.NoStream.as_view(), name="events-stream"),
+    path("events/", list.Events.as_view(), name="events"),
+    path("events/stream", list.NoStream.as_view(), name="events-stream"),
 ]

@@ -1,23 +1,23 @@
-"""The queued jobs of an instance: what runs there, and what waits for it."""
+"""Read the queued jobs that run at an instance or wait for it."""
 
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
 from atributo_site.console.base.navigation import address
-from atributo_site.console.jobs.state import job_state
-from atributo_site.web.pagination import capped_count, said_count
+from atributo_site.console.jobs.state import with_states
+from atributo_site.web.pagination import capped_count, format_count
 from queues.logic.search_query import written
 from queues.models import QueuedJob, Station
 from queues.queries.running import belongs_to, waiting_for, workers_at
 from queues.queries.states import in_state
 
-SHOWN = 10
+MOST = 10
 LINKED = ("running", "waiting", "delayed")
 
 
 def jobs_at(instance_id: str, now: datetime) -> dict[str, Any]:
-    """The first of each, and how many there are, counted no further than is said."""
+    """Return the first jobs of each kind and their capped counts."""
     running = in_state(QueuedJob.objects.visible(), "running", now).filter(belongs_to(instance_id))
     waiting = waiting_for(instance_id)
     workers = dict(workers_at(instance_id).values_list("holder", "role"))
@@ -25,16 +25,16 @@ def jobs_at(instance_id: str, now: datetime) -> dict[str, Any]:
         "running": [
             _running(job, workers) for job in _listed(running.order_by("started_at", "id"))
         ],
-        "running_said": said_count(capped_count(running)),
-        "waiting": [{"job": job, "state": job_state(job, now)} for job in _listed(waiting)],
-        "waiting_said": said_count(capped_count(waiting)),
+        "running_count": format_count(capped_count(running)),
+        "waiting": with_states(_listed(waiting), now),
+        "waiting_count": format_count(capped_count(waiting)),
         "is_served": Station.objects.served().filter(pk=instance_id).exists(),
         "urls": {state: _jobs_url(instance_id, state) for state in LINKED},
     }
 
 
 def _listed(jobs: Any) -> Any:
-    return jobs.select_related("queue", "slot").defer("data", "result")[:SHOWN]
+    return jobs.select_related("queue", "slot").defer("data", "result")[:MOST]
 
 
 def _running(job: QueuedJob, workers: dict[str, str]) -> dict[str, Any]:
@@ -43,5 +43,5 @@ def _running(job: QueuedJob, workers: dict[str, str]) -> dict[str, Any]:
 
 
 def _jobs_url(instance_id: str, state: str) -> str:
-    asked = {"state": state, "q": written("instance", instance_id)}
-    return f"{address('jobs')}?{urlencode(asked)}"
+    filters = {"state": state, "q": written("instance", instance_id)}
+    return f"{address('jobs')}?{urlencode(filters)}"

@@ -1,21 +1,15 @@
-"""The addresses of the instances screens."""
+"""Map the addresses of the instances screens."""
 
 from django.urls import path
 
 import atributo_site.rest.ids  # noqa: F401  registers <id:...>
-from atributo_site.console.instances import views
+from atributo_site.console.instances import actions, detail, list
+
+INSTANCE = "instances/<id:instance_id>/"
 
 urlpatterns = [
-    path("instances/", views.Instances.as_view(), name="instances"),
-    path("instances/<id:instance_id>/", views.OneInstance.as_view(), name="instance"),
-    path(
-        "instances/<id:instance_id>/remove",
-        views.RemoveInstance.as_view(),
-        name="instance-remove",
-    ),
-    path(
-        "instances/<id:instance_id>/<slug:verb>",
-        views.ChangeInstance.as_view(),
-        name="instance-change",
-    ),
+    path("instances/", list.Instances.as_view(), name="instances"),
+    path(INSTANCE, detail.OneInstance.as_view(), name="instance"),
+    path(f"{INSTANCE}remove", actions.RemoveInstance.as_view(), name="instance-remove"),
+    path(f"{INSTANCE}<slug:verb>", actions.ChangeInstance.as_view(), name="instance-change"),
 ]

@@ -1,18 +1,12 @@
-"""What runs a job again, ends it or makes it go away: a page that asks, then the deed.
-
-The buttons of a job's page that do what they say at once.
-"""
+"""Run a job again, pause it, end it or delete it, from its own page or the list of schedules."""
 
 from typing import Any
 
-from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.html import format_html
 
+from atributo_site.console.base.actions import Action, Confirmation, NothingChanged
 from atributo_site.console.base.forms import reason_of
-from atributo_site.console.base.screen import Screen
 from atributo_site.console.base.terminal import curl
 from atributo_site.console.jobs.detail import job_or_404
 from atributo_site.core.errors import AtributoError
@@ -20,96 +14,97 @@ from queues.jobs import actions
 from queues.models import QueuedJob
 
 CONFLICT = 409
+ENDED = ("complete", "failed")
 
 
-class JobAction(Screen):
+class JobAction(Action):
     actions = {"POST": "job.operate"}
+    job: QueuedJob
 
-    def post(self, request: HttpRequest, job_id: str) -> HttpResponse:
-        job = job_or_404(job_id)
+    def load(self, job_id: str) -> None:
+        self.job = job_or_404(job_id)
+
+    def act(self) -> str:
         try:
-            self.do(job)
+            return self.change(self.job)
         except AtributoError as error:
-            if error.status_code != CONFLICT:
+            if error.status_code != CONFLICT or isinstance(error, NothingChanged):
                 raise
-            messages.warning(request, f"{error}.")  # the page of the job shows what came first
-        return redirect(self.back(job))
+            raise NothingChanged(f"{error}.") from error  # the job's page shows what came first
 
-    def do(self, job: QueuedJob) -> None:
+    def change(self, job: QueuedJob) -> str:
         raise NotImplementedError
 
-    def back(self, job: QueuedJob) -> str:
-        """Where the button was pressed."""
-        given = self.request.POST if self.request.method == "POST" else self.request.GET
-        from_schedules = given.get("next") == "schedules"
-        return reverse("schedules") if from_schedules else job.get_absolute_url()
+    def back(self) -> str:
+        from_schedules = self.given("next") == "schedules"
+        return reverse("schedules") if from_schedules else self.job.get_absolute_url()
 
-    def tell(self, job: QueuedJob, done: bool, said: str, otherwise: str) -> None:
-        """The sentences begin with the job, which leads to its page."""
-        tell = messages.success if done else messages.warning
+    def given(self, name: str) -> str | None:
+        given = self.request.POST if self.request.method == "POST" else self.request.GET
+        return given.get(name)
+
+    def sentence(self, changed: bool, done: str, otherwise: str) -> str:
+        """Put a link to the job into the sentence that says what was done."""
+        job = self.job
         name = format_html('<a href="{}">{} {}</a>', job.get_absolute_url(), job.script, job.pk)
-        tell(self.request, format_html(said if done else otherwise, name))
+        if not changed:
+            raise NothingChanged(format_html(otherwise, name))
+        return format_html(done, name)
 
     def reason(self) -> str:
         return reason_of(self.request)
 
 
 class RunNow(JobAction):
-    def do(self, job: QueuedJob) -> None:
-        done = actions.run_now(job.pk)
-        self.tell(job, done, "{} is due now.", "{} does not wait.")
+    def change(self, job: QueuedJob) -> str:
+        return self.sentence(actions.run_now(job.pk), "{} is due now.", "{} does not wait.")
 
 
 class Pause(JobAction):
-    def do(self, job: QueuedJob) -> None:
-        done = actions.pause(job.pk, reason=self.reason())
+    def change(self, job: QueuedJob) -> str:
+        changed = actions.pause(job.pk, reason=self.reason())
         paused = "{} is paused: nothing of it starts any more."
-        self.tell(job, done, paused, "{} was paused already.")
+        return self.sentence(changed, paused, "{} was paused already.")
 
 
 class Resume(JobAction):
-    def do(self, job: QueuedJob) -> None:
-        done = actions.resume(job.pk)
-        self.tell(job, done, "{} goes on, in the rhythm that it had.", "{} was not paused.")
+    def change(self, job: QueuedJob) -> str:
+        resumed = "{} goes on, in the rhythm that it had."
+        return self.sentence(actions.resume(job.pk), resumed, "{} was not paused.")
 
 
-ENDED = ("complete", "failed")
-
-
-class ConfirmedJobAction(JobAction):
-    """A page that says what will happen, then the deed."""
-
+class JobConfirmation(Confirmation, JobAction):
     actions = {"GET": "job.operate", "POST": "job.operate"}
-    template_name = "console/jobs/confirm.html"
     gone_to = "jobs"
     verb = ""
     too_late = ""
 
-    def get(self, request: HttpRequest, job_id: str) -> HttpResponse:
-        job = job_or_404(job_id)
+    def question(self) -> dict[str, Any]:
+        job = self.job
         if not self.is_possible(job):
-            self.tell(job, False, "", self.too_late)
-            return redirect(self.back(job))
-        shown = {**self.question(job), **self.equivalents(job)}
-        self.title = shown["heading"]
-        return self.show(job=job, back=self.back(job), next=request.GET.get("next"), **shown)
+            self.gone_to = self.back()
+            self.sentence(False, "", self.too_late)
+        words = self.words(job)
+        place = f"{job.mount}/{job.script} in {job.queue.name}."
+        return {
+            "crumbs": [("Jobs", reverse("jobs")), (str(job.pk), job.get_absolute_url())],
+            "next": self.given("next"),
+            "command": f"manage.py queued_jobs {self.verb} {job.pk}",
+            "rest": curl(f"/api/v1/jobs/{job.pk}/{self.verb}", "POST"),
+            **words,
+            "lead": f"{place} {words['lead']}",
+        }
 
     def is_possible(self, job: QueuedJob) -> bool:
         return True
 
-    def question(self, job: QueuedJob) -> dict[str, Any]:
-        """The heading, what happens, and the words of both buttons."""
+    def words(self, job: QueuedJob) -> dict[str, Any]:
+        """Return the heading, what happens, and the words of both buttons."""
         raise NotImplementedError
 
-    def equivalents(self, job: QueuedJob) -> dict[str, str]:
-        return {
-            "command": f"manage.py queued_jobs {self.verb} {job.pk}",
-            "rest": curl(f"/api/v1/jobs/{job.pk}/{self.verb}", "POST"),
-        }
 
-
-class Retry(ConfirmedJobAction):
-    """What failed is retried at once; what is complete asks, since it does everything twice."""
+class Retry(JobConfirmation):
+    """The page retries failed jobs at once; complete ones ask, since they do everything twice."""
 
     verb = "retry"
     too_late = "{} has not ended yet."
@@ -117,7 +112,7 @@ class Retry(ConfirmedJobAction):
     def is_possible(self, job: QueuedJob) -> bool:
         return job.status in ENDED
 
-    def question(self, job: QueuedJob) -> dict[str, Any]:
+    def words(self, job: QueuedJob) -> dict[str, Any]:
         return {
             "heading": f"Run {job.script} again",
             "lead": f"The job is {job.status}. It runs again with the same data,"
@@ -126,13 +121,13 @@ class Retry(ConfirmedJobAction):
             "leave": "Leave it",
         }
 
-    def do(self, job: QueuedJob) -> None:
+    def change(self, job: QueuedJob) -> str:
         actions.reset(job.pk)
-        self.tell(job, True, "{} waits to run again.", "")
+        return self.sentence(True, "{} waits to run again.", "")
 
 
-class Abort(ConfirmedJobAction):
-    """What repeats asks, since none of its runs is left."""
+class Abort(JobConfirmation):
+    """The page aborts jobs at once; repeating ones ask, since no further run follows."""
 
     verb = "abort"
     too_late = "{} had ended already."
@@ -140,7 +135,7 @@ class Abort(ConfirmedJobAction):
     def is_possible(self, job: QueuedJob) -> bool:
         return job.status not in ENDED
 
-    def question(self, job: QueuedJob) -> dict[str, Any]:
+    def words(self, job: QueuedJob) -> dict[str, Any]:
         word = "End" if job.repeat_times else "Abort"
         rest = " No further run follows; «Retry» on its page begins anew."
         return {
@@ -153,29 +148,27 @@ class Abort(ConfirmedJobAction):
             "is_danger": True,
         }
 
-    def do(self, job: QueuedJob) -> None:
-        done = actions.abort(job.pk, reason=self.reason())
-        self.tell(job, done, "{} is aborted.", self.too_late)
+    def change(self, job: QueuedJob) -> str:
+        changed = actions.abort(job.pk, reason=self.reason())
+        return self.sentence(changed, "{} is aborted.", self.too_late)
 
 
-class Delete(ConfirmedJobAction):
+class Delete(JobConfirmation):
     verb = "delete"
 
-    def question(self, job: QueuedJob) -> dict[str, Any]:
+    def words(self, job: QueuedJob) -> dict[str, Any]:
         return {
             "heading": f"Delete job {job.pk}",
             "lead": "Its attempts and log lines go with it; this cannot be undone.",
             "button": "Delete the job",
             "leave": "Keep it",
             "is_danger": True,
+            "rest": curl(f"/api/v1/jobs/{job.pk}", "DELETE"),
         }
 
-    def do(self, job: QueuedJob) -> None:
+    def change(self, job: QueuedJob) -> str:
         actions.delete(job.pk)
-        messages.success(self.request, f"Job {job.pk} is deleted.")
+        return f"Job {job.pk} is deleted."
 
-    def back(self, job: QueuedJob) -> str:
-        return reverse("jobs") if self.request.method == "POST" else super().back(job)
-
-    def equivalents(self, job: QueuedJob) -> dict[str, str]:
-        return {**super().equivalents(job), "rest": curl(f"/api/v1/jobs/{job.pk}", "DELETE")}
+    def after(self) -> str:
+        return reverse("jobs")

@@ -1,4 +1,4 @@
-"""Retry, abort or delete many jobs: first a page that names them, then the deed."""
+"""Retry, abort or delete many jobs, after a page that names them."""
 
 from typing import Any
 
@@ -7,6 +7,7 @@ from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.http import urlencode
 
 from atributo_site.console.base.forms import reason_of
@@ -16,7 +17,7 @@ from atributo_site.console.jobs.list import five
 from atributo_site.console.jobs.query import Query, flags
 from atributo_site.core.models.clock import database_now
 from atributo_site.core.text import pluralize
-from atributo_site.web.pagination import MOST_COUNTED, capped_count, said_count, whole
+from atributo_site.web.pagination import MOST_COUNTED, capped_count, format_count, whole
 from queues.jobs import bulk, operations
 from queues.jobs.actions import ENDING, schedules_among
 from queues.models import QueuedJob
@@ -27,7 +28,7 @@ NOTHING_CHOSEN = "Tick at least one job, or choose all matching."
 
 
 class Bulk(Screen):
-    """The question has an address, to be left and come back to; «sure» is in its form."""
+    """The question has an address of its own; the form on it sends "sure"."""
 
     actions = {"GET": "job.operate", "POST": "job.operate"}
     template_name = "console/jobs/bulk.html"
@@ -58,23 +59,26 @@ class Bulk(Screen):
         jobs = chosen.jobs()
         count = capped_count(jobs)
         is_large = chosen.all and count > AT_ONCE
-        first = five(jobs, chosen.query.now)
+        first, number = five(jobs, chosen.query.now), format_count(count)
         return self.show(
             400 if wrong else 200,
             action=action,
             chosen=chosen,
             count=count,
-            said=said_count(count),
+            number=number,
+            crumbs=[("Jobs", reverse("jobs"))],
+            heading=f"{action.capitalize()} {number} job{'' if count == 1 else 's'}",
+            lead=chosen.lead(),
             reason=self.request.POST.get("reason", ""),
             in_background=is_large,
             with_schedules=self._with_schedules(),
-            schedules=_schedules_said(jobs, count) if action in ENDING else "",
+            schedules=_schedules_among(jobs, count) if action in ENDING else "",
             needs_word=_needs_word(action, chosen, is_large),
             first=first,
             newest=first[0]["job"].pk if first else None,
             now=chosen.query.now,
             back=chosen.back(),
-            same=equivalents(action, chosen),
+            **equivalents(action, chosen),
             word=WORD,
             wrong=wrong,
         )
@@ -98,12 +102,12 @@ class Bulk(Screen):
         return {"reason": reason} if reason else {}
 
     def _with_schedules(self) -> bool:
-        """Whether what repeats was meant, too."""
+        """Say whether repeating jobs are meant, too."""
         return "schedules" in self.request.POST
 
     def _do(self, action: str, chosen: "Chosen") -> HttpResponse:
         ids = list(chosen.jobs().order_by("-pk").values_list("pk", flat=True))
-        facts = {"query": chosen.said(), **self._reason()}
+        facts = {"query": chosen.sentence(), **self._reason()}
         done = bulk.do(action, ids, schedules=self._with_schedules(), **facts)
         changed = pluralize(done.changed, "job")
         messages.success(self.request, f"{action.capitalize()}: {changed} of {len(ids)} changed.")
@@ -113,7 +117,7 @@ class Bulk(Screen):
 
 
 class Chosen:
-    """Either the jobs that were ticked, or all that match the query."""
+    """The jobs that were ticked, or all that match the query."""
 
     def __init__(self, given: QueryDict) -> None:
         self.query = Query(given, database_now())
@@ -123,30 +127,34 @@ class Chosen:
 
     def jobs(self) -> Any:
         if self.all:
-            return self.query.found().jobs
+            return self.query.search().jobs
         return QueuedJob.objects.visible().filter(pk__in=self.ids)
 
     @property
     def wide(self) -> bool:
-        """Everything in a state, or everything: a word must be typed."""
+        """Say whether nothing but a state narrows the jobs; then a word must be typed."""
         return self.all and not self.query.narrow
 
-    def said(self) -> str:
-        return self.query.said() if self.all else f"{len(self.ids)} chosen"
+    def sentence(self) -> str:
+        return self.query.sentence() if self.all else f"{len(self.ids)} chosen"
+
+    def lead(self) -> str:
+        every = format_html("All that match: <strong>{}</strong>", self.sentence())
+        return every if self.all else "The jobs you ticked."
 
     def back(self) -> str:
-        """The list that the jobs were chosen from."""
+        """Return the list that the jobs were chosen from."""
         given = urlencode(self.query.address())
         return f"{reverse('jobs')}{given and f'?{given}'}"
 
 
 def _needs_word(action: str, chosen: Chosen, is_large: bool) -> bool:
-    """For all that there is, and for many that cannot be brought back."""
+    """Say whether a word must be typed: for all jobs, and for deleting many."""
     return chosen.wide or (is_large and action == "delete")
 
 
-def _schedules_said(jobs: Any, count: int) -> str:
-    """Nothing where none of them repeats."""
+def _schedules_among(jobs: Any, count: int) -> str:
+    """Say how many of the jobs repeat; nothing if none does."""
     if count > MOST_COUNTED:
         return "Some of them may repeat."
     among = schedules_among(jobs, MOST_COUNTED)
@@ -156,7 +164,7 @@ def _schedules_said(jobs: Any, count: int) -> str:
 
 
 def equivalents(action: str, chosen: Chosen) -> dict[str, str]:
-    """What does the same from a terminal, as a command and by REST."""
+    """Return the same action as command and curl."""
     if not chosen.all:
         ids = " ".join(str(each) for each in chosen.ids)
         return {"command": f"manage.py queued_jobs {action} {ids}"}

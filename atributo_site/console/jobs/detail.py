@@ -1,11 +1,4 @@
-"""One job: its attempts, log, data and result.
-
-The way of a job through its states: pushed, each attempt, and what comes next.
-
-A traceback without the frames of the engine: what is left is the script's own.
-
-Every line that one attempt at a job has written.
-"""
+"""Show one job: its way through the states, attempts, logs, data and result."""
 
 import re
 from dataclasses import dataclass
@@ -20,7 +13,7 @@ from allocation.job_ids.ids import parse
 from atributo_site.console.base.navigation import address
 from atributo_site.console.base.screen import Screen
 from atributo_site.console.jobs.journal import add_journals
-from atributo_site.console.jobs.state import job_state, repeats_said
+from atributo_site.console.jobs.state import job_state, repeat_sentence, with_states
 from atributo_site.core.models import Event
 from atributo_site.core.models.clock import database_now
 from atributo_site.permissions import may
@@ -32,74 +25,16 @@ from queues.models import QueuedJob, Run, RunLog
 from queues.queries.presenters import attempt_dicts, job_dict, run_of_runs, wait_reason
 from queues.queries.redaction import hiding_of
 
-SHOWN = 4  # attempts; what came before them is said in one step
-
-
-@dataclass(frozen=True)
-class Step:
-    word: str  # a state
-    said: str  # below it
-    gap: str = ""  # the time between the step before and this one
-
-
-def path(job: Any, attempts: list[dict[str, Any]], state: str, now: datetime) -> list[Step]:
-    """Attempts come oldest first, as many as are kept."""
-    shown = attempts[-SHOWN:]
-    steps = [Step("pushed", f"{_between(job.created_at, now)} ago")]
-    left_out = shown[0]["attempt"] - 1 if shown else 0
-    if left_out:
-        steps.append(Step("…", f"{left_out} attempt{'s' if left_out > 1 else ''} before"))
-    before = None if left_out else job.created_at
-    for attempt in shown:
-        steps.append(_attempted(attempt, before, now))
-        before = attempt["ended_at"]
-    return [*steps, *_next(job, state, before, now)]
-
-
-def _attempted(attempt: dict[str, Any], before: datetime | None, now: datetime) -> Step:
-    begun, ended = attempt["started_at"], attempt["ended_at"]
-    said = f"attempt {attempt['attempt']} · {_between(begun, ended or now)}"
-    return Step(attempt["outcome"], said, _between(before, begun) if before else "")
-
-
-def _next(job: Any, state: str, before: datetime | None, now: datetime) -> list[Step]:
-    """What waits comes after the attempts; what was aborted meanwhile ends without one."""
-    if job.status == "pending":
-        due = "due" if job.due_at <= now else f"in {_between(now, job.due_at)}"
-        return [Step(state, due)]
-    if state == "aborted" and (before is None or before < job.aborted_at):
-        return [Step(state, f"{_between(job.aborted_at, now)} ago")]
-    return []
-
-
-def _between(begin: datetime, end: datetime) -> str:
-    return duration(max(0.0, (end - begin).total_seconds()))
-
-
-FRAME = re.compile(r'  File "')
-LIBRARY = re.compile(r'  File "[^"]*[/\\]lib[/\\]python3')
-OURS = re.compile(r'  File "[^"]*[/\\]queues[/\\](execution[/\\]\w+|services[/\\]bundle)\.py"')
-
-
-def of_the_script(traceback: str) -> str:
-    """Empty where no frame is the script's, or where that is the whole."""
-    kept, is_ours = [], False
-    for line in traceback.splitlines(keepends=True):
-        if FRAME.match(line):
-            is_ours = OURS.match(line) is not None
-        elif not line.startswith("  ") and line.strip():  # a heading or the error
-            is_ours = False
-        if not is_ours:
-            kept.append(line)
-    shown = "".join(kept)
-    has_own = any(FRAME.match(line) and not LIBRARY.match(line) for line in kept)
-    return shown if has_own and shown != traceback else ""
-
-
 SOON = timedelta(minutes=1)
 NEWEST_ATTEMPTS = 30
 NEWEST_LINES = 200
 PUSHED_AGAIN = "job.pushed_again"
+STEPS_SHOWN = 4  # attempts; one step stands for all before them
+NEIGHBOURS = 30  # attempts that the log links to
+FRAME = re.compile(r'  File "')
+LIBRARY = re.compile(r'  File "[^"]*[/\\]lib[/\\]python3')
+ENGINE = r"(execution[/\\]\w+|services[/\\]bundle)"
+OURS = re.compile(rf'  File "[^"]*[/\\]queues[/\\]{ENGINE}\.py"')
 
 
 class Job(Screen):
@@ -129,8 +64,8 @@ class Job(Screen):
             newest_first=attempts[-1]["log"][::-1] if attempts else [],
             troubled=job.status == "failed" or job.run_failures > 0 or job.lost > 0,
             callbacks=callbacks(job, now),
-            repeats=repeats_said(job, now),
-            run_said=run_of_runs(job),
+            repeats=repeat_sentence(job, now),
+            run_number=run_of_runs(job),
             limit_seconds=job.timeout_ms and job.timeout_ms / 1000,
             as_rest={**job_dict(job), "waits_for": waits_for},
             permalink=request.build_absolute_uri(job.get_absolute_url()),
@@ -145,7 +80,7 @@ class Job(Screen):
 
 def callbacks(job: QueuedJob, now: datetime) -> list[dict[str, Any]]:
     rows = QueuedJob.objects.filter(parent=job.pk).defer("data", "result").order_by("-pk")[:20]
-    return [{"job": row, "state": job_state(row, now)} for row in rows]
+    return with_states(rows, now)
 
 
 def job_or_404(job_id: str) -> QueuedJob:
@@ -156,24 +91,24 @@ def job_or_404(job_id: str) -> QueuedJob:
 
 
 def is_about_to_start(job: QueuedJob, now: datetime) -> bool:
-    """Whoever has just pushed it wants to see it start, which no event tells."""
+    """Say whether the page should look again soon: no event tells that a job starts."""
     is_held = job.paused_at is not None or job.queue.paused
     return job.status == "pending" and not is_held and job.due_at <= now + SOON
 
 
 def timeline(job: QueuedJob) -> list[dict[str, Any]]:
-    """Attempts oldest first, each with when it began, and its last lines."""
+    """Return the attempts, oldest first, each with how it began and its last log lines."""
     attempts = attempt_dicts(job, NEWEST_ATTEMPTS)
     for earlier, attempt in zip([None, *attempts], attempts, strict=False):
         attempt["began"] = began(job, attempt, earlier)
-        attempt["own_trace"] = of_the_script(attempt["traceback"])
+        attempt["own_trace"] = own_trace(attempt["traceback"])
         attempt["left_out"] = max(0, len(attempt["log"]) - NEWEST_LINES)
         attempt["log"] = attempt["log"][-NEWEST_LINES:]
     return attempts
 
 
 def began(job: QueuedJob, attempt: dict[str, Any], earlier: dict[str, Any] | None) -> str:
-    """How long it waited once it was due; of past attempts only what they followed is known."""
+    """Say how long the last attempt waited once it was due, or what an earlier one followed."""
     begin = attempt["started_at"]
     if attempt["attempt"] == job.attempt and job.status != "pending" and job.due_at <= begin:
         return f"waited {_between(job.due_at, begin)}"
@@ -184,19 +119,72 @@ def began(job: QueuedJob, attempt: dict[str, Any], earlier: dict[str, Any] | Non
 
 
 def pushed_again(events: list[Event]) -> list[str]:
-    """The jobs that were made of this one by an edit, as far as events tell."""
+    """Return the ids of jobs that an edit made of this one, as far as its events tell."""
     return [event.facts["job"] for event in events if event.kind == PUSHED_AGAIN]
 
 
 def decoded(job_id: int) -> dict[str, Any] | None:
     try:
-        found = parse(job_id)
+        parts = parse(job_id)
     except NotDecodable:
         return None
-    return {"time": found.time, "worker": found.worker_id, "cluster_size": found.cluster_size}
+    return {"time": parts.time, "worker": parts.worker_id, "cluster_size": parts.cluster_size}
 
 
-NEIGHBOURS = 30
+@dataclass(frozen=True)
+class Step:
+    word: str  # a state
+    detail: str  # the line below it
+    gap: str = ""  # the time since the step before
+
+
+def path(job: Any, attempts: list[dict[str, Any]], state: str, now: datetime) -> list[Step]:
+    """Return the way of a job: pushed, its last attempts (oldest first), and what comes next."""
+    newest = attempts[-STEPS_SHOWN:]
+    steps = [Step("pushed", f"{_between(job.created_at, now)} ago")]
+    left_out = newest[0]["attempt"] - 1 if newest else 0
+    if left_out:
+        steps.append(Step("…", f"{left_out} attempt{'s' if left_out > 1 else ''} before"))
+    before = None if left_out else job.created_at
+    for attempt in newest:
+        steps.append(_attempted(attempt, before, now))
+        before = attempt["ended_at"]
+    return [*steps, *_next(job, state, before, now)]
+
+
+def _attempted(attempt: dict[str, Any], before: datetime | None, now: datetime) -> Step:
+    begun, ended = attempt["started_at"], attempt["ended_at"]
+    detail = f"attempt {attempt['attempt']} · {_between(begun, ended or now)}"
+    return Step(attempt["outcome"], detail, _between(before, begun) if before else "")
+
+
+def _next(job: Any, state: str, before: datetime | None, now: datetime) -> list[Step]:
+    """Add a step for a job that waits, or that was aborted after its last attempt."""
+    if job.status == "pending":
+        due = "due" if job.due_at <= now else f"in {_between(now, job.due_at)}"
+        return [Step(state, due)]
+    if state == "aborted" and (before is None or before < job.aborted_at):
+        return [Step(state, f"{_between(job.aborted_at, now)} ago")]
+    return []
+
+
+def _between(begin: datetime, end: datetime) -> str:
+    return duration(max(0.0, (end - begin).total_seconds()))
+
+
+def own_trace(traceback: str) -> str:
+    """Return the traceback without the engine's frames; empty if that is all of it or none."""
+    kept, is_ours = [], False
+    for line in traceback.splitlines(keepends=True):
+        if FRAME.match(line):
+            is_ours = OURS.match(line) is not None
+        elif not line.startswith("  ") and line.strip():  # a heading or the error
+            is_ours = False
+        if not is_ours:
+            kept.append(line)
+    own = "".join(kept)
+    has_own = any(FRAME.match(line) and not LIBRARY.match(line) for line in kept)
+    return own if has_own and own != traceback else ""
 
 
 class Log(Screen):
@@ -206,7 +194,7 @@ class Log(Screen):
     def get(self, request: HttpRequest, job_id: str) -> HttpResponse:
         job = job_or_404(job_id)
         runs = Run.objects.filter(job=job).order_by("-attempt")
-        run = asked_for(job, runs, request.GET.get("attempt", ""))
+        run = chosen_run(job, runs, request.GET.get("attempt", ""))
         lines = list(RunLog.objects.filter(job=job, attempt=run.attempt)) if run else []
         self.title = f"Log of job {job.pk}"
         return self.show(
@@ -219,8 +207,8 @@ class Log(Screen):
         )
 
 
-def asked_for(job: QueuedJob, runs: Any, attempt: str) -> Run | None:
-    """The newest unless one is named; none where it never ran."""
+def chosen_run(job: QueuedJob, runs: Any, attempt: str) -> Run | None:
+    """Return the attempt that the address names, else the newest; None if there is none."""
     if not attempt:
         return runs.first()
     run = runs.filter(attempt=whole(attempt) or 0).first()

@@ -1,7 +1,4 @@
-"""Edit a job's data and push it again as a new job; the old one stays as it is.
-
-The options of a job as the push form has them, and those that it has no field for.
-"""
+"""Edit a job's data and options and push it again as a new job; the old one stays as it is."""
 
 from datetime import datetime
 from typing import Any
@@ -15,7 +12,7 @@ from django.utils.html import format_html
 import queues
 from atributo_site.console.base.screen import Screen
 from atributo_site.console.jobs.detail import PUSHED_AGAIN, job_or_404
-from atributo_site.console.push.form import TWIN, PushForm, queue_names, twin_of
+from atributo_site.console.push.forms import TWIN, PushForm, queue_names, twin_of
 from atributo_site.console.push.schema_form import SchemaForm
 from atributo_site.console.push.terminal import push_command, push_curl
 from atributo_site.core.events import record
@@ -34,7 +31,7 @@ OF_CODE = {
 
 
 def options_of(job: QueuedJob, now: datetime) -> dict[str, Any]:
-    """Field → text; what has no value is left out."""
+    """Return the options of a job as texts of the push form, without those that have no value."""
     waits = job.status == "pending" and job.due_at > now
     form = PushForm(
         initial={
@@ -55,8 +52,8 @@ def options_of(job: QueuedJob, now: datetime) -> dict[str, Any]:
     return {name: str(text) for name, text in texts.items() if text is not None}
 
 
-def beside(job: QueuedJob) -> dict[str, Any]:
-    """Code by its name: callbacks, and a back-off that is worked out by a script or function."""
+def code_options(job: QueuedJob) -> dict[str, Any]:
+    """Return what the form has no field for: callbacks, and a back-off that code works out."""
     given = {"success": job.success, "failure": job.failure, "back_off": job.back_off}
     return {name: code for name, code in given.items() if _is_code(code)}
 
@@ -80,12 +77,12 @@ class Edit(Screen):
 
     def get(self, request: HttpRequest, job_id: str) -> HttpResponse:
         job = job_or_404(job_id)
-        return self._shown(job, self._form(job), PushForm(options_of(job, database_now())))
+        return self._render(job, self._form(job), PushForm(options_of(job, database_now())))
 
     def post(self, request: HttpRequest, job_id: str) -> HttpResponse:
         job = job_or_404(job_id)
-        was = options_of(job, database_now())
-        form, push = self._form(job), PushForm({**was, **request.POST.dict()})
+        options = options_of(job, database_now())
+        form, push = self._form(job), PushForm({**options, **request.POST.dict()})
         try:
             data = unmasked(form.read(request.POST), job.data, hiding_of(job).data(job.data))
             if push.is_valid():
@@ -94,35 +91,41 @@ class Edit(Screen):
             form.refuse(error)
         except (BadPush, QueueNotFound) as error:
             form.error = str(error)
-        return self._shown(job, form, push, 400)
+        return self._render(job, form, push, 400)
 
     def _form(self, job: QueuedJob) -> SchemaForm:
         return SchemaForm(job.schema(), hiding_of(job).data(job.data))
 
     def _pushed(self, job: QueuedJob, data: Any, push: PushForm) -> HttpResponse:
         queue, twin = queues.get(push.cleaned_data["queue"]), twin_of(push)
-        new = audited.push(queue.name, _name(job), data, {**beside(job), **push.options()})
+        new = audited.push(queue.name, _name(job), data, {**code_options(job), **push.options()})
         if new == twin:
             messages.warning(self.request, TWIN)
         else:
             record(PUSHED_AGAIN, f"job:{job.pk}", job=new)
-            said = 'Pushed again as <a href="{}">{}</a>; <a href="{}">{}</a> stays as it was.'
+            sentence = 'Pushed again as <a href="{}">{}</a>; <a href="{}">{}</a> stays as it was.'
             links = (reverse("job", args=[new]), new, job.get_absolute_url(), job.pk)
-            messages.success(self.request, format_html(said, *links))
+            messages.success(self.request, format_html(sentence, *links))
         return redirect("job", new)
 
-    def _shown(
+    def _render(
         self, job: QueuedJob, form: SchemaForm, push: PushForm, status: int = 200
     ) -> HttpResponse:
         self.title = f"Edit {job.pk}"
-        kept = [OF_CODE[name] for name in beside(job)]
-        shown = {"job": job, "form": form, "push": push, "queue_names": queue_names()}
-        return self.show(status, kept=kept, **shown, **_equivalents(job, push))
+        return self.show(
+            status,
+            job=job,
+            form=form,
+            push=push,
+            queue_names=queue_names(),
+            kept=[OF_CODE[name] for name in code_options(job)],
+            **_equivalents(job, push),
+        )
 
 
 def _equivalents(job: QueuedJob, push: PushForm) -> dict[str, str]:
-    """The data is left to the reader, and what only Python can name is left out."""
-    by_name = {name: value for name, value in beside(job).items() if "function" not in value}
+    """Return command and curl without the data, and without functions, which only Python names."""
+    by_name = {name: value for name, value in code_options(job).items() if "function" not in value}
     options = {**by_name, **push.options()}
     queue = push["queue"].value() or job.queue.name
     return {

@@ -1,4 +1,4 @@
-"""Failures: failed jobs grouped by their error, each group to be retried or deleted as one."""
+"""Group failed jobs by their error, so that each group can be retried or deleted as one."""
 
 from datetime import datetime
 from typing import Any
@@ -8,8 +8,9 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 
 from atributo_site.console.base.saved_views import views_of
 from atributo_site.console.base.screen import Screen
-from atributo_site.console.jobs.list import queue_names, tab_counts
+from atributo_site.console.jobs.list import SUGGESTED, tab_counts
 from atributo_site.console.jobs.query import Query, equivalents
+from atributo_site.console.push.forms import queue_names
 from atributo_site.core.models.clock import database_now
 from atributo_site.permissions import may
 from queues.logic.search_query import written
@@ -33,7 +34,7 @@ class Failures(Screen):
             now=now,
             query=query,
             queue=queue,
-            queues=queue_names(),
+            queues=queue_names(SUGGESTED),
             tabs=[{**tab, "current": False} for tab in tab_counts(Query({}, now))],
             groups=[] if query.wrong else failure_groups(query, queue),
             looked_at=LOOKED_AT,
@@ -44,22 +45,22 @@ class Failures(Screen):
 
 
 def of_failed(given: QueryDict, queue: str, now: datetime) -> Query:
-    """The list of jobs that all groups together are."""
+    """Return the query for the jobs of all groups together."""
     ends = {name: given.get(name, "") for name in ("since", "until")}
     return Query({"state": "failed", "q": queue and written("queue", queue), **ends}, now)
 
 
 def failure_groups(query: Query, queue: str) -> list[dict[str, Any]]:
-    """Groups, each with its first job and what leads to the list of its jobs."""
+    """Return the groups, each with its first job and the address of the list of its jobs."""
     since, until = query.period or (None, None)
     rows = groups(queue=queue, since=since, until=until)
     oldest = QueuedJob.objects.in_bulk([row["oldest"] for row in rows] or [NO_JOB])
-    asked = query.address()
+    filters = query.address()
     return [
         {
             **row,
             "first": oldest.get(row["oldest"]),
-            "asked": urlencode({**asked, "fingerprint": row["fingerprint"]}),
+            "filters": urlencode({**filters, "fingerprint": row["fingerprint"]}),
         }
         for row in rows
     ]

@@ -1,4 +1,4 @@
-"""What the attempts at a job, or a dry run, wrote: their transactions and journals."""
+"""Read the transactions and journals that attempts at a job, or a dry run, wrote."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,28 +10,30 @@ MOST_LINES = 100
 
 
 @dataclass(frozen=True)
-class Journalled:
+class Journal:
     """One transaction with the lines that it wrote."""
 
     row: Transaction
     lines: list[Written]
 
 
-def journals(transactions: list[int]) -> dict[int, Journalled]:
-    """By transaction; three queries for any number of them, none without any."""
+def journals(transactions: list[int]) -> dict[int, Journal]:
+    """Return the journals by transaction, in three queries for any number of them."""
     if not transactions:
         return {}
     entries = JournalEntry.objects.filter(transaction__in=transactions).select_related("document")
     lines = written(list(entries.order_by("id")[:MOST_LINES]))
     rows = Transaction.objects.in_bulk(transactions)
     return {
-        pk: Journalled(row, [line for line in lines if line.entry.transaction_id == pk])
+        pk: Journal(row, [line for line in lines if line.entry.transaction_id == pk])
         for pk, row in rows.items()
     }
 
 
 def add_journals(attempts: list[dict[str, Any]]) -> None:
     """Give each attempt its journals, oldest first."""
-    found = journals([pk for attempt in attempts for pk in attempt["transactions"]])
+    by_transaction = journals([pk for attempt in attempts for pk in attempt["transactions"]])
     for attempt in attempts:
-        attempt["journals"] = [found[pk] for pk in attempt["transactions"] if pk in found]
+        attempt["journals"] = [
+            by_transaction[pk] for pk in attempt["transactions"] if pk in by_transaction
+        ]

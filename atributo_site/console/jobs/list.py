@@ -1,9 +1,4 @@
-"""Jobs: state tabs with counts, a search with qualifiers, pages by key.
-
-Columns of the list of jobs: which there are, and which the address asks for.
-
-The beginning of each job's data, for lists: without secrets, and nothing long is read.
-"""
+"""List jobs by state, search and columns, each with the beginning of its data."""
 
 import json
 from datetime import datetime
@@ -17,11 +12,12 @@ from atributo_site.console.base.saved_views import views_of
 from atributo_site.console.base.screen import Screen
 from atributo_site.console.jobs.query import Query, equivalents
 from atributo_site.console.jobs.state import job_state
+from atributo_site.console.push.forms import queue_names
 from atributo_site.core.models.clock import database_now
 from atributo_site.permissions import may
-from atributo_site.web.pagination import capped_count, page_by_key, said_count
+from atributo_site.web.pagination import capped_count, format_count, page_by_key
 from queues.logic.search_query import QUALIFIERS, written
-from queues.models import Queue, QueuedJob, Script
+from queues.models import QueuedJob, Script
 from queues.queries.presenters import masked_by_schema
 from queues.queries.states import STATES
 
@@ -46,7 +42,7 @@ NUMBERS = {"attempt", "runs"}
 class Column(NamedTuple):
     name: str
     title: str
-    shown: bool
+    is_visible: bool
 
     @property
     def is_number(self) -> bool:
@@ -55,30 +51,30 @@ class Column(NamedTuple):
 
 class Columns(NamedTuple):
     all: list[Column]
-    asked: bool
+    is_chosen: bool
 
     @property
-    def shown(self) -> list[Column]:
-        return [column for column in self.all if column.shown]
+    def visible(self) -> list[Column]:
+        return [column for column in self.all if column.is_visible]
 
     def has(self, name: str) -> bool:
-        return any(column.name == name for column in self.shown)
+        return any(column.name == name for column in self.visible)
 
 
 def columns(given: QueryDict) -> Columns:
-    """The usual ones, unless the address names others that exist."""
-    asked = TITLES.keys() & set(given.getlist("columns"))
-    shown = asked or USUAL
-    return Columns([Column(name, TITLES[name], name in shown) for name in TITLES], bool(asked))
+    """Return the usual columns, unless the address names others that exist."""
+    chosen = TITLES.keys() & set(given.getlist("columns"))
+    names = chosen or USUAL
+    return Columns([Column(name, TITLES[name], name in names) for name in TITLES], bool(chosen))
 
 
-READ = 2_000  # characters; the page of the job shows what is longer
-SHOWN = 80
+READ = 2_000  # characters; longer data is on the page of the job
+LONGEST = 80
 LONG = "long, see its page"
 
 
 def with_beginnings(jobs: Any) -> Any:
-    """The same rows with their data, where it is short, and the schema that marks secrets."""
+    """Annotate the data, where it is short, and the schema that marks its secrets."""
     script = Script.objects.filter(service__mount=OuterRef("mount"), name=OuterRef("script"))
     return jobs.annotate(
         data_size=Length(Cast("data", TextField())),
@@ -88,15 +84,15 @@ def with_beginnings(jobs: Any) -> Any:
 
 
 def beginning(job: QueuedJob) -> str:
-    """Of a job with its beginning, as a person would jot it down: to: ada, subject: Hello."""
+    """Return the beginning of the data as people write it down: to: ada, subject: Hello."""
     if (job.data_size or 0) > READ:  # type: ignore[attr-defined]
         return LONG
     data = masked_by_schema(job.short_data, job.script_schema)  # type: ignore[attr-defined]
     if isinstance(data, dict):
-        said = ", ".join(f"{name}: {_value(value)}" for name, value in data.items())
+        text = ", ".join(f"{name}: {_value(value)}" for name, value in data.items())
     else:
-        said = "" if data is None else _value(data)
-    return said if len(said) <= SHOWN else f"{said[: SHOWN - 1]}…"
+        text = "" if data is None else _value(data)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def _value(value: Any) -> str:
@@ -117,12 +113,11 @@ class Jobs(Screen):
         query = Query(request.GET, now)
         if query.wrong:
             return self.show(400, query=query, tabs=tabs(query), columns=columns(request.GET))
-        found = query.found()
+        matches = query.search()
         chosen = columns(request.GET)
         page = page_by_key(
-            _listed(found.jobs, chosen.has("data")),
-            after=request.GET.get("after", ""),
-            before=request.GET.get("before", ""),
+            _listed(matches.jobs, chosen.has("data")),
+            **self.page_keys,
             size=PAGE,
             keys_first=True,
         )
@@ -133,7 +128,7 @@ class Jobs(Screen):
             query=query,
             tabs=counts,
             here=here,
-            floor=found.floor,
+            floor=matches.floor,
             page=page,
             is_part=bool(request.GET.keys() - {"columns"}),
             rows=[_row(job, chosen.has("data"), now) for job in page.rows],
@@ -158,38 +153,33 @@ def _row(job: QueuedJob, has_data: bool, now: datetime) -> dict[str, Any]:
 
 
 def tabs(query: Query) -> list[dict[str, Any]]:
-    """All, then each state; not counted yet."""
+    """Return a tab for all jobs and one for each state, without counts."""
     return [
-        {"state": state, "name": state or "all", "said": "", "current": state == query.state}
+        {"state": state, "name": state or "all", "count": "", "current": state == query.state}
         for state in ("", *STATES)
     ]
 
 
 def tab_counts(query: Query) -> list[dict[str, Any]]:
-    """The same, counted no further than is said."""
+    """Return the tabs with counts, as far as an index can count them."""
     return [
-        {**tab, "said": said_count(capped_count(query.found(tab["state"]).jobs, by_key=True))}
+        {**tab, "count": format_count(capped_count(query.search(tab["state"]).jobs, by_key=True))}
         if tab["current"] or query.counted
         else tab
         for tab in tabs(query)
     ]
 
 
-def queue_names() -> list[str]:
-    names = Queue.objects.existing().order_by("name").values_list("name", flat=True)
-    return list(names[:SUGGESTED])
-
-
 def suggestions() -> list[str]:
-    """What the search box offers: queues and scripts that exist."""
+    """Return queues and scripts that exist, for the search box to offer."""
     scripts = Script.objects.order_by("service__mount", "name")
     offered = scripts.values_list("service__mount", "name")[:SUGGESTED]
     return [
-        *(written("queue", name) for name in queue_names()),
+        *(written("queue", name) for name in queue_names(SUGGESTED)),
         *(written("script", f"{mount}/{name}") for mount, name in offered),
     ]
 
 
 def five(jobs: Any, now: datetime) -> list[dict[str, Any]]:
-    """The newest five, to be named before all are touched."""
+    """Return the newest five, to show them before all are changed."""
     return [_row(job, True, now) for job in _listed(jobs, True).order_by("-pk")[:5]]

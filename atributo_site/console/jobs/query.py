@@ -1,4 +1,4 @@
-"""What the address of a list of jobs asks for, and the same from a terminal."""
+"""Read the filters of a list of jobs from its address, and write them as commands."""
 
 from datetime import datetime
 from shlex import quote
@@ -24,7 +24,7 @@ FLAGS = {
 
 
 class Query:
-    """What the address asks for."""
+    """The filters in the address."""
 
     def __init__(self, given: Any, now: datetime) -> None:
         self.text = given.get("q", "").strip()[:LONGEST]
@@ -34,7 +34,7 @@ class Query:
         self.since, self.until = (given.get(name, "").strip()[:40] for name in ("since", "until"))
         self.now = now
 
-    def found(self, state: str | None = None) -> Found:
+    def search(self, state: str | None = None) -> Found:
         return search(
             self.text,
             state=self.state if state is None else state,
@@ -46,7 +46,7 @@ class Query:
 
     @property
     def wrong(self) -> str:
-        """What is no moment, in words."""
+        """Return the sentence about a time that cannot be read."""
         try:
             self._ends()
         except BadMoment as error:
@@ -55,27 +55,27 @@ class Query:
 
     @property
     def period(self) -> Period | None:
-        """When the jobs must have ended."""
+        """Return the period in which the jobs must have ended."""
         try:
-            found = self._ends()
+            period = self._ends()
         except BadMoment as error:
             raise BadRequest(str(error)) from error
-        return found if any(found) else None
+        return period if any(period) else None
 
     def _ends(self) -> Period:
         return moment(self.since, self.now), moment(self.until, self.now)
 
     @property
     def narrow(self) -> bool:
-        """Whether anything but the state is asked for."""
+        """Say whether anything but the state filters."""
         return bool(self.text or self.fingerprint or self.since or self.until)
 
     @property
     def counted(self) -> bool:
-        """Whether an index counts every state, not only the one that is shown."""
+        """Say whether an index counts every state, not only the current one."""
         return answered_by_index(self.text) and self.period is None
 
-    def said(self) -> str:
+    def sentence(self) -> str:
         parts = [
             self.state,
             self.text,
@@ -86,14 +86,14 @@ class Query:
         return " · ".join(part for part in parts if part) or "every job"
 
     def stored(self) -> dict[str, str]:
-        """As an operation keeps it: ages have become moments."""
+        """Return the query as an operation stores it, with ages turned into moments."""
         names = ("text", "state", "fingerprint")
         given = {name: getattr(self, name) for name in names if getattr(self, name)}
         ends = zip(("since", "until"), self.period or (), strict=False)
         return given | {name: at.isoformat() for name, at in ends if at is not None}
 
     def address(self) -> dict[str, str]:
-        """What leads here again."""
+        """Return the parameters of the address that leads here again."""
         names = {"q": "text", "state": "state", "fingerprint": "fingerprint"}
         named = {**names, "since": "since", "until": "until"}
         given = {name: getattr(self, attribute) for name, attribute in named.items()}
@@ -101,7 +101,7 @@ class Query:
 
 
 def equivalents(query: Query) -> dict[str, str]:
-    """The same search; the command looks no further back."""
+    """Return the same search as command and curl; the command has no `upto`."""
     stored = query.stored()
     upto = {} if query.upto is None else {"upto": str(query.upto)}
     given = urlencode(stored | upto)
@@ -112,5 +112,5 @@ def equivalents(query: Query) -> dict[str, str]:
 
 
 def flags(stored: dict[str, str]) -> list[str]:
-    """A query as a command takes it."""
+    """Return a stored query as options of a command."""
     return [f"{flag} {quote(stored[name])}" for name, flag in FLAGS.items() if name in stored]

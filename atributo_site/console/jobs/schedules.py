@@ -1,111 +1,87 @@
-"""Schedules: the jobs that repeat, as sentences, with their next and last runs.
-
-Change the schedule of a job that repeats: how often, how many times, until when.
-
-Which schedules are listed: those of a queue, of a script, paused or not.
-"""
+"""List the jobs that repeat with their next and last runs, and change a schedule."""
 
 import shlex
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from django import forms
-from django.db.models import Q, TextField, Value
-from django.db.models.functions import Concat
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 
-from atributo_site.console.base.forms import MomentField, SpanField, said
+from atributo_site.console.base.forms import form_errors
 from atributo_site.console.base.screen import Screen
 from atributo_site.console.base.terminal import curl
 from atributo_site.console.jobs.actions import JobAction
-from atributo_site.console.jobs.detail import job_or_404
-from atributo_site.console.jobs.state import job_state, repeats_said
-from atributo_site.console.push.form import queue_names
+from atributo_site.console.jobs.forms import SEEN, ScheduleFilter, ScheduleForm
+from atributo_site.console.jobs.state import job_state, repeat_sentence
+from atributo_site.console.push.forms import queue_names
 from atributo_site.core.models.clock import database_now
 from atributo_site.permissions import may
 from atributo_site.web.pagination import page_in_order
 from queues.errors import BadSchedule, JobIsRunning, JobRepeatsNot
 from queues.jobs.schedules import COLUMNS, last_runs, repeating, reschedule
 from queues.logic.lifecycle import FOREVER
-from queues.logic.options import CENTURY_MS, MOST_TIMES
 from queues.logic.repeats import next_runs
 from queues.models import QueuedJob, Run, Script
 
-SEEN = "seen-"
-
-
-class ScheduleForm(forms.Form):
-    repeat_delay = SpanField(label="Every", min_value=0, max_value=CENTURY_MS)
-    repeat_times = forms.IntegerField(label="Repeats", min_value=FOREVER, max_value=MOST_TIMES)
-    repeat_until = MomentField(label="Until", required=False)
-
-    def changes(self, seen: Any) -> dict[str, Any]:
-        """What differs from what the page showed: somebody else may have changed the rest."""
-        return {
-            name: self.cleaned_data[name]
-            for name in COLUMNS
-            if self.data.get(name, "").strip() != seen.get(f"{SEEN}{name}")
-        }
-
 
 class Change(JobAction):
-    """A form on a page of its own; what cannot be is told there, with what was typed."""
+    """Show the form on a page of its own; a refusal leaves there what was typed."""
 
     actions = {"GET": "job.operate", "POST": "job.operate"}
     template_name = "console/jobs/schedule.html"
     gone_to = "schedules"
+    refusals = (BadSchedule, JobIsRunning, JobRepeatsNot)
 
     def get(self, request: HttpRequest, job_id: str) -> HttpResponse:
-        job = job_or_404(job_id)
+        self.load(job_id)
+        job = self.job
         if not job.repeat_times or job.ended_at is not None:
             raise JobRepeatsNot(f"{job.script} {job.pk} does not repeat, or is over.")
         form = ScheduleForm(initial={name: getattr(job, at) for name, at in COLUMNS.items()})
-        seen = {name: form[name].value() for name in COLUMNS}
-        return self._shown(job, form, seen)
+        return self._render(form, {name: form[name].value() for name in COLUMNS})
 
-    def post(self, request: HttpRequest, job_id: str) -> HttpResponse:
-        job, form = job_or_404(job_id), ScheduleForm(request.POST)
-        if not form.is_valid():
-            return self._again(job, form, said(form), 400)
-        try:
-            done = reschedule(job.pk, form.changes(request.POST))
-        except (BadSchedule, JobIsRunning, JobRepeatsNot) as error:
-            return self._again(job, form, f"{error}.", error.status_code)
-        self.tell(job, done, "{} has its new schedule.", "{} had this schedule already.")
-        return redirect(self.back(job))
+    def post(self, request: HttpRequest, **names: Any) -> HttpResponse:
+        self.load(**names)
+        self.form = ScheduleForm(request.POST)
+        return (
+            self.perform()
+            if self.form.is_valid()
+            else self._render_again(form_errors(self.form), 400)
+        )
 
-    def _again(self, job: QueuedJob, form: ScheduleForm, refusal: str, status: int) -> HttpResponse:
+    def act(self) -> str:
+        changed = reschedule(self.job.pk, self.form.changes(self.request.POST))
+        done, otherwise = "{} has its new schedule.", "{} had this schedule already."
+        return self.sentence(changed, done, otherwise)
+
+    def refuse(self, error: Any) -> HttpResponse:
+        return self._render_again(f"{error}.", error.status_code)
+
+    def _render_again(self, refusal: str, status: int) -> HttpResponse:
         seen = {name: self.request.POST.get(f"{SEEN}{name}", "") for name in COLUMNS}
-        return self._shown(job, form, seen, refusal, status)
+        return self._render(self.form, seen, status, refusal=refusal)
 
-    def _shown(
-        self,
-        job: QueuedJob,
-        form: ScheduleForm,
-        seen: dict[str, Any],
-        refusal: str = "",
-        status: int = 200,
+    def _render(
+        self, form: ScheduleForm, seen: dict[str, Any], status: int = 200, **context: Any
     ) -> HttpResponse:
         now = database_now()
-        self.title = f"Schedule of {job.script}"
+        self.title = f"Schedule of {self.job.script}"
         return self.show(
             status,
             now=now,
-            job=job,
+            job=self.job,
             form=form,
             seen={f"{SEEN}{name}": "" if value is None else value for name, value in seen.items()},
-            refusal=refusal,
-            repeats=repeats_said(job, now),
-            back=self.back(job),
+            repeats=repeat_sentence(self.job, now),
+            back=self.back(),
             next=(self.request.POST or self.request.GET).get("next"),
-            **equivalents(job),
+            **equivalents(self.job),
+            **context,
         )
 
 
 def equivalents(job: QueuedJob) -> dict[str, str]:
-    """With the schedule as it is, to be changed by the reader."""
+    """Return command and curl with the present schedule, for the reader to change."""
     until = job.repeat_until.isoformat() if job.repeat_until else None
     body = {"repeat_delay": job.repeat_delay_ms, "repeat_times": job.repeat_times}
     words = ["manage.py", "queued_jobs", "reschedule", str(job.pk)]
@@ -113,46 +89,6 @@ def equivalents(job: QueuedJob) -> dict[str, str]:
         words += [f"--{name.replace('_', '-')}", str(value)]
     rest = curl(f"/api/v1/jobs/{job.pk}", "PATCH", {**body, "repeat_until": until})
     return {"command": shlex.join(words), "rest": rest}
-
-
-PAUSED = {"yes": "paused", "no": "not paused"}
-# An expression, so that no index of all jobs of a script is taken for the one of repeating jobs.
-WHOLE_NAME = Concat("mount", Value("/"), "script", output_field=TextField())
-
-
-class ScheduleFilter(forms.Form):
-    queue = forms.CharField(required=False, max_length=255, strip=False)
-    script = forms.CharField(required=False, max_length=384)
-    paused = forms.ChoiceField(required=False, choices=[("", "any"), *PAUSED.items()])
-
-    def of(self, jobs: Any) -> Any:
-        """Those that match; none while the filter is wrong."""
-        if not self.is_valid():
-            return jobs.none()
-        queue, script, paused = (self.cleaned_data[name] for name in ("queue", "script", "paused"))
-        if queue:
-            jobs = jobs.filter(queue__name=queue)
-        if "/" in script:
-            jobs = jobs.alias(whole_name=WHOLE_NAME).filter(whole_name=script)
-        elif script:
-            jobs = jobs.filter(script=script)
-        return jobs.filter(Q(paused_at__isnull=paused == "no")) if paused else jobs
-
-    def says(self) -> bool:
-        return any(self[name].value() for name in self.fields)
-
-    def equivalents(self) -> dict[str, str]:
-        """The terminal asks for a queue, REST for a script, too."""
-        given = self.cleaned_data if self.is_valid() else {}
-        queue, script = given.get("queue"), given.get("script", "")
-        mount, _, name = script.rpartition("/")
-        asked = {"repeating": "true", "queue": queue, "mount": mount, "script": name}
-        query = urlencode({key: value for key, value in asked.items() if value})
-        words = ["manage.py", "queued_jobs", "list", "--repeating"]
-        return {
-            "command": shlex.join([*words, "--queue", queue] if queue else words),
-            "rest": f"curl -H 'Authorization: Bearer …' '/api/v1/jobs?{query}'",
-        }
 
 
 PAGE = 50
@@ -167,10 +103,9 @@ class Schedules(Screen):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         now = database_now()
-        keys = {name: request.GET.get(name, "") for name in ("after", "before")}
         form = ScheduleFilter(request.GET)
         rows = form.of(repeating().select_related("queue").defer("data", "result"))
-        page = page_in_order(rows, "due_at", **keys, size=PAGE)
+        page = page_in_order(rows, "due_at", **self.page_keys, size=PAGE)
         runs = last_runs([job.pk for job in page.rows])
         return self.show(
             200,
@@ -178,7 +113,7 @@ class Schedules(Screen):
             page=page,
             rows=[line(job, runs[job.pk], now) for job in page.rows],
             form=form,
-            filtered=form.says(),
+            filtered=form.is_filled(),
             queue_names=queue_names(),
             may_operate=may(request.user, "job.operate"),
             may_push=may(request.user, "job.push"),
@@ -187,17 +122,17 @@ class Schedules(Screen):
 
 
 class New(Screen):
-    """Which script: its push form follows, with the part for repeats filled in."""
+    """Choose a script; its push form follows with the part for repeats filled in."""
 
     actions = {"GET": "job.push"}
-    template_name = "console/jobs/schedules_new.html"
+    template_name = "console/jobs/schedule_new.html"
     title = "New schedule"
 
     def get(self, request: HttpRequest) -> HttpResponse:
         scripts = Script.objects.select_related("service").order_by("service__mount", "name")
-        found = list(scripts.defer("schema", "defaults")[: MOST_SCRIPTS + 1])
+        rows = list(scripts.defer("schema", "defaults")[: MOST_SCRIPTS + 1])
         return self.show(
-            scripts=found[:MOST_SCRIPTS], more=len(found) > MOST_SCRIPTS, beginning=BEGINNING
+            scripts=rows[:MOST_SCRIPTS], more=len(rows) > MOST_SCRIPTS, beginning=BEGINNING
         )
 
 
@@ -205,15 +140,15 @@ def line(job: QueuedJob, runs: list[Run], now: datetime) -> dict[str, Any]:
     state = job_state(job, now)
     return {
         "job": job,
-        "state": "waiting" if state == "delayed" else state,  # what repeats always waits
-        "sentence": repeats_said(job, now),
+        "state": "waiting" if state == "delayed" else state,  # a repeating job always waits
+        "sentence": repeat_sentence(job, now),
         "next": ahead(job, now),
         "runs": [(run.outcome, run.started_at) for run in runs],
     }
 
 
 def ahead(job: QueuedJob, now: datetime) -> list[datetime]:
-    """While it runs, the next one is a delay away from its start; what is late may start now."""
+    """Return the next runs; none while it runs, and a late one may start now."""
     if job.status != "pending":
         return []
     first = max(job.due_at, now)

@@ -1,5 +1,6 @@
-"""The word for how a job is: what the API calls pending is waiting, delayed, retrying or paused."""
+"""Name the state of a job: pending jobs are waiting, delayed, retrying or paused."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +16,11 @@ def job_state(job: Any, now: datetime) -> str:
     return "aborted" if job.aborted_at is not None else job.status
 
 
+def with_states(jobs: Iterable[Any], now: datetime) -> list[dict[str, Any]]:
+    """Pair each job with its state, as lists show it."""
+    return [{"job": job, "state": job_state(job, now)} for job in jobs]
+
+
 def _pending(job: Any, now: datetime) -> str:
     if job.paused:
         return "paused"
@@ -23,11 +29,11 @@ def _pending(job: Any, now: datetime) -> str:
     return "retrying" if job.run_failures else "delayed"
 
 
-def repeats_said(job: Any, now: datetime) -> str:
-    """«every 5 s until tomorrow 14:00, 37 of ∞»; nothing for a job that runs once."""
+def repeat_sentence(job: Any, now: datetime) -> str:
+    """Return "every 5 s until tomorrow 14:00, 37 of ∞"; nothing for a job that runs once."""
     if job.repeat_times == 0:
         return ""
-    said = duration(job.repeat_delay_ms / 1000).replace(".0 s", " s")
-    every = f"every {said}" if job.repeat_delay_ms else "again and again, at once"
+    delay = duration(job.repeat_delay_ms / 1000).replace(".0 s", " s")
+    every = f"every {delay}" if job.repeat_delay_ms else "again and again, at once"
     until = f" until {until_said(job.repeat_until, now)}" if job.repeat_until else ""
     return f"{every}{until}, {runs_said(job.repeat_times, job.runs)}"

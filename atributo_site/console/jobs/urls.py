@@ -1,4 +1,4 @@
-"""The addresses of the jobs screens."""
+"""Map the addresses of the jobs and schedules screens."""
 
 from django.urls import path
 

@@ -1,12 +1,12 @@
-"""What people fill in on the screens of pools."""
+"""The forms of the pools screens."""
 
 from typing import Any
 
 from django import forms
 
-from atributo_site.console.base.forms import StrictJSONField
+from atributo_site.console.base.forms import PeriodForm, StrictJSONField
 from pools.lookup_tool import DEFAULT_TIMEOUT_MS, LONGEST_MS
-from pools.models import Backend, Pool
+from pools.models import Backend, BackendChange, Pool
 from pools.models.fields import MOST_NAMESERVERS, nameserver_list
 
 
@@ -64,7 +64,7 @@ class PoolForm(forms.ModelForm):
 
 
 class ChangePoolForm(PoolForm):
-    """The name stays: events, links and other programs know it."""
+    """All fields but the name, which events, links and other programs know."""
 
     class Meta(PoolForm.Meta):
         fields = [field for field in PoolForm.Meta.fields if field != "name"]
@@ -86,6 +86,26 @@ class LookUpForm(forms.Form):
         label="Time for each step, ms", min_value=10, max_value=LONGEST_MS, required=False
     )
 
-    def wishes(self) -> dict[str, Any]:
+    def options(self) -> dict[str, Any]:
         given = {key: value for key, value in self.cleaned_data.items() if value}
         return {"timeout_ms": DEFAULT_TIMEOUT_MS, **given}
+
+
+KINDS = [("", "any"), *BackendChange.Kind.choices]
+
+
+class TimelineFilter(PeriodForm):
+    """Filter changes by name, kind and time, such as 2h."""
+
+    period_field = "at"
+
+    pool__name = forms.CharField(required=False, max_length=100, label="Name")
+    kind = forms.ChoiceField(required=False, choices=KINDS, label="What")
+
+    def add_prefix(self, field_name: str) -> str:
+        """Call the name `pool` in the address."""
+        return "pool" if field_name == "pool__name" else super().add_prefix(field_name)
+
+    @property
+    def name(self) -> str:
+        return self.cleaned_data.get("pool__name", "")

@@ -1,1 +1,1 @@
-"""The form that pushes a job, made from a script's schema; several sections use it."""
+"""The form that pushes a job, made from a script's schema; the sections share it."""

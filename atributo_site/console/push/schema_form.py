@@ -1,7 +1,4 @@
-"""A form made from a script's JSON Schema, and the data that it is filled with.
-
-Data that shows the shape of a schema, and that the schema takes.
-"""
+"""Make a form from a script's JSON Schema, and example data that the schema accepts."""
 
 import json
 from dataclasses import dataclass, field
@@ -10,6 +7,11 @@ from typing import Any
 from queues.errors import DataRefused
 
 SIMPLE = {"string": "text", "integer": 1, "number": 1.5, "boolean": True, "array": [], "object": {}}
+PREFIX = "data-"
+WHOLE = "data"
+KINDS = {"string": "text", "integer": "integer", "number": "number", "boolean": "checkbox"}
+LIMITS = {"minimum": "min", "maximum": "max", "minLength": "minlength", "maxLength": "maxlength"}
+EMPTY = object()  # the value of a field that was left empty
 FORMATS = {
     "date": "2026-01-31",
     "email": "ada@example.org",
@@ -20,7 +22,7 @@ FORMATS = {
 
 
 def example(schema: Any) -> Any:
-    """None where a schema says too little."""
+    """Return data that shows the shape of a schema; None if the schema says too little."""
     if not isinstance(schema, dict):
         return None
     for name in ("default", "const"):
@@ -36,10 +38,10 @@ def example(schema: Any) -> Any:
 
 
 def _members(schema: dict[str, Any]) -> dict[str, Any]:
-    """What is required, and of the rest what an example is known of."""
-    found = {key: example(part) for key, part in schema["properties"].items()}
+    """Return the required members, and others that an example is known for."""
+    members = {key: example(part) for key, part in schema["properties"].items()}
     required = schema.get("required", [])
-    return {key: value for key, value in found.items() if value is not None or key in required}
+    return {key: value for key, value in members.items() if value is not None or key in required}
 
 
 def _simple(schema: dict[str, Any]) -> Any:
@@ -55,17 +57,13 @@ def _simple(schema: dict[str, Any]) -> Any:
 
 
 def _least(schema: dict[str, Any], name: str) -> Any:
-    found = schema.get(name, 0)
-    return found if isinstance(found, int | float) else 0
-
-
-PREFIX = "data-"
-WHOLE = "data"
+    least = schema.get(name, 0)
+    return least if isinstance(least, int | float) else 0
 
 
 @dataclass
 class Field:
-    """One input; `kind` chooses the element in the template."""
+    """One input; the template chooses its element by `kind`."""
 
     name: str
     label: str
@@ -84,7 +82,7 @@ class Field:
 
 
 class SchemaForm:
-    """Properties or a fixed list of arguments become fields; any other data is typed as JSON."""
+    """Properties or a fixed list of arguments become fields; other data is typed as JSON."""
 
     def __init__(self, schema: dict[str, Any] | None, data: Any = None) -> None:
         self.schema = schema or {}
@@ -98,19 +96,19 @@ class SchemaForm:
         self.fields = [] if self.whole else [self._field(key, values) for key in self.parts]
 
     def read(self, given: Any) -> Any:
-        """The data as typed; whether it fits the schema is checked where it is used."""
+        """Read the data as typed, without checking it against the schema."""
         if self.whole:
             self.text = given.get(WHOLE, "")
             return _json(self.text, WHOLE)
         pairs = zip(self.parts, self.fields, strict=True)
         values = {key: self._value(each, given) for key, each in pairs}
         if not self.listed:
-            return {key: value for key, value in values.items() if value is not _NOTHING}
-        found = [None if value is _NOTHING else value for value in values.values()]
-        return found if any(value is not None for value in found) else None
+            return {key: value for key, value in values.items() if value is not EMPTY}
+        listed = [None if value is EMPTY else value for value in values.values()]
+        return listed if any(value is not None for value in listed) else None
 
     def refuse(self, error: DataRefused) -> None:
-        """Put the reason to the field that it is about."""
+        """Show the reason at the field that it is about."""
         first = str(error.facts.get("path", "")).split("/")[0]
         for each in self.fields:
             if each.name == first:
@@ -131,7 +129,7 @@ class SchemaForm:
         made.choices = [(json.dumps(value), str(value)) for value in part.get("enum", [])]
         value = values.get(key, part.get("default"))
         made.checked = value is True
-        made.value = _shown(value, made.kind)
+        made.value = _field_text(value, made.kind)
         return made
 
     def _value(self, each: Field, given: Any) -> Any:
@@ -140,21 +138,8 @@ class SchemaForm:
         if each.kind == "checkbox":
             return bool(text)
         if text == "" and each.kind != "text" or text == "" and not each.required:
-            return _NOTHING
+            return EMPTY
         return READERS.get(each.kind, _text)(text, each.name)
-
-
-class _Nothing:
-    """A field that was left empty."""
-
-
-_NOTHING = _Nothing()
-LIMITS = {
-    "minimum": "min",
-    "maximum": "max",
-    "minLength": "minlength",
-    "maxLength": "maxlength",
-}
 
 
 def pretty(value: Any) -> str:
@@ -162,13 +147,11 @@ def pretty(value: Any) -> str:
 
 
 def _parts(schema: dict[str, Any]) -> dict[Any, dict[str, Any]]:
-    found = schema.get("properties")
-    if isinstance(found, dict):
-        return {key: part if isinstance(part, dict) else {} for key, part in found.items()}
-    listed = schema.get("prefixItems")
-    if isinstance(listed, list):
-        return {key: part if isinstance(part, dict) else {} for key, part in enumerate(listed)}
-    return {}
+    parts = schema.get("properties")
+    if not isinstance(parts, dict):
+        listed = schema.get("prefixItems")
+        parts = dict(enumerate(listed)) if isinstance(listed, list) else {}
+    return {key: part if isinstance(part, dict) else {} for key, part in parts.items()}
 
 
 def _kind(part: dict[str, Any]) -> str:
@@ -177,20 +160,14 @@ def _kind(part: dict[str, Any]) -> str:
     if part.get("x-secret"):
         return "password"
     kind = part.get("type")
-    if kind in KINDS:
-        return KINDS[kind]
-    return "json"
+    return KINDS.get(kind, "json") if isinstance(kind, str) else "json"
 
 
-KINDS = {"string": "text", "integer": "integer", "number": "number", "boolean": "checkbox"}
-
-
-def _shown(value: Any, kind: str) -> str:
+def _field_text(value: Any, kind: str) -> str:
     if value is None:
         return ""
-    if kind in {"json", "select"}:
-        return json.dumps(value, ensure_ascii=False)
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    is_text = isinstance(value, str) and kind not in {"json", "select"}
+    return value if is_text else json.dumps(value, ensure_ascii=False)
 
 
 def _text(text: str, name: str) -> Any:
@@ -198,7 +175,7 @@ def _text(text: str, name: str) -> Any:
 
 
 def _number(text: str, name: str) -> Any:
-    """A text that is no number stays one, for the schema to refuse."""
+    """Read a number; leave any other text to the schema, which refuses it."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""A push with its options as a command and as the body of a REST request."""
+"""Write a push with its options as a command and as a curl."""
 
 import shlex
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ def push_curl(queue: str, script: Mapping[str, str], data: Any, options: Mapping
 
 
 def _argument(name: str, word: str) -> list[str]:
-    """A key that begins like an option must not be taken for one."""
+    """Join a value to its option if it begins like an option itself."""
     is_odd = word.startswith("-") and not word[1:].isdigit()
     return [f"{name}={word}"] if is_odd else [name, word]
 

@@ -1,4 +1,4 @@
-"""One queue: what runs and waits in it, how it went, and what can be set."""
+"""Show one queue: what runs and waits in it, how it went, and what can be set."""
 
 from datetime import datetime
 from typing import Any
@@ -7,28 +7,25 @@ from django.http import HttpRequest, HttpResponse
 
 from atributo_site.console.base.charts import charts
 from atributo_site.console.base.screen import Screen
-from atributo_site.console.queues.list import (
-    AWAY_SAID,
-    PAGE,
-    START_SAID,
-    lines,
-    queue_or_404,
-    rights,
-)
 from atributo_site.core.models import Event, Lease
 from atributo_site.core.models.clock import database_now
 from atributo_site.core.text import pluralize
+from atributo_site.permissions import may
 from atributo_site.web.pagination import capped_count
 from queues.catalogue import MOST_DAYS
+from queues.errors import QueueNotFound
 from queues.logic.absence import WhenAway
 from queues.logic.lateness import TARGET_AGE_SECONDS, target_age
 from queues.logic.search_query import written
 from queues.models import Queue, Slot
 from queues.models.queue import MOST_TARGET_AGE_SECONDS, MOST_WORKERS
+from queues.queries.backlog import with_depth
 from queues.queries.counters import within_ms
 from queues.queries.search import search
+from queues.queries.snapshot import queue_lines
 
 SHARES = (0.5, 0.95, 0.99)
+MOST_SLOTS = 50
 
 
 class OneQueue(Screen):
@@ -48,7 +45,7 @@ class OneQueue(Screen):
             failed=failed_count(queue, now),
             charts=drawn,
             times=times(drawn["buckets"]) if drawn["ran"] else None,
-            slots=Slot.objects.live().filter(queue=queue).order_by("number")[:PAGE],
+            slots=Slot.objects.live().filter(queue=queue).order_by("number")[:MOST_SLOTS],
             nobody=nobody(queue, Lease.objects.held().filter(role__startswith="worker/").count()),
             events=Event.objects.newest_first().filter(subject=f"queue:{name}")[:10],
             rights=rights(request),
@@ -57,27 +54,27 @@ class OneQueue(Screen):
 
 
 def failed_count(queue: Queue, now: datetime) -> int:
-    """All that are kept, as the list of jobs counts them."""
-    found = search(written("queue", queue.name), state="failed", now=now)
-    return capped_count(found.jobs, by_key=True)
+    """Count the failed jobs as the list of jobs does."""
+    matches = search(written("queue", queue.name), state="failed", now=now)
+    return capped_count(matches.jobs, by_key=True)
 
 
 def settings_of(queue: Queue) -> dict[str, Any]:
-    """What its forms say and allow."""
+    """Return what the forms of the page show and allow."""
     return {
         "policies": list(WhenAway),
-        "away_said": AWAY_SAID[queue.when_away].format(queue.away_seconds),
+        "away_sentence": AWAY_SENTENCES[queue.when_away].format(queue.away_seconds),
         "most_workers": MOST_WORKERS,
         "target_age": target_age(queue.target_age_seconds),
         "default_target_age": TARGET_AGE_SECONDS,
         "most_target_age": MOST_TARGET_AGE_SECONDS,
         "most_days": MOST_DAYS,
-        "start_said": START_SAID[queue.record_start],
+        "start_sentence": START_SENTENCES[queue.record_start],
     }
 
 
 def nobody(queue: Queue, workers: int) -> dict[str, str]:
-    """What it means that no worker runs a job of it: each worker serves every queue."""
+    """Explain why no worker runs a job of the queue; every worker serves all queues."""
     if not workers:
         detail = "Its jobs wait until one runs; each serves every queue:"
         return {"title": "No worker is there", "detail": detail, "command": "manage.py worker"}
@@ -89,7 +86,7 @@ def nobody(queue: Queue, workers: int) -> dict[str, str]:
 
 
 def times(buckets: dict[str, int]) -> list[dict[str, Any]]:
-    """What share of the jobs waited and ran at most how long, from the counters."""
+    """Return how long most jobs waited and ran, by share, from the counters."""
     return [
         {
             "share": f"{share:.0%}",
@@ -98,3 +95,35 @@ def times(buckets: dict[str, int]) -> list[dict[str, Any]]:
         }
         for share in SHARES
     ]
+
+
+START_SENTENCES = {
+    True: "Each start is recorded before the job begins.",
+    False: "The starts of short jobs are recorded with their ends.",
+}
+
+
+AWAY_SENTENCES: dict[str, str] = {
+    WhenAway.WAIT: "wait for their instance as long as it takes",
+    WhenAway.MOVE: "move to another instance when theirs is away for {} s",
+    WhenAway.FAIL: "fail when their instance is away for {} s",
+}
+
+
+def queue_or_404(name: str) -> Queue:
+    queue = Queue.objects.existing().filter(name=name).first()
+    if queue is None:
+        raise QueueNotFound(f"There is no queue {name}.", queue=name)
+    return queue
+
+
+def rights(request: HttpRequest) -> dict[str, bool]:
+    return {
+        "operate": may(request.user, "queue.operate"),
+        "administer": may(request.user, "queue.administer"),
+    }
+
+
+def lines(ids: list[int], now: datetime) -> list[dict[str, Any]]:
+    """Return one line for each of these queues, in five queries."""
+    return queue_lines(list(with_depth(Queue.objects.filter(pk__in=ids)).order_by("name")), now)

@@ -1,52 +1,52 @@
-"""What an administrator sets on a queue's page: workers, target age, retention, sticky jobs."""
+"""Set what an administrator may set on a queue's page: workers, target age, retention, away."""
 
 from typing import Any
 
 from django import forms
-from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
 
 import queues
-from atributo_site.console.base.screen import Screen
-from atributo_site.console.queues.list import AWAY_SAID, START_SAID, back, queue_or_404
+from atributo_site.console.base.actions import NothingChanged
+from atributo_site.console.base.forms import BadForm
+from atributo_site.console.queues.actions import QueueAction
+from atributo_site.console.queues.detail import AWAY_SENTENCES, START_SENTENCES
+from atributo_site.console.queues.forms import (
+    AwayForm,
+    RecordStartForm,
+    RetentionForm,
+    ScaleForm,
+    StepForm,
+    TargetAgeForm,
+)
 from atributo_site.core.text import pluralize
 from atributo_site.web.format import roughly
 from queues import catalogue
 from queues.catalogue import scale_by, set_target_age
-from queues.logic.absence import WhenAway
 from queues.logic.lateness import target_age
 from queues.models.queue import MOST_TARGET_AGE_SECONDS, MOST_WORKERS
 
-STEPS = {"-1": -1, "1": 1}
 AT_THE_END = {
     -1: "{} runs one job at a time already; pause it to stop it.",
     1: f"{{}} runs {MOST_WORKERS} jobs at once already, as many as may be.",
 }
 
 
-class Setting(Screen):
-    """A form of the page: refused with a sentence, or carried out and told."""
+class Setting(QueueAction):
+    """Read one form of the page and set what it says."""
 
     actions = {"POST": "queue.administer"}
+    refusals = (BadForm,)
     form: type[forms.Form]
     refusal: str
 
-    def post(self, request: HttpRequest, name: str) -> HttpResponse:
-        queue_or_404(name)
-        form = self.form(request.POST)
-        if form.is_valid():
-            messages.success(request, self.set(name, **form.cleaned_data))
-        else:
-            messages.error(request, self.refusal)
-        return back(request, name)
+    def act(self) -> str:
+        form = self.form(self.request.POST)
+        if not form.is_valid():
+            raise BadForm(self.refusal)
+        return self.set(self.queue.name, **form.cleaned_data)
 
     def set(self, name: str, **chosen: Any) -> str:
-        """What to tell of it."""
+        """Store it and return the sentence that says so."""
         raise NotImplementedError
-
-
-class ScaleForm(forms.Form):
-    max_workers = forms.IntegerField(min_value=1, max_value=MOST_WORKERS)
 
 
 class Scale(Setting):
@@ -58,33 +58,21 @@ class Scale(Setting):
         return scaled(name, chosen["max_workers"])
 
 
-class Step(Screen):
-    """One more or one less than there are now, whatever the page showed."""
+class Step(Setting):
+    """Add or take away one worker from those there are now, whatever the page showed."""
 
-    actions = {"POST": "queue.administer"}
+    form = StepForm
+    refusal = "One more or one less: by is 1 or -1."
 
-    def post(self, request: HttpRequest, name: str) -> HttpResponse:
-        queue_or_404(name)
-        step = STEPS.get(request.POST.get("by", ""))
-        if step is None:
-            messages.error(request, "One more or one less: by is 1 or -1.")
-            return back(request, name)
-        workers = scale_by(name, step)
+    def set(self, name: str, **chosen: Any) -> str:
+        workers = scale_by(name, chosen["by"])
         if workers is None:
-            messages.warning(request, AT_THE_END[step].format(name))
-        else:
-            messages.success(request, scaled(name, workers))
-        return back(request, name)
-
-
-class TargetAgeForm(forms.Form):
-    target_age_seconds = forms.IntegerField(
-        required=False, min_value=1, max_value=MOST_TARGET_AGE_SECONDS
-    )
+            raise NothingChanged(AT_THE_END[chosen["by"]].format(name))
+        return scaled(name, workers)
 
 
 class TargetAge(Setting):
-    """Empty: the default of all queues."""
+    """Set the target age; an empty field stands for the default of all queues."""
 
     form = TargetAgeForm
     refusal = (
@@ -97,12 +85,8 @@ class TargetAge(Setting):
         return f"{name} is late after {roughly(target_age(own))}."
 
 
-class RetentionForm(forms.Form):
-    retention_days = forms.IntegerField(min_value=1, max_value=catalogue.MOST_DAYS)
-
-
 class Retention(Setting):
-    """How long finished jobs are kept; what is older goes with the curator's next sweep."""
+    """Set how long finished jobs are kept; the curator's next sweep deletes older ones."""
 
     form = RetentionForm
     refusal = f"Retention: a whole number of days from 1 to {catalogue.MOST_DAYS}."
@@ -113,30 +97,19 @@ class Retention(Setting):
         return f"{name} keeps finished jobs for {pluralize(days, 'day')}."
 
 
-class RecordStartForm(forms.Form):
-    record_start = forms.TypedChoiceField(
-        choices=[("yes", "yes"), ("no", "no")], coerce=lambda text: text == "yes"
-    )
-
-
 class RecordStart(Setting):
-    """Whether the row of a job says that it runs before it begins."""
+    """Set whether the start of a job is written before the job begins."""
 
     form = RecordStartForm
     refusal = "Choose yes or no."
 
     def set(self, name: str, **chosen: Any) -> str:
         catalogue.set_record_start(name, chosen["record_start"])
-        return f"{name}: {START_SAID[chosen['record_start']]}"
-
-
-class AwayForm(forms.Form):
-    when_away = forms.ChoiceField(choices=[(each.value, each.value) for each in WhenAway])
-    away_seconds = forms.IntegerField(min_value=0, max_value=catalogue.MOST_AWAY_SECONDS)
+        return f"{name}: {START_SENTENCES[chosen['record_start']]}"
 
 
 class Away(Setting):
-    """The policy for sticky jobs whose instance is away."""
+    """Set what happens to sticky jobs whose instance is away."""
 
     form = AwayForm
     refusal = "Choose wait, move or fail, and a whole number of seconds."
@@ -144,7 +117,7 @@ class Away(Setting):
     def set(self, name: str, **chosen: Any) -> str:
         policy, seconds = chosen["when_away"], chosen["away_seconds"]
         catalogue.set_when_away(name, policy, seconds)
-        return f"{name}: sticky jobs {AWAY_SAID[policy].format(seconds)}."
+        return f"{name}: sticky jobs {AWAY_SENTENCES[policy].format(seconds)}."
 
 
 def scaled(name: str, workers: int) -> str:

@@ -1,13 +1,13 @@
-"""Services: what is installed where, and a form to install more."""
+"""List the installed services, and install one."""
 
 from typing import Any
 
-from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from atributo_site.console.base.screen import Screen
+from atributo_site.console.services.forms import InstallForm
 from atributo_site.permissions import may
 from queues.errors import BadMount, BadService, LifecycleScriptFailed, MountTaken, NoWorker
 from queues.models import Service
@@ -18,35 +18,29 @@ MOST = 200
 REFUSALS = (BadMount, BadService, LifecycleScriptFailed, MountTaken, NoWorker)
 
 
-class InstallForm(forms.Form):
-    folder = forms.CharField(max_length=1024)
-    mount = forms.CharField(max_length=255)
-    development = forms.BooleanField(required=False)
-
-
 class Services(Screen):
     actions = {"GET": "service.view", "POST": "service.administer"}
     template_name = "console/services/list.html"
     title = "Services"
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        return self._shown(InstallForm())
+        return self._render(InstallForm())
 
     def post(self, request: HttpRequest) -> HttpResponse:
         form = InstallForm(request.POST)
         if not form.is_valid():
-            return self._shown(form, status=400)
+            return self._render(form, status=400)
         given: dict[str, Any] = form.cleaned_data
         try:
             service = installation.install(
                 given["folder"], given["mount"], development=given["development"]
             )
         except REFUSALS as error:
-            return self._shown(form, str(error), error.status_code)
+            return self._render(form, str(error), error.status_code)
         messages.success(request, f"{service.name} {service.version} is at {service.mount}.")
         return redirect("service", service.mount)
 
-    def _shown(self, form: InstallForm, refusal: str = "", status: int = 200) -> HttpResponse:
+    def _render(self, form: InstallForm, refusal: str = "", status: int = 200) -> HttpResponse:
         return self.show(
             status,
             services=Service.objects.prefetch_related("scripts")[:MOST],

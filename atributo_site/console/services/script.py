@@ -1,4 +1,4 @@
-"""One script: a form made from its schema, run now or pushed, and its last runs."""
+"""Show one script with a form made from its schema, run it now or push it."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 import queues
 from atributo_site.console.base.screen import Screen
 from atributo_site.console.jobs.journal import journals
-from atributo_site.console.push.form import TWIN, PushForm, queue_names, twin_of
+from atributo_site.console.push.forms import TWIN, PushForm, queue_names, twin_of
 from atributo_site.console.push.schema_form import SchemaForm, pretty
 from atributo_site.console.services import script_runs
 from atributo_site.console.services.script_runs import last_runs
@@ -33,12 +33,12 @@ class OneScript(Screen):
     def get(self, request: HttpRequest, mount: str, name: str) -> HttpResponse:
         script = script_or_404(mount, name)
         if "ran" in request.GET:
-            return self._came(script, request.GET["ran"])
+            return self._show_run(script, request.GET["ran"])
         data = _prefilled(request, script)
-        return self.shown(script, SchemaForm(script.schema, data), data=data)
+        return self.render(script, SchemaForm(script.schema, data), data=data)
 
     def post(self, request: HttpRequest, mount: str, name: str) -> HttpResponse:
-        """Run it now; what came of it has an address, so that a reload runs nothing."""
+        """Run it now and lead to an address with the answer, so that a reload runs nothing."""
         script = script_or_404(mount, name)
         form, push, data = SchemaForm(script.schema), PushForm.filled(request.POST), None
         try:
@@ -48,38 +48,38 @@ class OneScript(Screen):
             word = script_runs.run(request.user, script, data, dry_run=self._is_dry())
         except DataRefused as error:
             form.refuse(error)
-            return self.shown(script, form, push=push, data=data, status=400)
+            return self.render(script, form, push=push, data=data, status=400)
         except NoWorker as error:
             form.error = str(error)
-            return self.shown(script, form, push=push, data=data, status=503)
+            return self.render(script, form, push=push, data=data, status=503)
         filled = address(script, None, push, ran=word)
         return redirect(filled or address(script, None, PushForm.filled({}), ran=word))
 
     def _linked(self, script: Script, form: SchemaForm, data: Any, push: PushForm) -> HttpResponse:
-        """Nothing is run: the same page, at an address that fills it in."""
+        """Lead to the same page at an address that fills it in, without running anything."""
         if link := address(script, data, push):
             return redirect(link)
         form.error = TOO_LONG
-        return self.shown(script, form, push=push, data=data, status=400)
+        return self.render(script, form, push=push, data=data, status=400)
 
-    def _came(self, script: Script, word: str) -> HttpResponse:
-        came = script_runs.kept(script, word)
-        if came is None:
+    def _show_run(self, script: Script, word: str) -> HttpResponse:
+        run = script_runs.kept(script, word)
+        if run is None:
             messages.warning(self.request, FORGOTTEN)
             return redirect("script", script.service.mount, script.name)
-        data = came["data"]
-        return self.shown(script, SchemaForm(script.schema, data), came=came, data=data)
+        data = run["data"]
+        return self.render(script, SchemaForm(script.schema, data), run=run, data=data)
 
     def _is_dry(self) -> bool:
         return self.request.POST.get("dry_run") == "yes"
 
-    def shown(
+    def render(
         self,
         script: Script,
         form: SchemaForm,
         *,
         push: PushForm | None = None,
-        came: dict[str, Any] | None = None,
+        run: dict[str, Any] | None = None,
         data: Any = None,
         status: int = 200,
     ) -> HttpResponse:
@@ -87,7 +87,7 @@ class OneScript(Screen):
         mount = script.service.mount
         push = push or PushForm.filled(self.request.GET)
         self.title = f"{mount}/{script.name}"
-        wrote = came.get("transactions", []) if came else []
+        transactions = run.get("transactions", []) if run else []
         is_given = data is not None or push.is_bound
         return self.show(
             status,
@@ -99,8 +99,8 @@ class OneScript(Screen):
             form=form,
             push=push,
             queue_names=queue_names(),
-            came=came,
-            journals=list(journals(wrote).values()),
+            run=run,
+            journals=list(journals(transactions).values()),
             runs=last_runs(script, now),
             terminal=terminal(script, data, push),
             address=address(script, data, push) if is_given else "",
@@ -110,7 +110,7 @@ class OneScript(Screen):
 
 
 class Push(OneScript):
-    """The same form, pushed into a queue."""
+    """Push the same form into a queue."""
 
     actions = {"POST": "job.push"}
 
@@ -123,14 +123,14 @@ class Push(OneScript):
             if self._is_dry():
                 form.error = NEVER_PUSHED
             elif push.is_valid():
-                return self._pushed(script, data, push)
+                return self._push(script, data, push)
         except DataRefused as error:
             form.refuse(error)
         except (BadPush, QueueNotFound) as error:
             form.error = str(error)
-        return self.shown(script, form, push=push, data=data, status=400)
+        return self.render(script, form, push=push, data=data, status=400)
 
-    def _pushed(self, script: Script, data: Any, push: PushForm) -> HttpResponse:
+    def _push(self, script: Script, data: Any, push: PushForm) -> HttpResponse:
         queue = queues.get(push.cleaned_data["queue"])
         name = {"mount": script.service.mount, "name": script.name}
         twin = twin_of(push)

@@ -1,7 +1,4 @@
-"""The last runs of a script: jobs that were pushed, and what people ran at once.
-
-A script that is run now, and what came of it: kept for a day, with an address of its own.
-"""
+"""Run a script now and keep the answer for a day; list the last runs of a script."""
 
 import json
 import secrets
@@ -34,20 +31,20 @@ TOO_LARGE = "too large to be kept"
 
 
 def run(user: Any, script: Script, data: Any, *, dry_run: bool) -> str:
-    """Run it; the word by which `kept` finds what came of it."""
+    """Run the script and return the word by which `kept` finds the answer."""
     try:
         ran = run_script(script.service.mount, script.name, data, dry_run=dry_run)
     except ScriptStillRuns as error:
-        came = {"key": error.key, "lines": []}
+        answer = {"key": error.key, "lines": []}
     except ScriptFailed as error:
-        came = _failed(error)
+        answer = _failed(error)
     else:
-        came = _ended(ran)
-    return _keep(user, script, data, {**came, "dry_run": dry_run})
+        answer = _ended(ran)
+    return _keep(user, script, data, {**answer, "dry_run": dry_run})
 
 
 def kept(script: Script, word: str) -> dict[str, Any] | None:
-    """None when it is no word of ours, of another script, or too long ago."""
+    """Return the answer; None for a foreign word, another script, or an answer that is gone."""
     try:
         pk = signing.loads(word, salt=SALT)
     except signing.BadSignature:
@@ -55,26 +52,26 @@ def kept(script: Script, word: str) -> dict[str, Any] | None:
     row = IdempotencyKey.objects.select_related("user").filter(pk=pk).first()
     if row is None:
         return None
-    came = json.loads(row.body)
-    if came["script"] != _name(script):
+    answer = json.loads(row.body)
+    if answer["script"] != _name(script):
         return None
-    if "key" in came:
-        came |= _looked_up(script, came["key"], row.user.get_username())
-    return {**came, "at": row.created_at, "by": row.user.get_username()}
+    if "key" in answer:
+        answer |= _late_answer(script, answer["key"], row.user.get_username())
+    return {**answer, "at": row.created_at, "by": row.user.get_username()}
 
 
-def _looked_up(script: Script, key: str, user: str) -> dict[str, Any]:
-    """What has become of a run that took longer than anybody waits for."""
+def _late_answer(script: Script, key: str, user: str) -> dict[str, Any]:
+    """Look up a run that took longer than the page waited."""
     with acting(Actor(user)):
         run = script_runs.found(key)
     if run.answer is None:
         return {"is_running": True}
     data = None if run.work["data"] is None else json.loads(run.work["data"])
     try:
-        came = _ended(script_runs.ran_of(run.answer))
+        answer = _ended(script_runs.ran_of(run.answer))
     except ScriptFailed as error:
-        came = _failed(error)
-    return _without_secrets(script, data, came)
+        answer = _failed(error)
+    return _without_secrets(script, data, answer)
 
 
 def _ended(ran: Ran) -> dict[str, Any]:
@@ -96,23 +93,25 @@ def _failed(error: ScriptFailed) -> dict[str, Any]:
     }
 
 
-def _keep(user: Any, script: Script, data: Any, came: dict[str, Any]) -> str:
-    story = {**_without_secrets(script, data, came), "script": _name(script)}
+def _keep(user: Any, script: Script, data: Any, answer: dict[str, Any]) -> str:
+    kept_answer = {**_without_secrets(script, data, answer), "script": _name(script)}
     key = f"ran {secrets.token_urlsafe(16)}"  # a space is in no key that a client may send
-    row = IdempotencyKey.objects.create(user=user, key=key, status=200, body=json.dumps(story))
+    row = IdempotencyKey.objects.create(
+        user=user, key=key, status=200, body=json.dumps(kept_answer)
+    )
     return signing.dumps(row.pk, salt=SALT)
 
 
-def _without_secrets(script: Script, data: Any, came: dict[str, Any]) -> dict[str, Any]:
-    """Whoever may look at the script may be shown the address."""
-    shown = masked_by_schema(data, script.schema)
-    story = without(masked_by_schema(came, None), hiding([script]).met_with(data))
+def _without_secrets(script: Script, data: Any, answer: dict[str, Any]) -> dict[str, Any]:
+    """Mask secrets, since everybody who sees the script may open the address."""
+    masked = masked_by_schema(data, script.schema)
+    kept_answer = without(masked_by_schema(answer, None), hiding([script]).met_with(data))
     return {
-        **story,
-        "data": _small(unfilled(shown), None),
-        "result": _small(story.get("result"), TOO_LARGE),
-        "lines": story["lines"][-MOST_LINES:],
-        "pushes": [_small(push, {}) for push in story.get("pushes", [])[:MOST_PUSHES]],
+        **kept_answer,
+        "data": _small(unfilled(masked), None),
+        "result": _small(kept_answer.get("result"), TOO_LARGE),
+        "lines": kept_answer["lines"][-MOST_LINES:],
+        "pushes": [_small(push, {}) for push in kept_answer.get("pushes", [])[:MOST_PUSHES]],
     }
 
 
@@ -131,7 +130,7 @@ AT_ONCE = {"script.ran": "complete", "script.dry_ran": "complete", "script.faile
 
 @dataclass(frozen=True)
 class LastRun:
-    """Without a job it was run at once."""
+    """A pushed job, or a run at once, which has no job."""
 
     at: datetime
     state: str
@@ -154,7 +153,7 @@ def _pushed(script: Script, now: datetime) -> list[LastRun]:
 
 
 def _at_once(script: Script) -> list[LastRun]:
-    """As far as the browser's runs are among the newest events of the service."""
+    """Return the runs at once that are among the newest events of the service."""
     events = Event.objects.newest_first().filter(
         subject=f"service:{script.service.mount}", kind__in=AT_ONCE
     )

@@ -1,20 +1,35 @@
-"""The addresses of the services screens."""
+"""Map the addresses of the services screens; /services/mailer/ is the service at /mailer."""
 
-from django.urls import path
+from django.urls import path, register_converter
 
-import atributo_site.console.services.detail
 import atributo_site.rest.ids  # noqa: F401  registers <id:...>
-from atributo_site.console.services import detail, list, script
+from atributo_site.console.services import actions, detail, list, script
 
+PART = "[A-Za-z_][A-Za-z0-9_%-]*"
+
+
+class MountConverter:
+    """Convert a mount; no part of it is "-", so an address may go on with "-"."""
+
+    regex = f"{PART}(?:/{PART})*"
+
+    def to_python(self, value: str) -> str:
+        return f"/{value}"
+
+    def to_url(self, value: str) -> str:
+        return value.removeprefix("/")
+
+
+register_converter(MountConverter, "mount")
 SERVICE = "services/<mount:mount>/"
 
 urlpatterns = [
     path("services/", list.Services.as_view(), name="services"),
     path(SERVICE, detail.OneService.as_view(), name="service"),
-    path(f"{SERVICE}-/upgrade", detail.Upgrade.as_view(), name="service-upgrade"),
-    path(f"{SERVICE}-/configure", detail.Configure.as_view(), name="service-configure"),
-    path(f"{SERVICE}-/development", detail.Development.as_view(), name="service-development"),
-    path(f"{SERVICE}-/uninstall", detail.Uninstall.as_view(), name="service-uninstall"),
+    path(f"{SERVICE}-/upgrade", actions.Upgrade.as_view(), name="service-upgrade"),
+    path(f"{SERVICE}-/configure", actions.Configure.as_view(), name="service-configure"),
+    path(f"{SERVICE}-/development", actions.Development.as_view(), name="service-development"),
+    path(f"{SERVICE}-/uninstall", actions.Uninstall.as_view(), name="service-uninstall"),
     path(f"{SERVICE}-/scripts/<id:name>/", script.OneScript.as_view(), name="script"),
     path(f"{SERVICE}-/scripts/<id:name>/push", script.Push.as_view(), name="script-push"),
 ]

@@ -1,15 +1,13 @@
-"""Operations: what was asked for many jobs at once, how far it is, and what was refused."""
+"""List and show operations, which change many jobs in the background, and stop one."""
 
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.urls import reverse
 
-from atributo_site.console.base.screen import Screen
-from atributo_site.console.system.views import SystemScreen
+from atributo_site.console.base.actions import Action, NothingChanged
+from atributo_site.console.system.health import SystemScreen
 from atributo_site.core.models import Event
 from atributo_site.core.models.clock import database_now
 from atributo_site.permissions import may
@@ -28,8 +26,7 @@ class Operations(SystemScreen):
     template_name = "console/system/operations.html"
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        after, before = (request.GET.get(name, "") for name in ("after", "before"))
-        page = page_by_key(Operation.objects.all(), after=after, before=before, size=PAGE)
+        page = page_by_key(Operation.objects.all(), **self.page_keys, size=PAGE)
         return self.show(page=page, now=database_now())
 
 
@@ -51,15 +48,19 @@ class OneOperation(SystemScreen):
         )
 
 
-class AbortOperation(Screen):
+class AbortOperation(Action):
     actions = {"POST": "operation.operate"}
 
-    def post(self, request: HttpRequest, pk: int) -> HttpResponse:
-        if operations.abort(operation_or_404(pk).pk):
-            messages.success(request, "Stopped: what is done stays done, the rest is left alone.")
-        else:
-            messages.warning(request, "It had ended already.")
-        return redirect("operation", pk)
+    def load(self, pk: int) -> None:
+        self.row = operation_or_404(pk)
+
+    def act(self) -> str:
+        if not operations.abort(self.row.pk):
+            raise NothingChanged("It had ended already.")
+        return "Stopped: what is done stays done, the rest is left alone."
+
+    def back(self) -> str:
+        return reverse("operation", args=[self.row.pk])
 
 
 def operation_or_404(pk: int) -> Operation:
@@ -70,7 +71,7 @@ def operation_or_404(pk: int) -> Operation:
 
 
 def jobs_url(query: dict[str, Any]) -> str:
-    """The list of jobs, asked with a stored query."""
+    """Return the address of the list of jobs with a stored query."""
     known = {name: value for name, value in query.items() if name != "schedules"}
     asked = {"q" if name == "text" else name: value for name, value in known.items()}
     return f"{reverse('jobs')}?{urlencode(asked)}"

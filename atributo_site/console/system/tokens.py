@@ -1,17 +1,18 @@
-"""The user's own REST tokens: make one, see it once, revoke it."""
+"""List the user's own REST tokens, make one and show it once, revoke one."""
 
 from typing import Any
 
-from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.db.transaction import atomic
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 
-from atributo_site.console.base.screen import Screen
+from atributo_site.console.base.actions import Action
 from atributo_site.console.base.submit_once import FormTooOld, SentBefore, claim, new_number
-from atributo_site.console.system.views import SystemScreen
+from atributo_site.console.system.forms import TokenForm
+from atributo_site.console.system.health import SystemScreen
 from atributo_site.core.models.clock import database_now
 from atributo_site.models import TokenScope
 from atributo_site.web import tokens
@@ -22,18 +23,6 @@ MADE_ALREADY = (
 )
 
 
-class TokenForm(forms.Form):
-    name = forms.CharField(max_length=tokens.LONGEST_NAME)
-    level = forms.ChoiceField()
-    days = forms.IntegerField(min_value=1, max_value=tokens.MOST_DAYS)
-
-    def __init__(self, user: Any, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["level"].choices = [  # type: ignore[attr-defined]
-            (level.value, level.value) for level in tokens.levels_of(user)
-        ]
-
-
 class Tokens(SystemScreen):
     actions = {"GET": "token.own", "POST": "token.own"}
     url_name = "system-tokens"
@@ -41,38 +30,43 @@ class Tokens(SystemScreen):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         first = {"days": settings.ATRIBUTO.token_days, "level": "view"}
-        return self._shown(TokenForm(request.user, initial=first))
+        return self._render(TokenForm(request.user, initial=first))
 
     def post(self, request: HttpRequest) -> HttpResponse:
         form = TokenForm(request.user, request.POST)
         if not form.is_valid():
-            return self._shown(form, status=400)
+            return self._render(form, status=400)
         try:
-            made, text = self._made(form)
+            made, text = self._make(form)
         except SentBefore:
             messages.warning(request, MADE_ALREADY)
             return redirect("system-tokens")
         except (tokens.TooManyTokens, FormTooOld) as error:
             form.add_error(None, str(error))
-            return self._shown(form, status=409)
-        return self._shown(TokenForm(request.user), made=made, shown_once=text)
+            return self._render(form, status=409)
+        return self._render(TokenForm(request.user), made=made, shown_once=text)
 
-    def _made(self, form: TokenForm) -> tuple[TokenScope, str]:
+    def _make(self, form: TokenForm) -> tuple[TokenScope, str]:
         with atomic():
             claim(self.request.user, self.request.POST.get("number", ""))
             return tokens.make_token(self.request.user, **form.cleaned_data)
 
-    def _shown(self, form: TokenForm, status: int = 200, **context: Any) -> HttpResponse:
+    def _render(self, form: TokenForm, status: int = 200, **context: Any) -> HttpResponse:
         own = list(tokens.own_tokens(self.request.user))
         number = new_number(self.request.user)
-        shown = {"form": form, "number": number, "tokens": own, "now": database_now()}
-        return self.show(status, **shown, **context)
+        now = database_now()
+        return self.show(status, form=form, number=number, tokens=own, now=now, **context)
 
 
-class RevokeToken(Screen):
+class RevokeToken(Action):
     actions = {"POST": "token.own"}
 
-    def post(self, request: HttpRequest, token_id: int) -> HttpResponse:
-        tokens.revoke(request.user, token_id)
-        messages.success(request, "The token is revoked; it works no longer.")
-        return redirect("system-tokens")
+    def load(self, token_id: int) -> None:
+        self.token_id = token_id
+
+    def act(self) -> str:
+        tokens.revoke(self.request.user, self.token_id)
+        return "The token is revoked; it works no longer."
+
+    def back(self) -> str:
+        return reverse("system-tokens")

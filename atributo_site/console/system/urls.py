@@ -1,26 +1,20 @@
-"""The addresses of the system screens."""
+"""Map the addresses of the system screens."""
 
 from django.urls import path
 
-from atributo_site.console.system import operations, tokens, views
+from atributo_site.console.system import health, operations, settings, tokens
+
+OPERATION, TOKEN = "system/operations/<int:pk>/", "system/tokens/<int:token_id>/"
 
 urlpatterns = [
-    path("system/", views.Health.as_view(), name="system"),
-    path("system/integrity/", views.Integrity.as_view(), name="system-integrity"),
-    path("system/processes/", views.Processes.as_view(), name="system-processes"),
+    path("system/", health.Health.as_view(), name="system"),
+    path("system/integrity/", health.Integrity.as_view(), name="system-integrity"),
+    path("system/processes/", health.Processes.as_view(), name="system-processes"),
     path("system/operations/", operations.Operations.as_view(), name="system-operations"),
-    path("system/operations/<int:pk>/", operations.OneOperation.as_view(), name="operation"),
-    path(
-        "system/operations/<int:pk>/abort",
-        operations.AbortOperation.as_view(),
-        name="operation-abort",
-    ),
-    path("system/settings/", views.Settings.as_view(), name="system-settings"),
-    path("system/api/", views.RestApi.as_view(), name="system-api"),
+    path(OPERATION, operations.OneOperation.as_view(), name="operation"),
+    path(f"{OPERATION}abort", operations.AbortOperation.as_view(), name="operation-abort"),
+    path("system/settings/", settings.Settings.as_view(), name="system-settings"),
+    path("system/api/", settings.RestApi.as_view(), name="system-api"),
     path("system/tokens/", tokens.Tokens.as_view(), name="system-tokens"),
-    path(
-        "system/tokens/<int:token_id>/revoke",
-        tokens.RevokeToken.as_view(),
-        name="system-token-revoke",
-    ),
+    path(f"{TOKEN}revoke", tokens.RevokeToken.as_view(), name="system-token-revoke"),
 ]

@@ -1,7 +1,4 @@
-"""What an operator may do to a transaction, each after a page that shows what it does.
-
-Free a key by force, and hand over the curator's role; each with a reason.
-"""
+"""End a transaction, free a key or hand over the curator's role, each with a reason."""
 
 from typing import Any
 
@@ -12,10 +9,11 @@ from django.urls import reverse
 
 from allocation.transactions.curator import operator_actions
 from allocation.transactions.curator.status import NobodyIsActive, curators, hand_over
+from allocation.transactions.engine.roll_back import FAILURES
 from allocation.transactions.errors import LockNotFound
 from allocation.transactions.models import Lock, Transaction
-from allocation.transactions.models import Transaction as Row
-from atributo_site.console.base.confirmation import Confirmation
+from atributo_site.console.base.actions import Confirmation
+from atributo_site.console.base.forms import reason_of
 from atributo_site.console.base.terminal import REASON, curl
 from atributo_site.console.transactions import locks
 from atributo_site.console.transactions.detail import transaction_or_404
@@ -24,130 +22,157 @@ from atributo_site.core.models.clock import database_now
 from atributo_site.core.text import pluralize
 
 
-class TransactionAction(Confirmation):
+class OperatorAction(Confirmation):
+    """Ask for a reason, without which nothing is done."""
+
+    template_name = "console/transactions/actions.html"
+    refusals = FAILURES
+    button = ""
+
+    def post(self, request: HttpRequest, **names: Any) -> HttpResponse:
+        self.load(**names)
+        self.reason = reason_of(request)
+        if not self.reason:
+            return self.ask(400, error="Say why: a reason is missing.")
+        return self.perform()
+
+    def ask(self, status: int = 200, **context: Any) -> HttpResponse:
+        reason = self.request.POST.get("reason", "")
+        common = {"button": self.button, "reason": reason, "now": database_now()}
+        return super().ask(status, **common, **context)
+
+    def refuse(self, error: Exception) -> HttpResponse:
+        messages.error(self.request, f"Not done. {error}")
+        return redirect(self.back())
+
+
+class TransactionAction(OperatorAction):
     actions = {"GET": "transaction.end", "POST": "transaction.end"}
     command = ""
+    row: Transaction
 
-    def get(self, request: HttpRequest, **names: Any) -> HttpResponse:
-        try:
-            return super().get(request, **names)
-        except operator_actions.NotPossibleNow as error:
-            messages.warning(request, str(error))
-            return redirect(self.back(**names))
+    def load(self, pk: int) -> None:
+        self.row = transaction_or_404(pk)
+        if self.row.finished_at is not None:
+            self.gone_to = self.back()
+            over = f"Transaction {pk} is over already: {self.row.status}."
+            raise operator_actions.NotPossibleNow(over)
 
-    def about(self, pk: int) -> dict[str, Any]:
-        row = transaction_or_404(pk)
-        if row.finished_at is not None:
-            raise operator_actions.NotPossibleNow(
-                f"Transaction {pk} is over already: {row.status}."
-            )
+    def question(self) -> dict[str, Any]:
+        pk = self.row.pk
+        path = self.command.replace("-", "_")
         return {
-            "row": row,
+            **about_transaction(self.row),
             "heading": f"{self.button} {pk}",
-            "sentences": self.sentences(row),
+            "sentences": self.sentences(self.row),
             "preview": undo_preview(pk),
             "previews": True,
-            "held": Lock.objects.filter(transaction=row).count(),
             "command": f"manage.py transactions {self.command} {pk} --reason '…'",
-            "rest": curl(f"/api/v1/transactions/{pk}/{self.path}", "POST", REASON),
-            "now": database_now(),
+            "rest": curl(f"/api/v1/transactions/{pk}/{path}", "POST", REASON),
         }
 
-    @property
-    def path(self) -> str:
-        return self.command.replace("-", "_")
-
-    def sentences(self, row: Row) -> list[str]:
+    def sentences(self, row: Transaction) -> list[str]:
+        """Return what happens, one consequence each."""
         raise NotImplementedError
 
-    def back(self, pk: int) -> str:
-        return reverse("transaction", args=[pk])
+    def back(self) -> str:
+        return reverse("transaction", args=[self.row.pk])
 
 
 class RollBack(TransactionAction):
     button = "Roll back transaction"
     command = "roll-back"
 
-    def sentences(self, row: Row) -> list[str]:
+    def sentences(self, row: Transaction) -> list[str]:
         return [
             f"Every key that transaction {row.pk} wrote gets back what it was before.",
             "A key that somebody else wrote since is left alone.",
             f"Its locks are freed; {row.owner or 'its owner'} can write nothing more with it.",
         ]
 
-    def act(self, reason: str, pk: int) -> str:
-        restored = operator_actions.roll_back(pk, reason)
-        return f"Transaction {pk} is rolled back; keys restored: {restored}."
+    def act(self) -> str:
+        restored = operator_actions.roll_back(self.row.pk, self.reason)
+        return f"Transaction {self.row.pk} is rolled back; keys restored: {restored}."
 
 
-class Retry(RollBack):
-    """Its roll back has begun already: whoever operates may hurry it."""
+class Retry(TransactionAction):
+    """Try a roll back again that has begun already; operators may do that, too."""
 
     actions = {"GET": "transaction.operate", "POST": "transaction.operate"}
     button = "Retry transaction"
     command = "retry"
 
-    def sentences(self, row: Row) -> list[str]:
+    def sentences(self, row: Transaction) -> list[str]:
         often = pluralize(row.attempts, "time")
         return [
             f"The roll back of transaction {row.pk} failed {often}; it is tried now.",
             "If it fails again, the transaction stays stuck and keeps its locks.",
         ]
 
-    def act(self, reason: str, pk: int) -> str:
-        restored = operator_actions.retry(pk, reason)
-        return f"Transaction {pk} is rolled back at last; keys restored: {restored}."
+    def act(self) -> str:
+        restored = operator_actions.retry(self.row.pk, self.reason)
+        return f"Transaction {self.row.pk} is rolled back at last; keys restored: {restored}."
 
 
 class Complete(TransactionAction):
     button = "Complete transaction"
     command = "complete"
 
-    def sentences(self, row: Row) -> list[str]:
+    def question(self) -> dict[str, Any]:
+        return {**super().question(), "keeps": True}
+
+    def sentences(self, row: Transaction) -> list[str]:
         return [
             f"Everything that transaction {row.pk} wrote so far stands for good.",
             f"Its locks are freed; {row.owner or 'its owner'} can write nothing more with it,"
             " even if it is half done.",
         ]
 
-    def about(self, pk: int) -> dict[str, Any]:
-        return {**super().about(pk), "keeps": True}
-
-    def act(self, reason: str, pk: int) -> str:
-        operator_actions.complete(pk, reason)
-        return f"Transaction {pk} is completed; what it wrote stands."
+    def act(self) -> str:
+        operator_actions.complete(self.row.pk, self.reason)
+        return f"Transaction {self.row.pk} is completed; what it wrote stands."
 
 
-class Release(Confirmation):
+class Release(OperatorAction):
     actions = {"GET": "lock.release", "POST": "lock.release"}
     button = "Release the lock"
     gone_to = "transactions-locks"
 
-    def about(self, pk: int) -> dict[str, Any]:
+    def load(self, pk: int) -> None:
         lock = Lock.objects.with_names().filter(pk=pk).first()
         if lock is None:
             raise LockNotFound("That lock is free already.")
-        active = lock.transaction.status == Transaction.Status.ACTIVE
+        self.lock = lock
+
+    def question(self) -> dict[str, Any]:
+        lock = self.lock
+        is_active = lock.transaction.status == Transaction.Status.ACTIVE
         return {
-            "row": lock.transaction,
+            **about_transaction(lock.transaction),
             "lock": lock,
             "heading": f"Release the lock on {lock.document}",
             "sentences": [*_consequences(lock), *locks.consequences(lock.transaction_id)],
-            "preview": undo_preview(lock.transaction_id) if active else [],
-            "previews": active,
-            "held": Lock.objects.filter(transaction=lock.transaction_id).count(),
-            "command": f"manage.py locks release {pk} --reason '…'",
-            "rest": curl(f"/api/v1/locks/{pk}/release", "POST", REASON),
-            "now": database_now(),
+            "preview": undo_preview(lock.transaction_id) if is_active else [],
+            "previews": is_active,
+            "command": f"manage.py locks release {lock.pk} --reason '…'",
+            "rest": curl(f"/api/v1/locks/{lock.pk}/release", "POST", REASON),
         }
 
-    def act(self, reason: str, pk: int) -> str:
-        key = self.about(pk)["lock"].document
-        operator_actions.force_release(pk, reason)
-        return f"The lock on {key} is released."
+    def act(self) -> str:
+        operator_actions.force_release(self.lock.pk, self.reason)
+        return f"The lock on {self.lock.document} is released."
 
-    def back(self, pk: int) -> str:
+    def back(self) -> str:
         return reverse("transactions-locks")
+
+
+def about_transaction(row: Transaction) -> dict[str, Any]:
+    page = reverse("transaction", args=[row.pk])
+    return {
+        "row": row,
+        "held": Lock.objects.filter(transaction=row).count(),
+        "crumbs": [("Transactions", reverse("transactions")), (str(row.pk), page)],
+    }
 
 
 def _consequences(lock: Lock) -> list[str]:
@@ -166,25 +191,28 @@ def _consequences(lock: Lock) -> list[str]:
     ]
 
 
-class HandOver(Confirmation):
+class HandOver(OperatorAction):
     actions = {"GET": "curator.hand_over", "POST": "curator.hand_over"}
     button = "Hand over"
     gone_to = "transactions-curators"
 
-    def about(self) -> dict[str, Any]:
-        running = curators(database_now())
-        active = next((each["name"] for each in running if each["active"]), None)
-        if active is None:
+    def load(self) -> None:
+        self.curators = curators(database_now())
+        if not any(each["active"] for each in self.curators):
             raise NobodyIsActive("No curator is active, so there is nothing to hand over.")
+
+    def question(self) -> dict[str, Any]:
+        active = next(each["name"] for each in self.curators if each["active"])
+        standbys = [each["name"] for each in self.curators if not each["active"]]
         return {
+            "crumbs": [("Transactions", reverse("transactions"))],
             "heading": f"Hand over from {active}",
-            "sentences": _successors([each["name"] for each in running if not each["active"]]),
+            "sentences": _successors(standbys),
             "rest": curl("/api/v1/curators/hand_over", "POST", REASON),
-            "now": database_now(),
         }
 
-    def act(self, reason: str) -> str:
-        hand_over(reason)
+    def act(self) -> str:
+        hand_over(self.reason)
         return "The role is free; the first curator that looks takes it."
 
     def back(self) -> str:

@@ -1,4 +1,4 @@
-"""Curators: who is active, who stands by, and what each sweep mended."""
+"""Show the active curator, the standbys, and what each sweep repaired."""
 
 from django.http import HttpRequest, HttpResponse
 
@@ -30,8 +30,7 @@ class Curators(TransactionsScreen):
         page = page_by_key(
             Event.objects.all(),
             lambda events: events.of_kinds(KINDS),
-            after=request.GET.get("after", ""),
-            before=request.GET.get("before", ""),
+            **self.page_keys,
             size=LOG,
         )
         return self.show(

@@ -1,7 +1,4 @@
-"""One transaction: where it stands, what it holds, what it wrote, what happened to it.
-
-How much of its time a transaction has left, as a bar and as words.
-"""
+"""Show one transaction: its time left, locks, journal and events."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -32,7 +29,7 @@ class Life:
 
 
 def life(row: Transaction, now: datetime) -> Life:
-    """What `expires_at` means depends on the status: end, take-over or next try."""
+    """Return the time left as a bar and words; `expires_at` is the next try of a stuck one."""
     if row.finished_at is not None:
         return Life(0, "idle", "over")
     left = (row.expires_at - now).total_seconds()
@@ -81,8 +78,7 @@ class TransactionDetail(Screen):
     def _journal(self, pk: int) -> dict[str, Any]:
         page = page_by_key(
             JournalEntry.objects.filter(transaction=pk).select_related("document"),
-            after=self.request.GET.get("after", ""),
-            before=self.request.GET.get("before", ""),
+            **self.page_keys,
             size=LINES,
             descending=False,
         )

@@ -1,16 +1,11 @@
-"""Documents: collections, and the keys of one, listed or searched.
-
-One document: its value, who holds it, its history, and what changed between two versions.
-"""
+"""List collections and their keys; show one document with its versions and locks."""
 
 from typing import Any
 
-from django import forms
 from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponse
 
 from allocation.transactions.documents.documents import MOST_COUNTED, collections
-from allocation.transactions.documents.listing import MOST_SKIPPED
 from allocation.transactions.documents.search import searched
 from allocation.transactions.errors import DocumentNotFound, InvalidDocument, SecretField
 from allocation.transactions.logic.diff import MISSING
@@ -19,6 +14,7 @@ from allocation.transactions.models import Document as Row
 from allocation.transactions.models.lock import Mode
 from allocation.transactions.store.keys import Key, checked_collection
 from atributo_site.console.base.screen import Screen
+from atributo_site.console.transactions.forms import SearchForm
 from atributo_site.console.transactions.journal import brief_value, changes, value_text
 from atributo_site.console.transactions.locks import held
 from atributo_site.core.models import Event
@@ -43,8 +39,7 @@ class DocumentDetail(Screen):
         self.title, now = str(row), database_now()
         page = page_by_key(
             DocumentVersion.objects.not_undone().filter(document=row).defer("value"),
-            after=request.GET.get("after", ""),
-            before=request.GET.get("before", ""),
+            **self.page_keys,
             size=VERSIONS,
         )
         locks = list(Lock.objects.filter(document=row).with_names()[:MOST_LOCKS])
@@ -61,13 +56,13 @@ class DocumentDetail(Screen):
         )
 
     def _compared(self, row: Row, newest: list[DocumentVersion]) -> dict[str, Any]:
-        """The two versions that the address names, else the last two."""
+        """Compare the two versions that the address names, else the last two."""
         refs = [version.ref for version in newest]
         new = self.request.GET.get("to") or (refs[0] if refs else "")
         old = self.request.GET.get("from") or next(iter(refs[1:]), "")
         kept = DocumentVersion.objects.not_undone()
-        found = kept.filter(document=row, ref__in={old, new})
-        versions = {version.ref: version for version in found}
+        chosen = kept.filter(document=row, ref__in={old, new})
+        versions = {version.ref: version for version in chosen}
         if old not in versions or new not in versions:
             return {"old": old, "new": new, "changes": None}
         return {
@@ -78,7 +73,7 @@ class DocumentDetail(Screen):
 
 
 def _committed(place: Key) -> dict[str, Any]:
-    """What stands now; what an open transaction wrote is not part of it."""
+    """Return the committed value, without what open transactions wrote."""
     row: Any = Row.objects.at(*place).committed().first()
     if row is None:
         return {"committed": None}
@@ -95,70 +90,62 @@ PAGE = 50
 
 class Collections(Screen):
     actions = {"GET": "document.view"}
-    template_name = "console/transactions/collections.html"
+    template_name = "console/transactions/documents.html"
     title = "Documents"
 
     def get(self, request: HttpRequest) -> HttpResponse:
         after = request.GET.get("after", "")[:255]
-        found, following = collections(after, PAGE)
+        rows, following = collections(after, PAGE)
         return self.show(
-            collections=found, after=after, following=following, most_counted=MOST_COUNTED
+            collections=rows, after=after, following=following, most_counted=MOST_COUNTED
         )
 
 
-class SearchForm(forms.Form):
-    q = forms.CharField(required=False, max_length=4000)
-    sort = forms.CharField(required=False, max_length=255)
-    offset = forms.IntegerField(required=False, min_value=0, max_value=MOST_SKIPPED)
-
-
 class Keys(Screen):
-    """The keys in their order, or the documents that a query finds."""
+    """List the keys in order, or the documents that match a query."""
 
     actions = {"GET": "document.view"}
-    template_name = "console/transactions/keys.html"
+    template_name = "console/transactions/documents_keys.html"
 
     def get(self, request: HttpRequest, collection: str) -> HttpResponse:
         self.title = checked_collection(collection)
         form = SearchForm(request.GET)
         try:
-            found = self._found(collection, form)
+            listed = self._list(collection, form)
         except (InvalidDocument, SecretField) as error:
             form.add_error("q", str(error))
-        shown: dict[str, Any] = {"collection": collection, "form": form, "now": database_now()}
+        common: dict[str, Any] = {"collection": collection, "form": form, "now": database_now()}
         if not form.is_valid():
-            return self.show(400, rows=None, searching=True, **shown)
-        return self.show(**found, **shown)
+            return self.show(400, rows=None, searching=True, **common)
+        return self.show(**listed, **common)
 
-    def _found(self, collection: str, form: SearchForm) -> dict[str, Any]:
+    def _list(self, collection: str, form: SearchForm) -> dict[str, Any]:
         rows = Document.objects.filter(collection=collection)
         rows = rows.annotate(locked=Exists(Lock.objects.filter(document=OuterRef("pk"))))
         words = form.cleaned_data if form.is_valid() else {}
         if words.get("q") or words.get("sort"):
             return _matching(rows, words)
-        given = self.request.GET
         page = page_in_order(
             rows.committed(),
             "key",
-            after=given.get("after", ""),
-            before=given.get("before", ""),
+            **self.page_keys,
             size=PAGE,
         )
-        return {"rows": _briefly(page.rows), "page": page, "searching": False}
+        return {"rows": _with_brief_values(page.rows), "page": page, "searching": False}
 
 
 def _matching(rows: Any, words: dict[str, Any]) -> dict[str, Any]:
     offset = words["offset"] or 0
     rows = searched(rows, words["q"] or "*", words["sort"], secrets=False)  # masked on the page
-    found = list(rows[offset : offset + PAGE + 1])
+    matches = list(rows[offset : offset + PAGE + 1])
     return {
-        "rows": _briefly(found[:PAGE]),
+        "rows": _with_brief_values(matches[:PAGE]),
         "searching": True,
         "offset": offset,
         "previous": max(0, offset - PAGE) if offset else None,
-        "following": offset + PAGE if len(found) > PAGE else None,
+        "following": offset + PAGE if len(matches) > PAGE else None,
     }
 
 
-def _briefly(rows: list[Any]) -> list[tuple[Any, str]]:
+def _with_brief_values(rows: list[Any]) -> list[tuple[Any, str]]:
     return [(row, brief_value(row.committed_value)) for row in rows]

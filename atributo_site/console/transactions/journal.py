@@ -1,7 +1,4 @@
-"""A journal as people read it: each line with the key, and what it was and became.
-
-Changes as lines of a table: where, what stood there, what stands there; secrets hidden.
-"""
+"""Present journals, previews of a roll back, and changes between values, without secrets."""
 
 import json
 from dataclasses import dataclass
@@ -35,25 +32,25 @@ class Changes:
 
 
 def changes(before: Any, after: Any) -> Changes:
-    """From one value to another; MISSING stands for a key that is not there."""
-    found = diff(before, after)
-    return Changes([_line(change) for change in found[:MOST_LINES]], len(found[MOST_LINES:]))
+    """Return the changes from one value to another; MISSING stands for no value."""
+    changed = diff(before, after)
+    return Changes([_line(change) for change in changed[:MOST_LINES]], len(changed[MOST_LINES:]))
 
 
 def value_text(value: Any) -> tuple[str, int]:
-    """JSON for people, secrets hidden, and how many characters are left out."""
+    """Return the value as indented JSON without secrets, and how many characters are left out."""
     text = _json(masked(value))
     return text[:LONGEST_VALUE], max(0, len(text) - LONGEST_VALUE)
 
 
 def brief_value(value: Any, longest: int = 140) -> str:
-    """The value on one line."""
+    """Return the value on one line."""
     text = json.dumps(masked(value), ensure_ascii=False)
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def path_text(path: Path) -> str:
-    """For example `tags[2].name`; nothing for the whole value."""
+    """Return a path such as `tags[2].name`; empty for the whole value."""
     return "".join(map(_step, path)).removeprefix(".")
 
 
@@ -62,8 +59,8 @@ def _line(change: Change) -> Line:
     return Line(
         path_text(change.path),
         kinds.get(True, "changed"),
-        _shown(change.path, change.before),
-        _shown(change.path, change.after),
+        _masked_text(change.path, change.before),
+        _masked_text(change.path, change.after),
     )
 
 
@@ -73,7 +70,7 @@ def _step(step: str | int) -> str:
     return f".{step}" if step.isidentifier() else f"[{json.dumps(step, ensure_ascii=False)}]"
 
 
-def _shown(path: Path, value: Any) -> str | None:
+def _masked_text(path: Path, value: Any) -> str | None:
     if value is MISSING:
         return None
     secret = any(isinstance(step, str) and looks_secret(step) for step in path)
@@ -90,7 +87,7 @@ MOST_PREVIEWED = 500
 
 @dataclass(frozen=True)
 class Written:
-    """One line of the journal; `changes` is None when its version is not kept any more."""
+    """One line of the journal; `changes` is None if its version was deleted."""
 
     entry: JournalEntry
     changes: Changes | None
@@ -107,13 +104,13 @@ class Undone:
 
 
 def written(entries: list[JournalEntry]) -> list[Written]:
-    """Two queries for any number of lines: the versions carry what the journal does not."""
+    """Read the changes of journal lines from the versions, in two queries for all."""
     versions = _versions(entries)
     return [Written(entry, _changes(entry, versions)) for entry in entries]
 
 
 def undo_preview(transaction: int) -> list[Undone] | None:
-    """What each key gets back; None for a journal too long to be shown."""
+    """Return what each key would get back; None for a journal too long to show."""
     journal = JournalEntry.objects.filter(transaction=transaction)
     entries = list(journal.not_undone().order_by("id")[: MOST_PREVIEWED + 1])
     if len(entries) > MOST_PREVIEWED:
@@ -135,11 +132,11 @@ def _undone(document: Row, restore: Restore) -> Undone:
 
 
 def _versions(entries: list[JournalEntry]) -> dict[tuple[int, str], DocumentVersion]:
-    found = DocumentVersion.objects.filter(
+    rows = DocumentVersion.objects.filter(
         document__in={entry.document_id for entry in entries},
         ref__in={entry.after_ref for entry in entries},
     )
-    return {(version.document_id, version.ref): version for version in found}
+    return {(version.document_id, version.ref): version for version in rows}
 
 
 def _changes(

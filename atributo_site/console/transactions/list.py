@@ -1,68 +1,58 @@
-"""Transactions: what is open, what is stuck, what is over. Each tab is a screen."""
+"""List the transactions that are open, stuck or over, each on a tab."""
 
 from datetime import datetime
 from typing import Any
 
-from django import forms
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 
 from allocation.transactions.models import JournalEntry, Lock, Transaction
-from allocation.transactions.models.transaction import FINISHED
-from atributo_site.console.base.forms import PeriodForm
-from atributo_site.console.base.navigation import address
 from atributo_site.console.base.saved_views import views_of
-from atributo_site.console.base.screen import Screen
+from atributo_site.console.base.screen import TabbedScreen
 from atributo_site.console.base.terminal import same_list
 from atributo_site.console.transactions.detail import life
+from atributo_site.console.transactions.forms import HistoryFilter
 from atributo_site.core.models.clock import database_now
 from atributo_site.permissions import may
-from atributo_site.web.pagination import KeysetPage, capped_count, page_in_order, said_count
+from atributo_site.web.pagination import KeysetPage, capped_count, format_count, page_in_order
 
 PAGE = 50
 REST = "/api/v1/transactions"
-TABS = [
-    ("Open", "transactions", "open"),
-    ("Stuck", "transactions-stuck", "stuck"),
-    ("Locks", "transactions-locks", "locks"),
-    ("History", "transactions-history", ""),
-    ("Curators", "transactions-curators", ""),
-]
 
 
-class TransactionsScreen(Screen):
+class TransactionsScreen(TabbedScreen):
     actions = {"GET": "transaction.view"}
     title = "Transactions"
-    url_name = ""
+    tabs = {
+        "transactions": "Open",
+        "transactions-stuck": "Stuck",
+        "transactions-locks": "Locks",
+        "transactions-history": "History",
+        "transactions-curators": "Curators",
+    }
 
-    def show(self, status: int = 200, **context: Any) -> HttpResponse:
-        counts = _counts()
-        tabs = [
+    def tab_list(self) -> list[dict[str, Any]]:
+        counts = {
+            "Open": capped_count(still_open()),
+            "Stuck": capped_count(Transaction.objects.stuck()),
+            "Locks": capped_count(Lock.objects.all()),
+        }
+        return [
             {
-                "name": name,
-                "url": address(url_name),
-                "current": url_name == self.url_name,
-                "count": said_count(counts[key]) if key else "",
-                "is_bad": key == "stuck" and counts[key] > 0,
+                **tab,
+                "count": format_count(counts[tab["name"]]) if tab["name"] in counts else "",
+                "is_bad": tab["name"] == "Stuck" and counts["Stuck"] > 0,
             }
-            for name, url_name, key in TABS
+            for tab in super().tab_list()
         ]
-        return super().show(status, tabs=tabs, **context)
 
     def page(self, rows: QuerySet, column: str) -> KeysetPage:
-        given = self.request.GET
-        return page_in_order(
-            rows,
-            column,
-            after=given.get("after", ""),
-            before=given.get("before", ""),
-            size=PAGE,
-        )
+        return page_in_order(rows, column, **self.page_keys, size=PAGE)
 
 
 class Open(TransactionsScreen):
-    """The one whose time ends first comes first."""
+    """List open transactions, the one that expires first at the top."""
 
     url_name = "transactions"
     template_name = "console/transactions/list.html"
@@ -95,18 +85,8 @@ class Stuck(TransactionsScreen):
         return self.show(page=page, lives=lives(page.rows, now), now=now, may_operate=may_operate)
 
 
-class HistoryFilter(PeriodForm):
-    """Empty fields do not filter; the times may be moments or ages such as 2h."""
-
-    period_field = "finished_at"
-
-    status = forms.ChoiceField(
-        required=False, choices=[("", "any"), *((word, word) for word in FINISHED)]
-    )
-
-
 class History(TransactionsScreen):
-    """What ended last comes first."""
+    """List finished transactions, the newest end at the top."""
 
     url_name = "transactions-history"
     template_name = "console/transactions/history.html"
@@ -128,7 +108,7 @@ class History(TransactionsScreen):
 
 
 def _same(status: str, since: datetime | None, until: datetime | None) -> dict[str, str] | None:
-    """Neither a command nor REST knows when a transaction ended."""
+    """Return no equivalents for a period: neither the command nor REST filters by the end."""
     if since or until:
         return None
     command = "" if status else "manage.py transactions list --kind finished"
@@ -136,28 +116,20 @@ def _same(status: str, since: datetime | None, until: datetime | None) -> dict[s
 
 
 def still_open() -> QuerySet:
-    """Those that run; the stuck ones have a list of their own."""
+    """Return the unfinished ones without the stuck ones, which have their own list."""
     return Transaction.objects.unfinished().exclude(status=Transaction.Status.STUCK)
 
 
 def lives(rows: list[Transaction], now: datetime) -> list[tuple[Transaction, Any]]:
-    """Each transaction with the time that it has left."""
+    """Pair each transaction with the time that it has left."""
     return [(row, life(row, now)) for row in rows]
 
 
 def counted(rows: QuerySet) -> QuerySet:
-    """With the number of keys that each holds and of changes that it made."""
+    """Annotate how many keys each holds and how many changes it made."""
     return rows.annotate(held=_number_of(Lock), changes=_number_of(JournalEntry))
 
 
 def _number_of(model: Any) -> Coalesce:
     own = model.objects.filter(transaction=OuterRef("pk")).order_by().values("transaction")
     return Coalesce(Subquery(own.annotate(number=Count("pk")).values("number")), 0)
-
-
-def _counts() -> dict[str, int]:
-    return {
-        "open": capped_count(still_open()),
-        "stuck": capped_count(Transaction.objects.stuck()),
-        "locks": capped_count(Lock.objects.all()),
-    }

@@ -1,7 +1,4 @@
-"""Locks: who holds which key, since when, until when, and who waits for it.
-
-The queued jobs whose attempts hold locks, and what becomes of a job that loses one.
-"""
+"""List locks with their holders and waiters, and say what a release does to a job."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -25,27 +22,29 @@ from queues.models import AttemptTransaction, QueuedJob
 
 
 def jobs_of(transactions: Iterable[int]) -> dict[int, QueuedJob]:
-    """By transaction, one query for any number; those of scripts that run now have none."""
+    """Return the jobs by transaction, in one query; scripts that run at once have none."""
     noted = AttemptTransaction.objects.filter(transaction__in=list(transactions))
     rows = noted.select_related("job").defer("job__data", "job__result")
     return {row.transaction: row.job for row in rows}
 
 
 def consequences(transaction: int) -> list[SafeString]:
-    """What a release does to the job of the holder; nothing where none is under way."""
+    """Say what a release does to the holder's job; nothing if no job is under way."""
     job = jobs_of([transaction]).get(transaction)
     if job is None or job.ended_at is not None:
         return []
     name = format_html('<a href="{}">{} {}</a>', job.get_absolute_url(), job.script, job.pk)
     if runs_again(job):
-        said = "Its job will be tried again and may take the lock again; abort the job instead: {}."
+        sentence = (
+            "Its job will be tried again and may take the lock again; abort the job instead: {}."
+        )
     else:
-        said = "Its job fails with that: {}."
-    return [format_html(said, name)]
+        sentence = "Its job fails with that: {}."
+    return [format_html(sentence, name)]
 
 
 def runs_again(job: QueuedJob) -> bool:
-    """Whether another attempt or another run follows one that fails."""
+    """Say whether another attempt or run follows a failure."""
     forgiven = job.max_failures == FOREVER or job.run_failures < job.max_failures
     return forgiven or job.repeat_times != 0
 
@@ -55,7 +54,7 @@ FILTERS = {"collection": "document__collection", "key": "document__key"}
 
 
 class Locks(TransactionsScreen):
-    """The one held longest comes first."""
+    """List locks, the one held longest at the top."""
 
     actions = {"GET": "lock.view"}
     url_name = "transactions-locks"
@@ -65,8 +64,7 @@ class Locks(TransactionsScreen):
         wanted = {name: request.GET.get(name, "")[:255] for name in FILTERS}
         page = page_by_key(
             _filtered(Lock.objects.with_names(), wanted),
-            after=request.GET.get("after", ""),
-            before=request.GET.get("before", ""),
+            **self.page_keys,
             size=PAGE,
             descending=False,
         )
@@ -84,7 +82,7 @@ class Locks(TransactionsScreen):
 
 
 def held(locks: list[Lock], now: datetime) -> list[dict[str, Any]]:
-    """Each lock with its holder's time and job and those who wait, by two more queries for all."""
+    """Add the holder's time left, its job and the waiters to each lock, in two queries for all."""
     waiting = waiters([lock.document_id for lock in locks])
     jobs = jobs_of(lock.transaction_id for lock in locks)
     return [
@@ -99,16 +97,16 @@ def held(locks: list[Lock], now: datetime) -> list[dict[str, Any]]:
 
 
 def waiters(documents: list[int]) -> dict[int, list[LockWait]]:
-    """The longest waiting first."""
+    """Return the waiters by document, the longest waiting first."""
     waits = LockWait.objects.filter(document__in=documents).select_related("transaction")
-    found: dict[int, list[LockWait]] = {}
+    by_document: dict[int, list[LockWait]] = {}
     for wait in waits.order_by("since")[:MOST_WAITERS]:
-        found.setdefault(wait.document_id, []).append(wait)
-    return found
+        by_document.setdefault(wait.document_id, []).append(wait)
+    return by_document
 
 
 def _same(wanted: dict[str, str]) -> dict[str, str]:
-    """The command knows no keys."""
+    """Return command and curl; the command does not filter by key."""
     command = "" if wanted["key"] else "manage.py locks list"
     return same_list("/api/v1/locks", wanted, command, {"--collection": wanted["collection"]})
 

@@ -4,7 +4,7 @@ import pytest
 
 from allocation.atributo import Atributo
 from allocation.models import Instance
-from atributo_site.console.instances.drain import DrainForm
+from atributo_site.console.instances.forms import DrainForm
 
 pytestmark = pytest.mark.django_db
 SETTINGS = "/instances/web-1/settings"

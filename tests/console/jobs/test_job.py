@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from atributo_site.console.jobs.state import repeats_said
+from atributo_site.console.jobs.state import repeat_sentence
 from atributo_site.core.models import Event
 from atributo_site.core.models.clock import database_now
 from queues.logic.lifecycle import ABORTED
@@ -150,7 +150,7 @@ def test_a_callback_is_in_a_state_of_the_console(status, fields, word, queue, cl
     ],
 )
 def test_repeats_are_a_sentence(fields, said, queue):
-    assert repeats_said(make_job(queue, **fields), TOMORROW - timedelta(hours=20)) == said
+    assert repeat_sentence(make_job(queue, **fields), TOMORROW - timedelta(hours=20)) == said
 
 
 def test_an_aborted_job_that_never_ran_says_so(queue, client_as):

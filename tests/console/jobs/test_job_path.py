@@ -22,7 +22,7 @@ def attempt(number, outcome, begun, ended):
 
 
 def told(steps):
-    return [(step.word, step.gap, step.said) for step in steps]
+    return [(step.word, step.gap, step.detail) for step in steps]
 
 
 def test_it_tells_waits_and_runs_between_the_states():
@@ -56,5 +56,5 @@ def test_many_attempts_are_cut_and_said_so():
     attempts = [attempt(n, "failed", 90 - n, 89 - n) for n in range(3, 20)]
     steps = path(job("failed", aborted_at=None), attempts, "failed", NOW)
     assert [step.word for step in steps] == ["pushed", "…", *["failed"] * 4]
-    assert steps[1].said == "15 attempts before"
+    assert steps[1].detail == "15 attempts before"
     assert steps[2].gap == ""

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from atributo_site.console.jobs.schedules import ScheduleFilter
+from atributo_site.console.jobs.forms import ScheduleFilter
 from atributo_site.core.models import Event
 from atributo_site.core.models.clock import database_now
 from queues.jobs import actions

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from atributo_site.console.push.form import PushForm
+from atributo_site.console.push.forms import PushForm
 from atributo_site.core.models.clock import database_now
 from queues.models import QueuedJob
 from tests.factories.jobs import make_job, make_queue, make_script

@@ -1,0 +1,29 @@
+"""Allocate a job id, or end its allocation, from its page."""
+
+from django.http import Http404
+from django.urls import reverse
+
+from allocation.atributo import Atributo
+from allocation.placement import operations
+from atributo_site.console.base.actions import Action
+from atributo_site.core.errors import AtributoError
+
+
+class ChangeAllocation(Action):
+    actions = {"POST": "allocation.operate"}
+    refusals = (AtributoError,)
+
+    def load(self, job_id: str, verb: str) -> None:
+        if verb not in ("allocate", "deallocate"):
+            raise Http404
+        self.job_id, self.verb = job_id, verb
+
+    def act(self) -> str:
+        if self.verb == "deallocate":
+            operations.deallocate(self.job_id)
+            return "It is allocated no longer."
+        operations.allocate(self.job_id)
+        return f"It is on {Atributo().instance(self.job_id)}."
+
+    def back(self) -> str:
+        return reverse("allocation", args=[self.job_id])

@@ -1,0 +1,167 @@
+"""The form that says where and how a job is pushed: the queue and the options."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.forms import BoundField
+
+from atributo_site.console.base.forms import MomentField, SpanField
+from atributo_site.core.text import written
+from queues.logic.backoff import DEFAULT_MS
+from queues.logic.options import CENTURY_MS, LONGEST_KEY, MOST_TIMES, PRIORITIES
+from queues.models import Queue, QueuedJob
+
+MOST_OFFERED = 200
+FOREVER = -1
+DEFAULT_QUEUE = "default"
+COMMON = ("queue", "delay", "priority", "max_failures")
+REPEAT = ("repeat_times", "repeat_delay", "repeat_until")
+MORE = ("delay_until", "timeout", "back_off", "strategy", "sticky_key", "unique_key")
+DEFAULTS = {"queue": DEFAULT_QUEUE, "back_off": written(DEFAULT_MS)}  # the others: empty or 0
+STRATEGIES = [("", "doubled each time"), ("foxx", "at random, as in Foxx")]
+TWIN = "Nothing was pushed: this unfinished job has the unique key already."
+TWICE = "Start in and Start at are two ways to say one thing: give one of them."
+
+
+def _typed(placeholder: str, **attrs: str) -> forms.TextInput:
+    return forms.TextInput({"placeholder": placeholder, "autocomplete": "off", **attrs})
+
+
+def _span(label: str, placeholder: str, least: int = 0) -> SpanField:
+    return SpanField(
+        label=label,
+        required=False,
+        min_value=least,
+        max_value=CENTURY_MS,
+        widget=_typed(placeholder, maxlength="40"),
+    )
+
+
+def _moment(label: str, help_text: str) -> MomentField:
+    return MomentField(
+        label=label,
+        required=False,
+        help_text=help_text,
+        widget=_typed("2030-01-31T12:00", maxlength="40"),
+    )
+
+
+def _times(label: str, placeholder: str) -> forms.IntegerField:
+    return forms.IntegerField(
+        label=label,
+        required=False,
+        min_value=FOREVER,
+        max_value=MOST_TIMES,
+        widget=forms.NumberInput({"placeholder": placeholder}),
+    )
+
+
+def _key(label: str, help_text: str) -> forms.CharField:
+    return forms.CharField(
+        label=label,
+        required=False,
+        max_length=LONGEST_KEY,
+        strip=False,
+        help_text=help_text,
+        widget=_typed("none"),
+    )
+
+
+class PushForm(forms.Form):
+    """Options of a push; an empty field leaves the option to the script."""
+
+    queue = forms.CharField(max_length=255, widget=_typed("", list="queue-names"))
+    delay = _span("Start in", "at once")
+    priority = forms.IntegerField(
+        required=False,
+        min_value=min(PRIORITIES),
+        max_value=max(PRIORITIES),
+        widget=forms.NumberInput({"placeholder": "0"}),
+    )
+    max_failures = _times("Failures forgiven", "as the script says")
+    repeat_times = _times("Repeat times", "-1 is for ever")
+    repeat_delay = _span("Repeat every", "1h30m")
+    repeat_until = _moment("Repeat until", "in UTC")
+    delay_until = _moment("Start at", "in UTC, instead of Start in")
+    timeout = _span("Time limit", "as the script says", least=1)
+    back_off = _span("Wait before a retry", "as the script says")
+    strategy = forms.ChoiceField(label="Further retries", required=False, choices=STRATEGIES)
+    sticky_key = _key("Sticky key", "where its instance is")
+    unique_key = _key("Unique key", "one unfinished job has it")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{"auto_id": False, **kwargs})
+
+    @classmethod
+    def filled(cls, given: Mapping[str, Any]) -> "PushForm":
+        """Fill the form from an address; without any field it is unbound and shows no errors."""
+        typed = {name: given[name] for name in cls.base_fields if given.get(name)}
+        initial = {"queue": DEFAULT_QUEUE}
+        return cls({**initial, **typed}) if typed else cls(initial=initial)
+
+    def clean(self) -> dict[str, Any]:
+        given = self.cleaned_data
+        if given.get("delay") is not None and given.get("delay_until") is not None:
+            self.add_error("delay_until", TWICE)
+        return given
+
+    def options(self) -> dict[str, Any]:
+        """Return the valid options as a push takes them."""
+        self.is_valid()
+        given = {
+            name: value
+            for name, value in getattr(self, "cleaned_data", {}).items()
+            if value not in (None, "") and name != "queue"
+        }
+        if strategy := given.pop("strategy", None):
+            given["back_off"] = {"strategy": strategy, "ms": given.get("back_off", DEFAULT_MS)}
+        return given
+
+    def given(self) -> dict[str, str]:
+        """Return what was typed, for an address that fills in the form."""
+        return {
+            name: str(self[name].value()) for name in self.fields if self._is_filled(self[name])
+        }
+
+    @property
+    def common(self) -> list[BoundField]:
+        return [self[name] for name in COMMON]
+
+    @property
+    def repeat(self) -> list[BoundField]:
+        return [self[name] for name in REPEAT]
+
+    @property
+    def more(self) -> list[BoundField]:
+        return [self[name] for name in MORE]
+
+    @property
+    def opens(self) -> dict[str, bool]:
+        """Say for each part whether it has a field that is filled in or wrong."""
+        parts = {"common": self.common, "repeat": self.repeat, "more": self.more}
+        return {
+            part: any(field.errors or self._is_filled(field) for field in fields)
+            for part, fields in parts.items()
+        }
+
+    def _is_filled(self, field: BoundField) -> bool:
+        value = field.value()
+        return value is not None and str(value) not in ("", "0", DEFAULTS.get(field.name))
+
+
+def queue_names(most: int = MOST_OFFERED) -> list[str]:
+    names = Queue.objects.existing().order_by("name").values_list("name", flat=True)
+    return list(names[:most])
+
+
+def twin_of(push: PushForm) -> str | None:
+    """Return the unfinished job with the unique key, which a push leads to instead of a new one."""
+    key = push.cleaned_data["unique_key"]
+    if not key:
+        return None
+    jobs = QueuedJob.objects.unfinished().filter(
+        queue__name=push.cleaned_data["queue"], unique_key=key
+    )
+    pk = jobs.values_list("pk", flat=True).first()
+    return None if pk is None else str(pk)

@@ -1,0 +1,139 @@
+"""Pause, resume and delete one queue; pause or resume all of them."""
+
+from collections.abc import Callable
+from shlex import quote as shell_quote
+from typing import Any
+from urllib.parse import quote
+
+from django.shortcuts import resolve_url
+
+import queues
+from atributo_site.console.base.actions import Action, Confirmation, NothingChanged
+from atributo_site.console.base.terminal import curl
+from atributo_site.console.queues.detail import queue_or_404
+from atributo_site.core.models.clock import database_now
+from atributo_site.web.pagination import capped_count, format_count
+from queues import catalogue
+from queues.models import Queue
+
+NAMED = 20
+NOTHING = "Nothing was to be done: somebody was faster."
+
+
+class QueueAction(Action):
+    actions = {"POST": "queue.operate"}
+    queue: Queue
+
+    def load(self, name: str) -> None:
+        self.queue = queue_or_404(name)
+
+    def back(self) -> str:
+        """Lead to the list when the button was pressed there."""
+        in_list = self.request.POST.get("next") == "queues"
+        return resolve_url("queues") if in_list else resolve_url("queue", self.queue.name)
+
+
+class Pause(QueueAction):
+    def act(self) -> str:
+        name = self.queue.name
+        if not queues.pause(name):
+            raise NothingChanged(f"{name} was paused already.")
+        return f"{name} is paused: what runs finishes, nothing new starts."
+
+
+class Resume(QueueAction):
+    def act(self) -> str:
+        name = self.queue.name
+        if not queues.resume(name):
+            raise NothingChanged(f"{name} was not paused.")
+        return f"{name} runs again."
+
+
+class Delete(Confirmation, QueueAction):
+    actions = {"GET": "queue.administer", "POST": "queue.administer"}
+    gone_to = "queues"
+    title = "Delete"
+
+    def question(self) -> dict[str, Any]:
+        name = self.queue.name
+        return {
+            "crumbs": [("Queues", resolve_url("queues")), (name, resolve_url("queue", name))],
+            "heading": f"Delete the queue {name}",
+            "lead": "Nothing of it starts any more. Its jobs stay,"
+            " and wait until a queue of this name is made again.",
+            "button": "Delete the queue",
+            "leave": "Keep it",
+            "is_danger": True,
+            "command": f"manage.py queue delete {shell_quote(name)}",
+            "rest": curl(f"/api/v1/queues/{quote(name, safe='')}", "DELETE"),
+        }
+
+    def act(self) -> str:
+        queues.delete(self.queue.name)
+        return f"{self.queue.name} is deleted; its jobs wait until it is made again."
+
+    def after(self) -> str:
+        return resolve_url("queues")
+
+
+class ChangeAll(Confirmation):
+    """Ask on a page that names the queues that would change, then change them."""
+
+    actions = {"GET": "queue.operate", "POST": "queue.operate"}
+    template_name = "console/queues/pause_all.html"
+    gone_to = "queues"
+    verb = ""
+    lead = ""
+    done = ""
+    rows: Callable[[], Any]
+    change_all: Callable[[], list[str]]
+
+    def question(self) -> dict[str, Any]:
+        count = capped_count(self.rows())
+        if not count:
+            raise NothingChanged(NOTHING)
+        heading, rows = f"{self.verb} {_queues(count)}", list(self.rows()[:NAMED])
+        return {
+            "crumbs": [("Queues", self.back())],
+            "heading": heading,
+            "lead": self.lead,
+            "button": heading,
+            "leave": "Leave it" if len(rows) == 1 else "Leave them",
+            "verb": self.verb,
+            "rows": rows,
+            "more": count - NAMED,
+            "now": database_now(),
+            "command": f"manage.py queue {self.verb.lower()} --all",
+            "rest": curl(f"/api/v1/queues/{self.verb.lower()}", "POST"),
+        }
+
+    def act(self) -> str:
+        count = len(self.change_all())
+        if not count:
+            raise NothingChanged(NOTHING)
+        return f"{_queues(count)} {'is' if count == 1 else 'are'} {self.done}."
+
+    def back(self) -> str:
+        return resolve_url("queues")
+
+
+class PauseAll(ChangeAll):
+    verb = "Pause"
+    lead = "What runs finishes, nothing new starts. Jobs can still be pushed, and wait."
+    done = "paused: what runs finishes, nothing new starts"
+    rows = staticmethod(catalogue.running)
+    change_all = staticmethod(catalogue.pause_all)
+
+
+class ResumeAll(ChangeAll):
+    """Resume every queue, also those that people paused one by one before."""
+
+    verb = "Resume"
+    lead = "What waits starts at once, also where somebody paused one queue on purpose."
+    done = "running again"
+    rows = staticmethod(catalogue.paused)
+    change_all = staticmethod(catalogue.resume_all)
+
+
+def _queues(count: int) -> str:
+    return f"{format_count(count)} {'queue' if count == 1 else 'queues'}"

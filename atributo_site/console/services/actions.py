@@ -1,0 +1,90 @@
+"""Upgrade, configure and uninstall a service from its page."""
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+from django.http import HttpResponse
+from django.urls import reverse
+
+from atributo_site.console.base.actions import Action, Confirmation
+from atributo_site.console.base.terminal import curl
+from atributo_site.console.services.detail import service_or_404
+from atributo_site.console.services.list import REFUSALS
+from queues.errors import BadService
+from queues.models import Service
+from queues.services import installation
+
+
+class ServiceAction(Action):
+    actions = {"POST": "service.administer"}
+    refusals = REFUSALS
+    service: Service
+
+    def load(self, mount: str) -> None:
+        self.service = service_or_404(mount)
+
+    def back(self) -> str:
+        return reverse("service", args=[self.service.mount])
+
+
+class Upgrade(ServiceAction):
+    def act(self) -> str:
+        upgraded = installation.upgrade(self.service.folder, self.service.mount)
+        return f"Read anew from its folder: {upgraded.name} {upgraded.version}."
+
+
+class Development(ServiceAction):
+    def act(self) -> str:
+        on = self.request.POST.get("on") == "yes"
+        installation.set_development(self.service.mount, on)
+        return f"Development mode is {'on' if on else 'off'}."
+
+
+class Configure(ServiceAction):
+    def act(self) -> str:
+        given = _object(self.request.POST.get("configuration", ""))
+        installation.configure(self.service.mount, given, whole=True)
+        return "The configuration is stored."
+
+
+class Uninstall(Confirmation, ServiceAction):
+    actions = {"GET": "service.administer", "POST": "service.administer"}
+    template_name = "console/services/uninstall.html"
+    gone_to = "services"
+    title = "Uninstall"
+
+    def question(self) -> dict[str, Any]:
+        mount, count = self.service.mount, len(self.service.scripts.all())
+        return {
+            "crumbs": [("Services", reverse("services")), (mount, self.back())],
+            "heading": f"Uninstall {mount}",
+            "lead": f"Its teardown runs, then its {count} script{'' if count == 1 else 's'} are"
+            " gone. Jobs that wait for them fail when they start.",
+            "button": f"Uninstall {mount}",
+            "leave": "Keep it",
+            "is_danger": True,
+            "command": f"manage.py service uninstall {mount}",
+            "rest": curl(f"/api/v1/services?mount={quote(mount, safe='')}", "DELETE"),
+        }
+
+    def act(self) -> str:
+        mount = self.service.mount
+        installation.uninstall(mount, force=bool(self.request.POST.get("force")))
+        return f"{mount} is uninstalled."
+
+    def refuse(self, error: Exception) -> HttpResponse:
+        return self.ask(422, refusal=str(error))
+
+    def after(self) -> str:
+        return reverse("services")
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text or "{}")
+    except (ValueError, RecursionError) as error:
+        raise BadService(f"The configuration is not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise BadService("The configuration must be a JSON object.")
+    return value
