@@ -20,7 +20,7 @@ def roster_lock(using: str = "default") -> Iterator[None]:
     with atomic(using=using):
         if connections[using].vendor == "postgresql":
             with connections[using].cursor() as cursor:
-                cursor.execute(postgresql_sql.PG_EXCLUSIVE)
+                cursor.execute(postgresql_sql.EXCLUSIVE)
         yield
 
 
@@ -33,5 +33,5 @@ def placement_locks(buckets: list[int], using: str = "default") -> Iterator[None
     with atomic(using=using):
         if connections[using].vendor == "postgresql":
             with connections[using].cursor() as cursor:
-                cursor.execute(postgresql_sql.PG_ENDING, [buckets])
+                cursor.execute(postgresql_sql.ENDING, {"buckets": buckets})
         yield

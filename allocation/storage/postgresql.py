@@ -1,90 +1,26 @@
-"""Placing on PostgreSQL: locks and statement in one round trip.
-
-Our prepared statements on a connection of psycopg.
-
-Jobs that this process was asked about: looked up first, because they are probably placed.
-"""
+"""Store placements on PostgreSQL: the locks and the statement take one round trip."""
 
 import json
 import select
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import psycopg
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.transaction import atomic, set_rollback
 from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus
 from psycopg.pq.abc import PGconn, PGresult
 
-from allocation.storage import postgresql_sql
+from allocation.storage import postgresql_sql as sql
 from allocation.storage.base import Placement, PlacementResult, Placements, Removal, bucket, buckets
+from atributo_site.core.database import Row, execute
 
-GOOD = {ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK}
-# Connections that know the statements, each with its part of the counters.
+SUCCESS = {ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK}
+MOST_REMEMBERED = 20_000
+# Connections that have prepared our statements, each with its part of the counters.
 _parts: WeakKeyDictionary[psycopg.Connection, int] = WeakKeyDictionary()
-
-
-def run(raw: psycopg.Connection, name: bytes, facts: list[bytes | None]) -> PGresult:
-    """One round trip. Not by psycopg's cursor: its bookkeeping costs as much again."""
-    part_of(raw)
-    try:
-        found = _ask(raw.pgconn, name, facts)
-    except BaseException:  # cut off in the middle, it is of no more use
-        raw.close()
-        raise
-    if found.status in GOOD:
-        return found
-    if found.error_field(DiagnosticField.SQLSTATE) == b"26000":
-        _parts.pop(raw, None)  # a pooler gave us another session
-    if raw.pgconn.status != ConnStatus.OK:
-        raise psycopg.OperationalError("the connection to the server is lost")
-    raise psycopg.errors.error_from_result(found)
-
-
-def part_of(raw: psycopg.Connection) -> int:
-    """Of a prepared connection. Numbered in turn, so that neighbours wait for no row."""
-    found = _parts.get(raw)
-    if found is None:
-        for statement in postgresql_sql.PG_PREPARED:
-            raw.cursor().execute(statement.encode())
-        (number,) = raw.cursor().execute(postgresql_sql.PG_PART).fetchone() or (0,)
-        found = _parts[raw] = number
-    return found
-
-
-def _ask(pgconn: PGconn, name: bytes, facts: list[bytes | None]) -> PGresult:
-    pgconn.send_query_prepared(name, facts)
-    pgconn.flush()
-    found = _result(pgconn)
-    if found is None:
-        raise psycopg.OperationalError("the connection to the server is lost")
-    _result(pgconn)  # that there are no more
-    return found
-
-
-def _result(pgconn: PGconn) -> PGresult | None:
-    """Waits in poll, because libpq would wait with Python's lock held: other threads go on."""
-    while pgconn.is_busy():
-        waiting = select.poll()
-        waiting.register(pgconn.socket, select.POLLIN)
-        waiting.poll()
-        pgconn.consume_input()
-    return pgconn.get_result()
-
-
-MOST = 20_000
+# Jobs that this process was asked about: probably they are placed, so they are looked up first.
 _seen: set[str] = set()
-
-
-def seen_before(job_id: str) -> bool:
-    """Whether it was asked about; it is remembered from now on."""
-    if job_id in _seen:
-        return True
-    if len(_seen) >= MOST:
-        _seen.clear()
-    _seen.add(job_id)
-    return False
 
 
 class PostgresStore:
@@ -92,35 +28,32 @@ class PostgresStore:
         self.connection = connection
 
     def find(self, job_id: str) -> str | None:
+        raw = self._raw()
+        if not raw.autocommit:  # the cursor begins the caller's transaction, libpq would not
+            row = execute(sql.FIND, {"job_id": job_id}, self.connection.alias).first
+            return row[0] if row else None
         with self.connection.wrap_database_errors:
-            raw = self._raw()
-            if not raw.autocommit:  # psycopg opens the transaction itself, if it is not open yet
-                row = raw.cursor().execute(postgresql_sql.PG_FIND, (job_id,)).fetchone()
-                return row[0] if row else None
-            result = run(raw, b"atributo_find", [job_id.encode()])
-            return _text(result.get_value(0, 0)) if result.ntuples else None
+            result = _run_prepared(raw, b"atributo_find", [job_id.encode()])
+        value = result.get_value(0, 0) if result.ntuples else None
+        return None if value is None else value.decode()
 
     def find_many(self, job_ids: list[str]) -> dict[str, str]:
-        with self.connection.wrap_database_errors:
-            cursor = self._raw().cursor().execute(postgresql_sql.PG_FIND_MANY, (job_ids,))
+        with self.connection.cursor() as cursor:
+            cursor.execute(sql.FIND_MANY, {"job_ids": job_ids})
             return dict(cursor.fetchall())
 
     def place(self, placement: Placement) -> PlacementResult:
-        raw = self._raw()
-        if not raw.autocommit:
-            return self._place_inside(placement)
         if placement.capacity is not None:
-            return self._place_by(postgresql_sql.PG_PLACE_WITHIN, placement)
-        if seen_before(placement.job_id):
-            found = self.find(placement.job_id)
-            if found is not None:
-                return PlacementResult(found, None, placement.version)
-        with self.connection.wrap_database_errors:
-            if _place(raw, placement):
-                return PlacementResult(None, placement.instance_id, placement.version)
-            look = raw.cursor().execute(postgresql_sql.PG_LOOK, (placement.job_id,))
-            found, version = look.fetchone() or (None, 0)
-            return PlacementResult(found, None, version or 0)
+            return self._place_within_capacity(placement)
+        if _seen_before(placement.job_id):
+            existing = self.find(placement.job_id)
+            if existing is not None:
+                return PlacementResult(existing, None, placement.version)
+        if self._is_placed(placement):
+            return PlacementResult(None, placement.instance_id, placement.version)
+        look = execute(sql.LOOK, {"job_id": placement.job_id}, self.connection.alias)
+        existing, version = look.rows[0]
+        return PlacementResult(existing, None, version or 0)
 
     def place_many(self, many: Placements) -> tuple[dict[str, str], dict[str, str]]:
         chosen = sorted(many.chosen)
@@ -132,13 +65,9 @@ class PostgresStore:
             "candidates": many.candidates,
             "actor": many.actor,
             "channel": many.channel,
+            "buckets": buckets(job_id for job_id, _, _ in chosen),
         }
-        locked = buckets(job_id for job_id, _, _ in chosen)
-        ways = postgresql_sql.PG_SHARED_MANY, (locked,), postgresql_sql.PG_PLACE_MANY, facts
-        if self._raw().autocommit:
-            rows = self._both(*ways)
-        else:
-            rows = self._kept_if_stored(*ways, lambda row: row[2])
+        rows = self._write([sql.SHARED_MANY, sql.PLACE_MANY], facts, lambda row: row[2])
         old = {job_id: instance_id for job_id, instance_id, is_new in rows if is_new is False}
         if (None, None, True) in rows:  # all others are new, and where they were chosen to be
             return old, {key: instance_id for key, instance_id, _ in chosen if key not in old}
@@ -150,80 +79,56 @@ class PostgresStore:
             "epoch": ending.epoch,
             "actor": ending.actor,
             "reason": ending.reason,
+            "buckets": buckets(ending.job_ids),
         }
-        return dict(
-            self._both(
-                postgresql_sql.PG_ENDING, (buckets(ending.job_ids),), postgresql_sql.PG_END, facts
-            )
-        )
+        with self.connection.wrap_database_errors:
+            return dict(_pipeline(self._raw(), [sql.ENDING, sql.END], facts))
 
     def epochs(self, count: int) -> list[int]:
-        with self.connection.cursor() as cursor:
-            cursor.execute(postgresql_sql.PG_EPOCHS, [count])
-            return [epoch for (epoch,) in cursor.fetchall()]
+        rows = execute(sql.EPOCHS, {"count": count}, self.connection.alias).rows
+        return [epoch for (epoch,) in rows]
 
     def make_counters(self, instance_ids: list[str]) -> None:
-        with self.connection.cursor() as cursor:
-            cursor.execute(postgresql_sql.PG_COUNTERS, [instance_ids])
+        execute(sql.COUNTERS, {"instance_ids": instance_ids}, self.connection.alias)
 
     def count(self, jobs: dict[str, int]) -> None:
-        facts: Any = {"instance_ids": list(jobs), "jobs": list(jobs.values())}
-        facts["part"] = part_of(self._raw())
-        with self.connection.cursor() as cursor:
-            cursor.execute(postgresql_sql.PG_COUNT, facts)
+        facts = {"instance_ids": list(jobs), "jobs": list(jobs.values())}
+        execute(sql.COUNT, {**facts, "part": _part_of(self._raw())}, self.connection.alias)
 
-    def _place_inside(self, placement: Placement) -> PlacementResult:
-        """In the caller's transaction; a lost race is an error that a savepoint takes back."""
-        if placement.capacity is None:
-            facts = _locked(placement), postgresql_sql.PG_PLACE_INSIDE, placement._asdict()
-            rows = self._kept_if_stored(
-                postgresql_sql.PG_SHARED, *facts, lambda row: row[1] is not None
-            )
-            return _outcome(rows)
-        with atomic(using=self.connection.alias):
-            outcome = self._place_by(postgresql_sql.PG_PLACE_WITHIN, placement)
-            if outcome.placed is None:
-                set_rollback(True, using=self.connection.alias)
-        return outcome
+    def _is_placed(self, placement: Placement) -> bool:
+        """Call the function that places; in a caller's transaction in a savepoint."""
+        raw = self._raw()
+        if not raw.autocommit:
+            return self._write([sql.PLACE], _facts(placement), lambda row: row[0])[0][0]
+        with self.connection.wrap_database_errors:
+            return _place(raw, placement)
 
-    def _place_by(self, statement: str, placement: Placement) -> PlacementResult:
-        locked = _locked(placement)
-        return _outcome(
-            self._both(postgresql_sql.PG_SHARED, locked, statement, placement._asdict())
-        )
+    def _place_within_capacity(self, placement: Placement) -> PlacementResult:
+        statements = [sql.SHARED, sql.PLACE_WITHIN]
+        rows = self._write(statements, _facts(placement), lambda row: row[1] is not None)
+        ((existing, placed, version),) = rows
+        return PlacementResult(existing, placed, version or 0)
 
-    def _kept_if_stored(
-        self,
-        lock: str,
-        lock_facts: Any,
-        statement: str,
-        facts: Any,
-        is_stored: Callable[[Any], bool],
-    ) -> list[Any]:
-        """In a caller's transaction the locks go again where no row says that it is stored.
+    def _write(
+        self, statements: Sequence[str], facts: dict[str, Any], is_stored: Callable[[Row], bool]
+    ) -> list[Row]:
+        """Run the statements in one transaction and return the rows of the last one.
 
-        Who kept them and then wanted the list alone would wait for another who does the same.
+        In a caller's transaction a savepoint gives the locks back if no row is stored. If they
+        were kept, two callers who then want the list for themselves would wait for each other.
         """
-        rows = self._both(lock, lock_facts, statement, facts, first=postgresql_sql.PG_SAVEPOINT)
+        raw = self._raw()
         with self.connection.wrap_database_errors:
-            self._raw().execute(
-                postgresql_sql.PG_KEEP if any(map(is_stored, rows)) else postgresql_sql.PG_TAKE_BACK
-            )
-        return rows
-
-    def _both(
-        self, lock: str, lock_facts: Any, statement: str, facts: Any, *, first: str = ""
-    ) -> list[Any]:
-        """The lock and the statement in one transaction and one round trip."""
-        with self.connection.wrap_database_errors:
-            raw = self._raw()
-            known = {**facts, "part": part_of(raw)}
-            with raw.pipeline():
-                if first:
-                    raw.cursor().execute(first)
-                raw.cursor().execute(lock, lock_facts)
-                cursor = raw.cursor().execute(statement, known)
-            return cursor.fetchall()
+            if raw.autocommit:
+                return _pipeline(raw, statements, facts)
+            try:
+                rows = _pipeline(raw, [sql.SAVEPOINT, *statements], facts)
+            except psycopg.Error:
+                if not raw.closed:
+                    raw.execute(sql.TAKE_BACK)
+                raise
+            raw.execute(sql.KEEP if any(map(is_stored, rows)) else sql.TAKE_BACK)
+            return rows
 
     def _raw(self) -> psycopg.Connection:
         self.connection.validate_no_broken_transaction()
@@ -231,13 +136,29 @@ class PostgresStore:
         return self.connection.connection
 
 
-def _locked(placement: Placement) -> tuple[int]:
-    return (bucket(placement.job_id),)
+def _seen_before(job_id: str) -> bool:
+    """Remember the job, and return whether it was remembered already."""
+    if job_id in _seen:
+        return True
+    if len(_seen) >= MOST_REMEMBERED:
+        _seen.clear()
+    _seen.add(job_id)
+    return False
 
 
-def _outcome(rows: list[Any]) -> PlacementResult:
-    ((old, new, version),) = rows
-    return PlacementResult(old, new, version or 0)
+def _facts(placement: Placement) -> dict[str, Any]:
+    return {**placement._asdict(), "bucket": bucket(placement.job_id)}
+
+
+def _pipeline(
+    raw: psycopg.Connection, statements: Sequence[str], facts: Mapping[str, Any]
+) -> list[Row]:
+    """Send all statements in one round trip; return the rows of the last one."""
+    known = {**facts, "part": _part_of(raw)}
+    with raw.pipeline():
+        for statement in statements:
+            cursor = raw.cursor().execute(statement, known)
+    return cursor.fetchall()
 
 
 def _place(raw: psycopg.Connection, p: Placement) -> bool:
@@ -251,10 +172,54 @@ def _place(raw: psycopg.Connection, p: Placement) -> bool:
         p.actor.encode(),
         p.channel.encode(),
         b"%d" % bucket(p.job_id),
-        b"%d" % part_of(raw),
+        b"%d" % _part_of(raw),
     ]
-    return run(raw, b"atributo_place", facts).get_value(0, 0) == b"t"
+    return _run_prepared(raw, b"atributo_place", facts).get_value(0, 0) == b"t"
 
 
-def _text(value: bytes | None) -> str | None:
-    return None if value is None else value.decode()
+def _part_of(raw: psycopg.Connection) -> int:
+    """Prepare a new connection; number them in turn, so that neighbours wait for no row."""
+    part = _parts.get(raw)
+    if part is None:
+        for statement in sql.PREPARED:
+            raw.cursor().execute(statement.encode())
+        (part,) = raw.cursor().execute(sql.PART).fetchone() or (0,)
+        _parts[raw] = part
+    return part
+
+
+def _run_prepared(raw: psycopg.Connection, name: bytes, facts: list[bytes | None]) -> PGresult:
+    """Run a prepared statement by libpq, since psycopg's cursor costs more than the statement."""
+    _part_of(raw)
+    try:
+        result = _exchange(raw.pgconn, name, facts)
+    except BaseException:  # an answer may still come, so nobody else can use the connection
+        raw.close()
+        raise
+    if result.status in SUCCESS:
+        return result
+    if result.error_field(DiagnosticField.SQLSTATE) == b"26000":
+        _parts.pop(raw, None)  # a pooler gave us another session
+    if raw.pgconn.status != ConnStatus.OK:
+        raise psycopg.OperationalError("the connection to the server is lost")
+    raise psycopg.errors.error_from_result(result)
+
+
+def _exchange(pgconn: PGconn, name: bytes, facts: list[bytes | None]) -> PGresult:
+    pgconn.send_query_prepared(name, facts)
+    pgconn.flush()
+    result = _next_result(pgconn)
+    if result is None:
+        raise psycopg.OperationalError("the connection to the server is lost")
+    _next_result(pgconn)  # libpq ends each answer with an empty result
+    return result
+
+
+def _next_result(pgconn: PGconn) -> PGresult | None:
+    """Wait in poll: libpq would wait with Python's lock held, and stop the other threads."""
+    while pgconn.is_busy():
+        poll = select.poll()
+        poll.register(pgconn.socket, select.POLLIN)
+        poll.poll()
+        pgconn.consume_input()
+    return pgconn.get_result()

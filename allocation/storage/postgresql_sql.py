@@ -1,15 +1,15 @@
-"""The statements of the hot path. Everything else in this room goes through the ORM.
+"""The statements that place jobs on PostgreSQL and end their placements.
 
-Look-up, version check, placement and counter are one round trip here; `make bench ARGS=allocation`
-measures what that is worth beside the original's sequence of statements.
+They are not written with the ORM, so that locks, look-up, placement and counter take one round
+trip; `make bench ARGS=allocation` compares this with one statement after the other.
 
-The version of the roster is compared inside the statement: an allocator may choose from the
-list that it has in memory, and nothing is stored when that list is no longer the true one.
+An allocator chooses from the list of instances that it has in memory. The statement compares
+the version of that list, and stores nothing if the list has changed meanwhile.
 """
 
 # One number for the list of available instances, one per bucket of job ids; see locks.py.
-AVAILABILITY_LOCK = 0x61747269  # «atri»
-JOB_LOCKS = 0x61746A62  # «atjb»
+AVAILABILITY_LOCK = 0x61747269  # "atri"
+JOB_LOCKS = 0x61746A62  # "atjb"
 BUCKETS = 256
 PARTS = 8  # of the counter of an instance, so that parallel allocators do not queue for a row
 
@@ -17,72 +17,60 @@ COLUMNS = "job_id, instance_id, epoch, allocated_at, strategy, candidates, score
 
 # The locks are a statement of their own: a statement that waits for a lock still
 # sees the database as it was before it waited.
-PG_SHARED = (
+SHARED = (
     f"SELECT pg_advisory_xact_lock_shared({AVAILABILITY_LOCK}), "
-    f"pg_advisory_xact_lock_shared({JOB_LOCKS}, %s)"
+    f"pg_advisory_xact_lock_shared({JOB_LOCKS}, %(bucket)s)"
 )
-PG_SHARED_MANY = (
-    f"SELECT pg_advisory_xact_lock_shared({AVAILABILITY_LOCK}), "
-    f"(SELECT count(pg_advisory_xact_lock_shared({JOB_LOCKS}, b)) FROM unnest(%s::int[]) AS b)"
+SHARED_MANY = (
+    f"SELECT pg_advisory_xact_lock_shared({AVAILABILITY_LOCK}), (SELECT "
+    f"count(pg_advisory_xact_lock_shared({JOB_LOCKS}, b)) FROM unnest(%(buckets)s::int[]) AS b)"
 )
-PG_ENDING = (
-    f"SELECT pg_advisory_xact_lock_shared({AVAILABILITY_LOCK}), "
-    f"(SELECT count(pg_advisory_xact_lock({JOB_LOCKS}, b)) FROM unnest(%s::int[]) AS b)"
+ENDING = (
+    f"SELECT pg_advisory_xact_lock_shared({AVAILABILITY_LOCK}), (SELECT "
+    f"count(pg_advisory_xact_lock({JOB_LOCKS}, b)) FROM unnest(%(buckets)s::int[]) AS b)"
 )
-PG_EXCLUSIVE = f"SELECT pg_advisory_xact_lock({AVAILABILITY_LOCK})"
+EXCLUSIVE = f"SELECT pg_advisory_xact_lock({AVAILABILITY_LOCK})"
 
-PG_SAVEPOINT = "SAVEPOINT atributo_placing"
-PG_KEEP = "RELEASE SAVEPOINT atributo_placing"
-PG_TAKE_BACK = f"ROLLBACK TO SAVEPOINT atributo_placing; {PG_KEEP}"
+SAVEPOINT = "SAVEPOINT atributo_placing"
+KEEP = "RELEASE SAVEPOINT atributo_placing"
+TAKE_BACK = f"ROLLBACK TO SAVEPOINT atributo_placing; {KEEP}"
 
-PG_FIND = "SELECT instance_id FROM allocation_allocation WHERE job_id = %s"
-PG_FIND_MANY = """
-SELECT job_id, instance_id FROM allocation_allocation WHERE job_id = ANY(%s::varchar[])
+FIND = "SELECT instance_id FROM allocation_allocation WHERE job_id = %(job_id)s"
+FIND_MANY = """
+SELECT job_id, instance_id FROM allocation_allocation WHERE job_id = ANY(%(job_ids)s::varchar[])
+"""
+LOOK = """
+SELECT (SELECT instance_id FROM allocation_allocation WHERE job_id = %(job_id)s),
+    (SELECT version FROM allocation_roster WHERE id = 1)
 """
 
-# Prepared once per connection. Locks, placement and counter are one call of a function of ours,
-# which is in the schema: the fewest messages, and no large plan that costs more than it does.
-PG_PLACE = """
+# Locks, placement and counter are one call of a function in the schema. It returns false if the
+# job has an instance already, or if the list of instances has another version.
+PLACE = """
+SELECT allocation_place(%(job_id)s, %(instance_id)s, %(version)s, %(strategy)s, %(candidates)s,
+    %(score)s, %(actor)s, %(channel)s, %(bucket)s, %(part)s)
+"""
+# The two that are sent by libpq, without a cursor; see docs/decisions/0078.
+PREPARED = [
+    """
 PREPARE atributo_place
     (varchar, varchar, bigint, varchar, int, float8, varchar, varchar, int, int) AS
 SELECT allocation_place($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-"""
-PG_LOOK = """
-SELECT (SELECT instance_id FROM allocation_allocation WHERE job_id = %s),
-    (SELECT version FROM allocation_roster WHERE id = 1)
-"""
-PG_PREPARE_FIND = """
+""",
+    """
 PREPARE atributo_find (varchar) AS
 SELECT instance_id FROM allocation_allocation WHERE job_id = $1
-"""
-PG_PART = f"SELECT nextval('allocation_part') % {PARTS}"
-PG_PREPARED = [PG_PREPARE_FIND, PG_PLACE]
-PG_COUNTERS = f"""
+""",
+]
+PART = f"SELECT nextval('allocation_part') % {PARTS}"
+COUNTERS = f"""
 INSERT INTO allocation_instanceload (instance_id, part, jobs)
 SELECT id, part, 0 FROM allocation_instance, generate_series(0, {PARTS - 1}) AS part
-WHERE id = ANY(%s::varchar[]) ORDER BY id, part ON CONFLICT DO NOTHING
-"""
-
-# The same inside a caller's transaction, which an error would end.
-PG_PLACE_INSIDE = f"""
-WITH old AS (SELECT instance_id FROM allocation_allocation WHERE job_id = %(job_id)s),
-roster AS (SELECT version FROM allocation_roster WHERE id = 1),
-new AS (
-    INSERT INTO allocation_allocation ({COLUMNS})
-    SELECT %(job_id)s, %(instance_id)s, nextval('allocation_epoch'), clock_timestamp(),
-        %(strategy)s, %(candidates)s, %(score)s, %(actor)s, %(channel)s
-    FROM roster WHERE version = %(version)s AND NOT EXISTS (SELECT 1 FROM old)
-    ON CONFLICT (job_id) DO NOTHING RETURNING instance_id
-), load AS (
-    INSERT INTO allocation_instanceload AS l (instance_id, part, jobs)
-    SELECT instance_id, %(part)s, 1 FROM new
-    ON CONFLICT (instance_id, part) DO UPDATE SET jobs = l.jobs + 1
-)
-SELECT (SELECT instance_id FROM old), (SELECT instance_id FROM new), (SELECT version FROM roster)
+WHERE id = ANY(%(instance_ids)s::varchar[]) ORDER BY id, part ON CONFLICT DO NOTHING
 """
 
 # With a capacity the counter grows only while there is room.
-PG_PLACE_WITHIN = f"""
+PLACE_WITHIN = f"""
 WITH old AS (SELECT instance_id FROM allocation_allocation WHERE job_id = %(job_id)s),
 roster AS (SELECT version FROM allocation_roster WHERE id = 1),
 room AS (
@@ -100,7 +88,7 @@ room AS (
 SELECT (SELECT instance_id FROM old), (SELECT instance_id FROM new), (SELECT version FROM roster)
 """
 
-PG_PLACE_MANY = f"""
+PLACE_MANY = f"""
 WITH wanted AS (
     SELECT w ->> 0 AS job_id, w ->> 1 AS instance_id, (w ->> 2)::float8 AS score
     FROM json_array_elements(%(wanted)s::json) AS w
@@ -121,15 +109,15 @@ old AS (
     SELECT i.id, CASE WHEN i.capacity IS NULL THEN %(part)s ELSE 0 END, count(*)
     FROM new JOIN allocation_instance i ON i.id = new.instance_id GROUP BY i.id ORDER BY i.id
     ON CONFLICT (instance_id, part) DO UPDATE SET jobs = l.jobs + excluded.jobs
-), told AS (
-    SELECT (SELECT count(*) FROM old) + (SELECT count(*) FROM new) = %(count)s AS all_told
+), total AS (
+    SELECT (SELECT count(*) FROM old) + (SELECT count(*) FROM new) = %(count)s AS is_complete
 )
 SELECT job_id, instance_id, false FROM old
-UNION ALL SELECT job_id, instance_id, true FROM new WHERE NOT (SELECT all_told FROM told)
-UNION ALL SELECT NULL, NULL, true FROM told WHERE all_told
+UNION ALL SELECT job_id, instance_id, true FROM new WHERE NOT (SELECT is_complete FROM total)
+UNION ALL SELECT NULL, NULL, true FROM total WHERE is_complete
 """
 
-PG_END = f"""
+END = f"""
 WITH gone AS (
     DELETE FROM allocation_allocation
     WHERE job_id = ANY(%(job_ids)s::varchar[])
@@ -147,7 +135,7 @@ WITH gone AS (
 SELECT job_id, instance_id FROM gone
 """
 
-PG_COUNT = """
+COUNT = """
 INSERT INTO allocation_instanceload AS l (instance_id, part, jobs)
 SELECT i.id, CASE WHEN i.capacity IS NULL THEN %(part)s ELSE 0 END, d.jobs
 FROM unnest(%(instance_ids)s::varchar[], %(jobs)s::bigint[]) AS d (instance_id, jobs)
@@ -155,4 +143,4 @@ JOIN allocation_instance i ON i.id = d.instance_id ORDER BY i.id
 ON CONFLICT (instance_id, part) DO UPDATE SET jobs = l.jobs + excluded.jobs
 """
 
-PG_EPOCHS = "SELECT nextval('allocation_epoch') FROM generate_series(1, %s)"
+EPOCHS = "SELECT nextval('allocation_epoch') FROM generate_series(1, %(count)s)"

@@ -1,15 +1,19 @@
-"""Placing on SQLite: one writer at a time, from BEGIN IMMEDIATE to COMMIT."""
+"""Store placements on SQLite: one writer at a time, from BEGIN IMMEDIATE to COMMIT."""
 
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from allocation.storage import sqlite_sql as sql
 from allocation.storage.base import Placement, PlacementResult, Placements, Removal
+from allocation.storage.postgresql_sql import COLUMNS
+
+NAMES = COLUMNS.split(", ")
 
 
 class SqliteStore:
@@ -18,30 +22,30 @@ class SqliteStore:
 
     def find(self, job_id: str) -> str | None:
         with self.connection.wrap_database_errors:
-            return _one(self._raw(), sql.FIND, job_id)
+            return _value(self._raw(), sql.FIND, job_id=job_id)
 
     def find_many(self, job_ids: list[str]) -> dict[str, str]:
         with self.connection.wrap_database_errors:
-            return dict(self._raw().execute(sql.FIND_MANY, (json.dumps(job_ids),)).fetchall())
+            return dict(self._raw().execute(sql.FIND_MANY, {"job_ids": json.dumps(job_ids)}))
 
     def place(self, placement: Placement) -> PlacementResult:
         with self.connection.wrap_database_errors:
             raw = self._raw()
-            found = _one(raw, sql.FIND, placement.job_id)  # without the writers' lock
-            if found is not None:
-                return PlacementResult(found, None, placement.version)
+            existing = _value(raw, sql.FIND, job_id=placement.job_id)  # needs no writers' lock
+            if existing is not None:
+                return PlacementResult(existing, None, placement.version)
             try:
                 _place(raw, placement)
             except sqlite3.IntegrityError:  # placed meanwhile, another version, or no room
-                found = _one(raw, sql.FIND, placement.job_id)
-                return PlacementResult(found, None, _one(raw, sql.VERSION) or 0)
+                existing = _value(raw, sql.FIND, job_id=placement.job_id)
+                return PlacementResult(existing, None, _value(raw, sql.VERSION) or 0)
         return PlacementResult(None, placement.instance_id, placement.version)
 
     def place_many(self, many: Placements) -> tuple[dict[str, str], dict[str, str]]:
         job_ids = json.dumps([job_id for job_id, _, _ in many.chosen])
         with self._writing() as raw:
-            old = dict(raw.execute(sql.FIND_MANY, (job_ids,)).fetchall())
-            if _one(raw, sql.VERSION) != many.version:
+            old = dict(raw.execute(sql.FIND_MANY, {"job_ids": job_ids}))
+            if _value(raw, sql.VERSION) != many.version:
                 return old, {}
             fresh = [item for item in many.chosen if item[0] not in old]
             self._insert(raw, many, fresh)
@@ -50,24 +54,25 @@ class SqliteStore:
     def end(self, ending: Removal) -> dict[str, str]:
         job_ids = json.dumps(ending.job_ids)
         with self._writing() as raw:
-            gone = raw.execute(sql.END, (job_ids, ending.epoch, ending.epoch)).fetchall()
-            why = (ending.actor, ending.reason)
-            raw.executemany(sql.PAST, [(*row, *why) for row in gone])
-            counts = Counter(row[1] for row in gone)
-            raw.executemany(sql.LOAD, [(key, -jobs) for key, jobs in counts.items()])
-        return {row[0]: row[1] for row in gone}
+            rows = raw.execute(sql.END, {"job_ids": job_ids, "epoch": ending.epoch}).fetchall()
+            gone = [dict(zip(NAMES, row, strict=True)) for row in rows]
+            why = {"ended_by": ending.actor, "reason": ending.reason}
+            raw.executemany(sql.PAST, [row | why for row in gone])
+            counts = Counter(row["instance_id"] for row in gone)
+            _add_to_counters(raw, {key: -jobs for key, jobs in counts.items()})
+        return {row["job_id"]: row["instance_id"] for row in gone}
 
     def epochs(self, count: int) -> list[int]:
         with self._writing() as raw:
-            last = _one(raw, sql.EPOCHS, count)
+            last = _value(raw, sql.EPOCHS, count=count)
         return list(range(last - count + 1, last + 1))
 
     def make_counters(self, instance_ids: list[str]) -> None:
-        """Placing makes them, at no cost."""
+        """Do nothing: the first placement makes the counter, at no cost."""
 
     def count(self, jobs: dict[str, int]) -> None:
         with self._writing() as raw:
-            raw.executemany(sql.LOAD, list(jobs.items()))
+            _add_to_counters(raw, jobs)
 
     def _insert(
         self,
@@ -77,21 +82,22 @@ class SqliteStore:
     ) -> None:
         if not fresh:
             return
-        last = _one(raw, sql.EPOCHS, len(fresh))
+        last = _value(raw, sql.EPOCHS, count=len(fresh))
+        facts = {"strategy": many.strategy, "candidates": many.candidates}
+        facts |= {"actor": many.actor, "channel": many.channel}
         rows = [
-            (job_id, instance_id, epoch, many.strategy, many.candidates, score, *_who(many))
+            {"job_id": job_id, "instance_id": instance_id, "epoch": epoch, "score": score, **facts}
             for epoch, (job_id, instance_id, score) in enumerate(
                 sorted(fresh),
                 last - len(fresh) + 1,  # neighbours share pages
             )
         ]
         raw.executemany(sql.INSERT, rows)
-        counts = Counter(instance_id for _, instance_id, _ in fresh)
-        raw.executemany(sql.LOAD, list(counts.items()))
+        _add_to_counters(raw, Counter(instance_id for _, instance_id, _ in fresh))
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """The writers' lock until the end of the block, or of the caller's transaction."""
+        """Hold the writers' lock until the end of the block, or of the caller's transaction."""
         with self.connection.wrap_database_errors:
             raw = self._raw()
             if self.connection.in_atomic_block:
@@ -112,22 +118,24 @@ class SqliteStore:
         return self.connection.connection
 
 
-def _one(raw: sqlite3.Connection, statement: str, *facts: object):
+def _value(raw: sqlite3.Connection, statement: str, **facts: object) -> Any:
     # Fetch all: an open cursor with RETURNING would keep the transaction from committing.
     rows = raw.execute(statement, facts).fetchall()
     return rows[0][0] if rows else None
 
 
 def _place(raw: sqlite3.Connection, placement: Placement) -> None:
+    facts = placement._asdict()
     try:
-        raw.execute(sql.PLACE, placement)
+        raw.execute(sql.PLACE, facts)
     except sqlite3.OperationalError as error:
         if "atributo_place" not in str(error):
             raise
         raw.execute(sql.VIEW)  # the first placement by this connection
         raw.execute(sql.TRIGGER)
-        raw.execute(sql.PLACE, placement)
+        raw.execute(sql.PLACE, facts)
 
 
-def _who(many: Placements) -> tuple[str, str]:
-    return many.actor, many.channel
+def _add_to_counters(raw: sqlite3.Connection, jobs: Mapping[str, int]) -> None:
+    rows = [{"instance_id": key, "jobs": number} for key, number in jobs.items()]
+    raw.executemany(sql.LOAD, rows)

@@ -1,19 +1,23 @@
-"""The statements of the hot path on SQLite.
+"""The statements that place jobs on SQLite and end their placements.
 
-One writer at a time, so that plain statements between BEGIN IMMEDIATE and COMMIT do.
+SQLite has one writer at a time, so plain statements between BEGIN IMMEDIATE and COMMIT are safe.
 """
 
 from allocation.storage.postgresql_sql import COLUMNS
 
-FIND = "SELECT instance_id FROM allocation_allocation WHERE job_id = ?"
+FIND = "SELECT instance_id FROM allocation_allocation WHERE job_id = :job_id"
 NOW = "STRFTIME('%Y-%m-%d %H:%M:%f', 'now')"
 INSERT = f"""
 INSERT INTO allocation_allocation ({COLUMNS})
-VALUES (?, ?, ?, {NOW}, ?, ?, ?, ?, ?) ON CONFLICT (job_id) DO NOTHING
+VALUES (:job_id, :instance_id, :epoch, {NOW}, :strategy, :candidates, :score, :actor, :channel)
+ON CONFLICT (job_id) DO NOTHING
 """
 # One statement that is a transaction of its own: version, room, epoch, placement and counter.
 # The view belongs to the connection and not to the schema, so that no migration meets it.
-PLACE = "INSERT INTO temp.atributo_place VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+PLACE = """
+INSERT INTO temp.atributo_place VALUES (:job_id, :instance_id, :version, :strategy, :candidates,
+    :score, :actor, :channel, :capacity)
+"""
 VIEW = """
 CREATE TEMP VIEW IF NOT EXISTS atributo_place AS
 SELECT '' AS job_id, '' AS instance_id, 0 AS version, '' AS strategy,
@@ -33,21 +37,22 @@ CREATE TEMP TRIGGER IF NOT EXISTS atributo_placing INSTEAD OF INSERT ON atributo
 END
 """
 VERSION = "SELECT version FROM allocation_roster WHERE id = 1"
-EPOCHS = "UPDATE allocation_roster SET epoch = epoch + ? WHERE id = 1 RETURNING epoch"
+EPOCHS = "UPDATE allocation_roster SET epoch = epoch + :count WHERE id = 1 RETURNING epoch"
 LOAD = """
-INSERT INTO allocation_instanceload (instance_id, part, jobs) VALUES (?, 0, ?)
+INSERT INTO allocation_instanceload (instance_id, part, jobs) VALUES (:instance_id, 0, :jobs)
 ON CONFLICT (instance_id, part) DO UPDATE SET jobs = jobs + excluded.jobs
 """
 FIND_MANY = """
 SELECT job_id, instance_id FROM allocation_allocation
-WHERE job_id IN (SELECT value FROM json_each(?))
+WHERE job_id IN (SELECT value FROM json_each(:job_ids))
 """
 END = f"""
 DELETE FROM allocation_allocation
-WHERE job_id IN (SELECT value FROM json_each(?)) AND (? IS NULL OR epoch = ?)
+WHERE job_id IN (SELECT value FROM json_each(:job_ids)) AND (:epoch IS NULL OR epoch = :epoch)
 RETURNING {COLUMNS}
 """
 PAST = f"""
 INSERT INTO allocation_pastallocation ({COLUMNS}, ended_at, ended_by, end_reason)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, {NOW}, ?, ?)
+VALUES (:job_id, :instance_id, :epoch, :allocated_at, :strategy, :candidates, :score, :actor,
+    :channel, {NOW}, :ended_by, :reason)
 """

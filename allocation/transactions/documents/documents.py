@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from django.db import connection
 from django.db.models import Exists, OuterRef
 
 from allocation.transactions.errors import (
@@ -21,6 +20,7 @@ from allocation.transactions.store import sql, statements
 from allocation.transactions.store.keys import Demand, Key, checked_json
 from allocation.transactions.store.refusals import why_locked, why_unmet
 from allocation.transactions.store.response import Response
+from atributo_site.core.database import Row, dialect, execute
 from atributo_site.core.errors import ConnectionLost
 from atributo_site.core.failpoints import failpoint
 from atributo_site.core.retry import retry_busy, surely
@@ -54,15 +54,13 @@ class Collection(NamedTuple):
 
 def collections(after: str = "", limit: int = 50) -> tuple[list[Collection], str | None]:
     """The collections behind a name, in the order of names, and the name to go on after."""
-    bounds = {"limit": limit + 1, "most": MOST_COUNTED + 1}
-    with connection.cursor() as cursor:
-        cursor.execute(NAMES, {"after": after, **bounds})
-        found = [Collection(*row) for row in cursor.fetchall()]
-    return found[:limit], found[limit - 1].name if len(found) > limit else None
+    bounds = {"after": after, "limit": limit + 1, "most": MOST_COUNTED + 1}
+    names = [Collection(*row) for row in execute(NAMES, bounds).rows]
+    return names[:limit], names[limit - 1].name if len(names) > limit else None
 
 
-Write = Callable[[], list[statements.Row]]
-Way = Callable[[Write, Key, str], list[statements.Row]]
+Write = Callable[[], list[Row]]
+Way = Callable[[Write, Key, str], list[Row]]
 TRIES = 20  # a key that changed between an operation and the question why it did not happen
 
 
@@ -91,9 +89,7 @@ def put(
 ) -> Response:
     """Under a new ref, or under one that the caller has made to find it by."""
     text = checked_json(value)
-    script = statements.plain_put(
-        connection.vendor, demand.condition, _unless_locked(raise_if_locked)
-    )
+    script = statements.plain_put(dialect(), demand.condition, _unless_locked(raise_if_locked))
     failpoint("plain_put.before")
     facts = {"value": text, "present": True}
     return _write(script, place, demand, raise_if_locked, once, ref, 201, **facts)
@@ -103,7 +99,7 @@ def delete(
     place: Key, demand: Demand, raise_if_locked: bool, purge: bool, ref: str | None = None
 ) -> Response:
     script = statements.plain_delete(
-        connection.vendor, demand.condition, _unless_locked(raise_if_locked), purge
+        dialect(), demand.condition, _unless_locked(raise_if_locked), purge
     )
     failpoint("plain_delete.before")
     way, facts = way_of(purge), {"value": None, "present": False}
@@ -139,13 +135,13 @@ def _write(
     raise KeyIsContended(f"{'/'.join(place)} changes faster than it can be written")
 
 
-def once(write: Write, place: Key, ref: str) -> list[statements.Row]:
+def once(write: Write, place: Key, ref: str) -> list[Row]:
     """No key has two versions of one ref: what was written before its answer got lost stays."""
     versions = DocumentVersion.objects.of(*place).filter(ref=ref).values_list("pk")
     return surely(write, lambda: list(versions) or None)
 
 
-def _unless_lost(write: Write, place: Key, ref: str) -> list[statements.Row]:
+def _unless_lost(write: Write, place: Key, ref: str) -> list[Row]:
     try:
         return retry_busy(write)
     except ConnectionLost:

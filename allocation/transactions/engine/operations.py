@@ -4,7 +4,6 @@ import json
 from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.db import connection
 
 from allocation.transactions.errors import KeyIsContended
 from allocation.transactions.models.document import new_ref
@@ -12,6 +11,7 @@ from allocation.transactions.store import sql, statements
 from allocation.transactions.store.keys import Demand, Key, checked_json
 from allocation.transactions.store.refusals import why_locked, why_over, why_unmet
 from allocation.transactions.store.response import Response
+from atributo_site.core.database import Row, dialect
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.events import current_actor
 from atributo_site.core.failpoints import failpoint
@@ -33,7 +33,7 @@ def begin(owner: str = "", label: str = "", caller: str = "") -> Fence:
     limit = max(settings.ATRIBUTO.max_job_limit_ms / 1000, life)
     failpoint("begin.before")
     rows = statements.run(
-        statements.begin(connection.vendor),
+        statements.begin(dialect()),
         owner=(owner or actor.name)[:255],
         label=label[:255],
         channel=actor.channel,
@@ -47,7 +47,7 @@ def begin(owner: str = "", label: str = "", caller: str = "") -> Fence:
 
 def put(fence: Fence, place: Key, value: Any, demand: Demand) -> Response:
     text = checked_json(value)
-    script = statements.transactional_put(connection.vendor, demand.condition)
+    script = statements.transactional_put(dialect(), demand.condition)
     ref = new_ref()
     failpoint("put.before")
     _run(script, fence, place, demand, value=text, present=True, ref=ref, action="put")
@@ -56,7 +56,7 @@ def put(fence: Fence, place: Key, value: Any, demand: Demand) -> Response:
 
 
 def delete(fence: Fence, place: Key, demand: Demand) -> Response:
-    script = statements.transactional_delete(connection.vendor, demand.condition)
+    script = statements.transactional_delete(dialect(), demand.condition)
     ref = new_ref()
     failpoint("delete.before")
     _run(script, fence, place, demand, value=None, present=False, ref=ref, action="delete")
@@ -65,7 +65,7 @@ def delete(fence: Fence, place: Key, demand: Demand) -> Response:
 
 
 def get(fence: Fence, place: Key, mode: str) -> Response:
-    script = statements.transactional_get(connection.vendor)
+    script = statements.transactional_get(dialect())
     failpoint("get.before")
     value, ref, token, _ = _run(script, fence, place, Demand(sql.PRESENT), mode=mode)
     failpoint("get.after")
@@ -74,7 +74,7 @@ def get(fence: Fence, place: Key, mode: str) -> Response:
 
 def lock(fence: Fence, place: Key, mode: str) -> int:
     """The fencing token of the lock; the key need not exist."""
-    script = statements.transactional_lock(connection.vendor)
+    script = statements.transactional_lock(dialect())
     failpoint("lock.before")
     row = _run(script, fence, place, Demand(sql.ANYTHING), mode=mode)
     failpoint("lock.after")
@@ -83,7 +83,7 @@ def lock(fence: Fence, place: Key, mode: str) -> int:
 
 def complete(fence: Fence) -> bool:
     """True when every change of the transaction stands, by one update of its row."""
-    script = statements.complete(connection.vendor)
+    script = statements.complete(dialect())
     failpoint("complete.before")
     rows = statements.run(script, **fence._asdict())
     failpoint("complete.after")
@@ -97,7 +97,7 @@ def _run(
     demand: Demand,
     mode: str = "exclusive",
     **parameters: Any,
-) -> statements.Row:
+) -> Row:
     for _ in range(TRIES):
         rows = statements.run(
             script,

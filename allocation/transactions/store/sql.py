@@ -9,42 +9,12 @@ whether the operation happened. They run in one database transaction, on Postgre
 message; each sees what committed while an earlier one waited for a row.
 """
 
-from typing import NamedTuple
-
-
-class Statement(NamedTuple):
-    name: str
-    sql: str
-
-
-class Dialect(NamedTuple):
-    now: str
-    later: str
-    lock_row: str
-    value: str
-
-
-DIALECTS = {
-    "postgresql": Dialect(
-        now="clock_timestamp()",
-        later="clock_timestamp() + make_interval(secs => %(seconds)s)",
-        lock_row="FOR NO KEY UPDATE",
-        value="%(value)s::jsonb",
-    ),
-    "sqlite": Dialect(
-        now="strftime('%%Y-%%m-%%d %%H:%%M:%%f', 'now')",
-        later="strftime('%%Y-%%m-%%d %%H:%%M:%%f', 'now', %(seconds)s || ' seconds')",
-        lock_row="",  # transactions are IMMEDIATE: the whole database is locked
-        value="%(value)s",
-    ),
-}
-
 HERE = 'd.collection = %(collection)s AND d."key" = %(key)s'
 NAMES = "CAST(%(collection)s AS varchar), CAST(%(key)s AS varchar)"
 NOT_THERE = f"NOT EXISTS (SELECT 1 FROM allocation_document d WHERE {HERE})"
 ACTIVE = "t.id = %(txn)s AND t.status = 'active' AND t.epoch = %(epoch)s"
-IN_TIME = f"{ACTIVE} AND t.expires_at > {{now}}"
-NOT_DELAYED = "(d.lock_delayed_until IS NULL OR d.lock_delayed_until <= {now})"
+IN_TIME = f"{ACTIVE} AND t.expires_at > {{clock}}"
+NOT_DELAYED = "(d.lock_delayed_until IS NULL OR d.lock_delayed_until <= {clock})"
 NO_LOCK = "NOT EXISTS (SELECT 1 FROM allocation_lock l WHERE l.document_id = d.id)"
 NOT_LOCKED = f"AND {NO_LOCK} AND {NOT_DELAYED}"
 
@@ -63,14 +33,14 @@ MUTEX = f"SELECT d.id FROM allocation_document d WHERE {HERE} {{lock_row}}"
 ENSURE = f"""
 INSERT INTO allocation_document
     (collection, "key", present, ref, lock_token, created_at, updated_at)
-SELECT {NAMES}, false, '', 0, {{now}}, {{now}}
+SELECT {NAMES}, false, '', 0, {{clock}}, {{clock}}
 FROM allocation_transaction t WHERE {IN_TIME} AND {NOT_THERE}
 ON CONFLICT (collection, "key") DO NOTHING"""
 
 # Taking it again keeps the token; shared to exclusive is a new lock with a new token.
 LOCK = f"""
 INSERT INTO allocation_lock (document_id, transaction_id, mode, token, acquired_at)
-SELECT d.id, t.id, CAST(%(mode)s AS varchar), d.lock_token + 1, {{now}}
+SELECT d.id, t.id, CAST(%(mode)s AS varchar), d.lock_token + 1, {{clock}}
 FROM allocation_document d, allocation_transaction t
 WHERE {HERE} AND {IN_TIME} AND {NOT_DELAYED}
   AND NOT EXISTS (
@@ -93,7 +63,7 @@ JOURNAL = f"""
 INSERT INTO allocation_journalentry
     (transaction_id, document_id, action, before_present, before_ref, before_value,
      after_ref, undo, at)
-SELECT t.id, d.id, %(action)s, d.present, d.ref, d.value, %(ref)s, '', {{now}}
+SELECT t.id, d.id, %(action)s, d.present, d.ref, d.value, %(ref)s, '', {{clock}}
 FROM allocation_document d
 JOIN allocation_lock l ON {MINE} AND l.mode = 'exclusive'
 JOIN allocation_transaction t ON {IN_TIME}
@@ -105,25 +75,25 @@ JOURNALLED = """EXISTS (
 
 WRITE_JOURNALLED = f"""
 UPDATE allocation_document AS d
-SET present = %(present)s, value = {{value}}, ref = %(ref)s, updated_at = {{now}},
+SET present = %(present)s, value = {{value}}, ref = %(ref)s, updated_at = {{clock}},
     lock_token = (SELECT l.token FROM allocation_lock l WHERE {MINE})
 WHERE {HERE} AND {JOURNALLED}"""
 
 INSERT = f"""
 INSERT INTO allocation_document
     (collection, "key", present, value, ref, lock_token, created_at, updated_at)
-SELECT {NAMES}, true, {{value}}, %(ref)s, 0, {{now}}, {{now}}
+SELECT {NAMES}, true, {{value}}, %(ref)s, 0, {{clock}}, {{clock}}
 WHERE {NOT_THERE}
 ON CONFLICT (collection, "key") DO NOTHING"""
 
 WRITE = f"""
 UPDATE allocation_document AS d
-SET present = %(present)s, value = {{value}}, ref = %(ref)s, updated_at = {{now}}
+SET present = %(present)s, value = {{value}}, ref = %(ref)s, updated_at = {{clock}}
 WHERE {HERE} AND d.ref <> %(ref)s {{demand}} {{unless_locked}}"""
 
 VERSION = f"""
 INSERT INTO allocation_documentversion (document_id, ref, present, value, transaction_id, at)
-SELECT d.id, d.ref, d.present, d.value, CAST(%(txn)s AS bigint), {{now}}
+SELECT d.id, d.ref, d.present, d.value, CAST(%(txn)s AS bigint), {{clock}}
 FROM allocation_document d WHERE {HERE} AND d.ref = %(ref)s
 RETURNING id"""
 
@@ -143,12 +113,12 @@ BEGIN = """
 INSERT INTO allocation_transaction
     (status, epoch, owner, label, channel, caller, cause, reason, error, attempts, started_at,
      limit_at, expires_at)
-SELECT 'active', 1, %(owner)s, %(label)s, %(channel)s, %(caller)s, '', '', '', 0, {now},
-    {later_limit}, {later}
+SELECT 'active', 1, %(owner)s, %(label)s, %(channel)s, %(caller)s, '', '', '', 0, {clock},
+    {limit_at}, {expires_at}
 RETURNING id"""
 
 COMPLETE = f"""
-UPDATE allocation_transaction AS t SET status = 'completed', finished_at = {{now}}
+UPDATE allocation_transaction AS t SET status = 'completed', finished_at = {{clock}}
 WHERE {IN_TIME}"""
 
 RELEASE = """

@@ -84,8 +84,11 @@ def test_no_page_reads_a_million_allocations(client_as):
 def hot_statements():
     """How an allocation is looked up, with facts in place of parameters."""
     if connection.vendor == "sqlite":
-        return [sqlite_sql.FIND.replace("?", "'job5'"), sqlite_sql.FIND_MANY.replace("?", "'[]'")]
+        return [
+            sqlite_sql.FIND.replace(":job_id", "'job5'"),
+            sqlite_sql.FIND_MANY.replace(":job_ids", "'[]'"),
+        ]
     return [
-        postgresql_sql.PG_FIND.replace("%s", "'job5'"),
-        postgresql_sql.PG_FIND_MANY.replace("%s", "'{job5}'"),
+        postgresql_sql.FIND.replace("%(job_id)s", "'job5'"),
+        postgresql_sql.FIND_MANY.replace("%(job_ids)s", "'{job5}'"),
     ]

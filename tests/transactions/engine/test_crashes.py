@@ -11,7 +11,7 @@ from tests.transactions.engine.poison import cure
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SOURCE = Path(__file__).parents[3] / "allocation" / "transactions"
-NAMED = re.compile(r'(?:failpoint|Statement)\(\s*"([a-z_.]+)"')
+NAMED = re.compile(r'failpoint\(\s*"([a-z_.]+)"|"([a-z_.]+)": sql\.')
 
 COMPLETING = [
     "begin.before",
@@ -193,6 +193,6 @@ def assert_each_whole():
 def test_every_named_point_is_among_them(db):
     found = set()
     for path in SOURCE.rglob("*.py"):
-        found |= set(NAMED.findall(path.read_text()))
+        found |= {either or other for either, other in NAMED.findall(path.read_text())}
     assert found == EVERY
     assert len(EVERY) >= 40
