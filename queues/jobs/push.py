@@ -8,7 +8,7 @@ from django.db import connections
 from django.db.transaction import atomic
 
 from atributo_site.core.after_commit import after_commit
-from atributo_site.core.database import dialect, hot_cursor
+from atributo_site.core.database import dialect, execute
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.retry import surely
 from queues.errors import BadPush, DataRefused
@@ -151,28 +151,25 @@ def _tell_of(tell: Tell, prepared: PushRequest, text: str | None, job_id: int) -
 
 def _insert(prepared: PushRequest, text: str | None, job_id: int) -> int | None:
     """None when its definition is out of date, or its unique key or id taken."""
-    row = prepared.row(job_id, text)
-    facts = [*row, prepared.queue_id, prepared.queue, prepared.revision]
+    facts = prepared.row(job_id, text)
+    facts |= {"queue": prepared.queue, "revision": prepared.revision}
     connection = connections[prepared.using]
     if connection.vendor == "postgresql" and prepared.for_anybody() and connection.get_autocommit():
         return _insert_and_ring(prepared, facts)
-    with hot_cursor(prepared.using) as cursor:
-        cursor.execute(push_sql.push_known(dialect(prepared.using)), facts)
-        stored = cursor.fetchone()
+    statement = push_sql.push_known(dialect(prepared.using))
+    stored = execute(statement, facts, prepared.using).first
     if stored is None:
         return None
     _ring_after_commit(prepared, [stored[0]])
     return stored[0]
 
 
-def _insert_and_ring(prepared: PushRequest, facts: list[Any]) -> int | None:
+def _insert_and_ring(prepared: PushRequest, facts: dict[str, Any]) -> int | None:
     """One round trip; who is to be called is stored with the job."""
-    queue_id = prepared.queue_id
-    called = [-RING_AGAIN_SECONDS, queue_id, 1, queue_id, -RING_AGAIN_SECONDS]
-    called += [-MESSAGE_SECONDS, queue_id]
-    with hot_cursor(prepared.using) as cursor:
-        cursor.execute(push_sql.push_and_ring(dialect(prepared.using)), [*facts, *called])
-        stored = cursor.fetchone()
+    facts |= {"ring_again_seconds": -RING_AGAIN_SECONDS, "message_seconds": -MESSAGE_SECONDS}
+    facts["slots"] = 1
+    statement = push_sql.push_and_ring(dialect(prepared.using))
+    stored = execute(statement, facts, prepared.using).first
     if stored is None:
         return None
     after_commit(partial(_call, prepared, *stored), using=prepared.using)
@@ -213,13 +210,12 @@ def _parts(texts: list[str | None]) -> Iterator[slice]:
 
 def _insert_many(prepared: PushRequest, ids: list[int], texts: list[str | None]) -> None:
     d = dialect(prepared.using)
+    if d.vendor == "postgresql":
+        shared = prepared.row(None, None) | {"ids": ids, "texts": texts}
+        execute(push_sql.push_many_postgresql(d), shared, prepared.using)
+        return
+    rows = [prepared.row(job_id, text) for job_id, text in zip(ids, texts, strict=True)]
     with connections[prepared.using].cursor() as cursor:
-        if d.vendor == "postgresql":
-            shared = prepared.row(None, None)
-            del shared[4], shared[0]  # data and id come from the arrays
-            cursor.execute(push_sql.push_many_postgresql(d), [*shared, ids, texts])
-            return
-        rows = [prepared.row(job_id, text) for job_id, text in zip(ids, texts, strict=True)]
         cursor.executemany(push_sql.push_one_of_many(d), rows)
 
 

@@ -5,12 +5,11 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import structlog
-from django.db import connections
 from django.db.transaction import atomic
 
 from allocation.atributo import Atributo
 from allocation.errors import NoInstances
-from atributo_site.core.database import dialect
+from atributo_site.core.database import dialect, execute
 from atributo_site.core.events import record_many
 from atributo_site.core.leases import HeldLease
 from queues.models import QueuedJob, Station
@@ -54,9 +53,8 @@ def send_waiting(lease: HeldLease) -> int:
 
 def send_again(lease: HeldLease) -> int:
     """Jobs whose key has moved, or whose instance was removed."""
-    with connections[lease.using].cursor() as cursor:
-        cursor.execute(sticky.astray(dialect(lease.using)), [BATCH])
-        strayed = [Strayed(*row) for row in cursor.fetchall()]
+    rows = execute(sticky.misrouted(dialect(lease.using)), {"limit": BATCH}, lease.using).rows
+    strayed = [Strayed(*row) for row in rows]
     return redirect(strayed, "its key has moved", lease) if strayed else 0
 
 
@@ -102,9 +100,7 @@ def _send(job_ids: list[int], using: str) -> dict[int, str]:
     """Job → where it was sent, of those that wait and whose key is allocated."""
     d = dialect(using)
     ids: Any = job_ids if d.vendor == "postgresql" else json.dumps(job_ids)
-    with connections[using].cursor() as cursor:
-        cursor.execute(sticky.send(d), [ids])
-        return dict(cursor.fetchall())
+    return dict(execute(sticky.send(d), {"ids": ids}, using).rows)
 
 
 def _forget(job_ids: list[int], using: str) -> None:

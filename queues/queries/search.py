@@ -15,7 +15,8 @@ from queues.models import QueuedJob, Script
 from queues.models.job import STICKY_WAITING
 from queues.queries.presenters import masked_by_schema
 from queues.queries.running import belongs_to, few_wait_for
-from queues.queries.states import BEGUN_AS, INDEXED, NARROW, PENDING, in_state, with_ids
+from queues.queries.states import BEGUN_AS, PENDING, in_state, with_ids
+from queues.sql.states import INDEXED, NARROW
 
 LOOKED_THROUGH = 10_000  # jobs, newest first, for what no index answers
 MOST_DATA = 1_000  # jobs whose data is looked at for a text

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from atributo_site.core.database import dialect, hot_cursor
+from atributo_site.core.database import dialect, execute
 from queues.logic.ranks import CALLBACK
 from queues.models import QueuedJob
 from queues.runs.ids import get_job_ids
@@ -34,9 +34,8 @@ def push_callbacks(settled: list[OutcomeRow], using: str) -> None:
     parents = QueuedJob.objects.using(using).select_related("queue").in_bulk(list(due))
     statement = push.push(dialect(using), once=True)
     for (parent_id, each), job_id in zip(due.items(), get_job_ids(len(due)), strict=True):
-        row = {"id": job_id, **_row(parents[parent_id], each)}
-        with hot_cursor(using) as cursor:
-            cursor.execute(statement, [row.get(column) for column in push.PUSHED])
+        row = dict.fromkeys(push.PUSHED) | _row(parents[parent_id], each) | {"id": job_id}
+        execute(statement, row, using)
 
 
 def _row(parent: QueuedJob, settled: OutcomeRow) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from rq import Queue
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
-from atributo_site.core.database import Dialect, dialect, hot_cursor
+from atributo_site.core.database import dialect, execute
 from queues.logic.storable import is_storable
 from queues.models.queue import MOST_WORKERS
 from queues.runs.slots import HeldSlot
@@ -192,25 +192,14 @@ def _chosen(
 ) -> tuple[list[tuple[int, int]], bool]:
     """Free slots, marked as rung, and whether none of the queue was so before."""
     d = dialect(using)
-    served, whose = (sticky.is_served(d), [station]) if station else ("TRUE", [])
-    chosen = [d.seconds(-again_seconds), queue_id, *whose, max(1, jobs)]
-    asked = [d.seconds(-MESSAGE_SECONDS), queue_id]
+    served = sticky.is_served(d) if station else "TRUE"
+    asked = {"queue_id": queue_id, "station": station, "slots": max(1, jobs)}
+    asked |= {"ring_again_seconds": -again_seconds, "message_seconds": -MESSAGE_SECONDS}
     if d.vendor == "postgresql":
-        return _chosen_at_once(d, served, [*chosen, *asked], using)
-    with hot_cursor(using) as cursor:
-        cursor.execute(f"SELECT {slots.is_idle(d)}", asked)
-        [idle] = cursor.fetchone()
-        cursor.execute(slots.choose_slots(d, served), chosen)
-        return cursor.fetchall(), bool(idle)
-
-
-def _chosen_at_once(
-    d: Dialect, served: str, parameters: list[object], using: str
-) -> tuple[list[tuple[int, int]], bool]:
-    with hot_cursor(using) as cursor:
-        cursor.execute(slots.choose_slots_and_tell(d, served), parameters)
-        rows = cursor.fetchall()
-    return [(slot_id, number) for slot_id, number, _ in rows], bool(rows and rows[0][2])
+        rows = execute(slots.choose_slots_and_tell(d, served), asked, using).rows
+        return [(slot_id, number) for slot_id, number, _ in rows], bool(rows and rows[0][2])
+    [[idle]] = execute(f"SELECT {slots.is_idle(d)}", asked, using).rows
+    return execute(slots.choose_slots(d, served), asked, using).rows, bool(idle)
 
 
 def send(queue_id: int, queue: str, slots: list[tuple[int, int]], channel: str) -> None:

@@ -7,7 +7,6 @@ from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
-from django.db import connection
 from django.db.models.functions import Now
 from django.db.transaction import atomic
 
@@ -15,7 +14,7 @@ from allocation.transactions.errors import JobIsRolledBack, TransactionIsOver
 from allocation.transactions.models import Transaction
 from allocation.transactions.store.refusals import why_over
 from atributo_site.core.after_commit import after_commit
-from atributo_site.core.database import dialect
+from atributo_site.core.database import dialect, execute
 from atributo_site.core.events import record
 from queues.models import HeldPush
 from queues.runs.doorbell import ring
@@ -47,8 +46,8 @@ def holder() -> int | None:
     return _holder.get()
 
 
-def keep(transaction: int, rows: list[list[Any]]) -> None:
-    """Rows in the order of push_sql.PUSHED; refused unless the transaction is still active."""
+def keep(transaction: int, rows: list[dict[str, Any]]) -> None:
+    """Keep rows with the columns of push_sql.PUSHED; refuse unless the transaction is active."""
     with atomic():
         active = Transaction.objects.select_for_update().filter(
             pk=transaction, status=Transaction.Status.ACTIVE, expires_at__gt=Now()
@@ -64,8 +63,8 @@ def _why_over(transaction: int) -> TransactionIsOver:
     return found or JobIsRolledBack(f"transaction {transaction} is over")
 
 
-def _held(transaction: int, row: list[Any]) -> HeldPush:
-    columns = dict(zip(push_sql.PUSHED, row, strict=True))
+def _held(transaction: int, row: dict[str, Any]) -> HeldPush:
+    columns = {column: row[column] for column in push_sql.PUSHED}
     job_id, queue_id = columns.pop("id"), columns.pop("queue_id")
     return HeldPush(id=job_id, transaction=transaction, queue_id=queue_id, columns=columns)
 
@@ -128,10 +127,8 @@ def _settle(transaction: int, status: str) -> int:
 
 
 def _insert(push: HeldPush) -> None:
-    values = {**push.columns, "id": push.pk, "queue_id": push.queue_id}
-    with connection.cursor() as cursor:
-        statement = push_sql.push(dialect(), once=True)
-        cursor.execute(statement, [values.get(column) for column in push_sql.PUSHED])
-        if cursor.fetchone() is None:
-            twin = values["unique_key"]
-            record("push.superseded", f"queue:{push.queue.name}", job=push.pk, unique_key=twin)
+    values = dict.fromkeys(push_sql.PUSHED) | push.columns
+    values |= {"id": push.pk, "queue_id": push.queue_id}
+    if not execute(push_sql.push(dialect(), once=True), values).rows:
+        twin = values["unique_key"]
+        record("push.superseded", f"queue:{push.queue.name}", job=push.pk, unique_key=twin)

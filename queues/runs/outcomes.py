@@ -13,7 +13,7 @@ from django.db.transaction import atomic
 
 from allocation.transactions.engine.operations import Fence, complete
 from allocation.transactions.store.refusals import why_over
-from atributo_site.core.database import dialect, hot_cursor
+from atributo_site.core.database import dialect, execute
 from atributo_site.core.fencing import count_fenced
 from queues.logic.lifecycle import Outcome, Status
 from queues.models import QueuedJob, Run, RunLog
@@ -51,25 +51,21 @@ def stored(slot: HeldSlot, endings: list[AttemptResult], worker: str) -> set[int
 def start(slot: HeldSlot, job: Reserved, worker: str, seconds_ago: float) -> bool:
     """Show a job as running and free the others; False when it was aborted or deleted."""
     d = dialect(slot.using)
-    since = d.seconds(-seconds_ago)
+    facts = {**_attempt(slot, job), "run": job.runs + 1, "worker": worker}
+    facts["started_seconds"] = -seconds_ago
     with atomic(using=slot.using):
         slot.renew()
-        with hot_cursor(slot.using) as cursor:
-            cursor.execute(reserve.start(d), [since, job.id, slot.id, slot.epoch, job.attempt])
-            started = cursor.rowcount == 1
-            if started:
-                row: list[Any] = [job.id, job.attempt + 1, job.runs + 1, worker, since]
-                cursor.execute(reserve.record_start(d), row)
-                cursor.execute(reserve.give_back(d), [slot.id, slot.epoch])
-    return started
+        if execute(reserve.start(d), facts, slot.using).count != 1:
+            return False
+        execute(reserve.record_start(d), facts, slot.using)
+        slot.give_back()
+    return True
 
 
 def still_ours(slot: HeldSlot, job: Reserved) -> bool:
     """Renew the lease, and look whether the job was aborted or deleted."""
     slot.renew()
-    with hot_cursor(slot.using) as cursor:
-        cursor.execute(reserve.STILL_OURS, [job.id, slot.id, slot.epoch])
-        return cursor.fetchone() is not None
+    return bool(execute(reserve.STILL_OURS, _attempt(slot, job), slot.using).rows)
 
 
 def report(slot: HeldSlot, job: Reserved, lines: list[dict[str, Any]], shown: Any) -> None:
@@ -79,45 +75,35 @@ def report(slot: HeldSlot, job: Reserved, lines: list[dict[str, Any]], shown: An
             return
         _insert_lines([(job, line) for line in lines], slot.using)
         if shown is not None:
-            with hot_cursor(slot.using) as cursor:
-                cursor.execute(
-                    reserve.SHOW_PROGRESS,
-                    [shown["percent"], shown["note"], job.id, job.attempt + 1],
-                )
+            execute(reserve.SHOW_PROGRESS, {**shown, **_attempt(slot, job)}, slot.using)
+
+
+def _attempt(slot: HeldSlot, job: Reserved) -> dict[str, Any]:
+    return {**slot.key, "job_id": job.id, "attempt": job.attempt + 1}
 
 
 def _finish(slot: HeldSlot, settled: list[OutcomeRow], worker: str) -> dict[int, Any]:
     """The ids whose outcome was accepted, each with when its job was aborted, if it was."""
-    d = dialect(slot.using)
     rows = json.dumps([each.row for each in settled], ensure_ascii=False)
-    lease = d.seconds(lease_seconds())
-    if d.vendor == "postgresql":
-        return _finish_at_once(slot, rows, worker, lease)
-    with atomic(using=slot.using):
-        return _finish_in_steps(slot, rows, worker, lease)
-
-
-def _finish_at_once(slot: HeldSlot, rows: str, worker: str, lease: Any) -> dict[int, Any]:
-    parameters = [lease, slot.id, slot.epoch, rows, slot.epoch, worker, slot.queue_id]
-    with hot_cursor(slot.using) as cursor:
-        cursor.execute(outcomes.finish_postgresql(dialect(slot.using)), parameters)
-        accepted = dict(cursor.fetchall())
+    facts = {**slot.key, "queue_id": slot.queue_id, "worker": worker, "outcomes": rows}
+    facts["lease_seconds"] = lease_seconds()
+    d = dialect(slot.using)
+    if d.vendor != "postgresql":
+        return _finish_in_steps(slot, facts)
+    accepted: dict[int, Any] = dict(execute(outcomes.finish_postgresql(d), facts, slot.using).rows)
     if not accepted:
         slot.renew()  # refused one by one, or is the slot lost?
     return accepted
 
 
-def _finish_in_steps(slot: HeldSlot, rows: str, worker: str, lease: Any) -> dict[int, Any]:
-    renew, finish_jobs, record_runs, count = outcomes.finish_sqlite(dialect(slot.using))
-    with hot_cursor(slot.using) as cursor:
-        cursor.execute(renew, [lease, slot.id, slot.epoch])
-        if cursor.rowcount != 1:
-            raise slot.lost()
-        cursor.execute(finish_jobs, [rows, slot.id, slot.epoch])
-        accepted = dict(cursor.fetchall())
-        ids = json.dumps(list(accepted))
-        cursor.execute(record_runs, [rows, worker, ids])
-        cursor.execute(count, [rows, slot.queue_id, ids])
+def _finish_in_steps(slot: HeldSlot, facts: dict[str, Any]) -> dict[int, Any]:
+    finish_jobs, record_runs, count = outcomes.finish_sqlite(dialect(slot.using))
+    with atomic(using=slot.using):
+        slot.renew()
+        accepted: dict[int, Any] = dict(execute(finish_jobs, facts, slot.using).rows)
+        facts["accepted"] = json.dumps(list(accepted))
+        execute(record_runs, facts, slot.using)
+        execute(count, facts, slot.using)
     return accepted
 
 
