@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from django.db import connections
+from django.db import connection
 from django.db.transaction import atomic
 
 from atributo_site.core.after_commit import after_commit
@@ -34,14 +34,13 @@ def push(
     data: Any,
     given: Mapping[str, Any],
     *,
-    using: str,
     tell: Tell | None = None,
 ) -> str:
     """The new job's id, or that of the unfinished job with the same unique key.
 
     `tell` records what is new, in the database transaction that stores it.
     """
-    order = _Order(queue, script, data, given, using)
+    order = _Order(queue, script, data, given)
     holder = outbox.holder()
     if holder is not None:
         prepared, text = order.checked(push_request.fresh)
@@ -51,7 +50,7 @@ def push(
     new = get_job_ids(1)[0]
     for _ in range(TRIES):  # the script may change, and the job with the same key end, meanwhile
         insert = partial(_insert if tell is None else partial(_tell_of, tell), prepared, text, new)
-        job_id = surely(insert, partial(_stored, [new], using), using)
+        job_id = surely(insert, partial(_stored, [new]))
         job_id = job_id or _unfinished_twin(prepared)
         if job_id is not None:
             return str(job_id)
@@ -66,10 +65,9 @@ class _Order(NamedTuple):
     script: Any
     data: Any
     given: Mapping[str, Any]
-    using: str
 
     def checked(self, define: Define) -> tuple[PushRequest, str | None]:
-        prepared = checked_push(self.queue, self.script, self.given, define, using=self.using)
+        prepared = checked_push(self.queue, self.script, self.given, define)
         return prepared, prepared.text(self.data)
 
     def checked_by_memory(self) -> tuple[PushRequest, str | None]:
@@ -86,11 +84,10 @@ def push_many(
     datas: Sequence[Any],
     given: Mapping[str, Any],
     *,
-    using: str,
     tell: Tell | None = None,
 ) -> list[str]:
     """All or none, in the order given."""
-    prepared = checked_push(queue, script, given, push_request.fresh, using=using)
+    prepared = checked_push(queue, script, given, push_request.fresh)
     if prepared.options.unique_key is not None:
         raise BadPush("unique_key cannot be shared by many jobs")
     texts = [_text_of(prepared, datas, number) for number in range(len(datas))]
@@ -98,20 +95,20 @@ def push_many(
     if holder is not None:
         return _hold(prepared, texts, holder, tell)
     ids = get_job_ids(len(texts))
-    surely(partial(_insert_all, prepared, ids, texts, tell), partial(_stored, ids, using), using)
+    surely(partial(_insert_all, prepared, ids, texts, tell), partial(_stored, ids))
     return [str(job_id) for job_id in ids]
 
 
-def _stored(ids: list[int], using: str) -> int | None:
+def _stored(ids: list[int]) -> int | None:
     """The first of jobs that are stored together, if they are."""
-    there = QueuedJob.objects.using(using).filter(pk__in=ids[:1])
+    there = QueuedJob.objects.filter(pk__in=ids[:1])
     return there.values_list("id", flat=True).first()
 
 
 def _insert_all(
     prepared: PushRequest, ids: list[int], texts: list[str | None], tell: Tell | None
 ) -> int | None:
-    with atomic(using=prepared.using):
+    with atomic():
         for part in _parts(texts):
             _insert_many(prepared, ids[part], texts[part])
         if tell is not None and ids:
@@ -142,7 +139,7 @@ def _hold(
 
 
 def _tell_of(tell: Tell, prepared: PushRequest, text: str | None, job_id: int) -> int | None:
-    with atomic(using=prepared.using):
+    with atomic():
         stored = _insert(prepared, text, job_id)
         if stored is not None:
             tell([stored])
@@ -153,11 +150,10 @@ def _insert(prepared: PushRequest, text: str | None, job_id: int) -> int | None:
     """None when its definition is out of date, or its unique key or id taken."""
     facts = prepared.row(job_id, text)
     facts |= {"queue": prepared.queue, "revision": prepared.revision}
-    connection = connections[prepared.using]
     if connection.vendor == "postgresql" and prepared.for_anybody() and connection.get_autocommit():
         return _insert_and_ring(prepared, facts)
-    statement = push_sql.push_known(dialect(prepared.using))
-    stored = execute(statement, facts, prepared.using).first
+    statement = push_sql.push_known(dialect())
+    stored = execute(statement, facts).first
     if stored is None:
         return None
     _ring_after_commit(prepared, [stored[0]])
@@ -168,11 +164,11 @@ def _insert_and_ring(prepared: PushRequest, facts: dict[str, Any]) -> int | None
     """One round trip; who is to be called is stored with the job."""
     facts |= {"ring_again_seconds": -RING_AGAIN_SECONDS, "message_seconds": -MESSAGE_SECONDS}
     facts["slots"] = 1
-    statement = push_sql.push_and_ring(dialect(prepared.using))
-    stored = execute(statement, facts, prepared.using).first
+    statement = push_sql.push_and_ring(dialect())
+    stored = execute(statement, facts).first
     if stored is None:
         return None
-    after_commit(partial(_call, prepared, *stored), using=prepared.using)
+    after_commit(partial(_call, prepared, *stored))
     return stored[0]
 
 
@@ -183,14 +179,14 @@ def _call(
     if slot_id is not None:
         call(prepared.queue_id, prepared.queue, [(slot_id, number)], first=idle)
     elif not watched:  # whoever has just freed a slot saw no job, and the statement no free slot
-        ring(prepared.queue_id, prepared.queue, using=prepared.using)
+        ring(prepared.queue_id, prepared.queue)
     _ring_ahead(prepared, [job_id])
 
 
 def _unfinished_twin(prepared: PushRequest) -> int | None:
     if prepared.options.unique_key is None:
         return None
-    jobs = QueuedJob.objects.using(prepared.using).unfinished()
+    jobs = QueuedJob.objects.unfinished()
     same = jobs.filter(queue__in=Queue.objects.existing().filter(name=prepared.queue))
     same = same.filter(unique_key=prepared.options.unique_key)
     return same.values_list("id", flat=True).first()
@@ -209,13 +205,13 @@ def _parts(texts: list[str | None]) -> Iterator[slice]:
 
 
 def _insert_many(prepared: PushRequest, ids: list[int], texts: list[str | None]) -> None:
-    d = dialect(prepared.using)
+    d = dialect()
     if d.vendor == "postgresql":
         shared = prepared.row(None, None) | {"ids": ids, "texts": texts}
-        execute(push_sql.push_many_postgresql(d), shared, prepared.using)
+        execute(push_sql.push_many_postgresql(d), shared)
         return
     rows = [prepared.row(job_id, text) for job_id, text in zip(ids, texts, strict=True)]
-    with connections[prepared.using].cursor() as cursor:
+    with connection.cursor() as cursor:
         cursor.executemany(push_sql.push_one_of_many(d), rows)
 
 
@@ -223,14 +219,14 @@ def _ring_after_commit(prepared: PushRequest, ids: list[int]) -> None:
     if not ids:
         return
     if prepared.options.sticky_key is not None:
-        after_commit(partial(_send, prepared, ids), using=prepared.using)
+        after_commit(partial(_send, prepared, ids))
     elif prepared.due_now():
-        after_commit(partial(_ring, prepared, ids), using=prepared.using)
+        after_commit(partial(_ring, prepared, ids))
 
 
 def _ring(prepared: PushRequest, ids: list[int]) -> None:
     jobs = min(len(ids), 1000)
-    ring(prepared.queue_id, prepared.queue, jobs, using=prepared.using)
+    ring(prepared.queue_id, prepared.queue, jobs)
     _ring_ahead(prepared, ids)
 
 
@@ -238,14 +234,13 @@ def _ring_ahead(prepared: PushRequest, ids: list[int], station: str = "") -> Non
     """A job that outranks what its queue has waiting does not wait for the queue's turn."""
     if prepared.options.priority <= 0:
         return
-    queue_id, using = prepared.queue_id, prepared.using
-    if next_job(queue_id, prepared.options.priority, station=station, using=using) in ids:
-        ring_ahead(queue_id, prepared.queue, station=station, using=using)
+    if next_job(prepared.queue_id, prepared.options.priority, station=station) in ids:
+        ring_ahead(prepared.queue_id, prepared.queue, station=station)
 
 
 def _send(prepared: PushRequest, ids: list[int]) -> None:
     """To the instance of their key; what cannot be sent now is sent by the curator."""
-    instance_id = send_one_key(prepared.options.sticky_key or "", ids, prepared.using)
+    instance_id = send_one_key(prepared.options.sticky_key or "", ids)
     if instance_id is not None and prepared.due_now():
-        ring(prepared.queue_id, prepared.queue, station=instance_id, using=prepared.using)
+        ring(prepared.queue_id, prepared.queue, station=instance_id)
         _ring_ahead(prepared, ids, instance_id)

@@ -37,14 +37,14 @@ class Definition:
 _known: dict[tuple[str, ...], Definition] = {}
 
 
-def known(queue: str, mount: str, script: str, using: str) -> Definition:
+def known(queue: str, mount: str, script: str) -> Definition:
     """May be out of date: the database compares the revision when it stores the job."""
-    return _known.get((using, queue, mount, script)) or fresh(queue, mount, script, using)
+    return _known.get((queue, mount, script)) or fresh(queue, mount, script)
 
 
-def fresh(queue: str, mount: str, script: str, using: str) -> Definition:
+def fresh(queue: str, mount: str, script: str) -> Definition:
     named = {"queue": queue, "mount": mount, "script": script}
-    row = retry_busy(lambda: execute(push.FIND_SCRIPT, named, using).first, using, repeatable=True)
+    row = retry_busy(lambda: execute(push.FIND_SCRIPT, named).first, repeatable=True)
     if row is None:
         raise QueueNotFound(f"Queue does not exist: {queue}", queue=queue)
     queue_id, schema, defaults, revision = row
@@ -53,13 +53,13 @@ def fresh(queue: str, mount: str, script: str, using: str) -> Definition:
     )
     if len(_known) >= MOST_KNOWN:
         _known.clear()
-    _known[using, queue, mount, script] = found
+    _known[queue, mount, script] = found
     return found
 
 
 LARGEST_DATA = 1024 * 1024
 EPOCH = datetime.fromtimestamp(0, tz=UTC)
-Define = Callable[[str, str, str, str], Definition]
+Define = Callable[[str, str, str], Definition]
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,6 @@ class PushRequest:
     schema: dict[str, Any] | None
     preprocess: Callable[[Any], Any] | None
     options: Options
-    using: str
 
     def text(self, data: Any) -> str | None:
         """The data as it is stored, or an error and nothing is."""
@@ -91,7 +90,7 @@ class PushRequest:
     def row(self, job_id: int | None, text: str | None) -> dict[str, Any]:
         """The columns of push_sql.PUSHED."""
         o = self.options
-        d = dialect(self.using)
+        d = dialect()
         return {
             "id": job_id,
             "queue_id": self.queue_id,
@@ -117,9 +116,7 @@ class PushRequest:
         }
 
 
-def checked_push(
-    queue: str, script: Any, given: Mapping[str, Any], define: Define, *, using: str
-) -> PushRequest:
+def checked_push(queue: str, script: Any, given: Mapping[str, Any], define: Define) -> PushRequest:
     if not script:
         raise BadPush("Must pass a job type!")
     if not isinstance(script, Mapping) or not {"mount", "name"} <= set(script):
@@ -128,7 +125,7 @@ def checked_push(
     if reason := script_error(mount, name):
         raise BadPush(reason)
     own_schema = _checked_schema(script)
-    defined = define(queue, mount, name, using)
+    defined = define(queue, mount, name)
     own = {k: v for k, v in script.items() if k not in {"mount", "name", "schema", "preprocess"}}
     options = _options(given, own, defined.defaults)
     return PushRequest(
@@ -140,7 +137,6 @@ def checked_push(
         own_schema or defined.schema,
         script.get("preprocess"),
         options,
-        using,
     )
 
 

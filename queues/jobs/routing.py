@@ -27,46 +27,46 @@ class Strayed(NamedTuple):
     instance_id: str
 
 
-def send_one_key(key: str, job_ids: list[int], using: str = "default") -> str | None:
+def send_one_key(key: str, job_ids: list[int]) -> str | None:
     """Allocate the key of new jobs and route them; None when no instance is available."""
     try:
-        instance_id = Atributo(using=using).allocate(key).instance_id
+        instance_id = Atributo().allocate(key).instance_id
     except NoInstances:
         log.info("job_waits_for_instance", sticky_key=key)
         return None
-    know_stations([instance_id], using)
-    sent = _send(job_ids, using)
+    know_stations([instance_id])
+    sent = _send(job_ids)
     return next(iter(sent.values()), None)
 
 
 def send_waiting(lease: HeldLease) -> int:
     """Jobs that nobody could route so far: no instance was available, or their pusher died."""
-    jobs = QueuedJob.objects.using(lease.using).waiting_at(None)
+    jobs = QueuedJob.objects.waiting_at(None)
     found = list(
         jobs.order_by("queue_id", "rank", "due_at").values_list("pk", "sticky_key")[:BATCH]
     )
     if not found:
         return 0
-    _allocate({key for _, key in found}, lease.using)
+    _allocate({key for _, key in found})
     return len(_send_guarded([pk for pk, _ in found], lease))
 
 
 def send_again(lease: HeldLease) -> int:
     """Jobs whose key has moved, or whose instance was removed."""
-    rows = execute(sticky.misrouted(dialect(lease.using)), {"limit": BATCH}, lease.using).rows
+    rows = execute(sticky.misrouted(dialect()), {"limit": BATCH}).rows
     strayed = [Strayed(*row) for row in rows]
     return redirect(strayed, "its key has moved", lease) if strayed else 0
 
 
 def redirect(strayed: list[Strayed], why: str, lease: HeldLease) -> int:
     """Route them anew, with an event for each; without an instance they wait for one."""
-    _allocate({each.key for each in strayed}, lease.using)
-    with atomic(using=lease.using):
+    _allocate({each.key for each in strayed})
+    with atomic():
         lease.guard()
-        _forget([each.job_id for each in strayed], lease.using)
-        sent = _send([each.job_id for each in strayed], lease.using)
-        know_stations(set(sent.values()), lease.using)
-        record_many([_told(each, sent, why) for each in strayed], using=lease.using)
+        _forget([each.job_id for each in strayed])
+        sent = _send([each.job_id for each in strayed])
+        know_stations(set(sent.values()))
+        record_many([_told(each, sent, why) for each in strayed])
     return len(strayed)
 
 
@@ -75,34 +75,34 @@ def _told(each: Strayed, sent: dict[int, str], why: str) -> tuple[str, str, dict
     return "job.rerouted", f"job:{each.job_id}", facts
 
 
-def know_stations(instance_ids: Iterable[str], using: str) -> None:
+def know_stations(instance_ids: Iterable[str]) -> None:
     """An instance that nobody has served yet is away from the moment a job waits for it."""
     rows = [Station(instance_id=instance_id) for instance_id in instance_ids]
-    Station.objects.using(using).bulk_create(rows, ignore_conflicts=True)
+    Station.objects.bulk_create(rows, ignore_conflicts=True)
 
 
-def _allocate(keys: set[str], using: str) -> None:
+def _allocate(keys: set[str]) -> None:
     try:
-        Atributo(using=using).allocate_many(sorted(keys))
+        Atributo().allocate_many(sorted(keys))
     except NoInstances:  # those that are allocated already are routed nevertheless
         log.debug("jobs_wait_for_instance", keys=len(keys))  # twice a second while none is there
 
 
 def _send_guarded(job_ids: list[int], lease: HeldLease) -> dict[int, str]:
-    with atomic(using=lease.using):
+    with atomic():
         lease.guard()
-        sent = _send(job_ids, lease.using)
-        know_stations(set(sent.values()), lease.using)
+        sent = _send(job_ids)
+        know_stations(set(sent.values()))
     return sent
 
 
-def _send(job_ids: list[int], using: str) -> dict[int, str]:
+def _send(job_ids: list[int]) -> dict[int, str]:
     """Job → where it was sent, of those that wait and whose key is allocated."""
-    d = dialect(using)
+    d = dialect()
     ids: Any = job_ids if d.vendor == "postgresql" else json.dumps(job_ids)
-    return dict(execute(sticky.send(d), {"ids": ids}, using).rows)
+    return dict(execute(sticky.send(d), {"ids": ids}).rows)
 
 
-def _forget(job_ids: list[int], using: str) -> None:
-    jobs = QueuedJob.objects.using(using).filter(pk__in=job_ids).waiting()
+def _forget(job_ids: list[int]) -> None:
+    jobs = QueuedJob.objects.filter(pk__in=job_ids).waiting()
     jobs.update(routed_to=None, routed_epoch=None)

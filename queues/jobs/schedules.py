@@ -47,19 +47,19 @@ COLUMNS = {
 }
 
 
-def reschedule(job_id: int, changes: Mapping[str, Any], *, using: str = "default") -> bool:
+def reschedule(job_id: int, changes: Mapping[str, Any]) -> bool:
     """What is not given stays; `repeat_until` None is no end. False when it was so already."""
     wanted = _parsed(changes)
-    rows = QueuedJob.objects.using(using).filter(pk=job_id)
+    rows = QueuedJob.objects.filter(pk=job_id)
     waiting = rows.waiting().filter(REPEATING)
-    with atomic(using=using):
+    with atomic():
         job = waiting.select_for_update().first()
         if job is None:
             raise _refusal(rows, job_id)
         new = {name: value for name, value in wanted.items() if value != _value(job, name)}
         if not new:
             return False
-        now = database_now(using)
+        now = database_now()
         _check(job, new, now)
         columns = {COLUMNS[name]: value for name, value in new.items()}
         seen = waiting.filter(attempt=job.attempt, runs=job.runs)
@@ -67,8 +67,8 @@ def reschedule(job_id: int, changes: Mapping[str, Any], *, using: str = "default
             raise _refusal(rows, job_id)  # a worker was first
         before = {name: _told(_value(job, name)) for name in new}
         after = {name: _told(value) for name, value in new.items()}
-        record("job.rescheduled", f"job:{job_id}", using=using, before=before, after=after)
-        ring_for(job_id, using)
+        record("job.rescheduled", f"job:{job_id}", before=before, after=after)
+        ring_for(job_id)
     return True
 
 

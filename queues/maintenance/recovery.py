@@ -41,7 +41,7 @@ def recover(
     """
     if redis_answers is None:
         redis_answers = noted.is_reachable()
-    if not redis_answers and _may_wait(slot_id, now, lease.using):
+    if not redis_answers and _may_wait(slot_id, now):
         return False
     slot, left = _take_over(slot_id, lease)
     if slot is None:
@@ -55,50 +55,48 @@ def recover(
     abandoned.roll_back(left, lease.guard)
     if redis_answers:
         noted.forget(slot.notes_key)
-    ring_queue(slot.queue_id, slot.queue, using=lease.using)
+    ring_queue(slot.queue_id, slot.queue)
     return True
 
 
 def free_stranded(lease: HeldLease) -> int:
     """Jobs whose slot was taken over between two statements of their holder."""
-    using = lease.using
-    with atomic(using=using):
+    with atomic():
         lease.guard()
-        jobs = QueuedJob.objects.using(using).reserved().exclude(slot_epoch=F("slot__epoch"))
+        jobs = QueuedJob.objects.reserved().exclude(slot_epoch=F("slot__epoch"))
         holds = list(jobs.values_list("slot_id", "slot_epoch").order_by().distinct()[:1000])
-        stranded = [HeldSlot(slot, epoch, 0, "", 0, "", using) for slot, epoch in holds]
+        stranded = [HeldSlot(slot, epoch, 0, "", 0, "") for slot, epoch in holds]
         return sum(slot.give_back() for slot in stranded)
 
 
-def _may_wait(slot_id: int, now: datetime, using: str) -> bool:
+def _may_wait(slot_id: int, now: datetime) -> bool:
     """Whether there may be notes: of a job that is shown as running the row says enough."""
-    fresh = Slot.objects.using(using).filter(pk=slot_id, leased_until__gt=now - REDIS_PATIENCE)
-    return fresh.filter(jobs__in=QueuedJob.objects.using(using).reserved()).exists()
+    fresh = Slot.objects.filter(pk=slot_id, leased_until__gt=now - REDIS_PATIENCE)
+    return fresh.filter(jobs__in=QueuedJob.objects.reserved()).exists()
 
 
 def _take_over(slot_id: int, lease: HeldLease) -> tuple[HeldSlot | None, list[int]]:
     """The slot with a lease of our own, and the open transactions of the jobs that it holds."""
-    using = lease.using
-    with atomic(using=using):
+    with atomic():
         lease.guard()
-        slots = Slot.objects.using(using)
+        slots = Slot.objects
         expired = slots.select_for_update().select_related("queue").expired()
         slot = expired.filter(pk=slot_id).first()
         if slot is None:
             return None, []
         epoch = slot.epoch + 1
         slots.filter(pk=slot.pk).update(epoch=epoch, leased_until=from_now(lease_seconds()))
-        held = QueuedJob.objects.using(using).filter(slot=slot)
+        held = QueuedJob.objects.filter(slot=slot)
         held.update(slot_epoch=epoch)
         left = abandoned.open_of_jobs(held.values_list("pk", flat=True))  # none can begin another
     taken = (slot.pk, epoch, slot.queue_id, slot.queue.name, slot.number, slot.holder)
-    return HeldSlot(*taken, using, slot.notes_key), left
+    return HeldSlot(*taken, slot.notes_key), left
 
 
 def _record(slot: HeldSlot, notes: Noted, now: datetime) -> None:
     """The ends that were noted, and the one that was under way as lost."""
     ended, lost = [], []
-    for job in QueuedJob.objects.using(slot.using).filter(slot_id=slot.id, slot_epoch=slot.epoch):
+    for job in QueuedJob.objects.filter(slot_id=slot.id, slot_epoch=slot.epoch):
         attempt = job.attempt if job.status == Status.PROGRESS else job.attempt + 1
         said = notes.said.get((job.pk, attempt))
         begun = notes.begun.get((job.pk, attempt))
@@ -127,20 +125,19 @@ def _as_said(job: Reserved, said: list[dict[str, Any]], notes: Noted) -> Attempt
 
 def _lose(slot: HeldSlot, ending: AttemptResult, worker: str) -> None:
     job = ending.job
-    with atomic(using=slot.using):
+    with atomic():
         if not outcomes.record(slot, [ending], worker):
             return
-        again = QueuedJob.objects.using(slot.using).filter(pk=job.id, status=Status.PENDING)
+        again = QueuedJob.objects.filter(pk=job.id, status=Status.PENDING)
         again.update(suspect=True)
-        facts = {"attempt": job.attempt + 1, "holder": slot.holder}
-        record("run.lost", f"job:{job.id}", using=slot.using, **facts)
+        record("run.lost", f"job:{job.id}", attempt=job.attempt + 1, holder=slot.holder)
 
 
 def _give_back(slot: HeldSlot) -> None:
     """What has not begun, as far as is known: each begins alone, shown as running before."""
-    with atomic(using=slot.using):
+    with atomic():
         slot.renew()
-        jobs = QueuedJob.objects.using(slot.using).reserved()
+        jobs = QueuedJob.objects.reserved()
         jobs.filter(slot_id=slot.id, slot_epoch=slot.epoch).update(suspect=True)
         slot.give_back()
         slot.release()

@@ -50,9 +50,9 @@ def first_due(queue: Any) -> datetime | None:
     return min((moment for moment in moments if moment is not None), default=None)
 
 
-def late(*, using: str = "default") -> Any:
+def late() -> Any:
     """Those whose oldest due job is older than its target, as `lateness.needs_a_look` has it."""
     live = Slot.objects.live().filter(queue=OuterRef("pk"))
     counts = Q(target_age_seconds__isnull=False) | ~Exists(live)
-    queues = Queue.objects.using(using).active().filter(counts)
-    return queues.extra(where=[backlog.has_late(dialect(using))])
+    queues = Queue.objects.active().filter(counts)
+    return queues.extra(where=[backlog.has_late(dialect())])

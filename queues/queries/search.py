@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import connections
+from django.db import connection
 from django.db.models import Q, TextField
 from django.db.models.functions import Cast
 
@@ -58,7 +58,7 @@ def search(
     elif not answered_by_index(text):
         floor, top = _window(state, newest, now)
         jobs = jobs.filter(pk__range=(floor or 0, top))
-        if state in BEGUN_AS and ended is None and connections[jobs.db].vendor == "postgresql":
+        if state in BEGUN_AS and ended is None and connection.vendor == "postgresql":
             jobs = with_ids(jobs, _newest_of(state, top))
     jobs = jobs.filter(*(_condition(term, state) for term in terms))  # at once: each copies all
     looked_into = [term for term in terms if term.name == "data"]

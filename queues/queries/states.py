@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db import connections
+from django.db import connection
 from django.db.models import BooleanField, Func
 
 from queues.logic.lifecycle import Status
@@ -38,13 +38,13 @@ def in_state(jobs: Any, state: str, now: datetime, conditions: Mapping[str, str]
 
 def _paused(jobs: Any) -> Any:
     """Found by their ranks, however many jobs wait."""
-    among = "= ANY(ARRAY({}))" if connections[jobs.db].vendor == "postgresql" else "IN ({})"
+    among = "= ANY(ARRAY({}))" if connection.vendor == "postgresql" else "IN ({})"
     return jobs.extra(where=[f"queues_queuedjob.id {among.format(PAUSED_KEYS)}"])
 
 
 def with_ids(jobs: Any, keys: Any) -> Any:
     """Those whose keys another query gives."""
-    if connections[jobs.db].vendor == "postgresql":
+    if connection.vendor == "postgresql":
         return jobs.filter(_OneOf("pk", ArraySubquery(keys)))
     return jobs.filter(pk__in=keys)
 
@@ -59,7 +59,7 @@ class _OneOf(Func):
 
 def with_keys(jobs: Any, keys: list[int]) -> Any:
     """Any number of keys as one parameter, where a list of them would be one for each."""
-    if connections[jobs.db].vendor == "postgresql":
+    if connection.vendor == "postgresql":
         return jobs.extra(where=["queues_queuedjob.id = ANY(%s)"], params=[keys])
     among = "queues_queuedjob.id IN (SELECT value FROM json_each(%s))"
     return jobs.extra(where=[among], params=[json.dumps(keys)])

@@ -26,16 +26,16 @@ OPTIONS = {
 MOMENTS = ["created_at", "started_at", "ended_at"]
 
 
-def push_callbacks(settled: list[OutcomeRow], using: str) -> None:
+def push_callbacks(settled: list[OutcomeRow]) -> None:
     """In the transaction that has stored how the runs ended."""
     due = {each.ending.job.id: each for each in settled if each.callback is not None}
     if not due:
         return
-    parents = QueuedJob.objects.using(using).select_related("queue").in_bulk(list(due))
-    statement = push.push(dialect(using), once=True)
+    parents = QueuedJob.objects.select_related("queue").in_bulk(list(due))
+    statement = push.push(dialect(), once=True)
     for (parent_id, each), job_id in zip(due.items(), get_job_ids(len(due)), strict=True):
         row = dict.fromkeys(push.PUSHED) | _row(parents[parent_id], each) | {"id": job_id}
-        execute(statement, row, using)
+        execute(statement, row)
 
 
 def _row(parent: QueuedJob, settled: OutcomeRow) -> dict[str, Any]:

@@ -27,22 +27,22 @@ from queues.sql import outcomes, reserve
 
 def record(slot: HeldSlot, endings: list[AttemptResult], worker: str) -> set[int]:
     """The ids whose outcome was accepted; LeaseLost when the slot is no longer ours."""
-    d = dialect(slot.using)
+    d = dialect()
     settled = [outcome_row(ending, d) for ending in endings]
     if not any(each.callback or each.ending.lines for each in settled):
         return set(_finish(slot, settled, worker))
-    with atomic(using=slot.using):
+    with atomic():
         aborted = _finish(slot, settled, worker)
         kept = [each for each in settled if each.row["id"] in aborted]
-        _keep_lines(kept, slot.using)
-        push_callbacks([each for each in kept if aborted[each.row["id"]] is None], slot.using)
+        _keep_lines(kept)
+        push_callbacks([each for each in kept if aborted[each.row["id"]] is None])
     return set(aborted)
 
 
 def stored(slot: HeldSlot, endings: list[AttemptResult], worker: str) -> set[int]:
     """The ids of those whose end this worker has written."""
     attempts = {ending.job.id: ending.job.attempt + 1 for ending in endings}
-    runs = Run.objects.using(slot.using).filter(job__in=attempts, worker=worker)
+    runs = Run.objects.filter(job__in=attempts, worker=worker)
     told = runs.exclude(outcome__in=[Outcome.RUNNING, Outcome.LOST, Outcome.ABORTED])
     rows = told.values_list("job_id", "attempt")
     return {job_id for job_id, attempt in rows if attempts[job_id] == attempt}
@@ -50,14 +50,14 @@ def stored(slot: HeldSlot, endings: list[AttemptResult], worker: str) -> set[int
 
 def start(slot: HeldSlot, job: Reserved, worker: str, seconds_ago: float) -> bool:
     """Show a job as running and free the others; False when it was aborted or deleted."""
-    d = dialect(slot.using)
+    d = dialect()
     facts = {**_attempt(slot, job), "run": job.runs + 1, "worker": worker}
     facts["started_seconds"] = -seconds_ago
-    with atomic(using=slot.using):
+    with atomic():
         slot.renew()
-        if execute(reserve.start(d), facts, slot.using).count != 1:
+        if execute(reserve.start(d), facts).count != 1:
             return False
-        execute(reserve.record_start(d), facts, slot.using)
+        execute(reserve.record_start(d), facts)
         slot.give_back()
     return True
 
@@ -65,17 +65,17 @@ def start(slot: HeldSlot, job: Reserved, worker: str, seconds_ago: float) -> boo
 def still_ours(slot: HeldSlot, job: Reserved) -> bool:
     """Renew the lease, and look whether the job was aborted or deleted."""
     slot.renew()
-    return bool(execute(reserve.STILL_OURS, _attempt(slot, job), slot.using).rows)
+    return bool(execute(reserve.STILL_OURS, _attempt(slot, job)).rows)
 
 
 def report(slot: HeldSlot, job: Reserved, lines: list[dict[str, Any]], shown: Any) -> None:
     """Log lines and progress of a run that goes on."""
-    with atomic(using=slot.using):
+    with atomic():
         if not still_ours(slot, job):
             return
-        _insert_lines([(job, line) for line in lines], slot.using)
+        _insert_lines([(job, line) for line in lines])
         if shown is not None:
-            execute(reserve.SHOW_PROGRESS, {**shown, **_attempt(slot, job)}, slot.using)
+            execute(reserve.SHOW_PROGRESS, {**shown, **_attempt(slot, job)})
 
 
 def _attempt(slot: HeldSlot, job: Reserved) -> dict[str, Any]:
@@ -87,33 +87,33 @@ def _finish(slot: HeldSlot, settled: list[OutcomeRow], worker: str) -> dict[int,
     rows = json.dumps([each.row for each in settled], ensure_ascii=False)
     facts = {**slot.key, "queue_id": slot.queue_id, "worker": worker, "outcomes": rows}
     facts["lease_seconds"] = lease_seconds()
-    d = dialect(slot.using)
+    d = dialect()
     if d.vendor != "postgresql":
         return _finish_in_steps(slot, facts)
-    accepted: dict[int, Any] = dict(execute(outcomes.finish_postgresql(d), facts, slot.using).rows)
+    accepted: dict[int, Any] = dict(execute(outcomes.finish_postgresql(d), facts).rows)
     if not accepted:
         slot.renew()  # refused one by one, or is the slot lost?
     return accepted
 
 
 def _finish_in_steps(slot: HeldSlot, facts: dict[str, Any]) -> dict[int, Any]:
-    finish_jobs, record_runs, count = outcomes.finish_sqlite(dialect(slot.using))
-    with atomic(using=slot.using):
+    finish_jobs, record_runs, count = outcomes.finish_sqlite(dialect())
+    with atomic():
         slot.renew()
-        accepted: dict[int, Any] = dict(execute(finish_jobs, facts, slot.using).rows)
+        accepted: dict[int, Any] = dict(execute(finish_jobs, facts).rows)
         facts["accepted"] = json.dumps(list(accepted))
-        execute(record_runs, facts, slot.using)
-        execute(count, facts, slot.using)
+        execute(record_runs, facts)
+        execute(count, facts)
     return accepted
 
 
-def _keep_lines(settled: list[OutcomeRow], using: str) -> None:
+def _keep_lines(settled: list[OutcomeRow]) -> None:
     pairs = [(each.ending.job, line) for each in settled for line in each.ending.lines]
-    _insert_lines(pairs, using)
+    _insert_lines(pairs)
 
 
-def _insert_lines(pairs: list[tuple[Reserved, dict[str, Any]]], using: str) -> None:
-    RunLog.objects.using(using).bulk_create(
+def _insert_lines(pairs: list[tuple[Reserved, dict[str, Any]]]) -> None:
+    RunLog.objects.bulk_create(
         RunLog(
             job_id=job.id,
             attempt=job.attempt + 1,

@@ -105,17 +105,17 @@ class Batch:
 
 def reserve(slot: HeldSlot, count: int) -> Batch | None:
     """Up to `count` due jobs in the order in which they start; None when there is none."""
-    return reserved(slot, sql.reserve(dialect(slot.using)), count)
+    return reserved(slot, sql.reserve(dialect()), count)
 
 
 def reserve_callback(slot: HeldSlot) -> Batch | None:
     """The next callback, whatever else waits."""
-    return reserved(slot, sql.reserve_callbacks(dialect(slot.using)), 1)
+    return reserved(slot, sql.reserve_callbacks(dialect()), 1)
 
 
 def reserved(slot: HeldSlot, statement: str, count: int, *, station: str = "") -> Batch | None:
     asked = {**slot.key, "queue_id": slot.queue_id, "jobs": count, "station": station}
-    rows = execute(statement, asked, slot.using).rows
+    rows = execute(statement, asked).rows
     if not rows:
         return None
     *_, now, revision, record_start = rows[0]

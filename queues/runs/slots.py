@@ -15,29 +15,27 @@ from queues.logic.ranks import RANKS
 from queues.sql import reserve, slots, sticky
 
 
-def has_due(queue_id: int, *, using: str = "default") -> bool:
-    return bool(execute(reserve.is_due(dialect(using)), {"queue_id": queue_id}, using).rows)
+def has_due(queue_id: int) -> bool:
+    return bool(execute(reserve.is_due(dialect()), {"queue_id": queue_id}).rows)
 
 
-def next_job(
-    queue_id: int, priority: int, *, station: str = "", using: str = "default"
-) -> int | None:
+def next_job(queue_id: int, priority: int, *, station: str = "") -> int | None:
     """The next job of a queue, for any worker or at a station, of this priority or a higher one."""
     sql = sticky if station else reserve
     ranks = tuple(rank for rank in RANKS if rank <= -priority)
     given = {"queue_id": queue_id, "station": station}
-    row = execute(sql.first_due(dialect(using), ranks), given, using).first
+    row = execute(sql.first_due(dialect(), ranks), given).first
     return None if row is None else row[0]
 
 
-def free_slots_with_work(*, using: str = "default") -> list[tuple[str, int]]:
+def free_slots_with_work() -> list[tuple[str, int]]:
     """One free slot of each active queue that has a due job: (queue, slot number)."""
-    return execute(reserve.free_slots(dialect(using)), {}, using).rows
+    return execute(reserve.free_slots(dialect()), {}).rows
 
 
-def queues_with_work(*, using: str = "default") -> list[tuple[int, str, int]]:
+def queues_with_work() -> list[tuple[int, str, int]]:
     """Active queues with a due job: (id, name, how many of them may be run at once)."""
-    return execute(reserve.queues_with_work(dialect(using)), {}, using).rows
+    return execute(reserve.queues_with_work(dialect()), {}).rows
 
 
 @dataclass(frozen=True)
@@ -50,22 +48,21 @@ class HeldSlot:
     queue: str
     number: int
     holder: str
-    using: str = "default"
     notes_key: str = field(default="", repr=False)
     taken_at: float = field(default_factory=time.monotonic, compare=False)
 
     def renew(self) -> None:
         """Raise LeaseLost once somebody else may have it."""
         lease = {**self.key, "lease_seconds": lease_seconds()}
-        if execute(slots.renew(dialect(self.using)), lease, self.using).count != 1:
+        if execute(slots.renew(dialect()), lease).count != 1:
             raise self.lost()
 
     def release(self) -> None:
-        execute(slots.release(dialect(self.using)), self.key, self.using)
+        execute(slots.release(dialect()), self.key)
 
     def give_back(self) -> int:
         """Free every job that is reserved and not started; one that was called off ends."""
-        return execute(reserve.give_back(dialect(self.using)), self.key, self.using).count
+        return execute(reserve.give_back(dialect()), self.key).count
 
     @property
     def key(self) -> dict[str, int]:
@@ -76,30 +73,30 @@ class HeldSlot:
         return LeaseLost(f"slot {self.number} of queue {self.queue} is no longer ours")
 
 
-def acquire(queue: str, number: int, holder: str, *, using: str = "default") -> HeldSlot | None:
+def acquire(queue: str, number: int, holder: str) -> HeldSlot | None:
     """None when the slot is taken, too many, or its queue is paused or gone.
 
     Then nobody is on the way to it any more: whoever lets the queue go on from now on rings. Who
     did so a moment ago did not, so we look once more.
     """
-    slot = _acquire(queue, number, holder, using)
-    if slot is None and _unring(queue, number, using):
-        slot = _acquire(queue, number, holder, using)
+    slot = _acquire(queue, number, holder)
+    if slot is None and _unring(queue, number):
+        slot = _acquire(queue, number, holder)
     return slot
 
 
-def _acquire(queue: str, number: int, holder: str, using: str) -> HeldSlot | None:
+def _acquire(queue: str, number: int, holder: str) -> HeldSlot | None:
     key, asked_at = secrets.token_hex(16), time.monotonic()
     asked = {"queue": queue, "number": number, "holder": holder, "notes_key": key}
     asked["lease_seconds"] = lease_seconds()
-    row = execute(slots.acquire(dialect(using)), asked, using).first
+    row = execute(slots.acquire(dialect()), asked).first
     if row is None:
         return None
-    return HeldSlot(row[0], row[1], row[2], queue, number, holder, using, key, asked_at)
+    return HeldSlot(row[0], row[1], row[2], queue, number, holder, key, asked_at)
 
 
-def _unring(queue: str, number: int, using: str) -> bool:
-    return execute(slots.UNRING, {"queue": queue, "number": number}, using).count == 1
+def _unring(queue: str, number: int) -> bool:
+    return execute(slots.UNRING, {"queue": queue, "number": number}).count == 1
 
 
 def lease_seconds() -> float:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, connections
+from django.db import InterfaceError, OperationalError, connection
 
 from allocation.transactions.engine.completion import renew
 from allocation.transactions.engine.operations import Fence
@@ -109,7 +109,7 @@ class Supervision:
         return outcomes.still_ours(self.slot, self.job)
 
     def _without_database(self) -> bool:
-        connections[self.slot.using].close()
+        connection.close()
         if time.monotonic() > self._leased_until:
             raise self.slot.lost()
         return True

@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 import structlog
-from django.db import InterfaceError, OperationalError, connections
+from django.db import InterfaceError, OperationalError, connection
 
 from atributo_site.core.errors import LeaseLost
 from queues.logic.lifecycle import ABORTED, Outcome
@@ -25,17 +26,15 @@ from queues.worker.child_process import Workhorse
 from queues.worker.protocol import ChildGone
 from queues.worker.run_monitor import Supervision
 
-_known: dict[str, tuple[int, frozenset[tuple[str, str]]]] = {}
 
+@lru_cache(maxsize=1)
+def recorded_scripts(revision: int) -> frozenset[tuple[str, str]]:
+    """Return mount and name of the scripts whose manifest wants their start recorded.
 
-def recorded_scripts(revision: int, using: str) -> frozenset[tuple[str, str]]:
-    """Mount and name of those whose manifest asks for it, read again when a service changes."""
-    known = _known.get(using)
-    if known is None or known[0] != revision:
-        asking = Script.objects.using(using).filter(record_start=True)
-        known = revision, frozenset(asking.values_list("service__mount", "name"))
-        _known[using] = known
-    return known[1]
+    They are read again when a service changes, which raises the revision.
+    """
+    asking = Script.objects.filter(record_start=True)
+    return frozenset(asking.values_list("service__mount", "name"))
 
 
 log = structlog.get_logger(__name__)
@@ -112,7 +111,7 @@ class SlotRunner:
         """Which jobs are recorded before they begin: by wish, and where nothing can be noted."""
         if batch.record_start or not self.workhorse.takes_notes():
             return lambda job: True
-        recorded = recorded_scripts(batch.revision, self.slot.using)
+        recorded = recorded_scripts(batch.revision)
         return lambda job: job.suspect or (job.mount, job.script) in recorded
 
     def _notes(self, playing: "BatchProgress") -> dict[str, Any]:
@@ -226,7 +225,7 @@ class SlotRunner:
                 if time.monotonic() > give_up:
                     raise
                 is_again = True
-                connections[self.slot.using].close()
+                connection.close()
                 time.sleep(DATABASE_PAUSE_SECONDS)
         self._renewed = asked_at
         refused = len(playing.endings) - len(accepted)

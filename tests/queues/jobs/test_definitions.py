@@ -93,5 +93,5 @@ def test_a_push_that_stores_nothing_rings_nowhere(queue, act):
 def test_memory_is_bounded(queue, monkeypatch):
     monkeypatch.setattr(push_request, "MOST_KNOWN", 2)
     for number in range(5):
-        push_request.known("work", "/nowhere", f"script{number}", "default")
+        push_request.known("work", "/nowhere", f"script{number}")
     assert len(push_request._known) <= 2
