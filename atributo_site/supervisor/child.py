@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from atributo_site.supervisor import tether
+from atributo_site.core import forking
 
 LARGEST_LOG_BYTES = 10 * 1024 * 1024
 
@@ -54,7 +54,7 @@ class Child:
     def start(self, monotonic: float) -> None:
         with self.log_path.open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", tether.__file__, str(os.getpid()), *self.argv],
+                [sys.executable, "-I", "-S", forking.__file__, str(os.getpid()), *self.argv],
                 env={**os.environ, **self.environ},
                 stdin=subprocess.DEVNULL,
                 stdout=log,

@@ -19,27 +19,27 @@ log = structlog.get_logger(__name__)
 BATCH = 1000
 
 
-class Strayed(NamedTuple):
-    """A waiting job whose key is no longer where the job was sent."""
+class MisroutedJob(NamedTuple):
+    """A waiting job whose key is no longer where the job was routed."""
 
     job_id: int
     key: str
     instance_id: str
 
 
-def send_one_key(key: str, job_ids: list[int]) -> str | None:
+def route_key(key: str, job_ids: list[int]) -> str | None:
     """Allocate the key of new jobs and route them; None when no instance is available."""
     try:
         instance_id = Atributo().allocate(key).instance_id
     except NoInstances:
         log.info("job_waits_for_instance", sticky_key=key)
         return None
-    know_stations([instance_id])
-    sent = _send(job_ids)
-    return next(iter(sent.values()), None)
+    ensure_stations([instance_id])
+    routed = _route(job_ids)
+    return next(iter(routed.values()), None)
 
 
-def send_waiting(lease: HeldLease) -> int:
+def route_waiting(lease: HeldLease) -> int:
     """Jobs that nobody could route so far: no instance was available, or their pusher died."""
     jobs = QueuedJob.objects.waiting_at(None)
     found = list(
@@ -48,34 +48,34 @@ def send_waiting(lease: HeldLease) -> int:
     if not found:
         return 0
     _allocate({key for _, key in found})
-    return len(_send_guarded([pk for pk, _ in found], lease))
+    return len(_route_guarded([pk for pk, _ in found], lease))
 
 
-def send_again(lease: HeldLease) -> int:
+def route_misrouted(lease: HeldLease) -> int:
     """Jobs whose key has moved, or whose instance was removed."""
     rows = execute(sticky.misrouted(dialect()), {"limit": BATCH}).rows
-    strayed = [Strayed(*row) for row in rows]
-    return redirect(strayed, "its key has moved", lease) if strayed else 0
+    misrouted = [MisroutedJob(*row) for row in rows]
+    return reroute(misrouted, "its key has moved", lease) if misrouted else 0
 
 
-def redirect(strayed: list[Strayed], why: str, lease: HeldLease) -> int:
+def reroute(misrouted: list[MisroutedJob], why: str, lease: HeldLease) -> int:
     """Route them anew, with an event for each; without an instance they wait for one."""
-    _allocate({each.key for each in strayed})
+    _allocate({each.key for each in misrouted})
     with atomic():
         lease.guard()
-        _forget([each.job_id for each in strayed])
-        sent = _send([each.job_id for each in strayed])
-        know_stations(set(sent.values()))
-        record_many([_told(each, sent, why) for each in strayed])
-    return len(strayed)
+        _forget([each.job_id for each in misrouted])
+        routed = _route([each.job_id for each in misrouted])
+        ensure_stations(set(routed.values()))
+        record_many([_event(each, routed, why) for each in misrouted])
+    return len(misrouted)
 
 
-def _told(each: Strayed, sent: dict[int, str], why: str) -> tuple[str, str, dict[str, Any]]:
-    facts = {"from": each.instance_id, "to": sent.get(each.job_id), "why": why}
+def _event(each: MisroutedJob, routed: dict[int, str], why: str) -> tuple[str, str, dict[str, Any]]:
+    facts = {"from": each.instance_id, "to": routed.get(each.job_id), "why": why}
     return "job.rerouted", f"job:{each.job_id}", facts
 
 
-def know_stations(instance_ids: Iterable[str]) -> None:
+def ensure_stations(instance_ids: Iterable[str]) -> None:
     """An instance that nobody has served yet is away from the moment a job waits for it."""
     rows = [Station(instance_id=instance_id) for instance_id in instance_ids]
     Station.objects.bulk_create(rows, ignore_conflicts=True)
@@ -88,19 +88,19 @@ def _allocate(keys: set[str]) -> None:
         log.debug("jobs_wait_for_instance", keys=len(keys))  # twice a second while none is there
 
 
-def _send_guarded(job_ids: list[int], lease: HeldLease) -> dict[int, str]:
+def _route_guarded(job_ids: list[int], lease: HeldLease) -> dict[int, str]:
     with atomic():
         lease.guard()
-        sent = _send(job_ids)
-        know_stations(set(sent.values()))
-    return sent
+        routed = _route(job_ids)
+        ensure_stations(set(routed.values()))
+    return routed
 
 
-def _send(job_ids: list[int]) -> dict[int, str]:
-    """Job → where it was sent, of those that wait and whose key is allocated."""
+def _route(job_ids: list[int]) -> dict[int, str]:
+    """Job → where it was routed, of those that wait and whose key is allocated."""
     d = dialect()
     ids: Any = job_ids if d.vendor == "postgresql" else json.dumps(job_ids)
-    return dict(execute(sticky.send(d), {"ids": ids}).rows)
+    return dict(execute(sticky.route(d), {"ids": ids}).rows)
 
 
 def _forget(job_ids: list[int]) -> None:

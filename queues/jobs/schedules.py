@@ -65,8 +65,8 @@ def reschedule(job_id: int, changes: Mapping[str, Any]) -> bool:
         seen = waiting.filter(attempt=job.attempt, runs=job.runs)
         if not seen.update(**columns, due_at=_due_at(job, new, now)):
             raise _refusal(rows, job_id)  # a worker was first
-        before = {name: _told(_value(job, name)) for name in new}
-        after = {name: _told(value) for name, value in new.items()}
+        before = {name: _as_json(_value(job, name)) for name in new}
+        after = {name: _as_json(value) for name, value in new.items()}
         record("job.rescheduled", f"job:{job_id}", before=before, after=after)
         ring_for(job_id)
     return True
@@ -117,5 +117,5 @@ def _value(job: QueuedJob, name: str) -> Any:
     return getattr(job, COLUMNS[name])
 
 
-def _told(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else value

@@ -16,7 +16,7 @@ from atributo_site.core.database import dialect
 from atributo_site.core.events import record
 from atributo_site.core.leases import HeldLease
 from atributo_site.core.models.clock import from_now
-from queues.jobs.routing import Strayed, redirect
+from queues.jobs.routing import MisroutedJob, reroute
 from queues.logic.absence import WhenAway
 from queues.logic.lifecycle import Outcome, Status
 from queues.maintenance.recovery import as_reserved
@@ -29,21 +29,21 @@ def give_up(job: QueuedJob, instance_id: str, now: datetime, lease: HeldLease) -
     """As a run that failed for good: it counts, its callback is called, and it may repeat."""
     error = f"no worker serves its instance {instance_id}"
     last_try = replace(as_reserved(job, job.attempt), max_failures=0)
-    ending = AttemptResult(last_try, Outcome.FAILED, now, now, error=error)
-    settled = outcome_row(ending, dialect())
+    result = AttemptResult(last_try, Outcome.FAILED, now, now, error=error)
+    outcome = outcome_row(result, dialect())
     with atomic():
         lease.guard()
-        if not _end(job, instance_id, ending, settled.row):
+        if not _end(job, instance_id, result, outcome.row):
             return False
-        _keep(job, settled.row, now)
+        _keep(job, outcome.row, now)
         record("job.given_up", f"job:{job.pk}", instance=instance_id)
-        push_callbacks([settled])
+        push_callbacks([outcome])
     return True
 
 
-def _end(job: QueuedJob, instance_id: str, ending: AttemptResult, row: dict[str, Any]) -> bool:
+def _end(job: QueuedJob, instance_id: str, result: AttemptResult, row: dict[str, Any]) -> bool:
     """Unless it has started, moved, or a worker serves its instance again."""
-    step = ending.next()
+    step = result.next()
     jobs = QueuedJob.objects.filter(pk=job.pk, attempt=job.attempt)
     changed = (
         jobs.waiting()
@@ -55,9 +55,9 @@ def _end(job: QueuedJob, instance_id: str, ending: AttemptResult, row: dict[str,
             run_failures=step.counts.run_failures,
             lost=step.counts.lost,
             due_at=step.due_at or job.due_at,
-            started_at=ending.started_at,
-            ended_at=None if step.status is Status.PENDING else ending.ended_at,
-            error=ending.error,
+            started_at=result.started_at,
+            ended_at=None if step.status is Status.PENDING else result.ended_at,
+            error=result.error,
             fingerprint=row["fingerprint"],
         )
     )
@@ -114,12 +114,12 @@ def _move(instance_id: str, jobs: list[QueuedJob], lease: HeldLease) -> int:
             return 0  # it came back while we planned
         move_jobs(moves, "instance away")
     moved = {move.job_id for move in moves}
-    strayed = [
-        Strayed(job.pk, job.sticky_key or "", instance_id)
+    misrouted = [
+        MisroutedJob(job.pk, job.sticky_key or "", instance_id)
         for job in jobs
         if job.sticky_key in moved
     ]
-    return redirect(strayed, "its instance is away", lease)
+    return reroute(misrouted, "its instance is away", lease)
 
 
 def _served(instance_id: str) -> Destinations:

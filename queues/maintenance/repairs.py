@@ -17,7 +17,7 @@ from atributo_site.core.leases import HeldLease
 from atributo_site.core.loops import Repair
 from atributo_site.core.models.clock import from_now
 from queues.jobs.operations import advance
-from queues.jobs.routing import send_again, send_waiting
+from queues.jobs.routing import route_misrouted, route_waiting
 from queues.maintenance.absence import follow_policies
 from queues.maintenance.recovery import free_stranded, recover
 from queues.maintenance.retention import BATCH, forget_old_attempts, forget_old_jobs
@@ -36,7 +36,7 @@ from queues.runs import outbox
 from queues.runs.doorbell import ring
 from queues.runs.slots import queues_with_work
 from queues.runs.stations import ring_stations
-from queues.worker.noted import is_reachable
+from queues.worker.notes_reader import is_reachable
 
 STATION_BATCH = 100
 FORGET_SECONDS = 86_400  # an instance that was away for so long, and nobody waits for it
@@ -50,7 +50,7 @@ class Routes:
 
     def __init__(
         self,
-        look: Callable[[HeldLease], int] = send_again,
+        look: Callable[[HeldLease], int] = route_misrouted,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._look = look
@@ -58,7 +58,7 @@ class Routes:
         self._not_before = 0.0
 
     def mend(self, now: datetime, lease: HeldLease) -> int:
-        sent = send_waiting(lease)
+        sent = route_waiting(lease)
         begun = self._monotonic()
         if begun < self._not_before:
             return sent
@@ -146,7 +146,7 @@ def settle_held_pushes(now: datetime, lease: HeldLease) -> int:
     """Pushes whose transaction has ended while nobody was left to tell the queue."""
     with atomic():
         lease.guard()
-        return outbox.settle()
+        return outbox.deliver_or_drop()
 
 
 def count_pushes(now: datetime, lease: HeldLease) -> int:

@@ -1,4 +1,4 @@
-"""Callbacks: jobs of their own, called with (result, data, job) once a run has ended."""
+"""Push callbacks: jobs that are called with (result, data, job) once a run has ended."""
 
 import json
 from typing import Any
@@ -26,9 +26,9 @@ OPTIONS = {
 MOMENTS = ["created_at", "started_at", "ended_at"]
 
 
-def push_callbacks(settled: list[OutcomeRow]) -> None:
-    """In the transaction that has stored how the runs ended."""
-    due = {each.ending.job.id: each for each in settled if each.callback is not None}
+def push_callbacks(rows: list[OutcomeRow]) -> None:
+    """Push the callbacks of runs, in the transaction that has recorded their results."""
+    due = {each.result.job.id: each for each in rows if each.callback is not None}
     if not due:
         return
     parents = QueuedJob.objects.select_related("queue").in_bulk(list(due))
@@ -38,9 +38,9 @@ def push_callbacks(settled: list[OutcomeRow]) -> None:
         execute(statement, row)
 
 
-def _row(parent: QueuedJob, settled: OutcomeRow) -> dict[str, Any]:
-    """Marked as suspect, so that it is shown as running before it begins."""
-    ref, row = settled.callback or {}, settled.row
+def _row(parent: QueuedJob, rows: OutcomeRow) -> dict[str, Any]:
+    """Mark it as suspect, so that it is shown as running before it begins."""
+    ref, row = rows.callback or {}, rows.row
     return {
         "queue_id": parent.queue_id,
         "mount": ref.get("mount", ""),
@@ -60,7 +60,7 @@ def _row(parent: QueuedJob, settled: OutcomeRow) -> dict[str, Any]:
 
 
 def _document(job: QueuedJob) -> dict[str, Any]:
-    """The job's state now that the run has ended; data and result are arguments of their own."""
+    """Describe the job now that the run has ended; data and result are arguments of their own."""
     values = {name: getattr(job, field) for name, field in OPTIONS.items()}
     values |= {name: getattr(job, name) for name in MOMENTS}
     return {
@@ -75,9 +75,9 @@ def _document(job: QueuedJob) -> dict[str, Any]:
         "error": job.error,
         "priority": job.priority,
         "pushed_by": job.pushed_by,
-        **{name: _told(value) for name, value in values.items()},
+        **{name: _as_json(value) for name, value in values.items()},
     }
 
 
-def _told(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     return value.isoformat() if hasattr(value, "isoformat") else value

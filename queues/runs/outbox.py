@@ -107,15 +107,17 @@ def described(transactions: list[int]) -> list[dict[str, Any]]:
     ]
 
 
-def settle(limit: int = BATCH) -> int:
+def deliver_or_drop(limit: int = BATCH) -> int:
     """Deliver or drop what a crash left behind; nothing while a transaction is open."""
     waiting = HeldPush.objects.order_by("transaction").values_list("transaction", flat=True)
     found = list(waiting.distinct()[:limit])
     ended = dict(Transaction.objects.filter(pk__in=found).values_list("pk", "status"))
-    return sum(_settle(pk, ended.get(pk, Transaction.Status.ROLLED_BACK)) for pk in found)
+    return sum(
+        _deliver_or_drop_one(pk, ended.get(pk, Transaction.Status.ROLLED_BACK)) for pk in found
+    )
 
 
-def _settle(transaction: int, status: str) -> int:
+def _deliver_or_drop_one(transaction: int, status: str) -> int:
     if status == Transaction.Status.COMPLETED:
         delivered = deliver(transaction)
         if delivered:

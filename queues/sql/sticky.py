@@ -107,7 +107,7 @@ def calls(d: Dialect, queue: str = "TRUE") -> str:
 
 
 @cache
-def send(d: Dialect) -> str:
+def route(d: Dialect) -> str:
     """Route waiting jobs to where their keys are allocated now."""
     listed = "= ANY(%(ids)s)" if d.lock else "IN (SELECT value FROM json_each(%(ids)s))"
     return f"""

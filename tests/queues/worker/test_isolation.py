@@ -20,7 +20,7 @@ from queues.sandbox.sealing import for_scripts
 from queues.worker import messages as said
 from queues.worker.child import Printed
 from queues.worker.child_process import Workhorse
-from queues.worker.noted import Noted
+from queues.worker.notes_reader import WorkerNotes
 from queues.worker.protocol import ChildGone
 from tests.queues.worker.test_workhorse import messages, work
 from tests.servers.process import has_ended
@@ -235,7 +235,7 @@ def test_a_daemon_ends_with_its_run(workhorse, tmp_path, leave):
         *_, done = messages(workhorse)
         assert done["spent"] == "processes"
     except ChildGone:
-        assert workhorse.bury() == "killed (signal 9, SIGKILL)"
+        assert workhorse.reap() == "killed (signal 9, SIGKILL)"
     assert has_ended(int(file.read_text()))
 
 
@@ -244,8 +244,8 @@ def test_a_daemon_ends_with_its_worker(tmp_path, wait_until):
     file = tmp_path / "pid"
     code = (
         "import django; django.setup()\n"
-        "from queues.workhorse import Workhorse\n"
-        "from tests.queues.test_isolation import *\n"
+        "from queues.worker.child_process import Workhorse\n"
+        "from tests.queues.worker.test_isolation import *\n"
         "horse = Workhorse(512)\n"
         f"horse.give([work(leaves_a_daemon_for_long, {str(file)!r})], 0.0)\n"
         "time.sleep(600)"
@@ -344,7 +344,7 @@ def test_nonsense_fails_the_run_and_replaces_the_process(workhorse, run, number)
     with pytest.raises(ChildGone):
         while workhorse.receive(30.0) is not None:
             pass
-    assert workhorse.bury().startswith("ended, because it sent nonsense: ")
+    assert workhorse.reap().startswith("ended, because it sent nonsense: ")
     (done,) = run(does_nothing)
     assert done["ok"]
 
@@ -357,7 +357,7 @@ def test_a_line_without_an_end_is_nonsense(workhorse, monkeypatch):
     workhorse.give([{**work(does_nothing), "script": f"{__name__}:never_ends_its_line"}], 0.0)
     with pytest.raises(ChildGone):
         workhorse.receive(30.0)
-    assert "a line of more than 65536 bytes" in workhorse.bury()
+    assert "a line of more than 65536 bytes" in workhorse.reap()
 
 
 def never_ends_its_line(file):
@@ -382,9 +382,9 @@ def test_whatever_is_said_is_understood_or_nonsense(message):
 
 
 def test_nonsense_is_not_believed_from_notes_either():
-    noted = Noted()
+    noted = WorkerNotes()
     noted.add({"ended": [7, 1], "said": [{"t": "done"}]})
-    assert noted.said == {}
+    assert noted.messages == {}
 
 
 class Counted(str):
