@@ -17,7 +17,7 @@ from queues.models import (
     Slot,
     Station,
 )
-from queues.queries.states import FREE, INDEXED
+from queues.sql.states import FREE, INDEXED
 
 
 @admin.register(Queue)

@@ -28,7 +28,7 @@ def push(queue: str, script: Any, data: Any, given: Mapping[str, Any]) -> str:
         else:  # it may never become a job
             record("push.held", f"job:{ids[0]}", transaction=holder, **facts)
 
-    return pushing.push(queue, script, data, given, using="default", tell=tell)
+    return pushing.push(queue, script, data, given, tell=tell)
 
 
 def push_many(queue: str, script: Any, datas: Sequence[Any], given: Mapping[str, Any]) -> list[str]:
@@ -38,7 +38,7 @@ def push_many(queue: str, script: Any, datas: Sequence[Any], given: Mapping[str,
         first, said = [str(job_id) for job_id in ids[:NAMED]], _named(script)
         record("jobs.pushed", f"queue:{queue}", count=len(ids), first=first, script=said)
 
-    return pushing.push_many(queue, script, datas, given, using="default", tell=tell)
+    return pushing.push_many(queue, script, datas, given, tell=tell)
 
 
 def run_script(mount: str, name: str, data: Any = None, *, dry_run: bool = False) -> Ran:

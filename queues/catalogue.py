@@ -31,11 +31,11 @@ MOST_AWAY_SECONDS = 365 * 86_400
 MOST_DAYS = 36_500
 
 
-def create(name: str, max_workers: int | None = None, *, using: str = "default") -> QueueHandle:
+def create(name: str, max_workers: int | None = None) -> QueueHandle:
     """Make a queue, or change how many of its jobs may run at once if that is given."""
     _check(name, max_workers)
-    queues = Queue.objects.using(using)
-    with atomic(using=using):
+    queues = Queue.objects
+    with atomic():
         queue, made = queues.get_or_create(name=name, defaults={"max_workers": max_workers or 1})
         made = made or queues.filter(pk=queue.pk).revive(max_workers or 1)
         queue.refresh_from_db()
@@ -46,101 +46,97 @@ def create(name: str, max_workers: int | None = None, *, using: str = "default")
         queue.add_slots()
         if made or changes:
             kind = "queue.created" if made else "queue.changed"
-            record(kind, f"queue:{name}", using=using, max_workers=queue.max_workers)
+            record(kind, f"queue:{name}", max_workers=queue.max_workers)
         if changes:
             wait_for_slots(queue)
-    after_commit(lambda: ring_due(queue, using), using=using)
-    return QueueHandle(name, using=using)
+    after_commit(lambda: ring_due(queue))
+    return QueueHandle(name)
 
 
-def get(name: str, *, using: str = "default") -> QueueHandle:
-    row(name, using=using)
-    return QueueHandle(name, using=using)
+def get(name: str) -> QueueHandle:
+    row(name)
+    return QueueHandle(name)
 
 
-def delete(name: str, *, using: str = "default") -> bool:
+def delete(name: str) -> bool:
     """Its jobs stay and wait; create it again and they run."""
     if name == DEFAULT:
         raise BadQueue(f"the queue {DEFAULT} always exists; pause it to stop it")
     if not _may_exist(name):
         return False
-    with atomic(using=using):
-        queues = Queue.objects.using(using).existing().filter(name=name)
+    with atomic():
+        queues = Queue.objects.existing().filter(name=name)
         deleted = queues.update(deleted_at=Now()) == 1
         if deleted:
-            record("queue.deleted", f"queue:{name}", using=using)
-            wait_for_slots(Queue.objects.using(using).get(name=name))
+            record("queue.deleted", f"queue:{name}")
+            wait_for_slots(Queue.objects.get(name=name))
     return deleted
 
 
-def pause(name: str, *, using: str = "default") -> bool:
+def pause(name: str) -> bool:
     """No further job starts; running ones finish. False when it was paused already."""
     changes = {"paused_at": Now(), "paused_by": current_actor().name}
-    return _switch(name, "queue.paused", {"paused_at": None}, changes, using)
+    return _switch(name, "queue.paused", {"paused_at": None}, changes)
 
 
-def resume(name: str, *, using: str = "default") -> bool:
+def resume(name: str) -> bool:
     changes = {"paused_at": None, "paused_by": ""}
-    queue = row(name, using=using)  # before the write, which an error would deny
-    resumed = _switch(name, "queue.resumed", {"paused_at__isnull": False}, changes, using)
-    after_commit(lambda: ring_due(queue, using), using=using)
+    queue = row(name)  # before the write, which an error would deny
+    resumed = _switch(name, "queue.resumed", {"paused_at__isnull": False}, changes)
+    after_commit(lambda: ring_due(queue))
     return resumed
 
 
-def set_retention(name: str, days: int, *, using: str = "default") -> None:
+def set_retention(name: str, days: int) -> None:
     """How long finished jobs of this queue are kept."""
-    queue = row(name, using=using)
+    queue = row(name)
     if isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= MOST_DAYS:
         raise BadQueue(f"retention_days must be a whole number from 1 to {MOST_DAYS}")
-    with atomic(using=using):
-        Queue.objects.using(using).filter(pk=queue.pk).update(retention_days=days)
-        record("queue.changed", f"queue:{name}", using=using, retention_days=days)
+    with atomic():
+        Queue.objects.filter(pk=queue.pk).update(retention_days=days)
+        record("queue.changed", f"queue:{name}", retention_days=days)
 
 
-def set_record_start(name: str, on: bool, *, using: str = "default") -> None:
+def set_record_start(name: str, on: bool) -> None:
     """Whether every start is in the database before a job of this queue begins."""
-    queue = row(name, using=using)
+    queue = row(name)
     if not isinstance(on, bool):
         raise BadQueue("record_start must be true or false")
-    with atomic(using=using):
-        Queue.objects.using(using).filter(pk=queue.pk).update(record_start=on)
-        record("queue.changed", f"queue:{name}", using=using, record_start=on)
+    with atomic():
+        Queue.objects.filter(pk=queue.pk).update(record_start=on)
+        record("queue.changed", f"queue:{name}", record_start=on)
 
 
-def set_when_away(
-    name: str, policy: str | None, seconds: int | None, *, using: str = "default"
-) -> None:
+def set_when_away(name: str, policy: str | None, seconds: int | None) -> None:
     """What sticky jobs do when no worker serves their instance, and after how long."""
-    queue = row(name, using=using)
-    given = {"when_away": policy, "away_seconds": seconds}
+    queue = row(name)
+    given: dict[str, Any] = {"when_away": policy, "away_seconds": seconds}
     changes = {field: value for field, value in given.items() if value is not None}
     _check_away(policy, seconds)
-    with atomic(using=using):
-        Queue.objects.using(using).filter(pk=queue.pk).update(**changes)
-        record("queue.changed", f"queue:{name}", using=using, **changes)
+    with atomic():
+        Queue.objects.filter(pk=queue.pk).update(**changes)
+        record("queue.changed", f"queue:{name}", **changes)
 
 
-def row(name: str, *, using: str = "default") -> Queue:
+def row(name: str) -> Queue:
     """The queue called `default` always exists."""
-    rows = Queue.objects.using(using).existing()
+    rows = Queue.objects.existing()
     found = rows.filter(name=name).first() if _may_exist(name) else None
     if found is None and name == DEFAULT:
-        create(name, using=using)
-        return Queue.objects.using(using).get(name=name)
+        create(name)
+        return Queue.objects.get(name=name)
     if found is None:
         raise QueueNotFound(f"Queue does not exist: {name}", queue=name)
     return found
 
 
-def _switch(
-    name: str, kind: str, condition: dict[str, Any], changes: dict[str, Any], using: str
-) -> bool:
-    queue = row(name, using=using)
-    with atomic(using=using):
-        changed = Queue.objects.using(using).filter(pk=queue.pk, **condition).update(**changes)
+def _switch(name: str, kind: str, condition: dict[str, Any], changes: dict[str, Any]) -> bool:
+    queue = row(name)
+    with atomic():
+        changed = Queue.objects.filter(pk=queue.pk, **condition).update(**changes)
         if changed:
-            record(kind, f"queue:{name}", using=using)
-            wait_for_slots(Queue.objects.using(using).get(pk=queue.pk))
+            record(kind, f"queue:{name}")
+            wait_for_slots(Queue.objects.get(pk=queue.pk))
     return changed == 1
 
 
@@ -176,74 +172,74 @@ def _check_away(policy: Any, seconds: Any) -> None:
 
 def wait_for_slots(queue: Queue) -> None:
     """Once this is committed: let workers finish what they reserved and may not begin now."""
-    jobs = QueuedJob.objects.using(queue._state.db).filter(slot__queue=queue)
+    jobs = QueuedJob.objects.filter(slot__queue=queue)
     if not queue.paused and queue.deleted_at is None:
         jobs = jobs.filter(slot__number__gte=queue.max_workers)
-    after_commit(lambda: wait_for_workers(jobs), using=queue._state.db or "default")
+    after_commit(lambda: wait_for_workers(jobs))
 
 
-def ring_due(queue: Queue, using: str) -> None:
-    ring_queue(queue.pk, queue.name, queue.max_workers, using=using)
+def ring_due(queue: Queue) -> None:
+    ring_queue(queue.pk, queue.name, queue.max_workers)
 
 
-def running(*, using: str = "default") -> Any:
+def running() -> Any:
     """The queues that a pause of all would change."""
-    return Queue.objects.using(using).active().order_by("name")
+    return Queue.objects.active().order_by("name")
 
 
-def paused(*, using: str = "default") -> Any:
+def paused() -> Any:
     """Those that would run again, whoever paused them."""
-    rows = Queue.objects.using(using).existing()
+    rows = Queue.objects.existing()
     return rows.filter(paused_at__isnull=False).order_by("name")
 
 
-def pause_all(*, using: str = "default") -> list[str]:
+def pause_all() -> list[str]:
     """The names of those that were changed, each with an event of its own."""
-    return _changed(pause, running(using=using), using)
+    return _changed(pause, running())
 
 
-def resume_all(*, using: str = "default") -> list[str]:
+def resume_all() -> list[str]:
     """The names of those that were changed, each with an event of its own."""
-    return _changed(resume, paused(using=using), using)
+    return _changed(resume, paused())
 
 
-def _changed(switch: Callable[..., bool], rows: Any, using: str) -> list[str]:
+def _changed(switch: Callable[..., bool], rows: Any) -> list[str]:
     names = list(rows.values_list("name", flat=True))
-    return [name for name in names if _is_changed(switch, name, using)]
+    return [name for name in names if _is_changed(switch, name)]
 
 
-def _is_changed(switch: Callable[..., bool], name: str, using: str) -> bool:
+def _is_changed(switch: Callable[..., bool], name: str) -> bool:
     try:
-        return switch(name, using=using)
+        return switch(name)
     except QueueNotFound:  # it was deleted meanwhile
         return False
 
 
-def scale_by(name: str, step: int, *, using: str = "default") -> int | None:
+def scale_by(name: str, step: int) -> int | None:
     """How many may run now; None when that would be none at all, or too many."""
-    found = row(name, using=using)
-    room = Queue.objects.using(using).existing().filter(pk=found.pk)
+    found = row(name)
+    room = Queue.objects.existing().filter(pk=found.pk)
     room = room.filter(max_workers__range=(1 - step, MOST_WORKERS - step))
-    with atomic(using=using):
+    with atomic():
         if not room.update(max_workers=F("max_workers") + step):
             return None
-        queue = Queue.objects.using(using).get(pk=found.pk)  # ours until we commit
+        queue = Queue.objects.get(pk=found.pk)  # ours until we commit
         queue.add_slots()
-        record("queue.changed", f"queue:{name}", using=using, max_workers=queue.max_workers)
+        record("queue.changed", f"queue:{name}", max_workers=queue.max_workers)
         wait_for_slots(queue)
-    after_commit(lambda: ring_due(queue, using), using=using)
+    after_commit(lambda: ring_due(queue))
     return queue.max_workers
 
 
-def set_target_age(name: str, seconds: int | None, *, using: str = "default") -> bool:
+def set_target_age(name: str, seconds: int | None) -> bool:
     """None: the default of all queues. False when it was so already."""
     check(seconds)
-    queue = row(name, using=using)
-    another = Queue.objects.using(using).filter(pk=queue.pk).exclude(target_age_seconds=seconds)
-    with atomic(using=using):
+    queue = row(name)
+    another = Queue.objects.filter(pk=queue.pk).exclude(target_age_seconds=seconds)
+    with atomic():
         changed = another.update(target_age_seconds=seconds)
         if changed:
-            record("queue.changed", f"queue:{name}", using=using, target_age_seconds=seconds)
+            record("queue.changed", f"queue:{name}", target_age_seconds=seconds)
     return changed == 1
 
 

@@ -2,7 +2,8 @@
 
 A hot statement is SQL with named parameters, `%(name)s`. PostgreSQL prepares it once per
 connection, since to plan it anew often costs more than to run it. This is done by PREPARE and
-EXECUTE: what psycopg prepares itself, it forgets at every roll back.
+EXECUTE: what psycopg prepares itself, it forgets at every roll back. A single statement with plain
+values goes to libpq at once, which halves its price in this process.
 """
 
 import re
@@ -14,10 +15,10 @@ from hashlib import md5
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import psycopg
 from django.db import connections
 from django.db.transaction import atomic
-from psycopg._preparing import PrepareManager
+
+from atributo_site.core.postgresql import libpq
 
 PARAMETER = re.compile(r"%\((\w+)\)s")
 Row = tuple[Any, ...]
@@ -31,10 +32,6 @@ class Dialect:
     minute: str  # the minute of `now`
     lock: str  # take rows that nobody else is taking
     lock_row: str  # hold a row; SQLite locks the whole database instead
-    later: str = ""  # TRANSITION
-
-    def seconds(self, value: float) -> float | str:  # TRANSITION
-        return value if self.vendor == "postgresql" else f"{value:+.3f} seconds"
 
     def in_seconds(self, parameter: str, *, since: str = "now") -> str:
         """The moment so many seconds after `now` or `clock`; they may be less than none."""
@@ -61,7 +58,6 @@ POSTGRESQL = Dialect(
     minute="date_trunc('minute', statement_timestamp())",
     lock="FOR UPDATE SKIP LOCKED",
     lock_row="FOR NO KEY UPDATE",
-    later="statement_timestamp() + make_interval(secs => %s)",
 )
 SQLITE = Dialect(
     vendor="sqlite",
@@ -70,7 +66,6 @@ SQLITE = Dialect(
     minute="strftime('%%Y-%%m-%%d %%H:%%M:00', 'now')",
     lock="",
     lock_row="",
-    later="strftime('%%Y-%%m-%%d %%H:%%M:%%f', 'now', %s)",
 )
 
 
@@ -90,7 +85,17 @@ class Result:
 
 def execute(statement: str, parameters: Mapping[str, Any], using: str = "default") -> Result:
     """Run one hot statement."""
-    return execute_together([statement], parameters, using)
+    connection = connections[using]
+    if connection.vendor != "postgresql" or connection.execute_wrappers:
+        return execute_together([statement], parameters, using)
+    values = libpq.as_texts([parameters[name] for name in _names(statement)])
+    connection.close_if_health_check_failed()
+    connection.ensure_connection()
+    if values is None or connection.queries_logged or not libpq.is_ready(connection.connection):
+        return execute_together([statement], parameters, using)
+    connection.validate_no_broken_transaction()
+    with connection.wrap_database_errors:
+        return _execute_directly(connection.connection, statement, values)
 
 
 def execute_together(
@@ -114,6 +119,14 @@ def execute_together(
     with connection.cursor() as cursor:
         cursor.execute(statements[0], parameters)
         return _result(cursor)
+
+
+def _execute_directly(raw: Any, statement: str, values: list[bytes | None]) -> Result:
+    if _name(statement) not in _prepared.setdefault(raw, set()):
+        with raw.cursor() as cursor:
+            _prepare([statement], cursor)
+    result = libpq.run_prepared(raw, _name(statement).encode(), values)
+    return Result(libpq.rows_of(raw, result), result.command_tuples or 0)
 
 
 def forget_plans(using: str = "default") -> None:
@@ -151,8 +164,9 @@ def _name(statement: str) -> str:
     return f"atributo_{md5(statement.encode(), usedforsecurity=False).hexdigest()[:16]}"
 
 
-def _names(statement: str) -> list[str]:
-    return sorted(set(PARAMETER.findall(statement)))
+@lru_cache(maxsize=512)
+def _names(statement: str) -> tuple[str, ...]:
+    return tuple(sorted(set(PARAMETER.findall(statement))))
 
 
 def _arguments(statement: str) -> str:
@@ -164,36 +178,3 @@ def _definition(statement: str) -> str:
     places = {name: f"${place}" for place, name in enumerate(_names(statement), 1)}
     body = PARAMETER.sub(lambda match: places[match[1]], statement).replace("%%", "%")
     return f"PREPARE {_name(statement)} AS {body}"
-
-
-# TRANSITION: everything below goes
-class Kept(PrepareManager):
-    """Psycopg forgets all prepared statements of the session at a roll back: ours and others'.
-
-    The server keeps them, and so do we: no statement here depends on a table that is made anew.
-    """
-
-    prepare_threshold = 0  # Django says None, which is «never»
-
-    def clear(self) -> bool:
-        return False
-
-
-class Prepared(psycopg.Cursor[Any]):
-    def execute(self, query: Any, params: Any = None, **_: Any) -> "Prepared":
-        return super().execute(query, params, prepare=True)
-
-
-def hot_cursor(using: str = "default") -> Any:
-    """Django's cursor, which on PostgreSQL prepares whatever it executes."""
-    connection: Any = connections[using]
-    if connection.vendor != "postgresql":
-        return connection.cursor()
-    connection.close_if_health_check_failed()
-    connection.ensure_connection()
-    raw = connection.connection
-    if not isinstance(raw._prepared, Kept):
-        raw._prepared = Kept()  # Django's own cursors bind in the client and never prepare
-    cursor = Prepared(raw)
-    with connection.wrap_database_errors:
-        return connection._prepare_cursor(cursor)

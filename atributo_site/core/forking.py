@@ -1,15 +1,29 @@
-"""Keep a forked child away from its parent's connections; it opens its own."""
+"""What a child process does about its parent: it leaves its connections alone, and dies with it.
 
+`forking.py PARENT_PID PROGRAM ARGUMENT…` runs a program that dies with its parent: a supervisor
+killed with -9 must leave no server behind that holds the port or the socket. So nothing but the
+standard library is imported up here.
+"""
+
+import ctypes
 import os
+import signal
+import sys
 from typing import Any
 
-from django.db import connections
-
+PR_SET_PDEATHSIG = 1
 _kept: list[Any] = []  # neither used nor closed: either would disturb the parent
 
 
+def watch_forks() -> None:
+    """Let every forked child open connections of its own."""
+    os.register_at_fork(after_in_child=leave_to_parent)
+
+
 def leave_to_parent() -> None:
-    """Drop the connections in the child; a transaction that the parent began stays the parent's."""
+    """Leave the parent's connections to it, with the transactions that it has begun."""
+    from django.db import connections
+
     for connection in connections.all(initialized_only=True):
         if connection.connection is not None:
             _kept.append(connection.connection)
@@ -17,5 +31,22 @@ def leave_to_parent() -> None:
             connection.closed_in_transaction = connection.in_atomic_block
 
 
-def watch_forks() -> None:
-    os.register_at_fork(after_in_child=leave_to_parent)
+def die_with_parent(number: int = signal.SIGTERM) -> None:
+    """Ask the kernel to send this process a signal when its parent dies; Linux only."""
+    parent = os.getppid()
+    if not sys.platform.startswith("linux"):
+        return
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, number, 0, 0, 0)
+    if os.getppid() != parent:  # it died before we asked
+        os.kill(os.getpid(), number)
+
+
+def main(parent: int, argv: list[str]) -> None:
+    die_with_parent(signal.SIGKILL)
+    if os.getppid() != parent:
+        sys.exit(1)
+    os.execvp(argv[0], argv)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2:])

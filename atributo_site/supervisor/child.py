@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from queues.sandbox import parent_death
+from atributo_site.core import forking
 
 LARGEST_LOG_BYTES = 10 * 1024 * 1024
 FIRST_BACKOFF_SECONDS = 0.2
@@ -49,7 +49,7 @@ class Child:
     def start(self, monotonic: float) -> None:
         with self.log_path.open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", parent_death.__file__, str(os.getpid()), *self.argv],
+                [sys.executable, "-I", "-S", forking.__file__, str(os.getpid()), *self.argv],
                 env={**os.environ, **self.environ},
                 stdin=subprocess.DEVNULL,
                 stdout=log,

@@ -67,7 +67,7 @@ class OneJobOperationSerializer(JobOperationSerializer):
 
     @extend_schema(responses=RefusalSerializer(many=True))
     def get_refusals(self, operation: Operation) -> list[dict[str, Any]]:
-        return refusals_shown(operation)
+        return refusals_as_dicts(operation)
 
 
 class Operations(ListEndpoint):
@@ -118,7 +118,7 @@ def operation_or_404(pk: int) -> Operation:
     return operation
 
 
-def refusals_shown(operation: Operation) -> list[dict[str, str]]:
+def refusals_as_dicts(operation: Operation) -> list[dict[str, str]]:
     """The first jobs that could not be changed, each with the reason."""
     rows = operation.refusals.all()[:REFUSALS_SHOWN]
     return [{"job_id": str(row.job_id), "reason": row.reason} for row in rows]

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from atributo_site.rest.endpoint import Endpoint
 from queues.errors import ScriptStillRuns
 from queues.models import ScriptRun
-from queues.services.dry_run import dry_run_shown
+from queues.services.dry_run import dry_run_as_dict
 from queues.worker import script_runs
 from queues.worker.script_follower import Ran
 
@@ -37,21 +37,21 @@ class OneRun(Endpoint):
     @extend_schema(operation_id="script_runs_get", responses=ScriptRunSerializer)
     def get(self, request: Request, key: str) -> Response:
         """A run that you have asked for; kept for a day."""
-        return Response(run_shown(script_runs.found(key)))
+        return Response(run_as_dict(script_runs.found(key)))
 
 
 def still_running(error: ScriptStillRuns) -> JsonResponse:
     """Where to look for what comes of it."""
-    shown = run_shown(script_runs.found(error.key))
+    shown = run_as_dict(script_runs.found(error.key))
     return JsonResponse(shown, status=202, headers={"Location": shown["href"]})
 
 
-def run_shown(run: ScriptRun) -> dict[str, Any]:
+def run_as_dict(run: ScriptRun) -> dict[str, Any]:
     answer = run.answer or {}
     failed, dry_run = "error" in answer, bool(run.work.get("dry_run"))
     result = None
     if answer and not failed:
-        result = dry_run_shown(Ran(**answer)) if dry_run else answer["result"]
+        result = dry_run_as_dict(Ran(**answer)) if dry_run else answer["result"]
     ended = "failed" if failed else "complete"
     return {
         "id": run.key,

@@ -17,7 +17,7 @@ from queues.errors import ScriptNotFound, ScriptStillRuns, ServiceNotFound
 from queues.models import Service
 from queues.queries.presenters import configuration_dict, script_dict, service_dict
 from queues.services import installation
-from queues.services.dry_run import dry_run_shown
+from queues.services.dry_run import dry_run_as_dict
 
 MOUNT = OpenApiParameter("mount", str, required=True, description="For example /mailer.")
 OPTIONAL_MOUNT = OpenApiParameter("mount", str, description="Only the service at this mount.")
@@ -238,7 +238,7 @@ class OneScript(Endpoint):
             ran = audited.run_script(mounted(request).mount, name, body, dry_run=dry_run)
         except ScriptStillRuns as error:
             return still_running(error)
-        answer = dry_run_shown(ran) if dry_run else ran.result
+        answer = dry_run_as_dict(ran) if dry_run else ran.result
         return JsonResponse(answer, safe=False)  # DRF would answer null with nothing
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from django.db import connections
+from django.db import connection
 from django.db.models import Case, F, Value, When
 from django.db.models.functions import Now
 from django.db.transaction import atomic
@@ -50,7 +50,6 @@ class Answer(NamedTuple):
 def abort(
     ids: Sequence[int],
     *,
-    using: str = "default",
     patience: float | None = None,
     tell: Callable[[str], Any] = lambda kind: None,
 ) -> Answer:
@@ -59,20 +58,20 @@ def abort(
     Inside a transaction of the caller nothing can be waited for before that commits: what is
     reserved then counts as ended, and the wait follows the commit.
     """
-    jobs = QueuedJob.objects.using(using).filter(pk__in=ids)
-    with atomic(using=using):
+    jobs = QueuedJob.objects.filter(pk__in=ids)
+    with atomic():
         changed = jobs.unfinished().update(**ENDED)
         held = set(jobs.reserved().values_list("pk", flat=True)) if changed else set()
         if changed:
-            _end_runs(ids, using)
+            _end_runs(ids)
             tell(ASKED if held else TOLD)
-            after_commit(partial(notify_cancelled, list(ids)), using=using)
+            after_commit(partial(notify_cancelled, list(ids)))
         aborted = jobs.filter(aborted_at__isnull=False).values_list("pk", flat=True)
         left = abandoned.open_of_jobs(aborted) if changed else []
     abandoned.roll_back(left)
     asked = jobs.filter(pk__in=held, abort_asked_at__isnull=False)
-    if connections[using].in_atomic_block:
-        after_commit(lambda: wait_for_workers(asked, patience), using=using)
+    if connection.in_atomic_block:
+        after_commit(lambda: wait_for_workers(asked, patience))
         return Answer(changed, set())
     silent = wait_for_workers(asked, patience) if held else set()
     ended = jobs.filter(pk__in=held, status=Status.FAILED, aborted_at__isnull=False).count()
@@ -81,8 +80,8 @@ def abort(
     return Answer(changed - len(held) + ended, silent)
 
 
-def _end_runs(ids: Sequence[int], using: str) -> None:
-    running = Run.objects.using(using).filter(job_id__in=ids, outcome=Outcome.RUNNING)
+def _end_runs(ids: Sequence[int]) -> None:
+    running = Run.objects.filter(job_id__in=ids, outcome=Outcome.RUNNING)
     running.filter(job__status=Status.FAILED).update(
         outcome=Outcome.ABORTED, ended_at=Now(), error=ABORTED
     )

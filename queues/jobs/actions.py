@@ -63,61 +63,61 @@ WAITING_AGAIN: dict[str, Any] = {
 }
 
 
-def abort(job_id: int, *, reason: str = "", using: str = "default") -> bool:
+def abort(job_id: int, *, reason: str = "") -> bool:
     """An unfinished job ends as failed, without callback; a late result finds no row.
 
     True: it has ended so, and never begins again. False: it had ended by itself.
     """
     facts = {"reason": reason} if reason else {}
-    tell = partial(record, subject=f"job:{job_id}", using=using, **facts)
-    answer = aborting.abort([job_id], using=using, tell=tell)
+    tell = partial(record, subject=f"job:{job_id}", **facts)
+    answer = aborting.abort([job_id], tell=tell)
     if answer.silent:
         raise _held(job_id)
-    if not answer.ended and not QueuedJob.objects.using(using).filter(pk=job_id).exists():
+    if not answer.ended and not QueuedJob.objects.filter(pk=job_id).exists():
         raise _missing(job_id)
     return answer.ended == 1
 
 
-def reset(job_id: int, *, using: str = "default") -> None:
+def reset(job_id: int) -> None:
     """A finished job waits again, with its failures forgiven; a waiting one becomes due."""
-    jobs = QueuedJob.objects.using(using).filter(pk=job_id)
+    jobs = QueuedJob.objects.filter(pk=job_id)
     try:
-        with atomic(using=using):
+        with atomic():
             if not _wait_again(jobs):
                 if not jobs.exists():
                     raise _missing(job_id)
                 raise JobIsRunning(f"job {job_id} is running")
-            record("job.reset", f"job:{job_id}", using=using)
+            record("job.reset", f"job:{job_id}")
     except IntegrityError as error:
         raise JobIsTwice(f"an unfinished job has the unique key of {job_id}") from error
-    ring_for(job_id, using)
+    ring_for(job_id)
 
 
-def run_now(job_id: int, *, using: str = "default") -> bool:
+def run_now(job_id: int) -> bool:
     """Make a waiting job due; False when it does not wait, or is paused."""
-    jobs = QueuedJob.objects.using(using).filter(pk=job_id)
+    jobs = QueuedJob.objects.filter(pk=job_id)
     changed = jobs.waiting().awake().update(due_at=Now()) == 1
     if changed:
-        record("job.run_now", f"job:{job_id}", using=using)
-        ring_for(job_id, using)
+        record("job.run_now", f"job:{job_id}")
+        ring_for(job_id)
     elif not jobs.exists():
         raise _missing(job_id)
     return changed
 
 
-def delete(job_id: int, *, using: str = "default") -> bool:
+def delete(job_id: int) -> bool:
     """A running one is stopped, a waiting one never begins; it leaves no trace."""
-    if aborting.abort([job_id], using=using).silent:
+    if aborting.abort([job_id]).silent:
         raise _held(job_id)
-    with atomic(using=using):
-        list(QueuedJob.objects.using(using).select_for_update().filter(pk=job_id).only("pk"))
+    with atomic():
+        list(QueuedJob.objects.select_for_update().filter(pk=job_id).only("pk"))
         left = abandoned.open_of_jobs([job_id])
-        AttemptTransaction.objects.using(using).filter(job_id=job_id).delete()
-        RunLog.objects.using(using).filter(job_id=job_id).delete()
-        Run.objects.using(using).filter(job_id=job_id).delete()
-        deleted, _ = QueuedJob.objects.using(using).filter(pk=job_id).delete()
+        AttemptTransaction.objects.filter(job_id=job_id).delete()
+        RunLog.objects.filter(job_id=job_id).delete()
+        Run.objects.filter(job_id=job_id).delete()
+        deleted, _ = QueuedJob.objects.filter(pk=job_id).delete()
         if deleted:
-            record("job.deleted", f"job:{job_id}", using=using)
+            record("job.deleted", f"job:{job_id}")
     abandoned.roll_back(left)
     return deleted > 0
 
@@ -128,14 +128,14 @@ def _wait_again(jobs: Any) -> bool:
     return finished + waiting == 1
 
 
-def ring_for(job_id: int, using: str) -> None:
-    job = QueuedJob.objects.using(using).select_related("queue").get(pk=job_id)
-    after_commit(lambda: _ring(job, using), using=using)
+def ring_for(job_id: int) -> None:
+    job = QueuedJob.objects.select_related("queue").get(pk=job_id)
+    after_commit(lambda: _ring(job))
 
 
-def _ring(job: QueuedJob, using: str) -> None:
+def _ring(job: QueuedJob) -> None:
     if job.sticky_key is None or job.routed_to:  # one without a route is sent by the curator
-        ring(job.queue_id, job.queue.name, station=job.routed_to or "", using=using)
+        ring(job.queue_id, job.queue.name, station=job.routed_to or "")
 
 
 def _held(job_id: int) -> JobIsHeld:
@@ -153,10 +153,10 @@ def _missing(job_id: int) -> JobNotFound:
 LONGEST_REASON = 255
 
 
-def pause(job_id: int, *, reason: str = "", using: str = "default") -> bool:
+def pause(job_id: int, *, reason: str = "") -> bool:
     """Nothing of it starts any more; a run that is under way ends. False when it was paused."""
-    jobs = QueuedJob.objects.using(using).filter(pk=job_id)
-    with atomic(using=using):
+    jobs = QueuedJob.objects.filter(pk=job_id)
+    with atomic():
         paused = (
             jobs.awake()
             .filter(REPEATING)
@@ -169,17 +169,17 @@ def pause(job_id: int, *, reason: str = "", using: str = "default") -> bool:
         )
         if paused:
             facts = {"reason": reason[:LONGEST_REASON]} if reason else {}
-            record("job.paused", f"job:{job_id}", using=using, **facts)
+            record("job.paused", f"job:{job_id}", **facts)
     if not paused:
-        _check(job_id, using)
-    after_commit(lambda: wait_for_workers(jobs), using=using)  # it may be about to begin
+        _check(job_id)
+    after_commit(lambda: wait_for_workers(jobs))  # it may be about to begin
     return paused == 1
 
 
-def resume(job_id: int, *, using: str = "default") -> bool:
+def resume(job_id: int) -> bool:
     """From the next moment of its rhythm on; what was missed is not made up for."""
-    with atomic(using=using):
-        paused = QueuedJob.objects.using(using).filter(pk=job_id, paused_at__isnull=False)
+    with atomic():
+        paused = QueuedJob.objects.filter(pk=job_id, paused_at__isnull=False)
         job = paused.select_for_update().only("due_at", "repeat_delay_ms").first()
         if job is not None:
             paused.update(
@@ -187,18 +187,18 @@ def resume(job_id: int, *, using: str = "default") -> bool:
                 paused_at=None,
                 paused_by="",
                 pause_reason="",
-                due_at=next_in_step(job.due_at, job.repeat_delay_ms, database_now(using)),
+                due_at=next_in_step(job.due_at, job.repeat_delay_ms, database_now()),
             )
-            record("job.resumed", f"job:{job_id}", using=using)
-            ring_for(job_id, using)
+            record("job.resumed", f"job:{job_id}")
+            ring_for(job_id)
     if job is None:
-        _check(job_id, using)
+        _check(job_id)
     return job is not None
 
 
-def _check(job_id: int, using: str) -> None:
+def _check(job_id: int) -> None:
     """Only a job that will run again can be paused."""
-    jobs = QueuedJob.objects.using(using).filter(pk=job_id)
+    jobs = QueuedJob.objects.filter(pk=job_id)
     if not jobs.exists():
         raise JobNotFound(f"Job does not exist: {job_id}", job=str(job_id))
     if not jobs.filter(REPEATING).exists():

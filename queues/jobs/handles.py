@@ -16,9 +16,8 @@ from queues.runs import outbox
 
 
 class QueueHandle:
-    def __init__(self, name: str, *, using: str = "default") -> None:
+    def __init__(self, name: str) -> None:
         self.name = name
-        self._using = using
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, QueueHandle) and other.name == self.name
@@ -31,7 +30,7 @@ class QueueHandle:
 
     @property
     def max_workers(self) -> int:
-        row = Queue.objects.using(self._using).existing().filter(name=self.name).first()
+        row = Queue.objects.existing().filter(name=self.name).first()
         if row is None:
             raise QueueNotFound(f"Queue does not exist: {self.name}", queue=self.name)
         return row.max_workers
@@ -46,7 +45,7 @@ class QueueHandle:
     ) -> str:
         """A push with a transaction becomes a job when that completes, and never otherwise."""
         with outbox.holding_for(transaction) if transaction else nullcontext():
-            return push.push(self.name, script, data, options, using=self._using)
+            return push.push(self.name, script, data, options)
 
     def push_many(
         self,
@@ -57,14 +56,14 @@ class QueueHandle:
         **options: Any,
     ) -> list[str]:
         with outbox.holding_for(transaction) if transaction else nullcontext():
-            return push.push_many(self.name, script, datas, options, using=self._using)
+            return push.push_many(self.name, script, datas, options)
 
     def get(self, job_id: str) -> "JobHandle":
-        return JobHandle(parsed_id(job_id), self.name, using=self._using)
+        return JobHandle(parsed_id(job_id), self.name)
 
     def delete(self, job_id: str) -> bool:
         job = self.get(job_id)
-        return job.exists() and actions.delete(int(job.id), using=self._using)
+        return job.exists() and actions.delete(int(job.id))
 
     def pending(self, script: Mapping[str, str] | None = None) -> list[str]:
         return self._ids(script, status=Status.PENDING)
@@ -82,7 +81,7 @@ class QueueHandle:
         return self._ids(script)
 
     def _ids(self, script: Mapping[str, str] | None, **conditions: Any) -> list[str]:
-        jobs = QueuedJob.objects.using(self._using).visible().filter(queue__name=self.name)
+        jobs = QueuedJob.objects.visible().filter(queue__name=self.name)
         if script is not None:
             jobs = jobs.of_script(*_mount_and_name(script))
         ids = jobs.filter(**conditions).by_due_time().values_list("id", flat=True)
@@ -92,10 +91,9 @@ class QueueHandle:
 class JobHandle:
     """A job of this queue; every property is read when it is asked for."""
 
-    def __init__(self, job_id: int, queue: str, *, using: str = "default") -> None:
+    def __init__(self, job_id: int, queue: str) -> None:
         self._id = job_id
         self._queue = queue
-        self._using = using
 
     def __repr__(self) -> str:
         return f"<job {self.id}>"
@@ -156,25 +154,25 @@ class JobHandle:
     def failures(self) -> list[str]:
         """What went wrong, over its whole life, oldest first."""
         row = self._row()
-        runs = Run.objects.using(self._using).filter(job_id=self._id, outcome=Outcome.FAILED)
+        runs = Run.objects.filter(job_id=self._id, outcome=Outcome.FAILED)
         errors = list(runs.order_by("attempt").values_list("error", flat=True))
         return [*errors, ABORTED] if row.aborted_at else errors
 
     def abort(self) -> None:
-        actions.abort(self._found(), using=self._using)
+        actions.abort(self._found())
 
     def reset(self) -> None:
-        actions.reset(self._found(), using=self._using)
+        actions.reset(self._found())
 
     def pause(self, reason: str = "") -> bool:
-        return actions.pause(self._found(), reason=reason, using=self._using)
+        return actions.pause(self._found(), reason=reason)
 
     def resume(self) -> bool:
-        return actions.resume(self._found(), using=self._using)
+        return actions.resume(self._found())
 
     def reschedule(self, **changes: Any) -> bool:
         """`repeat_delay`, `repeat_times`, `repeat_until`; False when it was so already."""
-        return schedules.reschedule(self._found(), changes, using=self._using)
+        return schedules.reschedule(self._found(), changes)
 
     def _found(self) -> int:
         if not self.exists():
@@ -194,7 +192,7 @@ class JobHandle:
         return row
 
     def _rows(self) -> "QuerySet[QueuedJob]":
-        return QueuedJob.objects.using(self._using).filter(pk=self._id, queue__name=self._queue)
+        return QueuedJob.objects.filter(pk=self._id, queue__name=self._queue)
 
     def _missing(self) -> JobNotFound:
         return JobNotFound(f"Job does not exist: {self.id}", job=self.id)

@@ -108,10 +108,10 @@ def abort(operation_id: int) -> bool:
 def advance(now: datetime, lease: HeldLease) -> int:
     """Go on with the oldest operations, a bounded number of pieces. Nothing is mended."""
     for _ in range(PIECES_PER_SWEEP):
-        operation = Operation.objects.using(lease.using).unfinished().order_by("pk").first()
+        operation = Operation.objects.unfinished().order_by("pk").first()
         if operation is None:
             break
-        with atomic(using=lease.using):
+        with atomic():
             lease.guard()
         _do_piece(operation, now, lease)
     return 0
@@ -121,7 +121,7 @@ def _do_piece(operation: Operation, now: datetime, lease: HeldLease) -> None:
     found = matching(operation.query, now, operation.upto)
     jobs = list(found.jobs.order_by("-pk").values_list("pk", "status")[:PIECE])
     done = _apply(operation, jobs)
-    with atomic(using=lease.using):
+    with atomic():
         lease.guard()
         _note(operation, jobs, done)
         if not jobs and found.floor is None:

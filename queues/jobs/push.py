@@ -4,17 +4,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from django.db import connections
+from django.db import connection
 from django.db.transaction import atomic
 
 from atributo_site.core.after_commit import after_commit
-from atributo_site.core.database import dialect, hot_cursor
+from atributo_site.core.database import dialect, execute
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.retry import surely
 from queues.errors import BadPush, DataRefused
 from queues.jobs import push_request
 from queues.jobs.push_request import Define, PushRequest, checked_push
-from queues.jobs.routing import send_one_key
+from queues.jobs.routing import route_key
 from queues.models import Queue, QueuedJob
 from queues.runs import outbox
 from queues.runs.doorbell import MESSAGE_SECONDS, RING_AGAIN_SECONDS, call, ring, ring_ahead
@@ -34,28 +34,27 @@ def push(
     data: Any,
     given: Mapping[str, Any],
     *,
-    using: str,
     tell: Tell | None = None,
 ) -> str:
     """The new job's id, or that of the unfinished job with the same unique key.
 
     `tell` records what is new, in the database transaction that stores it.
     """
-    order = _Order(queue, script, data, given, using)
+    order = _Order(queue, script, data, given)
     holder = outbox.holder()
     if holder is not None:
-        prepared, text = order.checked(push_request.fresh)
-        twin = _unfinished_twin(prepared)
-        return str(twin) if twin else _hold(prepared, [text], holder, tell)[0]
-    prepared, text = order.checked_by_memory()
+        request, text = order.checked(push_request.fresh)
+        duplicate = _unfinished_duplicate(request)
+        return str(duplicate) if duplicate else _hold(request, [text], holder, tell)[0]
+    request, text = order.checked_by_memory()
     new = get_job_ids(1)[0]
     for _ in range(TRIES):  # the script may change, and the job with the same key end, meanwhile
-        insert = partial(_insert if tell is None else partial(_tell_of, tell), prepared, text, new)
-        job_id = surely(insert, partial(_stored, [new], using), using)
-        job_id = job_id or _unfinished_twin(prepared)
+        insert = partial(_insert if tell is None else partial(_tell_of, tell), request, text, new)
+        job_id = surely(insert, partial(_stored, [new]))
+        job_id = job_id or _unfinished_duplicate(request)
         if job_id is not None:
             return str(job_id)
-        prepared, text = order.checked(push_request.fresh)
+        request, text = order.checked(push_request.fresh)
     raise BadPush("the job could not be stored; try again")
 
 
@@ -66,11 +65,10 @@ class _Order(NamedTuple):
     script: Any
     data: Any
     given: Mapping[str, Any]
-    using: str
 
     def checked(self, define: Define) -> tuple[PushRequest, str | None]:
-        prepared = checked_push(self.queue, self.script, self.given, define, using=self.using)
-        return prepared, prepared.text(self.data)
+        request = checked_push(self.queue, self.script, self.given, define)
+        return request, request.text(self.data)
 
     def checked_by_memory(self) -> tuple[PushRequest, str | None]:
         """What an old definition accepts, the database looks at again; what it refuses, we do."""
@@ -86,54 +84,53 @@ def push_many(
     datas: Sequence[Any],
     given: Mapping[str, Any],
     *,
-    using: str,
     tell: Tell | None = None,
 ) -> list[str]:
     """All or none, in the order given."""
-    prepared = checked_push(queue, script, given, push_request.fresh, using=using)
-    if prepared.options.unique_key is not None:
+    request = checked_push(queue, script, given, push_request.fresh)
+    if request.options.unique_key is not None:
         raise BadPush("unique_key cannot be shared by many jobs")
-    texts = [_text_of(prepared, datas, number) for number in range(len(datas))]
+    texts = [_text_of(request, datas, number) for number in range(len(datas))]
     holder = outbox.holder()
     if holder is not None:
-        return _hold(prepared, texts, holder, tell)
+        return _hold(request, texts, holder, tell)
     ids = get_job_ids(len(texts))
-    surely(partial(_insert_all, prepared, ids, texts, tell), partial(_stored, ids, using), using)
+    surely(partial(_insert_all, request, ids, texts, tell), partial(_stored, ids))
     return [str(job_id) for job_id in ids]
 
 
-def _stored(ids: list[int], using: str) -> int | None:
+def _stored(ids: list[int]) -> int | None:
     """The first of jobs that are stored together, if they are."""
-    there = QueuedJob.objects.using(using).filter(pk__in=ids[:1])
+    there = QueuedJob.objects.filter(pk__in=ids[:1])
     return there.values_list("id", flat=True).first()
 
 
 def _insert_all(
-    prepared: PushRequest, ids: list[int], texts: list[str | None], tell: Tell | None
+    request: PushRequest, ids: list[int], texts: list[str | None], tell: Tell | None
 ) -> int | None:
-    with atomic(using=prepared.using):
+    with atomic():
         for part in _parts(texts):
-            _insert_many(prepared, ids[part], texts[part])
+            _insert_many(request, ids[part], texts[part])
         if tell is not None and ids:
             tell(ids)
-        _ring_after_commit(prepared, ids)
+        _ring_after_commit(request, ids)
     return ids[0] if ids else None
 
 
-def _text_of(prepared: PushRequest, datas: Sequence[Any], number: int) -> str | None:
+def _text_of(request: PushRequest, datas: Sequence[Any], number: int) -> str | None:
     try:
-        return prepared.text(datas[number])
+        return request.text(datas[number])
     except (BadPush, DataRefused) as error:
         which = f"number {number + 1} of {len(datas)}"
         raise type(error)(f"{which}: {error}", **error.facts) from error
 
 
 def _hold(
-    prepared: PushRequest, texts: list[str | None], transaction: int, tell: Tell | None
+    request: PushRequest, texts: list[str | None], transaction: int, tell: Tell | None
 ) -> list[str]:
     """They become jobs with these ids when the transaction completes."""
     ids = get_job_ids(len(texts))
-    rows = [prepared.row(job_id, text) for job_id, text in zip(ids, texts, strict=True)]
+    rows = [request.row(job_id, text) for job_id, text in zip(ids, texts, strict=True)]
 
     def keep() -> bool:
         with atomic():
@@ -146,61 +143,57 @@ def _hold(
     return [str(job_id) for job_id in ids]
 
 
-def _tell_of(tell: Tell, prepared: PushRequest, text: str | None, job_id: int) -> int | None:
-    with atomic(using=prepared.using):
-        stored = _insert(prepared, text, job_id)
+def _tell_of(tell: Tell, request: PushRequest, text: str | None, job_id: int) -> int | None:
+    with atomic():
+        stored = _insert(request, text, job_id)
         if stored is not None:
             tell([stored])
     return stored
 
 
-def _insert(prepared: PushRequest, text: str | None, job_id: int) -> int | None:
+def _insert(request: PushRequest, text: str | None, job_id: int) -> int | None:
     """None when its definition is out of date, or its unique key or id taken."""
-    row = prepared.row(job_id, text)
-    facts = [*row, prepared.queue_id, prepared.queue, prepared.revision]
-    connection = connections[prepared.using]
-    if connection.vendor == "postgresql" and prepared.for_anybody() and connection.get_autocommit():
-        return _insert_and_ring(prepared, facts)
-    with hot_cursor(prepared.using) as cursor:
-        cursor.execute(push_sql.push_known(dialect(prepared.using)), facts)
-        stored = cursor.fetchone()
+    facts = request.row(job_id, text)
+    facts |= {"queue": request.queue, "revision": request.revision}
+    if connection.vendor == "postgresql" and request.for_anybody() and connection.get_autocommit():
+        return _insert_and_ring(request, facts)
+    statement = push_sql.push_known(dialect())
+    stored = execute(statement, facts).first
     if stored is None:
         return None
-    _ring_after_commit(prepared, [stored[0]])
+    _ring_after_commit(request, [stored[0]])
     return stored[0]
 
 
-def _insert_and_ring(prepared: PushRequest, facts: list[Any]) -> int | None:
+def _insert_and_ring(request: PushRequest, facts: dict[str, Any]) -> int | None:
     """One round trip; who is to be called is stored with the job."""
-    queue_id = prepared.queue_id
-    called = [-RING_AGAIN_SECONDS, queue_id, 1, queue_id, -RING_AGAIN_SECONDS]
-    called += [-MESSAGE_SECONDS, queue_id]
-    with hot_cursor(prepared.using) as cursor:
-        cursor.execute(push_sql.push_and_ring(dialect(prepared.using)), [*facts, *called])
-        stored = cursor.fetchone()
+    facts |= {"ring_again_seconds": -RING_AGAIN_SECONDS, "message_seconds": -MESSAGE_SECONDS}
+    facts["slots"] = 1
+    statement = push_sql.push_and_ring(dialect())
+    stored = execute(statement, facts).first
     if stored is None:
         return None
-    after_commit(partial(_call, prepared, *stored), using=prepared.using)
+    after_commit(partial(_call, request, *stored))
     return stored[0]
 
 
 def _call(
-    prepared: PushRequest, job_id: int, slot_id: int | None, number: int, idle: bool, watched: bool
+    request: PushRequest, job_id: int, slot_id: int | None, number: int, idle: bool, watched: bool
 ) -> None:
     """Whom the statement of a push has found."""
     if slot_id is not None:
-        call(prepared.queue_id, prepared.queue, [(slot_id, number)], first=idle)
+        call(request.queue_id, request.queue, [(slot_id, number)], first=idle)
     elif not watched:  # whoever has just freed a slot saw no job, and the statement no free slot
-        ring(prepared.queue_id, prepared.queue, using=prepared.using)
-    _ring_ahead(prepared, [job_id])
+        ring(request.queue_id, request.queue)
+    _ring_ahead(request, [job_id])
 
 
-def _unfinished_twin(prepared: PushRequest) -> int | None:
-    if prepared.options.unique_key is None:
+def _unfinished_duplicate(request: PushRequest) -> int | None:
+    if request.options.unique_key is None:
         return None
-    jobs = QueuedJob.objects.using(prepared.using).unfinished()
-    same = jobs.filter(queue__in=Queue.objects.existing().filter(name=prepared.queue))
-    same = same.filter(unique_key=prepared.options.unique_key)
+    jobs = QueuedJob.objects.unfinished()
+    same = jobs.filter(queue__in=Queue.objects.existing().filter(name=request.queue))
+    same = same.filter(unique_key=request.options.unique_key)
     return same.values_list("id", flat=True).first()
 
 
@@ -216,45 +209,43 @@ def _parts(texts: list[str | None]) -> Iterator[slice]:
         yield slice(begin, len(texts))
 
 
-def _insert_many(prepared: PushRequest, ids: list[int], texts: list[str | None]) -> None:
-    d = dialect(prepared.using)
-    with connections[prepared.using].cursor() as cursor:
-        if d.vendor == "postgresql":
-            shared = prepared.row(None, None)
-            del shared[4], shared[0]  # data and id come from the arrays
-            cursor.execute(push_sql.push_many_postgresql(d), [*shared, ids, texts])
-            return
-        rows = [prepared.row(job_id, text) for job_id, text in zip(ids, texts, strict=True)]
+def _insert_many(request: PushRequest, ids: list[int], texts: list[str | None]) -> None:
+    d = dialect()
+    if d.vendor == "postgresql":
+        shared = request.row(None, None) | {"ids": ids, "texts": texts}
+        execute(push_sql.push_many_postgresql(d), shared)
+        return
+    rows = [request.row(job_id, text) for job_id, text in zip(ids, texts, strict=True)]
+    with connection.cursor() as cursor:
         cursor.executemany(push_sql.push_one_of_many(d), rows)
 
 
-def _ring_after_commit(prepared: PushRequest, ids: list[int]) -> None:
+def _ring_after_commit(request: PushRequest, ids: list[int]) -> None:
     if not ids:
         return
-    if prepared.options.sticky_key is not None:
-        after_commit(partial(_send, prepared, ids), using=prepared.using)
-    elif prepared.due_now():
-        after_commit(partial(_ring, prepared, ids), using=prepared.using)
+    if request.options.sticky_key is not None:
+        after_commit(partial(_send, request, ids))
+    elif request.due_now():
+        after_commit(partial(_ring, request, ids))
 
 
-def _ring(prepared: PushRequest, ids: list[int]) -> None:
+def _ring(request: PushRequest, ids: list[int]) -> None:
     jobs = min(len(ids), 1000)
-    ring(prepared.queue_id, prepared.queue, jobs, using=prepared.using)
-    _ring_ahead(prepared, ids)
+    ring(request.queue_id, request.queue, jobs)
+    _ring_ahead(request, ids)
 
 
-def _ring_ahead(prepared: PushRequest, ids: list[int], station: str = "") -> None:
+def _ring_ahead(request: PushRequest, ids: list[int], station: str = "") -> None:
     """A job that outranks what its queue has waiting does not wait for the queue's turn."""
-    if prepared.options.priority <= 0:
+    if request.options.priority <= 0:
         return
-    queue_id, using = prepared.queue_id, prepared.using
-    if next_job(queue_id, prepared.options.priority, station=station, using=using) in ids:
-        ring_ahead(queue_id, prepared.queue, station=station, using=using)
+    if next_job(request.queue_id, request.options.priority, station=station) in ids:
+        ring_ahead(request.queue_id, request.queue, station=station)
 
 
-def _send(prepared: PushRequest, ids: list[int]) -> None:
+def _send(request: PushRequest, ids: list[int]) -> None:
     """To the instance of their key; what cannot be sent now is sent by the curator."""
-    instance_id = send_one_key(prepared.options.sticky_key or "", ids, prepared.using)
-    if instance_id is not None and prepared.due_now():
-        ring(prepared.queue_id, prepared.queue, station=instance_id, using=prepared.using)
-        _ring_ahead(prepared, ids, instance_id)
+    instance_id = route_key(request.options.sticky_key or "", ids)
+    if instance_id is not None and request.due_now():
+        ring(request.queue_id, request.queue, station=instance_id)
+        _ring_ahead(request, ids, instance_id)

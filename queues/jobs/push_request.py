@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from atributo_site.core.database import dialect, hot_cursor
+from atributo_site.core.database import dialect, execute
 from atributo_site.core.events import current_actor
 from atributo_site.core.ids import refusal
 from atributo_site.core.models.clock import database_now
@@ -37,13 +37,14 @@ class Definition:
 _known: dict[tuple[str, ...], Definition] = {}
 
 
-def known(queue: str, mount: str, script: str, using: str) -> Definition:
+def known(queue: str, mount: str, script: str) -> Definition:
     """May be out of date: the database compares the revision when it stores the job."""
-    return _known.get((using, queue, mount, script)) or fresh(queue, mount, script, using)
+    return _known.get((queue, mount, script)) or fresh(queue, mount, script)
 
 
-def fresh(queue: str, mount: str, script: str, using: str) -> Definition:
-    row = retry_busy(lambda: _row([mount, script, queue], using), using, repeatable=True)
+def fresh(queue: str, mount: str, script: str) -> Definition:
+    named = {"queue": queue, "mount": mount, "script": script}
+    row = retry_busy(lambda: execute(push.FIND_SCRIPT, named).first, repeatable=True)
     if row is None:
         raise QueueNotFound(f"Queue does not exist: {queue}", queue=queue)
     queue_id, schema, defaults, revision = row
@@ -52,19 +53,13 @@ def fresh(queue: str, mount: str, script: str, using: str) -> Definition:
     )
     if len(_known) >= MOST_KNOWN:
         _known.clear()
-    _known[using, queue, mount, script] = found
+    _known[queue, mount, script] = found
     return found
-
-
-def _row(named: list[str], using: str) -> tuple[Any, ...] | None:
-    with hot_cursor(using) as cursor:
-        cursor.execute(push.FIND_SCRIPT, named)
-        return cursor.fetchone()
 
 
 LARGEST_DATA = 1024 * 1024
 EPOCH = datetime.fromtimestamp(0, tz=UTC)
-Define = Callable[[str, str, str, str], Definition]
+Define = Callable[[str, str, str], Definition]
 
 
 @dataclass(frozen=True)
@@ -77,7 +72,6 @@ class PushRequest:
     schema: dict[str, Any] | None
     preprocess: Callable[[Any], Any] | None
     options: Options
-    using: str
 
     def text(self, data: Any) -> str | None:
         """The data as it is stored, or an error and nothing is."""
@@ -93,38 +87,36 @@ class PushRequest:
         """Any worker may start it, now."""
         return self.options.sticky_key is None and self.due_now()
 
-    def row(self, job_id: int | None, text: str | None) -> list[Any]:
-        """In the order of push_sql.PUSHED."""
+    def row(self, job_id: int | None, text: str | None) -> dict[str, Any]:
+        """The columns of push_sql.PUSHED."""
         o = self.options
-        d = dialect(self.using)
-        return [
-            job_id,
-            self.queue_id,
-            self.mount,
-            self.script,
-            text,
-            rank_of(o.priority, o.sticky_key is not None),
-            d.moment(o.delay_until),
-            current_actor().name,
-            o.max_failures,
-            o.repeat_times,
-            d.moment(o.repeat_until),
-            o.repeat_delay,
-            json.dumps(o.back_off),
-            o.timeout,
-            _json(o.success),
-            _json(o.failure),
-            o.unique_key,
-            o.sticky_key,
-            None,
-            None,
-            False,
-        ]
+        d = dialect()
+        return {
+            "id": job_id,
+            "queue_id": self.queue_id,
+            "mount": self.mount,
+            "script": self.script,
+            "data": text,
+            "rank": rank_of(o.priority, o.sticky_key is not None),
+            "due_at": d.moment(o.delay_until),
+            "pushed_by": current_actor().name,
+            "max_failures": o.max_failures,
+            "repeat_times": o.repeat_times,
+            "repeat_until": d.moment(o.repeat_until),
+            "repeat_delay_ms": o.repeat_delay,
+            "back_off": json.dumps(o.back_off),
+            "timeout_ms": o.timeout,
+            "success": _json(o.success),
+            "failure": _json(o.failure),
+            "unique_key": o.unique_key,
+            "sticky_key": o.sticky_key,
+            "parent": None,
+            "parent_run": None,
+            "suspect": False,
+        }
 
 
-def checked_push(
-    queue: str, script: Any, given: Mapping[str, Any], define: Define, *, using: str
-) -> PushRequest:
+def checked_push(queue: str, script: Any, given: Mapping[str, Any], define: Define) -> PushRequest:
     if not script:
         raise BadPush("Must pass a job type!")
     if not isinstance(script, Mapping) or not {"mount", "name"} <= set(script):
@@ -133,7 +125,7 @@ def checked_push(
     if reason := script_error(mount, name):
         raise BadPush(reason)
     own_schema = _checked_schema(script)
-    defined = define(queue, mount, name, using)
+    defined = define(queue, mount, name)
     own = {k: v for k, v in script.items() if k not in {"mount", "name", "schema", "preprocess"}}
     options = _options(given, own, defined.defaults)
     return PushRequest(
@@ -145,7 +137,6 @@ def checked_push(
         own_schema or defined.schema,
         script.get("preprocess"),
         options,
-        using,
     )
 
 

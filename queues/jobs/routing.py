@@ -5,12 +5,11 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import structlog
-from django.db import connections
 from django.db.transaction import atomic
 
 from allocation.atributo import Atributo
 from allocation.errors import NoInstances
-from atributo_site.core.database import dialect
+from atributo_site.core.database import dialect, execute
 from atributo_site.core.events import record_many
 from atributo_site.core.leases import HeldLease
 from queues.models import QueuedJob, Station
@@ -20,93 +19,90 @@ log = structlog.get_logger(__name__)
 BATCH = 1000
 
 
-class Strayed(NamedTuple):
-    """A waiting job whose key is no longer where the job was sent."""
+class MisroutedJob(NamedTuple):
+    """A waiting job whose key is no longer where the job was routed."""
 
     job_id: int
     key: str
     instance_id: str
 
 
-def send_one_key(key: str, job_ids: list[int], using: str = "default") -> str | None:
+def route_key(key: str, job_ids: list[int]) -> str | None:
     """Allocate the key of new jobs and route them; None when no instance is available."""
     try:
-        instance_id = Atributo(using=using).allocate(key).instance_id
+        instance_id = Atributo().allocate(key).instance_id
     except NoInstances:
         log.info("job_waits_for_instance", sticky_key=key)
         return None
-    know_stations([instance_id], using)
-    sent = _send(job_ids, using)
-    return next(iter(sent.values()), None)
+    ensure_stations([instance_id])
+    routed = _route(job_ids)
+    return next(iter(routed.values()), None)
 
 
-def send_waiting(lease: HeldLease) -> int:
+def route_waiting(lease: HeldLease) -> int:
     """Jobs that nobody could route so far: no instance was available, or their pusher died."""
-    jobs = QueuedJob.objects.using(lease.using).waiting_at(None)
+    jobs = QueuedJob.objects.waiting_at(None)
     found = list(
         jobs.order_by("queue_id", "rank", "due_at").values_list("pk", "sticky_key")[:BATCH]
     )
     if not found:
         return 0
-    _allocate({key for _, key in found}, lease.using)
-    return len(_send_guarded([pk for pk, _ in found], lease))
+    _allocate({key for _, key in found})
+    return len(_route_guarded([pk for pk, _ in found], lease))
 
 
-def send_again(lease: HeldLease) -> int:
+def route_misrouted(lease: HeldLease) -> int:
     """Jobs whose key has moved, or whose instance was removed."""
-    with connections[lease.using].cursor() as cursor:
-        cursor.execute(sticky.astray(dialect(lease.using)), [BATCH])
-        strayed = [Strayed(*row) for row in cursor.fetchall()]
-    return redirect(strayed, "its key has moved", lease) if strayed else 0
+    rows = execute(sticky.misrouted(dialect()), {"limit": BATCH}).rows
+    misrouted = [MisroutedJob(*row) for row in rows]
+    return reroute(misrouted, "its key has moved", lease) if misrouted else 0
 
 
-def redirect(strayed: list[Strayed], why: str, lease: HeldLease) -> int:
+def reroute(misrouted: list[MisroutedJob], why: str, lease: HeldLease) -> int:
     """Route them anew, with an event for each; without an instance they wait for one."""
-    _allocate({each.key for each in strayed}, lease.using)
-    with atomic(using=lease.using):
+    _allocate({each.key for each in misrouted})
+    with atomic():
         lease.guard()
-        _forget([each.job_id for each in strayed], lease.using)
-        sent = _send([each.job_id for each in strayed], lease.using)
-        know_stations(set(sent.values()), lease.using)
-        record_many([_told(each, sent, why) for each in strayed], using=lease.using)
-    return len(strayed)
+        _forget([each.job_id for each in misrouted])
+        routed = _route([each.job_id for each in misrouted])
+        ensure_stations(set(routed.values()))
+        record_many([_event(each, routed, why) for each in misrouted])
+    return len(misrouted)
 
 
-def _told(each: Strayed, sent: dict[int, str], why: str) -> tuple[str, str, dict[str, Any]]:
-    facts = {"from": each.instance_id, "to": sent.get(each.job_id), "why": why}
+def _event(each: MisroutedJob, routed: dict[int, str], why: str) -> tuple[str, str, dict[str, Any]]:
+    facts = {"from": each.instance_id, "to": routed.get(each.job_id), "why": why}
     return "job.rerouted", f"job:{each.job_id}", facts
 
 
-def know_stations(instance_ids: Iterable[str], using: str) -> None:
+def ensure_stations(instance_ids: Iterable[str]) -> None:
     """An instance that nobody has served yet is away from the moment a job waits for it."""
     rows = [Station(instance_id=instance_id) for instance_id in instance_ids]
-    Station.objects.using(using).bulk_create(rows, ignore_conflicts=True)
+    Station.objects.bulk_create(rows, ignore_conflicts=True)
 
 
-def _allocate(keys: set[str], using: str) -> None:
+def _allocate(keys: set[str]) -> None:
     try:
-        Atributo(using=using).allocate_many(sorted(keys))
+        Atributo().allocate_many(sorted(keys))
     except NoInstances:  # those that are allocated already are routed nevertheless
         log.debug("jobs_wait_for_instance", keys=len(keys))  # twice a second while none is there
 
 
-def _send_guarded(job_ids: list[int], lease: HeldLease) -> dict[int, str]:
-    with atomic(using=lease.using):
+def _route_guarded(job_ids: list[int], lease: HeldLease) -> dict[int, str]:
+    with atomic():
         lease.guard()
-        sent = _send(job_ids, lease.using)
-        know_stations(set(sent.values()), lease.using)
-    return sent
+        routed = _route(job_ids)
+        ensure_stations(set(routed.values()))
+    return routed
 
 
-def _send(job_ids: list[int], using: str) -> dict[int, str]:
-    """Job → where it was sent, of those that wait and whose key is allocated."""
-    d = dialect(using)
+def _route(job_ids: list[int]) -> dict[int, str]:
+    """Job → where it was routed, of those that wait and whose key is allocated."""
+    d = dialect()
     ids: Any = job_ids if d.vendor == "postgresql" else json.dumps(job_ids)
-    with connections[using].cursor() as cursor:
-        cursor.execute(sticky.send(d), [ids])
-        return dict(cursor.fetchall())
+    return dict(execute(sticky.route(d), {"ids": ids}).rows)
 
 
-def _forget(job_ids: list[int], using: str) -> None:
-    jobs = QueuedJob.objects.using(using).filter(pk__in=job_ids).waiting()
+def _forget(job_ids: list[int]) -> None:
+    jobs = QueuedJob.objects.filter(pk__in=job_ids).waiting()
     jobs.update(routed_to=None, routed_epoch=None)

@@ -47,28 +47,28 @@ COLUMNS = {
 }
 
 
-def reschedule(job_id: int, changes: Mapping[str, Any], *, using: str = "default") -> bool:
+def reschedule(job_id: int, changes: Mapping[str, Any]) -> bool:
     """What is not given stays; `repeat_until` None is no end. False when it was so already."""
     wanted = _parsed(changes)
-    rows = QueuedJob.objects.using(using).filter(pk=job_id)
+    rows = QueuedJob.objects.filter(pk=job_id)
     waiting = rows.waiting().filter(REPEATING)
-    with atomic(using=using):
+    with atomic():
         job = waiting.select_for_update().first()
         if job is None:
             raise _refusal(rows, job_id)
         new = {name: value for name, value in wanted.items() if value != _value(job, name)}
         if not new:
             return False
-        now = database_now(using)
+        now = database_now()
         _check(job, new, now)
         columns = {COLUMNS[name]: value for name, value in new.items()}
         seen = waiting.filter(attempt=job.attempt, runs=job.runs)
         if not seen.update(**columns, due_at=_due_at(job, new, now)):
             raise _refusal(rows, job_id)  # a worker was first
-        before = {name: _told(_value(job, name)) for name in new}
-        after = {name: _told(value) for name, value in new.items()}
-        record("job.rescheduled", f"job:{job_id}", using=using, before=before, after=after)
-        ring_for(job_id, using)
+        before = {name: _as_json(_value(job, name)) for name in new}
+        after = {name: _as_json(value) for name, value in new.items()}
+        record("job.rescheduled", f"job:{job_id}", before=before, after=after)
+        ring_for(job_id)
     return True
 
 
@@ -117,5 +117,5 @@ def _value(job: QueuedJob, name: str) -> Any:
     return getattr(job, COLUMNS[name])
 
 
-def _told(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else value

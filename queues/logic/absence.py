@@ -34,25 +34,25 @@ def acts_at(
     return max(away_since, due_at) + timedelta(seconds=grace_seconds)
 
 
-def waits_for(errand: WaitingJob, policy: WhenAway, grace_seconds: int, now: datetime) -> str:
+def waits_for(job: WaitingJob, policy: WhenAway, grace_seconds: int, now: datetime) -> str:
     """One sentence for the job's page."""
-    if errand.is_paused:
+    if job.is_paused:
         return "Its queue is paused."
-    if errand.due_at > now:
+    if job.due_at > now:
         return "It is not due yet."
-    if errand.instance_id is None:
-        return f"No instance is available for its key {errand.key}."
-    if errand.away_since is not None:
-        return _away(errand, policy, grace_seconds)
-    if errand.busy_elsewhere is not None:
-        return f"Another job of its key still runs at {errand.busy_elsewhere}."
-    return f"A worker of {errand.instance_id} starts it when it has room."
+    if job.instance_id is None:
+        return f"No instance is available for its key {job.key}."
+    if job.away_since is not None:
+        return _away(job, policy, grace_seconds)
+    if job.busy_elsewhere is not None:
+        return f"Another job of its key still runs at {job.busy_elsewhere}."
+    return f"A worker of {job.instance_id} starts it when it has room."
 
 
-def _away(errand: WaitingJob, policy: WhenAway, grace_seconds: int) -> str:
-    assert errand.away_since is not None
-    moment = acts_at(policy, grace_seconds, errand.away_since, errand.due_at)
-    absent = f"No worker serves {errand.instance_id}"
+def _away(job: WaitingJob, policy: WhenAway, grace_seconds: int) -> str:
+    assert job.away_since is not None
+    moment = acts_at(policy, grace_seconds, job.away_since, job.due_at)
+    absent = f"No worker serves {job.instance_id}"
     if moment is None:
         return f"{absent}: it waits until one comes back."
     at = f"{moment:%Y-%m-%d %H:%M:%S} UTC"

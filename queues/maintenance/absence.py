@@ -16,7 +16,7 @@ from atributo_site.core.database import dialect
 from atributo_site.core.events import record
 from atributo_site.core.leases import HeldLease
 from atributo_site.core.models.clock import from_now
-from queues.jobs.routing import Strayed, redirect
+from queues.jobs.routing import MisroutedJob, reroute
 from queues.logic.absence import WhenAway
 from queues.logic.lifecycle import Outcome, Status
 from queues.maintenance.recovery import as_reserved
@@ -27,24 +27,24 @@ from queues.runs.outcome_rows import AttemptResult, outcome_row
 
 def give_up(job: QueuedJob, instance_id: str, now: datetime, lease: HeldLease) -> bool:
     """As a run that failed for good: it counts, its callback is called, and it may repeat."""
-    using, error = lease.using, f"no worker serves its instance {instance_id}"
+    error = f"no worker serves its instance {instance_id}"
     last_try = replace(as_reserved(job, job.attempt), max_failures=0)
-    ending = AttemptResult(last_try, Outcome.FAILED, now, now, error=error)
-    settled = outcome_row(ending, dialect(using))
-    with atomic(using=using):
+    result = AttemptResult(last_try, Outcome.FAILED, now, now, error=error)
+    outcome = outcome_row(result, dialect())
+    with atomic():
         lease.guard()
-        if not _end(job, instance_id, ending, settled.row):
+        if not _end(job, instance_id, result, outcome.row):
             return False
-        _keep(job, settled.row, now, using)
-        record("job.given_up", f"job:{job.pk}", using=using, instance=instance_id)
-        push_callbacks([settled], using)
+        _keep(job, outcome.row, now)
+        record("job.given_up", f"job:{job.pk}", instance=instance_id)
+        push_callbacks([outcome])
     return True
 
 
-def _end(job: QueuedJob, instance_id: str, ending: AttemptResult, row: dict[str, Any]) -> bool:
+def _end(job: QueuedJob, instance_id: str, result: AttemptResult, row: dict[str, Any]) -> bool:
     """Unless it has started, moved, or a worker serves its instance again."""
-    step = ending.next()
-    jobs = QueuedJob.objects.using(job._state.db).filter(pk=job.pk, attempt=job.attempt)
+    step = result.next()
+    jobs = QueuedJob.objects.filter(pk=job.pk, attempt=job.attempt)
     changed = (
         jobs.waiting()
         .filter(Exists(Station.objects.away().filter(pk=instance_id)), routed_to=instance_id)
@@ -55,18 +55,18 @@ def _end(job: QueuedJob, instance_id: str, ending: AttemptResult, row: dict[str,
             run_failures=step.counts.run_failures,
             lost=step.counts.lost,
             due_at=step.due_at or job.due_at,
-            started_at=ending.started_at,
-            ended_at=None if step.status is Status.PENDING else ending.ended_at,
-            error=ending.error,
+            started_at=result.started_at,
+            ended_at=None if step.status is Status.PENDING else result.ended_at,
+            error=result.error,
             fingerprint=row["fingerprint"],
         )
     )
     return changed == 1
 
 
-def _keep(job: QueuedJob, row: dict[str, Any], now: datetime, using: str) -> None:
+def _keep(job: QueuedJob, row: dict[str, Any], now: datetime) -> None:
     """The attempt that could not begin."""
-    Run.objects.using(using).create(
+    Run.objects.create(
         job_id=job.pk,
         attempt=row["attempt"],
         number=row["number"],
@@ -83,16 +83,16 @@ BATCH = 200  # jobs per sweep, queue and instance
 
 def follow_policies(now: datetime, lease: HeldLease) -> int:
     """Move or fail the jobs that have waited for their instance longer than their queue allows."""
-    queues = Queue.objects.using(lease.using).active().exclude(when_away=WhenAway.WAIT)
+    queues = Queue.objects.active().exclude(when_away=WhenAway.WAIT)
     return sum(_follow(queue, now, lease) for queue in queues)
 
 
 def _follow(queue: Queue, now: datetime, lease: HeldLease) -> int:
     grace = from_now(-queue.away_seconds)
-    stations = Station.objects.using(lease.using).filter(served_until__lte=grace)
+    stations = Station.objects.filter(served_until__lte=grace)
     done = 0
     for instance_id in list(stations.values_list("pk", flat=True)):
-        jobs = QueuedJob.objects.using(lease.using).waiting_at(instance_id).filter(queue=queue)
+        jobs = QueuedJob.objects.waiting_at(instance_id).filter(queue=queue)
         overdue = jobs.awake().filter(due_at__lte=grace).order_by("rank", "due_at", "id")
         found = list(overdue[:BATCH])
         if found and queue.when_away == WhenAway.MOVE:
@@ -105,24 +105,24 @@ def _follow(queue: Queue, now: datetime, lease: HeldLease) -> int:
 def _move(instance_id: str, jobs: list[QueuedJob], lease: HeldLease) -> int:
     """Their keys, to instances that are available and served; without one they wait on."""
     keys = sorted({job.sticky_key or "" for job in jobs})
-    moves = plan([(key, instance_id) for key in keys], _served(instance_id, lease.using).choose)
+    moves = plan([(key, instance_id) for key in keys], _served(instance_id).choose)
     if not moves:
         return 0
-    with atomic(using=lease.using):
+    with atomic():
         lease.guard()
-        if not Station.objects.using(lease.using).away().filter(pk=instance_id).exists():
+        if not Station.objects.away().filter(pk=instance_id).exists():
             return 0  # it came back while we planned
-        move_jobs(moves, "instance away", lease.using)
+        move_jobs(moves, "instance away")
     moved = {move.job_id for move in moves}
-    strayed = [
-        Strayed(job.pk, job.sticky_key or "", instance_id)
+    misrouted = [
+        MisroutedJob(job.pk, job.sticky_key or "", instance_id)
         for job in jobs
         if job.sticky_key in moved
     ]
-    return redirect(strayed, "its instance is away", lease)
+    return reroute(misrouted, "its instance is away", lease)
 
 
-def _served(instance_id: str, using: str) -> Destinations:
+def _served(instance_id: str) -> Destinations:
     """Where a key may go: not where nobody would run its jobs either."""
-    served = set(Station.objects.using(using).served().values_list("pk", flat=True))
-    return Destinations.without(instance_id, using, among=served)
+    served = set(Station.objects.served().values_list("pk", flat=True))
+    return Destinations.without(instance_id, "default", among=served)

@@ -17,13 +17,12 @@ from queues.logic.lifecycle import Outcome, Status
 from queues.models import QueuedJob, Slot
 from queues.runs import abandoned, outcomes
 from queues.runs.outcome_rows import AttemptResult
-from queues.runs.outcomes import finish
 from queues.runs.reservation import Batch, Reserved
 from queues.runs.slots import HeldSlot, lease_seconds
 from queues.runs.stations import ring_queue
 from queues.sql import reserve
-from queues.worker import noted
-from queues.worker.noted import Noted
+from queues.worker import notes_reader
+from queues.worker.notes_reader import WorkerNotes
 from queues.worker.slot_runner import BatchProgress
 
 LOST = "the worker died"
@@ -40,107 +39,106 @@ def recover(
     another, which finds the same jobs and the same notes.
     """
     if redis_answers is None:
-        redis_answers = noted.is_reachable()
-    if not redis_answers and _may_wait(slot_id, now, lease.using):
+        redis_answers = notes_reader.is_reachable()
+    if not redis_answers and _may_wait(slot_id, now):
         return False
     slot, left = _take_over(slot_id, lease)
     if slot is None:
         return False
     try:
-        _record(slot, noted.read(slot.notes_key) if redis_answers else Noted(), now)
+        _record(slot, notes_reader.read(slot.notes_key) if redis_answers else WorkerNotes(), now)
         _give_back(slot)
     except (RedisError, LeaseLost) as error:  # the slot's new lease runs out, too
         log.warning("recovery_put_off", slot=slot_id, error=str(error))
         return False
     abandoned.roll_back(left, lease.guard)
     if redis_answers:
-        noted.forget(slot.notes_key)
-    ring_queue(slot.queue_id, slot.queue, using=lease.using)
+        notes_reader.forget(slot.notes_key)
+    ring_queue(slot.queue_id, slot.queue)
     return True
 
 
 def free_stranded(lease: HeldLease) -> int:
     """Jobs whose slot was taken over between two statements of their holder."""
-    using = lease.using
-    with atomic(using=using):
+    with atomic():
         lease.guard()
-        jobs = QueuedJob.objects.using(using).reserved().exclude(slot_epoch=F("slot__epoch"))
+        jobs = QueuedJob.objects.reserved().exclude(slot_epoch=F("slot__epoch"))
         holds = list(jobs.values_list("slot_id", "slot_epoch").order_by().distinct()[:1000])
-        stranded = [HeldSlot(slot, epoch, 0, "", 0, "", using) for slot, epoch in holds]
+        stranded = [HeldSlot(slot, epoch, 0, "", 0, "") for slot, epoch in holds]
         return sum(slot.give_back() for slot in stranded)
 
 
-def _may_wait(slot_id: int, now: datetime, using: str) -> bool:
+def _may_wait(slot_id: int, now: datetime) -> bool:
     """Whether there may be notes: of a job that is shown as running the row says enough."""
-    fresh = Slot.objects.using(using).filter(pk=slot_id, leased_until__gt=now - REDIS_PATIENCE)
-    return fresh.filter(jobs__in=QueuedJob.objects.using(using).reserved()).exists()
+    fresh = Slot.objects.filter(pk=slot_id, leased_until__gt=now - REDIS_PATIENCE)
+    return fresh.filter(jobs__in=QueuedJob.objects.reserved()).exists()
 
 
 def _take_over(slot_id: int, lease: HeldLease) -> tuple[HeldSlot | None, list[int]]:
     """The slot with a lease of our own, and the open transactions of the jobs that it holds."""
-    using = lease.using
-    with atomic(using=using):
+    with atomic():
         lease.guard()
-        slots = Slot.objects.using(using)
+        slots = Slot.objects
         expired = slots.select_for_update().select_related("queue").expired()
         slot = expired.filter(pk=slot_id).first()
         if slot is None:
             return None, []
         epoch = slot.epoch + 1
         slots.filter(pk=slot.pk).update(epoch=epoch, leased_until=from_now(lease_seconds()))
-        held = QueuedJob.objects.using(using).filter(slot=slot)
+        held = QueuedJob.objects.filter(slot=slot)
         held.update(slot_epoch=epoch)
         left = abandoned.open_of_jobs(held.values_list("pk", flat=True))  # none can begin another
     taken = (slot.pk, epoch, slot.queue_id, slot.queue.name, slot.number, slot.holder)
-    return HeldSlot(*taken, using, slot.notes_key), left
+    return HeldSlot(*taken, slot.notes_key), left
 
 
-def _record(slot: HeldSlot, notes: Noted, now: datetime) -> None:
-    """The ends that were noted, and the one that was under way as lost."""
+def _record(slot: HeldSlot, notes: WorkerNotes, now: datetime) -> None:
+    """The ends that were notes_reader, and the one that was under way as lost."""
     ended, lost = [], []
-    for job in QueuedJob.objects.using(slot.using).filter(slot_id=slot.id, slot_epoch=slot.epoch):
+    for job in QueuedJob.objects.filter(slot_id=slot.id, slot_epoch=slot.epoch):
         attempt = job.attempt if job.status == Status.PROGRESS else job.attempt + 1
-        said = notes.said.get((job.pk, attempt))
+        messages = notes.messages.get((job.pk, attempt))
         begun = notes.begun.get((job.pk, attempt))
-        if said is not None:
-            ended.append(_as_said(as_reserved(job, attempt - 1), said, notes))
+        if messages is not None:
+            ended.append(_result_from(as_reserved(job, attempt - 1), messages, notes))
         elif begun is not None or job.status == Status.PROGRESS:
             started = notes.moment(begun) if begun is not None else job.started_at
             reserved = as_reserved(job, attempt - 1)
             lost.append(AttemptResult(reserved, Outcome.LOST, started or now, now, error=LOST))
     worker = notes.worker or slot.holder
     if ended:
-        finish(slot, sorted(ended, key=lambda each: each.started_at), worker)
+        outcomes.record_all(slot, sorted(ended, key=lambda each: each.started_at), worker)
         log.info("recorded_from_notes", slot=slot.id, jobs=len(ended))
-    for ending in lost:
-        _lose(slot, ending, worker)
+    for result in lost:
+        _lose(slot, result, worker)
 
 
-def _as_said(job: Reserved, said: list[dict[str, Any]], notes: Noted) -> AttemptResult:
-    """What the worker would have made of its child's words."""
+def _result_from(
+    job: Reserved, messages: list[dict[str, Any]], notes: WorkerNotes
+) -> AttemptResult:
+    """Make of the child's messages what its worker would have made of them."""
     assert notes.now is not None
-    playing = BatchProgress(Batch([job], notes.now, 0), notes.since)
-    for message in said:
-        playing.heard(message)
-    return playing.endings[0]
+    progress = BatchProgress(Batch([job], notes.now, 0), notes.since)
+    for message in messages:
+        progress.receive(message)
+    return progress.results[0]
 
 
-def _lose(slot: HeldSlot, ending: AttemptResult, worker: str) -> None:
-    job = ending.job
-    with atomic(using=slot.using):
-        if not outcomes.record(slot, [ending], worker):
+def _lose(slot: HeldSlot, result: AttemptResult, worker: str) -> None:
+    job = result.job
+    with atomic():
+        if not outcomes.record(slot, [result], worker):
             return
-        again = QueuedJob.objects.using(slot.using).filter(pk=job.id, status=Status.PENDING)
+        again = QueuedJob.objects.filter(pk=job.id, status=Status.PENDING)
         again.update(suspect=True)
-        facts = {"attempt": job.attempt + 1, "holder": slot.holder}
-        record("run.lost", f"job:{job.id}", using=slot.using, **facts)
+        record("run.lost", f"job:{job.id}", attempt=job.attempt + 1, holder=slot.holder)
 
 
 def _give_back(slot: HeldSlot) -> None:
     """What has not begun, as far as is known: each begins alone, shown as running before."""
-    with atomic(using=slot.using):
+    with atomic():
         slot.renew()
-        jobs = QueuedJob.objects.using(slot.using).reserved()
+        jobs = QueuedJob.objects.reserved()
         jobs.filter(slot_id=slot.id, slot_epoch=slot.epoch).update(suspect=True)
         slot.give_back()
         slot.release()

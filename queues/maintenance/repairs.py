@@ -17,7 +17,7 @@ from atributo_site.core.leases import HeldLease
 from atributo_site.core.loops import Repair
 from atributo_site.core.models.clock import from_now
 from queues.jobs.operations import advance
-from queues.jobs.routing import send_again, send_waiting
+from queues.jobs.routing import route_misrouted, route_waiting
 from queues.maintenance.absence import follow_policies
 from queues.maintenance.recovery import free_stranded, recover
 from queues.maintenance.retention import BATCH, forget_old_attempts, forget_old_jobs
@@ -36,7 +36,7 @@ from queues.runs import outbox
 from queues.runs.doorbell import ring
 from queues.runs.slots import queues_with_work
 from queues.runs.stations import ring_stations
-from queues.worker.noted import is_reachable
+from queues.worker.notes_reader import is_reachable
 
 STATION_BATCH = 100
 FORGET_SECONDS = 86_400  # an instance that was away for so long, and nobody waits for it
@@ -50,7 +50,7 @@ class Routes:
 
     def __init__(
         self,
-        look: Callable[[HeldLease], int] = send_again,
+        look: Callable[[HeldLease], int] = route_misrouted,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._look = look
@@ -58,7 +58,7 @@ class Routes:
         self._not_before = 0.0
 
     def mend(self, now: datetime, lease: HeldLease) -> int:
-        sent = send_waiting(lease)
+        sent = route_waiting(lease)
         begun = self._monotonic()
         if begun < self._not_before:
             return sent
@@ -70,40 +70,39 @@ class Routes:
 
 def call_stations(now: datetime, lease: HeldLease) -> int:
     """Delayed sticky jobs whose time has come, and bells that Redis has lost."""
-    ring_stations(lease.using)
+    ring_stations()
     return 0
 
 
 def tell_who_is_away(now: datetime, lease: HeldLease) -> int:
     """One event for each absence: what waits, and by which policy. Nothing is mended."""
-    stations = Station.objects.using(lease.using)
+    stations = Station.objects
     for instance_id in list(stations.untold().values_list("pk", flat=True)[:STATION_BATCH]):
-        waiting = _waiting(instance_id, lease.using)
-        with atomic(using=lease.using):
+        waiting = _waiting(instance_id)
+        with atomic():
             lease.guard()
             if stations.untold().filter(pk=instance_id).update(is_told=True):
                 subject = f"instance:{instance_id}"
-                record("station.away", subject, using=lease.using, waiting=waiting)
+                record("station.away", subject, waiting=waiting)
     return 0
 
 
 def forget_stations(now: datetime, lease: HeldLease) -> int:
     """Instances that are long gone, as far as no job waits for them."""
-    stations, jobs = Station.objects.using(lease.using), QueuedJob.objects.using(lease.using)
+    stations, jobs = Station.objects, QueuedJob.objects
     old = stations.filter(served_until__lt=from_now(-FORGET_SECONDS))
     names = list(old.values_list("pk", flat=True)[:STATION_BATCH])
     idle = [name for name in names if not jobs.waiting_at(name).exists()]
-    with atomic(using=lease.using):
+    with atomic():
         lease.guard()
         return old.filter(pk__in=idle).delete()[0]
 
 
-def _waiting(instance_id: str, using: str) -> dict[str, dict[str, Any]]:
+def _waiting(instance_id: str) -> dict[str, dict[str, Any]]:
     """Queue → how many of its jobs wait for this instance, and its policy."""
-    jobs = QueuedJob.objects.using(using).waiting_at(instance_id)
+    jobs = QueuedJob.objects.waiting_at(instance_id)
     counted = {
-        queue: jobs.filter(queue=queue)[:MOST_COUNTED].count()
-        for queue in Queue.objects.using(using).existing()
+        queue: jobs.filter(queue=queue)[:MOST_COUNTED].count() for queue in Queue.objects.existing()
     }
     return {
         queue.name: {"jobs": count, "policy": queue.when_away}
@@ -128,7 +127,7 @@ SCRIPT_RUNS_KEPT = timedelta(days=1)
 
 
 def recover_dead_workers(now: datetime, lease: HeldLease) -> int:
-    expired = list(Slot.objects.using(lease.using).expired().values_list("pk", flat=True)[:BATCH])
+    expired = list(Slot.objects.expired().values_list("pk", flat=True)[:BATCH])
     answers = is_reachable() if expired else False  # asked once: each wait for Redis is long
     recovered = sum(recover(slot, now, lease, redis_answers=answers) for slot in expired)
     return recovered + free_stranded(lease)
@@ -136,30 +135,30 @@ def recover_dead_workers(now: datetime, lease: HeldLease) -> int:
 
 def ring_for_due_jobs(now: datetime, lease: HeldLease) -> int:
     """Delayed jobs whose time has come, and bells that Redis has lost. Nothing is mended."""
-    for queue_id, name, max_workers in queues_with_work(using=lease.using):
-        due = QueuedJob.objects.using(lease.using).filter(queue_id=queue_id).due().shared()
+    for queue_id, name, max_workers in queues_with_work():
+        due = QueuedJob.objects.filter(queue_id=queue_id).due().shared()
         waiting = len(due.values_list("pk")[:max_workers])
-        ring(queue_id, name, waiting, using=lease.using)
+        ring(queue_id, name, waiting)
     return 0
 
 
 def settle_held_pushes(now: datetime, lease: HeldLease) -> int:
     """Pushes whose transaction has ended while nobody was left to tell the queue."""
-    with atomic(using=lease.using):
+    with atomic():
         lease.guard()
-        return outbox.settle()
+        return outbox.deliver_or_drop()
 
 
 def count_pushes(now: datetime, lease: HeldLease) -> int:
     """Fill in what was pushed in the last minutes: counting at each push would queue up pushers."""
     since = now.replace(second=0, microsecond=0) - timedelta(minutes=2)
-    jobs = QueuedJob.objects.using(lease.using).visible().filter(created_at__gte=since)
+    jobs = QueuedJob.objects.visible().filter(created_at__gte=since)
     by_minute = jobs.order_by().annotate(minute=TruncMinute("created_at"))
     counts = by_minute.values("queue_id", "minute").annotate(pushed=Count("pk"))
     rows = [MinuteCount(**count) for count in counts]
-    with atomic(using=lease.using):
+    with atomic():
         lease.guard()
-        MinuteCount.objects.using(lease.using).bulk_create(
+        MinuteCount.objects.bulk_create(
             rows,
             update_conflicts=True,
             unique_fields=["queue", "minute"],
@@ -175,26 +174,26 @@ def sum_hours_up(now: datetime, lease: HeldLease) -> int:
 
 
 def forget_old_minutes(now: datetime, lease: HeldLease) -> int:
-    with atomic(using=lease.using):
+    with atomic():
         lease.guard()
-        old = MinuteCount.objects.using(lease.using).filter(minute__lt=Now() - MINUTES_KEPT)
+        old = MinuteCount.objects.filter(minute__lt=Now() - MINUTES_KEPT)
         pks = list(old.values_list("pk", flat=True)[:BATCH])
-        HourCount.objects.using(lease.using).filter(hour__lt=Now() - MINUTES_KEPT).delete()
-        return MinuteCount.objects.using(lease.using).filter(pk__in=pks).delete()[0]
+        HourCount.objects.filter(hour__lt=Now() - MINUTES_KEPT).delete()
+        return MinuteCount.objects.filter(pk__in=pks).delete()[0]
 
 
 def forget_old_operations(now: datetime, lease: HeldLease) -> int:
-    with atomic(using=lease.using):
+    with atomic():
         lease.guard()
-        operations = Operation.objects.using(lease.using)
+        operations = Operation.objects
         old = operations.filter(ended_at__lt=Now() - OPERATIONS_KEPT).order_by("pk")
         return operations.filter(pk__in=list(old.values_list("pk", flat=True)[:FEW])).delete()[0]
 
 
 def forget_old_script_runs(now: datetime, lease: HeldLease) -> int:
-    with atomic(using=lease.using):
+    with atomic():
         lease.guard()
-        runs = ScriptRun.objects.using(lease.using)
+        runs = ScriptRun.objects
         old = runs.filter(created_at__lt=Now() - SCRIPT_RUNS_KEPT).order_by("created_at")
         return runs.filter(pk__in=list(old.values_list("pk", flat=True)[:BATCH])).delete()[0]
 

@@ -28,41 +28,41 @@ def forget_old_attempts(now: datetime, lease: HeldLease) -> int:
     return _of_each_queue(_forget_attempts, lease)
 
 
-def _of_each_queue(forget: Callable[[Queue, Any, str], int], lease: HeldLease) -> int:
+def _of_each_queue(forget: Callable[[Queue, Any], int], lease: HeldLease) -> int:
     forgotten = 0
-    for queue in Queue.objects.using(lease.using).all():
-        with atomic(using=lease.using):
+    for queue in Queue.objects.all():
+        with atomic():
             lease.guard()
-            forgotten += forget(queue, from_now(-queue.retention_days * 86400), lease.using)
+            forgotten += forget(queue, from_now(-queue.retention_days * 86400))
     return forgotten
 
 
-def _forget_jobs(queue: Queue, border: Any, using: str) -> int:
+def _forget_jobs(queue: Queue, border: Any) -> int:
     """Locked, so that nobody lets one run again whose attempts are gone."""
-    jobs = QueuedJob.objects.using(using)
+    jobs = QueuedJob.objects
     ended = jobs.filter(queue=queue, status__in=FINISHED, ended_at__lt=border)
     old = ended.order_by("ended_at").select_for_update(skip_locked=True)
     ids = list(old.values_list("pk", flat=True)[:BATCH])
-    AttemptTransaction.objects.using(using).filter(job_id__in=ids).delete()
-    RunLog.objects.using(using).filter(job_id__in=ids).delete()
-    Run.objects.using(using).filter(job_id__in=ids).delete()
+    AttemptTransaction.objects.filter(job_id__in=ids).delete()
+    RunLog.objects.filter(job_id__in=ids).delete()
+    Run.objects.filter(job_id__in=ids).delete()
     return jobs.filter(pk__in=ids).delete()[0] if ids else 0
 
 
-def _forget_attempts(queue: Queue, border: Any, using: str) -> int:
+def _forget_attempts(queue: Queue, border: Any) -> int:
     first = Run.objects.filter(job=OuterRef("pk")).order_by("attempt").values("ended_at")[:1]
-    jobs = QueuedJob.objects.using(using).unfinished().filter(queue=queue, attempt__gt=1)
+    jobs = QueuedJob.objects.unfinished().filter(queue=queue, attempt__gt=1)
     old = jobs.filter(created_at__lt=border).annotate(first=Subquery(first))
     found = list(old.filter(first__lt=border).values_list("pk", flat=True)[:FEW])
-    return sum(_forget_first_of(job_id, border, using) for job_id in found)
+    return sum(_forget_first_of(job_id, border) for job_id in found)
 
 
-def _forget_first_of(job_id: int, border: Any, using: str) -> int:
+def _forget_first_of(job_id: int, border: Any) -> int:
     """From the first on, so that the others are numbered without gaps."""
-    ended = Run.objects.using(using).filter(job_id=job_id, ended_at__lt=border)
+    ended = Run.objects.filter(job_id=job_id, ended_at__lt=border)
     *_, last = ended.order_by("attempt").values_list("attempt", flat=True)[:BATCH]
     these = {"job_id": job_id, "attempt__lte": last}
-    begun = AttemptTransaction.objects.using(using).filter(**these)
+    begun = AttemptTransaction.objects.filter(**these)
     begun.exclude(transaction__in=Transaction.objects.unfinished().values("pk")).delete()
-    RunLog.objects.using(using).filter(**these).delete()
-    return Run.objects.using(using).filter(**these).delete()[0]
+    RunLog.objects.filter(**these).delete()
+    return Run.objects.filter(**these).delete()[0]

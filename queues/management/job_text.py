@@ -9,7 +9,7 @@ MOST_ATTEMPTS = 10
 ATTEMPT_COLUMNS = ["attempt", "outcome", "started", "seconds", "worker", "error"]
 
 
-def facts_told(job: Shown) -> list[list[str]]:
+def fact_rows(job: Shown) -> list[list[str]]:
     script = job["script"]
     facts = {
         "job": job["id"],
@@ -35,7 +35,7 @@ def facts_told(job: Shown) -> list[list[str]]:
     return [[name, fact] for name, fact in facts.items() if fact]
 
 
-def attempts_told(job: Shown) -> list[list[str]]:
+def attempt_rows(job: Shown) -> list[list[str]]:
     """The last few; a job that repeats has thousands."""
     return [
         [

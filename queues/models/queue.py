@@ -91,7 +91,7 @@ class Queue(models.Model):
     def add_slots(self) -> None:
         """One row for each worker that may run its jobs at once; rows are never removed."""
         slots = [Slot(queue=self, number=number) for number in range(self.max_workers)]
-        Slot.objects.using(self._state.db).bulk_create(slots, ignore_conflicts=True)
+        Slot.objects.bulk_create(slots, ignore_conflicts=True)
 
 
 class SlotQuerySet(models.QuerySet):

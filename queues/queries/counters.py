@@ -22,24 +22,24 @@ COLUMNS = [field.name for field in Counts._meta.fields]
 
 def sum_hours(now: datetime, lease: HeldLease) -> int:
     """Sum up hours that lack their sums, oldest first, a bounded number at once."""
-    hours = unsummed(now, lease.using)
+    hours = unsummed(now)
     for hour in hours:
-        with atomic(using=lease.using):
+        with atomic():
             lease.guard()
-            _sum(hour, lease.using)
+            _sum(hour)
     return len(hours)
 
 
-def summed_until(now: datetime, using: str = "default") -> datetime | None:
+def summed_until(now: datetime) -> datetime | None:
     """The end of the last hour that has its sums; every one before it has them too."""
-    newest = HourCount.objects.using(using).filter(hour__lt=now).order_by("-hour").first()
+    newest = HourCount.objects.filter(hour__lt=now).order_by("-hour").first()
     return None if newest is None else newest.hour + HOUR
 
 
-def unsummed(now: datetime, using: str) -> list[datetime]:
+def unsummed(now: datetime) -> list[datetime]:
     """Hours with minutes behind the last sums, but not the one under way."""
-    minutes = MinuteCount.objects.using(using)
-    begin = summed_until(now, using)
+    minutes = MinuteCount.objects.all()
+    begin = summed_until(now)
     if begin is not None:
         minutes = minutes.filter(minute__gte=begin)
     over = _hour(now - LATE)
@@ -53,10 +53,10 @@ def unsummed(now: datetime, using: str) -> list[datetime]:
     return found
 
 
-def _sum(hour: datetime, using: str) -> None:
-    rows: Any = MinuteCount.objects.using(using).filter(minute__gte=hour, minute__lt=hour + HOUR)
+def _sum(hour: datetime) -> None:
+    rows: Any = MinuteCount.objects.filter(minute__gte=hour, minute__lt=hour + HOUR)
     sums = rows.order_by().values("queue_id").annotate(**{f"sum_{n}": Sum(n) for n in COLUMNS})
-    HourCount.objects.using(using).bulk_create(
+    HourCount.objects.bulk_create(
         [
             HourCount(queue_id=row["queue_id"], hour=hour, **{n: row[f"sum_{n}"] for n in COLUMNS})
             for row in sums

@@ -6,7 +6,8 @@ from typing import Any
 from django.db.models import Count, Max, Min
 
 from queues.models import QueuedJob
-from queues.queries.states import INDEXED, with_keys
+from queues.queries.states import with_keys
+from queues.sql.states import INDEXED
 
 LOOKED_AT = 10_000  # failed jobs, newest first: a group that is older is no news
 FEW = 1_000

@@ -17,8 +17,7 @@ from queues.logic.quantiles import quantile
 from queues.models import HourCount, MinuteCount
 from queues.models.counters import BOUNDS_MS
 from queues.queries.counters import summed_until
-
-LOOKED_AT = 20  # of each span, the last ones; between them may stand callbacks, which no list has
+from queues.sql.history import spans_with_ends
 
 Span = tuple[datetime, datetime]  # from the first up to the second
 
@@ -30,23 +29,8 @@ def with_ended_jobs(spans: Sequence[Span]) -> set[Span]:
     adapted = connection.ops.adapt_datetimefield_value  # SQLite compares texts
     moments = [adapted(moment) for span in spans for moment in span]
     with connection.cursor() as cursor:
-        cursor.execute(_sql(len(spans)), moments)
+        cursor.execute(spans_with_ends(connection.vendor, len(spans)), moments)
         return {spans[number] for (number,) in cursor.fetchall()}
-
-
-def _sql(count: int) -> str:
-    """A step into the index of ends for each; with the ORM it would be a query for each."""
-    moment = "%s::timestamptz" if connection.vendor == "postgresql" else "%s"
-    rows = ", ".join(f"({number}, {moment}, {moment})" for number in range(count))
-    return f"""
-        WITH span(number, since, until) AS (VALUES {rows})
-        SELECT span.number FROM span WHERE EXISTS (
-            SELECT 1 FROM (
-                SELECT j.parent FROM queues_queuedjob j
-                WHERE j.ended_at >= span.since AND j.ended_at < span.until
-                ORDER BY j.ended_at DESC LIMIT {LOOKED_AT}
-            ) AS newest WHERE newest.parent IS NULL
-        )"""
 
 
 COUNTS = ("pushed", "complete", "failed", "retried")

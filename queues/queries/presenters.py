@@ -172,7 +172,7 @@ def wait_reason(job: QueuedJob, now: datetime) -> str:
         return "It is paused."
     if job.slot_id is not None:
         return f"A worker of {job.routed_to} is about to start it."
-    errand = WaitingJob(
+    waiting = WaitingJob(
         job.sticky_key,
         job.due_at,
         job.routed_to,
@@ -180,7 +180,7 @@ def wait_reason(job: QueuedJob, now: datetime) -> str:
         _busy_elsewhere(job),
         job.queue.paused,
     )
-    return waits_for(errand, WhenAway(job.queue.when_away), job.queue.away_seconds, now)
+    return waits_for(waiting, WhenAway(job.queue.when_away), job.queue.away_seconds, now)
 
 
 def _away_since(instance_id: str | None) -> datetime | None:

@@ -13,7 +13,7 @@ from allocation.models import Hold
 from atributo_site.core.models import Lease
 from queues.logic.lifecycle import Status
 from queues.models import QueuedJob
-from queues.queries.states import INDEXED
+from queues.sql.states import INDEXED
 
 
 def workers_at(instance_id: str) -> "QuerySet[Lease]":

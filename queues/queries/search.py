@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import connections
+from django.db import connection
 from django.db.models import Q, TextField
 from django.db.models.functions import Cast
 
@@ -15,7 +15,8 @@ from queues.models import QueuedJob, Script
 from queues.models.job import STICKY_WAITING
 from queues.queries.presenters import masked_by_schema
 from queues.queries.running import belongs_to, few_wait_for
-from queues.queries.states import BEGUN_AS, INDEXED, NARROW, PENDING, in_state, with_ids
+from queues.queries.states import BEGUN_AS, PENDING, in_state, with_ids
+from queues.sql.states import INDEXED, NARROW
 
 LOOKED_THROUGH = 10_000  # jobs, newest first, for what no index answers
 MOST_DATA = 1_000  # jobs whose data is looked at for a text
@@ -57,7 +58,7 @@ def search(
     elif not answered_by_index(text):
         floor, top = _window(state, newest, now)
         jobs = jobs.filter(pk__range=(floor or 0, top))
-        if state in BEGUN_AS and ended is None and connections[jobs.db].vendor == "postgresql":
+        if state in BEGUN_AS and ended is None and connection.vendor == "postgresql":
             jobs = with_ids(jobs, _newest_of(state, top))
     jobs = jobs.filter(*(_condition(term, state) for term in terms))  # at once: each copies all
     looked_into = [term for term in terms if term.name == "data"]

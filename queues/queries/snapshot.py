@@ -6,7 +6,6 @@ from typing import Any
 from queues.logic.lateness import lateness
 from queues.models import Queue, QueuedJob
 from queues.queries.backlog import (
-    COUNTED,
     first_due,
     late,
     oldest_is_sticky,
@@ -15,7 +14,8 @@ from queues.queries.backlog import (
 )
 from queues.queries.counters import HOUR, series, sums
 from queues.queries.failures import failing, queues_failed_since
-from queues.queries.states import INDEXED
+from queues.sql.backlog import COUNTED
+from queues.sql.states import INDEXED
 
 MOST_QUEUES = 100
 SUMS = ("pushed", "complete", "failed", "retried")

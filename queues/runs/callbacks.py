@@ -1,9 +1,9 @@
-"""Callbacks: jobs of their own, called with (result, data, job) once a run has ended."""
+"""Push callbacks: jobs that are called with (result, data, job) once a run has ended."""
 
 import json
 from typing import Any
 
-from atributo_site.core.database import dialect, hot_cursor
+from atributo_site.core.database import dialect, execute
 from queues.logic.ranks import CALLBACK
 from queues.models import QueuedJob
 from queues.runs.ids import get_job_ids
@@ -26,22 +26,21 @@ OPTIONS = {
 MOMENTS = ["created_at", "started_at", "ended_at"]
 
 
-def push_callbacks(settled: list[OutcomeRow], using: str) -> None:
-    """In the transaction that has stored how the runs ended."""
-    due = {each.ending.job.id: each for each in settled if each.callback is not None}
+def push_callbacks(rows: list[OutcomeRow]) -> None:
+    """Push the callbacks of runs, in the transaction that has recorded their results."""
+    due = {each.result.job.id: each for each in rows if each.callback is not None}
     if not due:
         return
-    parents = QueuedJob.objects.using(using).select_related("queue").in_bulk(list(due))
-    statement = push.push(dialect(using), once=True)
+    parents = QueuedJob.objects.select_related("queue").in_bulk(list(due))
+    statement = push.push(dialect(), once=True)
     for (parent_id, each), job_id in zip(due.items(), get_job_ids(len(due)), strict=True):
-        row = {"id": job_id, **_row(parents[parent_id], each)}
-        with hot_cursor(using) as cursor:
-            cursor.execute(statement, [row.get(column) for column in push.PUSHED])
+        row = dict.fromkeys(push.PUSHED) | _row(parents[parent_id], each) | {"id": job_id}
+        execute(statement, row)
 
 
-def _row(parent: QueuedJob, settled: OutcomeRow) -> dict[str, Any]:
-    """Marked as suspect, so that it is shown as running before it begins."""
-    ref, row = settled.callback or {}, settled.row
+def _row(parent: QueuedJob, rows: OutcomeRow) -> dict[str, Any]:
+    """Mark it as suspect, so that it is shown as running before it begins."""
+    ref, row = rows.callback or {}, rows.row
     return {
         "queue_id": parent.queue_id,
         "mount": ref.get("mount", ""),
@@ -61,7 +60,7 @@ def _row(parent: QueuedJob, settled: OutcomeRow) -> dict[str, Any]:
 
 
 def _document(job: QueuedJob) -> dict[str, Any]:
-    """The job's state now that the run has ended; data and result are arguments of their own."""
+    """Describe the job now that the run has ended; data and result are arguments of their own."""
     values = {name: getattr(job, field) for name, field in OPTIONS.items()}
     values |= {name: getattr(job, name) for name in MOMENTS}
     return {
@@ -76,9 +75,9 @@ def _document(job: QueuedJob) -> dict[str, Any]:
         "error": job.error,
         "priority": job.priority,
         "pushed_by": job.pushed_by,
-        **{name: _told(value) for name, value in values.items()},
+        **{name: _as_json(value) for name, value in values.items()},
     }
 
 
-def _told(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     return value.isoformat() if hasattr(value, "isoformat") else value

@@ -21,7 +21,7 @@ from rq import Queue
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
-from atributo_site.core.database import Dialect, dialect, hot_cursor
+from atributo_site.core.database import dialect, execute
 from queues.logic.storable import is_storable
 from queues.models.queue import MOST_WORKERS
 from queues.runs.slots import HeldSlot
@@ -145,21 +145,20 @@ def ring(
     *,
     station: str = "",
     leftover: bool = False,
-    using: str = "default",
 ) -> int:
     """Call for up to `jobs` free slots, at a station if it is named; how many bells rang.
 
     The bell of a queue that nobody was called to is a first one, unless it calls to the leftover
     of a time slice.
     """
-    slots, idle = _chosen(queue_id, jobs, station, RING_AGAIN_SECONDS, using)
+    slots, idle = _chosen(queue_id, jobs, station, RING_AGAIN_SECONDS)
     first = idle and not leftover
     return call(queue_id, queue, slots, station=station, first=first) if slots else 0
 
 
-def ring_ahead(queue_id: int, queue: str, *, station: str = "", using: str = "default") -> int:
+def ring_ahead(queue_id: int, queue: str, *, station: str = "") -> int:
     """Call at once, though the queue waits for its turn: its next job outranks the others."""
-    slots, _ = _chosen(queue_id, 1, station, -MESSAGE_SECONDS, using)
+    slots, _ = _chosen(queue_id, 1, station, -MESSAGE_SECONDS)
     return call(queue_id, queue, slots, station=station, first=True) if slots else 0
 
 
@@ -184,33 +183,22 @@ def call(
 
 def call_any(slot: HeldSlot) -> None:
     """Somebody else may do what the holder of this slot leaves."""
-    ring(slot.queue_id, slot.queue, leftover=True, using=slot.using)
+    ring(slot.queue_id, slot.queue, leftover=True)
 
 
 def _chosen(
-    queue_id: int, jobs: int, station: str, again_seconds: float, using: str
+    queue_id: int, jobs: int, station: str, again_seconds: float
 ) -> tuple[list[tuple[int, int]], bool]:
     """Free slots, marked as rung, and whether none of the queue was so before."""
-    d = dialect(using)
-    served, whose = (sticky.is_served(d), [station]) if station else ("TRUE", [])
-    chosen = [d.seconds(-again_seconds), queue_id, *whose, max(1, jobs)]
-    asked = [d.seconds(-MESSAGE_SECONDS), queue_id]
+    d = dialect()
+    served = sticky.is_served(d) if station else "TRUE"
+    asked = {"queue_id": queue_id, "station": station, "slots": max(1, jobs)}
+    asked |= {"ring_again_seconds": -again_seconds, "message_seconds": -MESSAGE_SECONDS}
     if d.vendor == "postgresql":
-        return _chosen_at_once(d, served, [*chosen, *asked], using)
-    with hot_cursor(using) as cursor:
-        cursor.execute(f"SELECT {slots.is_idle(d)}", asked)
-        [idle] = cursor.fetchone()
-        cursor.execute(slots.choose_slots(d, served), chosen)
-        return cursor.fetchall(), bool(idle)
-
-
-def _chosen_at_once(
-    d: Dialect, served: str, parameters: list[object], using: str
-) -> tuple[list[tuple[int, int]], bool]:
-    with hot_cursor(using) as cursor:
-        cursor.execute(slots.choose_slots_and_tell(d, served), parameters)
-        rows = cursor.fetchall()
-    return [(slot_id, number) for slot_id, number, _ in rows], bool(rows and rows[0][2])
+        rows = execute(slots.choose_slots_and_tell(d, served), asked).rows
+        return [(slot_id, number) for slot_id, number, _ in rows], bool(rows and rows[0][2])
+    [[idle]] = execute(f"SELECT {slots.is_idle(d)}", asked).rows
+    return execute(slots.choose_slots(d, served), asked).rows, bool(idle)
 
 
 def send(queue_id: int, queue: str, slots: list[tuple[int, int]], channel: str) -> None:

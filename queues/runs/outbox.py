@@ -7,7 +7,6 @@ from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
-from django.db import connection
 from django.db.models.functions import Now
 from django.db.transaction import atomic
 
@@ -15,7 +14,7 @@ from allocation.transactions.errors import JobIsRolledBack, TransactionIsOver
 from allocation.transactions.models import Transaction
 from allocation.transactions.store.refusals import why_over
 from atributo_site.core.after_commit import after_commit
-from atributo_site.core.database import dialect
+from atributo_site.core.database import dialect, execute
 from atributo_site.core.events import record
 from queues.models import HeldPush
 from queues.runs.doorbell import ring
@@ -47,8 +46,8 @@ def holder() -> int | None:
     return _holder.get()
 
 
-def keep(transaction: int, rows: list[list[Any]]) -> None:
-    """Rows in the order of push_sql.PUSHED; refused unless the transaction is still active."""
+def keep(transaction: int, rows: list[dict[str, Any]]) -> None:
+    """Keep rows with the columns of push_sql.PUSHED; refuse unless the transaction is active."""
     with atomic():
         active = Transaction.objects.select_for_update().filter(
             pk=transaction, status=Transaction.Status.ACTIVE, expires_at__gt=Now()
@@ -69,8 +68,8 @@ def _why_over(transaction: int) -> TransactionIsOver:
     return found or JobIsRolledBack(f"transaction {transaction} is over")
 
 
-def _held(transaction: int, row: list[Any]) -> HeldPush:
-    columns = dict(zip(push_sql.PUSHED, row, strict=True))
+def _held(transaction: int, row: dict[str, Any]) -> HeldPush:
+    columns = {column: row[column] for column in push_sql.PUSHED}
     job_id, queue_id = columns.pop("id"), columns.pop("queue_id")
     return HeldPush(id=job_id, transaction=transaction, queue_id=queue_id, columns=columns)
 
@@ -113,15 +112,17 @@ def described(transactions: list[int]) -> list[dict[str, Any]]:
     ]
 
 
-def settle(limit: int = BATCH) -> int:
+def deliver_or_drop(limit: int = BATCH) -> int:
     """Deliver or drop what a crash left behind; nothing while a transaction is open."""
     waiting = HeldPush.objects.order_by("transaction").values_list("transaction", flat=True)
     found = list(waiting.distinct()[:limit])
     ended = dict(Transaction.objects.filter(pk__in=found).values_list("pk", "status"))
-    return sum(_settle(pk, ended.get(pk, Transaction.Status.ROLLED_BACK)) for pk in found)
+    return sum(
+        _deliver_or_drop_one(pk, ended.get(pk, Transaction.Status.ROLLED_BACK)) for pk in found
+    )
 
 
-def _settle(transaction: int, status: str) -> int:
+def _deliver_or_drop_one(transaction: int, status: str) -> int:
     if status == Transaction.Status.COMPLETED:
         delivered = deliver(transaction)
         if delivered:
@@ -133,10 +134,8 @@ def _settle(transaction: int, status: str) -> int:
 
 
 def _insert(push: HeldPush) -> None:
-    values = {**push.columns, "id": push.pk, "queue_id": push.queue_id}
-    with connection.cursor() as cursor:
-        statement = push_sql.push(dialect(), once=True)
-        cursor.execute(statement, [values.get(column) for column in push_sql.PUSHED])
-        if cursor.fetchone() is None:
-            twin = values["unique_key"]
-            record("push.superseded", f"queue:{push.queue.name}", job=push.pk, unique_key=twin)
+    values = dict.fromkeys(push_sql.PUSHED) | push.columns
+    values |= {"id": push.pk, "queue_id": push.queue_id}
+    if not execute(push_sql.push(dialect(), once=True), values).rows:
+        twin = values["unique_key"]
+        record("push.superseded", f"queue:{push.queue.name}", job=push.pk, unique_key=twin)

@@ -1,4 +1,4 @@
-"""Settle: from how an attempt ended to the row that is written about it."""
+"""Turn the result of an attempt into the row that is recorded about it."""
 
 import json
 import random
@@ -8,9 +8,13 @@ from typing import Any
 
 from atributo_site.core.database import Dialect
 from queues.logic import backoff
-from queues.logic.lifecycle import Callback, Next, Outcome, Status, after
+from queues.logic.lifecycle import Callback, Next, Outcome, after
 from queues.logic.secret_fields import fingerprint
 from queues.runs.reservation import Reserved, aware
+
+COUNTED = {Outcome.COMPLETE, Outcome.FAILED}
+UNFINISHED = {Outcome.LOST, Outcome.RELEASED}
+MILLISECOND = timedelta(milliseconds=1)
 
 
 @dataclass(slots=True)
@@ -41,10 +45,10 @@ class AttemptResult:
             outcome,
             started_at=self.started_at,
             now=self.ended_at,
-            back_off_ms=self._delay() if outcome is Outcome.FAILED else 0,
+            back_off_ms=self._back_off_delay_ms() if outcome is Outcome.FAILED else 0,
         )
 
-    def _delay(self) -> int:
+    def _back_off_delay_ms(self) -> int:
         if self.back_off_ms is not None:
             return self.back_off_ms
         given = json.loads(self.job.back_off)
@@ -57,40 +61,41 @@ class AttemptResult:
 
 @dataclass(slots=True)
 class OutcomeRow:
-    """A row in the words of outcome_sql.OUTCOME, and the callback that is due once it is stored."""
+    """The columns of queues.sql.outcomes.OUTCOME, and the callback to push once they are stored."""
 
     row: dict[str, Any]
-    ending: AttemptResult
+    result: AttemptResult
     callback: dict[str, str] | None
 
 
-def outcome_row(ending: AttemptResult, d: Dialect) -> OutcomeRow:
-    job, step = ending.job, ending.next()
-    wait = ending.started_at - (aware(job.due_at) or ending.started_at)
+def outcome_row(result: AttemptResult, d: Dialect) -> OutcomeRow:
+    """Decide what becomes of the job, and put it into columns."""
+    job, step = result.job, result.next()
+    wait = result.started_at - (aware(job.due_at) or result.started_at)
     row = {
         "id": job.id,
         "attempt": job.attempt + 1,
         "status": step.status.value,
-        "outcome": ending.outcome.value,
-        "result": ending.result,
+        "outcome": result.outcome.value,
+        "result": result.result,
         "runs": step.counts.runs,
         "run_failures": step.counts.run_failures,
         "lost": step.counts.lost,
         "number": job.runs + 1,
         "due_at": d.moment(step.due_at),
-        "started_at": d.moment(ending.started_at),
-        "ended_at": d.moment(ending.ended_at),
-        "error": ending.error,
-        "traceback": ending.traceback,
-        "fingerprint": fingerprint(ending.error) if ending.error else "",
-        "percent": ending.percent,
-        "note": ending.note,
-        "counted": int(job.parent is None and ending.outcome in COUNTED),
-        "retried": int(ending.outcome is Outcome.FAILED and step.callback is None),
+        "started_at": d.moment(result.started_at),
+        "ended_at": d.moment(result.ended_at),
+        "error": result.error,
+        "traceback": result.traceback,
+        "fingerprint": fingerprint(result.error) if result.error else "",
+        "percent": result.percent,
+        "note": result.note,
+        "counted": int(job.parent is None and result.outcome in COUNTED),
+        "retried": int(result.outcome is Outcome.FAILED and step.callback is None),
         "wait_ms": max(0, wait // MILLISECOND),
-        "run_ms": max(0, (ending.ended_at - ending.started_at) // MILLISECOND),
+        "run_ms": max(0, (result.ended_at - result.started_at) // MILLISECOND),
     }
-    return OutcomeRow(row, ending, _callback(job, step))
+    return OutcomeRow(row, result, _callback(job, step))
 
 
 def _callback(job: Reserved, step: Next) -> dict[str, str] | None:
@@ -98,9 +103,3 @@ def _callback(job: Reserved, step: Next) -> dict[str, str] | None:
         return None
     given = job.success if step.callback is Callback.SUCCESS else job.failure
     return None if given is None else json.loads(given)
-
-
-COUNTED = {Outcome.COMPLETE, Outcome.FAILED}
-UNFINISHED = {Outcome.LOST, Outcome.RELEASED}
-MILLISECOND = timedelta(milliseconds=1)
-ENDED = {Status.COMPLETE, Status.FAILED}

@@ -1,8 +1,6 @@
-"""The ledger: write what became of a slot's jobs, fenced by the slot's epoch and the attempt.
+"""Record how a slot's jobs ended, and what their runs do meanwhile.
 
-How runs end: the outcome and the run's transaction are written as one.
-
-Results that came too late: counted, and otherwise without effect.
+Every write is fenced by the slot's epoch and the attempt: a late writer changes no row.
 """
 
 import json
@@ -13,161 +11,121 @@ from django.db.transaction import atomic
 
 from allocation.transactions.engine.operations import Fence, complete
 from allocation.transactions.store.refusals import why_over
-from atributo_site.core.database import dialect, hot_cursor
+from atributo_site.core.database import dialect, execute
 from atributo_site.core.fencing import count_fenced
 from queues.logic.lifecycle import Outcome, Status
 from queues.models import QueuedJob, Run, RunLog
 from queues.runs import abandoned, outbox
 from queues.runs.callbacks import push_callbacks
-from queues.runs.outcome_rows import AttemptResult, OutcomeRow, outcome_row
+from queues.runs.outcome_rows import AttemptResult, outcome_row
 from queues.runs.reservation import Reserved
 from queues.runs.slots import HeldSlot, lease_seconds
 from queues.sql import outcomes, reserve
-
-
-def record(slot: HeldSlot, endings: list[AttemptResult], worker: str) -> set[int]:
-    """The ids whose outcome was accepted; LeaseLost when the slot is no longer ours."""
-    d = dialect(slot.using)
-    settled = [outcome_row(ending, d) for ending in endings]
-    if not any(each.callback or each.ending.lines for each in settled):
-        return set(_finish(slot, settled, worker))
-    with atomic(using=slot.using):
-        aborted = _finish(slot, settled, worker)
-        kept = [each for each in settled if each.row["id"] in aborted]
-        _keep_lines(kept, slot.using)
-        push_callbacks([each for each in kept if aborted[each.row["id"]] is None], slot.using)
-    return set(aborted)
-
-
-def stored(slot: HeldSlot, endings: list[AttemptResult], worker: str) -> set[int]:
-    """The ids of those whose end this worker has written."""
-    attempts = {ending.job.id: ending.job.attempt + 1 for ending in endings}
-    runs = Run.objects.using(slot.using).filter(job__in=attempts, worker=worker)
-    told = runs.exclude(outcome__in=[Outcome.RUNNING, Outcome.LOST, Outcome.ABORTED])
-    rows = told.values_list("job_id", "attempt")
-    return {job_id for job_id, attempt in rows if attempts[job_id] == attempt}
-
-
-def start(slot: HeldSlot, job: Reserved, worker: str, seconds_ago: float) -> bool:
-    """Show a job as running and free the others; False when it was aborted or deleted."""
-    d = dialect(slot.using)
-    since = d.seconds(-seconds_ago)
-    with atomic(using=slot.using):
-        slot.renew()
-        with hot_cursor(slot.using) as cursor:
-            cursor.execute(reserve.start(d), [since, job.id, slot.id, slot.epoch, job.attempt])
-            started = cursor.rowcount == 1
-            if started:
-                row: list[Any] = [job.id, job.attempt + 1, job.runs + 1, worker, since]
-                cursor.execute(reserve.record_start(d), row)
-                cursor.execute(reserve.give_back(d), [slot.id, slot.epoch])
-    return started
-
-
-def still_ours(slot: HeldSlot, job: Reserved) -> bool:
-    """Renew the lease, and look whether the job was aborted or deleted."""
-    slot.renew()
-    with hot_cursor(slot.using) as cursor:
-        cursor.execute(reserve.STILL_OURS, [job.id, slot.id, slot.epoch])
-        return cursor.fetchone() is not None
-
-
-def report(slot: HeldSlot, job: Reserved, lines: list[dict[str, Any]], shown: Any) -> None:
-    """Log lines and progress of a run that goes on."""
-    with atomic(using=slot.using):
-        if not still_ours(slot, job):
-            return
-        _insert_lines([(job, line) for line in lines], slot.using)
-        if shown is not None:
-            with hot_cursor(slot.using) as cursor:
-                cursor.execute(
-                    reserve.SHOW_PROGRESS,
-                    [shown["percent"], shown["note"], job.id, job.attempt + 1],
-                )
-
-
-def _finish(slot: HeldSlot, settled: list[OutcomeRow], worker: str) -> dict[int, Any]:
-    """The ids whose outcome was accepted, each with when its job was aborted, if it was."""
-    d = dialect(slot.using)
-    rows = json.dumps([each.row for each in settled], ensure_ascii=False)
-    lease = d.seconds(lease_seconds())
-    if d.vendor == "postgresql":
-        return _finish_at_once(slot, rows, worker, lease)
-    with atomic(using=slot.using):
-        return _finish_in_steps(slot, rows, worker, lease)
-
-
-def _finish_at_once(slot: HeldSlot, rows: str, worker: str, lease: Any) -> dict[int, Any]:
-    parameters = [lease, slot.id, slot.epoch, rows, slot.epoch, worker, slot.queue_id]
-    with hot_cursor(slot.using) as cursor:
-        cursor.execute(outcomes.finish_postgresql(dialect(slot.using)), parameters)
-        accepted = dict(cursor.fetchall())
-    if not accepted:
-        slot.renew()  # refused one by one, or is the slot lost?
-    return accepted
-
-
-def _finish_in_steps(slot: HeldSlot, rows: str, worker: str, lease: Any) -> dict[int, Any]:
-    renew, finish_jobs, record_runs, count = outcomes.finish_sqlite(dialect(slot.using))
-    with hot_cursor(slot.using) as cursor:
-        cursor.execute(renew, [lease, slot.id, slot.epoch])
-        if cursor.rowcount != 1:
-            raise slot.lost()
-        cursor.execute(finish_jobs, [rows, slot.id, slot.epoch])
-        accepted = dict(cursor.fetchall())
-        ids = json.dumps(list(accepted))
-        cursor.execute(record_runs, [rows, worker, ids])
-        cursor.execute(count, [rows, slot.queue_id, ids])
-    return accepted
-
-
-def _keep_lines(settled: list[OutcomeRow], using: str) -> None:
-    pairs = [(each.ending.job, line) for each in settled for line in each.ending.lines]
-    _insert_lines(pairs, using)
-
-
-def _insert_lines(pairs: list[tuple[Reserved, dict[str, Any]]], using: str) -> None:
-    RunLog.objects.using(using).bulk_create(
-        RunLog(
-            job_id=job.id,
-            attempt=job.attempt + 1,
-            level=line["level"],
-            text=line["text"],
-            **({"at": line["moment"]} if "moment" in line else {}),
-        )
-        for job, line in pairs
-    )
 
 
 class NotCompleted(Exception):
     """The run succeeded, but its transaction was over before it could be completed."""
 
 
-def finish(slot: HeldSlot, endings: list[AttemptResult], worker: str) -> set[int]:
-    """As ledger.finish; what the runs wrote stands, or is rolled back before a retry can start."""
-    if not any(ending.transaction or ending.abandoned for ending in endings):
-        return record(slot, endings, worker)
+def record_all(slot: HeldSlot, results: list[AttemptResult], worker: str) -> set[int]:
+    """Record results with the transactions of their runs; return the ids that were accepted.
+
+    What a run wrote is completed with its result, or rolled back before a retry can start.
+    """
+    if not any(result.transaction or result.abandoned for result in results):
+        return record(slot, results, worker)
     accepted: set[int] = set()
-    for ending in endings:
-        if ending.transaction is not None:
-            accepted |= _together(slot, ending, worker)
+    for result in results:
+        if result.transaction is not None:
+            accepted |= _record_and_complete(slot, result, worker)
         else:
-            accepted |= _after_roll_back(slot, ending, worker)
+            accepted |= _roll_back_and_record(slot, result, worker)
     return accepted
 
 
-def _together(slot: HeldSlot, ending: AttemptResult, worker: str) -> set[int]:
-    """Both or neither: a crash in between leaves a run that is lost and documents as before."""
+def record(slot: HeldSlot, results: list[AttemptResult], worker: str) -> set[int]:
+    """Record results, log lines and callbacks; return the ids that were accepted.
+
+    LeaseLost is raised when another worker holds the slot.
+    """
+    d = dialect()
+    rows = [outcome_row(result, d) for result in results]
+    written = [each.row for each in rows]
+    if not any(each.callback or each.result.lines for each in rows):
+        return set(_write(slot, written, worker))
+    with atomic():
+        aborted_at = _write(slot, written, worker)
+        accepted = [each for each in rows if each.row["id"] in aborted_at]
+        _insert_lines([(each.result.job, line) for each in accepted for line in each.result.lines])
+        push_callbacks([each for each in accepted if aborted_at[each.row["id"]] is None])
+    return set(aborted_at)
+
+
+def recorded_before(results: list[AttemptResult], worker: str) -> set[int]:
+    """Return the ids of those whose result this worker has recorded already."""
+    attempts = {result.job.id: result.job.attempt + 1 for result in results}
+    runs = Run.objects.filter(job__in=attempts, worker=worker)
+    ended = runs.exclude(outcome__in=[Outcome.RUNNING, Outcome.LOST, Outcome.ABORTED])
+    rows = ended.values_list("job_id", "attempt")
+    return {job_id for job_id, attempt in rows if attempts[job_id] == attempt}
+
+
+def record_start(slot: HeldSlot, job: Reserved, worker: str, seconds_ago: float) -> bool:
+    """Show a job as running and free the others; False when it was aborted or deleted."""
+    d = dialect()
+    facts = {**_attempt(slot, job), "run": job.runs + 1, "worker": worker}
+    facts["started_seconds"] = -seconds_ago
+    with atomic():
+        slot.renew()
+        if execute(reserve.start(d), facts).count != 1:
+            return False
+        execute(reserve.record_start(d), facts)
+        slot.give_back()
+    return True
+
+
+def still_ours(slot: HeldSlot, job: Reserved) -> bool:
+    """Renew the lease, and look whether the job was aborted or deleted."""
+    slot.renew()
+    return bool(execute(reserve.STILL_OURS, _attempt(slot, job)).rows)
+
+
+def record_progress(
+    slot: HeldSlot, job: Reserved, lines: list[dict[str, Any]], progress: dict[str, Any] | None
+) -> None:
+    """Record log lines and progress of a run that goes on."""
+    with atomic():
+        if not still_ours(slot, job):
+            return
+        _insert_lines([(job, line) for line in lines])
+        if progress is not None:
+            execute(reserve.SHOW_PROGRESS, {**progress, **_attempt(slot, job)})
+
+
+def count_refused(slot: HeldSlot, results: int) -> None:
+    """Count results of runs that somebody aborted, deleted or took over."""
+    if results:
+        count_fenced("run", f"queue:{slot.queue}", times=results, results=results)
+
+
+def _attempt(slot: HeldSlot, job: Reserved) -> dict[str, Any]:
+    return {**slot.key, "job_id": job.id, "attempt": job.attempt + 1}
+
+
+def _record_and_complete(slot: HeldSlot, result: AttemptResult, worker: str) -> set[int]:
+    """Do both or neither: after a crash in between, the run is lost and documents are as before."""
     try:
         with atomic():
-            accepted = record(slot, [ending], worker)
+            accepted = record(slot, [result], worker)
             if accepted:
-                _complete(Fence(*ending.transaction or ()))
+                _complete(Fence(*result.transaction or ()))
     except NotCompleted as error:
-        failed = replace(ending, outcome=Outcome.FAILED, error=str(error), result=None)
-        return _after_roll_back(slot, replace(failed, transaction=None, abandoned=True), worker)
+        failed = replace(result, outcome=Outcome.FAILED, error=str(error), result=None)
+        return _roll_back_and_record(
+            slot, replace(failed, transaction=None, abandoned=True), worker
+        )
     if not accepted:
-        abandoned.roll_back(abandoned.open_of_attempt(ending.job.attempt_in(slot)))
+        abandoned.roll_back(abandoned.open_of_attempt(result.job.attempt_in(slot)))
     return accepted
 
 
@@ -177,20 +135,53 @@ def _complete(fence: Fence) -> None:
     outbox.deliver(fence.txn)
 
 
-def _after_roll_back(slot: HeldSlot, ending: AttemptResult, worker: str) -> set[int]:
-    if not ending.abandoned:
-        return record(slot, [ending], worker)
-    abandoned.roll_back(abandoned.open_of_attempt(ending.job.attempt_in(slot)))
+def _roll_back_and_record(slot: HeldSlot, result: AttemptResult, worker: str) -> set[int]:
+    if not result.abandoned:
+        return record(slot, [result], worker)
+    abandoned.roll_back(abandoned.open_of_attempt(result.job.attempt_in(slot)))
     with atomic():
-        accepted = record(slot, [ending], worker)
+        accepted = record(slot, [result], worker)
         if accepted and abandoned.open_of_jobs(accepted):  # the next attempt tries again first
-            jobs = QueuedJob.objects.filter(pk=ending.job.id, status=Status.PENDING)
+            jobs = QueuedJob.objects.filter(pk=result.job.id, status=Status.PENDING)
             jobs.update(suspect=True)
     return accepted
 
 
-def count_refused(slot: HeldSlot, results: int) -> None:
-    """Tell that somebody aborted, deleted or took over what this worker still ran."""
-    if not results:
-        return
-    count_fenced("run", f"queue:{slot.queue}", times=results, results=results)
+def _write(slot: HeldSlot, rows: list[dict[str, Any]], worker: str) -> dict[int, Any]:
+    """Return the ids that were accepted, each with when its job was aborted, if it was."""
+    facts = {**slot.key, "queue_id": slot.queue_id, "worker": worker}
+    facts |= {
+        "outcomes": json.dumps(rows, ensure_ascii=False),
+        "lease_seconds": lease_seconds(),
+    }
+    d = dialect()
+    if d.vendor != "postgresql":
+        return _write_in_steps(slot, facts)
+    accepted: dict[int, Any] = dict(execute(outcomes.finish_postgresql(d), facts).rows)
+    if not accepted:
+        slot.renew()  # refused one by one, or is the slot lost?
+    return accepted
+
+
+def _write_in_steps(slot: HeldSlot, facts: dict[str, Any]) -> dict[int, Any]:
+    finish_jobs, record_runs, count = outcomes.finish_sqlite(dialect())
+    with atomic():
+        slot.renew()
+        accepted: dict[int, Any] = dict(execute(finish_jobs, facts).rows)
+        facts["accepted"] = json.dumps(list(accepted))
+        execute(record_runs, facts)
+        execute(count, facts)
+    return accepted
+
+
+def _insert_lines(pairs: list[tuple[Reserved, dict[str, Any]]]) -> None:
+    RunLog.objects.bulk_create(
+        RunLog(
+            job_id=job.id,
+            attempt=job.attempt + 1,
+            level=line["level"],
+            text=line["text"],
+            **({"at": line["moment"]} if "moment" in line else {}),
+        )
+        for job, line in pairs
+    )

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from itertools import accumulate
 from typing import Any
 
-from atributo_site.core.database import dialect, hot_cursor
+from atributo_site.core.database import dialect, execute
 from queues.logic.arguments import of_callback
 from queues.logic.lifecycle import Counts, Policy
 from queues.logic.ranks import shared_rank
@@ -105,21 +105,17 @@ class Batch:
 
 def reserve(slot: HeldSlot, count: int) -> Batch | None:
     """Up to `count` due jobs in the order in which they start; None when there is none."""
-    probes = [part for _ in sql.SHARED_RANKS for part in (slot.queue_id, count)]
-    return reserved(slot, sql.reserve(dialect(slot.using)), probes, count)
+    return reserved(slot, sql.reserve(dialect()), count)
 
 
 def reserve_callback(slot: HeldSlot) -> Batch | None:
     """The next callback, whatever else waits."""
-    statement = sql.reserve_callbacks(dialect(slot.using))
-    return reserved(slot, statement, [slot.queue_id, 1], 1)
+    return reserved(slot, sql.reserve_callbacks(dialect()), 1)
 
 
-def reserved(slot: HeldSlot, statement: str, probes: list[Any], count: int) -> Batch | None:
-    with hot_cursor(slot.using) as cursor:
-        held = [slot.id, slot.epoch, slot.id, slot.epoch, slot.id]
-        cursor.execute(statement, [*probes, count, *held])
-        rows = cursor.fetchall()
+def reserved(slot: HeldSlot, statement: str, count: int, *, station: str = "") -> Batch | None:
+    asked = {**slot.key, "queue_id": slot.queue_id, "jobs": count, "station": station}
+    rows = execute(statement, asked).rows
     if not rows:
         return None
     *_, now, revision, record_start = rows[0]

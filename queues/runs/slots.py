@@ -9,48 +9,33 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 
-from atributo_site.core.database import dialect, hot_cursor
+from atributo_site.core.database import dialect, execute
 from atributo_site.core.errors import LeaseLost
 from queues.logic.ranks import RANKS
 from queues.sql import reserve, slots, sticky
 
 
-def has_due(queue_id: int, *, using: str = "default") -> bool:
-    statement = f"SELECT 1 WHERE {reserve.has_due(dialect(using), '%s')}"
-    with hot_cursor(using) as cursor:
-        cursor.execute(statement, [queue_id] * len(reserve.SHARED_RANKS))
-        return cursor.fetchone() is not None
+def has_due(queue_id: int) -> bool:
+    return bool(execute(reserve.is_due(dialect()), {"queue_id": queue_id}).rows)
 
 
-def next_job(
-    queue_id: int, priority: int, *, station: str = "", using: str = "default"
-) -> int | None:
+def next_job(queue_id: int, priority: int, *, station: str = "") -> int | None:
     """The next job of a queue, for any worker or at a station, of this priority or a higher one."""
-    d = dialect(using)
-    ranks = [rank for rank in RANKS if rank <= -priority]
-    if station:
-        probes, whose = [sticky.probe(d, rank, "LIMIT 1") for rank in ranks], [station]
-    else:
-        probes, whose = [reserve.due_probe(d, rank, "id", "LIMIT 1") for rank in ranks], []
-    parts = (f"SELECT id FROM ({probe}) r{number}" for number, probe in enumerate(probes))
-    with hot_cursor(using) as cursor:
-        cursor.execute(f"{' UNION ALL '.join(parts)} LIMIT 1", [*whose, queue_id] * len(ranks))
-        row = cursor.fetchone()
+    sql = sticky if station else reserve
+    ranks = tuple(rank for rank in RANKS if rank <= -priority)
+    given = {"queue_id": queue_id, "station": station}
+    row = execute(sql.first_due(dialect(), ranks), given).first
     return None if row is None else row[0]
 
 
-def free_slots_with_work(*, using: str = "default") -> list[tuple[str, int]]:
+def free_slots_with_work() -> list[tuple[str, int]]:
     """One free slot of each active queue that has a due job: (queue, slot number)."""
-    with hot_cursor(using) as cursor:
-        cursor.execute(reserve.free_slots(dialect(using)), [])
-        return cursor.fetchall()
+    return execute(reserve.free_slots(dialect()), {}).rows
 
 
-def queues_with_work(*, using: str = "default") -> list[tuple[int, str, int]]:
+def queues_with_work() -> list[tuple[int, str, int]]:
     """Active queues with a due job: (id, name, how many of them may be run at once)."""
-    with hot_cursor(using) as cursor:
-        cursor.execute(reserve.queues_with_work(dialect(using)), [])
-        return cursor.fetchall()
+    return execute(reserve.queues_with_work(dialect()), {}).rows
 
 
 @dataclass(frozen=True)
@@ -63,60 +48,55 @@ class HeldSlot:
     queue: str
     number: int
     holder: str
-    using: str = "default"
     notes_key: str = field(default="", repr=False)
     taken_at: float = field(default_factory=time.monotonic, compare=False)
 
     def renew(self) -> None:
         """Raise LeaseLost once somebody else may have it."""
-        d = dialect(self.using)
-        with hot_cursor(self.using) as cursor:
-            cursor.execute(slots.renew(d), [d.seconds(lease_seconds()), self.id, self.epoch])
-            if cursor.rowcount != 1:
-                raise self.lost()
+        lease = {**self.key, "lease_seconds": lease_seconds()}
+        if execute(slots.renew(dialect()), lease).count != 1:
+            raise self.lost()
 
     def release(self) -> None:
-        with hot_cursor(self.using) as cursor:
-            cursor.execute(slots.release(dialect(self.using)), [self.id, self.epoch])
+        execute(slots.release(dialect()), self.key)
 
     def give_back(self) -> int:
         """Free every job that is reserved and not started; one that was called off ends."""
-        with hot_cursor(self.using) as cursor:
-            cursor.execute(reserve.give_back(dialect(self.using)), [self.id, self.epoch])
-            return cursor.rowcount
+        return execute(reserve.give_back(dialect()), self.key).count
+
+    @property
+    def key(self) -> dict[str, int]:
+        """The parameters by which statements know this hold of the slot."""
+        return {"slot_id": self.id, "epoch": self.epoch}
 
     def lost(self) -> LeaseLost:
         return LeaseLost(f"slot {self.number} of queue {self.queue} is no longer ours")
 
 
-def acquire(queue: str, number: int, holder: str, *, using: str = "default") -> HeldSlot | None:
+def acquire(queue: str, number: int, holder: str) -> HeldSlot | None:
     """None when the slot is taken, too many, or its queue is paused or gone.
 
     Then nobody is on the way to it any more: whoever lets the queue go on from now on rings. Who
     did so a moment ago did not, so we look once more.
     """
-    slot = _acquire(queue, number, holder, using)
-    if slot is None and _unring(queue, number, using):
-        slot = _acquire(queue, number, holder, using)
+    slot = _acquire(queue, number, holder)
+    if slot is None and _unring(queue, number):
+        slot = _acquire(queue, number, holder)
     return slot
 
 
-def _acquire(queue: str, number: int, holder: str, using: str) -> HeldSlot | None:
-    d = dialect(using)
+def _acquire(queue: str, number: int, holder: str) -> HeldSlot | None:
     key, asked_at = secrets.token_hex(16), time.monotonic()
-    lease = d.seconds(lease_seconds())
-    with hot_cursor(using) as cursor:
-        cursor.execute(slots.acquire(d), [queue, holder, key, lease, number])
-        row = cursor.fetchone()
+    asked = {"queue": queue, "number": number, "holder": holder, "notes_key": key}
+    asked["lease_seconds"] = lease_seconds()
+    row = execute(slots.acquire(dialect()), asked).first
     if row is None:
         return None
-    return HeldSlot(row[0], row[1], row[2], queue, number, holder, using, key, asked_at)
+    return HeldSlot(row[0], row[1], row[2], queue, number, holder, key, asked_at)
 
 
-def _unring(queue: str, number: int, using: str) -> bool:
-    with hot_cursor(using) as cursor:
-        cursor.execute(slots.unring(dialect(using)), [queue, number])
-        return cursor.rowcount == 1
+def _unring(queue: str, number: int) -> bool:
+    return execute(slots.UNRING, {"queue": queue, "number": number}).count == 1
 
 
 def lease_seconds() -> float:

@@ -2,9 +2,7 @@
 
 import random
 
-from django.db import connections
-
-from atributo_site.core.database import dialect, hot_cursor
+from atributo_site.core.database import dialect, execute
 from queues.runs.doorbell import ring
 from queues.runs.reservation import Batch, reserved
 from queues.runs.slots import HeldSlot, has_due
@@ -13,44 +11,36 @@ from queues.sql import sticky
 
 def reserve_at(station: str, slot: HeldSlot, count: int, *, shared: bool) -> Batch | None:
     """As `reserve`; sticky jobs only while their key is allocated to this instance."""
-    probes = sticky.parameters(station, slot.queue_id, count, shared)
-    return reserved(slot, sticky.reserve(dialect(slot.using), shared), probes, count)
+    statement = sticky.reserve(dialect(), shared)
+    return reserved(slot, statement, count, station=station)
 
 
-def free_slots_at(station: str, *, shared: bool, using: str = "default") -> list[tuple[str, int]]:
+def free_slots_at(station: str, *, shared: bool) -> list[tuple[str, int]]:
     """One free slot of each active queue with work for this station: (queue, slot number)."""
-    with connections[using].cursor() as cursor:
-        cursor.execute(sticky.free_slots(dialect(using), shared), [station] * len(sticky.RANKS))
-        return cursor.fetchall()
+    return execute(sticky.free_slots(dialect(), shared), {"station": station}).rows
 
 
 def call_all(slot: HeldSlot, *, leftover: bool = True) -> None:
     """Call for what is left of a queue."""
-    ring_queue(slot.queue_id, slot.queue, leftover=leftover, using=slot.using)
+    ring_queue(slot.queue_id, slot.queue, leftover=leftover)
 
 
-def ring_queue(
-    queue_id: int, queue: str, jobs: int = 1, *, leftover: bool = False, using: str = "default"
-) -> None:
+def ring_queue(queue_id: int, queue: str, jobs: int = 1, *, leftover: bool = False) -> None:
     """Call any worker, or a station, whoever has work of this queue."""
-    if has_due(queue_id, using=using):
-        ring(queue_id, queue, jobs, leftover=leftover, using=using)
-    waiting = stations_with_work(queue_id, using)
+    if has_due(queue_id):
+        ring(queue_id, queue, jobs, leftover=leftover)
+    waiting = stations_with_work(queue_id)
     random.shuffle(waiting)  # one slot, many stations: each has its turn
     for station in waiting:
-        ring(queue_id, queue, station=station, leftover=leftover, using=using)
+        ring(queue_id, queue, station=station, leftover=leftover)
 
 
-def stations_with_work(queue_id: int, using: str = "default") -> list[str]:
-    with hot_cursor(using) as cursor:
-        cursor.execute(sticky.calls(dialect(using), "q.id = %s"), [queue_id])
-        return [station for _, _, station in cursor.fetchall()]
+def stations_with_work(queue_id: int) -> list[str]:
+    statement = sticky.calls(dialect(), "q.id = %(queue_id)s")
+    return [station for _, _, station in execute(statement, {"queue_id": queue_id}).rows]
 
 
-def ring_stations(using: str = "default") -> None:
+def ring_stations() -> None:
     """For every queue with due jobs of a station that is served."""
-    with connections[using].cursor() as cursor:
-        cursor.execute(sticky.calls(dialect(using)), [])
-        found = cursor.fetchall()
-    for queue_id, queue, station in found:
-        ring(queue_id, queue, station=station, using=using)
+    for queue_id, queue, station in execute(sticky.calls(dialect()), {}).rows:
+        ring(queue_id, queue, station=station)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from queues.sandbox.parent_death import die_with_parent
+from atributo_site.core.forking import die_with_parent
 
 PR_SET_CHILD_SUBREAPER = 36
 END_SECONDS = 2.0

@@ -9,7 +9,7 @@ from queues.worker.script_follower import Ran
 MOST_LINES = 500
 
 
-def dry_run_shown(ran: Ran) -> dict[str, Any]:
+def dry_run_as_dict(ran: Ran) -> dict[str, Any]:
     """What a script would have done."""
     pushes = [{**push, "data": masked(push["data"])} for push in ran.pushes]
     return {"result": ran.result, "changes": effects(ran.transactions), "pushes": pushes}

@@ -1,6 +1,11 @@
-"""The record of a batch as SQL: jobs, attempts and the counters of its minute, all or nothing."""
+"""The statements that store how the jobs of a batch ended: jobs, runs and minute counters.
+
+On PostgreSQL this is one statement, so that it is one round trip and one commit. SQLite has no
+UPDATE inside WITH; there the same steps are a few statements in one transaction.
+"""
 
 from functools import cache
+from itertools import pairwise
 
 from atributo_site.core.database import Dialect
 from queues.logic.lifecycle import ABORTED
@@ -42,19 +47,22 @@ COUNTS = [
 
 
 def outcome_source(d: Dialect) -> str:
-    """The outcomes of a batch, given as one JSON array, as rows."""
+    """Turn the outcomes of a batch, given as one JSON array, into rows."""
     if d.vendor == "postgresql":
         columns = ", ".join(f"{name} {kind}" for name, kind in OUTCOME.items())
-        return f"SELECT * FROM jsonb_to_recordset(%s::jsonb) AS o({columns})"
+        return f"SELECT * FROM jsonb_to_recordset({d.json('outcomes')}) AS o({columns})"
     columns = ", ".join(
         f"value -> '$.{name}' AS {name}" if kind == "jsonb" else f"value ->> '$.{name}' AS {name}"
         for name, kind in OUTCOME.items()
     )
-    return f"SELECT {columns} FROM json_each(%s)"
+    return f"SELECT {columns} FROM json_each(%(outcomes)s)"
 
 
-def finish_jobs(d: Dialect, slot_id: str, slot_epoch: str) -> str:
-    """Only what this slot holds, at the attempt it knows of: whoever comes late changes nothing."""
+def finish_jobs(d: Dialect, slot_id: str = "%(slot_id)s") -> str:
+    """Change the jobs that this slot holds, at the attempt that it knows of.
+
+    A late writer changes no row.
+    """
     null = "'null'::jsonb" if d.vendor == "postgresql" else "'null'"
     no = "FALSE" if d.vendor == "postgresql" else "0"
     # The plus keeps SQLite from finding the jobs by slot and reading all outcomes for each.
@@ -80,7 +88,7 @@ def finish_jobs(d: Dialect, slot_id: str, slot_epoch: str) -> str:
             slot_id = NULL, slot_epoch = NULL, suspect = {no}
         FROM o
         WHERE queues_queuedjob.id = o.id AND {plus}queues_queuedjob.slot_id = {slot_id}
-        AND queues_queuedjob.slot_epoch = {slot_epoch}
+        AND queues_queuedjob.slot_epoch = %(epoch)s
         AND ((queues_queuedjob.status = 'pending' AND queues_queuedjob.attempt = o.attempt - 1)
             OR (queues_queuedjob.status = 'progress' AND queues_queuedjob.attempt = o.attempt))"""
 
@@ -88,7 +96,7 @@ def finish_jobs(d: Dialect, slot_id: str, slot_epoch: str) -> str:
 RECORD_RUNS = """
     INSERT INTO queues_run (job_id, attempt, number, worker, outcome, started_at, ended_at,
         error, traceback, percent, note)
-    SELECT o.id, o.attempt, o.number, {worker}, o.outcome, o.started_at, o.ended_at,
+    SELECT o.id, o.attempt, o.number, %(worker)s, o.outcome, o.started_at, o.ended_at,
         o.error, o.traceback, o.percent, o.note
     FROM o WHERE o.id IN ({accepted})
     ON CONFLICT (job_id, attempt) DO UPDATE SET outcome = excluded.outcome,
@@ -98,7 +106,7 @@ RECORD_RUNS = """
         note = CASE WHEN excluded.note = '' THEN queues_run.note ELSE excluded.note END"""
 
 
-def count_minute(d: Dialect, queue_id: str, accepted: str) -> str:
+def count_minute(d: Dialect, accepted: str) -> str:
     """Add a batch to the counters of its minute."""
     values = [
         "count(*)",
@@ -114,45 +122,43 @@ def count_minute(d: Dialect, queue_id: str, accepted: str) -> str:
     added = ", ".join(f"{name} = queues_minutecount.{name} + excluded.{name}" for name in COUNTS)
     return f"""
         INSERT INTO queues_minutecount (queue_id, minute, pushed, {", ".join(COUNTS)})
-        SELECT {queue_id}, {d.minute}, 0, batch.* FROM (
+        SELECT %(queue_id)s, {d.minute}, 0, batch.* FROM (
             SELECT {", ".join(values)} FROM o WHERE o.counted = 1 AND o.id IN ({accepted})
         ) batch WHERE batch.started > 0
         ON CONFLICT (queue_id, minute) DO UPDATE SET {added}"""
 
 
 def _buckets(column: str) -> list[str]:
-    low = 0
-    found = []
-    for high in BOUNDS_MS:
-        found.append(f"count(*) FILTER (WHERE {column} >= {low} AND {column} < {high})")
-        low = high
-    return [*found, f"count(*) FILTER (WHERE {column} >= {low})"]
+    lows = [0, *BOUNDS_MS]
+    bounded = [
+        f"count(*) FILTER (WHERE {column} >= {low} AND {column} < {high})"
+        for low, high in pairwise(lows)
+    ]
+    return [*bounded, f"count(*) FILTER (WHERE {column} >= {lows[-1]})"]
 
 
 @cache
 def finish_postgresql(d: Dialect) -> str:
-    """Parameters: lease seconds, slot, epoch, outcomes, epoch, worker, queue."""
     accepted = "SELECT id FROM done"
     return f"""
         WITH slot AS ({slots.renew(d)} RETURNING id),
         o AS MATERIALIZED ({outcome_source(d)}),
         done AS (
-            {finish_jobs(d, "(SELECT id FROM slot)", "%s")}
+            {finish_jobs(d, "(SELECT id FROM slot)")}
             RETURNING queues_queuedjob.id, queues_queuedjob.aborted_at
         ),
-        runs AS ({RECORD_RUNS.format(worker="%s", accepted=accepted)}),
-        minute AS ({count_minute(d, "%s::bigint", accepted)})
+        runs AS ({RECORD_RUNS.format(accepted=accepted)}),
+        minute AS ({count_minute(d, accepted)})
         SELECT id, aborted_at FROM done"""
 
 
 @cache
-def finish_sqlite(d: Dialect) -> tuple[str, str, str, str]:
-    """The same as four statements of one transaction."""
+def finish_sqlite(d: Dialect) -> tuple[str, str, str]:
+    """Do the same by three statements of one transaction, after the slot is renewed."""
     rows = f"WITH o AS MATERIALIZED ({outcome_source(d)})"
-    accepted = "SELECT value FROM json_each(%s)"
+    accepted = "SELECT value FROM json_each(%(accepted)s)"
     return (
-        slots.renew(d),
-        f"{rows} {finish_jobs(d, '%s', '%s')} RETURNING id, aborted_at",
-        f"{rows} {RECORD_RUNS.format(worker='%s', accepted=accepted)}",
-        f"{rows} {count_minute(d, '%s', accepted)}",
+        f"{rows} {finish_jobs(d)} RETURNING id, aborted_at",
+        f"{rows} {RECORD_RUNS.format(accepted=accepted)}",
+        f"{rows} {count_minute(d, accepted)}",
     )

@@ -40,47 +40,39 @@ ZERO = {
 
 REVISION = "COALESCE((SELECT max(revision) FROM queues_catalogue), 0)"
 
-# Queue and installed script of a push. Parameters: mount, script, queue.
+# The queue and the installed script of a push.
 FIND_SCRIPT = f"""
     SELECT q.id, s.schema, s.defaults, {REVISION} FROM queues_queue q
-    LEFT JOIN (queues_script s JOIN queues_service v ON v.id = s.service_id AND v.mount = %s)
-        ON s.name = %s
-    WHERE q.name = %s AND q.deleted_at IS NULL"""
+    LEFT JOIN (queues_script s JOIN queues_service v ON v.id = s.service_id AND v.mount = %(mount)s)
+        ON s.name = %(script)s
+    WHERE q.name = %(queue)s AND q.deleted_at IS NULL"""
 
 
 @cache
 def push(d: Dialect, *, once: bool) -> str:
-    """One row; with `once`, none if its unique key is taken."""
-    places = ", ".join(
-        f"COALESCE(%s, {d.now})" if column == "due_at" else "%s" for column in PUSHED
-    )
+    """Store one job; with `once`, none if its unique key is taken."""
     conflict = "ON CONFLICT DO NOTHING" if once else ""
-    return (
-        f"INSERT INTO queues_queuedjob ({', '.join([*PUSHED, *ZERO])}) "
-        f"VALUES ({places}, {', '.join(ZERO.values())}) {conflict} RETURNING id"
-    )
+    return f"{_into(d)} WHERE TRUE {conflict} RETURNING id"
 
 
 @cache
 def push_known(d: Dialect) -> str:
-    """One row, while queue and services are those of the definition; none if its key is taken.
+    """Store one job while its queue and the installed services are those that it was checked for.
 
-    Parameters: those of the row, queue, its name, revision.
+    No job is stored if its unique key is taken.
     """
     return (
-        f"INSERT INTO queues_queuedjob ({', '.join([*PUSHED, *ZERO])}) "
-        f"SELECT {_given(d)}, {', '.join(ZERO.values())} FROM queues_queue q "
-        f"WHERE q.id = %s AND q.name = %s AND q.deleted_at IS NULL AND {REVISION} = %s "
+        f"{_into(d)} FROM queues_queue q WHERE q.id = %(queue_id)s AND q.name = %(queue)s "
+        f"AND q.deleted_at IS NULL AND {REVISION} = %(revision)s "
         "ON CONFLICT DO NOTHING RETURNING id"
     )
 
 
 @cache
 def push_and_ring(d: Dialect) -> str:
-    """On PostgreSQL: the row and the mark of the slot to ring at, in one commit.
+    """Store the job and mark the slot to ring at in one commit; PostgreSQL only.
 
     Without a slot to ring at, somebody is watched who looks for jobs after this commit.
-    Parameters: those of push_known, choose_slots, watch, is_idle.
     """
     return f"""
         WITH pushed AS ({push_known(d)}),
@@ -93,24 +85,21 @@ def push_and_ring(d: Dialect) -> str:
 
 @cache
 def push_one_of_many(d: Dialect) -> str:
-    """SQLite runs a statement for each row without a round trip."""
-    return push(d, once=False).removesuffix(" RETURNING id")
+    """Store one job; SQLite runs a statement for each without a round trip."""
+    return _into(d)
 
 
 @cache
 def push_many_postgresql(d: Dialect) -> str:
-    """Rows that differ in id and data only."""
-    values = _given(d, id="row.id", data="row.data::jsonb")
+    """Store jobs that differ in id and data only."""
+    rows = "unnest(%(ids)s::bigint[], %(texts)s::text[]) AS row(id, data)"
+    return f"{_into(d, id='row.id', data='row.data::jsonb')} FROM {rows}"
+
+
+def _into(d: Dialect, **others: str) -> str:
+    given = {column: f"%({column})s" for column in PUSHED}
+    values = given | {"due_at": f"COALESCE(%(due_at)s, {d.now})"} | others
     return (
         f"INSERT INTO queues_queuedjob ({', '.join([*PUSHED, *ZERO])}) "
-        f"SELECT {values}, {', '.join(ZERO.values())} "
-        "FROM unnest(%s::bigint[], %s::text[]) AS row(id, data)"
+        f"SELECT {', '.join([*values.values(), *ZERO.values()])}"
     )
-
-
-def _given(d: Dialect, **others: str) -> str:
-    """What a SELECT takes for the columns of a row: there PostgreSQL must be told of JSON."""
-    json = "%s::jsonb" if d.vendor == "postgresql" else "%s"
-    special = dict.fromkeys(("data", "back_off", "success", "failure"), json)
-    special |= {"due_at": f"COALESCE(%s, {d.now})", **others}
-    return ", ".join(special.get(column, "%s") for column in PUSHED)

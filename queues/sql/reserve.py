@@ -1,9 +1,4 @@
-"""The hot paths as SQL: measured, the ORM costs ten times as much as the database.
-
-On PostgreSQL each is one statement, so that it is one round trip and one commit. SQLite has
-no UPDATE inside WITH; there the same steps are a few statements in one transaction, which cost
-no round trip. `DIALECT` names are filled in once per database.
-"""
+"""The statements that find due jobs, reserve them for a slot, start them and give them back."""
 
 from functools import cache
 
@@ -15,6 +10,7 @@ from queues.logic.ranks import CALLBACK, SHARED_RANKS, STICKY_RANKS
 # reservation the same however many jobs wait for a later moment.
 ALL_RANKS = [*SHARED_RANKS, *STICKY_RANKS]
 
+QUEUE = "%(queue_id)s"
 ACTIVE = "(q.paused_at IS NULL AND q.deleted_at IS NULL)"
 
 RESERVED = [
@@ -42,8 +38,8 @@ RESERVED = [
 ]
 
 
-def due_probe(d: Dialect, rank: int, columns: str, limit: str, queue: str = "%s") -> str:
-    """The first due jobs of one rank."""
+def due_probe(d: Dialect, rank: int, columns: str, limit: str, queue: str = QUEUE) -> str:
+    """Select the first due jobs of one rank."""
     return (
         f"SELECT {columns} FROM queues_queuedjob WHERE queue_id = {queue} AND rank = {rank} "
         f"AND status = 'pending' AND slot_id IS NULL AND due_at <= {d.now} "
@@ -52,13 +48,29 @@ def due_probe(d: Dialect, rank: int, columns: str, limit: str, queue: str = "%s"
 
 
 @cache
-def has_due(d: Dialect, queue: str) -> str:
+def has_due(d: Dialect, queue: str = QUEUE) -> str:
     """A condition: this queue has a job to start.
 
-    Not EXISTS, which forgets the order: with statistics from a time when many jobs waited,
-    PostgreSQL would then rather read the whole table.
+    It does not use EXISTS, which forgets the order: with statistics from a time when many jobs
+    waited, PostgreSQL would then rather read the whole table.
     """
     return f"({' OR '.join(_has_rank(d, rank, queue) for rank in SHARED_RANKS)})"
+
+
+@cache
+def first_due(d: Dialect, ranks: tuple[int, ...]) -> str:
+    """Select the job of these ranks that is the next to start."""
+    return first_of([due_probe(d, rank, "id", "LIMIT 1") for rank in ranks])
+
+
+def first_of(probes: list[str]) -> str:
+    parts = (f"SELECT id FROM ({probe}) r{number}" for number, probe in enumerate(probes))
+    return f"{' UNION ALL '.join(parts)} LIMIT 1"
+
+
+@cache
+def is_due(d: Dialect) -> str:
+    return f"SELECT 1 WHERE {has_due(d)}"
 
 
 @cache
@@ -89,18 +101,17 @@ def reserve_callbacks(d: Dialect) -> str:
 
 
 def picked(d: Dialect, ranks: list[int]) -> str:
-    """Parameters for each rank: queue, limit."""
     return " UNION ALL ".join(
-        f"SELECT id FROM ({due_probe(d, rank, 'id', f'LIMIT %s {d.lock}')}) r{number}"
+        f"SELECT id FROM ({due_probe(d, rank, 'id', f'LIMIT %(jobs)s {d.lock}')}) r{number}"
         for number, rank in enumerate(ranks)
     )
 
 
 def reserving(d: Dialect, picked: str, columns: list[str]) -> str:
-    """Parameters after those of `picked`: limit, slot, epoch, slot, epoch, slot.
+    """Reserve what `picked` selects, while the slot is held and its queue is active.
 
-    The share lock orders this against a pause or a lower limit: what is reserved by the old word
-    is seen by whoever gave the new one.
+    The share lock orders this against a pause or a lower limit: whoever pauses the queue or lowers
+    its limit sees what was reserved before.
     """
     # An array, because a join would be free to scan the table or to pick again and again. Its
     # rows are locked: to ask again for what they are would invite a scan of all that wait.
@@ -110,20 +121,20 @@ def reserving(d: Dialect, picked: str, columns: list[str]) -> str:
         else "IN (SELECT id FROM picked) AND status = 'pending' AND slot_id IS NULL"
     )
     return f"""
-        WITH picked AS MATERIALIZED ({picked} LIMIT %s), held AS MATERIALIZED (
+        WITH picked AS MATERIALIZED ({picked} LIMIT %(jobs)s), held AS MATERIALIZED (
             SELECT {ACTIVE} AS active FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
-            WHERE s.id = %s AND s.epoch = %s AND s.leased_until > {d.now}
+            WHERE s.id = %(slot_id)s AND s.epoch = %(epoch)s AND s.leased_until > {d.now}
             AND s.number < q.max_workers
             {d.lock and "FOR SHARE OF q"}
         )
-        UPDATE queues_queuedjob SET slot_id = %s, slot_epoch = %s
+        UPDATE queues_queuedjob SET slot_id = %(slot_id)s, slot_epoch = %(epoch)s
         WHERE id {chosen} AND EXISTS (SELECT 1 FROM held)
         AND ((SELECT active FROM held) OR rank = {CALLBACK})
         RETURNING {", ".join(columns)}, {d.now},
             COALESCE((SELECT max(revision) FROM queues_catalogue), 0),
             (
                 SELECT q.record_start FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
-                WHERE s.id = %s
+                WHERE s.id = %(slot_id)s
             )"""
 
 
@@ -137,17 +148,17 @@ def give_back(d: Dialect) -> str:
             error = {asked.format("error", f"'{ABORTED}'")},
             ended_at = {asked.format("ended_at", d.now)},
             aborted_at = {asked.format("aborted_at", d.now)}
-        WHERE slot_id = %s AND slot_epoch = %s AND status = 'pending'"""
+        WHERE slot_id = %(slot_id)s AND slot_epoch = %(epoch)s AND status = 'pending'"""
 
 
 @cache
 def start(d: Dialect) -> str:
-    """Turn a reserved job `progress`. Parameters: job, slot, epoch, attempt before."""
+    """Turn a reserved job `progress`. `started_seconds` is negative: it reaches back from now."""
     return f"""
         UPDATE queues_queuedjob SET status = 'progress', attempt = attempt + 1,
-            started_at = {d.later}
-        WHERE id = %s AND slot_id = %s AND slot_epoch = %s AND status = 'pending'
-        AND attempt = %s AND abort_asked_at IS NULL"""
+            started_at = {d.in_seconds("started_seconds")}
+        WHERE id = %(job_id)s AND slot_id = %(slot_id)s AND slot_epoch = %(epoch)s
+        AND status = 'pending' AND attempt = %(attempt)s - 1 AND abort_asked_at IS NULL"""
 
 
 @cache
@@ -155,14 +166,18 @@ def record_start(d: Dialect) -> str:
     return f"""
         INSERT INTO queues_run (job_id, attempt, number, worker, outcome, started_at,
             error, traceback, note)
-        VALUES (%s, %s, %s, %s, 'running', {d.later}, '', '', '')"""
+        VALUES (%(job_id)s, %(attempt)s, %(run)s, %(worker)s, 'running',
+            {d.in_seconds("started_seconds")}, '', '', '')"""
 
 
 STILL_OURS = """
     SELECT 1 FROM queues_queuedjob
-    WHERE id = %s AND slot_id = %s AND slot_epoch = %s AND status = 'progress'"""
+    WHERE id = %(job_id)s AND slot_id = %(slot_id)s AND slot_epoch = %(epoch)s
+    AND status = 'progress'"""
 
-SHOW_PROGRESS = "UPDATE queues_run SET percent = %s, note = %s WHERE job_id = %s AND attempt = %s"
+SHOW_PROGRESS = """
+    UPDATE queues_run SET percent = %(percent)s, note = %(note)s
+    WHERE job_id = %(job_id)s AND attempt = %(attempt)s"""
 
 
 @cache

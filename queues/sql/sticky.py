@@ -10,6 +10,7 @@ from atributo_site.core.database import Dialect
 from queues.logic.ranks import CALLBACK, RANKS, STICKY
 from queues.sql import reserve as sql
 
+STATION = "%(station)s"
 STICKY_COLUMNS = ["sticky_key", "routed_to", "routed_epoch"]
 
 WAITING = (
@@ -32,14 +33,13 @@ PLACED_HERE = """
 
 @cache
 def is_served(d: Dialect) -> str:
-    """A condition with the instance as its parameter."""
-    return (
-        f"EXISTS (SELECT 1 FROM queues_station WHERE instance_id = %s AND served_until > {d.now})"
-    )
+    """A condition: a worker serves this station."""
+    served = f"instance_id = {STATION} AND served_until > {d.now}"
+    return f"EXISTS (SELECT 1 FROM queues_station WHERE {served})"
 
 
-def probe(d: Dialect, rank: int, tail: str, station: str = "%s", queue: str = "%s") -> str:
-    """The first due jobs of one rank at a station. Parameters: station, queue."""
+def probe(d: Dialect, rank: int, tail: str, station: str = STATION, queue: str = sql.QUEUE) -> str:
+    """Select the first due jobs of one rank at a station."""
     locking = "FOR" in tail
     # A lateral query with a lock of its own is always looked up job by job, in their order.
     source = f", LATERAL ({PLACED_HERE} FOR SHARE SKIP LOCKED) placed" if locking else ""
@@ -59,6 +59,12 @@ def has_due(d: Dialect, station: str, queue: str) -> str:
 
 
 @cache
+def first_due(d: Dialect, ranks: tuple[int, ...]) -> str:
+    """Select the job of these ranks that is the next to start at a station."""
+    return sql.first_of([probe(d, rank, "LIMIT 1") for rank in ranks])
+
+
+@cache
 def reserve(d: Dialect, shared: bool) -> str:
     """As sql.reserve: callbacks, the station's own jobs, and those that any worker may run."""
     ranks = (
@@ -71,25 +77,18 @@ def reserve(d: Dialect, shared: bool) -> str:
 
 def _of_rank(d: Dialect, rank: int, shared: bool) -> str:
     lock = "FOR UPDATE OF j SKIP LOCKED" if d.lock else ""
-    own = f"SELECT id, due_at FROM ({probe(d, rank, f'LIMIT %s {lock}')}) own{rank + STICKY}"
+    own = f"SELECT id, due_at FROM ({probe(d, rank, f'LIMIT %(jobs)s {lock}')}) own{rank + STICKY}"
     if not shared:
         return own
-    others = sql.due_probe(d, rank, "id, due_at", f"LIMIT %s {d.lock}")
+    others = sql.due_probe(d, rank, "id, due_at", f"LIMIT %(jobs)s {d.lock}")
     both = f"{own} UNION ALL SELECT id, due_at FROM ({others}) any{rank + STICKY}"
-    return f"{both} ORDER BY due_at, id LIMIT %s"
-
-
-def parameters(station: str, queue_id: int, count: int, shared: bool) -> list[int | str]:
-    """Of `picked` in reserve."""
-    own: list[int | str] = [station, queue_id, count]
-    each = [*own, queue_id, count, count] if shared else own
-    return [queue_id, count, *each * len(RANKS)]
+    return f"{both} ORDER BY due_at, id LIMIT %(jobs)s"
 
 
 @cache
 def free_slots(d: Dialect, shared: bool) -> str:
-    """One free slot of each active queue with work for a station. Parameters: station, often."""
-    work = f"({sql.ACTIVE} AND {has_due(d, '%s', 'q.id')})"
+    """Select one free slot of each active queue with work for a station."""
+    work = f"({sql.ACTIVE} AND {has_due(d, STATION, 'q.id')})"
     work = f"({work} OR {sql.has_work(d)})" if shared else work
     return f"""
         SELECT q.name, min(s.number) FROM queues_queue q JOIN queues_slot s ON s.queue_id = q.id
@@ -100,7 +99,7 @@ def free_slots(d: Dialect, shared: bool) -> str:
 
 @cache
 def calls(d: Dialect, queue: str = "TRUE") -> str:
-    """Active queues with work for stations that are served: queue, its name, station."""
+    """Select active queues with work for stations that are served: queue, its name, station."""
     return f"""
         SELECT q.id, q.name, s.instance_id FROM queues_queue q CROSS JOIN queues_station s
         WHERE {sql.ACTIVE} AND s.served_until > {d.now}
@@ -108,21 +107,21 @@ def calls(d: Dialect, queue: str = "TRUE") -> str:
 
 
 @cache
-def send(d: Dialect) -> str:
-    """Route waiting jobs to where their keys are allocated now. Parameters: ids."""
-    ids = "= ANY(%s)" if d.vendor == "postgresql" else "IN (SELECT value FROM json_each(%s))"
+def route(d: Dialect) -> str:
+    """Route waiting jobs to where their keys are allocated now."""
+    listed = "= ANY(%(ids)s)" if d.lock else "IN (SELECT value FROM json_each(%(ids)s))"
     return f"""
         UPDATE queues_queuedjob SET routed_to = a.instance_id, routed_epoch = a.epoch
         FROM allocation_allocation a
-        WHERE a.job_id = queues_queuedjob.sticky_key AND queues_queuedjob.id {ids}
+        WHERE a.job_id = queues_queuedjob.sticky_key AND queues_queuedjob.id {listed}
         AND queues_queuedjob.status = 'pending' AND queues_queuedjob.slot_id IS NULL
         RETURNING queues_queuedjob.id, queues_queuedjob.routed_to"""
 
 
 @cache
-def astray(d: Dialect) -> str:
-    """Waiting jobs whose key has moved or left since they were routed. Parameters: limit."""
+def misrouted(d: Dialect) -> str:
+    """Select waiting jobs whose key has moved or left since they were routed."""
     return f"""
         SELECT j.id, j.sticky_key, j.routed_to FROM queues_queuedjob j
         WHERE {WAITING.format(job="j")} IS NOT NULL AND NOT EXISTS ({PLACED_HERE})
-        LIMIT %s"""
+        LIMIT %(limit)s"""

@@ -19,12 +19,12 @@ from django.conf import settings
 from django.db import close_old_connections, connections
 from django.utils.module_loading import import_string
 
+from atributo_site.core.forking import die_with_parent
 from queues.execution.execution import LONGEST_LINE, Execution, TimedOut
 from queues.execution.loader import Services
 from queues.runs.notes import Notes
 from queues.sandbox import sealing
 from queues.sandbox.offspring import adopt_orphans, keep
-from queues.sandbox.parent_death import die_with_parent
 from queues.sandbox.surroundings import Surroundings
 from queues.worker.protocol import ChildGone, Wire
 

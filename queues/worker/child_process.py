@@ -118,9 +118,9 @@ class Workhorse:
 
     def kill(self) -> str:
         """End the child with everything it started; how it ended."""
-        return self.bury() if self._keeper else "gone"
+        return self.reap() if self._keeper else "gone"
 
-    def bury(self) -> str:
+    def reap(self) -> str:
         """End what is left of a child and reap it; its end in words.
 
         One that died keeps the end it had. One that only closed its wire ends here, and in
@@ -148,7 +148,7 @@ class Workhorse:
         """Time for a fresh interpreter to start, until it has answered once."""
         return 0.0 if self._answered else allowed
 
-    def is_fat(self) -> bool:
+    def is_over_memory_limit(self) -> bool:
         """Whether the living child uses more memory than it may."""
         return self._resident() - self._fresh_bytes > self.memory_mb * 2**20
 

@@ -1,4 +1,4 @@
-"""Watch over one long run: leases, time-out, abort, memory, log lines, a stop of the worker."""
+"""Watch one long run: leases, time-out, abort, memory, log lines, a stop of the worker."""
 
 import time
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, connections
+from django.db import InterfaceError, OperationalError, connection
 
 from allocation.transactions.engine.completion import renew
 from allocation.transactions.engine.operations import Fence
@@ -19,14 +19,14 @@ from queues.runs.slots import HeldSlot, lease_seconds
 from queues.worker.child_process import Workhorse
 from queues.worker.protocol import ChildGone
 
-GRACE_SECONDS = 1.0  # between «time is up» inside the script and the end of its process
+GRACE_SECONDS = 1.0  # between TimedOut inside the script and the end of its process
 STOP_SECONDS = 7.0  # a stopping worker lets a run go on for this long
 REPORT_SECONDS = 0.25
 TICK_SECONDS = 0.1
 
 
 @dataclass
-class Supervision:
+class RunMonitor:
     slot: HeldSlot
     job: Reserved
     workhorse: Workhorse
@@ -45,30 +45,30 @@ class Supervision:
     _interrupted_at: float | None = None
     _stopping_since: float | None = None
 
-    def ending(
+    def watch(
         self, lines: list[dict[str, Any]], progress: Any, transaction: tuple[int, int] | None
     ) -> AttemptResult | None:
-        """How the run ended; None when it is not ours to tell: aborted or deleted."""
+        """Return how the run ended, or None when it was aborted or deleted meanwhile."""
         self.lines, self.progress, self.transaction = lines, progress, transaction
         self._new_progress = progress is not None
-        self._held()
+        self._note_renewal()
         while True:
             try:
                 message = self.workhorse.receive(TICK_SECONDS)
             except ChildGone:
-                return self._gone(self.workhorse.bury())
+                return self._result_of_dead_child(self.workhorse.reap())
             if message is not None and message["t"] == "done":
-                return self._done(message)
+                return self._result_of(message)
             if message is not None and message["t"] == "stopped":  # shown, and yet not begun
                 return self._ended(Outcome.RELEASED, "it could not begin")
             if message is not None:
-                self._heard(message)
+                self._receive(message)
             ended = self._look()
             if ended is not None:
                 return ended[0]
 
     def _look(self) -> tuple[AttemptResult | None] | None:
-        """What ends the run from outside, if anything."""
+        """Return the result in a tuple if something ends the run from outside, else None."""
         if not self._still_ours():
             self.workhorse.kill()
             abandoned.roll_back(abandoned.open_of_attempt(self.job.attempt_in(self.slot)))
@@ -76,7 +76,7 @@ class Supervision:
         if self._is_overdue():
             self.workhorse.kill()
             return (self._timed_out(),)
-        if self.workhorse.is_fat():
+        if self.workhorse.is_over_memory_limit():
             self.workhorse.kill()
             return (self._failed(f"used more than {self.workhorse.memory_mb} MB of memory"),)
         if self._must_stop():
@@ -94,13 +94,13 @@ class Supervision:
             ours = self._renewed(bool(reporting))
         except (OperationalError, InterfaceError):
             return self._without_database()
-        self._held()
+        self._note_renewal()
         return ours
 
     def _renewed(self, reporting: bool) -> bool:
         if reporting:
-            shown = self.progress if self._new_progress else None
-            outcomes.report(self.slot, self.job, self.lines, shown)
+            progress = self.progress if self._new_progress else None
+            outcomes.record_progress(self.slot, self.job, self.lines, progress)
             self.lines, self._new_progress = [], False
             self._report_at = time.monotonic() + REPORT_SECONDS
         self.keep_alive()
@@ -109,12 +109,12 @@ class Supervision:
         return outcomes.still_ours(self.slot, self.job)
 
     def _without_database(self) -> bool:
-        connections[self.slot.using].close()
+        connection.close()
         if time.monotonic() > self._leased_until:
             raise self.slot.lost()
         return True
 
-    def _held(self) -> None:
+    def _note_renewal(self) -> None:
         now = time.monotonic()
         beat = min(settings.ATRIBUTO.worker_heartbeat_ms, settings.ATRIBUTO.max_job_time_ms / 3)
         self._renew_at = now + beat / 1000
@@ -139,7 +139,7 @@ class Supervision:
         self._stopping_since = self._stopping_since or now
         return now > self._stopping_since + STOP_SECONDS
 
-    def _heard(self, message: dict[str, Any]) -> None:
+    def _receive(self, message: dict[str, Any]) -> None:
         if message["t"] == "log":
             self.lines.append({**message, "moment": self.moment(message["at"])})
         elif message["t"] == "progress":
@@ -147,18 +147,18 @@ class Supervision:
         elif message["t"] == "transaction":
             self.transaction = (message["id"], message["epoch"])
 
-    def _done(self, message: dict[str, Any]) -> AttemptResult:
+    def _result_of(self, message: dict[str, Any]) -> AttemptResult:
         outcome = Outcome.COMPLETE if message["ok"] else Outcome.FAILED
-        ending = self._ended(outcome, message.get("error", ""))
-        ending.result = message.get("result")
-        ending.traceback = message.get("traceback", "")
-        ending.back_off_ms = message.get("back_off")
-        ending.transaction = message.get("transaction")
-        ending.abandoned = message.get("abandoned", False)
-        return ending
+        result = self._ended(outcome, message.get("error", ""))
+        result.result = message.get("result")
+        result.traceback = message.get("traceback", "")
+        result.back_off_ms = message.get("back_off")
+        result.transaction = message.get("transaction")
+        result.abandoned = message.get("abandoned", False)
+        return result
 
-    def _gone(self, how: str) -> AttemptResult:
-        """A process that is told that its time is up before it can listen ends by that."""
+    def _result_of_dead_child(self, how: str) -> AttemptResult:
+        """Call it a time-out if the process was interrupted before it could handle that."""
         if self._interrupted_at is not None:
             return self._timed_out()
         return self._failed(f"the process was {how}")
@@ -170,15 +170,15 @@ class Supervision:
         return self._ended(Outcome.FAILED, error)
 
     def _ended(self, outcome: Outcome, error: str) -> AttemptResult:
-        shown = self.progress or {"percent": None, "note": ""}
+        progress = self.progress or {"percent": None, "note": ""}
         return AttemptResult(
             self.job,
             outcome,
             self.moment(self.begun),
             self.moment(time.monotonic()),
             error=error,
-            percent=shown["percent"],
-            note=shown["note"],
+            percent=progress["percent"],
+            note=progress["note"],
             lines=self.lines,
             abandoned=True,
         )

@@ -67,7 +67,7 @@ def _listen(
         try:
             message = workhorse.receive(min(left, TICK_SECONDS))
         except ChildGone:
-            raise ScriptFailed(f"the process was {workhorse.bury()}") from None
+            raise ScriptFailed(f"the process was {workhorse.reap()}") from None
         if message is not None and message["t"] == "done":
             return _end(ran, message)
         if message is not None and starting:
@@ -95,8 +95,8 @@ def _renew(ran: Ran) -> None:
 
 
 def _too_fat(workhorse: Workhorse) -> str:
-    is_fat = workhorse.is_fat()
-    return f"used more than {workhorse.memory_mb} MB of memory" if is_fat else ""
+    is_over_memory_limit = workhorse.is_over_memory_limit()
+    return f"used more than {workhorse.memory_mb} MB of memory" if is_over_memory_limit else ""
 
 
 def _end(ran: Ran, message: dict[str, Any]) -> None:

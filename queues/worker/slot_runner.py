@@ -1,16 +1,18 @@
-"""The pump: run the jobs of one slot until its queue is empty or its time slice is over.
+"""Run the jobs of one slot until its queue is empty or its time slice is over.
 
-Which jobs are shown as running before they begin, so that no start goes without a row.
+Jobs are reserved and run in batches. Results of short jobs are written with their batch; a job that
+takes longer is first shown as running, and then watched by a RunMonitor.
 """
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 import structlog
-from django.db import InterfaceError, OperationalError, connections
+from django.db import InterfaceError, OperationalError, connection
 
 from atributo_site.core.errors import LeaseLost
 from queues.logic.lifecycle import ABORTED, Outcome
@@ -18,25 +20,11 @@ from queues.models import Script
 from queues.runs import abandoned, outcomes
 from queues.runs.doorbell import call_any
 from queues.runs.outcome_rows import AttemptResult
-from queues.runs.outcomes import count_refused, finish
 from queues.runs.reservation import Batch, Reserved, reserve, reserve_callback
 from queues.runs.slots import HeldSlot, lease_seconds
 from queues.worker.child_process import Workhorse
 from queues.worker.protocol import ChildGone
-from queues.worker.run_monitor import Supervision
-
-_known: dict[str, tuple[int, frozenset[tuple[str, str]]]] = {}
-
-
-def recorded_scripts(revision: int, using: str) -> frozenset[tuple[str, str]]:
-    """Mount and name of those whose manifest asks for it, read again when a service changes."""
-    known = _known.get(using)
-    if known is None or known[0] != revision:
-        asking = Script.objects.using(using).filter(record_start=True)
-        known = revision, frozenset(asking.values_list("service__mount", "name"))
-        _known[using] = known
-    return known[1]
-
+from queues.worker.run_monitor import RunMonitor
 
 log = structlog.get_logger(__name__)
 
@@ -45,6 +33,16 @@ SLICE_SECONDS = 5.0  # then the other queues have their turn
 LARGEST_BATCH = 256
 LARGEST_MESSAGE = 1024 * 1024  # characters of data: while it is handed over no lease is renewed
 DATABASE_PAUSE_SECONDS = 0.1
+
+
+@lru_cache(maxsize=1)
+def recorded_scripts(revision: int) -> frozenset[tuple[str, str]]:
+    """Return mount and name of the scripts whose manifest wants their start recorded.
+
+    They are read again when a service changes, which raises the revision.
+    """
+    asking = Script.objects.filter(record_start=True)
+    return frozenset(asking.values_list("service__mount", "name"))
 
 
 @dataclass
@@ -65,196 +63,196 @@ class SlotRunner:
         self._renewed = self.slot.taken_at
 
     def run(self) -> bool:
-        """Whether work may be left when it returns; LeaseLost when the slot went to another."""
+        """Return whether work may be left; LeaseLost is raised when the slot went to another."""
         over = time.monotonic() + SLICE_SECONDS
         is_over = False
         while not self.is_stopping():
             # A callback follows its run at once, though the time slice is over.
-            batch = reserve_callback(self.slot) if is_over else self._reserved()
+            batch = reserve_callback(self.slot) if is_over else self.reserve(self.slot, self._size)
             if batch is None:
                 return is_over
-            self._play(batch)
+            self._run_batch(batch)
             self.keep_alive()
             is_over = is_over or time.monotonic() > over or self.is_wanted()
         return True
 
-    def _reserved(self) -> Batch | None:
-        return self.reserve(self.slot, self._size)
-
-    def _play(self, batch: Batch) -> None:
+    def _run_batch(self, batch: Batch) -> None:
         """Run a batch; nothing of it is held any more when this returns."""
-        is_careful = self._is_careful(batch)
-        playing = BatchProgress(self._first_of(batch, is_careful), time.monotonic())
+        is_recorded = self._recorded_before(batch)
+        progress = BatchProgress(self._first_of(batch, is_recorded), time.monotonic())
         others = len(batch.jobs) > 1
-        if is_careful(batch.jobs[0]) and not self._begin_carefully(playing, others):
+        if is_recorded(batch.jobs[0]) and not self._record_first(progress, others):
             return
         deadline = time.monotonic() + SHORT_SECONDS
-        work = [job.work(batch.revision, self.slot) for job in playing.batch.jobs]
+        work = [job.work(batch.revision, self.slot) for job in progress.batch.jobs]
         until = self._renewed + lease_seconds()
-        self.workhorse.give(work, deadline, until, self._notes(playing))
+        self.workhorse.give(work, deadline, until, self._notes(progress))
         try:
-            self._follow(playing, deadline)
+            self._follow(progress, deadline)
         except LeaseLost:
             self.workhorse.kill()
-            count_refused(self.slot, len(playing.endings))
+            outcomes.count_refused(self.slot, len(progress.results))
             raise
-        if len(playing.batch.jobs) < len(batch.jobs):
+        if len(progress.batch.jobs) < len(batch.jobs):
             self.slot.give_back()
 
-    def _first_of(self, batch: Batch, is_careful: Callable[[Reserved], bool]) -> Batch:
-        """Those that are handed over together; no more are reserved the next time."""
-        first = batch.before(is_careful).within(LARGEST_MESSAGE)
+    def _first_of(self, batch: Batch, is_recorded: Callable[[Reserved], bool]) -> Batch:
+        """Return the jobs that are handed over together; no more are reserved the next time."""
+        first = batch.before(is_recorded).within(LARGEST_MESSAGE)
         if len(first.jobs) < len(batch.jobs):
             self._size = len(first.jobs)
         return first
 
-    def _is_careful(self, batch: Batch) -> Callable[[Reserved], bool]:
-        """Which jobs are recorded before they begin: by wish, and where nothing can be noted."""
+    def _recorded_before(self, batch: Batch) -> Callable[[Reserved], bool]:
+        """Return a test for the jobs whose start is recorded before they begin.
+
+        These are jobs that ask for it, and all while nothing can be noted in Redis.
+        """
         if batch.record_start or not self.workhorse.takes_notes():
             return lambda job: True
-        recorded = recorded_scripts(batch.revision, self.slot.using)
+        recorded = recorded_scripts(batch.revision)
         return lambda job: job.suspect or (job.mount, job.script) in recorded
 
-    def _notes(self, playing: "BatchProgress") -> dict[str, Any]:
-        """What the child needs to note what it begins, which a row may say already."""
+    def _notes(self, progress: "BatchProgress") -> dict[str, Any]:
+        """Return what the child needs to take notes about the jobs it starts."""
         return {
             "key": self.slot.notes_key,
-            "clock": [playing.batch.now.isoformat(), playing.since],
+            "clock": [progress.batch.now.isoformat(), progress.since],
             "worker": self.worker,
-            "required": not playing.shown,
+            "required": not progress.is_shown,
         }
 
-    def _begin_carefully(self, playing: "BatchProgress", others: bool) -> bool:
+    def _record_first(self, progress: "BatchProgress", others: bool) -> bool:
         """Show it as running before it begins, and undo what earlier attempts left behind."""
-        first, asked_at = playing.batch.jobs[0], time.monotonic()
-        playing.shown = outcomes.start(self.slot, first, self.worker, 0.0)
+        first, asked_at = progress.batch.jobs[0], time.monotonic()
+        progress.is_shown = outcomes.record_start(self.slot, first, self.worker, 0.0)
         self._renewed = asked_at
-        if not playing.shown:
+        if not progress.is_shown:
             self.slot.give_back()
         if others:
             self.call(self.slot)
-        stuck = abandoned.left_by_earlier_attempts(first) if playing.shown else []
+        stuck = abandoned.left_by_earlier_attempts(first) if progress.is_shown else []
         if stuck:
-            playing.died(stuck[0])
-            self._store(playing)
-        return playing.shown and not stuck
+            progress.child_died(stuck[0])
+            self._store(progress)
+        return progress.is_shown and not stuck
 
-    def _follow(self, playing: "BatchProgress", deadline: float) -> None:
-        while playing.unstarted() and not playing.shown:
+    def _follow(self, progress: "BatchProgress", deadline: float) -> None:
+        while progress.unstarted() and not progress.is_shown:
             wait = deadline + SHORT_SECONDS / 4 - time.monotonic()
             try:
                 message = self.workhorse.receive(max(0.0, wait))
             except ChildGone:
-                playing.died(f"the process was {self.workhorse.bury()}")
+                progress.child_died(f"the process was {self.workhorse.reap()}")
                 break
             if message is not None and message["t"] == "stopped":
                 break
             if message is not None:
-                playing.heard(message)
-            elif not self._revoked(playing):
-                self._show(playing)
+                progress.receive(message)
+            elif not self._has_begun_more(progress):
+                self._show_as_running(progress)
                 break
-        if playing.shown:
-            self._supervise(playing)
+        if progress.is_shown:
+            self._monitor(progress)
         else:
-            self._finish(playing)
+            self._finish(progress)
 
-    def _revoked(self, playing: "BatchProgress") -> bool:
-        """Whether the child has begun more jobs than it has told of yet."""
-        if playing.begins is None:
-            playing.begins = len(playing.batch.jobs) - self.workhorse.revoke()
-        return playing.number != playing.begins - 1
+    def _has_begun_more(self, progress: "BatchProgress") -> bool:
+        """Return whether the child has begun more jobs than it has reported yet."""
+        if progress.to_begin is None:
+            progress.to_begin = len(progress.batch.jobs) - self.workhorse.revoke()
+        return progress.number != progress.to_begin - 1
 
-    def _show(self, playing: "BatchProgress") -> None:
-        """The current job takes longer: store what has ended, show it, free the others."""
-        if playing.endings:
-            self._store(playing)
-        ago = time.monotonic() - playing.begun
-        playing.shown = outcomes.start(self.slot, playing.current, self.worker, ago)
+    def _show_as_running(self, progress: "BatchProgress") -> None:
+        """Show the current job, which takes longer; store what has ended, free the others."""
+        if progress.results:
+            self._store(progress)
+        ago = time.monotonic() - progress.begun
+        progress.is_shown = outcomes.record_start(self.slot, progress.current, self.worker, ago)
         self._size = 1
-        if not playing.shown:  # aborted or deleted at the last moment
-            self._drop(playing)
+        if not progress.is_shown:  # aborted or deleted at the last moment
+            self._drop_current(progress)
             return
-        if playing.number + 1 < len(playing.batch.jobs):
+        if progress.number + 1 < len(progress.batch.jobs):
             self.call(self.slot)
 
-    def _drop(self, playing: "BatchProgress") -> None:
+    def _drop_current(self, progress: "BatchProgress") -> None:
         """End the current job, which is not wanted any more; that it began is recorded."""
         self.workhorse.kill()
-        playing.ended(Outcome.ABORTED, ABORTED)
-        self._store(playing)
+        progress.end_current(Outcome.ABORTED, ABORTED)
+        self._store(progress)
 
-    def _supervise(self, playing: "BatchProgress") -> None:
-        ending = Supervision(
+    def _monitor(self, progress: "BatchProgress") -> None:
+        result = RunMonitor(
             self.slot,
-            playing.current,
+            progress.current,
             self.workhorse,
-            playing.begun,
-            playing.moment,
+            progress.begun,
+            progress.moment,
             self.keep_alive,
             self.is_stopping,
             self.is_called,
-        ).ending(playing.lines, playing.progress, playing.transaction)
-        if ending is not None:
-            playing.endings = [ending]
-            self._store(playing)
-        if self.workhorse.is_fat():
+        ).watch(progress.lines, progress.reported, progress.transaction)
+        if result is not None:
+            progress.results = [result]
+            self._store(progress)
+        if self.workhorse.is_over_memory_limit():
             self.workhorse.kill()
 
-    def _finish(self, playing: "BatchProgress") -> None:
-        if playing.endings:
-            self._store(playing)
-        self._adapt(playing)
-        if playing.unstarted():
+    def _finish(self, progress: "BatchProgress") -> None:
+        if progress.results:
+            self._store(progress)
+        self._adapt(progress)
+        if progress.unstarted():
             self.slot.give_back()
             self.call(self.slot)
-        if self.workhorse.is_fat():
+        if self.workhorse.is_over_memory_limit():
             self.workhorse.kill()
 
-    def _store(self, playing: "BatchProgress") -> None:
+    def _store(self, progress: "BatchProgress") -> None:
         """Write what has ended; a database that is away is waited for while the lease lasts."""
         give_up = time.monotonic() + lease_seconds()
         is_again = False
         while True:
             asked_at = time.monotonic()
             try:
-                accepted = finish(self.slot, playing.endings, self.worker)
+                accepted = outcomes.record_all(self.slot, progress.results, self.worker)
                 if is_again:  # what was stored before its answer got lost is refused now
-                    accepted |= outcomes.stored(self.slot, playing.endings, self.worker)
+                    accepted |= outcomes.recorded_before(progress.results, self.worker)
                 break
             except (OperationalError, InterfaceError):
                 if time.monotonic() > give_up:
                     raise
                 is_again = True
-                connections[self.slot.using].close()
+                connection.close()
                 time.sleep(DATABASE_PAUSE_SECONDS)
         self._renewed = asked_at
-        refused = len(playing.endings) - len(accepted)
+        refused = len(progress.results) - len(accepted)
         if refused:
-            count_refused(self.slot, refused)
-        playing.endings = []
+            outcomes.count_refused(self.slot, refused)
+        progress.results = []
 
-    def _adapt(self, playing: "BatchProgress") -> None:
-        """As many jobs at once as fit the time in which a short one must end."""
-        if playing.seconds > SHORT_SECONDS:
+    def _adapt(self, progress: "BatchProgress") -> None:
+        """Take as many jobs at once as fit the time in which a short one must end."""
+        if progress.seconds > SHORT_SECONDS:
             self._size = max(1, self._size // 2)
-        elif playing.seconds < SHORT_SECONDS / 2 and not playing.unstarted():
+        elif progress.seconds < SHORT_SECONDS / 2 and not progress.unstarted():
             self._size = min(LARGEST_BATCH, self._size * 2)
 
 
 @dataclass
 class BatchProgress:
-    """Where the child is in a batch, from what it said."""
+    """How far the child is in a batch, by the messages that it sent."""
 
     batch: Batch
     since: float
     number: int = 0
-    begins: int | None = None  # once its tokens are taken back: how many jobs it begins
-    shown: bool = False
+    to_begin: int | None = None  # once its tokens are taken back: how many jobs it begins
+    is_shown: bool = False  # its row says that the current job runs
     seconds: float = 0.0  # what the scripts themselves took
-    endings: list[AttemptResult] = field(default_factory=list)
+    results: list[AttemptResult] = field(default_factory=list)
     lines: list[dict[str, Any]] = field(default_factory=list)
-    progress: dict[str, Any] | None = None
+    reported: dict[str, Any] | None = None  # the progress that the current job has reported
     transaction: tuple[int, int] | None = None  # that the current job has begun
     begun: float = field(default_factory=time.monotonic)
 
@@ -263,32 +261,32 @@ class BatchProgress:
         return self.batch.jobs[self.number]
 
     def moment(self, monotonic: float) -> datetime:
-        """By the database's clock, counted on from when the batch was reserved."""
+        """Return a moment by the database's clock, counted on from when the batch was reserved."""
         return self.batch.now + timedelta(seconds=monotonic - self.since)
 
     def unstarted(self) -> bool:
         return self.number < len(self.batch.jobs)
 
-    def heard(self, message: dict[str, Any]) -> None:
+    def receive(self, message: dict[str, Any]) -> None:
         if message["t"] == "log":
             self.lines.append({**message, "moment": self.moment(message["at"])})
         elif message["t"] == "progress":
-            self.progress = message
+            self.reported = message
         elif message["t"] == "transaction":
             self.transaction = (message["id"], message["epoch"])
         else:
-            self.endings.append(attempt_result(self, message))
+            self.results.append(attempt_result(self, message))
             self.seconds += message["seconds"]
-            self._go_on(message["begun"] + message["seconds"])
+            self._advance(message["begun"] + message["seconds"])
 
-    def died(self, error: str) -> None:
-        """The child died under a live parent: a failure like any other."""
-        self.ended(Outcome.FAILED, error)
+    def child_died(self, error: str) -> None:
+        """Count the death of the child as a failure like any other."""
+        self.end_current(Outcome.FAILED, error)
 
-    def ended(self, outcome: Outcome, error: str) -> None:
-        """The current job ended without a word of the child."""
+    def end_current(self, outcome: Outcome, error: str) -> None:
+        """End the current job without a message of the child."""
         now = time.monotonic()
-        self.endings.append(
+        self.results.append(
             AttemptResult(
                 self.current,
                 outcome,
@@ -299,28 +297,28 @@ class BatchProgress:
                 abandoned=True,
             )
         )
-        self._go_on(now)
+        self._advance(now)
 
-    def _go_on(self, begun: float) -> None:
+    def _advance(self, begun: float) -> None:
         self.number += 1
-        self.begun, self.lines, self.progress, self.transaction = begun, [], None, None
+        self.begun, self.lines, self.reported, self.transaction = begun, [], None, None
 
 
-def attempt_result(playing: Any, message: dict[str, Any]) -> AttemptResult:
-    """How the current job ended, in the child's words."""
-    shown = playing.progress or {"percent": None, "note": ""}
+def attempt_result(progress: BatchProgress, message: dict[str, Any]) -> AttemptResult:
+    """Return how the current job ended by the child's message."""
+    reported = progress.reported or {"percent": None, "note": ""}
     return AttemptResult(
-        playing.current,
+        progress.current,
         Outcome.COMPLETE if message["ok"] else Outcome.FAILED,
-        playing.moment(message["begun"]),
-        playing.moment(message["begun"] + message["seconds"]),
+        progress.moment(message["begun"]),
+        progress.moment(message["begun"] + message["seconds"]),
         result=message.get("result"),
         error=message.get("error", ""),
         traceback=message.get("traceback", ""),
         back_off_ms=message.get("back_off"),
-        percent=shown["percent"],
-        note=shown["note"],
-        lines=playing.lines,
+        percent=reported["percent"],
+        note=reported["note"],
+        lines=progress.lines,
         transaction=message.get("transaction"),
         abandoned=message.get("abandoned", False),
     )

@@ -27,7 +27,7 @@ from queues.runs.stations import call_all
 from queues.worker import script_runs
 from queues.worker.bells import Ear
 from queues.worker.child_process import Workhorse
-from queues.worker.noted import forget
+from queues.worker.notes_reader import forget
 from queues.worker.post import Post
 from queues.worker.presence import WorkerPresence
 from queues.worker.slot_runner import SlotRunner
@@ -102,7 +102,7 @@ class Worker(RQWorker):
         elif bell.queue == script_runs.NOW:
             self.run_scripts()
         else:
-            self.pump(bell)
+            self.run_slot(bell)
 
     def run_scripts(self) -> None:
         """Those that somebody waits for, before all jobs."""
@@ -137,14 +137,14 @@ class Worker(RQWorker):
         self.calls.listen()
         self._announced = time.monotonic() + ANNOUNCE_SECONDS
 
-    def pump(self, bell: Bell) -> None:
+    def run_slot(self, bell: Bell) -> None:
         """Run the jobs of a slot; a doubled, late or forged bell finds nothing to take."""
         slot = acquire(bell.queue, bell.slot, self.presence.holder)
         if slot is None:
             return
         begun = time.monotonic()
-        pump = self._pump(slot, bell)
-        more = self._run(pump) if self.post is None else self._run_at(self.post, pump)
+        runner = self._runner_of(slot, bell)
+        more = self._run(runner) if self.post is None else self._run_at(self.post, runner)
         self.ear.answered(bell, time.monotonic() - begun)
         if more is not None:  # a push may have found the slot still taken
             call_all(slot, leftover=more)
@@ -154,7 +154,7 @@ class Worker(RQWorker):
         found = free_slots_with_work() if self.post is None else self.post.free_slots()
         for queue, number in found:
             if self._called is None:
-                self.pump(Bell(queue, number))
+                self.run_slot(Bell(queue, number))
 
     def keep(self) -> None:
         """Say that this worker lives, and its instance if it has one."""
@@ -162,25 +162,25 @@ class Worker(RQWorker):
         if self.post is not None:
             self.post.keep(self._stop_requested)
 
-    def _run_at(self, post: Post, pump: SlotRunner) -> bool | None:
+    def _run_at(self, post: Post, runner: SlotRunner) -> bool | None:
         post.begin()
-        pump.reserve, pump.call = post.reserve, call_all
+        runner.reserve, runner.call = post.reserve, call_all
         try:
-            return self._run(pump)
+            return self._run(runner)
         finally:
             post.end()
 
-    def _run(self, pump: SlotRunner) -> bool | None:
+    def _run(self, runner: SlotRunner) -> bool | None:
         """Whether work may be left; None when the slot went to another meanwhile."""
         try:
-            more = pump.run()
+            more = runner.run()
         except LeaseLost as error:
             log.warning("slot_lost", error=str(error))
             return None
-        leave(pump.slot)
+        leave(runner.slot)
         return more
 
-    def _pump(self, slot: HeldSlot, bell: Bell) -> SlotRunner:
+    def _runner_of(self, slot: HeldSlot, bell: Bell) -> SlotRunner:
         self._turn_until = time.monotonic() + TURN_SECONDS
         return SlotRunner(
             slot,

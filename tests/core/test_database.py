@@ -1,8 +1,8 @@
 """Hot statements run the same on both databases, and stay prepared on PostgreSQL."""
 
 import pytest
-from django.db import IntegrityError, connection
-from django.db.transaction import atomic
+from django.db import DataError, IntegrityError, connection
+from django.db.transaction import TransactionManagementError, atomic, set_rollback
 
 from atributo_site.core.database import Result, execute, execute_together
 
@@ -53,3 +53,25 @@ def test_a_roll_back_keeps_what_is_prepared():
     with connection.cursor() as cursor:
         cursor.execute("SELECT name FROM pg_prepared_statements WHERE statement LIKE '%%''here'''")
         assert len(cursor.fetchall()) == 2
+
+
+@pytest.mark.only_on("postgresql")
+def test_a_text_with_nul_is_refused_and_never_cut(rows):
+    with pytest.raises(DataError, match="NUL"):
+        execute("SELECT CAST(%(text)s AS text)", {"text": "a\0b"})
+
+
+@pytest.mark.only_on("postgresql")
+def test_a_statement_joins_the_transaction_that_is_open(rows):
+    with pytest.raises(ZeroDivisionError), atomic():
+        execute("INSERT INTO some_rows VALUES (%(n)s)", {"n": 1})
+        execute("INSERT INTO some_rows VALUES (%(n)s)", {"n": 2})
+        raise ZeroDivisionError
+    assert execute("SELECT n FROM some_rows", {}).rows == []
+
+
+def test_nothing_runs_in_a_transaction_that_has_failed(rows):
+    with atomic():
+        set_rollback(True)
+        with pytest.raises(TransactionManagementError):
+            execute("INSERT INTO some_rows VALUES (%(n)s)", {"n": 1})

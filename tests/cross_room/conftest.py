@@ -12,7 +12,7 @@ from allocation.transactions import Client
 from atributo_site.core.leases import HeldLease
 from atributo_site.core.models import Event, Lease
 from atributo_site.core.models.clock import database_now
-from queues.jobs.routing import send_again
+from queues.jobs.routing import route_misrouted
 from queues.maintenance.repairs import REPAIRS
 from queues.models import Station
 from queues.services import installation
@@ -66,7 +66,7 @@ def curate(probe):
         now = database_now()
         for repair in [*ALLOCATION_REPAIRS, *REPAIRS]:
             repair.run(now, held["lease"])
-        send_again(held["lease"])  # its repair waits after a look that took long
+        route_misrouted(held["lease"])  # its repair waits after a look that took long
 
     return run
 

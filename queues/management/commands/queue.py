@@ -19,7 +19,7 @@ from queues.models import Queue
 from queues.models.queue import MOST_TARGET_AGE_SECONDS
 from queues.queries.backlog import with_depth
 from queues.queries.presenters import queue_dict
-from queues.queries.snapshot import queue_status as depth_shown
+from queues.queries.snapshot import queue_status as queue_status
 
 MOST_QUEUES = 1000
 DEFAULT = "default"
@@ -113,7 +113,7 @@ class Command(AtributoCommand):
     def _list(self, options: dict[str, Any]) -> None:
         now = database_now()
         queues = with_depth(Queue.objects.existing()).order_by("name")[:MOST_QUEUES]
-        found = [depth_shown(queue, now, None) for queue in queues]
+        found = [queue_status(queue, now, None) for queue in queues]
         if options["json"]:
             keys = (*COLUMNS, "next_due_at", "target_age_seconds")
             self.show([{key: line[key] for key in keys} for line in found])

@@ -20,7 +20,7 @@ from queues.management.arguments import (
     schedule_given,
     searched_for,
 )
-from queues.management.job_text import ATTEMPT_COLUMNS, attempts_told, facts_told, last_words
+from queues.management.job_text import ATTEMPT_COLUMNS, attempt_rows, fact_rows, last_words
 from queues.models import QueuedJob
 from queues.models.job import CHOICES
 from queues.queries.presenters import attempt_dicts, job_dict, wait_reason
@@ -150,9 +150,9 @@ class Command(AtributoCommand):
             self._tell(job)
 
     def _tell(self, job: dict[str, Any]) -> None:
-        self.table(["", ""], facts_told(job))
+        self.table(["", ""], fact_rows(job))
         if job["attempts"]:
-            self.table(ATTEMPT_COLUMNS, attempts_told(job))
+            self.table(ATTEMPT_COLUMNS, attempt_rows(job))
         self.lines(last_words(job))
 
 

@@ -7,7 +7,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from atributo_site.commands import AtributoCommand
 from queues.audited import run_script
-from queues.services.dry_run import dry_run_shown
+from queues.services.dry_run import dry_run_as_dict
 from queues.worker.run_now import in_a_child
 
 
@@ -30,7 +30,7 @@ class Command(AtributoCommand):
         with in_a_child():
             ran = run_script(options["mount"], options["name"], data_of(options), dry_run=dry_run)
         self.lines([f"{line['level']}: {line['text']}" for line in ran.lines], self.stderr)
-        self.show(dry_run_shown(ran) if dry_run else ran.result)
+        self.show(dry_run_as_dict(ran) if dry_run else ran.result)
 
 
 def data_of(options: dict[str, Any]) -> Any:

@@ -8,8 +8,8 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils.timezone import now
 
 from atributo_site.commands import AtributoCommand
+from atributo_site.core.forking import die_with_parent
 from queues.logic.storable import is_storable
-from queues.sandbox.parent_death import die_with_parent
 from queues.worker.post import Post
 from queues.worker.presence import WorkerPresence
 from queues.worker.worker import Worker, default_name

@@ -30,7 +30,7 @@ def test_a_worker_that_leaves_a_slot_calls_the_station(
     queue.push(act, sticky_key="k")
     assert redis_connection.llen(HERE) == 0
     slot.release()
-    plain_worker.pump(Bell("work", 0))
+    plain_worker.run_slot(Bell("work", 0))
     assert redis_connection.llen(HERE) == 1
 
 

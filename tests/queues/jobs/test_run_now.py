@@ -20,7 +20,7 @@ class Workhorse:
     def kill(self):
         pass
 
-    def is_fat(self):
+    def is_over_memory_limit(self):
         return False
 
     def start_seconds(self, allowed):

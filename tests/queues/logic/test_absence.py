@@ -23,8 +23,8 @@ def test_no_policy_acts_before_job_and_absence_are_as_old_as_the_grace(policy, g
 
 @given(st.sampled_from(WhenAway), MOMENTS, MOMENTS, st.none() | MOMENTS, st.booleans())
 def test_there_is_always_one_sentence(policy, now, due, away, paused):
-    errand = WaitingJob("k", due, "a", away, None, paused)
-    said = waits_for(errand, policy, 30, now)
+    job = WaitingJob("k", due, "a", away, None, paused)
+    said = waits_for(job, policy, 30, now)
     assert said.endswith(".") and "None" not in said
 
 

@@ -174,7 +174,7 @@ def test_a_slot_below_a_lowered_limit_is_rung_once_those_above_are_free(
     queues.create("wide", max_workers=1)
     queue.push(act)
     redis_connection.flushall()
-    in_process.pump(Bell("wide", 0))  # in vain: one still runs
+    in_process.run_slot(Bell("wide", 0))  # in vain: one still runs
     above.release()
     queues.create("wide")
     assert redis_connection.llen(FIRST) == 1

@@ -179,7 +179,7 @@ def played(pump):
     """One job is reserved and has succeeded; nothing of that is stored yet."""
     now = time.monotonic()
     playing = BatchProgress(reserve(pump.slot, 1), now)
-    playing.heard({"t": "done", "ok": True, "result": 7, "begun": now, "seconds": 0.001})
+    playing.receive({"t": "done", "ok": True, "result": 7, "begun": now, "seconds": 0.001})
     return playing
 
 

@@ -27,7 +27,7 @@ from queues.runs import doorbell, notes
 from queues.runs.doorbell import CHANNEL, client
 from queues.runs.notes import name_of
 from queues.runs.slots import acquire
-from queues.worker import noted, slot_runner
+from queues.worker import notes_reader, slot_runner
 from queues.worker.child_process import Workhorse
 from queues.worker.slot_runner import SlotRunner
 
@@ -181,7 +181,7 @@ def test_a_forged_note_counts_for_nothing(dying, expire_leases, text):
 def test_notes_that_are_no_notes_stop_nobody(dying, expire_leases, spoil, monkeypatch):
     name = name_of(dying.slot.notes_key)
     if spoil == "enormous":
-        monkeypatch.setattr(noted, "MOST_BYTES", 10)
+        monkeypatch.setattr(notes_reader, "MOST_BYTES", 10)
     else:
         client().delete(name)
     if spoil == "set":
@@ -224,7 +224,7 @@ class Counted(SlotRunner):
     """Notes how many outcomes are written at once."""
 
     def _store(self, playing):
-        self.stored = [*getattr(self, "stored", []), len(playing.endings)]
+        self.stored = [*getattr(self, "stored", []), len(playing.results)]
         super()._store(playing)
 
 
@@ -275,7 +275,7 @@ def test_nothing_begins_once_the_lease_may_be_over(
     slot = replace(acquire(queue.name, 0, "stopped"), taken_at=float("-inf"))
     working = SlotRunner(slot, hands.workhorse, "stopped", lambda: None, lambda: False)
     batch = working.reserve(slot, 1)
-    working._play(batch)
+    working._run_batch(batch)
     assert (executions(), Run.objects.count()) == (0, 0)
     assert QueuedJob.objects.waiting().count() == 1
 

@@ -190,7 +190,7 @@ def test_a_daemon_ends_with_its_run(workhorse, tmp_path, leave):
         *_, done = messages(workhorse)
         assert done["spent"] == "processes"
     except ChildGone:
-        assert workhorse.bury() == "killed (signal 9, SIGKILL)"
+        assert workhorse.reap() == "killed (signal 9, SIGKILL)"
     assert has_ended(int(file.read_text()))
 
 

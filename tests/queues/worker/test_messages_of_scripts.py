@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from queues.execution.execution import PROGRESS_SECONDS
 from queues.worker import messages as said
 from queues.worker.child import Printed
-from queues.worker.noted import Noted
+from queues.worker.notes_reader import WorkerNotes
 from queues.worker.protocol import ChildGone
 from tests.queues.worker.test_workhorse import messages, work
 
@@ -73,7 +73,7 @@ def test_nonsense_fails_the_run_and_replaces_the_process(workhorse, run, number)
     with pytest.raises(ChildGone):
         while workhorse.receive(30.0) is not None:
             pass
-    assert workhorse.bury().startswith("ended, because it sent nonsense: ")
+    assert workhorse.reap().startswith("ended, because it sent nonsense: ")
     (done,) = run(does_nothing)
     assert done["ok"]
 
@@ -86,7 +86,7 @@ def test_a_line_without_an_end_is_nonsense(workhorse, monkeypatch):
     workhorse.give([{**work(does_nothing), "script": f"{__name__}:never_ends_its_line"}], 0.0)
     with pytest.raises(ChildGone):
         workhorse.receive(30.0)
-    assert "a line of more than 65536 bytes" in workhorse.bury()
+    assert "a line of more than 65536 bytes" in workhorse.reap()
 
 
 def never_ends_its_line(file):
@@ -111,9 +111,9 @@ def test_whatever_is_said_is_understood_or_nonsense(message):
 
 
 def test_nonsense_is_not_believed_from_notes_either():
-    noted = Noted()
+    noted = WorkerNotes()
     noted.add({"ended": [7, 1], "said": [{"t": "done"}]})
-    assert noted.said == {}
+    assert noted.messages == {}
 
 
 class Counted(str):

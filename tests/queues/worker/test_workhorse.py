@@ -74,7 +74,7 @@ def test_a_script_that_closes_everything_is_ended(workhorse):
     workhorse.give([work(closes_everything)], 0.0)
     with pytest.raises(ChildGone):
         workhorse.receive(30.0)
-    assert workhorse.bury() == "killed (signal 9, SIGKILL)"
+    assert workhorse.reap() == "killed (signal 9, SIGKILL)"
 
 
 def test_a_copy_that_outlives_its_script_hides_nothing_and_ends(workhorse, tmp_path, wait_until):
@@ -82,7 +82,7 @@ def test_a_copy_that_outlives_its_script_hides_nothing_and_ends(workhorse, tmp_p
     workhorse.give([work(dies_and_leaves_a_copy, file)], 0.0)
     with pytest.raises(ChildGone):
         wait_until(lambda: workhorse.receive(0.01))
-    assert workhorse.bury() == "killed (signal 9, SIGKILL)"
+    assert workhorse.reap() == "killed (signal 9, SIGKILL)"
     copy = int(file.read_text())
     wait_until(lambda: has_ended(copy))
 

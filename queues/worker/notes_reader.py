@@ -1,4 +1,4 @@
-"""What a dead worker's notes say of the jobs that it held."""
+"""Read the notes that a dead worker left about the jobs that it held."""
 
 import hmac
 import json
@@ -18,14 +18,14 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass
-class Noted:
-    """By job and attempt: when it began, and what was said of it if it has ended."""
+class WorkerNotes:
+    """By job and attempt: when it began, and the messages about it if it has ended."""
 
     now: datetime | None = None
     since: float = 0.0
     worker: str = ""
     begun: dict[tuple[int, int], float] = field(default_factory=dict)
-    said: dict[tuple[int, int], list[dict[str, Any]]] = field(default_factory=dict)
+    messages: dict[tuple[int, int], list[dict[str, Any]]] = field(default_factory=dict)
 
     def moment(self, monotonic: float) -> datetime:
         assert self.now is not None
@@ -37,25 +37,25 @@ class Noted:
             self.now, self.worker = datetime.fromisoformat(moment), note["worker"]
         if "ended" in note:
             job, attempt = note["ended"]
-            if _is_understood(note["said"]):
-                self.said[job, attempt] = note["said"]
+            if _are_understood(note["said"]):
+                self.messages[job, attempt] = note["said"]
         if "begins" in note:
             job, attempt, begun = note["begins"]
             self.begun[job, attempt] = begun
 
 
-def read(key: str) -> Noted:
-    """Only what carries the code of this key; RedisError when Redis does not answer."""
-    noted = Noted()
+def read(key: str) -> WorkerNotes:
+    """Read what carries the code of this key; RedisError when Redis does not answer."""
+    notes = WorkerNotes()
     for element in _elements(name_of(key)) if key else []:
         note = _opened(bytes.fromhex(key), element)
         if note is not None:
-            noted.add(note)
-    return noted if noted.now is not None else Noted()
+            notes.add(note)
+    return notes if notes.now is not None else WorkerNotes()
 
 
 def forget(key: str) -> None:
-    """What is recorded; a loss of Redis leaves it to expire."""
+    """Delete the notes once they are recorded; without Redis they expire."""
     try:
         client().delete(name_of(key))
     except RedisError as error:
@@ -69,10 +69,10 @@ def is_reachable() -> bool:
         return False
 
 
-def _is_understood(said: list[dict[str, Any]]) -> bool:
-    """What a script made its process say is believed no more than by a living worker."""
+def _are_understood(messages: list[dict[str, Any]]) -> bool:
+    """Check them as a living worker does: a script may have made its process send anything."""
     try:
-        return all(understood(json.dumps(message).encode()) for message in said)
+        return all(understood(json.dumps(message).encode()) for message in messages)
     except Nonsense as error:
         log.warning("nonsense_noted", error=str(error))
         return False

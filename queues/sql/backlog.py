@@ -1,0 +1,39 @@
+"""What waits in a queue, as parts of a query over queues_queue."""
+
+from atributo_site.core.database import Dialect
+from queues.logic.lateness import TARGET_AGE_SECONDS
+from queues.sql.reserve import ALL_RANKS
+
+COUNTED = 10_000  # beyond this, screens say "10,000+"
+
+WAITING = "FROM queues_queuedjob j WHERE j.queue_id = queues_queue.id AND j.status = 'pending'"
+FREE = f"{WAITING} AND j.slot_id IS NULL AND j.rank IN ({', '.join(map(str, ALL_RANKS))})"
+
+
+def capped_count(condition: str) -> str:
+    """Count no further than COUNTED; the ORM would count all of a million jobs."""
+    some = f"SELECT 1 {FREE} AND {condition} LIMIT {COUNTED + 1}"
+    return f"(SELECT COUNT(*) FROM ({some}) AS counted)"
+
+
+def first_due_at(rank: int) -> str:
+    """Step into the index of waiting jobs once."""
+    return (
+        f"(SELECT j.due_at {WAITING} AND j.slot_id IS NULL AND j.rank = {rank} "
+        "ORDER BY j.due_at LIMIT 1)"
+    )
+
+
+def has_late(d: Dialect) -> str:
+    """A condition: some job was due so long ago that its queue is late.
+
+    It steps into the index of waiting jobs once for each rank.
+    """
+    target = f"COALESCE(queues_queue.target_age_seconds, {TARGET_AGE_SECONDS})"
+    limit = d.in_seconds("ago").replace("%(ago)s", f"(-{target})")
+    steps = (
+        f"(SELECT j.id {WAITING} AND j.slot_id IS NULL AND j.rank = {rank} "
+        f"AND j.due_at < {limit} ORDER BY j.due_at LIMIT 1) IS NOT NULL"
+        for rank in ALL_RANKS
+    )
+    return f"({' OR '.join(steps)})"
