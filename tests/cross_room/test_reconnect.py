@@ -15,7 +15,7 @@ from allocation.job_ids.ids import get_job_id, get_job_ids
 from allocation.transactions import Client, Curator, Transaction
 from atributo_site.config import databases
 from atributo_site.core.errors import ConnectionLost
-from atributo_site.core.event_cursor import events_after, newest_mark
+from atributo_site.core.event_cursor import events_after, newest_cursor
 from atributo_site.core.models.clock import database_now
 from atributo_site.core.presence import Presence
 from tests.fixtures.wire import OTHERS, asked
@@ -58,7 +58,7 @@ CALLS = {
     "job ids": lambda: get_job_ids(3),
     "presence": lambda: presence.step(None),
     "clock": database_now,
-    "events": lambda: events_after(newest_mark(), 10),
+    "events": lambda: events_after(newest_cursor(), 10),
     "curator": lambda: Curator(name="c").step(database_now()),
 }
 

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from atributo_site.core.event_cursor import Mark
+from atributo_site.core.event_cursor import EventCursor
 from atributo_site.core.events import record
 from atributo_site.core.models import Event
 from atributo_site.serving import open_stream
@@ -26,7 +26,7 @@ def said_before_closing(reason):
     async def run():
         listener = Listener()
         listener.close(reason)
-        reader = Reader(user_id=1, topics=(), mark=Mark("7"), resumes=False)
+        reader = Reader(user_id=1, topics=(), cursor=EventCursor("7"), resumes=False)
         await OpenStream(None, reader, listener, send, None).run([])
 
     asyncio.run(run())

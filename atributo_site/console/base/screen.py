@@ -14,7 +14,7 @@ from django.views import View
 from django_htmx.http import HttpResponseClientRefresh
 
 from atributo_site.core.errors import AtributoError
-from atributo_site.core.event_cursor import newest_mark
+from atributo_site.core.event_cursor import newest_cursor
 from atributo_site.permissions import NO_ROLE, may
 from atributo_site.web.error_pages import failure
 
@@ -78,7 +78,7 @@ class Screen(View):
 def _newest_event(request: HttpRequest) -> str:
     """From where a whole page listens: asked before its rows are read, so that none is missed."""
     is_page = request.method == "GET" and not request.htmx  # type: ignore[attr-defined]
-    return str(newest_mark()) if is_page else ""
+    return str(newest_cursor()) if is_page else ""
 
 
 def _to_the_log_in(request: HttpRequest) -> HttpResponse:
