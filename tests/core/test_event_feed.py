@@ -20,7 +20,7 @@ from atributo_site.core.models.clock import database_now
 
 @pytest.fixture
 def elsewhere():
-    """Runs work in another thread, which has a connection of its own."""
+    """Run work in another thread, which has a connection of its own."""
     with ThreadPoolExecutor(1) as threads:
         yield lambda work: threads.submit(work).result()
         threads.submit(connections.close_all).result()
@@ -114,7 +114,7 @@ def test_a_mark_from_before_an_older_copy_came_back_is_told_by_its_moment(transa
     newest = newest_cursor()
     assert not may_resume(parsed(str(lost)), newest)
     assert may_resume(parsed(str(newest)), newest)
-    assert may_resume(EventCursor(lost.seen), newest)  # as it was handed out by an older release
+    assert may_resume(EventCursor(lost.seen), newest)  # as an older release wrote it
 
 
 def record_and_read(subject):

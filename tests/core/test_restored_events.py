@@ -1,4 +1,4 @@
-"""A backup in another cluster: numbers of transactions of the old one say nothing there."""
+"""A backup restored in another cluster: the old numbers of transactions mean nothing there."""
 
 import pytest
 from django.db import connections
@@ -17,7 +17,7 @@ OLD, LATE = 195, 5
 
 @pytest.fixture
 def old_cursor():
-    """Of a reader who has read all but the last few events of the old cluster."""
+    """Return the cursor of a reader who lacks the last few events of the old cluster."""
     for number in range(OLD):
         record("old.made", f"old:{number}")
     cursor = str(newest_cursor())
@@ -28,7 +28,7 @@ def old_cursor():
 
 @pytest.fixture
 def site(old_cursor, postgres, migrated_database):
-    """The alias of the same site in a fresh cluster, which has counted few transactions."""
+    """Return the alias of the same site in a fresh cluster, which has counted few transactions."""
     Atributo().available("i1")
     Atributo().allocate("before")
     dumped = dump(find_postgres_binaries(), migrated_database.url)
@@ -47,7 +47,7 @@ def read(cursor, site, rounds=4, limit=50):
 
 
 def count_on(site):
-    """Until the new cluster has counted as many transactions as the old one."""
+    """Count until the new cluster has as many transactions as the old one."""
     wanted = Event.objects.using(site).exclude(cluster=newest_cursor(site).origin).latest("writer")
     with connections[site].cursor() as cursor:
         cursor.execute("CREATE TEMPORARY TABLE counting (n int)")

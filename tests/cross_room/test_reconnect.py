@@ -1,4 +1,4 @@
-"""A program without requests loses its connection: its next call opens another."""
+"""A program without requests loses its connection; its next call opens another."""
 
 import os
 import select
@@ -31,7 +31,7 @@ def transact():
 
 
 def transact_in_steps():
-    """Each step over a connection that was lost since the last one."""
+    """Take each step over a connection that was lost since the last one."""
     txn = Transaction()
     yield
     txn.put("c", "k", {"v": 2})
@@ -79,7 +79,7 @@ def terminated(wire):
 
 
 def timed_out(wire):
-    """By PostgreSQL, because the program was idle for too long."""
+    """Let PostgreSQL close the connection because the program was idle for too long."""
 
     def be_idle():
         with connection.cursor() as cursor:

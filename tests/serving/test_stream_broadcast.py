@@ -1,4 +1,4 @@
-"""One reader for all streams: how often it asks, and what it says when it cannot."""
+"""One reader serves all streams: how often it asks, and what it says when it cannot."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -10,11 +10,11 @@ from atributo_site.core.models import Event
 from atributo_site.serving.broadcast import Broadcast
 from atributo_site.serving.listener import MOST_WAITING, Listener, Notice, Round
 
-LONG_SECONDS = 60  # a machine that stands still is no finding
+LONG_SECONDS = 60  # a machine that stalls proves nothing
 
 
 class Feed:
-    """Plays the database: each reading gives one more event, or fails while `broken`."""
+    """Play the database: each reading gives one more event, or fails while `broken`."""
 
     def __init__(self):
         self.readings = 0

@@ -1,4 +1,4 @@
-"""What ends a stream, what it survives, and that requests do not leak into each other."""
+"""A stream ends for these reasons and survives others; requests do not affect each other."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +17,7 @@ from tests.serving.sse_client import Listening
 
 
 def said_before_closing(reason):
-    """Everything that a stream writes when it finds its listener closed."""
+    """Return everything that a stream writes when its listener is closed."""
     written = []
 
     async def send(message):
