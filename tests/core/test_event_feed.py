@@ -30,7 +30,7 @@ def subjects(events):
     return [event.subject for event in events]
 
 
-def test_only_what_comes_after_the_mark_is_read(transactional_db):
+def test_only_what_comes_after_the_cursor_is_read(transactional_db):
     record("a.made", "a:1")
     cursor = newest_cursor()
     record("a.made", "a:2")
@@ -104,7 +104,7 @@ def test_events_of_savepoints_belong_to_their_transaction(transactional_db):
 
 
 @pytest.mark.only_on("sqlite")
-def test_a_mark_from_before_an_older_copy_came_back_is_told_by_its_moment(transactional_db):
+def test_a_cursor_from_before_an_older_copy_came_back_is_told_by_its_moment(transactional_db):
     """Ids are given out again, so the id alone would let events be missed."""
     record("a.made", "a:1")
     lost = record_and_read("a:2")
@@ -123,14 +123,14 @@ def record_and_read(subject):
 
 
 @pytest.mark.only_on("postgresql")
-def test_a_mark_of_a_cluster_that_nobody_knows_is_no_place_to_go_on_from(transactional_db):
+def test_a_cursor_of_a_cluster_that_nobody_knows_is_no_place_to_go_on_from(transactional_db):
     newest = record_and_read("a:1")
     assert may_resume(newest, newest)
     assert not may_resume(EventCursor(newest.seen, origin=42), newest)
 
 
 @pytest.mark.only_on("postgresql")
-def test_marks_and_events_from_before_clusters_were_named_go_on(transactional_db):
+def test_cursors_and_events_from_before_clusters_were_named_go_on(transactional_db):
     cursor = record_and_read("a:1")
     record("a.made", "a:2")
     Event.objects.update(cluster=0)

@@ -81,7 +81,7 @@ def test_a_reader_of_the_old_cluster_goes_on_from_its_mark(site, old_cursor):
     assert read(cursor, site)[0] == ["new:1"]
 
 
-def test_the_mark_still_counts_when_the_new_cluster_has_caught_up(site, old_cursor):
+def test_the_cursor_still_counts_when_the_new_cluster_has_caught_up(site, old_cursor):
     record("new.made", "new:0", using=site)
     count_on(site)
     record("new.made", "new:1", using=site)
