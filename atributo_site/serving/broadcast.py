@@ -85,7 +85,7 @@ class Broadcast:
         self._say_healed()
         self._ready.set()
         if lines:
-            self._tell(Round(lines, str(cursor)))
+            self._send_to_all(Round(lines, str(cursor)))
         return cursor
 
     def _step(self, cursor: EventCursor | None) -> tuple[tuple[Line, ...], EventCursor]:
@@ -102,7 +102,7 @@ class Broadcast:
             self._say_degraded("no answer")
         return await future
 
-    def _tell(self, item: Round | Notice) -> None:
+    def _send_to_all(self, item: Round | Notice) -> None:
         for listener in self._listeners:
             listener.put(item)
 
@@ -110,9 +110,9 @@ class Broadcast:
         if not self._degraded:
             log.warning("stream_degraded", why=why)
             self._degraded = True
-            self._tell(Notice("degraded"))
+            self._send_to_all(Notice("degraded"))
 
     def _say_healed(self) -> None:
         if self._degraded:
             self._degraded = False
-            self._tell(Notice("healed"))
+            self._send_to_all(Notice("healed"))
