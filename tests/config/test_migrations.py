@@ -91,6 +91,12 @@ def test_an_older_state_becomes_that_of_a_new_installation(state, new_installati
     assert [row for rule in all_rules() for row in rule.broken()] == []
 
 
+def test_a_start_records_the_squashed_ones_where_nothing_is_left_to_apply(new_installation):
+    forget_squashed()
+    assert startup.migrate() is False
+    assert facts() == new_installation
+
+
 def has_pending(apps):
     return any(name.partition(".")[0] in apps for name in startup.pending_migrations())
 
