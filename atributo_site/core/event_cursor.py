@@ -1,12 +1,12 @@
 """Read new events so that none is missed, whatever the order of commits.
 
-A mark says up to where a reader knows the events; a client hands its text back.
+A cursor says up to where a reader knows the events; a client hands its text back.
 
-SQLite commits in the order of ids, so its mark is the last id: `i42`. PostgreSQL does not, so its
-mark is the snapshot of the reading: `s10:20:12,15` says that every transaction below 20 has been
+SQLite commits in the order of ids, so its cursor is the last id: `i42`. PostgreSQL does not, so its
+cursor is the snapshot of the reading: `s10:20:12,15` says that every transaction below 20 has been
 read except 12 and 15, which were still open.
 
-These numbers mean something in one database only, so a mark also says where they come from:
+These numbers mean something in one database only, so a cursor also says where they come from:
 `s7709296587285868736.10:20:` names the cluster that counts the transactions, and
 `i42.1790000000000000` the moment of event 42 in microseconds.
 """
@@ -34,7 +34,7 @@ CURRENT = Func(template="pg_current_snapshot()::text", output_field=TextField())
 
 
 @dataclass(frozen=True)
-class Mark:
+class EventCursor:
     """`seen` is read. Within `reading`, what comes up to `after` is read as well."""
 
     seen: str
@@ -49,14 +49,14 @@ class Mark:
         return f"i{self.seen}.{self.origin}" if self.origin else f"i{self.seen}"
 
 
-def parsed(text: str) -> Mark | None:
-    """Return the mark of a text, or None for any other text."""
+def parsed(text: str) -> EventCursor | None:
+    """Return the cursor of a text, or None for any other text."""
     if len(text) > LONGEST:
         return None
     parts = ID.fullmatch(text) or SNAPSHOT.fullmatch(text)
     if parts is None or not _is_ordered(parts["seen"]):
         return None
-    return Mark(parts["seen"], origin=int(parts["origin"] or 0))
+    return EventCursor(parts["seen"], origin=int(parts["origin"] or 0))
 
 
 def oldest_open(snapshot: str) -> int:
@@ -64,11 +64,11 @@ def oldest_open(snapshot: str) -> int:
     return int(snapshot.partition(":")[0])
 
 
-def is_of_the_past(mark: Mark, newest: Mark) -> bool:
-    """Return False for a mark of the other database, or one from before a restored backup."""
-    if (":" in mark.seen) != (":" in newest.seen):
+def is_of_the_past(cursor: EventCursor, newest: EventCursor) -> bool:
+    """Return False for a cursor of the other database, or one from before a restored backup."""
+    if (":" in cursor.seen) != (":" in newest.seen):
         return False
-    return _end(mark.seen) <= _end(newest.seen)
+    return _end(cursor.seen) <= _end(newest.seen)
 
 
 def _end(seen: str) -> int:
@@ -85,92 +85,94 @@ def _is_ordered(seen: str) -> bool:
     return 0 < int(start) <= int(end) and inside and open_ones == sorted(set(open_ones))
 
 
-def newest_mark(using: str = "default") -> Mark:
-    """Return a mark for which everything committed counts as read."""
+def newest_cursor(using: str = "default") -> EventCursor:
+    """Return a cursor for which everything committed counts as read."""
     if connections[using].vendor != "postgresql":
         return _at(Event.objects.using(using).order_by("-id").first())
     snapshot, cluster = retry_busy(lambda: _here(using), using, repeatable=True)
-    return Mark(snapshot, origin=cluster)
+    return EventCursor(snapshot, origin=cluster)
 
 
-def events_after(mark: Mark, limit: int, using: str = "default") -> tuple[list[Event], Mark]:
-    """Return at most `limit` events that the mark has not seen, and the mark after them."""
+def events_after(
+    cursor: EventCursor, limit: int, using: str = "default"
+) -> tuple[list[Event], EventCursor]:
+    """Return at most `limit` events that the cursor has not seen, and the cursor after them."""
     if connections[using].vendor != "postgresql":
-        return _by_id(mark, limit, using)
+        return _by_id(cursor, limit, using)
     snapshot, cluster = retry_busy(lambda: _here(using), using, repeatable=True)
-    if mark.origin != cluster:
-        return _over_a_restore(mark, mark.reading or snapshot, cluster, limit, using)
-    return _by_snapshot(mark, limit, using)
+    if cursor.origin != cluster:
+        return _over_a_restore(cursor, cursor.reading or snapshot, cluster, limit, using)
+    return _by_snapshot(cursor, limit, using)
 
 
-def may_resume(mark: Mark, newest: Mark, using: str = "default") -> bool:
-    """Return False for a mark whose numbers say nothing about the events here."""
+def may_resume(cursor: EventCursor, newest: EventCursor, using: str = "default") -> bool:
+    """Return False for a cursor whose numbers say nothing about the events here."""
     events = Event.objects.using(using)
-    if ":" in mark.seen and ":" in newest.seen and mark.origin != newest.origin:
-        return events.filter(cluster=mark.origin).exists()
-    if not is_of_the_past(mark, newest):
+    if ":" in cursor.seen and ":" in newest.seen and cursor.origin != newest.origin:
+        return events.filter(cluster=cursor.origin).exists()
+    if not is_of_the_past(cursor, newest):
         return False
-    if ":" in mark.seen or not mark.origin:
+    if ":" in cursor.seen or not cursor.origin:
         return True
-    return _at(events.filter(pk=int(mark.seen)).first()) == mark
+    return _at(events.filter(pk=int(cursor.seen)).first()) == cursor
 
 
-def _by_id(mark: Mark, limit: int, using: str) -> tuple[list[Event], Mark]:
-    events = list(Event.objects.using(using).filter(id__gt=int(mark.seen)).order_by("id")[:limit])
-    return events, _at(events[-1]) if events else mark
+def _by_id(cursor: EventCursor, limit: int, using: str) -> tuple[list[Event], EventCursor]:
+    events = list(Event.objects.using(using).filter(id__gt=int(cursor.seen)).order_by("id")[:limit])
+    return events, _at(events[-1]) if events else cursor
 
 
-def _at(event: Event | None) -> Mark:
+def _at(event: Event | None) -> EventCursor:
     """Use the moment as well: after an older file is restored ids repeat, moments do not."""
     if event is None:
-        return Mark("0")
-    return Mark(str(event.pk), origin=(event.at - EPOCH) // timedelta(microseconds=1))
+        return EventCursor("0")
+    return EventCursor(str(event.pk), origin=(event.at - EPOCH) // timedelta(microseconds=1))
 
 
-def _by_snapshot(mark: Mark, limit: int, using: str) -> tuple[list[Event], Mark]:
+def _by_snapshot(cursor: EventCursor, limit: int, using: str) -> tuple[list[Event], EventCursor]:
     """Return events whose transaction the last snapshot did not see and this one does."""
-    unseen = Event.objects.using(using).filter(_unseen(mark) & _rest_of(mark))
+    unseen = Event.objects.using(using).filter(_unseen(cursor) & _rest_of(cursor))
     rows = list(unseen.annotate(snapshot=CURRENT).order_by("writer", "id")[:limit])
-    return sorted(rows, key=lambda event: event.pk), _next(mark, rows, is_full=len(rows) == limit)
+    return sorted(rows, key=lambda event: event.pk), _next(cursor, rows, is_full=len(rows) == limit)
 
 
-def _unseen(mark: Mark) -> Q:
-    later = Q(cluster=mark.origin, writer__gte=oldest_open(mark.seen))
-    return later & ~Q(_visible_in(mark.seen))
+def _unseen(cursor: EventCursor) -> Q:
+    later = Q(cluster=cursor.origin, writer__gte=oldest_open(cursor.seen))
+    return later & ~Q(_visible_in(cursor.seen))
 
 
-def _rest_of(mark: Mark) -> Q:
+def _rest_of(cursor: EventCursor) -> Q:
     """Return the part of a reading that did not fit into one page."""
-    if not mark.reading:
+    if not cursor.reading:
         return Q()
-    writer, last = mark.after
+    writer, last = cursor.after
     later = Q(writer__gt=writer) | Q(writer=writer, id__gt=last)
-    return later & Q(_visible_in(mark.reading)) & Q(writer__gte=writer)
+    return later & Q(_visible_in(cursor.reading)) & Q(writer__gte=writer)
 
 
-def _next(mark: Mark, rows: list[Any], *, is_full: bool) -> Mark:
-    reading = mark.reading or (rows[0].snapshot if rows else mark.seen)
+def _next(cursor: EventCursor, rows: list[Any], *, is_full: bool) -> EventCursor:
+    reading = cursor.reading or (rows[0].snapshot if rows else cursor.seen)
     if is_full:
-        return Mark(mark.seen, reading, (rows[-1].writer, rows[-1].pk), mark.origin)
-    return Mark(reading, origin=mark.origin)
+        return EventCursor(cursor.seen, reading, (rows[-1].writer, rows[-1].pk), cursor.origin)
+    return EventCursor(reading, origin=cursor.origin)
 
 
 def _over_a_restore(
-    mark: Mark, reading: str, cluster: int, limit: int, using: str
-) -> tuple[list[Event], Mark]:
-    """Read on after a restored backup: what the mark has not seen there, and all that came here.
+    cursor: EventCursor, reading: str, cluster: int, limit: int, using: str
+) -> tuple[list[Event], EventCursor]:
+    """Read on after a restored backup: what the cursor has not seen there, and all that came here.
 
     Numbers of transactions of one cluster say nothing in another one, but ids go on.
     """
     events = Event.objects.using(using)
-    last = events.filter(cluster=mark.origin).aggregate(last=Max("id"))["last"] or 0
-    elsewhere = Q(id__gt=last) & ~Q(cluster__in=[mark.origin, cluster])
+    last = events.filter(cluster=cursor.origin).aggregate(last=Max("id"))["last"] or 0
+    elsewhere = Q(id__gt=last) & ~Q(cluster__in=[cursor.origin, cluster])
     here = Q(id__gt=last, cluster=cluster) & Q(_visible_in(reading))
-    unseen = events.filter(_unseen(mark) | elsewhere | here, id__gt=mark.after[1])
+    unseen = events.filter(_unseen(cursor) | elsewhere | here, id__gt=cursor.after[1])
     rows = list(unseen.order_by("id")[:limit])
     if len(rows) == limit:
-        return rows, Mark(mark.seen, reading, (0, rows[-1].pk), mark.origin)
-    return rows, Mark(reading, origin=cluster)
+        return rows, EventCursor(cursor.seen, reading, (0, rows[-1].pk), cursor.origin)
+    return rows, EventCursor(reading, origin=cluster)
 
 
 def _here(using: str) -> tuple[str, int]:

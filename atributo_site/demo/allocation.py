@@ -12,7 +12,7 @@ def is_empty() -> bool:
     return not Instance.objects.exists()
 
 
-def tell() -> None:
+def seed() -> None:
     ao = Atributo()
     for zone, names in ZONES.items():
         for name in names:

@@ -11,7 +11,7 @@ def is_empty() -> bool:
     return not Document.objects.exists()
 
 
-def tell() -> None:
+def seed() -> None:
     """Make it once: a second time it would meet the locks of its own dead client."""
     if Document.objects.filter(collection="stock").exists():
         return

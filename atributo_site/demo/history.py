@@ -20,7 +20,7 @@ def is_empty() -> bool:
     return not MinuteCount.objects.exists()
 
 
-def tell() -> None:
+def seed() -> None:
     now = database_now().replace(second=0, microsecond=0)
     for queue, (rate, share, run_ms) in QUEUES.items():
         remember(

@@ -15,7 +15,7 @@ def is_empty() -> bool:
     return not Pool.objects.exists()
 
 
-def tell() -> None:
+def seed() -> None:
     if Pool.objects.filter(name=NAME).exists():
         return
     pool = configuration.watch(NAME, domain="shop.demo.invalid", is_watched=False)

@@ -33,7 +33,7 @@ def is_empty() -> bool:
     )
 
 
-def tell() -> None:
+def seed() -> None:
     with in_a_child():  # before there are workers
         for name in MOUNTS:
             if not Service.objects.filter(mount=f"/{name}").exists():

@@ -25,7 +25,7 @@ def own_address(request: Any) -> str:
     """
     address = request.META.get("REMOTE_ADDR", "")
     if any(header in request.META for header in FORWARDING):
-        is_own = address == _told(request.META.get("HTTP_X_FORWARDED_FOR", ""))
+        is_own = address == _client_of(request.META.get("HTTP_X_FORWARDED_FOR", ""))
     else:
         is_own = not _may_be_a_proxys(address)
     return address if is_own and _read(address) else UNKNOWN
@@ -38,7 +38,7 @@ def limited_by(request: Any, credentials: Any = None) -> list[str]:
     return ["username"] if address == UNKNOWN else ["ip_address", "username"]
 
 
-def _told(forwarded_for: str) -> str:
+def _client_of(forwarded_for: str) -> str:
     """Return the last address that is no proxy of ours: each proxy appends its client."""
     hosts = [_without_port(host.strip()) for host in forwarded_for.split(",")]
     return next((host for host in reversed(hosts) if not _is_proxy(host)), "")

@@ -18,10 +18,10 @@ JSON_NAMES = {dict: "object", list: "array", str: "string", int: "number", bool:
 
 
 class Endpoint(views.APIView):
-    """Name in `actions`, method by method, the action that the caller must be allowed.
+    """A view whose `actions` say, method by method, which action its caller must be allowed.
 
-    A body is read and checked before the method runs, even if it is not used: it must be a JSON
-    object unless `body_types` says otherwise.
+    A body is read and checked before the method runs, even where it is not used: it is a
+    JSON object unless `body_types` says otherwise.
     """
 
     actions: dict[str, str] = {}
@@ -95,7 +95,7 @@ class Endpoint(views.APIView):
 
 
 class ListEndpoint(Endpoint, generics.ListAPIView):
-    """Page over `queryset` by its `ordering`, filtered by `filterset_class`."""
+    """Cursor pages over `queryset` by its `ordering`, filtered by `filterset_class`."""
 
     ordering: str | tuple[str, ...] = "pk"
 

@@ -9,7 +9,7 @@ import structlog
 from django.db import Error as DatabaseError
 from django.db import close_old_connections, connections
 
-from atributo_site.core.event_cursor import Mark, events_after, newest_mark
+from atributo_site.core.event_cursor import EventCursor, events_after, newest_cursor
 from atributo_site.core.models import Event
 from atributo_site.serving.listener import Line, Listener, Notice, Round
 
@@ -26,8 +26,8 @@ class Broadcast:
 
     def __init__(
         self,
-        newest: Callable[[], Mark] = newest_mark,
-        after: Callable[[Mark, int], tuple[list[Event], Mark]] = events_after,
+        newest: Callable[[], EventCursor] = newest_cursor,
+        after: Callable[[EventCursor, int], tuple[list[Event], EventCursor]] = events_after,
         pause_seconds: float = PAUSE_SECONDS,
     ) -> None:
         self._pause_seconds = pause_seconds
@@ -62,10 +62,10 @@ class Broadcast:
     async def _read(self) -> None:
         thread = ThreadPoolExecutor(1, "events")
         try:
-            mark = None
+            cursor = None
             while self._listeners:
                 began = asyncio.get_running_loop().time()
-                mark = await self._round(thread, mark)
+                cursor = await self._round(thread, cursor)
                 spent = asyncio.get_running_loop().time() - began
                 await asyncio.sleep(max(0.0, self._pause_seconds - spent))
         finally:
@@ -74,24 +74,26 @@ class Broadcast:
             thread.submit(connections.close_all)
             thread.shutdown(wait=False)
 
-    async def _round(self, thread: ThreadPoolExecutor, mark: Mark | None) -> Mark | None:
+    async def _round(
+        self, thread: ThreadPoolExecutor, cursor: EventCursor | None
+    ) -> EventCursor | None:
         try:
-            lines, mark = await self._in(thread, lambda: self._step(mark))
+            lines, cursor = await self._in(thread, lambda: self._step(cursor))
         except DatabaseError as error:
             self._say_degraded(type(error).__name__)
-            return mark
+            return cursor
         self._say_healed()
         self._ready.set()
         if lines:
-            self._tell(Round(lines, str(mark)))
-        return mark
+            self._send_to_all(Round(lines, str(cursor)))
+        return cursor
 
-    def _step(self, mark: Mark | None) -> tuple[tuple[Line, ...], Mark]:
+    def _step(self, cursor: EventCursor | None) -> tuple[tuple[Line, ...], EventCursor]:
         close_old_connections()
-        if mark is None:
+        if cursor is None:
             return (), self._newest()
-        events, mark = self._after(mark, MOST_EVENTS)
-        return tuple(Line.of(event) for event in events), mark
+        events, cursor = self._after(cursor, MOST_EVENTS)
+        return tuple(Line.of(event) for event in events), cursor
 
     async def _in(self, thread: ThreadPoolExecutor, work: Callable[[], Value]) -> Value:
         future = asyncio.get_running_loop().run_in_executor(thread, work)
@@ -100,7 +102,7 @@ class Broadcast:
             self._say_degraded("no answer")
         return await future
 
-    def _tell(self, item: Round | Notice) -> None:
+    def _send_to_all(self, item: Round | Notice) -> None:
         for listener in self._listeners:
             listener.put(item)
 
@@ -108,9 +110,9 @@ class Broadcast:
         if not self._degraded:
             log.warning("stream_degraded", why=why)
             self._degraded = True
-            self._tell(Notice("degraded"))
+            self._send_to_all(Notice("degraded"))
 
     def _say_healed(self) -> None:
         if self._degraded:
             self._degraded = False
-            self._tell(Notice("healed"))
+            self._send_to_all(Notice("healed"))

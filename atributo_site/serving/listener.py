@@ -24,10 +24,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Round:
-    """Hold the lines of one reading, and the mark from which a reconnect goes on."""
+    """Hold the lines of one reading, and the cursor from which a reconnect goes on."""
 
     lines: tuple[Line, ...]
-    mark: str
+    cursor: str
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ class OpenStream:
         self._send = send
         self._threads = threads
         self._sent: frozenset[int] = frozenset()  # lines sent while catching up come again
-        self._mark = ""
+        self._cursor = ""
         self._loop = asyncio.get_running_loop()
         self._check_at = self._loop.time() + CHECK_SECONDS
 
@@ -46,7 +46,7 @@ class OpenStream:
             return
         await self._send({"type": "http.response.start", "status": 200, "headers": headers})
         try:
-            await self._write(sse.opening(RETRY_MS, str(self._admitted.mark)))
+            await self._write(sse.opening(RETRY_MS, str(self._admitted.cursor)))
             await self._catch_up(missed)
             await self._follow()
         except TimeoutError:
@@ -54,16 +54,16 @@ class OpenStream:
         await self._send({"type": "http.response.body"})
 
     async def _missed(self) -> Missed:
-        mark = self._admitted.mark
+        cursor = self._admitted.cursor
         if not self._admitted.resumes:
-            return Missed((), str(mark))
-        return await self._loop.run_in_executor(self._threads, stream_access.missed_since, mark)
+            return Missed((), str(cursor))
+        return await self._loop.run_in_executor(self._threads, stream_access.missed_since, cursor)
 
     async def _catch_up(self, missed: Missed) -> None:
         if missed.too_much:
-            await self._say("overflow", "too much was missed: read anew", missed.mark)
+            await self._say("overflow", "too much was missed: read anew", missed.cursor)
         self._sent = frozenset(line.pk for line in missed.lines)
-        await self._write_lines(missed.lines, missed.mark)
+        await self._write_lines(missed.lines, missed.cursor)
 
     async def _follow(self) -> None:
         while True:
@@ -72,7 +72,7 @@ class OpenStream:
                 return await self._farewell(self._listener.closed)
             if isinstance(item, Round):
                 unsent = [line for line in item.lines if line.pk not in self._sent]
-                await self._write_lines(unsent, item.mark)
+                await self._write_lines(unsent, item.cursor)
             elif isinstance(item, Notice):
                 await self._say(item.word, f"the database is {item.word}")
             elif not await self._beat():
@@ -81,19 +81,19 @@ class OpenStream:
     def _pause(self) -> float:
         return min(HEARTBEAT_SECONDS, self._check_at - self._loop.time())
 
-    async def _write_lines(self, lines: list[Line] | tuple[Line, ...], mark: str) -> None:
-        """Put the mark on the last line: a client that got fewer gets all of them again."""
+    async def _write_lines(self, lines: list[Line] | tuple[Line, ...], cursor: str) -> None:
+        """Put the cursor on the last line: a client that got fewer gets all of them again."""
         wanted = [line.text for line in lines if sse.concerns(self._admitted.topics, line.subject)]
         frames = [sse.frame(text) for text in wanted[:-1]]
-        frames += [sse.frame(text, mark=mark) for text in wanted[-1:]]
-        self._mark = "" if frames else mark
+        frames += [sse.frame(text, cursor=cursor) for text in wanted[-1:]]
+        self._cursor = "" if frames else cursor
         if frames:
             await self._write(b"".join(frames))
 
     async def _beat(self) -> bool:
         """Show that the connection lives; return False if its user may not listen any more."""
-        await self._write(sse.moved(self._mark) if self._mark else sse.HEARTBEAT)
-        self._mark = ""
+        await self._write(sse.moved(self._cursor) if self._cursor else sse.HEARTBEAT)
+        self._cursor = ""
         if self._loop.time() < self._check_at:
             return True
         self._check_at = self._loop.time() + CHECK_SECONDS
@@ -114,8 +114,8 @@ class OpenStream:
         if why != "gone":
             await self._say(why, "this stream ends here")
 
-    async def _say(self, event: str, detail: str, mark: str = "") -> None:
-        await self._write(sse.frame(json.dumps({"detail": detail}), event=event, mark=mark))
+    async def _say(self, event: str, detail: str, cursor: str = "") -> None:
+        await self._write(sse.frame(json.dumps({"detail": detail}), event=event, cursor=cursor))
 
     async def _write(self, text: bytes) -> None:
         async with asyncio.timeout(SEND_SECONDS):

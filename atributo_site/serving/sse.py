@@ -12,20 +12,20 @@ MOST_TOPICS = 50
 LONGEST_TOPIC = 320  # characters, as a subject
 
 
-def frame(data: str, *, event: str = "", mark: str = "") -> bytes:
+def frame(data: str, *, event: str = "", cursor: str = "") -> bytes:
     """Return one event of a stream; `data` is one line."""
     kind = f"event: {event}\n" if event else ""
-    return f"{kind}{_id_line(mark)}data: {data}\n\n".encode()
+    return f"{kind}{_id_line(cursor)}data: {data}\n\n".encode()
 
 
-def opening(retry_ms: int, mark: str) -> bytes:
+def opening(retry_ms: int, cursor: str) -> bytes:
     """Tell the client before the first event when and from where to reconnect."""
-    return f"retry: {retry_ms}\n{_id_line(mark)}\n".encode()
+    return f"retry: {retry_ms}\n{_id_line(cursor)}\n".encode()
 
 
-def moved(mark: str) -> bytes:
-    """Send the mark without an event, so that a reconnect need not read so much."""
-    return f"{_id_line(mark)}\n".encode()
+def moved(cursor: str) -> bytes:
+    """Send the cursor without an event, so that a reconnect need not read so much."""
+    return f"{_id_line(cursor)}\n".encode()
 
 
 def as_json(event: Event) -> str:
@@ -56,5 +56,5 @@ def concerns(topics: tuple[str, ...], subject: str) -> bool:
     )
 
 
-def _id_line(mark: str) -> str:
-    return f"id: {mark}\n" if mark else ""
+def _id_line(cursor: str) -> str:
+    return f"id: {cursor}\n" if cursor else ""

@@ -1,4 +1,4 @@
-"""Check who may listen to the event stream and from which mark, at the start and every minute."""
+"""Check who may listen to the event stream and from which cursor, at the start and every minute."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,13 @@ from django.core.handlers.asgi import ASGIRequest
 from django.db import connections
 from rest_framework.exceptions import NotAuthenticated, ParseError, PermissionDenied, Throttled
 
-from atributo_site.core.event_cursor import Mark, events_after, may_resume, newest_mark, parsed
+from atributo_site.core.event_cursor import (
+    EventCursor,
+    events_after,
+    may_resume,
+    newest_cursor,
+    parsed,
+)
 from atributo_site.permissions import ACTIONS, may
 from atributo_site.rest.authentication import TokenAuthentication
 from atributo_site.rest.permission import within
@@ -30,20 +36,20 @@ MOST_MISSED = 1000  # events sent after a reconnect; beyond that the page is rea
 
 @dataclass(frozen=True)
 class Reader:
-    """Hold a request that was let in; without a mark it starts at the newest event."""
+    """Hold a request that was let in; without a cursor it starts at the newest event."""
 
     user_id: int
     topics: tuple[str, ...]
-    mark: Mark
+    cursor: EventCursor
     resumes: bool
 
 
 @dataclass(frozen=True)
 class Missed:
-    """Hold what happened since a client's mark; if `too_much`, it must read the page anew."""
+    """Hold what happened since a client's cursor; if `too_much`, it must read the page anew."""
 
     lines: tuple[Line, ...]
-    mark: str
+    cursor: str
     too_much: bool = False
 
 
@@ -67,15 +73,15 @@ def listening_user(request: ASGIRequest) -> int:
     return user.pk
 
 
-def missed_since(mark: Mark) -> Missed:
-    return _in_database(lambda: _missed(mark))
+def missed_since(cursor: EventCursor) -> Missed:
+    return _in_database(lambda: _missed(cursor))
 
 
-def _missed(mark: Mark) -> Missed:
-    newest = newest_mark()
-    if not may_resume(mark, newest):
+def _missed(cursor: EventCursor) -> Missed:
+    newest = newest_cursor()
+    if not may_resume(cursor, newest):
         return Missed((), str(newest), too_much=True)
-    events, now = events_after(mark, MOST_MISSED)
+    events, now = events_after(cursor, MOST_MISSED)
     if len(events) == MOST_MISSED:
         return Missed((), str(newest), too_much=True)
     return Missed(tuple(Line.of(event) for event in events), str(now))
@@ -107,14 +113,14 @@ def _topics(request: ASGIRequest) -> tuple[str, ...]:
     return topics
 
 
-def _start(request: ASGIRequest) -> tuple[Mark, bool]:
+def _start(request: ASGIRequest) -> tuple[EventCursor, bool]:
     text = request.headers.get("Last-Event-ID") or request.GET.get("last_event_id", "")
     if not text:
-        return _in_database(newest_mark), False
-    mark = parsed(text)
-    if mark is None:
+        return _in_database(newest_cursor), False
+    cursor = parsed(text)
+    if cursor is None:
         raise ParseError("Last-Event-ID must be an id that this stream has sent.")
-    return mark, True
+    return cursor, True
 
 
 def _in_database(work: Callable[[], Value]) -> Value:

@@ -29,13 +29,13 @@ COMMANDS = {
 def late_queues(queues: list[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
     """Return title, detail, command and screen of each."""
     return [
-        _said(queue)
+        _late_queue(queue)
         for queue in queues
         if needs_a_look(queue["lateness"], queue["target_age_seconds"], queue["running"])
     ]
 
 
-def _said(queue: dict[str, Any]) -> tuple[str, str, str, str]:
+def _late_queue(queue: dict[str, Any]) -> tuple[str, str, str, str]:
     name, since = queue["name"], _since(queue)
     if queue["oldest_is_sticky"]:  # another worker would not help
         title = f"Sticky jobs of the queue {name} wait for their instance"

@@ -15,6 +15,7 @@ from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.migration import Migration
 
 from atributo_site.config.state_folder import unusable
 from atributo_site.core.errors import AtributoError
@@ -26,16 +27,21 @@ UNUSED_STATIC = ["redoc", "rest_framework", "django_rq", "knox"]
 
 def migrate() -> bool:
     """Apply the missing migrations; return False if there were none."""
-    if not pending_migrations():
-        return False
-    call_command("migrate", verbosity=0, interactive=False)
-    return True
+    executor = MigrationExecutor(connection)
+    if _plan(executor):
+        call_command("migrate", verbosity=0, interactive=False)
+        return True
+    executor.check_replacements()  # an older release applied what is squashed in this one
+    return False
 
 
 def pending_migrations() -> list[str]:
-    executor = MigrationExecutor(connection)
-    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    return [str(migration) for migration, _ in plan]
+    return [str(migration) for migration in _plan(MigrationExecutor(connection))]
+
+
+def _plan(executor: MigrationExecutor) -> list[Migration]:
+    leaves = executor.loader.graph.leaf_nodes()
+    return [migration for migration, _ in executor.migration_plan(leaves)]
 
 
 def collect_static() -> bool:

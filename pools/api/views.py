@@ -59,7 +59,7 @@ class Pools(ListEndpoint):
     @extend_schema(request=NewPool, responses={201: PoolSerializer})
     def post(self, request: Request) -> Response:
         wanted = checked(NewPool, request.data)
-        return _shown(configuration.watch(**wanted), status=201)
+        return _pool_response(configuration.watch(**wanted), status=201)
 
 
 class OnePool(Endpoint):
@@ -69,12 +69,12 @@ class OnePool(Endpoint):
 
     @extend_schema(operation_id="pools_retrieve", responses=PoolSerializer)
     def get(self, request: Request, name: str) -> Response:
-        return _shown(pool_named(name))
+        return _pool_response(pool_named(name))
 
     @extend_schema(request=PoolSettings, responses=PoolSerializer)
     def patch(self, request: Request, name: str) -> Response:
         epoch, wanted = required_epoch(request), checked(PoolSettings, request.data)
-        return _shown(configuration.change(name, epoch, **wanted))
+        return _pool_response(configuration.change(name, epoch, **wanted))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, name: str) -> Response:
@@ -129,7 +129,7 @@ class ResolveNow(Endpoint):
 
     @extend_schema(request=None, responses={202: PoolSerializer})
     def post(self, request: Request, name: str) -> Response:
-        return _shown(configuration.ask_now(name), status=202)
+        return _pool_response(configuration.ask_now(name), status=202)
 
 
 class PauseName(Endpoint):
@@ -139,7 +139,7 @@ class PauseName(Endpoint):
 
     @extend_schema(operation_id="pools_pause", request=None, responses=PoolSerializer)
     def post(self, request: Request, name: str) -> Response:
-        return _shown(configuration.change(name, required_epoch(request), is_watched=False))
+        return _pool_response(configuration.change(name, required_epoch(request), is_watched=False))
 
 
 class ResumeName(Endpoint):
@@ -149,7 +149,7 @@ class ResumeName(Endpoint):
 
     @extend_schema(operation_id="pools_resume", request=None, responses=PoolSerializer)
     def post(self, request: Request, name: str) -> Response:
-        return _shown(configuration.change(name, required_epoch(request), is_watched=True))
+        return _pool_response(configuration.change(name, required_epoch(request), is_watched=True))
 
 
 class Resolve(Endpoint):
@@ -172,6 +172,6 @@ class Kang(Endpoint):
         return Response(kang_snapshot(reports(), database_now()))
 
 
-def _shown(pool: Pool, status: int = 200) -> Response:
+def _pool_response(pool: Pool, status: int = 200) -> Response:
     headers = {"ETag": etag(pool.epoch)}
     return Response(PoolSerializer(pool).data, status=status, headers=headers)

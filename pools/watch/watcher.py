@@ -112,7 +112,7 @@ class Watch:
             except PoolError as error:  # the settings do not allow it any more
                 _mark_failed(pool, str(error))
                 continue
-            name.resolver.on("updated", lambda error: self._tell())
+            name.resolver.on("updated", lambda error: self._wake_waiting())
             self.names[pool.pk] = name
             started.append(name)
         return started
@@ -158,7 +158,7 @@ class Watch:
 
         return moment
 
-    def _tell(self) -> None:
+    def _wake_waiting(self) -> None:
         with self._news:
             self._news.notify_all()
 

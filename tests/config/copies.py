@@ -1,4 +1,4 @@
-"""Many rows at once: copies of one, made by the database itself."""
+"""Make many copies of one row in the database itself."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ SERIES = {
 
 
 def copies(row: Model, count: int, first: int = 0, **expressions: str) -> None:
-    """`count` rows like this one; an expression may speak of `n`, which goes up from `first`."""
+    """Insert `count` rows like this one; an expression may use `n`, which goes up from `first`."""
     fields = [field for field in row._meta.fields if field.column != "id" or "id" in expressions]
     columns = [field.column for field in fields]
     chosen = [expressions.get(column, f"t.{column}") for column in columns]
@@ -27,14 +27,14 @@ def copies(row: Model, count: int, first: int = 0, **expressions: str) -> None:
 
 
 def ago(seconds: str) -> str:
-    """The moment so many seconds before now, as an expression."""
+    """Return an expression for the moment so many seconds before now."""
     if connection.vendor == "sqlite":
         return f"strftime('%%Y-%%m-%%d %%H:%%M:%%f', 'now', '-' || ({seconds}) || ' seconds')"
     return f"now() - ({seconds}) * interval '1 second'"
 
 
 def analyze() -> None:
-    """As autovacuum does; nobody does it for SQLite, which chooses its indexes without."""
+    """Analyze as autovacuum does; SQLite chooses its indexes without."""
     if connection.vendor == "postgresql":
         _execute("ANALYZE")
 

@@ -1,4 +1,4 @@
-"""The way back that docs/operations.md describes, with its own words."""
+"""The restore that docs/operations.md describes works, word for word."""
 
 import re
 import shlex
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.only_on("sqlite"), pytest.mark.django_db(transaction=T
 
 @pytest.fixture
 def var(tmp_path, migrated_database):
-    """The state folder of an installation that is migrated and empty."""
+    """Make the state folder of an installation that is migrated and empty."""
     folder = tmp_path / "var"
     folder.mkdir()
     migrated = sqlite3.connect(migrated_database.settings["NAME"])

@@ -1,4 +1,4 @@
-"""Only `migrate` changes tables: everything else works for a role that reads and writes rows."""
+"""Only `migrate` changes tables; everything else works for a role that reads and writes rows."""
 
 import pytest
 from django.db import ProgrammingError, connection
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.only_on("postgresql"), pytest.mark.django_db(transacti
 
 @pytest.fixture
 def site_role(transactional_db):
-    """The connection as the role of docs/operations.md; roles are of the whole server."""
+    """Connect as the role of docs/operations.md; roles belong to the whole server."""
     name = f"site_{connection.settings_dict['NAME']}"
     owner = connection.settings_dict["USER"]
     execute(f'CREATE ROLE "{name}"')

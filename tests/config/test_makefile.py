@@ -1,4 +1,4 @@
-"""What `make` does on a machine where something is missing; a script stands in for Python."""
+"""`make` copes with a machine where something is missing; a script replaces Python."""
 
 import shutil
 import subprocess
@@ -13,7 +13,7 @@ TOO_OLD = 'case "$*" in *version_info*) exit 1;; esac'
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A clone in which the making of .venv was interrupted."""
+    """Make a clone in which the making of .venv was interrupted."""
     shutil.copy(MAKEFILE, tmp_path)
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     (tmp_path / ".venv" / "bin" / "python").touch()

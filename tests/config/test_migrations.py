@@ -43,7 +43,7 @@ STATES = pytest.mark.parametrize("state", [FIRST, MIDDLE, LAST], ids=["first", "
 
 @pytest.fixture
 def new_installation(transactional_db):
-    """What a database says that only the squashed migrations have made."""
+    """Return the facts of a database that only the squashed migrations have made."""
     return facts()
 
 
@@ -75,7 +75,7 @@ def test_an_older_state_becomes_that_of_a_new_installation(state, new_installati
     historic = migrate_to(state.items())
     forget_squashed()
     fill(historic, state)
-    is_older = state is not LAST  # the last one lacks only the records of the squashed
+    is_older = state is not LAST  # the last state lacks only the records of the squashed
     assert (has_pending(state), is_refused()) == (is_older, is_older)
     call_command("migrate", verbosity=0, interactive=False)
     assert facts() == new_installation
@@ -91,12 +91,18 @@ def test_an_older_state_becomes_that_of_a_new_installation(state, new_installati
     assert [row for rule in all_rules() for row in rule.broken()] == []
 
 
+def test_a_start_records_the_squashed_ones_where_nothing_is_left_to_apply(new_installation):
+    forget_squashed()
+    assert startup.migrate() is False
+    assert facts() == new_installation
+
+
 def has_pending(apps):
     return any(name.partition(".")[0] in apps for name in startup.pending_migrations())
 
 
 def is_refused():
-    """Return whether what runs for ever refuses to start on these tables."""
+    """Return whether a command that runs for ever refuses to start on these tables."""
     try:
         check_migrated()
     except NotMigrated:
@@ -123,7 +129,7 @@ def rows_of(model):
 
 
 def fill(historic, state):
-    """Put rows into the tables of then, as the releases of then wrote them."""
+    """Put rows into the old tables, as the old releases wrote them."""
 
     def make(model, **values):
         return historic.get_model(model).objects.create(**values)

@@ -1,4 +1,4 @@
-"""A PostgreSQL that answers and refuses to write, as a standby does: busy, not broken."""
+"""A PostgreSQL standby, which answers and refuses to write, counts as busy, not broken."""
 
 import pytest
 from django.db import connection
@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.only_on("postgresql"), pytest.mark.django_db(transacti
 
 @pytest.fixture
 def standby(client_as):
-    """Somebody who is logged in, and a database that has become read-only since."""
+    """Log somebody in and make the database read-only afterwards."""
     client = client_as("admin")
     client.raise_request_exception = False
     with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""What an operator meets at the start: wrong settings stop it, production is safe."""
+"""Wrong settings stop the start with one sentence, and production mode is safe."""
 
 import os
 import subprocess

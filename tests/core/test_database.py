@@ -21,7 +21,7 @@ def test_the_result_of_several_is_that_of_the_last():
 
 @pytest.fixture
 def rows():
-    """A table of its own: only SELECT, INSERT, UPDATE and DELETE can be prepared."""
+    """Make a table of our own: only SELECT, INSERT, UPDATE and DELETE can be prepared."""
     with connection.cursor() as cursor:
         cursor.execute("CREATE TABLE some_rows (n int CHECK (n < 9))")
         yield

@@ -1,10 +1,10 @@
-"""Marks that clients hand back."""
+"""Cursors that clients hand back."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atributo_site.core.event_cursor import Mark, is_of_the_past, parsed
+from atributo_site.core.event_cursor import EventCursor, is_of_the_past, parsed
 
 numbers = st.integers(1, 10**17)
 
@@ -19,12 +19,12 @@ def snapshots(draw):
 
 
 @given(snapshots() | numbers.map(str), st.integers(0, 10**18))
-def test_a_mark_survives_the_way_to_the_client_and_back(seen, origin):
-    assert parsed(str(Mark(seen, origin=origin))) == Mark(seen, origin=origin)
+def test_a_cursor_survives_the_way_to_the_client_and_back(seen, origin):
+    assert parsed(str(EventCursor(seen, origin=origin))) == EventCursor(seen, origin=origin)
 
 
 @given(st.text(max_size=30))
-def test_any_text_is_a_mark_or_none(text):
+def test_any_text_is_a_cursor_or_none(text):
     found = parsed(text)
     assert found is None or str(found) == text
 
@@ -40,12 +40,12 @@ def test_other_text_is_no_mark(text):
 
 
 @given(snapshots(), numbers)
-def test_marks_of_another_database_are_told_apart(snapshot, number):
-    assert not is_of_the_past(Mark(snapshot), Mark(str(number)))
-    assert not is_of_the_past(Mark(str(number)), Mark(snapshot))
+def test_cursors_of_another_database_are_told_apart(snapshot, number):
+    assert not is_of_the_past(EventCursor(snapshot), EventCursor(str(number)))
+    assert not is_of_the_past(EventCursor(str(number)), EventCursor(snapshot))
 
 
 @given(numbers)
-def test_a_mark_from_after_the_newest_is_not_of_the_past(number):
-    assert is_of_the_past(Mark(str(number)), Mark(str(number)))
-    assert not is_of_the_past(Mark(str(number + 1)), Mark(str(number)))
+def test_a_cursor_from_after_the_newest_is_not_of_the_past(number):
+    assert is_of_the_past(EventCursor(str(number)), EventCursor(str(number)))
+    assert not is_of_the_past(EventCursor(str(number + 1)), EventCursor(str(number)))

@@ -1,4 +1,4 @@
-"""Every change leaves an event: when, who, through which door, what; never a secret."""
+"""Every change leaves an event: when, who, through which channel, what; never a secret."""
 
 import pytest
 from django.db.transaction import atomic

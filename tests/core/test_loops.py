@@ -1,4 +1,4 @@
-"""Loops run steps for ever; here they run with a clock that is passed in."""
+"""Loops run steps for ever, here with a clock that is passed in."""
 
 from datetime import UTC, datetime
 

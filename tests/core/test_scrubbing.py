@@ -33,7 +33,7 @@ def test_the_texts_that_were_masked_are_found():
 
 
 class Looked(str):
-    """A text that is never looked through."""
+    """Fail if this text is searched."""
 
     def replace(self, *_):
         raise AssertionError("each of many secrets was looked for in each of many texts")

@@ -1,4 +1,4 @@
-"""What tests of several rooms share with the tests of one: the bank, stations and their workers."""
+"""Fixtures for tests of several rooms: the bank, stations and their workers."""
 
 import os
 from collections import Counter
@@ -26,7 +26,7 @@ OPENING = {"owner": "ada", "balance": 1000, "transfers": 0}
 
 
 class Bank:
-    """The accounts as anybody sees them who does not ignore locks."""
+    """Show the accounts as everybody sees them who respects locks."""
 
     script = TRANSFER
 
@@ -43,7 +43,7 @@ class Bank:
         return self.queue.get(self.queue.push(TRANSFER, order or self.order(), **options))
 
     def balances(self):
-        """Committed values only: a key that is held raises."""
+        """Return committed values only: a key that is held raises an error."""
         return [self.client.get("bank_accounts", name)["balance"] for name in ("ada", "grace")]
 
     def receipts(self):
@@ -57,8 +57,8 @@ def bank(service_roots, transactional_db):
 
 
 @pytest.fixture
-def curate(probe):
-    """Do what the active curator does for queues and instances, once."""
+def run_repairs(probe):
+    """Return a function that runs the repairs of queues and instances once."""
     held = {}
 
     def run():
@@ -66,16 +66,16 @@ def curate(probe):
         now = database_now()
         for repair in [*ALLOCATION_REPAIRS, *REPAIRS]:
             repair.run(now, held["lease"])
-        route_misrouted(held["lease"])  # its repair waits after a look that took long
+        route_misrouted(held["lease"])  # the repair pauses after a look that took long
 
     return run
 
 
 @pytest.fixture
 def serve(probe, hands, settings):
-    """serve("a") → the post of a worker inside this process; post.work() does what it may do.
+    """Return a function: serve("a") → the post of a worker in this process; post.work() works.
 
-    Nobody renews its lease, so that it must outlast the test on the slowest machine.
+    Nobody renews its lease, so it must outlast the test on the slowest machine.
     """
     settings.ATRIBUTO = replace(settings.ATRIBUTO, worker_lease_ms=600_000)
     return lambda instance_id, name="": Served(instance_id, name or instance_id, hands)
@@ -95,7 +95,7 @@ class Served(Post):
                 self._hands.pump_at(self, name, number)
 
     def take(self, name="work", count=1):
-        """Reserve without running: the ids."""
+        """Reserve without running; return the ids."""
         from queues.runs.slots import acquire
 
         slot = acquire(name, 0, self.presence.holder)
@@ -105,7 +105,7 @@ class Served(Post):
 
 @pytest.fixture
 def away():
-    """away("a"): no worker serves it any more, and its lease is over."""
+    """Return a function: away("a") leaves it without a worker and ends its lease."""
     from allocation.models import Instance
     from atributo_site.core.models.clock import from_now
 
@@ -118,7 +118,7 @@ def away():
 
 @pytest.fixture
 def station_worker(probe, process_environment, spawn, wait_until):
-    """station_worker("a", "b") → running `manage.py worker --instance ID`, one each."""
+    """Return a function: station_worker("a", "b") → running `manage.py worker --instance ID`."""
     environment = {name: os.environ[name] for name in [*QUICK, "ATRIBUTO_SERVICE_ROOTS"]}
 
     def start(*instance_ids, **settings):
@@ -147,6 +147,6 @@ def curator_process(probe, process_environment, spawn, wait_until):
 
 
 def times_served():
-    """Station → how often a worker has opened it: the last thing that a worker says of it."""
+    """Return station → how often a worker has opened it, which is the last it reports."""
     served = Event.objects.filter(kind="station.served")
     return Counter(served.values_list("subject", flat=True))

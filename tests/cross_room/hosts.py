@@ -1,4 +1,4 @@
-"""A host: processes of their own folder that reach both servers only through its own cable."""
+"""A host: processes with a folder of their own that reach both servers through one cable."""
 
 import os
 from urllib.parse import parse_qs, urlsplit
@@ -11,7 +11,7 @@ from atributo_site.core.models import Lease
 from atributo_site.core.models.clock import from_now
 from queues.models import Slot
 
-# Looks often, and keeps its leases though the machine stands still: a cut ends them by itself.
+# It looks often, and keeps its leases though the machine stalls: only a cut ends them.
 QUICK = {
     "ATRIBUTO_WORKER_HEARTBEAT_MS": "200",
     "ATRIBUTO_CURATOR_HEARTBEAT_INTERVAL_MS": "200",
@@ -45,7 +45,7 @@ class Host:
         self._holders |= Q(holder__contains=f":{process.pid}:")
 
     def cut(self):
-        """For longer than its leases, whose time is over with it."""
+        """Cut for longer than the leases of the host last."""
         for cable in self._cables:
             cable.mode = "blackhole"
         with atomic(), connection.cursor() as cursor:
@@ -55,7 +55,7 @@ class Host:
             Slot.objects.filter(self._holders).update(leased_until=from_now(-1))
 
     def mend(self):
-        """Connections that were open across the cut are gone, as behind any firewall."""
+        """Mend; connections that were open across the cut are gone, as behind any firewall."""
         for cable in self._cables:
             cable.mode = "cut"
             cable.mode = "pass"

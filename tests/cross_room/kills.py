@@ -1,4 +1,4 @@
-"""Strikes at a worker in the middle of a transfer, and what an onlooker sees meanwhile."""
+"""Kill a worker in the middle of a transfer, and check what an observer sees meanwhile."""
 
 import os
 import random
@@ -30,7 +30,7 @@ class Kills:
         self._staff()
 
     def strike(self, how):
-        """One transfer, hit at a random moment; it ends complete, once."""
+        """Run one transfer and hit it at a random moment; it ends complete, once."""
         order = self.bank.order(amount=AMOUNT, pause_ms=self.random.choice([0, 5, 20, 60]))
         job = self.bank.push(order=order, max_failures=-1, back_off=0)
         self._look_for(self.random.uniform(0, 0.2))
@@ -51,13 +51,13 @@ class Kills:
         self.expire(struck)
 
     def stop(self):
-        """Longer than its lease: its slot goes to another, and it comes back as a zombie."""
+        """Stop it for longer than its lease, so that it loses its slot and returns as a zombie."""
         struck = stop_between_writes(self._holder)
         self.expire(struck)
         return struck
 
     def images(self):
-        """Both accounts as one onlooker sees them; None while somebody changes them."""
+        """Yield both accounts as one observer sees them; None while somebody changes them."""
         txn = Transaction(owner="onlooker")
         try:
             seen = [txn.get("bank_accounts", name, shared=True).json for name in ACCOUNTS]
@@ -89,7 +89,7 @@ class Kills:
             self.workers.append(self.start_worker(f"w{self.serial}"))
 
     def _holder(self):
-        """The worker that has the slot, or any when none has."""
+        """Return the worker that has the slot, or any when none has."""
         held = Slot.objects.exclude(holder="").values_list("holder", flat=True).first()
         pid = int(held.split(":")[1]) if held else None
         found = [worker for worker in self.workers if worker.pid == pid]
@@ -97,7 +97,7 @@ class Kills:
 
 
 def is_whole(ada, grace):
-    """Before or after a transfer, never in between."""
+    """Return True before or after a transfer, never in between."""
     transfers = ada["transfers"]
     balances = [ada["balance"], grace["balance"]]
     moved = AMOUNT * transfers

@@ -11,7 +11,7 @@ from queues.maintenance.invariants import STATION_INVARIANTS
 from queues.models import QueuedJob, Slot
 
 INSTANCES = ("a", "b", "c")
-PATIENT = {"ATRIBUTO_WORKER_LEASE_MS": "60000"}  # nobody is taken for away who is only slow
+PATIENT = {"ATRIBUTO_WORKER_LEASE_MS": "60000"}  # a slow worker does not count as away
 
 
 class Rolling:
@@ -75,7 +75,7 @@ class Rolling:
 
 
 def overlaps(lines):
-    """Pairs of runs of one key that were under way at the same time at different instances."""
+    """Return pairs of runs of one key that overlapped at different instances."""
     found = []
     for key in {line["sticky_key"] for line in lines}:
         runs = sorted((l for l in lines if l["sticky_key"] == key), key=lambda l: l["began"])  # noqa: E741

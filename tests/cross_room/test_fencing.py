@@ -1,4 +1,4 @@
-"""A zombie of any kind writes nothing, and is counted."""
+"""A late writer of any kind changes no row, and is counted."""
 
 import pytest
 
@@ -20,7 +20,7 @@ from queues.runs.slots import acquire
 
 @pytest.fixture
 def zombie(bank, expire_leases, sweep):
-    """An attempt with an open transaction, and a way to declare it lost."""
+    """Make an attempt with an open transaction, and a way to declare it lost."""
 
     class Zombie:
         job = bank.push()

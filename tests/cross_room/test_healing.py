@@ -1,4 +1,4 @@
-"""One healer: every repair has its own budget, and a flood of one holds up no other."""
+"""Every repair of the curator has its own budget, and a flood of one delays no other."""
 
 import pytest
 

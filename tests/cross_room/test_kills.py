@@ -1,4 +1,4 @@
-"""Killed in the middle of a transactional script: before- or after-image, and exactly once."""
+"""A worker killed in a transactional script leaves all or nothing, and the job runs once."""
 
 import os
 from collections import Counter
@@ -17,7 +17,7 @@ def kills(bank, worker, sweep, wait_until, expire_leases, process_environment):
 
 
 def settled(kills, wait_until):
-    """Every receipt is written, and nothing is held any more."""
+    """Return True when every receipt is written and nothing is held any more."""
     kills.sweep()
     kills._staff()
     return not kills.bank.queue.pending() and not Lock.objects.exists()

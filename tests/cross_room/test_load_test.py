@@ -1,4 +1,4 @@
-"""A load on this installation: measured, drawn, and gone afterwards."""
+"""A load test measures, draws, and leaves nothing behind."""
 
 import json
 import xml.etree.ElementTree as ElementTree
@@ -31,7 +31,7 @@ def report(*arguments):
 
 
 def what_is_left():
-    """Rows of every model that a load test makes; the default queue is always there."""
+    """Return the rows that a load test makes; the default queue is always there."""
     left = {model.__name__ for model in MADE if model.objects.exists()}
     own = {"queue__name__startswith": "load-test-"}
     return left | {model.__name__ for model in (Slot, MinuteCount) if model.objects.filter(**own)}

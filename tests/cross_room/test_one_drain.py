@@ -1,4 +1,4 @@
-"""One drain for everything: keys, running jobs and open claims, in every door."""
+"""One drain covers keys, running jobs and open claims, on screens, REST and commands."""
 
 from io import StringIO
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def instance():
-    """One that has a key, runs a job, and whose connections are in use."""
+    """Make an instance that has a key, runs a job, and whose connections are in use."""
     availability.make_available("10.0.0.1:80")
     Atributo().allocate("k")
     hold("10.0.0.1:80", "running job", "worker/w1", seconds=60)

@@ -1,4 +1,4 @@
-"""A program without requests loses its connection: its next call opens another."""
+"""A program without requests loses its connection; its next call opens another."""
 
 import os
 import select
@@ -15,7 +15,7 @@ from allocation.job_ids.ids import get_job_id, get_job_ids
 from allocation.transactions import Client, Curator, Transaction
 from atributo_site.config import databases
 from atributo_site.core.errors import ConnectionLost
-from atributo_site.core.event_cursor import events_after, newest_mark
+from atributo_site.core.event_cursor import events_after, newest_cursor
 from atributo_site.core.models.clock import database_now
 from atributo_site.core.presence import Presence
 from tests.fixtures.wire import OTHERS, asked
@@ -31,7 +31,7 @@ def transact():
 
 
 def transact_in_steps():
-    """Each step over a connection that was lost since the last one."""
+    """Take each step over a connection that was lost since the last one."""
     txn = Transaction()
     yield
     txn.put("c", "k", {"v": 2})
@@ -58,7 +58,7 @@ CALLS = {
     "job ids": lambda: get_job_ids(3),
     "presence": lambda: presence.step(None),
     "clock": database_now,
-    "events": lambda: events_after(newest_mark(), 10),
+    "events": lambda: events_after(newest_cursor(), 10),
     "curator": lambda: Curator(name="c").step(database_now()),
 }
 
@@ -79,7 +79,7 @@ def terminated(wire):
 
 
 def timed_out(wire):
-    """By PostgreSQL, because the program was idle for too long."""
+    """Let PostgreSQL close the connection because the program was idle for too long."""
 
     def be_idle():
         with connection.cursor() as cursor:

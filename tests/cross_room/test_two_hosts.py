@@ -1,4 +1,4 @@
-"""Two hosts on one PostgreSQL and one Valkey: one is cut off, its work moves, it comes back."""
+"""Two hosts share PostgreSQL and Valkey: one is cut off, its work moves, it comes back."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def active_curator():
 
 @pytest.fixture
 def two_hosts(host, probe, wait_until):
-    """North runs the active curator and the first worker; south is there a moment later."""
+    """Start the active curator and the first worker on north, and south a moment later."""
     north, south = host("north"), host("south")
     for each in (north, south):
         each.run("worker"), each.run("run_curator")

@@ -25,7 +25,7 @@ LONG_AGO = "2020-01-01T00:00Z"
 
 @pytest.fixture
 def healthy(request):
-    """Something of every room, all of it as it should be."""
+    """Make something in every room, all of it valid."""
     ao = Atributo()
     ao.available("web-1")
     ao.available("web-2")
@@ -40,7 +40,7 @@ def healthy(request):
 
 
 def verify(capsys, *arguments):
-    """The exit code and what stands on standard output."""
+    """Return the exit code and the standard output."""
     try:
         call_command("verify", *arguments)
     except SystemExit as end:
@@ -174,7 +174,7 @@ def due_and_untouched():
 
 
 def run_at(*instance_ids):
-    """The jobs are of one sticky key and in progress, each at one of these instances."""
+    """Put jobs of one sticky key in progress, each at one of these instances."""
     the_slot().update(holder="host:1", leased_until=in_an_hour(), epoch=1)
     HeldLease.take("worker/w1", "host:1", 600, instance="web-1")
     for job, instance_id in zip(QueuedJob.objects.all(), instance_ids, strict=False):

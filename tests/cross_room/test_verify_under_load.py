@@ -1,4 +1,4 @@
-"""Nothing is broken on a healthy installation while it is hard at work."""
+"""Rules hold on a healthy installation while it works hard."""
 
 from datetime import timedelta
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def patient_rules(monkeypatch):
-    """A slow machine breaks no rule."""
+    """Let a slow machine break no rule."""
     for room in (invariants, invariants):
         monkeypatch.setattr(room, "LATE", timedelta(minutes=5))
 

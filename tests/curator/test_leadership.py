@@ -169,5 +169,5 @@ def test_a_killed_curator_is_replaced_and_a_stopped_one_hands_over(spawn, wait_u
         curators.pop(before).send_signal(number)
         wait_until(lambda before=before: active() not in (None, before))
     told = [event.facts["epoch"] for event in Event.objects.filter(kind="curator.active")]
-    assert len(told) >= 3  # one that was slow may have been replaced besides
+    assert len(told) >= 3  # a slow one may also have been replaced
     assert sorted(told) == list(range(1, len(told) + 1))

@@ -1,4 +1,4 @@
-"""Agents that are stopped again, and a web server for them."""
+"""Agents, which are stopped after the test, and a web server for them."""
 
 import pytest
 

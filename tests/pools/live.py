@@ -1,4 +1,4 @@
-"""Helpers for tests with real sockets: every wait ends with an event, none with a guess."""
+"""Helpers for tests with real sockets: every wait ends with an event, never after a guess."""
 
 import threading
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pools import DNSResolver
 
 RECOVERY = {"default": {"timeout": 10_000, "retries": 1, "delay": 5}}
-# For servers that are silent. Each try waits twice as long: a busy machine answers the last one.
+# For silent servers. Each try waits twice as long: a busy machine answers the last one.
 IMPATIENT = {"default": {"timeout": 200, "retries": 3, "delay": 5}}
 LONG = 60_000
 SRV = "_http._tcp.svc.example"
@@ -37,7 +37,7 @@ class Updates:
 
 @contextmanager
 def resolving(*servers, **options):
-    """A resolver for svc.example that asks these servers and never waits for a TTL floor."""
+    """Return a resolver for svc.example that asks these servers and never waits for a TTL floor."""
     options = {"recovery": RECOVERY, "has_ipv6": False, "ttl_floor": 1, **options}
     options.setdefault("resolvers", [f"{server.address}:{server.port}" for server in servers])
     resolver = DNSResolver(options.pop("domain", "svc.example"), **options)
@@ -48,7 +48,7 @@ def resolving(*servers, **options):
 
 
 def started(resolver):
-    """The state after the first pass, when all of its events have come, too."""
+    """Return the state after the first pass, when all of its events have come, too."""
     passed = threading.Event()
     resolver.on("updated", lambda error: passed.set())
     resolver.start()

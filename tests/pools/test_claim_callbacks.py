@@ -1,4 +1,4 @@
-"""A claim with a callback that is cancelled: nobody is called, and nothing is held by two."""
+"""A claim with a callback is cancelled: nobody is called, and two never hold one connection."""
 
 import threading
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ STORM = 500
 
 @pytest.fixture
 def one():
-    """A pool with one connection, which is idle."""
+    """Return a pool with one idle connection."""
     with Echo() as echo, pooling(echo.port, spares=1, maximum=1) as pool:
         pool.wait_for_state("running", timeout=LONG)
         yield pool
@@ -22,7 +22,7 @@ def one():
 
 @contextmanager
 def driver_held(pool):
-    """The driver calls nobody inside; at the end it has made all the calls that it had to make."""
+    """Hold the driver's calls back; at the end it makes all of them."""
     held, go, over = threading.Event(), threading.Event(), threading.Event()
     pool.driver.call_soon(lambda: (held.set(), go.wait()))
     assert held.wait(LONG / 1000)
@@ -127,7 +127,7 @@ def test_a_claim_that_was_cancelled_before_its_owner_woke_has_no_connection(one)
 
 
 class Holders:
-    """Who has which connection; says so when two have one."""
+    """Track who has which connection; fail when two have one."""
 
     def __init__(self):
         self._lock = threading.Lock()

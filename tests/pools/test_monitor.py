@@ -17,7 +17,7 @@ from tests.servers.waiting import wait_until
 
 @pytest.fixture
 def pool():
-    """One idle connection, and one that is still connecting."""
+    """Return a pool with one idle connection and one that is still connecting."""
     gate, numbers, calls = threading.Event(), itertools.count(), []
 
     def construct(backend):
@@ -66,7 +66,7 @@ def test_a_snapshot_is_json(pool):
 
 
 def test_the_snapshot_over_http(pool):
-    gc.collect()  # pools of other tests go now, not between two questions
+    gc.collect()  # free pools of other tests now, not between two questions
     server = KangServer(0)
     base = f"http://127.0.0.1:{server.port}/kang"
 

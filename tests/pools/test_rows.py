@@ -1,4 +1,4 @@
-"""Every row of the scenarios and every bug of the original has a test that bears its name."""
+"""Every scenario and every bug of the original has a test that bears its name."""
 
 import re
 from pathlib import Path

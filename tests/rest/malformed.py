@@ -1,4 +1,4 @@
-"""More than two hundred request bodies that no endpoint may accept, each with a telling name."""
+"""More than two hundred request bodies that no endpoint may accept, each with a name."""
 
 import json
 
@@ -22,7 +22,7 @@ NAMES = ["name", "level", "id", "payload", "args", "x"]
 
 
 def corpus():
-    """Name → bytes."""
+    """Return name → bytes."""
     return {**_texts(), **_numbers(), **_nested(), **_doubled(), **_strings(), **_bytes()}
 
 

@@ -1,4 +1,4 @@
-"""Endpoints that only tests have: one that does something, and one that fails as told."""
+"""Endpoints that only tests have: one that does something, and one that fails on request."""
 
 import threading
 
@@ -46,7 +46,7 @@ ERRORS = {
 
 
 class Doing(Endpoint):
-    """Records an event and answers with its number; waits for `gate` where a test closes it."""
+    """Record an event and answer with its number; wait for `gate` where a test closes it."""
 
     actions = {"GET": "event.view", "POST": "event.view", "PUT": "event.view"}
     gate = threading.Event()
@@ -82,7 +82,7 @@ handler404 = urls.handler404
 
 
 def endpoints(patterns=None, prefix=""):
-    """(route, view class) of everything that the resolver knows."""
+    """Return (route, view class) of everything that the resolver knows."""
     found = []
     for pattern in get_resolver().url_patterns if patterns is None else patterns:
         route = prefix + str(pattern.pattern)

@@ -1,4 +1,4 @@
-"""The base of every REST view: who may, which methods, what a body must be."""
+"""The base of every REST view: permissions, methods and bodies."""
 
 import json
 

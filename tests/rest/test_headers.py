@@ -1,4 +1,4 @@
-"""What every answer below /api/ carries, and what it never does."""
+"""Every answer below /api/ has certain headers, and never has others."""
 
 import logging
 
@@ -13,7 +13,7 @@ GETS = sorted(
     for route, view in endpoints()
     if route.startswith("api/v1/") and "<" not in route and "GET" in getattr(view, "actions", {})
 )
-# Without a parameter, or without a job or queue that happens to be called so.
+# Without a parameter, or without a job or queue of that name.
 WANTING = {
     "/api/v1/allocations/batch": 404,
     "/api/v1/allocations/plan": 404,

@@ -14,7 +14,7 @@ CODES = {"malformed", "invalid", "out_of_range"}
 
 
 def write_targets():
-    """Method, path and whether any JSON is welcome there."""
+    """Return method, path and whether any JSON is welcome there."""
     return [
         pytest.param(method, path, view.body_types != (dict,), id=f"{method}-{path}")
         for method, path, view in write_routes()
@@ -40,7 +40,7 @@ def test_there_are_at_least_two_hundred_bodies():
 
 
 def refused(client, method, path, bodies):
-    """Each body gets a 4xx that says what is wrong."""
+    """Check that each body gets a 4xx that says what is wrong."""
     answers = {
         name: client.generic(method, path, body, content_type="application/json")
         for name, body in bodies.items()
@@ -52,7 +52,7 @@ def refused(client, method, path, bodies):
 
 
 def unwelcome(takes_any_json, every=1, first=0):
-    """The bodies that this endpoint must not take, or one of so many."""
+    """Return the bodies that this endpoint must refuse, or one of so many."""
     names = [n for n in BODIES if not (takes_any_json and n.startswith("not an object"))]
     return {name: BODIES[name] for name in names[first::every]}
 

@@ -1,4 +1,4 @@
-"""The OpenAPI document: without warnings, true in what it says, readable offline."""
+"""The OpenAPI document has no warnings, tells the truth and can be read offline."""
 
 import io
 
@@ -62,7 +62,7 @@ def test_the_docs_page_has_no_inline_script_or_style(client_as):
 
 
 def check_all(headers, examples, chosen=(*CHECKS, *AT_THE_DOOR)):
-    """Generated requests to every operation; the answers must be as the document says."""
+    """Send generated requests to every operation; the answers must match the document."""
     document = schemathesis.openapi.from_wsgi(SCHEMA, get_wsgi_application(), headers=headers)
     bounded = hypothesis_settings(
         max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck)

@@ -1,4 +1,4 @@
-"""A client of the event stream that reads in a thread, as a browser's EventSource does."""
+"""Read the event stream in a thread, as a browser's EventSource does."""
 
 import json
 import socket
@@ -36,7 +36,7 @@ class Listening:
         self._client.close()
 
     def data(self):
-        """The events, without what the stream says about itself."""
+        """Return the events, without what the stream says about itself."""
         return [f["data"] for f in self.frames if "data" in f and "event" not in f]
 
     def subjects(self):
@@ -56,7 +56,7 @@ class Listening:
                 self.status = self._response.status_code
                 self._collect(self._response)
         except (httpx.HTTPError, httpx.StreamError, RuntimeError, OSError):
-            pass  # closed by the test, or by the server's death
+            pass  # closed by the test, or because the server died
         self._opened.set()
         self.ended.set()
 

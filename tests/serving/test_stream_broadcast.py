@@ -1,35 +1,37 @@
-"""One reader for all streams: how often it asks, and what it says when it cannot."""
+"""One reader serves all streams: how often it asks, and what it says when it cannot."""
 
 import asyncio
 from datetime import UTC, datetime
 
 from django.db import OperationalError
 
-from atributo_site.core.event_cursor import Mark
+from atributo_site.core.event_cursor import EventCursor
 from atributo_site.core.models import Event
 from atributo_site.serving.broadcast import Broadcast
 from atributo_site.serving.listener import MOST_WAITING, Listener, Notice, Round
 
-LONG_SECONDS = 60  # a machine that stands still is no finding
+LONG_SECONDS = 60  # a machine that stalls proves nothing
 
 
 class Feed:
-    """Plays the database: each reading gives one more event, or fails while `broken`."""
+    """Play the database: each reading gives one more event, or fails while `broken`."""
 
     def __init__(self):
         self.readings = 0
         self.broken = False
 
     def newest(self):
-        return Mark("0")
+        return EventCursor("0")
 
-    def after(self, mark, limit):
+    def after(self, cursor, limit):
         self.readings += 1
         if self.broken:
             raise OperationalError("the database is away")
-        number = int(mark.seen) + 1
+        number = int(cursor.seen) + 1
         at = datetime(2026, 1, 1, tzinfo=UTC)
-        return [Event(pk=number, at=at, kind="a.made", subject=f"a:{number}")], Mark(str(number))
+        return [Event(pk=number, at=at, kind="a.made", subject=f"a:{number}")], EventCursor(
+            str(number)
+        )
 
     def broadcast(self):
         return Broadcast(self.newest, self.after, pause_seconds=0.01)

@@ -1,11 +1,11 @@
-"""What ends a stream, what it survives, and that requests do not leak into each other."""
+"""A stream ends for these reasons and survives others; requests do not affect each other."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from atributo_site.core.event_cursor import Mark
+from atributo_site.core.event_cursor import EventCursor
 from atributo_site.core.events import record
 from atributo_site.core.models import Event
 from atributo_site.serving import open_stream
@@ -17,7 +17,7 @@ from tests.serving.sse_client import Listening
 
 
 def said_before_closing(reason):
-    """Everything that a stream writes when it finds its listener closed."""
+    """Return everything that a stream writes when its listener is closed."""
     written = []
 
     async def send(message):
@@ -26,7 +26,7 @@ def said_before_closing(reason):
     async def run():
         listener = Listener()
         listener.close(reason)
-        reader = Reader(user_id=1, topics=(), mark=Mark("7"), resumes=False)
+        reader = Reader(user_id=1, topics=(), cursor=EventCursor("7"), resumes=False)
         await OpenStream(None, reader, listener, send, None).run([])
 
     asyncio.run(run())

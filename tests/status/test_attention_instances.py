@@ -1,4 +1,4 @@
-"""What the dashboard says of instances: dead ones with jobs, and drains that do not get on."""
+"""The dashboard reports dead instances with jobs, and drains that do not progress."""
 
 import pytest
 from django.db import connection
@@ -16,7 +16,7 @@ HOUR_MS = 3_600_000
 
 
 def said():
-    """What is said of instances, without what every empty site lacks."""
+    """Return the items about instances, without what every empty site lacks."""
     found = snapshot(database_now())["attention"]
     return [
         (item["level"], item["title"], item["screen"])

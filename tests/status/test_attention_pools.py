@@ -1,4 +1,4 @@
-"""What the dashboard says of backends, and where each thing leads to."""
+"""The dashboard reports backends, and each item links to its screen."""
 
 import pytest
 
@@ -62,7 +62,7 @@ def test_a_refused_backend_needs_attention(client_as):
 
 
 def test_everything_leads_to_a_screen_of_its_own(client_as, settings):
-    """As many things at once as there are, each with an address that answers."""
+    """Every item at once has an address that answers."""
     settings.REDIS_URL = "unix:///nowhere/valkey.sock"
     child = {"name": "web", "restarts": 3, "last_exit": "signal 9"}
     HeldLease.take("supervisor/up", "node:up", 3600, children=[child])

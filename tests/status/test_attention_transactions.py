@@ -1,4 +1,4 @@
-"""What the dashboard and the metrics say of transactions."""
+"""The dashboard and the metrics report transactions."""
 
 import pytest
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def healthy():
-    """A site that needs no attention, as a snapshot to change."""
+    """Return the snapshot of a site that needs no attention, to be changed."""
     HeldLease.take("worker/w1", "host:1", 600)
     HeldLease.take("curator", "host:1", 600, name="first")
     taken = snapshot(database_now())

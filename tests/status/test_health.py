@@ -1,4 +1,4 @@
-"""Probes, metrics and doctor say what is so, also when something is away."""
+"""Probes, metrics and doctor tell the truth, also when something is away."""
 
 import dataclasses
 import json
@@ -62,7 +62,7 @@ def test_with_pending_migrations_it_is_not_ready(client, monkeypatch):
 
 
 class Away:
-    """A connection whose database has gone."""
+    """Behave like a connection whose database has gone."""
 
     vendor = "sqlite"
 

@@ -19,7 +19,7 @@ PLAIN = {"ATRIBUTO_ADMIN_PASSWORD": "", "ATRIBUTO_DEMO": "no"}
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory) -> Path:
-    """A state folder after its first start, to be copied: one for all processes of a test run."""
+    """Return a state folder after its first start, to be copied by all processes of a run."""
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent
@@ -44,7 +44,7 @@ def site(tmp_path: Path, prepared: Path):
     try:
         running.start()
         yield running
-    finally:  # also where it did not start in time
+    finally:  # also if it did not start in time
         running.close()
 
 
@@ -63,7 +63,7 @@ def alive(site: Site, name: str, other_than: int) -> bool:
 
 
 def pids_of_all(site: Site) -> dict[str, int]:
-    """Of all four: one that is just being started has no command line for a moment."""
+    """Return all four; a process that is just starting has no command line for a moment."""
 
     def all_four() -> dict[str, psutil.Process] | None:
         found = site.children()

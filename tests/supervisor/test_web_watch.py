@@ -1,4 +1,4 @@
-"""A web process that answers nobody is ended and started again; a busy one is left alone."""
+"""A web process that does not answer is ended and started again; a busy one is left alone."""
 
 import asyncio
 import os
@@ -30,7 +30,7 @@ WHY = "no answer to /healthz for 15 seconds"
 
 
 class Asked:
-    """A question whose answer is said beforehand; None is never answered."""
+    """A question whose answer is given beforehand; None is never answered."""
 
     def __init__(self, answer):
         self.answer, self.is_open = answer, True
@@ -59,7 +59,7 @@ class Told:
 
 @pytest.fixture
 def watched():
-    """A clock, the child, what it answers from now on, and the watchdog's looks."""
+    """Return a clock, the child, its answers from now on, and the watchdog's looks."""
     return Watched()
 
 
@@ -153,7 +153,7 @@ def test_no_question_stays_open(watched):
 
 @pytest.fixture
 def web(process_environment, tmp_path):
-    """`manage.py web` as a child on a listening socket that outlives it."""
+    """Run `manage.py web` as a child on a listening socket that outlives it."""
     with listen("127.0.0.1", 0) as listener:
         argv = [sys.executable, str(BASE_DIR / "manage.py"), "web", "--fd", str(listener.fileno())]
         fds = (listener.fileno(),)
@@ -217,7 +217,7 @@ def test_only_a_good_answer_is_one(reply, is_alive):
 
 
 def known(question):
-    """The answer, as soon as there is one."""
+    """Return the answer as soon as there is one."""
     [answer] = wait_until(lambda: [each for each in [question.answered()] if each is not None])
     question.close()
     return answer
@@ -234,7 +234,7 @@ def test_nobody_listening_is_no_answer():
 
 @pytest.fixture
 def manager(tmp_path):
-    """What systemd does: a datagram socket that hears what its service says."""
+    """Play systemd: a datagram socket that receives what its service sends."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
         heard.bind(str(tmp_path / "notify"))
         heard.settimeout(60)

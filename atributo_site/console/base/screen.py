@@ -15,7 +15,7 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from atributo_site.console.base.navigation import address
 from atributo_site.core.errors import AtributoError
-from atributo_site.core.event_cursor import newest_mark
+from atributo_site.core.event_cursor import newest_cursor
 from atributo_site.permissions import NO_ROLE, may
 from atributo_site.web.error_pages import busy, failure, is_away
 
@@ -108,7 +108,7 @@ def own_page(request: HttpRequest, page: str, otherwise: str) -> str:
 def _newest_event(request: HttpRequest) -> str:
     """Read the mark that a whole page listens from, before its rows, so that it misses none."""
     is_page = request.method == "GET" and not request.htmx  # type: ignore[attr-defined]
-    return str(newest_mark()) if is_page else ""
+    return str(newest_cursor()) if is_page else ""
 
 
 def _to_the_log_in(request: HttpRequest) -> HttpResponse:

@@ -33,6 +33,6 @@ class Command(AtributoCommand):
         if full and not force:
             raise NotEmpty(f"there is content already ({', '.join(full)}); --force adds to it.")
         for chapter in CHAPTERS.values():
-            chapter.tell()
+            chapter.seed()
         record("demo.made", "site:demo", chapters=list(CHAPTERS))
         self.stdout.write("Demo content is made.")

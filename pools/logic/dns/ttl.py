@@ -58,5 +58,5 @@ class TtlLimits:
 
 
 def spread(delay_ms: float, share: float, chance: float) -> float:
-    """Delay by up to `share`, never less, so that many names do not ask in step."""
+    """Make a delay longer by up to `share`, so that many names do not ask in step."""
     return delay_ms * (1 + share * chance)

@@ -52,18 +52,18 @@ class Command(AtributoCommand):
         if options["json"]:
             return self.show(facts)
         steps = facts.pop("steps")
-        self.table(["", ""], [[key, _said(value)] for key, value in facts.items()])
+        self.table(["", ""], [[key, _as_text(value)] for key, value in facts.items()])
         columns = ["server", "name", "type", "attempt", "took_ms", "result", "ttl_seconds"]
-        self.table(columns, [[_said(step[column]) for column in columns] for step in steps])
+        self.table(columns, [[_as_text(step[column]) for column in columns] for step in steps])
 
     def _watch(self, name: str, **options: Any) -> None:
-        self._tell(_checked(configuration.watch, name, **_given(options)), **options)
+        self._print_pool(_checked(configuration.watch, name, **_given(options)), **options)
 
     def _change(self, name: str, **options: Any) -> None:
-        self._tell(_checked(configuration.change, name, **_given(options)), **options)
+        self._print_pool(_checked(configuration.change, name, **_given(options)), **options)
 
     def _resolve(self, name: str, **options: Any) -> None:
-        self._tell(configuration.ask_now(name), **options)
+        self._print_pool(configuration.ask_now(name), **options)
 
     def _forget(self, name: str, **options: Any) -> None:
         configuration.forget(name)
@@ -95,7 +95,7 @@ class Command(AtributoCommand):
         if warning := still_held(backend):
             self.stderr.write(warning)
 
-    def _tell(self, pool: Pool, **options: Any) -> None:
+    def _print_pool(self, pool: Pool, **options: Any) -> None:
         if options["json"]:
             return self.show(PoolSerializer(pool).data)
         watched = "is watched" if pool.is_watched else "is paused"
@@ -153,7 +153,7 @@ def _line(pool: Pool) -> list[Any]:
     return [pool.name, pool.service_name, pool.shown_state, since, after, pool.last_error or "–"]
 
 
-def _said(value: Any) -> str:
+def _as_text(value: Any) -> str:
     if value in (None, "", []):
         return "–"
     return value if isinstance(value, str) else json.dumps(value)

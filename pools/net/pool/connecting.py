@@ -50,17 +50,17 @@ class Connector:
     def _refused(self, action: Connect) -> None:
         error = TimeoutError(f"{MOST_HUNG} earlier attempts have not come back")
         with self._pool._lock:
-            self._tell(action, None, error)
+            self._report(action, None, error)
         self._pool.go_on()
 
     def _connected(self, action: Connect, connection: Any, error: BaseException | None) -> None:
         with self._pool._lock:
             if self._under_way.pop((action.slot_id, action.serial), None) is None:
                 self._hung[action.backend.key] -= 1
-            self._tell(action, connection, error)
+            self._report(action, connection, error)
         self._pool.go_on()
 
-    def _tell(self, action: Connect, connection: Any, error: BaseException | None) -> None:
+    def _report(self, action: Connect, connection: Any, error: BaseException | None) -> None:
         """Report under the lock: a close by the peer must come after the connection."""
         pool, slots = self._pool, self._pool.machine.slots
         if error is None:

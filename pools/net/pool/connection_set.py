@@ -37,23 +37,23 @@ class ConnectionSet(PoolShell):
             handles = {k: h for k, h in self._handles.items() if not h.is_withdrawn}
             return {ckey: handle.slot.connection for ckey, handle in handles.items()}
 
-    def _told(self, action: PoolAction) -> bool:
+    def _is_announced(self, action: PoolAction) -> bool:
         match action:
             case Advertise(ckey, slot):
                 handle = self._handles[ckey] = SetHandle(self, slot)
-                self._tell("added", ckey, slot.connection, handle)
+                self._emit_later("added", ckey, slot.connection, handle)
                 return True
             case Withdraw(ckey, slot):
                 handle = self._handles[ckey]
                 handle.is_withdrawn = True
-                self._tell("removed", ckey, slot.connection, handle)
+                self._emit_later("removed", ckey, slot.connection, handle)
                 return True
             case Revoke(ckey, _):
                 self._handles.pop(ckey, None)
                 return True
-        return super()._told(action)
+        return super()._is_announced(action)
 
-    def _tell(self, event: str, ckey: str, connection: Any, handle: "SetHandle") -> None:
+    def _emit_later(self, event: str, ckey: str, connection: Any, handle: "SetHandle") -> None:
         self.driver.call_soon(lambda: self._emit(event, ckey, connection, handle))
 
 

@@ -219,7 +219,7 @@ class PoolShell(Emitter):
     def go_on(self) -> None:
         """Do what the machine asks for, and set a timer for its next moment."""
         with self._lock:
-            actions = [action for action in self.machine.take() if not self._told(action)]
+            actions = [action for action in self.machine.take() if not self._is_announced(action)]
             is_due = self.machine.wake_at() < self._wakes_at
             if is_due:
                 self._wakes_at = -math.inf
@@ -239,8 +239,8 @@ class PoolShell(Emitter):
                 self._timer = self.driver.call_at(self._wakes_at, self._tick)
         self.go_on()
 
-    def _told(self, action: PoolAction) -> bool:
-        """Tell the listeners, under the lock, so that they hear everything in its order."""
+    def _is_announced(self, action: PoolAction) -> bool:
+        """Announce a change of state, under the lock to keep the order; True if it was one."""
         match action:
             case PoolStateChanged(state):
                 self.driver.call_soon(lambda: self._entered(state))

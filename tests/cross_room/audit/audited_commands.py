@@ -1,6 +1,7 @@
 """Every command of ours with its verbs, in an order in which each finds its object.
 
-(command line, kind of the event). A line names what the walk has found so far: `job`, `lock` …
+Each entry is (command line, kind of the event). A line names what earlier ones made: `job`, `lock`
+…
 """
 
 NOTHING = None
@@ -45,7 +46,7 @@ COMMANDS = [
     ("pools maintenance web 10.0.0.1:80", "backend.administered"),
     ("pools ready web 10.0.0.1:80", "backend.administered"),
     ("pools forget web", "pool.forgotten"),
-    ("resolve svc.example.com", NOTHING),  # asks a name server and keeps nothing
+    ("resolve svc.example.com", NOTHING),  # asks a nameserver and stores nothing
     ("queue create q", "queue.created"),
     ("queue list", NOTHING),
     ("queue pause q", "queue.paused"),
@@ -79,5 +80,5 @@ COMMANDS = [
     ("verify", NOTHING),
     ("seed_demo --force", "demo.made"),
 ]
-# These run until they are stopped; what they do is told as they do it.
+# These run until they are stopped and record events while they run.
 PROCESSES = {"load_test", "run_curator", "up", "web", "worker"}

@@ -1,7 +1,7 @@
 """Every REST method that may change something, in an order in which each finds its object.
 
-(method, name of the URL, address, body, kind of the event). An address names what earlier answers
-left behind: `txn`, `job`, `lock` …
+Each entry is (method, name of the URL, address, body, kind of the event). An address names what
+earlier answers left behind: `txn`, `job`, `lock` …
 """
 
 NOTHING = None  # in place of a kind: nothing is changed, and the comment says why
@@ -17,7 +17,7 @@ REST = [
     ("PATCH", "api-instance", "/instances/i-1", {"weight": 3}, "instance.changed"),
     ("POST", "api-instance-unavailable", "/instances/i-1/unavailable", {}, "instance.unavailable"),
     ("POST", "api-instance-available", "/instances/i-1/available", {}, "instance.available"),
-    # A sign of life moves an hour on the row; what comes of its absence is an event.
+    # A heartbeat moves a moment on the row; only its absence leads to an event.
     ("POST", "api-instance-heartbeat", "/instances/i-1/heartbeat", {"seconds": 60}, NOTHING),
     ("PUT", "api-allocation", "/allocations/a-1", {}, "allocation.made"),
     ("DELETE", "api-allocation", "/allocations/a-1", None, "allocation.ended"),
@@ -52,7 +52,7 @@ REST = [
         "backend.administered",
     ),
     ("DELETE", "api-pool", "/pools/web", None, "pool.forgotten"),
-    # A look-up asks a name server and keeps nothing.
+    # A look-up asks a nameserver and stores nothing.
     ("POST", "api-resolve", "/resolve", {"name": "svc.example.com"}, NOTHING),
     ("POST", "api-collection", "/collections/c", {"n": 1}, "document.put"),
     ("PUT", "api-document", "/collections/c/k", {"n": 1}, "document.put"),
@@ -169,7 +169,7 @@ REST = [
     ("POST", "api-tokens", "/tokens", {"name": "t", "level": "view"}, "token.made"),
     ("DELETE", "api-token", "/tokens/{token}", None, "token.revoked"),
 ]
-# The member of an answer that later addresses name.
+# The member of an answer that later addresses use.
 KEPT = {
     "api-transactions": ("txn", "id"),
     "api-queue-jobs": ("job", "id"),

@@ -1,4 +1,4 @@
-"""Every address of a screen that takes a POST, with its verb, and the events that it may leave.
+"""Every screen address that takes a POST, with its verb, and the events that it may leave.
 
 `tests/browser/test_every_action.py` presses each button and looks for one of them.
 """
@@ -23,7 +23,7 @@ SCREENS = {
     "pool-resolve": ["pool.asked"],
     "pool-forget": ["pool.forgotten"],
     "pool-administer": ["backend.administered"],
-    "pools-look-up": [],  # asks a name server and keeps nothing
+    "pools-look-up": [],  # asks a nameserver and stores nothing
     "pools-follow": [],  # the same, once more
     "operation-abort": ["operation.aborted"],
     "system-tokens": ["token.made"],

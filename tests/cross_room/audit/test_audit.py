@@ -1,4 +1,4 @@
-"""Every door that changes something leaves an event: who, through which door, what."""
+"""Every change leaves an event, whichever way it came: who, through which channel, what."""
 
 import json
 import subprocess
@@ -28,8 +28,8 @@ CHANGES = {"POST", "PUT", "PATCH", "DELETE"}
 
 
 @pytest.fixture
-def ground(probe, scripts_start_quickly, settings):
-    """What no request of the walk can make: a stuck transaction and a curator that is active."""
+def prepared(probe, scripts_start_quickly, settings):
+    """Make what no request can make: a stuck transaction and an active curator."""
     settings.ATRIBUTO = replace(settings.ATRIBUTO, max_job_time_ms=600_000)
     txn = Transaction(Client())
     txn.put("stuck", "k", 1)
@@ -48,7 +48,7 @@ def transactions_of_others():
 
 @pytest.fixture
 def manage(process_environment):
-    """manage("axes_reset") → how that command ended."""
+    """Return a function: manage("axes_reset") → how that command ended."""
 
     def run(*arguments):
         line = [sys.executable, "manage.py", *arguments]
@@ -67,7 +67,7 @@ def a_backend_of_web():
 
 
 def of_others(words, name):
-    """Rows that a process of its own would have made by now."""
+    """Make rows that a process of its own would have made by now."""
     if name == "api-pool-backend":
         a_backend_of_web()
     if name == "api-lock-release":
@@ -84,8 +84,8 @@ def test_every_method_of_the_rest_api_is_in_the_table():
     assert doors == {(method, name) for method, name, *_ in REST}
 
 
-def test_every_change_over_rest_names_the_caller(ground, rest_as):
-    rest, words, missing = rest_as("admin", name="ada"), dict(ground), []
+def test_every_change_over_rest_names_the_caller(prepared, rest_as):
+    rest, words, missing = rest_as("admin", name="ada"), dict(prepared), []
     for method, name, path, body, kind in REST:
         of_others(words, name)
         last = newest()
@@ -101,7 +101,7 @@ def test_every_change_over_rest_names_the_caller(ground, rest_as):
 
 
 def verbs_of(name):
-    """The verbs of a command, or none."""
+    """Return the verbs of a command, or none."""
     parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
     verbs = [each.choices for each in parser._actions if hasattr(each.choices, "items")]
     return {f"{name} {verb}" for verb in verbs[0]} if verbs else {name}
@@ -125,7 +125,7 @@ def test_every_command_is_in_the_table():
 
 
 def note(name, words):
-    """What the command has made, and what a process of its own would have made by now."""
+    """Note what the command has made, and make what a process of its own would have made by now."""
     if name == "push":
         words["job"] = QueuedJob.objects.get().pk
     if name == "operations":
@@ -134,8 +134,8 @@ def note(name, words):
         a_backend_of_web()
 
 
-def test_every_command_that_changes_something_names_the_user(ground, transactions_of_others):
-    words, missing = {**ground, **transactions_of_others}, []
+def test_every_command_that_changes_something_names_the_user(prepared, transactions_of_others):
+    words, missing = {**prepared, **transactions_of_others}, []
     for line, kind in [each for each in COMMANDS if each[1] is not NOTHING]:
         last = newest()
         arguments = [each.format(**words) if each != "{}" else each for each in line.split()]

@@ -15,7 +15,7 @@ SCRIPTS = "/api/v1/services/scripts/transfer?mount=/bank"
 
 @pytest.fixture(autouse=True)
 def here(scripts_start_quickly):
-    """Scripts that run at once look at this test's database."""
+    """Let scripts that run at once use this test's database."""
 
 
 def nothing_is_left(bank):

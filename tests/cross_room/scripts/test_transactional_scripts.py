@@ -85,7 +85,7 @@ def test_what_a_dead_worker_left_is_rolled_back_before_the_retry(
 
 @pytest.fixture
 def left_open(bank):
-    """A transaction that an earlier attempt at a job never ended."""
+    """Leave a transaction open, as an earlier attempt at a job that never ended it."""
     job = bank.push()
     txn = Transaction(owner=f"job:{job.id}")
     txn.put("bank_accounts", "ada", {"owner": "ada", "balance": 0, "transfers": 0})

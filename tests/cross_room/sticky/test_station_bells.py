@@ -1,4 +1,4 @@
-"""Bells of sticky jobs: who leaves a slot, or lets a queue go on, calls stations, too."""
+"""Bells of sticky jobs: leaving a slot or resuming a queue rings for stations, too."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The policy of a queue and the place of a job, in every door."""
+"""Screens, REST and commands show the policy of a queue and the place of a job."""
 
 import json
 from io import StringIO

@@ -61,12 +61,12 @@ def test_a_station_runs_what_anybody_may_run_in_the_order_of_all(probe, act, ser
     assert ran == ids
 
 
-def test_without_an_instance_it_waits_and_says_so(queue, act, serve, curate):
+def test_without_an_instance_it_waits_and_says_so(queue, act, serve, run_repairs):
     job = queue.push(act, sticky_key="k")
-    curate()
+    run_repairs()
     assert said(job) == "No instance is available for its key k."
     a = serve("a")
-    curate()
+    run_repairs()
     assert said(job) == "A worker of a starts it when it has room."
     a.work()
     assert queue.get(job).status == "complete"
@@ -88,29 +88,31 @@ def test_a_script_knows_its_instance_and_epoch(queue, probe, serve):
     assert job.result == {"sticky_key": "k", "instance": "a", "epoch": epoch}
 
 
-def test_a_key_that_moved_is_not_started_by_the_old_instance(queue, act, serve, curate, wait_until):
+def test_a_key_that_moved_is_not_started_by_the_old_instance(
+    queue, act, serve, run_repairs, wait_until
+):
     a = serve("a")
     job = queue.push(act, sticky_key="k")
     b = serve("b")
     drains.drain("a", deadline_seconds=0)
-    curate()
+    run_repairs()
     assert Allocation.objects.get().instance_id == "b"
     QueuedJob.objects.update(routed_to="a")  # as if the curator had not come to it yet
     a.work()
     assert queue.get(job).status == "pending"
-    wait_until(lambda: [curate(), route(job) == "b"][1])
+    wait_until(lambda: [run_repairs(), route(job) == "b"][1])
     b.work()
     assert queue.get(job).status == "complete"
 
 
-def test_a_key_never_runs_at_two_instances_at_once(probe, act, serve, curate):
+def test_a_key_never_runs_at_two_instances_at_once(probe, act, serve, run_repairs):
     queue = queues.create("work", max_workers=2)
     a = serve("a")
     first, second = (queue.push(act, sticky_key="k") for _ in range(2))
     _, held = a.take()
     b = serve("b")
     drains.drain("a", deadline_seconds=0)
-    curate()
+    run_repairs()
     assert [str(pk) for pk in held] == [first]
     assert (route(first), route(second)) == ("a", "b")
     b.work()
@@ -118,12 +120,12 @@ def test_a_key_never_runs_at_two_instances_at_once(probe, act, serve, curate):
     assert said(second) == "Another job of its key still runs at a."
 
 
-def test_removing_an_instance_sends_its_jobs_elsewhere(queue, act, serve, curate):
+def test_removing_an_instance_sends_its_jobs_elsewhere(queue, act, serve, run_repairs):
     serve("a")
     job = queue.push(act, sticky_key="k")
     b = serve("b")
     availability.remove("a")
-    curate()
+    run_repairs()
     assert route(job) == "b"
     event = Event.objects.get(kind="job.rerouted")
     assert (event.subject, event.facts["from"], event.facts["to"]) == (f"job:{job}", "a", "b")
@@ -154,14 +156,16 @@ POLICIES = {
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_jobs_of_an_absent_instance_follow_their_queue(queue, act, serve, curate, away, policy):
+def test_jobs_of_an_absent_instance_follow_their_queue(
+    queue, act, serve, run_repairs, away, policy
+):
     queues.catalogue.set_when_away("work", policy, 30)
     serve("a")
     job = queue.push(act, sticky_key="k")
     QueuedJob.objects.update(due_at="2020-01-01T00:00:00Z")
     serve("b")
     away("a")
-    curate()
+    run_repairs()
     status, instance_id, kinds = POLICIES[policy]
     assert (queue.get(job).status, route(job)) == (status, instance_id)
     assert list(Event.objects.about(f"job:{job}").values_list("kind", flat=True)) == kinds
@@ -177,7 +181,7 @@ def test_jobs_of_an_absent_instance_follow_their_queue(queue, act, serve, curate
     ],
 )
 def test_an_instance_that_comes_back_meanwhile_keeps_its_jobs(
-    queue, act, serve, curate, away, policy, step, monkeypatch
+    queue, act, serve, run_repairs, away, policy, step, monkeypatch
 ):
     queues.catalogue.set_when_away("work", policy, 0)
     a = serve("a")
@@ -186,7 +190,7 @@ def test_an_instance_that_comes_back_meanwhile_keeps_its_jobs(
     away("a")
     decide = pkgutil.resolve_name(step)
     monkeypatch.setattr(step, lambda *given: [a.open(), decide(*given)][1])
-    curate()
+    run_repairs()
     assert (queue.get(job).status, route(job)) == ("pending", "a")
     assert Allocation.objects.get(pk="k").instance_id == "a"
 
@@ -201,24 +205,26 @@ def test_routes_are_looked_at_rarer_if_that_takes_long_but_never_rarely(queue, t
     assert len(looked) == looks
 
 
-def test_nothing_moves_within_the_grace(queue, act, serve, curate, away):
+def test_nothing_moves_within_the_grace(queue, act, serve, run_repairs, away):
     queues.catalogue.set_when_away("work", "move", 3600)
     serve("a")
     job = queue.push(act, sticky_key="k")
     serve("b")
     away("a", seconds=30)
-    curate()
+    run_repairs()
     assert route(job) == "a"
     assert "moves to another instance" in said(job)
 
 
-def test_a_job_that_is_given_up_calls_its_failure_callback(queue, act, probe, serve, curate, away):
+def test_a_job_that_is_given_up_calls_its_failure_callback(
+    queue, act, probe, serve, run_repairs, away
+):
     queues.catalogue.set_when_away("work", "fail", 0)
     serve("a")
     called = {"mount": probe, "name": "called"}
     job = queue.push(act, sticky_key="k", max_failures=5, failure=called, repeat_times=1)
     away("a")
-    curate()
+    run_repairs()
     row = QueuedJob.objects.get(pk=job)
     assert (row.status, row.runs, row.attempt) == ("pending", 1, 1)
     assert Run.objects.get().error == "no worker serves its instance a"
@@ -253,27 +259,27 @@ def test_a_person_who_drains_outranks_the_worker(queue, serve):
     assert not a.takes_shared
 
 
-def test_a_worker_taken_for_dead_brings_its_instance_back(queue, serve, curate, away):
+def test_a_worker_taken_for_dead_brings_its_instance_back(queue, serve, run_repairs, away):
     a = serve("a")
     away("a")
-    curate()
+    run_repairs()
     assert Instance.objects.get().state == "dead"
     a._due = 0
     a.keep(stopping=False)
     assert Instance.objects.get().state == "available"
 
 
-def test_a_drain_waits_for_the_running_job(queue, act, serve, curate):
+def test_a_drain_waits_for_the_running_job(queue, act, serve, run_repairs):
     a = serve("a")
     serve("b")
     a.begin()
     drains.drain("a", deadline_seconds=0)
-    curate()
+    run_repairs()
     left = left_on("a")
     assert (left.keys, left.running_jobs, left.open_claims) == (0, 1, 0)
     assert Instance.objects.get(pk="a").state == "draining"
     a.end()
-    curate()
+    run_repairs()
     assert Instance.objects.get(pk="a").state == "drained"
 
 

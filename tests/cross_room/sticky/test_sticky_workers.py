@@ -41,7 +41,7 @@ def test_a_clean_stop_finishes_the_run_and_leaves(
 
 
 def test_a_killed_instance_worker_leaves_its_jobs_to_their_policies(
-    probe, where, station_worker, wait_until, curate, away, expire_leases
+    probe, where, station_worker, wait_until, run_repairs, away, expire_leases
 ):
     victim = station_worker("a")
     running = push_to("move", where, {"file": "/dev/null", "sleep": 600})
@@ -54,7 +54,7 @@ def test_a_killed_instance_worker_leaves_its_jobs_to_their_policies(
     assert expire_leases(victim) == 1
     away("a")
     ends = {running.id: "complete", waiting.id: "pending", failing.id: "failed"}
-    wait_until(lambda: [curate(), statuses() == ends][1])
+    wait_until(lambda: [run_repairs(), statuses() == ends][1])
     assert Instance.objects.get(pk="a").state == "dead"
     assert [past.job_id for past in PastAllocation.objects.all()] == ["key of move"]
     assert Event.objects.get(kind="run.lost").subject == f"job:{running.id}"
@@ -65,7 +65,7 @@ def test_a_killed_instance_worker_leaves_its_jobs_to_their_policies(
 
 
 def push_to(policy, script, data=None):
-    """A job in a queue of its own with that policy."""
+    """Push a job into a queue of its own with that policy."""
     queue = queues.create(policy)
     queues.catalogue.set_when_away(policy, policy, 1)
     return queue.get(queue.push(script, data, sticky_key=f"key of {policy}"))

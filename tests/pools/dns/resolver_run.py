@@ -1,4 +1,4 @@
-"""A resolver in a test: scripted answers, a clock that jumps, and a log of everything."""
+"""Run a resolver in a test with scripted answers, a clock that jumps, and a log."""
 
 import heapq
 import itertools
@@ -27,7 +27,7 @@ def aaaa(name, *addresses, ttl=3600):
 
 
 def srv(*targets, ttl=3600, additional=()):
-    """Targets as (name, port) or (name, port, priority, weight)."""
+    """Return targets given as (name, port) or (name, port, priority, weight)."""
     records = tuple(
         Record(SRV, "SRV", ttl, Srv(*(rest or (0, 0)), port, name)) for name, port, *rest in targets
     )
@@ -87,13 +87,13 @@ class ResolverRun:
         return self
 
     def questions(self):
-        """What was asked since the last call, without times and servers."""
+        """Return what was asked since the last call, without times and servers."""
         asked = [(name, rdtype) for _, name, rdtype, _ in self.asked]
         self.asked.clear()
         return asked
 
     def changes(self):
-        """Added and removed addresses since the last call."""
+        """Return added and removed addresses since the last call."""
         found = [
             (type(event).__name__.lower(), f"{event.backend.address}:{event.backend.port}")
             for event in self.events

@@ -139,7 +139,7 @@ def test_timeouts(dns, text, line):
 
 
 class Following:
-    """The command in a thread, reporting changes until it is told to stop."""
+    """Run the command in a thread; it reports changes until it is stopped."""
 
     def __init__(self, dns, *argv, **options):
         self.stdout, self.stderr, self.stop = io.StringIO(), io.StringIO(), threading.Event()

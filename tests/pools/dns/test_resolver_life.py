@@ -108,7 +108,7 @@ def test_the_last_nameserver_is_never_taken_away():
 
 @pytest.mark.parametrize("answer", [TIMEOUT, Reply("SERVFAIL"), Reply("REFUSED")])
 def test_known_backends_outlive_srv_failures_after_a_restart(answer):
-    """A service that has SRV records only has no address at its plain name, which says nothing."""
+    """A service with SRV records only has no address at its plain name, which says nothing."""
     run = ResolverRun({(SRV, "SRV"): answer})
     known = make_backend("a.x", "1.0.0.1", 1)
     run.machine.backends = {known.key: known}

@@ -1,4 +1,4 @@
-"""What a name server answers in most scenarios."""
+"""What a nameserver answers in most scenarios."""
 
 from tests.pools.dns.resolver_run import NODATA, NXDOMAIN, SRV, a, aaaa, srv
 

@@ -219,7 +219,7 @@ def test_a_kept_connection_that_was_cut_is_not_noticed_by_the_caller(web, make_a
 
 @pytest.fixture
 def cut(web, make_agent):
-    """An agent with a kept connection that is cut in the middle of its next exchange."""
+    """Return an agent with a kept connection that is cut in the middle of its next exchange."""
     with TCPProxy("127.0.0.1", web.port) as proxy:
         agent = make_agent(maximum=1, spares=1)
         url = f"http://127.0.0.1:{proxy.port}/"

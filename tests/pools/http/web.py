@@ -1,4 +1,4 @@
-"""A small web server for tests: it counts, and answers as told."""
+"""A small web server for tests that counts and answers what it is given."""
 
 import ssl
 import threading
@@ -9,7 +9,7 @@ CERTIFICATE = Path(__file__).parents[2] / "data" / "svc.example.pem"
 
 
 class Web:
-    """`status` and `body` are what it answers; with `hang` set it answers nothing."""
+    """Answer with `status` and `body`; answer nothing while `hang` is set."""
 
     def __init__(self, tls=False):
         self.status = 200
@@ -33,7 +33,7 @@ class Web:
         self._server.get_request = lambda: self._accept(context)
 
     def _accept(self, context):
-        """Hands are shaken in the thread of the connection: a silent one holds up no other."""
+        """Shake hands in the connection's own thread: a silent client delays no other."""
         plain, address = self._server.socket.accept()
         try:
             plain.getpeername()
@@ -72,7 +72,7 @@ class Web:
                 try:
                     super().finish()
                 finally:
-                    self.rfile.close()  # also where the last words could not be sent
+                    self.rfile.close()  # also if the last bytes could not be sent
 
             def log_message(self, *_):
                 pass

@@ -1,4 +1,4 @@
-"""The recorded behaviour: the functions here are the ones that the pool calls."""
+"""The recorded behaviour of the functions that the pool calls."""
 
 import json
 from pathlib import Path

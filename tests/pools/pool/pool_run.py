@@ -1,4 +1,4 @@
-"""A pool in a test: backends that connect, refuse or hang, and a clock that jumps."""
+"""Run a pool in a test with backends that connect, refuse or hang, and a clock that jumps."""
 
 import heapq
 import itertools
@@ -122,7 +122,7 @@ class PoolRun:
         return [c for c in self.connections if c.is_open]
 
     def shape(self):
-        """Slots per backend and state."""
+        """Return slots per backend and state."""
         found = {}
         for slot in self.machine.slots.all():
             states = found.setdefault(slot.key, {})

@@ -1,4 +1,4 @@
-"""What happens to claims in the moments between two threads."""
+"""Claims survive races between two threads."""
 
 import signal
 import threading
@@ -22,7 +22,7 @@ def echo():
 
 @pytest.fixture
 def one(echo):
-    """A pool with one connection, which is lent out, and the claim that has it."""
+    """Return a pool with one connection, which is lent out, and the claim that has it."""
     with pooling(echo.port, spares=0, maximum=1) as pool:
         first = pool.claim()
         first.wait()
@@ -72,13 +72,13 @@ def test_a_claim_that_loses_its_connection_before_it_knows_is_told(one):
 
 
 class Emptying(StaticIpResolver):
-    """Its backends leave while a pool reads the list of them."""
+    """Remove its backends while a pool reads the list of them."""
 
     def list(self):
         known = super().list()
         self.leaving = threading.Thread(target=self._leave, args=(known,))
         self.leaving.start()
-        self.leaving.join(0.05)  # or until the pool is ready to hear of it
+        self.leaving.join(0.05)  # or until the pool is ready to receive it
         return known
 
     def _leave(self, known):

@@ -16,7 +16,7 @@ RECOVERY = {"default": {"timeout": 20_000, "retries": 1, "delay": 10, "max_delay
 
 
 class SetRun(PoolRun):
-    """`told` is what the user of the set sees; it lets go of a connection at once, or not."""
+    """`told` is what the user of the set sees; it releases a connection at once, or not."""
 
     def __init__(self, *keys, target=1, maximum=1, lets_go=True, chance=lambda: 0.0, **options):
         self.told = []

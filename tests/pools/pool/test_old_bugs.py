@@ -1,4 +1,4 @@
-"""Habits of older pools that must not come back, as far as no scenario shows it already."""
+"""Bugs of older pools that must not come back and that no scenario shows already."""
 
 import io
 import threading

@@ -110,7 +110,7 @@ def test_constructors_that_hang_leave_threads_for_others():
 
 
 class Picky:
-    """Like connections of some databases: it has no number any more when it is closed."""
+    """Behave like connections of some databases: once closed it has no file number."""
 
     def __init__(self, backend, timeout_ms):
         self._socket = connect(backend, timeout_ms)
@@ -277,7 +277,7 @@ def test_a_constructor_is_needed():
 
 
 def test_claims_do_not_pass_through_the_driver(echo):
-    """An uncontended claim and release are answered in the thread that asks."""
+    """A claim and its release without contention are answered in the calling thread."""
     with pooling(echo.port, spares=2, maximum=4) as pool:
         wait_until(lambda: pool.get_stats()["idle_connections"] == 2)
         with pool.claim():

@@ -9,7 +9,7 @@ from tests.pools.site.watching import Watching
 
 @pytest.fixture
 def loopback_permitted(settings):
-    """The scriptable nameserver listens on a port of its own on this machine."""
+    """Permit the scriptable nameserver, which listens on a port of this machine."""
     settings.ATRIBUTO = replace(settings.ATRIBUTO, dns_server_networks=("127.0.0.0/8:*",))
 
 

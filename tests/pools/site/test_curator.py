@@ -1,4 +1,4 @@
-"""A real curator process, a real nameserver, real time: what an operator would see."""
+"""A real curator process, a real nameserver and real time, as an operator sees them."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ ENVIRONMENT = {"ATRIBUTO_DNS_SERVER_NETWORKS": "127.0.0.0/8:*"}
 
 @pytest.fixture
 def curator(spawn, dns_server, settings):
-    """curator(1, 2, 3) → a curator that has made instances of these targets."""
+    """Return a function: curator(1, 2, 3) → a curator that has made instances of these targets."""
     settings.ATRIBUTO = replace(settings.ATRIBUTO, dns_server_networks=("127.0.0.0/8:*",))
 
     def start(*numbers, timeout_ms=5_000):
@@ -42,7 +42,7 @@ def of(*words):
 
 
 def leaving():
-    """Without keys a drain is over with the next sweep."""
+    """Return the leaving ones; without keys a drain is over with the next sweep."""
     return of("draining", "drained")
 
 

@@ -1,4 +1,4 @@
-"""What people decide outranks DNS, and nothing is destroyed that is still needed."""
+"""A person's decision outranks DNS, and nothing is destroyed that is still needed."""
 
 import pytest
 

@@ -52,7 +52,7 @@ def test_a_refused_target_that_is_permitted_later_becomes_an_instance(watching, 
 
 
 def test_a_name_that_turns_to_this_machine_is_refused_and_drains(watching):
-    """DNS rebinding: a public address first, a private one later."""
+    """DNS rebinding: a public address comes first, a private one later."""
     watching.targets(1, 2, 3)
     watching.name()
     watching.sweep()
@@ -74,7 +74,7 @@ def test_a_nameserver_that_is_no_longer_permitted_is_not_asked(watching, setting
 
 
 def test_nameservers_behind_a_name_are_asked_if_they_are_permitted(watching, settings):
-    """The name leads to one that may be asked and to one that may not."""
+    """The name leads to one nameserver that may be asked and to one that may not."""
     watching.targets(1)
     port = watching.server.port
     two = [(0, 0, port, "good.example"), (0, 0, port, "bad.example")]

@@ -1,4 +1,4 @@
-"""A process tells what its live pools look like."""
+"""A process reports what its live pools look like."""
 
 import pytest
 

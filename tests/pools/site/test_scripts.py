@@ -1,4 +1,4 @@
-"""A script that keeps a pool is seen on the screens with its worker and the age of its report."""
+"""The pool of a script appears on the screens with its worker and the age of its report."""
 
 import json
 from dataclasses import replace
@@ -32,7 +32,7 @@ def run(context):
 
 @pytest.fixture
 def mailer(settings, monkeypatch, tmp_path, process_environment, worker_process):
-    """A worker that has run a script with a pool of its own."""
+    """Run a worker that has run a script with a pool of its own."""
     folder = tmp_path / "mailer"
     folder.mkdir()
     (folder / "send.py").write_text(SCRIPT)

@@ -1,4 +1,4 @@
-"""The watcher turns what DNS says into instances, and believes no failure."""
+"""The watcher turns DNS answers into instances, and no failure removes one."""
 
 import pytest
 from django.db import DatabaseError, connection
@@ -301,7 +301,7 @@ def test_answers_that_change_nothing_are_written_together_a_little_later(watchin
 
 @pytest.mark.parametrize(("ttl", "floor_ms", "step_ms"), [(10, 5_000, 10_000), (1, 12_000, 12_000)])
 def test_a_removed_target_drains_at_the_next_look_up(watching, ttl, floor_ms, step_ms):
-    """Which comes after the larger of TTL and floor, and at most a fifth later."""
+    """It comes after the larger of TTL and floor, and at most a fifth later."""
     watching.targets(1, 2, 3, ttl=ttl)
     watching.name(ttl_floor_ms=floor_ms)
     watching.sweep()

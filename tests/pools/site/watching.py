@@ -1,4 +1,4 @@
-"""A watcher in a test: real sockets and the real thread, with a clock that jumps."""
+"""Run a watcher in a test: real sockets and the real thread, with a clock that jumps."""
 
 from functools import cache
 
@@ -10,14 +10,14 @@ from pools.net.runtime.threads import ThreadDriver
 from pools.watch.watcher import Watch
 
 LONG_SECONDS = 60
-DAY_MS = 86_400_000  # nobody who only jumps through time has fallen silent
-TIMEOUT_MS = 20_000  # longer than a machine stands still; for nobody who answers it only jumps
+DAY_MS = 86_400_000  # jumping through time must not look like silence
+TIMEOUT_MS = 20_000  # longer than a machine stalls; where nobody answers it only jumps
 SRV = "_http._tcp.svc.example"
 RECOVERY = {"default": {"timeout": TIMEOUT_MS, "retries": 0, "delay": 5}}
 
 
 class JumpingDriver(ThreadDriver):
-    """The library's own driver; `advance` lets time pass for it at once."""
+    """Drive like the library's own driver; `advance` lets time pass at once."""
 
     def __init__(self):
         super().__init__()
@@ -35,12 +35,12 @@ class JumpingDriver(ThreadDriver):
 
 @cache
 def the_driver():
-    """One for all tests: a driver's thread lives as long as the process."""
+    """Return one for all tests: a driver's thread lives as long as the process."""
     return JumpingDriver()
 
 
 class Watching:
-    """One watcher under a lease of its own; every wait ends with an answer, none with a guess."""
+    """Run one watcher under a lease of its own; every wait ends with an answer, not a guess."""
 
     def __init__(self, server):
         self.server = server
@@ -54,23 +54,23 @@ class Watching:
         return configuration.watch(name, **values)
 
     def targets(self, *numbers, ttl=10):
-        """t1 … tn, each with an address 10.0.0.n of its own."""
+        """Set t1 … tn, each with an address 10.0.0.n of its own."""
         self.server.set(SRV, "SRV", [(0, 0, 8000 + n, f"t{n}.example") for n in numbers], ttl)
         for n in numbers:
             self.server.set(f"t{n}.example", "A", [f"10.0.0.{n}"], ttl)
 
     def sweep(self):
-        """What is new is looked up now, and this returns when its first answer is carried out."""
+        """Look new names up, and return when their first answers are applied."""
         return self.watch.sweep(database_now(), self.lease)
 
     def again(self, ms=12_500):
-        """Let time pass so that every name is looked up, and carry the answers out."""
+        """Let time pass so that every name is looked up, and apply the answers."""
         self.driver.advance(ms)
         assert self.watch.wait_for(list(self.watch.names.values()), LONG_SECONDS)
         return self.sweep()
 
     def in_vain(self, questions):
-        """Like `again`, when nobody answers: each round of questions runs out of time."""
+        """Do the same as `again` while nobody answers: each round of questions times out."""
         self.driver.advance(12_500)
         for count in questions:
             self.server.wait_for_queries(count)
@@ -83,5 +83,5 @@ class Watching:
 
 
 def states():
-    """Instance → its state, in one word."""
+    """Return instance → its state, in one word."""
     return {row.pk: row.state for row in Instance.objects.select_related("drain")}
