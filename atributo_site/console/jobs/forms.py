@@ -1,14 +1,13 @@
 """The forms of schedules: change one, filter the list of them."""
 
-import shlex
 from typing import Any
-from urllib.parse import urlencode
 
 from django import forms
 from django.db.models import Q, TextField, Value
 from django.db.models.functions import Concat
 
 from atributo_site.console.base.forms import MomentField, SpanField
+from atributo_site.console.base.terminal import same_list
 from queues.jobs.schedules import COLUMNS
 from queues.logic.lifecycle import FOREVER
 from queues.logic.options import CENTURY_MS, MOST_TIMES
@@ -61,12 +60,8 @@ class ScheduleFilter(forms.Form):
     def equivalents(self) -> dict[str, str]:
         """Return command and curl; only REST filters by script, too."""
         given = self.cleaned_data if self.is_valid() else {}
-        queue, script = given.get("queue"), given.get("script", "")
+        queue, script = given.get("queue", ""), given.get("script", "")
         mount, _, name = script.rpartition("/")
         filters = {"repeating": "true", "queue": queue, "mount": mount, "script": name}
-        query = urlencode({key: value for key, value in filters.items() if value})
-        words = ["manage.py", "queued_jobs", "list", "--repeating"]
-        return {
-            "command": shlex.join([*words, "--queue", queue] if queue else words),
-            "rest": f"curl -H 'Authorization: Bearer …' '/api/v1/jobs?{query}'",
-        }
+        command = "manage.py queued_jobs list --repeating"
+        return same_list("/api/v1/jobs", filters, command, {"--queue": queue})

@@ -1,6 +1,5 @@
 """List jobs by state, search and columns, each with the beginning of its data."""
 
-import json
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ from atributo_site.console.jobs.state import job_state
 from atributo_site.console.push.forms import queue_names
 from atributo_site.core.models.clock import database_now
 from atributo_site.permissions import may
+from atributo_site.web.format import one_line
 from atributo_site.web.pagination import capped_count, format_count, page_by_key
 from queues.logic.search_query import QUALIFIERS, written
 from queues.models import QueuedJob, Script
@@ -89,14 +89,10 @@ def beginning(job: QueuedJob) -> str:
         return LONG
     data = masked_by_schema(job.short_data, job.script_schema)  # type: ignore[attr-defined]
     if isinstance(data, dict):
-        text = ", ".join(f"{name}: {_value(value)}" for name, value in data.items())
+        text = ", ".join(f"{name}: {one_line(value)}" for name, value in data.items())
     else:
-        text = "" if data is None else _value(data)
+        text = "" if data is None else one_line(data)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-
-
-def _value(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 PAGE = 50

@@ -6,8 +6,10 @@ from typing import Any
 from django import forms
 from django.forms import BoundField
 
+import queues
 from atributo_site.console.base.forms import MomentField, SpanField
 from atributo_site.core.text import written
+from queues import audited
 from queues.logic.backoff import DEFAULT_MS
 from queues.logic.options import CENTURY_MS, LONGEST_KEY, MOST_TIMES, PRIORITIES
 from queues.models import Queue, QueuedJob
@@ -20,7 +22,7 @@ REPEAT = ("repeat_times", "repeat_delay", "repeat_until")
 MORE = ("delay_until", "timeout", "back_off", "strategy", "sticky_key", "unique_key")
 DEFAULTS = {"queue": DEFAULT_QUEUE, "back_off": written(DEFAULT_MS)}  # the others: empty or 0
 STRATEGIES = [("", "doubled each time"), ("foxx", "at random, as in Foxx")]
-TWIN = "Nothing was pushed: this unfinished job has the unique key already."
+DUPLICATE = "Nothing was pushed: this unfinished job has the unique key already."
 TWICE = "Start in and Start at are two ways to say one thing: give one of them."
 
 
@@ -155,7 +157,14 @@ def queue_names(most: int = MOST_OFFERED) -> list[str]:
     return list(names[:most])
 
 
-def twin_of(push: PushForm) -> str | None:
+def push_job(form: PushForm, script: Mapping[str, str], data: Any, **more: Any) -> tuple[str, bool]:
+    """Push and return the job's id, and whether the job is new."""
+    queue, duplicate = queues.get(form.cleaned_data["queue"]), duplicate_of(form)
+    job_id = audited.push(queue.name, dict(script), data, {**more, **form.options()})
+    return job_id, job_id != duplicate
+
+
+def duplicate_of(push: PushForm) -> str | None:
     """Return the unfinished job with the unique key, which a push leads to instead of a new one."""
     key = push.cleaned_data["unique_key"]
     if not key:

@@ -7,11 +7,11 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from atributo_site.console.base.screen import Screen
-from atributo_site.console.push.schema_form import pretty
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.models import Event
 from atributo_site.core.models.clock import database_now
 from atributo_site.permissions import may
+from atributo_site.web.format import pretty_json
 from queues.models import Service
 from queues.queries.presenters import configuration_dict
 from queues.services import installation
@@ -76,7 +76,7 @@ class OneService(Screen):
             service=service,
             scripts=list(service.scripts.all()),
             configuration=configuration_rows(service),
-            configuration_text=pretty(configuration_dict(service)),
+            configuration_text=pretty_json(configuration_dict(service)),
             endings=last_endings(mount),
             events=Event.objects.newest_first().filter(subject=f"service:{mount}")[:10],
             may_administer=may(request.user, "service.administer"),

@@ -9,6 +9,7 @@ from allocation.transactions.logic.undo import Restore, plan
 from allocation.transactions.models import Document as Row
 from allocation.transactions.models import DocumentVersion, JournalEntry
 from atributo_site.core.redaction import MASK, looks_secret, masked
+from atributo_site.web.format import pretty_json
 
 MOST_LINES = 100
 LONGEST_TEXT = 2000
@@ -39,7 +40,7 @@ def changes(before: Any, after: Any) -> Changes:
 
 def value_text(value: Any) -> tuple[str, int]:
     """Return the value as indented JSON without secrets, and how many characters are left out."""
-    text = _json(masked(value))
+    text = pretty_json(masked(value))
     return text[:LONGEST_VALUE], max(0, len(text) - LONGEST_VALUE)
 
 
@@ -74,12 +75,8 @@ def _masked_text(path: Path, value: Any) -> str | None:
     if value is MISSING:
         return None
     secret = any(isinstance(step, str) and looks_secret(step) for step in path)
-    text = MASK if secret and value is not None else _json(masked(value))
+    text = MASK if secret and value is not None else pretty_json(masked(value))
     return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2)
 
 
 MOST_PREVIEWED = 500
