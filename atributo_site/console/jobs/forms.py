@@ -13,6 +13,9 @@ from queues.logic.lifecycle import FOREVER
 from queues.logic.options import CENTURY_MS, MOST_TIMES
 
 SEEN = "seen-"
+PAUSED = {"yes": "paused", "no": "not paused"}
+# An expression keeps the database from using the index of all jobs of a script.
+WHOLE_NAME = Concat("mount", Value("/"), "script", output_field=TextField())
 
 
 class ScheduleForm(forms.Form):
@@ -27,13 +30,6 @@ class ScheduleForm(forms.Form):
             for name in COLUMNS
             if self.data.get(name, "").strip() != seen.get(f"{SEEN}{name}")
         }
-
-
-PAUSED = {"yes": "paused", "no": "not paused"}
-
-
-# An expression keeps the database from using the index of all jobs of a script.
-WHOLE_NAME = Concat("mount", Value("/"), "script", output_field=TextField())
 
 
 class ScheduleFilter(forms.Form):

@@ -22,48 +22,6 @@ LIFECYCLE = (INSTALLED, "service.upgraded", "service.replaced", FAILED)
 LOOKED_AT = 50
 
 
-@dataclass(frozen=True)
-class Ended:
-    script: str
-    outcome: str
-    at: datetime
-    by: str
-    error: str = ""
-
-
-def last_endings(mount: str) -> list[Ended]:
-    """Return the last end of each script, but not of an earlier service at the same mount."""
-    events = Event.objects.newest_first().filter(subject=f"service:{mount}", kind__in=LIFECYCLE)
-    own = _since_installation(list(events[:LOOKED_AT]))
-    return [ended for script in SCRIPTS if (ended := _last(script, own))]
-
-
-def _since_installation(newest_first: list[Event]) -> list[Event]:
-    """Drop the events before the installation, but keep the failure that a forced one recorded."""
-    for number, event in enumerate(newest_first):
-        if event.kind == INSTALLED:
-            has_failed = event.facts.get("setup") == "failed"
-            return newest_first[: number + 1 + has_failed]
-    return newest_first
-
-
-def _last(script: str, events: list[Event]) -> Ended | None:
-    for number, event in enumerate(events):
-        if outcome := _outcome(script, event):
-            errors = [each for each in events[number:] if _is_failure(script, each)]
-            error = errors[0].facts.get("error", "") if outcome == "failed" and errors else ""
-            return Ended(script, outcome, event.at, event.actor, error)
-    return None
-
-
-def _outcome(script: str, event: Event) -> str:
-    return "failed" if _is_failure(script, event) else str(event.facts.get(script, ""))
-
-
-def _is_failure(script: str, event: Event) -> bool:
-    return event.kind == FAILED and event.facts.get("script") == script
-
-
 class OneService(Screen):
     actions = {"GET": "service.view"}
     template_name = "console/services/detail.html"
@@ -109,3 +67,45 @@ def configuration_rows(service: Service) -> list[dict[str, Any]]:
         }
         for name, definition in service.definitions.items()
     ]
+
+
+@dataclass(frozen=True)
+class Ended:
+    script: str
+    outcome: str
+    at: datetime
+    by: str
+    error: str = ""
+
+
+def last_endings(mount: str) -> list[Ended]:
+    """Return the last end of each script, but not of an earlier service at the same mount."""
+    events = Event.objects.newest_first().filter(subject=f"service:{mount}", kind__in=LIFECYCLE)
+    own = _since_installation(list(events[:LOOKED_AT]))
+    return [ended for script in SCRIPTS if (ended := _last(script, own))]
+
+
+def _since_installation(newest_first: list[Event]) -> list[Event]:
+    """Drop the events before the installation, but keep the failure that a forced one recorded."""
+    for number, event in enumerate(newest_first):
+        if event.kind == INSTALLED:
+            has_failed = event.facts.get("setup") == "failed"
+            return newest_first[: number + 1 + has_failed]
+    return newest_first
+
+
+def _last(script: str, events: list[Event]) -> Ended | None:
+    for number, event in enumerate(events):
+        if outcome := _outcome(script, event):
+            errors = [each for each in events[number:] if _is_failure(script, each)]
+            error = errors[0].facts.get("error", "") if outcome == "failed" and errors else ""
+            return Ended(script, outcome, event.at, event.actor, error)
+    return None
+
+
+def _outcome(script: str, event: Event) -> str:
+    return "failed" if _is_failure(script, event) else str(event.facts.get(script, ""))
+
+
+def _is_failure(script: str, event: Event) -> bool:
+    return event.kind == FAILED and event.facts.get("script") == script
