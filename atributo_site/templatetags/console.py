@@ -16,7 +16,7 @@ from django.utils.text import capfirst
 
 from atributo_site.console.base.subjects import minute_url, subject_url
 from atributo_site.core.redaction import masked
-from atributo_site.web.format import ago, duration, roughly, tone
+from atributo_site.web.format import ago, duration, one_line, roughly, tone
 
 register = template.Library()
 register.filter("tone", tone)
@@ -93,11 +93,7 @@ def brief(facts: dict[str, Any]) -> str:
     """Return the facts of an event on one line, the reason first, without empty ones."""
     given = [(key, value) for key, value in masked(facts).items() if value != ""]
     given.sort(key=lambda fact: fact[0] != "reason")
-    return " · ".join(f"{key} {_word(value)}" for key, value in given)[:160]
-
-
-def _word(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return " · ".join(f"{key} {one_line(value)}" for key, value in given)[:160]
 
 
 @register.filter

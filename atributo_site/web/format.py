@@ -1,6 +1,8 @@
-"""Format durations, and choose the tone of a state; every tone has its own icon."""
+"""Format durations and JSON, and choose the tone of a state; every tone has its own icon."""
 
+import json
 from math import ceil
+from typing import Any
 
 UNITS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
 
@@ -44,6 +46,15 @@ def _two_units(seconds: int) -> str:
 def _one_unit(seconds: int) -> str:
     name, size = next((unit for unit in UNITS if seconds >= unit[1]), UNITS[-1])
     return f"{seconds // size} {name}"
+
+
+def pretty_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def one_line(value: Any) -> str:
+    """Return a text as it is, anything else as JSON on one line."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 TONES = {

@@ -53,17 +53,11 @@ def page_by_key(
         rows = rows.filter(**{f"pk__{'gt' if descending else 'lt'}": before_key})
     ordered = narrowed(rows).order_by("-pk" if descending != backwards else "pk")[: size + 1]
     read = _by_their_keys(rows, ordered) if keys_first else list(ordered)
-    visible = read[:size][::-1] if backwards else read[:size]
-    more = len(read) > size
-    return KeysetPage(
-        visible,
-        before=_end(visible, 0) if (more if backwards else after_key is not None) else None,
-        after=_end(visible, -1) if (more or backwards) else None,
-    )
+    return _page(read, size, backwards, has_start=after_key is not None)
 
 
 def newest_by_key(rows: QuerySet, most: int) -> list[Any]:
-    """A few rows of many, the keys first."""
+    """Return the newest rows of many, reading their keys first."""
     return _by_their_keys(rows, rows.order_by("-pk")[:most])
 
 
@@ -98,10 +92,6 @@ def _key(rows: QuerySet, text: str) -> Any:
         return None
 
 
-def _end(rows: list[Any], index: int) -> str | None:
-    return str(rows[index].pk) if rows else None
-
-
 def page_in_order(
     rows: QuerySet, column: str, *, after: str = "", before: str = "", size: int = 50
 ) -> KeysetPage:
@@ -114,13 +104,18 @@ def page_in_order(
         rows = rows.filter(_beyond(name, start, descending != backwards))
     sign = "-" if descending != backwards else ""
     read = list(rows.order_by(f"{sign}{name}", f"{sign}pk")[: size + 1])
-    visible = read[:size][::-1] if backwards else read[:size]
+    return _page(read, size, backwards, has_start=start is not None)
+
+
+def _page(read: list[Any], size: int, backwards: bool, has_start: bool) -> KeysetPage:
+    """Cut off the row that tells whether there are more, and name the keys at both ends."""
+    rows = read[:size][::-1] if backwards else read[:size]
     more = len(read) > size
-    has_before = more if backwards else start is not None
+    has_before = more if backwards else has_start
     return KeysetPage(
-        visible,
-        before=_end(visible, 0) if has_before else None,
-        after=_end(visible, -1) if (more or backwards) else None,
+        rows,
+        before=str(rows[0].pk) if rows and has_before else None,
+        after=str(rows[-1].pk) if rows and (more or backwards) else None,
     )
 
 

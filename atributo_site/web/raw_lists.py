@@ -19,6 +19,7 @@ from atributo_site.permissions import may
 from atributo_site.web.pagination import capped_count, format_count, page_by_key
 
 KEYS = ("after", "before")
+LONGEST_VALUE = 1000  # of a filter, which every link of the page repeats
 
 
 class CappedPaginator(Paginator):
@@ -27,9 +28,6 @@ class CappedPaginator(Paginator):
     @cached_property
     def count(self) -> int:
         return capped_count(self.object_list, by_key=True)  # type: ignore[arg-type]
-
-
-LONGEST_VALUE = 1000  # of a filter, which every link of the page repeats
 
 
 class KeysetChangeList(ChangeList):

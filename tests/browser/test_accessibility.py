@@ -68,7 +68,7 @@ def test_axe_finds_no_weak_colour_in_either_theme(page_as, full_site):
 
 
 def examined(page, path):
-    """What axe, the colours, the headings, the widths and the phone's own rules object to."""
+    """Return what axe, the colours, headings, widths and rules for phones object to."""
     status = page.goto(path).status
     wrong = [f"{status}"] * (status != 200) + page.evaluate(RUN, BUT_COLOURS)
     wrong += ["injected"] * page.locator("#injected").count()
@@ -77,14 +77,14 @@ def examined(page, path):
 
 
 def weak(page):
-    """Texts that are hard to read, in one theme and then in the other."""
+    """Return the texts that are hard to read in either theme."""
     for theme in ("light", "dark"):
         page.emulate_media(color_scheme=theme)
         yield from (f"weak in the {theme}: {each}" for each in page.evaluate(CONTRAST))
 
 
 def wide(page):
-    """Screens that can be pushed sideways; the last width is the phone's."""
+    """Return the screens that scroll sideways; the last width is the phone's."""
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
         if (found := page.evaluate(WIDTH)) > width:

@@ -1,4 +1,4 @@
-"""Every deed of the table with the mouse, with and without JavaScript, and by whom it may be done.
+"""Perform every action of the table with the mouse, with and without JavaScript, by role.
 
 The fixture `page_as` adds: no console error, no other host, no violation of the policy.
 """
@@ -11,8 +11,8 @@ from atributo_site.console.instances.actions import VERBS
 from atributo_site.core.models import Event
 from atributo_site.permissions import ACTIONS, ROLES
 from atributo_site.web.error_pages import THEME_COOKIE
-from tests.browser.deeds import ROOMS
-from tests.browser.deeds.people import PASSWORD
+from tests.browser.actions import ROOMS
+from tests.browser.actions.people import PASSWORD
 from tests.console.every_url import NEVER, every_url
 from tests.cross_room.audit.audited_screens import SCREENS
 
@@ -32,9 +32,9 @@ WITHOUT_A_FORM = {  # Django's own views, which answer a POST like a GET: nothin
 
 @pytest.fixture
 def ground(dns_server, settings, user_as, migrated_database, monkeypatch, scripts_are_taken):
-    """What every deed may count on: people with a password, and a nameserver."""
-    monkeypatch.setenv("DATABASE_URL", migrated_database.url)  # a script is run by a child
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # it is quick
+    """Prepare what every action needs: people with a password, and a nameserver."""
+    monkeypatch.setenv("DATABASE_URL", migrated_database.url)  # a child process runs the script
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # a quick one
     settings.ATRIBUTO = replace(settings.ATRIBUTO, dns_server_networks=("127.0.0.0/8:*",))
     dns_server.set("_http._tcp.svc.example", "SRV", [(0, 0, 80, "t1.example")], 10)
     dns_server.set("t1.example", "A", ["10.0.0.1"], 10)
@@ -49,21 +49,23 @@ def ground(dns_server, settings, user_as, migrated_database, monkeypatch, script
 
 
 def names():
-    """Each address that somebody may post to, with its verbs."""
+    """Yield each address that a role may post to, with its verbs."""
     for name, url in URLS.items():
         if url.actions["POST"] != NEVER and name not in WITHOUT_A_FORM:
             verbs = BY_VERB.get(name)
             yield from [f"{name}:{verb}" for verb in verbs] if verbs else [name]
 
 
-def roles_of(deed):
-    """Those who may, the least first."""
-    action = URLS[deed.url.partition(":")[0]].actions["POST"]
-    return [role for role in ROLES if action not in ACTIONS or ACTIONS[action] in ROLES[role]]
+def roles_of(action):
+    """Return the roles that may do it, the lowest first."""
+    permission = URLS[action.url.partition(":")[0]].actions["POST"]
+    return [
+        role for role in ROLES if permission not in ACTIONS or ACTIONS[permission] in ROLES[role]
+    ]
 
 
 def test_every_address_that_takes_a_post_has_its_row():
-    assert {deed.url for deeds in ROOMS.values() for deed in deeds} == set(names())
+    assert {action.url for actions in ROOMS.values() for action in actions} == set(names())
 
 
 def test_every_address_that_takes_a_post_has_its_event():
@@ -77,7 +79,7 @@ each_room = pytest.mark.parametrize("room", ROOMS)
 @with_and_without
 @each_room
 def test_it_does_what_it_says(room, javascript, page_as, ground, subtests):
-    """Each deed once: every other one with JavaScript, the rest without."""
+    """Perform each action once, every other one with JavaScript."""
     do(ROOMS[room][0 if javascript else 1 :: 2], javascript, page_as, ground, subtests)
 
 
@@ -88,24 +90,26 @@ def test_it_does_what_it_says_either_way(room, javascript, page_as, ground, subt
     do(ROOMS[room], javascript, page_as, ground, subtests)
 
 
-def do(deeds, javascript, page_as, ground, subtests):
+def do(actions, javascript, page_as, ground, subtests):
     pages = {}
-    for deed in deeds:
-        role = None if deed.url == "login" else roles_of(deed)[0]
+    for action in actions:
+        role = None if action.url == "login" else roles_of(action)[0]
         if role not in pages:
             pages[role] = page_as(role, java_script_enabled=javascript)
-        with subtests.test(deed.url):
+        with subtests.test(action.url):
             last = newest_event()
-            deed.perform(pages[role], {**ground, "theme": theme_of(pages[role])})
-            assert not SCREENS[deed.url] or told(last, role or "viewer") & set(SCREENS[deed.url])
+            action.perform(pages[role], {**ground, "theme": theme_of(pages[role])})
+            assert not SCREENS[action.url] or kinds_since(last, role or "viewer") & set(
+                SCREENS[action.url]
+            )
 
 
 def newest_event():
     return Event.objects.order_by("pk").values_list("pk", flat=True).last() or 0
 
 
-def told(last, name):
-    """The kinds of what this person did since then."""
+def kinds_since(last, name):
+    """Return the kinds of events that this person caused since then."""
     new = Event.objects.filter(pk__gt=last, actor=name, channel="browser")
     return set(new.values_list("kind", flat=True))
 
@@ -119,10 +123,12 @@ def theme_of(page):
 @pytest.mark.parametrize("role", ["viewer", "operator"])
 def test_nobody_is_offered_what_they_may_not_do(role, page_as, ground):
     page = page_as(role)
-    deeds = [deed for deeds in ROOMS.values() for deed in deeds if role not in roles_of(deed)]
-    assert [deed.url for deed in deeds if deed.is_offered(page, ground)] == []
+    actions = [
+        action for actions in ROOMS.values() for action in actions if role not in roles_of(action)
+    ]
+    assert [action.url for action in actions if action.is_offered(page, ground)] == []
 
 
 def test_the_measure_itself_finds_what_is_offered(page_as, ground):
     page = page_as("admin")
-    assert all(deed.is_offered(page, ground) for deed in ROOMS["queues"])
+    assert all(action.is_offered(page, ground) for action in ROOMS["queues"])

@@ -56,7 +56,7 @@ def test_it_opens_without_javascript(role, page_as, full_site):
 
 
 def share_of(role):
-    """Each screen for one of those who may open it, in turn: the server sends the same page."""
+    """Open each screen as one of the roles that may; all of them get the same page."""
     found = {}
     for number, (name, path) in enumerate(screens().items()):
         roles = [each for each in WIDTHS if may(each, name)]
@@ -74,7 +74,7 @@ def size(width):
 
 
 def seen(page, path, opened=True):
-    """What is refused is not opened: Chromium would tell its console about the status."""
+    """Ask without opening the page, since Chromium would log the refusal to its console."""
     if not opened:
         return [page.request.get(path).status]
     return [page.goto(path).status, *page.evaluate(LOOK)]

@@ -1,4 +1,4 @@
-"""The list of jobs with a script: a tick for the page, and a search box that completes terms."""
+"""The list of jobs with JavaScript: a tick for all rows, and completion in the search box."""
 
 import re
 

@@ -27,7 +27,7 @@ REFRESHED = """new Promise((done, failed) => {
 
 @pytest.fixture
 def live_page(browser, spawn, free_port, client_as, wait_until):
-    """A page of a viewer on a web process of this test's own."""
+    """Open a page as viewer on a web process of this test alone."""
     url = f"http://127.0.0.1:{free_port}"
     spawn("web", env={"ATRIBUTO_PORT": str(free_port)})
     wait_until(lambda: patient_http.answers(url))
@@ -99,7 +99,7 @@ def test_nothing_is_swapped_under_a_finger_that_presses(live_page):
 
 
 def test_charts_that_were_replaced_are_forgotten(live_page, wait_until):
-    """A dashboard on the wall is refreshed thousands of times a day."""
+    """A page on a wall refreshes itself thousands of times a day."""
     minute = database_now().replace(second=0, microsecond=0) - timedelta(minutes=2)
     MinuteCount.objects.create(queue=make_queue(), minute=minute, complete=3, wait_1=3, run_2=3)
     live_page.goto("/")
@@ -111,7 +111,7 @@ def test_charts_that_were_replaced_are_forgotten(live_page, wait_until):
 
 
 def drawings(page):
-    """How many canvases are alive, on the page or not."""
+    """Count the canvases that are alive, on the page or not."""
     cdp = page.context.new_cdp_session(page)
     kind = cdp.send("Runtime.evaluate", {"expression": "HTMLCanvasElement.prototype"})
     found = cdp.send("Runtime.queryObjects", {"prototypeObjectId": kind["result"]["objectId"]})

@@ -1,4 +1,4 @@
-"""How often a live page looks: at once, every few seconds, or not at all."""
+"""How often a live page refreshes: at once, every few seconds, or not at all."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -29,7 +29,7 @@ COUNT_SWAPS = """() => {
 
 @pytest.fixture
 def page(page_as):
-    """A page of events whose clock stands still."""
+    """Open the page of events with a clock that stands still."""
     page, now = page_as("viewer"), datetime.now(UTC)
     page.clock.install(time=now)
     page.clock.pause_at(now + timedelta(hours=1))  # before it looks for the first time
@@ -39,7 +39,7 @@ def page(page_as):
 
 
 def choose_and_see(page, name):
-    """A choice begins with a look; until that is over the page hears of no other."""
+    """Choose a pace and wait for its first refresh, during which the page ignores others."""
     choose(page, name)
     page.clock.run_for(2_000)
     wait_until(lambda: page.evaluate("window.swaps") == 1)
@@ -47,7 +47,7 @@ def choose_and_see(page, name):
 
 
 def asked_while(page, act):
-    """The parts of the page that it fetched; what it did last is answered before this returns."""
+    """Return the parts that the page fetched, after its last request was answered."""
     asked = []
     page.on("request", lambda request: asked.append(request.headers.get("hx-request")))
     act()

@@ -26,7 +26,7 @@ INJECTION = "<img src=x onerror=alert(1)><b id=injected>"
 
 @pytest.fixture
 def story(transactional_db):
-    """A screen of each kind has something to show; the newest failed job is returned."""
+    """Fill a screen of each kind and return the newest failed job."""
     make_script()
     queue = make_queue()
     make_job(queue, data={"to": INJECTION})

@@ -18,7 +18,7 @@ INJECTION = "<img src=x onerror=alert(1)><b id=injected>"
 
 @pytest.fixture
 def story(transactional_db):
-    """An open transaction, which is returned, and a stuck one; texts harmful as HTML."""
+    """Make a stuck transaction and an open one, with HTML in their texts; return the open one."""
     client = Client()
     client.put("accounts", "ada", {"balance": 120, "note": INJECTION})
     client.put("accounts", "ada", {"balance": 110, "note": INJECTION, "tags": ["x" * 300]})

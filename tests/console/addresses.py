@@ -177,13 +177,13 @@ SEARCHES = {  # of a raw list, and what its filters offer
 
 
 def addresses(text):
-    """What it is → where it is; the same for few and for many rows."""
+    """Return all addresses by name; they exist with few and with many rows."""
     shown = {**screens(text), **{path: path for path in VARIANTS}}
     return {**shown, **largest(), **raw_lists()}
 
 
 def largest():
-    """The pages of what has the most rows below it, as far as there is such a thing."""
+    """Return the pages of the objects that have the most rows below them."""
     full = Instance.objects.filter(pk=FULLEST).exists()
     instance, key = (FULLEST, "many-2") if full else ("web-2", "job1")
     often = Run.objects.order_by("-attempt").first().job_id
@@ -200,7 +200,7 @@ def largest():
 
 
 def raw_lists():
-    """Each list, as it is offered, filtered and searched, and the page of one of its rows."""
+    """Return each raw list, filtered and searched, and the page of one of its rows."""
     found = {}
     for model in admin.site._registry:
         name = f"{model._meta.app_label}_{model._meta.model_name}"

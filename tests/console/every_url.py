@@ -1,4 +1,4 @@
-"""Every URL of the site, from the resolver, with the one rule that it must follow."""
+"""Every URL of the resolver with the permissions that it must follow."""
 
 import re
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ REGEX_SAMPLES = {"app_list": "allocation/", None: "nothing-here"}
 # The only URLs that answer people who are not logged in, and how.
 PUBLIC = {
     "login": {"GET": "answered", "POST": "answered"},
-    "logout": {"POST": "log-in"},  # which is where logging out ends
+    "logout": {"POST": "log-in"},  # where logging out leads
     "theme": {"POST": "answered"},
     "favicon": {"GET": "answered"},
     "healthz": {"GET": "answered"},
@@ -47,7 +47,7 @@ class Url:
         return self.path
 
     def expected(self, role, method):
-        """What the table says: answered, log-in, refused or no such method."""
+        """Return what the table says: answered, log-in, refused or no such method."""
         if self.kind == "public":
             return self.actions.get(method, "no such method")
         if role is None:
@@ -100,7 +100,7 @@ def make(path, pattern):
 
 
 def owner(view):
-    """The raw list whose method the view is, below Django's wrappers."""
+    """Return the raw list whose method the view wraps."""
     while hasattr(view, "__wrapped__") and not hasattr(view, "__self__"):
         view = view.__wrapped__
     return getattr(view, "__self__", None)

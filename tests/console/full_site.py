@@ -1,4 +1,4 @@
-"""A site with something on every screen, markup in every text of every row, and all addresses."""
+"""Fill a site with rows for every screen and markup in every text, and list all addresses."""
 
 from datetime import timedelta
 
@@ -27,7 +27,7 @@ from tests.factories.open_transactions import open_transaction
 
 MARKUP = "<img src=x onerror=alert(1)><b id=injected>"
 APPS = ("allocation", "queues", "pools", "atributo_site")
-HARMLESS = {  # what only the code writes, or what an address must name
+HARMLESS = {  # columns that only the code writes, or that an address must name
     "queues.Service.mount",
     "queues.QueuedJob.mount",
     "queues.QueuedJob.fingerprint",
@@ -47,7 +47,7 @@ TEXTS = (models.CharField, models.TextField)
 
 
 def fill(text=MARKUP):
-    """Rows of every kind, named and worded `text`."""
+    """Make rows of every kind with `text` as their names and texts."""
     with acting(Actor(text, "browser")):
         _allocation(text)
         _transactions(text)
@@ -59,7 +59,7 @@ def fill(text=MARKUP):
 
 
 def fill_texts(text=MARKUP):
-    """Then every other text column that holds free text."""
+    """Put markup into every other column that holds free text."""
     sticky = {"sticky_key": text, "routed_to": text, "routed_epoch": 1}
     QueuedJob.objects.awake().update(rank=STICKY, **sticky)
     QueuedJob.objects.filter(paused_at__isnull=False).update(rank=STICKY + PAUSED, **sticky)
@@ -79,11 +79,11 @@ def _is_free(model, field):
     )
 
 
-ASKED = {"jobs-bulk": "?action=retry&scope=all"}  # shows nothing of itself without
+ASKED = {"jobs-bulk": "?action=retry&scope=all"}  # empty without a query
 
 
 def screens(text=MARKUP):
-    """Name → address of every screen that can be looked at; the rows of `fill` are in it."""
+    """Return the address of every screen by name, for the rows of `fill`."""
     found = [make(path, pattern) for path, pattern in walk(get_resolver(), "/")]
     patterns = {pattern.name: pattern for _, pattern in walk(get_resolver(), "/")}
     return {
@@ -107,7 +107,7 @@ def _address(url, pattern, text):
 
 
 def _samples(text):
-    """(name or first part of the address, name of its parameter) → what is there."""
+    """Return the value of each parameter, by URL name or first part of the address."""
     failed, pending, complete = (
         str(QueuedJob.objects.filter(status=status).first().pk)
         for status in ("failed", "pending", "complete")

@@ -1,4 +1,4 @@
-"""A full database beside the rows of `full_site.fill`: as many of everything as is asked for.
+"""Fill the database with any number of rows of everything, beside those of `full_site.fill`.
 
 Half of the jobs are on one instance and half of the events are about it; one queue has nearly
 all queued jobs, and one of these has been attempted very often.
@@ -47,7 +47,7 @@ def instances_for(rows):
 
 
 def many(rows, queues=10):
-    """So many jobs, allocations and events; a hundredth of them instances."""
+    """Make this many jobs, allocations and events, and a hundredth as many instances."""
     _allocations(rows)
     _jobs(rows)
     _attempts(rows)
@@ -60,7 +60,7 @@ def many(rows, queues=10):
 
 
 def _allocations(rows):
-    """An even number is on the fullest instance, an odd one on any of the others."""
+    """Put even numbers on the fullest instance and odd ones on any other."""
     count = instances_for(rows)
     few = f"CASE WHEN n %% 2 = 0 THEN NULL ELSE {2 * rows // count} END"
     copies(Instance.objects.get(pk="web-2"), count, id=NAME, capacity=few)
@@ -81,12 +81,12 @@ def _half(one, count, prefix="'"):
 
 
 def _older_first(count, first=0):
-    """A month's moments for the numbers from the first on, the newest last."""
+    """Spread the numbers over a month, the newest last."""
     return ago(f"({count} - (n - {first})) * {MONTH_SECONDS / count}")
 
 
 def _jobs(rows):
-    """Half of them complete, a fifth failed with a hundred errors, the rest wait or are delayed."""
+    """Make half of them complete, a fifth failed with a hundred errors, the rest waiting."""
     queue = Queue.objects.get(name="default").pk
     failed = {"ended_at": _older_first(rows // 5, rows), "fingerprint": "'error-' || (n %% 100)"}
     kinds = [
@@ -102,7 +102,7 @@ def _jobs(rows):
 
 
 def _attempts(rows):
-    """One for each complete job, and one job with a tenth as many."""
+    """Make a run for each complete job, and one job with a tenth as many runs."""
     run = Run.objects.filter(outcome="failed").first()
     complete = {"job_id": f"{FIRST_JOB} + n", "outcome": "'complete'"}
     copies(run, rows // 2, **complete)

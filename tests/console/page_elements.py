@@ -1,4 +1,4 @@
-"""tests.console.page_elements."""
+"""Parse a page into its elements and attributes."""
 
 import re
 from html.parser import HTMLParser
@@ -7,7 +7,7 @@ INJECTION = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'><b id=inje
 
 
 class Elements(HTMLParser):
-    """The elements and attributes of a page, as a browser would see them."""
+    """The elements and attributes of a page as a browser sees them."""
 
     def __init__(self, text):
         super().__init__()

@@ -1,4 +1,4 @@
-"""The demo tells a story in an empty site and leaves a full one alone."""
+"""The demo fills an empty site and leaves a full one alone."""
 
 from datetime import timedelta
 

@@ -10,13 +10,13 @@ pytestmark = pytest.mark.django_db
 
 
 def commands(page: str) -> list[str]:
-    """What stands in the empty states of a page."""
+    """Return the texts of the empty states of a page."""
     parts = page.split('<div class="empty">')[1:]
     return [unescape(part.partition("<code>")[2].partition("</code>")[0]) for part in parts]
 
 
 def follow(client, path: str, noun: str) -> str:
-    """Type the command of the empty state that tells of this noun."""
+    """Run the command of the empty state that names this noun."""
     (command,) = [each for each in commands(client.get(path).text) if f"manage.py {noun}" in each]
     _, name, *options = shlex.split(command)
     call_command(name, *options)

@@ -1,4 +1,4 @@
-"""Every screen and every raw list: nothing is taken for HTML, more rows need no more queries."""
+"""Every screen and raw list escapes texts, and more rows need no more queries."""
 
 import pytest
 from django.contrib import admin
@@ -13,7 +13,7 @@ from tests.console.many_rows import many
 from tests.console.page_elements import Elements
 
 pytestmark = pytest.mark.django_db
-NAME = "bench"  # the addresses speak of it
+NAME = "bench"  # the addresses contain it
 EXPORTS = ["/metrics", "/api/v1/snapshot", "/api/v1/events", "/api/v1/jobs", "/api/v1/instances"]
 
 
@@ -31,7 +31,7 @@ def test_no_text_becomes_an_element_and_every_screen_names_its_command(client_as
 
 
 def judged(answer):
-    """What is wrong with a page: its status, or what of the markup became an element."""
+    """Return what is wrong with a page: its status, or markup that became an element."""
     seen = Elements(answer.text)
     wrong = [answer.status_code] if answer.status_code != 200 else []
     return wrong + seen.handlers + ["injected"] * ("injected" in seen.ids)
@@ -49,7 +49,7 @@ def test_no_export_is_taken_for_html(path, client_as):
 
 @pytest.mark.parametrize("half", range(2))
 def test_addresses_ask_as_many_queries_of_many_rows_as_of_few(half, client_as):
-    """A quarter of them each time, half on each database."""
+    """Check a quarter of the addresses each time, half on each database."""
     quarter = 2 * half + (connection.vendor == "sqlite")
     compare(client_as("admin"), lambda name: len(name) % 4 == quarter)
 
@@ -61,8 +61,8 @@ def test_every_address_asks_as_many_queries_of_many_rows_as_of_few(client_as):
 
 def compare(client, chosen):
     fill(NAME)
-    ContentType.objects.get_for_models(*admin.site._registry)  # are asked for once,
-    client.get(screens(NAME)["allocation"])  # and so is what is kept of the instances
+    ContentType.objects.get_for_models(*admin.site._registry)  # are read once,
+    client.get(screens(NAME)["allocation"])  # and so is the cache of instances
     few = asked(client, chosen)
     many(600, queues=2)
     more = asked(client, chosen)

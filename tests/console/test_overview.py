@@ -1,4 +1,4 @@
-"""The first screen."""
+"""The overview: attention, charts and sections."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""The search box leads only to pages that have something to show."""
+"""The search finds only pages that exist."""
 
 import re
 from html import unescape
@@ -20,7 +20,7 @@ def client(client_as):
 
 
 def hits(client, text):
-    """The addresses that a search leads to."""
+    """Return the addresses that a search leads to."""
     page = client.get("/search/", {"q": text}).text
     listed = page.partition('<ul class="hits')[2].partition("</ul>")[0]
     return [unescape(found) for found in re.findall(r'<a href="([^"]+)"', listed)]

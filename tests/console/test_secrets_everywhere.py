@@ -1,4 +1,4 @@
-"""Secrets in every row that may hold one: no page and no answer shows them to a viewer."""
+"""No page or REST answer shows a viewer a secret of any row."""
 
 import pytest
 
@@ -17,7 +17,7 @@ from tests.console.full_site import fill, screens
 from tests.factories.jobs import SCHEMA, make_job, make_queue, make_script
 
 pytestmark = pytest.mark.django_db
-NAME = "bench"  # the addresses speak of it
+NAME = "bench"  # the addresses contain it
 KEYS = ["password", "password2", "x-api-key", "X-API-Key", "accessKeyId", "pwd", "dsn", "bearer"]
 KEYS += ["privateKey", "connection_string", "authorization", "set-cookie", "passphrase", "token"]
 ADDRESS = "postgresql://site:canary-url@db/site"
@@ -105,7 +105,7 @@ def test_what_a_job_hides_is_not_found_by_it(question, client_as, rest_as, db):
 
 
 def test_no_filter_of_rest_reaches_into_a_value(rest_as, db):
-    """Neither by Django's look-ups nor by paths into JSON."""
+    """Neither Django's look-ups nor paths into JSON reveal one."""
     lists = [url.path for url in every_url() if url.kind == "rest" and url.path in LISTED]
     assert len(lists) == len(LISTED)
     viewer = rest_as("viewer")

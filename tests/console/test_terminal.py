@@ -1,4 +1,4 @@
-"""What does the same from a terminal: it runs as it stands there, for the object of the page."""
+"""The command and curl of every page run as they are, for the object of the page."""
 
 import re
 import shlex
@@ -55,7 +55,7 @@ ABOUT_IT = {"instance", "instance-remove", "allocation", "queue", "pool", "docum
 
 @pytest.fixture
 def said(client_as):
-    """Name of a screen → what stands there, each as the words that a shell makes of it."""
+    """Return the commands and curls of each screen as the words that a shell reads."""
     fill(ODD)
     client = client_as("admin")
     return {name: _words(client.get(path).text) for name, path in screens(ODD).items()}
@@ -81,7 +81,7 @@ def test_every_curl_is_answered(said, rest_as):
 
 
 def _answered(rest, words):
-    """The status, with nothing left of what it did."""
+    """Return the status and roll back what the request did."""
     given = dict(zip(words, words[1:], strict=False))
     address = urlsplit(words[-1])
     assert address.scheme == "http" and address.netloc == "testserver"

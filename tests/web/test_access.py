@@ -1,4 +1,4 @@
-"""Every URL × role × method answers as the table says; a URL without an entry fails."""
+"""Every URL answers each role and method as the table of permissions says."""
 
 from itertools import product
 
@@ -16,7 +16,7 @@ OUTCOMES = {401: "log-in", 403: "refused", 405: "no such method"}
 
 
 def parts(number):
-    """Logging four people in costs more than many a request: few tests share the URLs."""
+    """Split the URLs between few tests, since each logs in four people."""
     shares = [URLS[part::number] for part in range(number)]
     return pytest.mark.parametrize("urls", shares, ids=[f"{n} of {number}" for n in range(number)])
 
@@ -32,7 +32,7 @@ def ask(client, method, url):
 
 
 def answered(client, method, url):
-    """What came of it; whatever it was, it has the headers."""
+    """Return how a request was answered, and check its security headers."""
     response = ask(client, method, url)
     assert not missing(response.headers), (url.path, missing(response.headers))
     return outcome(response)
@@ -57,7 +57,7 @@ def test_every_url_has_a_rule():
 
 
 def edges(url):
-    """Strangers; for each method the lowest role that may and the highest that may not."""
+    """Return strangers, and per method the lowest role that may and the highest that may not."""
     yield from ((None, method) for method in METHODS)
     yield from (("admin", method) for method in undefined(url)[:1])
     for method in url.actions:
@@ -106,7 +106,7 @@ def test_no_change_without_a_csrf_token(urls, client_as, db):
 
 
 def changes(url):
-    """The methods of a URL that change something; a POST where it has none."""
+    """Return the methods of a URL that change something, else a POST."""
     return [method for method in METHODS[1:] if method in url.actions] or ["POST"]
 
 

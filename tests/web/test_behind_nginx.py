@@ -21,7 +21,7 @@ HOME, STRANGER, PROXY = "127.0.0.2", "127.0.0.66", "127.0.0.1"
 
 @pytest.fixture
 def site(spawn, free_port, wait_until, tmp_path):
-    """nginx in front of a web process; the environment is as the docs say, but for the port."""
+    """Start nginx before a web process with the environment of the docs, except for the port."""
     environment = {
         "ATRIBUTO_ENV": "production",
         "ATRIBUTO_SECRET_KEY": "x" * 50,
@@ -48,7 +48,7 @@ def vera(transactional_db):
 
 @pytest.fixture
 def visitor(site):
-    """visitor("127.0.0.66") → a client that comes to nginx from this address."""
+    """Return a factory of clients that reach nginx from a given address."""
     with ExitStack() as opened:
 
         def open_one(address=HOME):
@@ -97,7 +97,7 @@ def test_a_stranger_locks_only_themselves(visitor, vera):
 
 
 def test_a_stranger_beside_the_proxy_locks_nobody_out(visitor, vera):
-    """Whose address is the proxy's own, so that nobody can tell them apart."""
+    """All clients have the proxy's address, so the limits cannot tell them apart."""
     stranger = visitor(PROXY)
     names = [f"nobody-{number}" for number in range(settings.AXES_FAILURE_LIMIT + 1)]
     assert {log_in(stranger, name, "wrong").status_code for name in names} == {200}

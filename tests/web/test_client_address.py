@@ -1,4 +1,4 @@
-"""Limits by address are for addresses that are known to be the client's own."""
+"""Limits by address apply only to addresses that surely are the client's."""
 
 from dataclasses import replace
 
@@ -19,9 +19,9 @@ OWN = {
     ("127.0.0.1", None): UNKNOWN,
     ("::1", None): UNKNOWN,
     ("::ffff:127.0.0.1", None): UNKNOWN,
-    ("10.0.0.7", None): UNKNOWN,  # a named proxy that does not tell
+    ("10.0.0.7", None): UNKNOWN,  # a named proxy without the header
     ("10.1.2.3", "10.0.0.7"): UNKNOWN,
-    ("192.0.2.1", "192.0.2.1"): "192.0.2.1",  # what a named proxy told
+    ("192.0.2.1", "192.0.2.1"): "192.0.2.1",  # from a named proxy
     ("192.0.2.1", "198.51.100.9, 192.0.2.1"): "192.0.2.1",  # with what the client claimed
     ("192.0.2.1", "192.0.2.1, 10.1.2.3, 10.0.0.7"): "192.0.2.1",  # through two of them
     ("192.0.2.1", "192.0.2.1:4711"): "192.0.2.1",
@@ -84,7 +84,7 @@ def test_a_stranger_whose_address_is_known_locks_only_themselves(person):
 
 
 def test_who_pretends_to_be_somebody_else_locks_nobody_out(person):
-    """Without a proxy of ours the header changes nobody's count but the liar's."""
+    """Without a named proxy the header changes only the count of the client that sends it."""
     liar = {"REMOTE_ADDR": "198.51.100.6", "HTTP_X_FORWARDED_FOR": "192.0.2.1"}
     for name in NAMES:
         log_in(Client(**liar), "wrong", name)

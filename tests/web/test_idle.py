@@ -1,4 +1,4 @@
-"""A browser that was not heard of for too long has to log in again."""
+"""A browser that was idle for too long has to log in again."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -16,7 +16,7 @@ PAGE = "/instances/"
 
 @pytest.fixture
 def browser_at(client_as):
-    """browser_at(50) → the answer to a page that its browser asks for after so many minutes."""
+    """Return a function that asks for a page after so many minutes."""
     begun = datetime.now(UTC)
     client = client_as("viewer")
 

@@ -1,4 +1,4 @@
-"""What others wrote does nothing to the terminal that shows it."""
+"""Texts of other people cannot control the terminal that shows them."""
 
 import json
 from io import StringIO

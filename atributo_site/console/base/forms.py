@@ -15,6 +15,12 @@ from atributo_site.core.text import milliseconds, written
 from atributo_site.rest.strict_json import NotStrictJSON, parsed
 
 AnyForm = TypeVar("AnyForm", bound=forms.Form)
+AGE = re.compile(r"(\d{1,6})\s*(s|m|h|d|w)")
+SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+LONGEST_REASON = 2000
+BAD_SPAN = "«{}» is no span like 500ms, 90s, 5m or 1h30m; a bare number is milliseconds."
+BAD_MOMENT = "«{}» is no moment like 2030-01-31T12:00, in UTC."
+LONGEST = 40  # characters of a wrong text that an error repeats
 
 
 class BadForm(AtributoError):
@@ -54,10 +60,6 @@ class StrictJSONField(forms.JSONField):
     def bound_data(self, data: Any, initial: Any) -> Any:
         """Show what was typed as it was typed."""
         return initial if self.disabled else InvalidJSONInput(data or "")
-
-
-AGE = re.compile(r"(\d{1,6})\s*(s|m|h|d|w)")
-SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
 class BadMoment(ValueError):
@@ -118,17 +120,9 @@ class PeriodForm(forms.Form):
             raise forms.ValidationError(str(error)) from error
 
 
-LONGEST_REASON = 2000
-
-
 def reason_of(request: HttpRequest, longest: int = LONGEST_REASON) -> str:
     """Return the reason in the form, without NUL, which PostgreSQL does not store."""
     return request.POST.get("reason", "").replace("\x00", "").strip()[:longest]
-
-
-BAD_SPAN = "«{}» is no span like 500ms, 90s, 5m or 1h30m; a bare number is milliseconds."
-BAD_MOMENT = "«{}» is no moment like 2030-01-31T12:00, in UTC."
-LONGEST = 40  # characters of a wrong text that an error repeats
 
 
 class SpanField(forms.IntegerField):

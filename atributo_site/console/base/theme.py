@@ -7,14 +7,13 @@ from django.views.decorators.http import require_POST, require_safe
 from atributo_site.console.base.screen import own_page
 from atributo_site.web.error_pages import THEME_COOKIE, THEMES, failure
 
+YEAR_SECONDS = 365 * 24 * 60 * 60
+
 
 @require_safe
 def favicon(request: HttpRequest) -> HttpResponse:
     """Answer /favicon.ico, which browsers ask for whatever the page says."""
     return HttpResponseRedirect(static("atributo/img/favicon.ico"))
-
-
-YEAR_SECONDS = 365 * 24 * 60 * 60
 
 
 @require_POST

@@ -9,16 +9,14 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.html import format_html
 
-import queues
 from atributo_site.console.base.screen import Screen
 from atributo_site.console.jobs.detail import PUSHED_AGAIN, job_or_404
-from atributo_site.console.push.forms import TWIN, PushForm, queue_names, twin_of
+from atributo_site.console.push.forms import DUPLICATE, PushForm, push_job, queue_names
 from atributo_site.console.push.schema_form import SchemaForm
 from atributo_site.console.push.terminal import push_command, push_curl
 from atributo_site.core.events import record
 from atributo_site.core.models.clock import database_now
 from atributo_site.core.redaction import unmasked
-from queues import audited
 from queues.errors import BadPush, DataRefused, QueueNotFound
 from queues.models import QueuedJob
 from queues.queries.redaction import hiding_of
@@ -86,7 +84,7 @@ class Edit(Screen):
         try:
             data = unmasked(form.read(request.POST), job.data, hiding_of(job).data(job.data))
             if push.is_valid():
-                return self._pushed(job, data, push)
+                return self._push(job, data, push)
         except DataRefused as error:
             form.refuse(error)
         except (BadPush, QueueNotFound) as error:
@@ -96,11 +94,10 @@ class Edit(Screen):
     def _form(self, job: QueuedJob) -> SchemaForm:
         return SchemaForm(job.schema(), hiding_of(job).data(job.data))
 
-    def _pushed(self, job: QueuedJob, data: Any, push: PushForm) -> HttpResponse:
-        queue, twin = queues.get(push.cleaned_data["queue"]), twin_of(push)
-        new = audited.push(queue.name, _name(job), data, {**code_options(job), **push.options()})
-        if new == twin:
-            messages.warning(self.request, TWIN)
+    def _push(self, job: QueuedJob, data: Any, push: PushForm) -> HttpResponse:
+        new, is_new = push_job(push, _name(job), data, **code_options(job))
+        if not is_new:
+            messages.warning(self.request, DUPLICATE)
         else:
             record(PUSHED_AGAIN, f"job:{job.pk}", job=new)
             sentence = 'Pushed again as <a href="{}">{}</a>; <a href="{}">{}</a> stays as it was.'

@@ -1,19 +1,21 @@
 """The forms of schedules: change one, filter the list of them."""
 
-import shlex
 from typing import Any
-from urllib.parse import urlencode
 
 from django import forms
 from django.db.models import Q, TextField, Value
 from django.db.models.functions import Concat
 
 from atributo_site.console.base.forms import MomentField, SpanField
+from atributo_site.console.base.terminal import same_list
 from queues.jobs.schedules import COLUMNS
 from queues.logic.lifecycle import FOREVER
 from queues.logic.options import CENTURY_MS, MOST_TIMES
 
 SEEN = "seen-"
+PAUSED = {"yes": "paused", "no": "not paused"}
+# An expression keeps the database from using the index of all jobs of a script.
+WHOLE_NAME = Concat("mount", Value("/"), "script", output_field=TextField())
 
 
 class ScheduleForm(forms.Form):
@@ -28,13 +30,6 @@ class ScheduleForm(forms.Form):
             for name in COLUMNS
             if self.data.get(name, "").strip() != seen.get(f"{SEEN}{name}")
         }
-
-
-PAUSED = {"yes": "paused", "no": "not paused"}
-
-
-# An expression keeps the database from using the index of all jobs of a script.
-WHOLE_NAME = Concat("mount", Value("/"), "script", output_field=TextField())
 
 
 class ScheduleFilter(forms.Form):
@@ -61,12 +56,8 @@ class ScheduleFilter(forms.Form):
     def equivalents(self) -> dict[str, str]:
         """Return command and curl; only REST filters by script, too."""
         given = self.cleaned_data if self.is_valid() else {}
-        queue, script = given.get("queue"), given.get("script", "")
+        queue, script = given.get("queue", ""), given.get("script", "")
         mount, _, name = script.rpartition("/")
         filters = {"repeating": "true", "queue": queue, "mount": mount, "script": name}
-        query = urlencode({key: value for key, value in filters.items() if value})
-        words = ["manage.py", "queued_jobs", "list", "--repeating"]
-        return {
-            "command": shlex.join([*words, "--queue", queue] if queue else words),
-            "rest": f"curl -H 'Authorization: Bearer …' '/api/v1/jobs?{query}'",
-        }
+        command = "manage.py queued_jobs list --repeating"
+        return same_list("/api/v1/jobs", filters, command, {"--queue": queue})

@@ -1,6 +1,5 @@
 """List jobs by state, search and columns, each with the beginning of its data."""
 
-import json
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ from atributo_site.console.jobs.state import job_state
 from atributo_site.console.push.forms import queue_names
 from atributo_site.core.models.clock import database_now
 from atributo_site.permissions import may
+from atributo_site.web.format import one_line
 from atributo_site.web.pagination import capped_count, format_count, page_by_key
 from queues.logic.search_query import QUALIFIERS, written
 from queues.models import QueuedJob, Script
@@ -37,68 +37,9 @@ TITLES = {
 }
 USUAL = {"state", "script", "data", "queue", "attempt", "when"}
 NUMBERS = {"attempt", "runs"}
-
-
-class Column(NamedTuple):
-    name: str
-    title: str
-    is_visible: bool
-
-    @property
-    def is_number(self) -> bool:
-        return self.name in NUMBERS
-
-
-class Columns(NamedTuple):
-    all: list[Column]
-    is_chosen: bool
-
-    @property
-    def visible(self) -> list[Column]:
-        return [column for column in self.all if column.is_visible]
-
-    def has(self, name: str) -> bool:
-        return any(column.name == name for column in self.visible)
-
-
-def columns(given: QueryDict) -> Columns:
-    """Return the usual columns, unless the address names others that exist."""
-    chosen = TITLES.keys() & set(given.getlist("columns"))
-    names = chosen or USUAL
-    return Columns([Column(name, TITLES[name], name in names) for name in TITLES], bool(chosen))
-
-
 READ = 2_000  # characters; longer data is on the page of the job
 LONGEST = 80
 LONG = "long, see its page"
-
-
-def with_beginnings(jobs: Any) -> Any:
-    """Annotate the data, where it is short, and the schema that marks its secrets."""
-    script = Script.objects.filter(service__mount=OuterRef("mount"), name=OuterRef("script"))
-    return jobs.annotate(
-        data_size=Length(Cast("data", TextField())),
-        short_data=Case(When(data_size__lte=READ, then=F("data")), output_field=JSONField()),
-        script_schema=Subquery(script.values("schema")[:1]),
-    )
-
-
-def beginning(job: QueuedJob) -> str:
-    """Return the beginning of the data as people write it down: to: ada, subject: Hello."""
-    if (job.data_size or 0) > READ:  # type: ignore[attr-defined]
-        return LONG
-    data = masked_by_schema(job.short_data, job.script_schema)  # type: ignore[attr-defined]
-    if isinstance(data, dict):
-        text = ", ".join(f"{name}: {_value(value)}" for name, value in data.items())
-    else:
-        text = "" if data is None else _value(data)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-
-
-def _value(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
 PAGE = 50
 SUGGESTED = 40
 
@@ -140,6 +81,57 @@ class Jobs(Screen):
             may_push=may(request.user, "job.push"),
             same=equivalents(query),
         )
+
+
+class Column(NamedTuple):
+    name: str
+    title: str
+    is_visible: bool
+
+    @property
+    def is_number(self) -> bool:
+        return self.name in NUMBERS
+
+
+class Columns(NamedTuple):
+    all: list[Column]
+    is_chosen: bool
+
+    @property
+    def visible(self) -> list[Column]:
+        return [column for column in self.all if column.is_visible]
+
+    def has(self, name: str) -> bool:
+        return any(column.name == name for column in self.visible)
+
+
+def columns(given: QueryDict) -> Columns:
+    """Return the usual columns, unless the address names others that exist."""
+    chosen = TITLES.keys() & set(given.getlist("columns"))
+    names = chosen or USUAL
+    return Columns([Column(name, TITLES[name], name in names) for name in TITLES], bool(chosen))
+
+
+def with_beginnings(jobs: Any) -> Any:
+    """Annotate the data, where it is short, and the schema that marks its secrets."""
+    script = Script.objects.filter(service__mount=OuterRef("mount"), name=OuterRef("script"))
+    return jobs.annotate(
+        data_size=Length(Cast("data", TextField())),
+        short_data=Case(When(data_size__lte=READ, then=F("data")), output_field=JSONField()),
+        script_schema=Subquery(script.values("schema")[:1]),
+    )
+
+
+def beginning(job: QueuedJob) -> str:
+    """Return the beginning of the data as people write it down: to: ada, subject: Hello."""
+    if (job.data_size or 0) > READ:  # type: ignore[attr-defined]
+        return LONG
+    data = masked_by_schema(job.short_data, job.script_schema)  # type: ignore[attr-defined]
+    if isinstance(data, dict):
+        text = ", ".join(f"{name}: {one_line(value)}" for name, value in data.items())
+    else:
+        text = "" if data is None else one_line(data)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def _listed(jobs: Any, has_data: bool) -> Any:

@@ -3,12 +3,11 @@
 from datetime import datetime
 from shlex import quote
 from typing import Any
-from urllib.parse import urlencode
 
 from django.core.exceptions import BadRequest
 
 from atributo_site.console.base.forms import BadMoment, moment
-from atributo_site.console.base.terminal import curl
+from atributo_site.console.base.terminal import same_list
 from atributo_site.web.pagination import whole
 from queues.queries.search import Found, Period, answered_by_index, search
 from queues.queries.states import STATES
@@ -102,13 +101,10 @@ class Query:
 
 def equivalents(query: Query) -> dict[str, str]:
     """Return the same search as command and curl; the command has no `upto`."""
-    stored = query.stored()
-    upto = {} if query.upto is None else {"upto": str(query.upto)}
-    given = urlencode(stored | upto)
-    return {
-        "command": "" if upto else " ".join(["manage.py queued_jobs list", *flags(stored)]),
-        "rest": curl(f"/api/v1/jobs{given and f'?{given}'}"),
-    }
+    stored, upto = query.stored(), "" if query.upto is None else str(query.upto)
+    command = "" if upto else "manage.py queued_jobs list"
+    by_flag = {flag: stored.get(name, "") for name, flag in FLAGS.items()}
+    return same_list("/api/v1/jobs", {**stored, "upto": upto}, command, by_flag)
 
 
 def flags(stored: dict[str, str]) -> list[str]:

@@ -23,6 +23,69 @@ from queues.logic.lifecycle import FOREVER
 from queues.logic.repeats import next_runs
 from queues.models import QueuedJob, Run, Script
 
+PAGE = 50
+MOST_SCRIPTS = 200
+BEGINNING = urlencode({"repeat_times": FOREVER, "repeat_delay": "1h"})
+
+
+class Schedules(Screen):
+    actions = {"GET": "job.view"}
+    template_name = "console/jobs/schedules.html"
+    title = "Schedules"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        now = database_now()
+        form = ScheduleFilter(request.GET)
+        rows = form.of(repeating().select_related("queue").defer("data", "result"))
+        page = page_in_order(rows, "due_at", **self.page_keys, size=PAGE)
+        runs = last_runs([job.pk for job in page.rows])
+        return self.show(
+            200,
+            now=now,
+            page=page,
+            rows=[line(job, runs[job.pk], now) for job in page.rows],
+            form=form,
+            filtered=form.is_filled(),
+            queue_names=queue_names(),
+            may_operate=may(request.user, "job.operate"),
+            may_push=may(request.user, "job.push"),
+            **form.equivalents(),
+        )
+
+
+def line(job: QueuedJob, runs: list[Run], now: datetime) -> dict[str, Any]:
+    state = job_state(job, now)
+    return {
+        "job": job,
+        "state": "waiting" if state == "delayed" else state,  # a repeating job always waits
+        "sentence": repeat_sentence(job, now),
+        "next": ahead(job, now),
+        "runs": [(run.outcome, run.started_at) for run in runs],
+    }
+
+
+def ahead(job: QueuedJob, now: datetime) -> list[datetime]:
+    """Return the next runs; none while it runs, and a late one may start now."""
+    if job.status != "pending":
+        return []
+    first = max(job.due_at, now)
+    return next_runs(first, job.repeat_delay_ms, job.repeat_times, job.runs, job.repeat_until)
+
+
+class New(Screen):
+    """Choose a script; its push form follows with the part for repeats filled in."""
+
+    actions = {"GET": "job.push"}
+    template_name = "console/jobs/schedule_new.html"
+    title = "New schedule"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        scripts = Script.objects.select_related("service").order_by("service__mount", "name")
+        rows = list(scripts.defer("schema", "defaults")[: MOST_SCRIPTS + 1])
+        return self.show(
+            scripts=rows[:MOST_SCRIPTS], more=len(rows) > MOST_SCRIPTS, beginning=BEGINNING
+        )
+
 
 class Change(JobAction):
     """Show the form on a page of its own; a refusal leaves there what was typed."""
@@ -89,67 +152,3 @@ def equivalents(job: QueuedJob) -> dict[str, str]:
         words += [f"--{name.replace('_', '-')}", str(value)]
     rest = curl(f"/api/v1/jobs/{job.pk}", "PATCH", {**body, "repeat_until": until})
     return {"command": shlex.join(words), "rest": rest}
-
-
-PAGE = 50
-MOST_SCRIPTS = 200
-BEGINNING = urlencode({"repeat_times": FOREVER, "repeat_delay": "1h"})
-
-
-class Schedules(Screen):
-    actions = {"GET": "job.view"}
-    template_name = "console/jobs/schedules.html"
-    title = "Schedules"
-
-    def get(self, request: HttpRequest) -> HttpResponse:
-        now = database_now()
-        form = ScheduleFilter(request.GET)
-        rows = form.of(repeating().select_related("queue").defer("data", "result"))
-        page = page_in_order(rows, "due_at", **self.page_keys, size=PAGE)
-        runs = last_runs([job.pk for job in page.rows])
-        return self.show(
-            200,
-            now=now,
-            page=page,
-            rows=[line(job, runs[job.pk], now) for job in page.rows],
-            form=form,
-            filtered=form.is_filled(),
-            queue_names=queue_names(),
-            may_operate=may(request.user, "job.operate"),
-            may_push=may(request.user, "job.push"),
-            **form.equivalents(),
-        )
-
-
-class New(Screen):
-    """Choose a script; its push form follows with the part for repeats filled in."""
-
-    actions = {"GET": "job.push"}
-    template_name = "console/jobs/schedule_new.html"
-    title = "New schedule"
-
-    def get(self, request: HttpRequest) -> HttpResponse:
-        scripts = Script.objects.select_related("service").order_by("service__mount", "name")
-        rows = list(scripts.defer("schema", "defaults")[: MOST_SCRIPTS + 1])
-        return self.show(
-            scripts=rows[:MOST_SCRIPTS], more=len(rows) > MOST_SCRIPTS, beginning=BEGINNING
-        )
-
-
-def line(job: QueuedJob, runs: list[Run], now: datetime) -> dict[str, Any]:
-    state = job_state(job, now)
-    return {
-        "job": job,
-        "state": "waiting" if state == "delayed" else state,  # a repeating job always waits
-        "sentence": repeat_sentence(job, now),
-        "next": ahead(job, now),
-        "runs": [(run.outcome, run.started_at) for run in runs],
-    }
-
-
-def ahead(job: QueuedJob, now: datetime) -> list[datetime]:
-    """Return the next runs; none while it runs, and a late one may start now."""
-    if job.status != "pending":
-        return []
-    first = max(job.due_at, now)
-    return next_runs(first, job.repeat_delay_ms, job.repeat_times, job.runs, job.repeat_until)

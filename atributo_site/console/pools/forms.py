@@ -9,6 +9,8 @@ from pools.lookup_tool import DEFAULT_TIMEOUT_MS, LONGEST_MS
 from pools.models import Backend, BackendChange, Pool
 from pools.models.fields import MOST_NAMESERVERS, nameserver_list
 
+KINDS = [("", "any"), *BackendChange.Kind.choices]
+
 
 class ServersField(forms.CharField):
     """Addresses with or without ports, separated by commas."""
@@ -89,9 +91,6 @@ class LookUpForm(forms.Form):
     def options(self) -> dict[str, Any]:
         given = {key: value for key, value in self.cleaned_data.items() if value}
         return {"timeout_ms": DEFAULT_TIMEOUT_MS, **given}
-
-
-KINDS = [("", "any"), *BackendChange.Kind.choices]
 
 
 class TimelineFilter(PeriodForm):

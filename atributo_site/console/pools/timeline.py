@@ -2,12 +2,12 @@
 
 import shlex
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from django.http import HttpRequest, HttpResponse
 
 from atributo_site.console.base.saved_views import views_of
-from atributo_site.console.base.terminal import curl
+from atributo_site.console.base.terminal import same_list
 from atributo_site.console.pools.forms import TimelineFilter
 from atributo_site.console.pools.list import PAGE, PoolScreen
 from atributo_site.core.models.clock import database_now
@@ -53,9 +53,7 @@ def matching(form: TimelineFilter) -> tuple[Any, int | None]:
 def _equivalents(form: TimelineFilter) -> dict[str, Any]:
     """Return command and curl for one name; only REST filters by kind."""
     given, name = form.cleaned_data, form.name or "NAME"
-    asked = f"?{urlencode({'kind': given['kind']})}" if given["kind"] else ""
     is_narrow = given["kind"] or given["since"] or given["until"]
-    return {
-        "command": "" if is_narrow else f"manage.py pools changes {shlex.quote(name)}",
-        "rest": curl(f"/api/v1/pools/{quote(name, safe='')}/changes{asked}"),
-    }
+    command = "" if is_narrow else f"manage.py pools changes {shlex.quote(name)}"
+    path = f"/api/v1/pools/{quote(name, safe='')}/changes"
+    return same_list(path, {"kind": given["kind"]}, command)

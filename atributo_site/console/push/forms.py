@@ -6,8 +6,10 @@ from typing import Any
 from django import forms
 from django.forms import BoundField
 
+import queues
 from atributo_site.console.base.forms import MomentField, SpanField
 from atributo_site.core.text import written
+from queues import audited
 from queues.logic.backoff import DEFAULT_MS
 from queues.logic.options import CENTURY_MS, LONGEST_KEY, MOST_TIMES, PRIORITIES
 from queues.models import Queue, QueuedJob
@@ -20,75 +22,50 @@ REPEAT = ("repeat_times", "repeat_delay", "repeat_until")
 MORE = ("delay_until", "timeout", "back_off", "strategy", "sticky_key", "unique_key")
 DEFAULTS = {"queue": DEFAULT_QUEUE, "back_off": written(DEFAULT_MS)}  # the others: empty or 0
 STRATEGIES = [("", "doubled each time"), ("foxx", "at random, as in Foxx")]
-TWIN = "Nothing was pushed: this unfinished job has the unique key already."
+DUPLICATE = "Nothing was pushed: this unfinished job has the unique key already."
 TWICE = "Start in and Start at are two ways to say one thing: give one of them."
+SPAN = {"min_value": 0, "max_value": CENTURY_MS}
+TIMES = {"min_value": FOREVER, "max_value": MOST_TIMES}
+KEY = {"max_length": LONGEST_KEY, "strip": False}
+A_MOMENT = "2030-01-31T12:00"
 
 
-def _typed(placeholder: str, **attrs: str) -> forms.TextInput:
-    return forms.TextInput({"placeholder": placeholder, "autocomplete": "off", **attrs})
+def _typed(field: Any, label: str, placeholder: str, **options: Any) -> Any:
+    """Make an optional field for text, of 40 characters unless its length is given."""
+    attrs = {"placeholder": placeholder, "autocomplete": "off"}
+    if "max_length" not in options:
+        attrs["maxlength"] = "40"
+    return field(label=label, required=False, widget=forms.TextInput(attrs), **options)
 
 
-def _span(label: str, placeholder: str, least: int = 0) -> SpanField:
-    return SpanField(
-        label=label,
-        required=False,
-        min_value=least,
-        max_value=CENTURY_MS,
-        widget=_typed(placeholder, maxlength="40"),
-    )
-
-
-def _moment(label: str, help_text: str) -> MomentField:
-    return MomentField(
-        label=label,
-        required=False,
-        help_text=help_text,
-        widget=_typed("2030-01-31T12:00", maxlength="40"),
-    )
-
-
-def _times(label: str, placeholder: str) -> forms.IntegerField:
-    return forms.IntegerField(
-        label=label,
-        required=False,
-        min_value=FOREVER,
-        max_value=MOST_TIMES,
-        widget=forms.NumberInput({"placeholder": placeholder}),
-    )
-
-
-def _key(label: str, help_text: str) -> forms.CharField:
-    return forms.CharField(
-        label=label,
-        required=False,
-        max_length=LONGEST_KEY,
-        strip=False,
-        help_text=help_text,
-        widget=_typed("none"),
-    )
+def _number(label: str, placeholder: str, **options: Any) -> forms.IntegerField:
+    widget = forms.NumberInput({"placeholder": placeholder})
+    return forms.IntegerField(label=label, required=False, widget=widget, **options)
 
 
 class PushForm(forms.Form):
     """Options of a push; an empty field leaves the option to the script."""
 
-    queue = forms.CharField(max_length=255, widget=_typed("", list="queue-names"))
-    delay = _span("Start in", "at once")
-    priority = forms.IntegerField(
-        required=False,
-        min_value=min(PRIORITIES),
-        max_value=max(PRIORITIES),
-        widget=forms.NumberInput({"placeholder": "0"}),
+    queue = forms.CharField(
+        max_length=255,
+        widget=forms.TextInput({"placeholder": "", "autocomplete": "off", "list": "queue-names"}),
     )
-    max_failures = _times("Failures forgiven", "as the script says")
-    repeat_times = _times("Repeat times", "-1 is for ever")
-    repeat_delay = _span("Repeat every", "1h30m")
-    repeat_until = _moment("Repeat until", "in UTC")
-    delay_until = _moment("Start at", "in UTC, instead of Start in")
-    timeout = _span("Time limit", "as the script says", least=1)
-    back_off = _span("Wait before a retry", "as the script says")
+    delay = _typed(SpanField, "Start in", "at once", **SPAN)
+    priority = _number("Priority", "0", min_value=min(PRIORITIES), max_value=max(PRIORITIES))
+    max_failures = _number("Failures forgiven", "as the script says", **TIMES)
+    repeat_times = _number("Repeat times", "-1 is for ever", **TIMES)
+    repeat_delay = _typed(SpanField, "Repeat every", "1h30m", **SPAN)
+    repeat_until = _typed(MomentField, "Repeat until", A_MOMENT, help_text="in UTC")
+    delay_until = _typed(MomentField, "Start at", A_MOMENT, help_text="in UTC, instead of Start in")
+    timeout = _typed(SpanField, "Time limit", "as the script says", **{**SPAN, "min_value": 1})
+    back_off = _typed(SpanField, "Wait before a retry", "as the script says", **SPAN)
     strategy = forms.ChoiceField(label="Further retries", required=False, choices=STRATEGIES)
-    sticky_key = _key("Sticky key", "where its instance is")
-    unique_key = _key("Unique key", "one unfinished job has it")
+    sticky_key = _typed(
+        forms.CharField, "Sticky key", "none", help_text="where its instance is", **KEY
+    )
+    unique_key = _typed(
+        forms.CharField, "Unique key", "none", help_text="one unfinished job has it", **KEY
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{"auto_id": False, **kwargs})
@@ -155,7 +132,14 @@ def queue_names(most: int = MOST_OFFERED) -> list[str]:
     return list(names[:most])
 
 
-def twin_of(push: PushForm) -> str | None:
+def push_job(form: PushForm, script: Mapping[str, str], data: Any, **more: Any) -> tuple[str, bool]:
+    """Push and return the job's id, and whether the job is new."""
+    queue, duplicate = queues.get(form.cleaned_data["queue"]), duplicate_of(form)
+    job_id = audited.push(queue.name, dict(script), data, {**more, **form.options()})
+    return job_id, job_id != duplicate
+
+
+def duplicate_of(push: PushForm) -> str | None:
     """Return the unfinished job with the unique key, which a push leads to instead of a new one."""
     key = push.cleaned_data["unique_key"]
     if not key:

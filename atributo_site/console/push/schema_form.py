@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from atributo_site.web.format import one_line, pretty_json
 from queues.errors import DataRefused
 
 SIMPLE = {"string": "text", "integer": 1, "number": 1.5, "boolean": True, "array": [], "object": {}}
@@ -91,7 +92,7 @@ class SchemaForm:
         self.error = ""
         fits = data is None or isinstance(data, list if self.listed else dict)
         self.whole = not self.parts or not fits
-        self.text = "" if data is None else pretty(data)
+        self.text = "" if data is None else pretty_json(data)
         values = dict(enumerate(data)) if isinstance(data, list) else data or {}
         self.fields = [] if self.whole else [self._field(key, values) for key in self.parts]
 
@@ -142,10 +143,6 @@ class SchemaForm:
         return READERS.get(each.kind, _text)(text, each.name)
 
 
-def pretty(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2)
-
-
 def _parts(schema: dict[str, Any]) -> dict[Any, dict[str, Any]]:
     parts = schema.get("properties")
     if not isinstance(parts, dict):
@@ -166,8 +163,8 @@ def _kind(part: dict[str, Any]) -> str:
 def _field_text(value: Any, kind: str) -> str:
     if value is None:
         return ""
-    is_text = isinstance(value, str) and kind not in {"json", "select"}
-    return value if is_text else json.dumps(value, ensure_ascii=False)
+    is_json = kind in {"json", "select"}
+    return json.dumps(value, ensure_ascii=False) if is_json else one_line(value)
 
 
 def _text(text: str, name: str) -> Any:

@@ -26,6 +26,15 @@ from queues.queries.snapshot import queue_lines
 
 SHARES = (0.5, 0.95, 0.99)
 MOST_SLOTS = 50
+START_SENTENCES = {
+    True: "Each start is recorded before the job begins.",
+    False: "The starts of short jobs are recorded with their ends.",
+}
+AWAY_SENTENCES: dict[str, str] = {
+    WhenAway.WAIT: "wait for their instance as long as it takes",
+    WhenAway.MOVE: "move to another instance when theirs is away for {} s",
+    WhenAway.FAIL: "fail when their instance is away for {} s",
+}
 
 
 class OneQueue(Screen):
@@ -95,19 +104,6 @@ def times(buckets: dict[str, int]) -> list[dict[str, Any]]:
         }
         for share in SHARES
     ]
-
-
-START_SENTENCES = {
-    True: "Each start is recorded before the job begins.",
-    False: "The starts of short jobs are recorded with their ends.",
-}
-
-
-AWAY_SENTENCES: dict[str, str] = {
-    WhenAway.WAIT: "wait for their instance as long as it takes",
-    WhenAway.MOVE: "move to another instance when theirs is away for {} s",
-    WhenAway.FAIL: "fail when their instance is away for {} s",
-}
 
 
 def queue_or_404(name: str) -> Queue:

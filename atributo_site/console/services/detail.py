@@ -7,11 +7,11 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from atributo_site.console.base.screen import Screen
-from atributo_site.console.push.schema_form import pretty
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.models import Event
 from atributo_site.core.models.clock import database_now
 from atributo_site.permissions import may
+from atributo_site.web.format import pretty_json
 from queues.models import Service
 from queues.queries.presenters import configuration_dict
 from queues.services import installation
@@ -20,6 +20,53 @@ SCRIPTS = ("setup", "teardown")
 INSTALLED, FAILED = "service.installed", "service.script_failed"
 LIFECYCLE = (INSTALLED, "service.upgraded", "service.replaced", FAILED)
 LOOKED_AT = 50
+
+
+class OneService(Screen):
+    actions = {"GET": "service.view"}
+    template_name = "console/services/detail.html"
+
+    def get(self, request: HttpRequest, mount: str) -> HttpResponse:
+        service = service_or_404(mount)
+        self.title = mount
+        return self.show(
+            now=database_now(),
+            service=service,
+            scripts=list(service.scripts.all()),
+            configuration=configuration_rows(service),
+            configuration_text=pretty_json(configuration_dict(service)),
+            endings=last_endings(mount),
+            events=Event.objects.newest_first().filter(subject=f"service:{mount}")[:10],
+            may_administer=may(request.user, "service.administer"),
+        )
+
+
+class NotInstalled(AtributoError):
+    """The address names a mount without a service."""
+
+    status_code = 404
+
+
+def service_or_404(mount: str) -> Service:
+    service = Service.objects.prefetch_related("scripts").filter(mount=mount).first()
+    if service is None:
+        raise NotInstalled(f"No service is installed at {mount}.")
+    return service
+
+
+def configuration_rows(service: Service) -> list[dict[str, Any]]:
+    """Return each option with its masked value and what is wrong with it."""
+    values, warnings = configuration_dict(service), installation.warnings_of(service)
+    return [
+        {
+            "name": name,
+            "type": definition["type"],
+            "description": definition.get("description", ""),
+            "value": values.get(name),
+            "warning": warnings.get(name, ""),
+        }
+        for name, definition in service.definitions.items()
+    ]
 
 
 @dataclass(frozen=True)
@@ -62,50 +109,3 @@ def _outcome(script: str, event: Event) -> str:
 
 def _is_failure(script: str, event: Event) -> bool:
     return event.kind == FAILED and event.facts.get("script") == script
-
-
-class OneService(Screen):
-    actions = {"GET": "service.view"}
-    template_name = "console/services/detail.html"
-
-    def get(self, request: HttpRequest, mount: str) -> HttpResponse:
-        service = service_or_404(mount)
-        self.title = mount
-        return self.show(
-            now=database_now(),
-            service=service,
-            scripts=list(service.scripts.all()),
-            configuration=configuration_rows(service),
-            configuration_text=pretty(configuration_dict(service)),
-            endings=last_endings(mount),
-            events=Event.objects.newest_first().filter(subject=f"service:{mount}")[:10],
-            may_administer=may(request.user, "service.administer"),
-        )
-
-
-class NotInstalled(AtributoError):
-    """The address names a mount without a service."""
-
-    status_code = 404
-
-
-def service_or_404(mount: str) -> Service:
-    service = Service.objects.prefetch_related("scripts").filter(mount=mount).first()
-    if service is None:
-        raise NotInstalled(f"No service is installed at {mount}.")
-    return service
-
-
-def configuration_rows(service: Service) -> list[dict[str, Any]]:
-    """Return each option with its masked value and what is wrong with it."""
-    values, warnings = configuration_dict(service), installation.warnings_of(service)
-    return [
-        {
-            "name": name,
-            "type": definition["type"],
-            "description": definition.get("description", ""),
-            "value": values.get(name),
-            "warning": warnings.get(name, ""),
-        }
-        for name, definition in service.definitions.items()
-    ]

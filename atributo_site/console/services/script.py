@@ -6,17 +6,16 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-import queues
 from atributo_site.console.base.screen import Screen
 from atributo_site.console.jobs.journal import journals
-from atributo_site.console.push.forms import TWIN, PushForm, queue_names, twin_of
-from atributo_site.console.push.schema_form import SchemaForm, pretty
+from atributo_site.console.push.forms import DUPLICATE, PushForm, push_job, queue_names
+from atributo_site.console.push.schema_form import SchemaForm
 from atributo_site.console.services import script_runs
 from atributo_site.console.services.script_runs import last_runs
 from atributo_site.console.services.terminal import address, given_data, terminal
 from atributo_site.core.models.clock import database_now
 from atributo_site.permissions import may
-from queues import audited
+from atributo_site.web.format import pretty_json
 from queues.errors import BadPush, DataRefused, NoWorker, QueueNotFound, ScriptNotFound
 from queues.jobs.schema import check
 from queues.models import Script
@@ -95,7 +94,7 @@ class OneScript(Screen):
             script=script,
             service=script.service,
             whole_name=f"{mount}/{script.name}",
-            schema_text=pretty(script.schema),
+            schema_text=pretty_json(script.schema),
             form=form,
             push=push,
             queue_names=queue_names(),
@@ -131,14 +130,12 @@ class Push(OneScript):
         return self.render(script, form, push=push, data=data, status=400)
 
     def _push(self, script: Script, data: Any, push: PushForm) -> HttpResponse:
-        queue = queues.get(push.cleaned_data["queue"])
         name = {"mount": script.service.mount, "name": script.name}
-        twin = twin_of(push)
-        job_id = audited.push(queue.name, name, data, push.options())
-        if job_id == twin:
-            messages.warning(self.request, TWIN)
+        job_id, is_new = push_job(push, name, data)
+        if is_new:
+            messages.success(self.request, f"Pushed into {push.cleaned_data['queue']}.")
         else:
-            messages.success(self.request, f"Pushed into {queue.name}.")
+            messages.warning(self.request, DUPLICATE)
         return redirect("job", job_id)
 
 

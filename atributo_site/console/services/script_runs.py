@@ -28,6 +28,9 @@ MOST_LINES = 500
 MOST_PUSHES = 100
 LARGEST = 200_000
 TOO_LARGE = "too large to be kept"
+LAST_RUNS = 10
+LOOKED_AT = 100  # of the runs of all scripts of the service
+AT_ONCE = {"script.ran": "complete", "script.dry_ran": "complete", "script.failed": "failed"}
 
 
 def run(user: Any, script: Script, data: Any, *, dry_run: bool) -> str:
@@ -121,11 +124,6 @@ def _small(value: Any, otherwise: Any) -> Any:
 
 def _name(script: Script) -> list[str]:
     return [script.service.mount, script.name]
-
-
-LAST_RUNS = 10
-LOOKED_AT = 100  # of the runs of all scripts of the service
-AT_ONCE = {"script.ran": "complete", "script.dry_ran": "complete", "script.failed": "failed"}
 
 
 @dataclass(frozen=True)

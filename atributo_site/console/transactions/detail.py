@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponse
 
 from allocation.transactions.errors import TransactionNotFound
 from allocation.transactions.models import JournalEntry, Lock, LockWait, Transaction
-from allocation.transactions.models import Transaction as Row
 from atributo_site.console.base.screen import Screen
 from atributo_site.console.transactions.journal import written
 from atributo_site.core.models import Event
@@ -19,34 +18,7 @@ from atributo_site.web.format import duration
 from atributo_site.web.pagination import page_by_key
 
 SOON = 0.25
-
-
-@dataclass(frozen=True)
-class Life:
-    percent: int
-    tone: str
-    words: str
-
-
-def life(row: Transaction, now: datetime) -> Life:
-    """Return the time left as a bar and words; `expires_at` is the next try of a stuck one."""
-    if row.finished_at is not None:
-        return Life(0, "idle", "over")
-    left = (row.expires_at - now).total_seconds()
-    share = min(1.0, max(0.0, left / (settings.ATRIBUTO.max_job_time_ms / 1000)))
-    if row.status == Transaction.Status.STUCK:
-        return Life(0, "bad", _next_try(left))
-    if left <= 0:
-        return Life(0, "bad", f"overdue for {duration(-left)}")
-    return Life(round(100 * share), "warn" if share < SOON else "ok", f"{duration(left)} left")
-
-
-def _next_try(left: float) -> str:
-    left += settings.ATRIBUTO.additional_timeout_wait_ms / 1000
-    return f"next try in {duration(left)}" if left > 0 else "next try is due"
-
-
-STUCK = Row.Status.STUCK
+STUCK = Transaction.Status.STUCK
 LINES = 20
 MOST_LOCKS = 100
 NEWEST_EVENTS = 20
@@ -85,8 +57,33 @@ class TransactionDetail(Screen):
         return {"page": page, "journal": written(page.rows)}
 
 
-def transaction_or_404(pk: int) -> Row:
-    row = Row.objects.filter(pk=pk).first()
+def transaction_or_404(pk: int) -> Transaction:
+    row = Transaction.objects.filter(pk=pk).first()
     if row is None:
         raise TransactionNotFound(f"There is no transaction {pk}.")
     return row
+
+
+@dataclass(frozen=True)
+class Life:
+    percent: int
+    tone: str
+    words: str
+
+
+def life(row: Transaction, now: datetime) -> Life:
+    """Return the time left as a bar and words; `expires_at` is the next try of a stuck one."""
+    if row.finished_at is not None:
+        return Life(0, "idle", "over")
+    left = (row.expires_at - now).total_seconds()
+    share = min(1.0, max(0.0, left / (settings.ATRIBUTO.max_job_time_ms / 1000)))
+    if row.status == Transaction.Status.STUCK:
+        return Life(0, "bad", _next_try(left))
+    if left <= 0:
+        return Life(0, "bad", f"overdue for {duration(-left)}")
+    return Life(round(100 * share), "warn" if share < SOON else "ok", f"{duration(left)} left")
+
+
+def _next_try(left: float) -> str:
+    left += settings.ATRIBUTO.additional_timeout_wait_ms / 1000
+    return f"next try in {duration(left)}" if left > 0 else "next try is due"

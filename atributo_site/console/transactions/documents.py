@@ -10,7 +10,6 @@ from allocation.transactions.documents.search import searched
 from allocation.transactions.errors import DocumentNotFound, InvalidDocument, SecretField
 from allocation.transactions.logic.diff import MISSING
 from allocation.transactions.models import Document, DocumentVersion, Lock
-from allocation.transactions.models import Document as Row
 from allocation.transactions.models.lock import Mode
 from allocation.transactions.store.keys import Key, checked_collection
 from atributo_site.console.base.screen import Screen
@@ -25,66 +24,6 @@ from atributo_site.web.pagination import page_by_key, page_in_order
 MOST_LOCKS = 100
 VERSIONS = 25
 NEWEST_EVENTS = 10
-
-
-class DocumentDetail(Screen):
-    actions = {"GET": "document.view"}
-    template_name = "console/transactions/document.html"
-
-    def get(self, request: HttpRequest, collection: str, key: str) -> HttpResponse:
-        place = Key.of(collection, key)
-        row = Row.objects.at(*place).first()
-        if row is None:
-            raise DocumentNotFound(f"There is no document {collection}/{key}.")
-        self.title, now = str(row), database_now()
-        page = page_by_key(
-            DocumentVersion.objects.not_undone().filter(document=row).defer("value"),
-            **self.page_keys,
-            size=VERSIONS,
-        )
-        locks = list(Lock.objects.filter(document=row).with_names()[:MOST_LOCKS])
-        return self.show(
-            row=row,
-            page=page,
-            locks=held(locks, now),
-            writing={lock.transaction_id for lock in locks if lock.mode == Mode.EXCLUSIVE},
-            events=list(Event.objects.about(f"document:{row}").newest_first()[:NEWEST_EVENTS]),
-            may_release=may(request.user, "lock.release"),
-            now=now,
-            **_committed(place),
-            **self._compared(row, page.rows),
-        )
-
-    def _compared(self, row: Row, newest: list[DocumentVersion]) -> dict[str, Any]:
-        """Compare the two versions that the address names, else the last two."""
-        refs = [version.ref for version in newest]
-        new = self.request.GET.get("to") or (refs[0] if refs else "")
-        old = self.request.GET.get("from") or next(iter(refs[1:]), "")
-        kept = DocumentVersion.objects.not_undone()
-        chosen = kept.filter(document=row, ref__in={old, new})
-        versions = {version.ref: version for version in chosen}
-        if old not in versions or new not in versions:
-            return {"old": old, "new": new, "changes": None}
-        return {
-            "old": old,
-            "new": new,
-            "changes": changes(_value(versions[old]), _value(versions[new])),
-        }
-
-
-def _committed(place: Key) -> dict[str, Any]:
-    """Return the committed value, without what open transactions wrote."""
-    row: Any = Row.objects.at(*place).committed().first()
-    if row is None:
-        return {"committed": None}
-    text, more = value_text(row.committed_value)
-    return {"committed": row, "text": text, "more": more}
-
-
-def _value(version: DocumentVersion) -> Any:
-    return version.value if version.present else MISSING
-
-
 PAGE = 50
 
 
@@ -149,3 +88,61 @@ def _matching(rows: Any, words: dict[str, Any]) -> dict[str, Any]:
 
 def _with_brief_values(rows: list[Any]) -> list[tuple[Any, str]]:
     return [(row, brief_value(row.committed_value)) for row in rows]
+
+
+class DocumentDetail(Screen):
+    actions = {"GET": "document.view"}
+    template_name = "console/transactions/document.html"
+
+    def get(self, request: HttpRequest, collection: str, key: str) -> HttpResponse:
+        place = Key.of(collection, key)
+        row = Document.objects.at(*place).first()
+        if row is None:
+            raise DocumentNotFound(f"There is no document {collection}/{key}.")
+        self.title, now = str(row), database_now()
+        page = page_by_key(
+            DocumentVersion.objects.not_undone().filter(document=row).defer("value"),
+            **self.page_keys,
+            size=VERSIONS,
+        )
+        locks = list(Lock.objects.filter(document=row).with_names()[:MOST_LOCKS])
+        return self.show(
+            row=row,
+            page=page,
+            locks=held(locks, now),
+            writing={lock.transaction_id for lock in locks if lock.mode == Mode.EXCLUSIVE},
+            events=list(Event.objects.about(f"document:{row}").newest_first()[:NEWEST_EVENTS]),
+            may_release=may(request.user, "lock.release"),
+            now=now,
+            **_committed(place),
+            **self._compared(row, page.rows),
+        )
+
+    def _compared(self, row: Document, newest: list[DocumentVersion]) -> dict[str, Any]:
+        """Compare the two versions that the address names, else the last two."""
+        refs = [version.ref for version in newest]
+        new = self.request.GET.get("to") or (refs[0] if refs else "")
+        old = self.request.GET.get("from") or next(iter(refs[1:]), "")
+        kept = DocumentVersion.objects.not_undone()
+        chosen = kept.filter(document=row, ref__in={old, new})
+        versions = {version.ref: version for version in chosen}
+        if old not in versions or new not in versions:
+            return {"old": old, "new": new, "changes": None}
+        return {
+            "old": old,
+            "new": new,
+            "changes": changes(_value(versions[old]), _value(versions[new])),
+        }
+
+
+def _committed(place: Key) -> dict[str, Any]:
+    """Return the committed value, without what open transactions wrote."""
+    row: Any = Document.objects.at(*place).committed().first()
+    if row is None:
+        return {"committed": None}
+    text, more = value_text(row.committed_value)
+    return {"committed": row, "text": text, "more": more}
+
+
+def _value(version: DocumentVersion) -> Any:
+    return version.value if version.present else MISSING

@@ -6,13 +6,14 @@ from typing import Any
 
 from allocation.transactions.logic.diff import MISSING, Change, Path, diff
 from allocation.transactions.logic.undo import Restore, plan
-from allocation.transactions.models import Document as Row
-from allocation.transactions.models import DocumentVersion, JournalEntry
+from allocation.transactions.models import Document, DocumentVersion, JournalEntry
 from atributo_site.core.redaction import MASK, looks_secret, masked
+from atributo_site.web.format import pretty_json
 
 MOST_LINES = 100
 LONGEST_TEXT = 2000
 LONGEST_VALUE = 20_000
+MOST_PREVIEWED = 500
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def changes(before: Any, after: Any) -> Changes:
 
 def value_text(value: Any) -> tuple[str, int]:
     """Return the value as indented JSON without secrets, and how many characters are left out."""
-    text = _json(masked(value))
+    text = pretty_json(masked(value))
     return text[:LONGEST_VALUE], max(0, len(text) - LONGEST_VALUE)
 
 
@@ -74,15 +75,8 @@ def _masked_text(path: Path, value: Any) -> str | None:
     if value is MISSING:
         return None
     secret = any(isinstance(step, str) and looks_secret(step) for step in path)
-    text = MASK if secret and value is not None else _json(masked(value))
+    text = MASK if secret and value is not None else pretty_json(masked(value))
     return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2)
-
-
-MOST_PREVIEWED = 500
 
 
 @dataclass(frozen=True)
@@ -97,7 +91,7 @@ class Written:
 class Undone:
     """What rolling back would do to one key, and what completing would leave there."""
 
-    document: Row
+    document: Document
     restored: bool
     back: Changes
     kept: Changes
@@ -116,7 +110,7 @@ def undo_preview(transaction: int) -> list[Undone] | None:
     if len(entries) > MOST_PREVIEWED:
         return None
     restores = plan(entry.write() for entry in entries)
-    documents = Row.objects.in_bulk([restore.key for restore in restores])
+    documents = Document.objects.in_bulk([restore.key for restore in restores])
     return [
         _undone(document, restore)
         for restore in restores
@@ -124,7 +118,7 @@ def undo_preview(transaction: int) -> list[Undone] | None:
     ]
 
 
-def _undone(document: Row, restore: Restore) -> Undone:
+def _undone(document: Document, restore: Restore) -> Undone:
     now = _image(document.present, document.value)
     then = _image(restore.image.present, restore.image.value)
     restored = document.ref == restore.expected_ref

@@ -20,35 +20,6 @@ from atributo_site.web.pagination import page_by_key
 from queues.logic.lifecycle import FOREVER
 from queues.models import AttemptTransaction, QueuedJob
 
-
-def jobs_of(transactions: Iterable[int]) -> dict[int, QueuedJob]:
-    """Return the jobs by transaction, in one query; scripts that run at once have none."""
-    noted = AttemptTransaction.objects.filter(transaction__in=list(transactions))
-    rows = noted.select_related("job").defer("job__data", "job__result")
-    return {row.transaction: row.job for row in rows}
-
-
-def consequences(transaction: int) -> list[SafeString]:
-    """Say what a release does to the holder's job; nothing if no job is under way."""
-    job = jobs_of([transaction]).get(transaction)
-    if job is None or job.ended_at is not None:
-        return []
-    name = format_html('<a href="{}">{} {}</a>', job.get_absolute_url(), job.script, job.pk)
-    if runs_again(job):
-        sentence = (
-            "Its job will be tried again and may take the lock again; abort the job instead: {}."
-        )
-    else:
-        sentence = "Its job fails with that: {}."
-    return [format_html(sentence, name)]
-
-
-def runs_again(job: QueuedJob) -> bool:
-    """Say whether another attempt or run follows a failure."""
-    forgiven = job.max_failures == FOREVER or job.run_failures < job.max_failures
-    return forgiven or job.repeat_times != 0
-
-
 MOST_WAITERS = 500
 FILTERS = {"collection": "document__collection", "key": "document__key"}
 
@@ -113,3 +84,31 @@ def _same(wanted: dict[str, str]) -> dict[str, str]:
 
 def _filtered(locks: QuerySet, wanted: dict[str, str]) -> QuerySet:
     return locks.filter(**{FILTERS[name]: text for name, text in wanted.items() if text})
+
+
+def jobs_of(transactions: Iterable[int]) -> dict[int, QueuedJob]:
+    """Return the jobs by transaction, in one query; scripts that run at once have none."""
+    noted = AttemptTransaction.objects.filter(transaction__in=list(transactions))
+    rows = noted.select_related("job").defer("job__data", "job__result")
+    return {row.transaction: row.job for row in rows}
+
+
+def consequences(transaction: int) -> list[SafeString]:
+    """Say what a release does to the holder's job; nothing if no job is under way."""
+    job = jobs_of([transaction]).get(transaction)
+    if job is None or job.ended_at is not None:
+        return []
+    name = format_html('<a href="{}">{} {}</a>', job.get_absolute_url(), job.script, job.pk)
+    if runs_again(job):
+        sentence = (
+            "Its job will be tried again and may take the lock again; abort the job instead: {}."
+        )
+    else:
+        sentence = "Its job fails with that: {}."
+    return [format_html(sentence, name)]
+
+
+def runs_again(job: QueuedJob) -> bool:
+    """Say whether another attempt or run follows a failure."""
+    forgiven = job.max_failures == FOREVER or job.run_failures < job.max_failures
+    return forgiven or job.repeat_times != 0

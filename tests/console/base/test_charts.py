@@ -76,12 +76,12 @@ def test_the_history_of_one_queue_leaves_out_the_others():
 
 @pytest.fixture
 def minute():
-    """The beginning of one that is over, as the database has it."""
+    """Return the start of a slice that is over, by the clock of the database."""
     return database_now().replace(second=0, microsecond=0) - timedelta(minutes=10)
 
 
 def bars(client, path="/"):
-    """Where the bars lead, as a page without a script has them and as the script does."""
+    """Return the links of the bars, for a page without script and for the script."""
     page = client.get(path).text
     points = json.loads(re.search(r'id="chart-points"[^>]*>(.*?)</script>', page)[1])
     drawn = re.search(r'<svg class="minutes wide".*?</svg>', page, re.DOTALL)[0]
@@ -103,7 +103,7 @@ def test_a_bar_opens_the_failed_jobs_of_its_time(client_as, minute):
 
 
 def test_a_bar_without_failed_jobs_opens_what_ended_then(client_as, minute):
-    """What failed was retried, or somebody let it run again."""
+    """Failed jobs were retried, or a person let them run again."""
     queue = make_queue()
     count(minute, queue, complete=1, failed=5, retried=4)
     ended = make_job(queue, "complete", ended_at=minute)
@@ -114,7 +114,7 @@ def test_a_bar_without_failed_jobs_opens_what_ended_then(client_as, minute):
 
 @pytest.mark.parametrize("path", ["/", "/queues/mail/", "/?range=24h", "/?range=90d"])
 def test_a_bar_that_ended_no_job_opens_nothing(path, client_as, minute):
-    """Runs of a job that repeats, with a callback for each, and attempts that were retried."""
+    """Make runs of a repeating job with callbacks, and attempts that were retried."""
     queue = make_queue()
     count(minute, queue, complete=7, failed=3, retried=3)
     job = make_job(queue, repeat_times=-1)

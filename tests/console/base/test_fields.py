@@ -1,4 +1,4 @@
-"""Numbers in addresses and forms: whatever is typed there is answered, or refused in words."""
+"""Whatever is typed as a number in an address or form is accepted or refused in words."""
 
 import pytest
 from django.utils.html import escape

@@ -1,4 +1,4 @@
-"""Whoever goes back to a question about what is gone is led to the list."""
+"""A confirmation page about an object that is gone leads to the list."""
 
 import pytest
 

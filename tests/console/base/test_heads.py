@@ -1,4 +1,4 @@
-"""The head of a page that is about one thing: its id, to be read and copied."""
+"""The head of a page about one object has its id, to read and copy."""
 
 import re
 from html import unescape

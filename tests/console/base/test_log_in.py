@@ -1,4 +1,4 @@
-"""Log-in through the real form: throttled, recorded, and honest about it."""
+"""Log-in through the real form is throttled and recorded, and says so."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Raw lists are filtered by what they offer; no other field can be asked about."""
+"""Raw lists can be filtered only by the filters that they offer."""
 
 import re
 from html import unescape
@@ -28,7 +28,7 @@ def list_url(raw_list):
 
 
 def ways_to(model, deep):
-    """Every field of a model, and of what it is related to, in both directions."""
+    """Return every field of a model and of its relations in both directions."""
     for field in model._meta.get_fields():
         name = getattr(field, "name", "")
         yield name
@@ -107,7 +107,7 @@ def test_every_filter_that_a_list_offers_works(client_as, db):
 
 
 def links_on(client, path):
-    """The links of the filters beside the list."""
+    """Return the links of the filters beside the list."""
     links = re.findall(r'href="(\?[^"]*(?:__exact|state)=[^"]*)"', client.get(path).text)
     return map(unescape, links)
 

@@ -104,7 +104,7 @@ def test_the_stream_says_poll_where_it_is_not_served(client_as, db):
 
 
 def test_events_of_every_room_stand_on_one_axis(story, client_as):
-    earlier = Event.objects.earliest("pk").at - timedelta(seconds=1)  # one moment is no axis
+    earlier = Event.objects.earliest("pk").at - timedelta(seconds=1)  # an axis needs two moments
     Event.objects.filter(kind="instance.drained").update(at=earlier)
     page = client_as("viewer").get("/events/").text
     lanes = re.findall(r'class="axis-name"[^>]*>([^<]+)<', page)
@@ -152,7 +152,7 @@ def test_whoever_asks_for_the_steps_sees_each(drain, client_as):
 
 
 def test_what_people_did_is_found_however_much_processes_do(client_as, db, monkeypatch):
-    """A page looks only so far, and its link leads on from there, both ways."""
+    """A page reads only so far, and its links lead on from there, both ways."""
     monkeypatch.setattr(folding, "LOOKED_THROUGH", 5)
     client = client_as("viewer")
     Event.objects.all().delete()  # the log-in

@@ -1,4 +1,4 @@
-"""The queued jobs of an instance: on its page, and by `instance:` in every search."""
+"""The queued jobs of an instance, on its page and by `instance:` in a search."""
 
 import json
 import re
@@ -22,7 +22,7 @@ HOLDER = "host/1/abc"
 
 @pytest.fixture
 def jobs():
-    """Of web-1 one sticky and one shared job run, one waits and one is delayed; others do not."""
+    """At web-1 one sticky and one shared job run, one job waits and one is delayed."""
     for name in ("web-1", "web-2"):
         Atributo().available(name)
     mail, other = make_queue("mail"), make_queue("other")
@@ -108,7 +108,7 @@ def test_the_links_of_the_card_lead_to_the_same_jobs(jobs, client_as):
 
 
 def test_many_waiting_jobs_do_not_hide_the_few_of_an_instance(jobs, monkeypatch):
-    """More came since than are looked through, and an index finds them all the same."""
+    """An index finds the jobs although more newer ones exist than are looked through."""
     monkeypatch.setattr(searching, "LOOKED_THROUGH", 2)
     for _ in range(4):
         make_job(jobs["waiting"].queue)

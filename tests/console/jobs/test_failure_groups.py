@@ -1,4 +1,4 @@
-"""Failures by error: narrowed down by queue and time, and done to a group as a whole."""
+"""Failures grouped by error: filters by queue and time, and actions on a whole group."""
 
 import re
 from datetime import timedelta
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def failed():
-    """The same error in two queues, one of them long ago."""
+    """Make the same error in two queues, in one of them long ago."""
     mail, news = make_queue("mail"), make_queue("the news")
     long_ago = database_now() - timedelta(hours=5)
     return {
@@ -76,7 +76,7 @@ def test_a_group_without_a_fingerprint_leads_nowhere(failed, client_as):
     assert "newest job" in page
 
 
-def test_a_viewer_is_offered_no_deed(failed, client_as):
+def test_a_viewer_is_offered_no_action(failed, client_as):
     assert "this group" not in client_as("viewer").get("/jobs/failures/").text
 
 

@@ -1,4 +1,4 @@
-"""Failure pages: the same look, and no question to a database that is away."""
+"""Error pages look like the others and do not ask a database that is away."""
 
 import pytest
 from django.db import OperationalError, connection

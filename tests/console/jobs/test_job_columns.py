@@ -1,4 +1,4 @@
-"""Whoever looks at the list of jobs chooses its columns, in the address."""
+"""The address of the list of jobs chooses its columns."""
 
 import re
 

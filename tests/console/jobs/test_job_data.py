@@ -1,4 +1,4 @@
-"""The list of jobs shows what each was given, without secrets."""
+"""The list of jobs shows the data of each without secrets."""
 
 import pytest
 from django.db import connection

@@ -1,4 +1,4 @@
-"""The log of an attempt: its last lines on the page of the job, all of them on one of its own."""
+"""The page of a job shows the last log lines of an attempt, the page of the log all."""
 
 import re
 

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def jobs():
-    """One of each state, by its word."""
+    """Make one job in each state, by the word of the state."""
     queue = make_queue()
     later = database_now() + timedelta(hours=1)
     return {

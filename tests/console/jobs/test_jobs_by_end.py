@@ -1,4 +1,4 @@
-"""Jobs by the moment at which they ended, as a click on a chart asks for them."""
+"""Jobs by the time of their end, as a click on a chart lists them."""
 
 from datetime import timedelta
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def ended():
-    """Hours since the end → the job; one has not ended."""
+    """Make jobs by the hours since their end; one has not ended."""
     queue, now = make_queue(), database_now()
     make_job(queue)
     return {

@@ -1,4 +1,4 @@
-"""Many jobs are ended at once; what repeats is not among them unless that is said."""
+"""A bulk action leaves repeating jobs alone unless they are included."""
 
 import json
 import re
@@ -27,7 +27,7 @@ def left():
 
 
 def emptying(client):
-    """Where the page of the queue leads."""
+    """Return the address that the page of the queue links to."""
     page = client.get("/queues/mail/").text
     return re.search(r'href="([^"]+)">empty it', page)[1].replace("&amp;", "&")
 

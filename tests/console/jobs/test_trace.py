@@ -1,4 +1,4 @@
-"""What a person reads first of a failure: the script's own frames."""
+"""The page of a failed job shows the script's own frames first."""
 
 from atributo_site.console.jobs.detail import own_trace
 from queues.execution import execution

@@ -44,7 +44,7 @@ def is_open(page, part):
 
 
 def codes(page):
-    """The commands and curls, as the words that a shell makes of them."""
+    """Return the commands and curls as the words that a shell reads."""
     text = page.partition("The same from a terminal</h2>")[2].partition("</section>")[0]
     return [
         shlex.split(unescape(part.partition("</code>")[0])) for part in text.split("<code>")[1:]

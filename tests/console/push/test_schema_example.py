@@ -1,4 +1,4 @@
-"""The data that a script's page offers for its command is data that the script takes."""
+"""The example data on a script's page is valid for the script."""
 
 import json
 

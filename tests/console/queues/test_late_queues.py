@@ -1,4 +1,4 @@
-"""Late queues: said on every screen, and in what needs attention, however many queues there are."""
+"""Late queues are marked on every screen and need attention, however many there are."""
 
 import re
 from datetime import timedelta
@@ -17,7 +17,7 @@ STICKY = {"sticky_key": "ada", "routed_to": "web-1", "routed_epoch": 1}
 
 
 def late_by(seconds, target, **changes):
-    """A queue `mail` whose oldest job has been due for that long."""
+    """Make a queue `mail` whose oldest job has been due for that long."""
     queue = make_queue()
     Queue.objects.filter(pk=queue.pk).update(target_age_seconds=target, **changes)
     make_job(queue, due_at=database_now() - timedelta(seconds=seconds))
@@ -102,7 +102,7 @@ def test_sticky_jobs_that_wait_for_their_instance_are_told_apart(client_as):
 
 @pytest.fixture
 def two_are_shown(monkeypatch):
-    """Of `default` and a few more, as with hundreds."""
+    """Few queues stand for hundreds."""
     monkeypatch.setattr("queues.queries.snapshot.MOST_QUEUES", 2)
     for name in ("any", "more", "other"):
         make_queue(name)

@@ -24,7 +24,7 @@ NEW = {"name": "ci", "level": "view", "days": "30"}
 
 
 def filled(client, **wishes):
-    """The form of the page, as a browser sends it."""
+    """Return the form of the page as a browser sends it."""
     number = re.search(r'name="number" value="([^"]+)"', client.get(TOKENS).text)[1]
     return {**NEW, "number": number, **wishes}
 

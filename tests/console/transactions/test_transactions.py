@@ -1,4 +1,4 @@
-"""The screens of transactions, locks and curators, and what is done there."""
+"""The screens and actions of transactions, locks and curators."""
 
 import re
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The screens at two sizes, and with HTML in every text."""
+"""The transactions screens with few and many rows, and with HTML in every text."""
 
 import pytest
 from django.db import connection
@@ -39,7 +39,7 @@ PATHS = [
 
 @pytest.fixture
 def few():
-    """One of each, and where it is."""
+    """Make one object of each kind and return its address."""
     client = Client()
     client.put("things", "one", {"v": 0}).raise_for_status()
     txn, stuck = open_transaction(client), open_transaction(client)
@@ -50,7 +50,7 @@ def few():
 
 
 def more(number):
-    """A few dozen more of everything that a screen lists."""
+    """Make a few dozen more of everything that a screen lists."""
     client = Client()
     writer = Transaction.attach(Row.objects.earliest("pk").pk)
     for count in range(number):
@@ -99,7 +99,7 @@ def test_lists_are_read_along_their_indexes(few):
 
 @pytest.fixture
 def injected():
-    """HTML in every text that somebody can give."""
+    """Put HTML into every text that people can enter."""
     client = Client()
     body = {INJECTION: INJECTION, "list": [INJECTION]}
     client.put(INJECTION, INJECTION, body).raise_for_status()

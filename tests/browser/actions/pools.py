@@ -1,3 +1,5 @@
+"""Actions on pools and their backends."""
+
 from functools import partial
 
 from django.contrib.sessions.models import Session
@@ -6,7 +8,7 @@ from allocation.atributo import Atributo
 from allocation.models import Instance
 from pools import configuration
 from pools.models import Backend, Pool
-from tests.browser.deeds.deed import Deed, follow, press, typed, unfold
+from tests.browser.actions.screen_action import ScreenAction, follow, press, typed, unfold
 
 PAGE = "/pools/watched/{name}/"
 BACKEND = "10.0.0.1:80"
@@ -30,12 +32,12 @@ def has(**columns):
 
 
 def followed():
-    """What each session follows, where anything was followed."""
+    """Return what each session follows, if it follows anything."""
     return [each.get_decoded().get("followed_names") for each in Session.objects.all()]
 
 
-DEEDS = [
-    Deed(
+ACTIONS = [
+    ScreenAction(
         "pool-new",
         at="/pools/",
         steps=(
@@ -47,7 +49,7 @@ DEEDS = [
         seen="web is watched as soon as a curator is active.",
         changed=lambda words: has(domain="svc.example")({"name": "web"}),
     ),
-    Deed(
+    ScreenAction(
         "pool-change",
         given=partial(watched, "one"),
         at=PAGE,
@@ -55,7 +57,7 @@ DEEDS = [
         seen="one is changed; the watcher starts anew with it.",
         changed=has(grace_seconds=77),
     ),
-    Deed(
+    ScreenAction(
         "pool-pause",
         given=partial(watched, "two"),
         at=PAGE,
@@ -63,7 +65,7 @@ DEEDS = [
         seen="two is paused.",
         changed=has(is_watched=False),
     ),
-    Deed(
+    ScreenAction(
         "pool-resolve",
         given=partial(watched, "three"),
         at=PAGE,
@@ -71,7 +73,7 @@ DEEDS = [
         seen="three is looked up now.",
         changed=has(asked_at__isnull=False),
     ),
-    Deed(
+    ScreenAction(
         "pool-forget",
         given=partial(watched, "four"),
         at=PAGE,
@@ -79,7 +81,7 @@ DEEDS = [
         seen="four is watched no longer; its instances stay as they are.",
         changed=lambda words: not has()(words),
     ),
-    Deed(
+    ScreenAction(
         "pool-administer",
         given=partial(with_backend, "five"),
         at="/pools/backends/",
@@ -91,7 +93,7 @@ DEEDS = [
         seen="give the drain a pace",
         changed=lambda words: Instance.objects.get(pk=BACKEND).state == "draining",
     ),
-    Deed(
+    ScreenAction(
         "pools-look-up",
         at="/pools/look-up/",
         steps=(
@@ -102,7 +104,7 @@ DEEDS = [
         seen="1 backend",
         changed=lambda words: words["asked"](),
     ),
-    Deed(
+    ScreenAction(
         "pools-follow",
         at="/pools/look-up/",
         steps=(

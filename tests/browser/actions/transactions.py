@@ -1,10 +1,12 @@
+"""Actions on transactions, locks and curators."""
+
 from functools import partial
 
 from allocation.transactions import Client
 from allocation.transactions.models import Lock, Transaction
 from atributo_site.core.leases import HeldLease
 from atributo_site.core.models import Lease
-from tests.browser.deeds.deed import Deed, follow, press, typed
+from tests.browser.actions.screen_action import ScreenAction, follow, press, typed
 from tests.factories.open_transactions import open_transaction
 
 PAGE = "/transactions/{id}/"
@@ -12,7 +14,7 @@ WHY = typed("reason", "checked by hand")
 
 
 def written(key, status="active"):
-    """The key holds 110, and a transaction that is still open has made it 90."""
+    """Make a key with the value 110 that an open transaction has set to 90."""
     client = Client()
     client.put("accounts", key, {"balance": 110})
     txn = open_transaction(client, "vera")
@@ -33,8 +35,8 @@ def reads(balance):
     )
 
 
-DEEDS = [
-    Deed(
+ACTIONS = [
+    ScreenAction(
         "transaction-roll-back",
         given=partial(written, "ada"),
         at=PAGE,
@@ -42,7 +44,7 @@ DEEDS = [
         seen="these changes are undone",
         changed=reads(110),
     ),
-    Deed(
+    ScreenAction(
         "transaction-complete",
         given=partial(written, "grace"),
         at=PAGE,
@@ -50,7 +52,7 @@ DEEDS = [
         seen="these changes stand",
         changed=reads(90),
     ),
-    Deed(
+    ScreenAction(
         "transaction-retry",
         given=partial(written, "kay", "stuck"),
         at=PAGE,
@@ -58,7 +60,7 @@ DEEDS = [
         seen="is rolled back at last; keys restored: 1.",
         changed=reads(110),
     ),
-    Deed(
+    ScreenAction(
         "lock-release",
         given=partial(written, "lea"),
         at="/transactions/locks/?collection=accounts&key={key}",
@@ -66,7 +68,7 @@ DEEDS = [
         seen="is released.",
         changed=reads(110),
     ),
-    Deed(
+    ScreenAction(
         "curators-hand-over",
         given=active_curator,
         at="/transactions/curators/",

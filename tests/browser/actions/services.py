@@ -1,9 +1,11 @@
+"""Actions on services and scripts."""
+
 from functools import partial
 
 from atributo_site.core.models import Event
 from queues.models import QueuedJob, Service
 from queues.services import installation
-from tests.browser.deeds.deed import Deed, follow, press, typed, unfold
+from tests.browser.actions.screen_action import ScreenAction, follow, press, typed, unfold
 
 PAGE = "/services{mount}/"
 SCRIPT = "/services{mount}/-/scripts/{script}/"
@@ -24,15 +26,15 @@ def happened(kind):
     ).exists()
 
 
-DEEDS = [
-    Deed(
+ACTIONS = [
+    ScreenAction(
         "services",
         at="/services/",
         steps=(typed("mount", "/fresh"), press("Install")),
         seen="is at /fresh.",
         changed=lambda words: has()({"mount": "/fresh"}),
     ),
-    Deed(
+    ScreenAction(
         "service-upgrade",
         given=partial(installed, "/one"),
         at=PAGE,
@@ -40,7 +42,7 @@ DEEDS = [
         seen="Read anew from its folder: multiplier 1.0.0.",
         changed=happened("service.upgraded"),
     ),
-    Deed(
+    ScreenAction(
         "service-development",
         given=partial(installed, "/two"),
         at=PAGE,
@@ -48,7 +50,7 @@ DEEDS = [
         seen="Development mode is on.",
         changed=has(development=True),
     ),
-    Deed(
+    ScreenAction(
         "service-configure",
         given=partial(installed, "/three", "mailer"),
         at=PAGE,
@@ -59,7 +61,7 @@ DEEDS = [
         seen="The configuration is stored.",
         changed=lambda words: has(configuration__sender="ada@example.org")(words),
     ),
-    Deed(
+    ScreenAction(
         "service-uninstall",
         given=partial(installed, "/four"),
         at=PAGE,
@@ -67,7 +69,7 @@ DEEDS = [
         seen="/four is uninstalled.",
         changed=lambda words: not has()(words),
     ),
-    Deed(
+    ScreenAction(
         "script",
         given=partial(installed, "/five"),
         at=SCRIPT,
@@ -75,7 +77,7 @@ DEEDS = [
         seen="css=.tree span:text-is('42')",
         changed=happened("script.ran"),
     ),
-    Deed(
+    ScreenAction(
         "script",
         given=partial(installed, "/seven"),
         at=SCRIPT,
@@ -83,7 +85,7 @@ DEEDS = [
         seen="what follows was taken back",
         changed=happened("script.dry_ran"),
     ),
-    Deed(
+    ScreenAction(
         "script-push",
         given=partial(installed, "/six"),
         at=SCRIPT,

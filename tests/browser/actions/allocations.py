@@ -1,9 +1,11 @@
+"""Actions on allocations."""
+
 from functools import partial
 
 from allocation.atributo import Atributo
 from allocation.models import Allocation, Rebalance
 from allocation.placement import rebalance
-from tests.browser.deeds.deed import Deed, press, typed
+from tests.browser.actions.screen_action import ScreenAction, press, typed
 
 PAGE = "/allocations/{id}/"
 
@@ -26,7 +28,7 @@ def deallocated(job_id):
 
 
 def uneven():
-    """Jobs that would be placed elsewhere today, and nobody who moves them."""
+    """Make job ids that would be placed elsewhere today, without a rebalance."""
     room()
     Atributo().allocate_many([f"old-{number}" for number in range(20)])
     Atributo().available("web-2", capacity=100)
@@ -48,8 +50,8 @@ def rebalance_runs(words):
     return Rebalance.objects.filter(done_at__isnull=True).exists()
 
 
-DEEDS = [
-    Deed(
+ACTIONS = [
+    ScreenAction(
         "allocations",
         given=room,
         at="/allocations/",
@@ -57,7 +59,7 @@ DEEDS = [
         seen="job-new is on",
         changed=lambda words: is_placed({"id": "job-new"}),
     ),
-    Deed(
+    ScreenAction(
         "allocation-change:allocate",
         given=partial(deallocated, "job-1"),
         at=PAGE,
@@ -65,7 +67,7 @@ DEEDS = [
         seen="It is on",
         changed=is_placed,
     ),
-    Deed(
+    ScreenAction(
         "allocation-change:deallocate",
         given=partial(allocated, "job-2"),
         at=PAGE,
@@ -73,7 +75,7 @@ DEEDS = [
         seen="It is allocated no longer.",
         changed=lambda words: not is_placed(words),
     ),
-    Deed(
+    ScreenAction(
         "rebalance",
         given=uneven,
         at="/allocations/-/rebalance/",
@@ -81,7 +83,7 @@ DEEDS = [
         seen="The curator moves job ids at this pace until you stop it.",
         changed=rebalance_runs,
     ),
-    Deed(
+    ScreenAction(
         "rebalance",
         given=moving,
         at="/allocations/-/rebalance/",

@@ -1,3 +1,5 @@
+"""Actions of people: log in, log out, password, theme, users."""
+
 from functools import partial
 
 from django.contrib.auth.models import User
@@ -5,7 +7,7 @@ from django.contrib.auth.models import User
 from atributo_site.core.models import Event
 from atributo_site.models import TokenScope
 from atributo_site.web import tokens
-from tests.browser.deeds.deed import Deed, follow, press, typed, unfold
+from tests.browser.actions.screen_action import ScreenAction, follow, press, typed, unfold
 
 PASSWORD = "correct horse battery staple"
 NEW_PASSWORD = "another horse, another staple"
@@ -30,8 +32,8 @@ def happened(kind):
     return lambda words: Event.objects.filter(kind=kind).exists()
 
 
-DEEDS = [
-    Deed(
+ACTIONS = [
+    ScreenAction(
         "password_change",
         at="/admin/password_change/",
         steps=(
@@ -43,7 +45,7 @@ DEEDS = [
         seen="Your password was changed.",
         changed=lambda words: can_enter({"name": "viewer"}),
     ),
-    Deed(
+    ScreenAction(
         "auth_user_add",
         at="/admin/auth/user/",
         steps=(
@@ -56,7 +58,7 @@ DEEDS = [
         seen="was added successfully.",
         changed=lambda words: User.objects.filter(username="olga").exists(),
     ),
-    Deed(
+    ScreenAction(
         "auth_user_change",
         given=partial(person, "vera"),
         at=PAGE,
@@ -64,7 +66,7 @@ DEEDS = [
         seen="was changed successfully.",
         changed=lambda words: User.objects.filter(email="vera@example.org").exists(),
     ),
-    Deed(
+    ScreenAction(
         "auth_user_password_change",
         given=partial(person, "walt"),
         at="/admin/auth/user/{id}/password/",
@@ -76,7 +78,7 @@ DEEDS = [
         seen="Password changed successfully.",
         changed=can_enter,
     ),
-    Deed(
+    ScreenAction(
         "atributo_site_tokenscope_delete",
         given=scope,
         at="/admin/atributo_site/tokenscope/{id}/change/",
@@ -86,7 +88,7 @@ DEEDS = [
     ),
 ]
 LOG_IN = [
-    Deed(
+    ScreenAction(
         "login",
         at="/events/",
         steps=(typed("username", "viewer"), typed("password", PASSWORD), press("Log in")),
@@ -95,7 +97,7 @@ LOG_IN = [
     )
 ]
 LOG_OUT = [
-    Deed(
+    ScreenAction(
         "logout",
         at="/",
         steps=(unfold("viewer"), press("Log out")),

@@ -1,3 +1,5 @@
+"""Actions on instances."""
+
 from functools import partial
 
 from allocation.atributo import Atributo
@@ -5,7 +7,7 @@ from allocation.instances.availability import load_of
 from allocation.models import Drain, Instance
 from allocation.placement import drains
 from atributo_site.core.models.clock import database_now
-from tests.browser.deeds.deed import Deed, Step, follow, press, tick, typed
+from tests.browser.actions.screen_action import ScreenAction, Step, follow, press, tick, typed
 
 PAGE = "/instances/{id}/"
 
@@ -58,15 +60,15 @@ def has_settings(words):
     return Instance.objects.filter(pk=words["id"], weight=3, capacity=None).exists()
 
 
-DEEDS = [
-    Deed(
+ACTIONS = [
+    ScreenAction(
         "instances",
         at="/instances/",
         steps=(typed("id", "web-new"), press("Make available")),
         seen="web-new is available.",
         changed=is_there("web-new"),
     ),
-    Deed(
+    ScreenAction(
         "instance-change:drain",
         given=partial(available, "web-1"),
         at=PAGE,
@@ -74,7 +76,7 @@ DEEDS = [
         seen="The drain has begun.",
         changed=is_in("draining"),
     ),
-    Deed(
+    ScreenAction(
         "instance-change:drain",
         given=partial(draining, "web-8"),
         at=PAGE,
@@ -82,7 +84,7 @@ DEEDS = [
         seen="The pace is set.",
         changed=has_pace,
     ),
-    Deed(
+    ScreenAction(
         "instance-change:drain",
         given=partial(draining, "web-10"),
         at=PAGE,
@@ -90,7 +92,7 @@ DEEDS = [
         seen="Pace and deadline are set.",
         changed=lambda words: Drain.objects.filter(pk=words["id"], deadline_at=None).exists(),
     ),
-    Deed(
+    ScreenAction(
         "instance-change:settings",
         given=partial(available, "web-9"),
         at=PAGE,
@@ -98,7 +100,7 @@ DEEDS = [
         seen="Weight and capacity are set",
         changed=has_settings,
     ),
-    Deed(
+    ScreenAction(
         "instance-change:unavailable",
         given=partial(available, "web-2"),
         at=PAGE,
@@ -106,7 +108,7 @@ DEEDS = [
         seen="a new disk",
         changed=is_in("unavailable"),
     ),
-    Deed(
+    ScreenAction(
         "instance-change:restore",
         given=partial(unavailable, "web-3"),
         at=PAGE,
@@ -114,7 +116,7 @@ DEEDS = [
         seen="It is available again",
         changed=is_in("available"),
     ),
-    Deed(
+    ScreenAction(
         "instance-change:available",
         given=partial(unavailable, "web-4", source="dns"),
         at=PAGE,
@@ -122,7 +124,7 @@ DEEDS = [
         seen="Job ids may be allocated to it again.",
         changed=is_in("available"),
     ),
-    Deed(
+    ScreenAction(
         "instance-change:stop",
         given=partial(draining, "web-5"),
         at=PAGE,
@@ -130,7 +132,7 @@ DEEDS = [
         seen="The drain is stopped",
         changed=is_in("unavailable"),
     ),
-    Deed(
+    ScreenAction(
         "instance-change:force",
         given=partial(draining_with_jobs, "web-6"),
         at=PAGE,
@@ -138,7 +140,7 @@ DEEDS = [
         seen="The curator was told to move all job ids that are left.",
         changed=is_forced,
     ),
-    Deed(
+    ScreenAction(
         "instance-remove",
         given=partial(available, "web-7"),
         at=PAGE,

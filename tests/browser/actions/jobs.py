@@ -1,9 +1,19 @@
+"""Actions on jobs and schedules."""
+
 from functools import partial
 
 from atributo_site.core.models.clock import database_now
 from queues.jobs import actions, operations
 from queues.models import Operation, Queue, QueuedJob, Script
-from tests.browser.deeds.deed import Deed, Step, follow, press, tick, typed, unfold
+from tests.browser.actions.screen_action import (
+    ScreenAction,
+    Step,
+    follow,
+    press,
+    tick,
+    typed,
+    unfold,
+)
 from tests.factories.jobs import make_job, make_script
 
 PAGE = "/jobs/{id}/"
@@ -23,13 +33,13 @@ repeating = partial(job, due_at=FAR, repeat_times=-1, repeat_delay_ms=5000)
 
 
 def failing_group():
-    """Seven jobs with one error; the last is named."""
+    """Make seven jobs with the same error and return the last."""
     group = [failed(error=f"KeyError: {number}") for number in range(7)]
     return group[-1]
 
 
 def very_many():
-    """More than are changed at once."""
+    """Make more jobs than are changed at once."""
     return [failed(script="many", error="TypeError: 1") for _ in range(101)][-1]
 
 
@@ -57,8 +67,8 @@ def is_gone(words):
 
 
 def ticked(action, sure, seen, changed, given=failed):
-    """Ticked in the list, and named on a page before anything happens."""
-    return Deed(
+    """Tick jobs in the list and confirm on the page that names them."""
+    return ScreenAction(
         "jobs-bulk",
         given=given,
         at="/jobs/",
@@ -68,11 +78,11 @@ def ticked(action, sure, seen, changed, given=failed):
     )
 
 
-DEEDS = [
+ACTIONS = [
     ticked("Retry", "Retry 1 job", "Retry: 1 job of 1 changed.", has(status="pending")),
     ticked("Abort", "Abort 1 job", "Abort: 1 job of 1 changed.", has(status="failed"), delayed),
     ticked("Delete", "Delete 1 job", "Delete: 1 job of 1 changed.", is_gone),
-    Deed(
+    ScreenAction(
         "jobs-bulk",
         given=failing_group,
         at="/jobs/failures/",
@@ -84,7 +94,7 @@ DEEDS = [
         seen="Retry: 7 jobs of 7 changed.",
         changed=has(status="pending"),
     ),
-    Deed(
+    ScreenAction(
         "jobs-bulk",
         given=very_many,
         at="/jobs/?state=failed&q=script:/mailer/many",
@@ -92,7 +102,7 @@ DEEDS = [
         seen="of 101 jobs visited",
         changed=lambda words: Operation.objects.filter(expected=101).exists(),
     ),
-    Deed(
+    ScreenAction(
         "job-retry",
         given=failed,
         at=PAGE,
@@ -100,7 +110,7 @@ DEEDS = [
         seen="send-mail {id} waits to run again.",
         changed=has(status="pending"),
     ),
-    Deed(
+    ScreenAction(
         "job-retry",
         given=partial(job, "complete"),
         at=PAGE,
@@ -108,7 +118,7 @@ DEEDS = [
         seen="send-mail {id} waits to run again.",
         changed=has(status="pending"),
     ),
-    Deed(
+    ScreenAction(
         "job-abort",
         given=delayed,
         at=PAGE,
@@ -116,7 +126,7 @@ DEEDS = [
         seen="send-mail {id} is aborted.",
         changed=has(aborted_at__isnull=False),
     ),
-    Deed(
+    ScreenAction(
         "job-abort",
         given=partial(repeating, script="endless"),
         at="/schedules/",
@@ -124,7 +134,7 @@ DEEDS = [
         seen="endless {id} is aborted.",
         changed=has(aborted_at__isnull=False),
     ),
-    Deed(
+    ScreenAction(
         "job-schedule",
         given=partial(repeating, script="hasty"),
         at="/schedules/",
@@ -136,7 +146,7 @@ DEEDS = [
         seen="hasty {id} has its new schedule.",
         changed=has(repeat_delay_ms=5_400_000),
     ),
-    Deed(
+    ScreenAction(
         "job-run",
         given=delayed,
         at=PAGE,
@@ -144,7 +154,7 @@ DEEDS = [
         seen="send-mail {id} is due now.",
         changed=is_due,
     ),
-    Deed(
+    ScreenAction(
         "job-run",
         given=repeating,
         at="/schedules/",
@@ -152,7 +162,7 @@ DEEDS = [
         seen="css=h1:text-is('Schedules')",
         changed=is_due,
     ),
-    Deed(
+    ScreenAction(
         "job-pause",
         given=partial(repeating, script="awake"),
         at="/schedules/",
@@ -160,7 +170,7 @@ DEEDS = [
         seen="month's end",
         changed=has(paused_at__isnull=False, pause_reason="month's end"),
     ),
-    Deed(
+    ScreenAction(
         "job-pause",
         given=partial(repeating, script="steady"),
         at=PAGE,
@@ -168,7 +178,7 @@ DEEDS = [
         seen="holidays",
         changed=has(paused_at__isnull=False, pause_reason="holidays"),
     ),
-    Deed(
+    ScreenAction(
         "job-resume",
         given=paused,
         at="/schedules/",
@@ -176,7 +186,7 @@ DEEDS = [
         seen="asleep {id} goes on, in the rhythm that it had.",
         changed=has(paused_at=None),
     ),
-    Deed(
+    ScreenAction(
         "job-delete",
         given=failed,
         at=PAGE,
@@ -184,7 +194,7 @@ DEEDS = [
         seen="Job {id} is deleted.",
         changed=is_gone,
     ),
-    Deed(
+    ScreenAction(
         "job-edit",
         given=failed,
         at=PAGE,
@@ -196,7 +206,7 @@ DEEDS = [
         seen="{id} stays as it was.",
         changed=lambda words: QueuedJob.objects.filter(data__to="right").exists(),
     ),
-    Deed(
+    ScreenAction(
         "operation-abort",
         given=operation,
         at="/system/operations/{id}/",

@@ -1,4 +1,4 @@
-"""One deed: which screen has the control, what is clicked and typed, what is there afterwards."""
+"""One action: the screen with the control, what is clicked and typed, and what follows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,11 +26,11 @@ class Step:
         return page.get_by_role(self.kind, name=name, exact=True)
 
     def do(self, page, words):
-        found = self.find(page, words)
+        control = self.find(page, words)
         if self.value is None:
-            found.click()
+            control.click()
         else:
-            found.fill(self.value.format(**words))
+            control.fill(self.value.format(**words))
 
 
 def press(name):
@@ -58,10 +58,10 @@ def nothing():
 
 
 @dataclass(frozen=True)
-class Deed:
-    """`changed` looks at the database: false before, true afterwards."""
+class ScreenAction:
+    """`changed` reads the database: false before, true afterwards."""
 
-    url: str  # its name in the resolver, with the verb where the address ends in one
+    url: str  # its name in the resolver, with the verb if the address ends in one
     at: str
     steps: tuple[Step, ...]
     seen: str
@@ -79,13 +79,13 @@ class Deed:
             step.do(page, words)
         with page.expect_response(lambda response: self._is_sent_by(response.request)):
             self.steps[-1].do(page, words)
-        _shown(page, self.seen.format(**words)).wait_for()
+        _locate(page, self.seen.format(**words)).wait_for()
         assert self.changed(words), "the database does not show it"
 
     def is_offered(self, page, ground):
-        """Whether somebody who may open the screen finds the first control on it.
+        """Say whether a person who may open the screen finds the first control on it.
 
-        Only its body is put into the page: what is not there is not there without style, too.
+        Only the body is put into the page, without styles, which cannot add a control.
         """
         words = self.words(ground)
         answer = page.request.get(self.at.format(**words))
@@ -102,6 +102,6 @@ class Deed:
         return self.url == (f"{match.url_name}:{verb}" if verb else match.url_name)
 
 
-def _shown(page, seen):
-    """A selector, or a text that is on the page."""
+def _locate(page, seen):
+    """Find a selector, or a text on the page."""
     return page.locator(seen) if seen.startswith("css=") else page.get_by_text(seen).first

@@ -1,8 +1,10 @@
+"""Actions on queues."""
+
 from functools import partial
 
 import queues
 from queues.models import Queue
-from tests.browser.deeds.deed import Deed, Step, follow, press, typed
+from tests.browser.actions.screen_action import ScreenAction, Step, follow, press, typed
 from tests.factories.jobs import make_queue
 
 PAGE = "/queues/{name}/"
@@ -23,15 +25,15 @@ def has(**columns):
     return lambda words: Queue.objects.existing().filter(name=words["name"], **columns).exists()
 
 
-DEEDS = [
-    Deed(
+ACTIONS = [
+    ScreenAction(
         "queues",
         at="/queues/",
         steps=(typed("name", "new"), typed("max_workers", "3"), press("Make the queue")),
         seen="The queue new is made.",
         changed=lambda words: has(max_workers=3)({"name": "new"}),
     ),
-    Deed(
+    ScreenAction(
         "queue-pause",
         given=partial(made, "mail"),
         at="/queues/",
@@ -39,7 +41,7 @@ DEEDS = [
         seen="mail is paused: what runs finishes, nothing new starts.",
         changed=has(paused_at__isnull=False),
     ),
-    Deed(
+    ScreenAction(
         "queues-pause",
         given=partial(made, "busy"),
         at="/queues/",
@@ -47,7 +49,7 @@ DEEDS = [
         seen="nothing new starts.",
         changed=lambda words: not Queue.objects.existing().filter(paused_at=None).exists(),
     ),
-    Deed(
+    ScreenAction(
         "queues-resume",
         given=partial(paused, "calm"),
         at="/queues/",
@@ -55,7 +57,7 @@ DEEDS = [
         seen="running again.",
         changed=lambda words: not Queue.objects.existing().exclude(paused_at=None).exists(),
     ),
-    Deed(
+    ScreenAction(
         "queue-resume",
         given=partial(paused, "slow"),
         at=PAGE,
@@ -63,7 +65,7 @@ DEEDS = [
         seen="slow runs again.",
         changed=has(paused_at=None),
     ),
-    Deed(
+    ScreenAction(
         "queue-scale",
         given=partial(made, "wide"),
         at=PAGE,
@@ -71,7 +73,7 @@ DEEDS = [
         seen="wide runs up to 7 jobs at once.",
         changed=has(max_workers=7),
     ),
-    Deed(
+    ScreenAction(
         "queue-step",
         given=partial(made, "stepped"),
         at=PAGE,
@@ -79,7 +81,7 @@ DEEDS = [
         seen="stepped runs up to 3 jobs at once.",
         changed=has(max_workers=3),
     ),
-    Deed(
+    ScreenAction(
         "queue-target-age",
         given=partial(made, "urgent"),
         at=PAGE,
@@ -87,7 +89,7 @@ DEEDS = [
         seen="urgent is late after 1 min 17 s.",
         changed=has(target_age_seconds=77),
     ),
-    Deed(
+    ScreenAction(
         "queue-record-start",
         given=partial(made, "careful"),
         at=PAGE,
@@ -95,7 +97,7 @@ DEEDS = [
         seen="careful: Each start is recorded before the job begins.",
         changed=has(record_start=True),
     ),
-    Deed(
+    ScreenAction(
         "queue-retention",
         given=partial(made, "brief"),
         at=PAGE,
@@ -103,7 +105,7 @@ DEEDS = [
         seen="brief keeps finished jobs for 7 days.",
         changed=has(retention_days=7),
     ),
-    Deed(
+    ScreenAction(
         "queue-away",
         given=partial(made, "sticky"),
         at=PAGE,
@@ -111,7 +113,7 @@ DEEDS = [
         seen="sticky: sticky jobs",
         changed=has(away_seconds=77),
     ),
-    Deed(
+    ScreenAction(
         "queue-delete",
         given=partial(made, "old"),
         at=PAGE,

@@ -1,10 +1,12 @@
+"""Actions on operations, tokens and saved views."""
+
 from functools import partial
 
 from django.contrib.auth.models import User
 
 from atributo_site.models import SavedView, TokenScope
 from atributo_site.web import tokens
-from tests.browser.deeds.deed import Deed, press, typed, unfold
+from tests.browser.actions.screen_action import ScreenAction, press, typed, unfold
 
 USER = "viewer"
 
@@ -28,15 +30,15 @@ def has_view(words):
     return SavedView.objects.filter(name=words["name"]).exists()
 
 
-DEEDS = [
-    Deed(
+ACTIONS = [
+    ScreenAction(
         "system-tokens",
         at="/system/tokens/",
         steps=(typed("name", "ci"), press("Make the token")),
         seen="it is shown this once",
         changed=lambda words: has_token({"name": "ci"}),
     ),
-    Deed(
+    ScreenAction(
         "system-token-revoke",
         given=partial(token, "old"),
         at="/system/tokens/",
@@ -44,14 +46,14 @@ DEEDS = [
         seen="The token is revoked; it works no longer.",
         changed=lambda words: not has_token(words),
     ),
-    Deed(
+    ScreenAction(
         "view-save",
         at="/jobs/?state=failed",
         steps=(unfold("Save this view"), typed("name", "Broken"), press("Save")),
         seen="The view Broken is saved.",
         changed=lambda words: has_view({"name": "Broken"}),
     ),
-    Deed(
+    ScreenAction(
         "view-remove",
         given=partial(view, "Done with"),
         at="/jobs/",
@@ -59,7 +61,7 @@ DEEDS = [
         seen="The view Done with is removed.",
         changed=lambda words: not has_view(words),
     ),
-    Deed(
+    ScreenAction(
         "theme",
         at="/",
         steps=(unfold("Theme: auto"), press("Dark")),
