@@ -1,4 +1,4 @@
-"""Transactions from the terminal."""
+"""List transactions, show one, and end one by hand."""
 
 from typing import Any
 
