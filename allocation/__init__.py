@@ -1,6 +1,6 @@
-"""Who owns what: job ids stick to instances over a changing set of instances.
+"""Job ids stay on their instances, though instances come and go.
 
-Scripts and DNS are elsewhere (queues, pools). The public names are loaded when they are used, so
+Scripts are at home in queues, DNS in pools. The public names are loaded when they are used, so
 that apps can load in any order.
 """
 

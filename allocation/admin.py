@@ -1,7 +1,4 @@
-"""Raw lists of what all rooms share.
-
-Raw lists of instances, placements and worker numbers; what changes them is on the screens.
-"""
+"""Raw lists of instances, placements, worker numbers and events, to look at only."""
 
 from typing import Any
 
@@ -78,14 +75,14 @@ class EventList(RawList):
     list_display = ["id", "at", "kind", "subject", "actor", "channel"]
     exclude = ["facts"]
     readonly_fields = ["shown_facts"]
-    # Only what has an index: anything else would read a million rows to find none.
+    # Search only what has an index: anything else would read a million rows to find none.
     search_fields = ["subject__exact", "kind__exact"]
     search_help_text = "A whole subject or kind."
 
     def get_search_results(
         self, request: HttpRequest, queryset: Any, search_term: str
     ) -> tuple[Any, bool]:
-        """Either by its index: a kind has a dot and no colon, a subject is all else."""
+        """Search kinds or subjects, each by its index: a kind has a dot and no colon."""
         if not search_term:
             return queryset, False
         is_kind = "." in search_term and ":" not in search_term

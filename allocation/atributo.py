@@ -1,4 +1,4 @@
-"""Atributo: allocate job ids to instances, and keep them there."""
+"""The public class: allocate job ids to instances, and keep them there."""
 
 from collections.abc import Callable, Iterable
 from types import TracebackType
@@ -15,7 +15,7 @@ from allocation.placement.candidates import Candidates, forget_loads
 from allocation.placement.chooser import Chooser
 from allocation.placement.place import place
 from allocation.placement.place_many import place_many
-from allocation.storage import Removal, store
+from allocation.storage import Deallocation, store
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.events import current_actor
 from atributo_site.core.ids import valid_id, valid_ids
@@ -25,7 +25,7 @@ from atributo_site.core.retry import retry_busy
 class Allocated(NamedTuple):
     """`persisted` is true for the one call that stored the allocation.
 
-    For none, if the database did that but its answer got lost and it was asked again.
+    No call gets true if the database stored it, but its answer was lost and the call repeated.
     """
 
     instance_id: str
@@ -47,21 +47,21 @@ class Atributo:
         self._chooser = Chooser(self.using, self.strategy, self._allocate if custom else None)
         self._closed = False
 
-    def available(self, instance_id: str, **wishes: Any) -> bool:
-        """Jobs may be allocated to it from now on. False when a person has said otherwise."""
+    def available(self, instance_id: str, **options: Any) -> bool:
+        """Let jobs be allocated to it from now on; return False if a person decided otherwise."""
         self._check(instance_id)
-        return self._switch(availability.make_available, instance_id, **wishes)
+        return self._switch(availability.make_available, instance_id, **options)
 
-    def unavailable(self, instance_id: str, destroyed: bool = False, **wishes: Any) -> bool:
-        """No job is allocated to it any more; destroyed, it loses the jobs it has."""
+    def unavailable(self, instance_id: str, destroyed: bool = False, **options: Any) -> bool:
+        """Allocate no more jobs to it; if it is destroyed, drop the jobs it has."""
         self._check(instance_id)
         if destroyed:
             retry_busy(
-                lambda: availability.remove(instance_id, using=self.using, **wishes), self.using
+                lambda: availability.remove(instance_id, using=self.using, **options), self.using
             )
             forget_loads(self.using)
             return True
-        return self._switch(availability.make_unavailable, instance_id, **wishes)
+        return self._switch(availability.make_unavailable, instance_id, **options)
 
     def instances(self) -> list[dict[str, Any]]:
         self._check()
@@ -69,7 +69,7 @@ class Atributo:
         return [{"id": key, "available": available} for key, available in rows]
 
     def allocate(self, job_id: str) -> Allocated:
-        """The job's instance; chosen and stored now unless it has one."""
+        """Return the instance of the job; choose and store one if it has none."""
         self._check(job_id)
         placed = retry_busy(lambda: place(job_id, self._chooser), self.using, repeatable=True)
         return Allocated(*placed)
@@ -83,15 +83,15 @@ class Atributo:
         return {job_id: Allocated(*answers[job_id]) for job_id in wanted}
 
     def deallocate(self, job_id: str, *, epoch: int | None = None) -> bool:
-        """Forget the job's instance; False when it had none (or not of this epoch)."""
+        """Forget the instance of the job; return False if it had none (or not of this epoch)."""
         return bool(self._end([job_id], epoch))
 
     def deallocate_many(self, job_ids: Iterable[str]) -> int:
-        """How many of them were allocated."""
+        """Forget the instances of these jobs; return how many had one."""
         return len(self.end_many(job_ids))
 
     def end_many(self, job_ids: Iterable[str]) -> dict[str, str]:
-        """Forget the instances of these jobs; job → the instance it had."""
+        """Forget the instances of these jobs; return job → the instance it had."""
         return self._end(job_ids, None)
 
     def has_jobs(self, instance_id: str) -> bool:
@@ -108,7 +108,7 @@ class Atributo:
         return retry_busy(lambda: store(self.using).find(job_id), self.using, repeatable=True)
 
     def allocation(self, job_id: str) -> Allocation | None:
-        """The whole row: since when, by whom, why, and the epoch that fences."""
+        """Return the whole row: since when, by whom, why, and the epoch that fences."""
         self._check(job_id)
         return Allocation.objects.using(self.using).filter(pk=job_id).first()
 
@@ -128,7 +128,7 @@ class Atributo:
         self.close()
 
     def _allocate(self, job_id: str, instance_ids: list[str]) -> tuple[str, bool]:
-        """Override this: the instance for a job that has none, and whether to store it."""
+        """Return the instance for a job that has none, and whether to store it. Override this."""
         default = Chooser(self.using, self.strategy)
         listed = Candidates(0, [Candidate(key) for key in instance_ids])
         choice, persist = default.choose(job_id, listed)
@@ -137,14 +137,16 @@ class Atributo:
     def _end(self, job_ids: Iterable[str], epoch: int | None) -> dict[str, str]:
         self._check()
         wanted = valid_ids(job_ids)
-        ending = Removal(wanted, current_actor().name, "deallocated", epoch)
-        ended = retry_busy(lambda: store(self.using).end(ending), self.using) if wanted else {}
+        deallocation = Deallocation(wanted, current_actor().name, "deallocated", epoch)
+        ended = (
+            retry_busy(lambda: store(self.using).end(deallocation), self.using) if wanted else {}
+        )
         forget_loads(self.using)
         return ended
 
-    def _switch(self, switch: Callable[..., bool], instance_id: str, **wishes: Any) -> bool:
+    def _switch(self, switch: Callable[..., bool], instance_id: str, **options: Any) -> bool:
         return retry_busy(
-            lambda: switch(instance_id, using=self.using, **wishes), self.using, repeatable=True
+            lambda: switch(instance_id, using=self.using, **options), self.using, repeatable=True
         )
 
     def _check(self, *ids: str) -> None:

@@ -1,4 +1,4 @@
-"""Errors that callers meet. Each has an HTTP status and a stable code that programs may test."""
+"""Errors of allocation. Each has an HTTP status and a stable code that programs may test."""
 
 from math import ceil, inf
 
@@ -6,7 +6,7 @@ from atributo_site.core.errors import AtributoError
 
 
 class InvalidSetting(AtributoError):
-    """A setting, a reason or a pace that no instance can have."""
+    """No instance can have this setting, reason or pace."""
 
     status_code = 400
     code = "invalid_wish"
@@ -46,7 +46,7 @@ class UnknownJob(AtributoError):
 
 
 class EpochChanged(AtributoError):
-    """Somebody changed it since the caller looked."""
+    """The row was changed after the caller read it."""
 
     status_code = 412
     code = "epoch_changed"
@@ -81,14 +81,14 @@ class NotRebalancing(AtributoError):
 
 
 class BadNumbering(AtributoError):
-    """Worker number or cluster size that cannot be used here."""
+    """The worker number or the cluster size cannot be used here."""
 
     status_code = 409
     code = "bad_numbering"
 
 
 class NoJobIdYet(AtributoError):
-    """The same call may succeed in `wait_seconds`; some is not worth the whole patience."""
+    """The same call may succeed in `wait_seconds`."""
 
     status_code = 503
     retry_after_seconds = 1
@@ -117,7 +117,7 @@ class TooManyJobIds(NoJobIdYet):
 
 
 class InvalidJobId(AtributoError):
-    """Not a job id of this format."""
+    """The text is no job id of this format."""
 
     status_code = 400
     code = "invalid_job_id"

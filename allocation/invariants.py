@@ -1,4 +1,4 @@
-"""What must always hold in this room: name, sentence, and the rows that break it."""
+"""The invariants of allocation: name, sentence, and the rows that break it."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ Invariant = tuple[str, str, Callable[[], list[str]]]
 
 
 def placed_after_unavailable() -> list[str]:
-    """Epochs of placements and of availability are drawn from one row of numbers."""
+    """Compare epochs: placements and changes of availability get them from one sequence."""
     late = Allocation.objects.filter(instance__available=False, epoch__gt=F("instance__epoch"))
     return [f"{row.pk} on {row.instance_id} at epoch {row.epoch}" for row in late[:MOST]]
 
@@ -25,7 +25,7 @@ def without_instance() -> list[str]:
 
 
 def moved_without_trace() -> list[str]:
-    """A placement is younger than every ended placement of its job."""
+    """Find placements that are older than an ended placement of the same job."""
     past = PastAllocation.objects.filter(job_id=OuterRef("pk"))
     younger = past.filter(epoch__gte=OuterRef("epoch")).values("epoch")[:1]
     rows = Allocation.objects.annotate(later=Subquery(younger)).filter(later__isnull=False)
@@ -43,7 +43,7 @@ def miscounted() -> list[str]:
 
 
 def over_capacity() -> list[str]:
-    """Who made the capacity smaller than the load broke no promise: nothing came since."""
+    """Find full instances that got more jobs; a capacity that was made smaller breaks nothing."""
     since = Allocation.objects.filter(instance=OuterRef("pk"), epoch__gt=OuterRef("epoch"))
     full = Instance.objects.with_load().filter(capacity__isnull=False, load__gt=F("capacity"))
     rows = full.filter(Exists(since))

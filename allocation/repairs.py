@@ -1,4 +1,4 @@
-"""What the curator mends in this room."""
+"""The repairs of allocation that the curator runs."""
 
 from datetime import datetime
 
@@ -20,15 +20,15 @@ OLD_BATCH = 1000
 
 
 def bury_dead_instances(now: datetime, lease: HeldLease) -> int:
-    """An instance whose heartbeat has stopped becomes unavailable by itself."""
+    """Make instances unavailable whose heartbeat has stopped."""
     dead = list(Instance.objects.using(lease.using).dead().values_list("pk", flat=True)[:BATCH])
     return sum(_bury(instance_id, lease) for instance_id in dead)
 
 
 class MoveDrainsOn:
-    """Jobs of draining instances move at their pace, and all of them after the deadline.
+    """Move jobs of draining instances at their pace, and all of them after the deadline.
 
-    Each sweep goes on where the last one ended: a hundred that wait hold up no other.
+    Each sweep goes on where the last one ended, so that a hundred that wait hold up no other.
     """
 
     def __init__(self) -> None:
@@ -44,20 +44,20 @@ class MoveDrainsOn:
 
     def _next(self, using: str) -> list[str]:
         running = Drain.objects.using(using).running().filter(pk__gt=self.position)
-        found = list(running.order_by("pk").values_list("pk", flat=True)[:BATCH])
-        self.position = found[-1] if len(found) == BATCH else ""
-        return found
+        batch = list(running.order_by("pk").values_list("pk", flat=True)[:BATCH])
+        self.position = batch[-1] if len(batch) == BATCH else ""
+        return batch
 
 
 def move_rebalance_on(now: datetime, lease: HeldLease) -> int:
-    """Jobs move at the pace of the rebalance to where they would be placed today."""
+    """Move jobs at the pace of the rebalance to where they would be placed today."""
     with atomic(using=lease.using):
         lease.guard()
         return rebalance.step(now, lease.using)
 
 
 def free_id_numbers(now: datetime, lease: HeldLease) -> int:
-    """Worker numbers of processes that died without giving them back."""
+    """Free the worker numbers of processes that died."""
     with atomic(using=lease.using):
         lease.guard()
         rows = IdNumber.objects.using(lease.using)
@@ -76,7 +76,7 @@ def forget_expired_holds(now: datetime, lease: HeldLease) -> int:
 
 
 def forget_past_allocations(now: datetime, lease: HeldLease) -> int:
-    """The history of jobs is kept as long as events are."""
+    """Forget ended placements when events of their age are forgotten."""
     before = from_now(-settings.ATRIBUTO.event_retention_days * 86400)
     rows = PastAllocation.objects.using(lease.using)
     with atomic(using=lease.using):

@@ -1,7 +1,4 @@
-"""Instances and placements as a plain dict, with a constant number of queries.
-
-Instances that a person should look at: dead ones with jobs, and drains that do not get on.
-"""
+"""Describe instances and placements as plain dicts, with a constant number of queries."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -15,11 +12,11 @@ from allocation.models.id_number import HELD
 from atributo_site.core.models.clock import from_now
 
 MOST_TROUBLED = 5  # of each kind
-LATE_SECONDS = 60  # after its deadline: the curator needs a moment for what is left then
+LATE_SECONDS = 60  # after its deadline, since the curator needs a moment for the rest
 
 
 def instances_in_trouble() -> list[dict[str, Any]]:
-    """With two queries; counters and not the jobs tell whether there are any."""
+    """Return dead instances with jobs and late drains, by two queries on the counters."""
     return [*_facts(dead_with_jobs()), *_facts(late_drains())]
 
 
@@ -48,7 +45,7 @@ LISTED = 50
 
 
 def snapshot(now: datetime) -> dict[str, Any]:
-    """Totals come from counters; those that need a look come first in the list."""
+    """Return totals from counters, and a list that starts with the instances in trouble."""
     roster = Roster.objects.first()
     rows = Instance.objects.select_related("drain").with_load()
     listed = list(rows.order_by("available", "id")[:LISTED])
@@ -66,7 +63,7 @@ def snapshot(now: datetime) -> dict[str, Any]:
 
 
 def id_numbers(now: datetime) -> dict[str, float]:
-    """Who holds one, and how far ids are before the clock: by batches, or because it went back."""
+    """Return how many are held, and how far ids are before the clock."""
     seen = IdNumber.objects.aggregate(held=Count("pk", filter=HELD), mark=Max("high_water_ms"))
     return {
         "id_numbers_held": seen["held"],
@@ -75,13 +72,13 @@ def id_numbers(now: datetime) -> dict[str, float]:
 
 
 def described(rows: Sequence[Any], now: datetime) -> list[dict[str, Any]]:
-    """Instances with their load; those that drain with what still holds them."""
+    """Describe instances with their load, and draining ones with what still holds them."""
     held = holding(row.pk for row in rows if row.state == "draining")
     return [describe(row, now, held.get(row.pk, 0)) for row in rows]
 
 
 def describe(row: Any, now: datetime, held: int) -> dict[str, Any]:
-    """One instance with its load and, if it drains, its progress."""
+    """Describe one instance with its load and, if it drains, its progress."""
     return {
         "id": row.pk,
         "state": row.state,
@@ -98,17 +95,17 @@ def describe(row: Any, now: datetime, held: int) -> dict[str, Any]:
 
 
 def _drain(row: Any, now: datetime, held: int) -> dict[str, Any] | None:
-    found = getattr(row, "drain", None)
-    if found is None:
+    drain = getattr(row, "drain", None)
+    if drain is None:
         return None
-    progress = found.progress(row.load, held)
+    progress = drain.progress(row.load, held)
     return {
-        "since": found.started_at,
-        "deadline_at": found.deadline_at,
-        "moved": found.moved,
+        "since": drain.started_at,
+        "deadline_at": drain.deadline_at,
+        "moved": drain.moved,
         "remaining": row.load,
         "fraction": progress.fraction,
         "overdue": progress.is_overdue(now),
-        "stuck": found.stuck,
-        "done_at": found.done_at,
+        "stuck": drain.stuck,
+        "done_at": drain.done_at,
     }

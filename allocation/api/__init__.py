@@ -1,3 +1,1 @@
-"""The REST doors of instances, allocations and job ids: they parse, ask the operations behind them
-and answer.
-"""
+"""REST views of instances, allocations and job ids: they parse, call the operations and answer."""

@@ -143,7 +143,7 @@ HIDDEN = {name: extend_schema(exclude=True) for name in ("get", "put", "delete")
 
 @extend_schema_view(**HIDDEN)
 class Batch(OneAllocation):
-    """Many at once; a job that is called «batch» is served here, too."""
+    """Many at once; a job that is called "batch" is served here, too."""
 
     actions = {**OneAllocation.actions, "POST": "allocation.operate"}
 
@@ -212,7 +212,7 @@ class PlannedSerializer(serializers.Serializer):
 
 @extend_schema_view(**HIDDEN)
 class PlanMoves(OneAllocation):
-    """What would move, and the rebalance; a job that is called «plan» is served here, too."""
+    """What would move, and the rebalance; a job that is called "plan" is served here, too."""
 
     actions = {**OneAllocation.actions, "POST": "allocation.view"}
 
@@ -228,7 +228,7 @@ class PlanMoves(OneAllocation):
         return self._rebalance(request, facts)
 
     def _rebalance(self, request: Request, facts: dict[str, Any]) -> Response:
-        """Looking is for everybody, moving is not."""
+        """Let everybody look at a plan, but only those with the permission move jobs."""
         if not allowed(request, "allocation.operate"):
             raise PermissionDenied
         if not facts["rebalance"]:
@@ -239,21 +239,21 @@ class PlanMoves(OneAllocation):
 
 
 def _check_epoch(job_id: str, epoch: int | None) -> None:
-    """Who names an epoch wants that placement and no other."""
+    """Refuse a caller who names the epoch of another placement."""
     if epoch is None:
         return
-    found = Allocation.objects.filter(pk=job_id).values_list("epoch", flat=True).first()
-    if found != epoch:
-        now = "not allocated" if found is None else f"at epoch {found}"
-        raise EpochChanged(f"{job_id} is {now}, not at epoch {epoch}", epoch=found)
+    current = Allocation.objects.filter(pk=job_id).values_list("epoch", flat=True).first()
+    if current != epoch:
+        now = "not allocated" if current is None else f"at epoch {current}"
+        raise EpochChanged(f"{job_id} is {now}, not at epoch {epoch}", epoch=current)
 
 
-def _progress(found: Rebalance | None) -> dict[str, Any]:
-    return {"progress": None if found is None else found.facts}
+def _progress(row: Rebalance | None) -> dict[str, Any]:
+    return {"progress": None if row is None else row.facts}
 
 
 def _each(job_ids: list[str], item: Callable[[str, bool], dict[str, Any]]) -> list[dict[str, Any]]:
-    """One item for each; of a job that was named twice only the first did anything."""
+    """Return one item per job; if a job was named twice, only the first did anything."""
     items, seen = [], set()
     for job_id in job_ids:
         why = refusal(job_id)

@@ -153,7 +153,9 @@ class DrainInstance(Endpoint):
         facts = _asked(DrainWishSerializer, request)
         force, epoch = facts.pop("force"), facts.pop("epoch")
         if force and not facts and drains.is_running(valid_id(instance_id)):
-            retry_busy(lambda: drains.force(instance_id, epoch=epoch))  # as it is, only at once
+            retry_busy(
+                lambda: drains.force(instance_id, epoch=epoch)
+            )  # keep its settings, only move all at once
             return instance_response(instance_id)
         retry_busy(lambda: drains.drain(valid_id(instance_id), **facts, epoch=epoch))
         if force:
@@ -212,7 +214,7 @@ class Jobs(ListEndpoint):
 
 
 def _asked(form: type[Serializer], request: Request) -> dict[str, Any]:
-    """What the body says, and the epoch at which alone it counts."""
+    """Return the members of the body, and the epoch that the instance must still have."""
     return {**checked(form, request.data), "epoch": required_epoch(request)}
 
 

@@ -1,4 +1,4 @@
-"""REST: the shapes of instances, in and out."""
+"""How instances look in JSON, in requests and in answers."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ class InstancePage(serializers.ListSerializer):
     child: Any
 
     def to_representation(self, data: Any) -> Any:
-        """What holds those that drain is read once for all of them."""
+        """Read once for all draining instances what still holds them."""
         rows = list(data)
         self.child.held = kinds_held(row.pk for row in rows if getattr(row, "drain", None))
         return super().to_representation(rows)
@@ -61,12 +61,12 @@ class InstanceSerializer(serializers.ModelSerializer):
 
     @extend_schema_field(DrainSerializer(allow_null=True))
     def get_drain(self, row: Any) -> Any:
-        found: Any = getattr(row, "drain", None)
-        if found is None:
+        drain: Any = getattr(row, "drain", None)
+        if drain is None:
             return None
         held = kinds_held([row.pk]) if self.held is None else self.held
-        found.left = Left(row.load, held.get(row.pk, {}))
-        return DrainSerializer(found).data
+        drain.left = Left(row.load, held.get(row.pk, {}))
+        return DrainSerializer(drain).data
 
 
 class SettingsSerializer(StrictSerializer):

@@ -1,4 +1,4 @@
-"""Instances as a set: registering, availability, what still holds an instance back.
+"""Register instances, make them available or not, and tell what still holds one.
 
-Where a job id goes is decided in placement.
+The instance of a job id is chosen in placement.
 """

@@ -1,4 +1,4 @@
-"""Make instances available and unavailable, whoever asks: a person, DNS or the instance itself."""
+"""Make instances available or unavailable for a person, for DNS or for the instance itself."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from allocation.instances import roster
 from allocation.instances.validation import check_request, check_settings
 from allocation.models import Allocation, Drain, Instance, InstanceLoad
-from allocation.storage import Removal, store
+from allocation.storage import Deallocation, store
 from allocation.storage.locks import roster_lock
 from atributo_site.core.events import current_actor, record
 from atributo_site.core.models.clock import from_now
@@ -14,7 +14,7 @@ from atributo_site.core.models.clock import from_now
 MANUAL = Instance.Source.MANUAL
 RANK = {Instance.Source.MANUAL: 1, Instance.Source.DNS: 0, Instance.Source.WORKER: 0}
 RESTORED_SECONDS = 30
-CHUNK = 5_000  # jobs that are dropped while everybody waits; more are dropped before
+CHUNK = 5_000  # jobs to drop while all allocators wait; the rest is dropped before
 
 
 def make_available(
@@ -27,7 +27,7 @@ def make_available(
     using: str = "default",
     **settings: Any,
 ) -> bool:
-    """True when it is available now; False when a person has said otherwise."""
+    """Return True if it is available now, False if a person decided otherwise."""
     check_request(source=source, reason=reason, lease_seconds=lease_seconds, **settings)
     row = Instance.objects.using(using).filter(pk=instance_id).first()
     if row is None or epoch is not None or not _is_settled(row, True, source, settings):
@@ -49,7 +49,7 @@ def make_unavailable(
     epoch: int | None = None,
     using: str = "default",
 ) -> bool:
-    """True when nothing is allocated to it any more; False when a person has said otherwise."""
+    """Return True if nothing is allocated to it any more, False if a person decided otherwise."""
     check_request(source=source, reason=reason)
     if source != MANUAL and epoch is None:  # automation repeats itself, a person waits
         row = Instance.objects.using(using).filter(pk=instance_id).first()
@@ -68,7 +68,7 @@ def make_unavailable(
 def remove(
     instance_id: str, *, reason: str = "", epoch: int | None = None, using: str = "default"
 ) -> int:
-    """Drop its jobs and the instance itself; how many jobs that were. Unknown is fine."""
+    """Remove the instance and drop its jobs; return how many. It need not be known."""
     check_request(reason=reason)
     dropped = 0
     rows = Instance.objects.using(using).filter(pk=instance_id)
@@ -102,7 +102,7 @@ def remove(
 def restore(
     instance_id: str, *, reason: str = "", epoch: int | None = None, using: str = "default"
 ) -> None:
-    """Available again, and whoever brought it here decides from now on."""
+    """Make it available again; whoever registered it decides from now on."""
     check_request(reason=reason)
     with roster_lock(using):
         row = roster.locked(instance_id, using, epoch)
@@ -123,7 +123,7 @@ def restore(
 
 
 def heartbeat(instance_id: str, seconds: float, using: str = "default") -> bool:
-    """Keep an available instance alive; False when it is not available (any more)."""
+    """Keep an available instance alive; return False if it is not available (any more)."""
     check_request(lease_seconds=seconds)
     rows = Instance.objects.using(using).filter(pk=instance_id, available=True)
     return rows.update(lease_until=from_now(seconds)) == 1
@@ -150,7 +150,7 @@ def load_of(instance_id: str, using: str = "default") -> int:
 
 
 def _new_lease(row: Instance) -> Any:
-    """Who had a heartbeat has to show it again, or is dead again."""
+    """Return the next end of the lease: an instance with a heartbeat must send it again."""
     return None if row.lease_until is None else from_now(RESTORED_SECONDS)
 
 
@@ -190,7 +190,7 @@ def _make_available(
 def switch_off(
     row: Instance, source: str, reason: str, using: str, kind: str = "instance.unavailable"
 ) -> None:
-    """Inside availability_alone."""
+    """Make it unavailable; the caller holds the roster lock."""
     roster.change(
         row,
         kind,
@@ -204,7 +204,7 @@ def switch_off(
 
 
 def _row(instance_id: str, source: str, using: str) -> Instance:
-    """The instance, made unavailable and undecided if nobody knew it."""
+    """Return the instance; register it as unavailable if it is unknown."""
     row, _ = Instance.objects.using(using).get_or_create(
         pk=instance_id, defaults={"source": source, "origin": source}
     )
@@ -212,29 +212,32 @@ def _row(instance_id: str, source: str, using: str) -> Instance:
 
 
 def _is_settled(row: Instance, available: bool, source: str, settings: Mapping[str, Any]) -> bool:
-    """Whether the row says already what is asked for."""
+    """Return whether the row has the requested state already."""
     return (
         row.epoch > 0
         and row.available == available
         and RANK[Instance.Source(row.source)] >= RANK[Instance.Source(source)]
-        and not (row.is_dead and source == MANUAL)  # that it died was nobody's decision
+        and not (row.is_dead and source == MANUAL)  # nobody decided that it died
         and not _differs(row, settings)
     )
 
 
 def is_outranked(row: Instance, available: bool, source: str) -> bool:
-    """Automation does not undo what a person did; a dead instance was nobody's decision."""
+    """Return whether a person decided otherwise, which automation does not undo.
+
+    Nobody decided that an instance died.
+    """
     decided = row.epoch > 0 and not row.is_dead
     return decided and row.available != available and ranks_below(source, row)
 
 
 def ranks_below(source: str, row: Instance) -> bool:
-    """Whether somebody of a higher rank has spoken last."""
+    """Return whether the last decision was made by somebody of a higher rank."""
     return RANK[Instance.Source(source)] < RANK[Instance.Source(row.source)]
 
 
 def _owner(row: Instance, available: bool, source: str) -> str:
-    """Who has decided from now on: the higher rank keeps it when both say the same."""
+    """Return whose decision it is now: the higher rank keeps it if both want the same."""
     same = row.epoch > 0 and row.available == available
     return row.source if same and ranks_below(source, row) else source
 
@@ -244,7 +247,7 @@ def _differs(row: Instance, settings: Mapping[str, Any]) -> bool:
 
 
 def _was(row: Instance, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """For whoever asks later what the list was before this change."""
+    """Return the values before this change, from which `explain` rebuilds an older list."""
     weight = {"was_weight": row.weight} if "weight" in settings else {}
     return {"was_available": row.available, **weight}
 
@@ -252,12 +255,12 @@ def _was(row: Instance, settings: Mapping[str, Any]) -> dict[str, Any]:
 def _drop_jobs(instance_id: str, most: int | None, using: str) -> int:
     rows = Allocation.objects.using(using).on(instance_id).order_by("job_id")
     job_ids = list(rows.values_list("job_id", flat=True)[:most])
-    ending = Removal(job_ids, current_actor().name, "instance removed")
-    return len(store(using).end(ending)) if job_ids else 0
+    deallocation = Deallocation(job_ids, current_actor().name, "instance removed")
+    return len(store(using).end(deallocation)) if job_ids else 0
 
 
 def _one_counter(instance_id: str, using: str) -> None:
-    """A capacity is compared with one part of the counter: put all parts into it."""
+    """Put all parts of the counter into the one that a capacity is compared with."""
     parts = InstanceLoad.objects.using(using).filter(instance_id=instance_id)
     jobs = load_of(instance_id, using)
     parts.exclude(part=0).delete()

@@ -1,4 +1,4 @@
-"""What still holds an instance, and whether it may be removed."""
+"""Count what still holds an instance, and decide whether it may be removed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -36,15 +36,15 @@ class Left:
 
     @property
     def sentence(self) -> str:
-        """The three counts, and whatever else holds it."""
-        shown = {RUNNING_JOB: self.running_jobs, OPEN_CLAIM: self.open_claims, **self.holds}
-        named = [pluralize(count, kind) for kind, count in shown.items()]
+        """Return a sentence with the three counts and whatever else holds it."""
+        counts = {RUNNING_JOB: self.running_jobs, OPEN_CLAIM: self.open_claims, **self.holds}
+        named = [pluralize(count, kind) for kind, count in counts.items()]
         return ", ".join([pluralize(self.keys, "sticky key"), *named])
 
 
 @dataclass(frozen=True)
 class Removal:
-    """«May I remove this one now?» with the reasons when not."""
+    """Whether an instance may be removed now, and if not, why."""
 
     may: bool
     available: bool
@@ -71,7 +71,7 @@ def hold(
     count: int = 1,
     using: str = "default",
 ) -> None:
-    """Keep the instance until released, or until the seconds are over; holding again renews."""
+    """Hold the instance until `release` or for so many seconds; a second call renews."""
     until = None if seconds is None else from_now(seconds)
     row = Hold(instance_id=instance_id, kind=kind, key=key, until=until, count=count)
     Hold.objects.using(using).bulk_create(
@@ -88,24 +88,24 @@ def release(instance_id: str, kind: str, key: str, *, using: str = "default") ->
 
 
 def holds_of(instance_id: str, using: str = "default") -> dict[str, int]:
-    """Kind → how many, of those that have not run out."""
+    """Return kind → how many holds that have not expired."""
     return Hold.objects.using(using).filter(instance_id=instance_id).live().counted()
 
 
 def holding(instance_ids: Iterable[str], using: str = "default") -> dict[str, int]:
-    """Instance → how many jobs and claims hold it, for many at once."""
+    """Return instance → how many jobs and claims hold it, for many at once."""
     rows = Hold.objects.using(using).filter(instance_id__in=list(instance_ids)).live()
     return dict(rows.order_by().values_list("instance_id").annotate(Sum("count")))
 
 
 def kinds_held(instance_ids: Iterable[str], using: str = "default") -> dict[str, dict[str, int]]:
-    """Instance → kind → how many, for many at once."""
+    """Return instance → kind → how many holds, for many at once."""
     rows = Hold.objects.using(using).filter(instance_id__in=list(instance_ids)).live()
-    found: dict[str, dict[str, int]] = {}
+    counts: dict[str, dict[str, int]] = {}
     counted = rows.order_by().values_list("instance_id", "kind").annotate(Sum("count"))
     for instance_id, kind, count in counted:
-        found.setdefault(instance_id, {})[kind] = count
-    return found
+        counts.setdefault(instance_id, {})[kind] = count
+    return counts
 
 
 def left_on(instance_id: str, using: str = "default") -> Left:

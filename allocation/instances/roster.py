@@ -1,7 +1,4 @@
-"""Change the list of available instances: always alone, with a new version and an epoch.
-
-Many new instances at once, in one transaction and with few statements.
-"""
+"""Change the list of available instances under its lock, with a new version and a new epoch."""
 
 import secrets
 from collections.abc import Mapping
@@ -19,7 +16,7 @@ from atributo_site.core.events import record, record_many
 
 
 def locked(instance_id: str, using: str, epoch: int | None = None) -> Instance:
-    """The row, inside availability_alone; refused if it changed since `epoch`."""
+    """Return the row under the roster lock; raise if it has changed since `epoch`."""
     row = Instance.objects.using(using).filter(pk=instance_id).first()
     if row is None:
         raise UnknownInstance(f"there is no instance {instance_id}", instance_id=instance_id)
@@ -53,7 +50,7 @@ def change(row: Instance, kind: str, using: str, *, facts: dict[str, Any], **val
 
 
 def announce(using: str) -> None:
-    """Every list in every memory is out of date from this commit on."""
+    """Make every list that an allocator has in memory out of date with this commit."""
     instances = Instance.objects.using(using)
     totals = instances.aggregate(n=Count("pk"), available=Count("pk", filter=Q(available=True)))
     Roster.objects.using(using).filter(pk=ONLY_ROW).update(
@@ -64,9 +61,9 @@ def announce(using: str) -> None:
 def make_available_together(
     arrivals: Mapping[str, Mapping[str, Any]], *, source: str, using: str = "default"
 ) -> set[str]:
-    """Id → reason and labels; the ids of those that nobody knew, which are available now.
+    """Register unknown instances, id → reason and labels, as available; return their ids.
 
-    About the others somebody has decided before: they are for `make_available`.
+    Somebody has decided about the others before, so they are left to `make_available`.
     """
     if not arrivals:
         return set()

@@ -1,4 +1,4 @@
-"""Refuse what cannot be asked of an instance before a transaction opens."""
+"""Refuse settings that no instance can have, before a transaction begins."""
 
 from collections.abc import Mapping
 
@@ -6,12 +6,12 @@ from allocation.errors import InvalidSetting
 from allocation.logic.instance_settings import refusal
 
 
-def check_request(**wishes: object) -> None:
-    _refuse(refusal(wishes))
+def check_request(**values: object) -> None:
+    _refuse(refusal(values))
 
 
 def check_settings(settings: Mapping[str, object]) -> None:
-    """Weight, capacity and labels, and nothing else that may be asked for."""
+    """Check weight, capacity and labels, and refuse any other name."""
     _refuse(refusal(settings, settings_only=True))
 
 

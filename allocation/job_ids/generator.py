@@ -1,7 +1,4 @@
-"""The maker of job ids in a process: blocks of its number, and who waits for what.
-
-A transaction beside the caller's: what it stores stays when the caller rolls back.
-"""
+"""Make the job ids of a process from blocks of milliseconds that are reserved in the database."""
 
 import threading
 import time
@@ -17,7 +14,7 @@ from django.db import connections
 from allocation.errors import BadNumbering, NoJobIdYet, TooManyJobIds
 from allocation.job_ids.worker_numbers import LEASE_SECONDS, Number, take
 from allocation.logic import job_ids as digits
-from allocation.logic.id_blocks import MOST_AHEAD_MS, Block, Mark, Wish, batch, single_ids
+from allocation.logic.id_blocks import MOST_AHEAD_MS, Block, BlockRequest, Mark, batch, single_ids
 from atributo_site.core.errors import DatabaseBusy, LeaseLost
 from atributo_site.core.leases import this_process
 from atributo_site.core.retry import retry_busy
@@ -25,9 +22,9 @@ from atributo_site.core.retry import retry_busy
 
 @contextmanager
 def separate_connection(using: str) -> Iterator[str]:
-    """The name of a connection without an open transaction.
+    """Open a connection beside the caller's, so that what it stores survives a roll back there.
 
-    SQLite has one writer, who would wait for itself: there it is the caller's own.
+    SQLite has one writer, who would wait for itself, so there it is the caller's connection.
     """
     connection = connections[using]
     if not connection.in_atomic_block or connection.vendor == "sqlite":
@@ -43,13 +40,13 @@ def separate_connection(using: str) -> Iterator[str]:
 
 
 T = TypeVar("T")
-MOST_IDS = MOST_AHEAD_MS  # in one batch: each moves the mark of the number by a millisecond
+MOST_IDS = MOST_AHEAD_MS  # in one batch: each takes one millisecond of the number
 CHILDS_BLOCK = 20  # a forked child shares its parent's number and needs few
 PATIENCE_SECONDS = 10.0
 
 
 class Generator:
-    """Gives out ids from blocks of milliseconds that are stored before they are used.
+    """Give out ids from blocks of milliseconds that are stored before they are used.
 
     A forked child goes on with its parent's number, from blocks of its own. A caller inside a
     transaction never waits for another thread, which may wait for that transaction.
@@ -84,7 +81,7 @@ class Generator:
         return self._next() or self._insist(self._single)
 
     def get_job_ids(self, count: int) -> list[str]:
-        """Many at once: they may run ahead of the clock by their own length."""
+        """Return many at once; they may run ahead of the clock by their own length."""
         if not isinstance(count, int):
             raise BadNumbering(f"a batch is a whole number of ids, not {count!r}")
         if count < 1:
@@ -94,7 +91,7 @@ class Generator:
         return self._insist(lambda is_first: self._batch(count))
 
     def release(self) -> None:
-        """Give the number back, on a clean stop; a child leaves it to its parent."""
+        """Give the number back on a clean stop; a forked child leaves that to its parent."""
         with self._lock:
             number, self.number = self.number, None
             last_ms, end_ms = self._last_ms, self._end_ms
@@ -104,14 +101,14 @@ class Generator:
                 number.release(last_ms, end_ms, using)
 
     def forked(self) -> None:
-        """In the child: nothing of the parent's block may be used twice."""
+        """Drop the parent's block in a forked child, so that no id is made twice."""
         self._lock, self._refilling = threading.Lock(), threading.Lock()
         self._holder, self._is_borrowed = this_process(), True
         self._end_ms = -1
         self._block_size = min(self._block_size, CHILDS_BLOCK)
 
     def _next(self) -> str | None:
-        """The next id of the block, while the number is ours for sure."""
+        """Return the next id of the block, while the lease of the number surely lasts."""
         with self._lock:
             now_ns = self._time_ns()
             ms = now_ns // 1_000_000
@@ -123,7 +120,7 @@ class Generator:
         return None
 
     def _insist(self, attempt: Callable[[bool], T]) -> T:
-        """Try until patience ends; nobody waits for the one who sleeps here."""
+        """Try until the patience ends; no other thread waits for one that sleeps here."""
         begun, is_first = self._monotonic(), True
         while True:
             try:
@@ -136,25 +133,25 @@ class Generator:
                 is_first = False
 
     def _single(self, is_first: bool) -> str:
-        """From a new block. Whoever has waited takes few: those who share the number do, too."""
+        """Return an id of a new block; a small one after a wait, as others share the number."""
         least = (self._block_size if is_first else CHILDS_BLOCK) // 4
-        wish = single_ids(self._block_size, self.lead_ms, least=least)
+        request = single_ids(self._block_size, self.lead_ms, least=least)
         if connections[self.using].in_atomic_block:
-            return self._refilled(wish)
+            return self._refilled(request)
         with self._one_refills():
-            return self._next() or self._refilled(wish)
+            return self._next() or self._refilled(request)
 
     def _batch(self, count: int) -> list[str]:
-        number, found, _ = self._reserve(batch(count, self.lead_ms))
-        self._use(found, found.end_ms)
+        number, block, _ = self._reserve(batch(count, self.lead_ms))
+        self._use(block, block.end_ms)
         tails = digits.tails(number.number, self.cluster_size)
-        return digits.format_range(found.start_ms, count, tails)
+        return digits.format_range(block.start_ms, count, tails)
 
     @contextmanager
     def _one_refills(self) -> Iterator[None]:
-        """One thread asks the database, the others wait for its block.
+        """Let one thread ask the database, while the others wait for its block.
 
-        Not those inside a transaction: the one that asks may have to wait for them.
+        Threads inside a transaction do not wait: the one that asks may have to wait for them.
         """
         if not self._refilling.acquire(timeout=self.patience_seconds):
             raise DatabaseBusy("the database keeps another thread waiting for job ids")
@@ -163,33 +160,33 @@ class Generator:
         finally:
             self._refilling.release()
 
-    def _refilled(self, wish: Wish) -> str:
-        """The first id of a new block, whose rest is kept."""
-        number, found, since_ns = self._reserve(wish)
-        self._use(found, found.start_ms)
+    def _refilled(self, request: BlockRequest) -> str:
+        """Reserve a block, keep its rest, and return its first id."""
+        number, block, since_ns = self._reserve(request)
+        self._use(block, block.start_ms)
         with self._lock:
-            if self.number == number and self._last_ms < found.end_ms:
-                self._end_ms = max(self._end_ms, found.end_ms)
+            if self.number == number and self._last_ms < block.end_ms:
+                self._end_ms = max(self._end_ms, block.end_ms)
                 self._since_ns, self._until_ns = since_ns, since_ns + LEASE_SECONDS * 10**9
-        return digits.format_id(found.start_ms, number.number, self.cluster_size)
+        return digits.format_id(block.start_ms, number.number, self.cluster_size)
 
-    def _reserve(self, wish: Wish) -> tuple[Number, Block, int]:
+    def _reserve(self, request: BlockRequest) -> tuple[Number, Block, int]:
         since_ns = self._time_ns()
         with separate_connection(self.using) as using:
-            reserve = partial(self._reserve_in, using, wish)
-            number, found = retry_busy(reserve, using, repeatable=True)
-        if isinstance(found, Block):
-            return number, found, since_ns
-        seconds = found / 1000
-        said = f"job ids of this process are ahead of the clock; there is room in {seconds:.1f} s"
-        raise TooManyJobIds(said, wait_seconds=seconds)
+            reserve = partial(self._reserve_in, using, request)
+            number, reserved = retry_busy(reserve, using, repeatable=True)
+        if isinstance(reserved, Block):
+            return number, reserved, since_ns
+        seconds = reserved / 1000
+        text = f"job ids of this process are ahead of the clock; there is room in {seconds:.1f} s"
+        raise TooManyJobIds(text, wait_seconds=seconds)
 
-    def _reserve_in(self, using: str, wish: Wish) -> tuple[Number, Block | int]:
+    def _reserve_in(self, using: str, request: BlockRequest) -> tuple[Number, Block | int]:
         for _ in range(2):
             number = self.number or self._take(using)
             floor = replace(self._mark, ms=self._last_ms)
             try:
-                return number, number.reserve(self._checked_ms, wish, floor, using)
+                return number, number.reserve(self._checked_ms, request, floor, using)
             except LeaseLost:
                 self.number = None
         raise BadNumbering("the worker number is lost as soon as it is taken")
@@ -203,15 +200,15 @@ class Generator:
             self._end_ms = -1
         return number
 
-    def _use(self, found: Block, last_ms: int) -> None:
-        """Ids of a process grow: a block that another thread has overtaken is given up."""
+    def _use(self, block: Block, last_ms: int) -> None:
+        """Use a new block unless another thread has a later one: ids of a process grow."""
         with self._lock:
-            if found.start_ms <= self._last_ms:
+            if block.start_ms <= self._last_ms:
                 raise TooManyJobIds("another thread was faster", wait_seconds=0)
-            self._last_ms, self._mark = last_ms, found.mark
+            self._last_ms, self._mark = last_ms, block.mark
 
     def _checked_ms(self) -> int:
-        """The clock, if an id can hold it."""
+        """Return the clock, if an id can hold it."""
         now_ms = self._time_ns() // 1_000_000
         try:
             digits.second_digits(now_ms // 1000)

@@ -10,13 +10,13 @@ from allocation.logic import job_ids as digits
 from allocation.logic.job_ids import ParsedId
 
 __all__ = ["MOST_IDS", "Generator", "get_job_id", "get_job_ids", "parse", "release"]
-WEB_PATIENCE_SECONDS = 1.0  # others wait for the thread
+WEB_PATIENCE_SECONDS = 1.0  # other requests wait for the thread
 
 _generator: Generator | None = None
 
 
 def get_job_id() -> str:
-    """A new id; waits when this process has made more than one per millisecond for a while."""
+    """Return a new id; wait if this process has made more than one per millisecond for a while."""
     return _this_process().get_job_id()
 
 
@@ -25,7 +25,7 @@ def get_job_ids(n: int) -> list[str]:
 
 
 def parse(job_id: str | int) -> ParsedId:
-    """Time, worker number and cluster size."""
+    """Return the time, worker number and cluster size of an id."""
     try:
         return digits.parse(job_id)
     except ValueError as error:
@@ -33,13 +33,13 @@ def parse(job_id: str | int) -> ParsedId:
 
 
 def release() -> None:
-    """On a clean stop of a process that made ids."""
+    """Give the worker number back, on a clean stop of a process that made ids."""
     if _generator is not None:
         _generator.release()
 
 
 def wait_at_most(seconds: float) -> None:
-    """For a process whose threads others need, such as a web server."""
+    """Limit the wait in a process whose threads others need, such as a web server."""
     _this_process().patience_seconds = seconds
 
 

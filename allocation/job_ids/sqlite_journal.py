@@ -1,9 +1,9 @@
-"""SQLite's journal of worker numbers: what a caller's roll back cannot take back.
+"""Keep worker numbers in a file beside SQLite, which a caller's roll back cannot take back.
 
 SQLite has one writer. Inside a caller's transaction a number and its mark can only be stored
 in that transaction, and ids that were handed out would be made again after a roll back. So
-each row is copied into a file beside the database; whichever of the two is newer counts.
-Whoever asks holds the database's write lock: nobody else reads or writes the file then.
+each row is copied into the file, and the newer of the two counts. Callers hold the write lock
+of the database, so nobody else reads or writes the file at that time.
 """
 
 import json
@@ -25,7 +25,7 @@ FIELDS = ("holder", "token", "high_water_ms", "ahead_ms", "set_back_ms")
 def keep(number: int, using: str) -> None:
     """Copy the row as it is in this transaction."""
     if connections[using].vendor != "sqlite":
-        return  # there the transaction is one of our own
+        return  # PostgreSQL stores it on a separate connection
     row = IdNumber.objects.using(using).get(pk=number)
     record = {name: getattr(row, name) for name in FIELDS}
     record["expires_at"] = row.expires_at.isoformat() if row.expires_at else None
@@ -34,7 +34,7 @@ def keep(number: int, using: str) -> None:
 
 
 def recalled(rows: Iterable[IdNumber], using: str) -> list[IdNumber]:
-    """The rows as they would be if no transaction had been rolled back."""
+    """Return the rows as they would be if no transaction had been rolled back."""
     rows = list(rows)
     if connections[using].vendor == "sqlite":
         with _file(using) as file:

@@ -1,4 +1,4 @@
-"""Worker numbers for job ids: leased in the database, with the mark that no id exceeds."""
+"""Lease worker numbers in the database, each with the mark that none of its ids exceeds."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from django.db.transaction import atomic
 
 from allocation.errors import BadNumbering, NoWorkerNumber
 from allocation.job_ids import sqlite_journal
-from allocation.logic.id_blocks import Block, Mark, Wish
+from allocation.logic.id_blocks import Block, BlockRequest, Mark
 from allocation.logic.job_ids import refusal
 from allocation.models import IdNumber
 from atributo_site.core.errors import LeaseLost
@@ -29,23 +29,26 @@ class Number:
     cluster_size: int
     token: int
 
-    def reserve(self, clock: Callable[[], int], wish: Wish, floor: Mark, using: str) -> Block | int:
-        """A block that nobody else gets, stored before it is used; or milliseconds to wait.
+    def reserve(
+        self, clock: Callable[[], int], request: BlockRequest, floor: Mark, using: str
+    ) -> Block | int:
+        """Store and return a block that nobody else gets, or the milliseconds to wait for one.
 
-        It lies after the floor, too: what the process has made with a number that it lost. The
-        clock is read with the row locked: those who share a number see it in their order.
+        It lies after the floor, too, which is the last id that the process made with a number it
+        lost. The clock is read with the row locked, so that those who share a number read it in
+        their order.
         """
         with atomic(using=using):
             row = self._row(using)
-            found = wish(max(row.mark, floor, key=lambda mark: mark.ms), clock())
-            if isinstance(found, Block):
-                row.mark = found.mark
+            reserved = request(max(row.mark, floor, key=lambda mark: mark.ms), clock())
+            if isinstance(reserved, Block):
+                row.mark = reserved.mark
             row.expires_at = from_now(LEASE_SECONDS)
             _store(row, using)
-        return found
+        return reserved
 
     def release(self, last_ms: int, end_ms: int, using: str) -> None:
-        """Hand it over at once; what is left of the last block may be used again."""
+        """Give the number back at once; the rest of the last block may be used again."""
         try:
             _complete(self.cluster_size, using)
             with atomic(using=using):
@@ -55,7 +58,7 @@ class Number:
                 row.holder, row.expires_at = "", Now()
                 _store(row, using)
         except (LeaseLost, BadNumbering):
-            return  # it is another's by now
+            return  # another process has it by now
 
     def _row(self, using: str) -> IdNumber:
         rows = IdNumber.objects.using(using).select_for_update().filter(pk=self.number)
@@ -68,7 +71,7 @@ class Number:
 
 
 def take(worker_id: str, cluster_size: int, holder: str, using: str) -> Number:
-    """A number of our own: the one that was asked for, or with "auto" any that is free."""
+    """Lease the number that was asked for, or with "auto" any that is free."""
     why = refusal(0 if worker_id == "auto" else int(worker_id), cluster_size)
     if why is not None:
         raise BadNumbering(why)
@@ -89,13 +92,13 @@ def take(worker_id: str, cluster_size: int, holder: str, using: str) -> Number:
 
 
 def _chosen(worker_id: str, holder: str, using: str) -> IdNumber | None:
-    """The one that the holder has already, for instance by another thread; or a free one."""
+    """Return the number that the holder has already, e.g. by another thread, or a free one."""
     rows = IdNumber.objects.using(using)
     wanted = rows.all() if worker_id == "auto" else rows.filter(pk=int(worker_id))
     now = database_now(using)
-    found = sqlite_journal.recalled(wanted, using)
-    found.sort(key=lambda row: (row.holder != holder, row.high_water_ms, row.pk))
-    return next((row for row in found if row.holder == holder or not row.is_held(now)), None)
+    numbers = sqlite_journal.recalled(wanted, using)
+    numbers.sort(key=lambda row: (row.holder != holder, row.high_water_ms, row.pk))
+    return next((row for row in numbers if row.holder == holder or not row.is_held(now)), None)
 
 
 def _store(row: IdNumber, using: str) -> None:
@@ -104,7 +107,7 @@ def _store(row: IdNumber, using: str) -> None:
 
 
 def _complete(size: int, using: str) -> None:
-    """A transaction that was rolled back may have taken the rows with it."""
+    """Make missing rows again: a transaction that was rolled back may have taken them along."""
     if IdNumber.objects.using(using).filter(cluster_size=size).count() < size:
         _agree(size, using)
 
@@ -122,7 +125,7 @@ def _agree(size: int, using: str) -> None:
 
 
 def _lock(using: str) -> None:
-    """One taker at a time; the first row stands for all."""
+    """Let one process at a time take a number, by the lock of the first row."""
     list(IdNumber.objects.using(using).select_for_update().filter(pk=0))
 
 

@@ -1,1 +1,1 @@
-"""Decisions about placement, drains and ids as plain functions: no Django, no clock, no network."""
+"""Decide about placements, drains and ids by plain functions: no Django, no clock, no network."""

@@ -1,4 +1,4 @@
-"""Which instance gets a job: the named strategies, and why they chose."""
+"""Choose the instance of a job by a named strategy, and tell why it was chosen."""
 
 import hashlib
 import math
@@ -30,25 +30,25 @@ class Score:
     note: str
 
 
-Loads = Mapping[str, int]  # jobs per instance; who is not in it has none
+Loads = Mapping[str, int]  # jobs per instance; one that is missing has none
 Strategy = Callable[[str, Sequence[Candidate], Loads], Candidate]
 NO_LOADS: Loads = {}
 
 
 @lru_cache(maxsize=1024)
 def md5_number(job_id: str) -> int:
-    """The first four bytes of the MD5 of the UTF-8 text, most significant byte first."""
+    """Return the first four bytes of the MD5 of the UTF-8 text, most significant byte first."""
     digest = hashlib.md5(job_id.encode(), usedforsecurity=False).digest()
     return int.from_bytes(digest[:4], "big")
 
 
 def md5_modulo(job_id: str, candidates: Sequence[Candidate], loads: Loads = NO_LOADS) -> Candidate:
-    """The seed's way: the hash counts through the list, which is ordered by id."""
+    """Count through the list, ordered by id, as the first version of this program did."""
     return candidates[md5_number(job_id) % len(candidates)]
 
 
 def rendezvous(job_id: str, candidates: Sequence[Candidate], loads: Loads = NO_LOADS) -> Candidate:
-    """The highest weighted score that is not overloaded: a new instance moves only its share."""
+    """Choose the highest weighted score that is not overloaded; a new instance moves its share."""
     pull = partial(_pull, _number(job_id))
     limit = _limit(candidates, loads)
     best = max(candidates, key=pull)
@@ -61,7 +61,7 @@ def rendezvous(job_id: str, candidates: Sequence[Candidate], loads: Loads = NO_L
 def least_loaded(
     job_id: str, candidates: Sequence[Candidate], loads: Loads = NO_LOADS
 ) -> Candidate:
-    """The fewest jobs for its weight; the first of equals, in the order of the ids."""
+    """Choose the fewest jobs for its weight; of equals the first in the order of ids."""
     return min(candidates, key=lambda c: loads.get(c.id, 0) / c.weight)
 
 
@@ -80,7 +80,7 @@ def scores(
     most: int | None = None,
     loads: Loads = NO_LOADS,
 ) -> list[Score]:
-    """The candidates' scores, the winner first: what the explain view shows."""
+    """Return the scores of the candidates, the winner first, as the explain view shows them."""
     if not candidates:
         return []
     return list(islice(_EXPLAINERS[strategy](job_id, candidates, loads), most))
@@ -128,15 +128,15 @@ _EXPLAINERS: dict[str, Callable[[str, Sequence[Candidate], Loads], Iterator[Scor
 
 
 def _limit(candidates: Sequence[Candidate], loads: Loads) -> float:
-    """Jobs per unit of weight that nobody may exceed; there is always one below it."""
+    """Return the most jobs per unit of weight; there is always a candidate below it."""
     jobs = sum(loads.get(c.id, 0) for c in candidates) + 1
     return LOAD_BOUND * jobs / sum(c.weight for c in candidates)
 
 
 def _pull(number: int, candidate: Candidate) -> float:
-    """Weighted rendezvous: -weight / ln(u) with u even in (0, 1).
+    """Return the score of weighted rendezvous: -weight / ln(u) with u even in (0, 1).
 
-    Mixed by the finaliser of splitmix64: one changed bit changes half of the answer.
+    The finaliser of splitmix64 mixes it, so that one changed bit changes half of the answer.
     """
     mixed = number ^ _number(candidate.id)
     mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & MASK

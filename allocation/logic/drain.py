@@ -1,4 +1,4 @@
-"""Draining: how many jobs may move now, how far it is, what would move where."""
+"""Decide how many jobs of a draining instance move now, and where they would go."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -28,7 +28,7 @@ class Progress:
 
     @property
     def fraction(self) -> float:
-        """1.0 when nothing is left; jobs that were deallocated meanwhile count as done."""
+        """Return 1.0 if nothing is left; jobs that were deallocated meanwhile count as done."""
         left = self.remaining + self.holding
         return 1.0 if left == 0 else max(0.0, 1.0 - left / max(self.jobs_at_start, left))
 
@@ -37,7 +37,7 @@ class Progress:
 
 
 def moves_due(progress: Progress, moves_per_minute: int | None, now: datetime, most: int) -> int:
-    """How many jobs to move in this sweep: the pace until the deadline, everything after it."""
+    """Return how many jobs to move in this sweep: by pace until the deadline, then all."""
     if progress.is_overdue(now):
         return min(progress.remaining, most)
     if moves_per_minute is None:
@@ -48,7 +48,7 @@ def moves_due(progress: Progress, moves_per_minute: int | None, now: datetime, m
 
 
 def plan(placed: Iterable[tuple[str, str]], choose: Callable[[str], str | None]) -> list[Move]:
-    """The moves that would happen if these jobs were placed anew; those that stay are left out."""
+    """Return the moves if these jobs were placed anew, without the jobs that would stay."""
     moves = []
     for job_id, source in placed:
         target = choose(job_id)
@@ -60,7 +60,7 @@ def plan(placed: Iterable[tuple[str, str]], choose: Callable[[str], str | None])
 def replan(
     placed: Sequence[tuple[str, str]], choose: Callable[[str, str], str | None], most: int
 ) -> tuple[list[Move], int]:
-    """Moves of jobs that are placed anew one after the other, and how many were looked at."""
+    """Place jobs anew one after the other; return the moves and how many jobs were looked at."""
     moves: list[Move] = []
     for looked_at, (job_id, source) in enumerate(placed):
         if len(moves) >= most:
@@ -72,5 +72,5 @@ def replan(
 
 
 def arrivals(moves: Iterable[Move]) -> dict[str, int]:
-    """How many jobs each instance would get, the busiest first."""
+    """Return how many jobs each instance would get, the busiest first."""
     return dict(Counter(move.target for move in moves).most_common())

@@ -1,7 +1,4 @@
-"""What would become of the loads if instances came or went. Nothing is changed.
-
-What some moves make of each instance, and of the spread over those that take jobs.
-"""
+"""Forecast the loads if instances came or went, or if some jobs moved. Nothing is changed."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -55,7 +52,7 @@ def spread(loads: Sequence[Load]) -> Spread:
 
 
 def removed(loads: Sequence[Load], ids: Collection[str]) -> Forecast:
-    """The jobs of those that leave go where the load is least."""
+    """Forecast that instances leave: their jobs go where the load is least."""
     stay = [load for load in loads if load.instance_id not in ids]
     moved = sum(load.jobs for load in loads if load.instance_id in ids)
     placed = min(moved, sum(load.room for load in stay))
@@ -64,7 +61,7 @@ def removed(loads: Sequence[Load], ids: Collection[str]) -> Forecast:
 
 
 def added(loads: Sequence[Load], count: int) -> Forecast:
-    """New ones begin empty; `moved` is what a rebalance would bring them."""
+    """Forecast new, empty instances; `moved` is what a rebalance would bring them."""
     total, weight = sum(load.jobs for load in loads), sum(load.weight for load in loads)
     mean = total / (weight + count) if count or weight else 0.0
     moved = sum(max(0.0, load.jobs - mean * load.weight) for load in loads)
@@ -74,7 +71,7 @@ def added(loads: Sequence[Load], count: int) -> Forecast:
 
 
 def _filled(loads: Sequence[Load], jobs: float) -> list[Load]:
-    """Pour the jobs in like water: all rise to one level, none above its room."""
+    """Add the jobs so that all loads rise to one level, but none above its room."""
     if not loads or jobs <= 0:
         return list(loads)
     low, high = 0.0, max(load.jobs / load.weight for load in loads) + jobs
@@ -106,7 +103,7 @@ class Turnover:
 
 
 def turnovers(jobs: Mapping[str, int], moves: Sequence[Move]) -> list[Turnover]:
-    """Of each instance that some move touches, the busiest first."""
+    """Return the turnover of each instance that a move touches, the busiest first."""
     come = Counter(move.target for move in moves)
     leave = Counter(move.source for move in moves)
     busiest = sorted(come | leave, key=lambda name: (-come[name] - leave[name], name))
@@ -114,7 +111,7 @@ def turnovers(jobs: Mapping[str, int], moves: Sequence[Move]) -> list[Turnover]:
 
 
 def forecast(takers: Sequence[Load], moves: Sequence[Move]) -> Forecast:
-    """Those that take no jobs lose theirs, and are not part of the spread."""
+    """Forecast these moves; only instances that take jobs are part of the spread."""
     gained = Counter(move.target for move in moves)
     gained.subtract(move.source for move in moves)
     after = [_with(load, gained.get(load.instance_id, 0)) for load in takers]

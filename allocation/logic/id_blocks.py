@@ -1,9 +1,11 @@
-"""Blocks of milliseconds for job ids: how far the mark of a number may run before the clock."""
+"""Reserve blocks of milliseconds for job ids, not too far before the clock."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-MOST_AHEAD_MS = 1_000_000  # as long as the longest batch: more than that waits for the clock
+MOST_AHEAD_MS = (
+    1_000_000  # as long as the longest batch; a process further ahead waits for the clock
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +21,9 @@ class Mark:
     set_back_ms: int = 0
 
     def at(self, now_ms: int, lead_ms: int) -> "Mark":
-        """As the clock sees it now: the lead shrinks as time passes.
+        """Return the mark as the clock sees it now: the lead shrinks as time passes.
 
-        A mark further ahead than ids can be is where a clock went back.
+        A mark further ahead than ids can be means that a clock went back.
         """
         over_ms = self.ms - now_ms
         if over_ms > self.ahead_ms + lead_ms:
@@ -42,18 +44,18 @@ class Block:
         return self.mark.ms
 
 
-# The next block, or the milliseconds until there is one.
-Wish = Callable[[Mark, int], Block | int]
+# It returns the next block, or the milliseconds until there is one.
+BlockRequest = Callable[[Mark, int], Block | int]
 
 
-def single_ids(count: int, lead_ms: int, *, least: int = 1) -> Wish:
-    """At most `count`, not further before the clock than batches have left the mark and a lead.
+def single_ids(count: int, lead_ms: int, *, least: int = 1) -> BlockRequest:
+    """Ask for at most `count` ids, no further before the clock than the mark of batches and a lead.
 
-    Fewer than `least` would be used up at once: wait for twice as many.
+    Fewer than `least` would be used up at once, so wait for twice as many.
     """
     least = max(1, min(least, count))
 
-    def wish(mark: Mark, now_ms: int) -> Block | int:
+    def request(mark: Mark, now_ms: int) -> Block | int:
         mark = mark.at(now_ms, lead_ms)
         start_ms = max(now_ms, mark.ms + 1)
         limit_ms = now_ms + mark.ahead_ms + lead_ms
@@ -63,13 +65,13 @@ def single_ids(count: int, lead_ms: int, *, least: int = 1) -> Wish:
         end_ms = min(start_ms + count - 1, limit_ms)
         return Block(start_ms, Mark(end_ms, mark.ahead_ms, mark.set_back_ms))
 
-    return wish
+    return request
 
 
-def batch(count: int, lead_ms: int) -> Wish:
-    """All of them, as far before the clock as their number takes them, up to a bound."""
+def batch(count: int, lead_ms: int) -> BlockRequest:
+    """Ask for all of them, as far before the clock as their number takes them, up to a bound."""
 
-    def wish(mark: Mark, now_ms: int) -> Block | int:
+    def request(mark: Mark, now_ms: int) -> Block | int:
         mark = mark.at(now_ms, lead_ms)
         most_ahead_ms = mark.set_back_ms + MOST_AHEAD_MS
         start_ms = max(now_ms, mark.ms + 1)
@@ -79,4 +81,4 @@ def batch(count: int, lead_ms: int) -> Wish:
         ahead_ms = max(mark.ahead_ms, min(end_ms - now_ms, most_ahead_ms))
         return Block(start_ms, Mark(end_ms, ahead_ms, mark.set_back_ms))
 
-    return wish
+    return request

@@ -1,4 +1,4 @@
-"""What may be asked of an instance: its settings, a reason, by whom, and how fast it drains."""
+"""Check what a caller wants of an instance: settings, reason, source, pace of a drain."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -12,9 +12,9 @@ MOST_SECONDS = 365 * 86_400
 LONGEST_TEXT = 255
 
 
-def refusal(wishes: Mapping[str, object], *, settings_only: bool = False) -> str | None:
-    """Why this cannot be asked for; None when it can."""
-    for name, value in wishes.items():
+def refusal(values: Mapping[str, object], *, settings_only: bool = False) -> str | None:
+    """Return why these values are refused; None if they are fine."""
+    for name, value in values.items():
         if name not in (SETTINGS if settings_only else CHECKS):
             return f"an instance has no {name}: there are {', '.join(SETTINGS)}"
         if not CHECKS[name](value):
@@ -33,7 +33,7 @@ def _is_seconds(value: object) -> bool:
 
 
 def _is_text(value: object) -> bool:
-    """One that both databases can store."""
+    """Return whether it is a text that both databases can store."""
     if not isinstance(value, str) or len(value) > LONGEST_TEXT or "\x00" in value:
         return False
     return not any("\ud800" <= character <= "\udfff" for character in value)

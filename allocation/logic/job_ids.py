@@ -1,4 +1,4 @@
-"""Job ids: yyMMddHHmmssSSS in UTC, then the worker number; no clock, no database."""
+"""Format and parse job ids: yyMMddHHmmssSSS in UTC, then the worker number."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -22,7 +22,7 @@ class ParsedId:
 
 
 def refusal(worker_id: object, cluster_size: object) -> str | None:
-    """Why this pair cannot number ids; None when it can."""
+    """Return why this pair cannot number ids; None if it can."""
     if type(cluster_size) is not int or cluster_size not in CLUSTER_SIZES:
         return "cluster_size must be one of 10, 100, or 1000"
     if type(worker_id) is not int or not 0 <= worker_id < cluster_size:
@@ -31,51 +31,51 @@ def refusal(worker_id: object, cluster_size: object) -> str | None:
 
 
 def width(cluster_size: int) -> int:
-    """Digits of the worker number."""
+    """Return the number of digits of the worker number."""
     return len(str(cluster_size)) - 1
 
 
 def second_digits(second: int) -> str:
-    """The twelve digits of a second since 1970; ValueError outside 2010 to 2099."""
+    """Return the twelve digits of a second since 1970; ValueError outside 2010 to 2099."""
     if not FIRST_MS <= second * 1000 < END_MS:
         raise ValueError("the clock shows a year outside 2010 to 2099, which an id cannot hold")
     return (EPOCH + timedelta(seconds=second)).strftime("%y%m%d%H%M%S")
 
 
 def tails(worker_id: int, cluster_size: int) -> list[str]:
-    """The end of the id for each of the 1,000 milliseconds of a second."""
+    """Return the end of the id for each of the 1,000 milliseconds of a second."""
     number = f"{worker_id:0{width(cluster_size)}d}"
     return [f"{ms:03d}{number}" for ms in range(1000)]
 
 
 def format_id(ms: int, worker_id: int, cluster_size: int) -> str:
-    """The id of one millisecond since 1970."""
+    """Return the id of one millisecond since 1970."""
     number = f"{worker_id:0{width(cluster_size)}d}"
     return f"{second_digits(ms // 1000)}{ms % 1000:03d}{number}"
 
 
 def format_range(start_ms: int, count: int, tails: list[str]) -> list[str]:
-    """The ids of `count` milliseconds in a row, a second at a time."""
-    found: list[str] = []
+    """Return the ids of `count` milliseconds in a row, made a second at a time."""
+    ids: list[str] = []
     ms, end = start_ms, start_ms + count
     while ms < end:
         second, first = divmod(ms, 1000)
         last = min(1000, first + end - ms)
         prefix = second_digits(second)
-        found.extend(map(prefix.__add__, tails[first:last]))
+        ids.extend(map(prefix.__add__, tails[first:last]))
         ms += last - first
-    return found
+    return ids
 
 
 def next_ms(now_ms: int, last_ms: int) -> int:
-    """The clock, or the millisecond after the last id when the clock is not beyond it."""
+    """Return the clock, or the millisecond after the last id if the clock is not beyond it."""
     return now_ms if now_ms > last_ms else last_ms + 1
 
 
 def parse(job_id: str | int) -> ParsedId:
-    """Time, worker number and cluster size of an id; ValueError for what is none.
+    """Return time, worker number and cluster size of an id; ValueError if it is none.
 
-    Another system's ids may say «second 73»: they are read as the last moment that exists.
+    Another system's ids may have a second 73; they are read as the last moment that exists.
     """
     text = str(job_id)
     size = {16: 10, 17: 100, 18: 1000}.get(len(text))
@@ -86,7 +86,7 @@ def parse(job_id: str | int) -> ParsedId:
 
 
 def sort_key(job_id: str | int) -> tuple[str, str]:
-    """Chronological over ids of every width, where neither text nor number is."""
+    """Sort ids of different widths by time; neither their text nor their number would."""
     text = str(job_id)
     return text[:TIME_DIGITS], text[TIME_DIGITS:]
 

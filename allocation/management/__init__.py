@@ -1,1 +1,1 @@
-"""The terminal's door to instances, allocations, job ids, documents and transactions."""
+"""Commands for instances, allocations, job ids, documents and transactions."""

@@ -1,4 +1,4 @@
-"""The tables of this room, with their constraints and querysets."""
+"""The tables of allocation, with their constraints and querysets."""
 
 from allocation.models.allocation import Allocation, PastAllocation
 from allocation.models.drain import Drain

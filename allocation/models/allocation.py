@@ -14,12 +14,12 @@ class AllocationQuerySet(models.QuerySet):
         return self.filter(instance_id=instance_id)
 
     def starting_with(self, text: str) -> "AllocationQuerySet":
-        """A range of the key, because LIKE cannot use the index on both databases."""
+        """Filter by a range of the key: LIKE cannot use the index on both databases."""
         return self.filter(pk__gte=text, pk__lt=text + chr(0x10FFFF)) if text else self
 
 
 class Allocation(models.Model):
-    """Says itself since when, by whom and why; a new placement has a higher epoch."""
+    """The row tells since when, by whom and why; a new placement has a higher epoch."""
 
     job_id = IdField(primary_key=True)
     instance = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""Drain: an instance on its way out."""
+"""Drain: the jobs of an instance leave it."""
 
 from django.db import models
 from django.db.models import Q
@@ -14,7 +14,7 @@ class DrainQuerySet(models.QuerySet):
 
 
 class Drain(models.Model):
-    """Until `deadline_at` jobs move at the pace, if there is one; after it all that are left."""
+    """Jobs move at the pace, if there is one, until `deadline_at`; then all that are left."""
 
     instance = models.OneToOneField(Instance, models.CASCADE, primary_key=True)
     reason = models.CharField(max_length=255, default="", blank=True)
@@ -47,6 +47,6 @@ class Drain(models.Model):
         )
 
     def progress_at_pace(self, remaining: int) -> Progress:
-        """Since the pace was set: what was not moved before is not caught up with."""
+        """Return the progress since the pace was set; nothing is caught up from before."""
         moved, since = self.moved - self.moved_before_pace, self.paced_at or self.started_at
         return Progress(self.jobs_at_start, moved, remaining, since, self.deadline_at)

@@ -12,13 +12,13 @@ class HoldQuerySet(models.QuerySet):
         return self.filter(Q(until__isnull=True) | Q(until__gt=Now()))
 
     def counted(self) -> dict[str, int]:
-        """Kind → number of holds."""
+        """Return kind → number of holds."""
         rows = self.order_by().values_list("kind").annotate(Sum("count"))
         return dict(rows)
 
 
 class Hold(models.Model):
-    """A running job, some open claims; `key` is whatever its writer finds it by."""
+    """E.g. a running job, or some open claims; its writer finds it again by `key`."""
 
     instance = models.ForeignKey(Instance, models.CASCADE, related_name="holds", db_index=False)
     kind = models.CharField(max_length=32)

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from atributo_site.core.models.fields import IdField
 
-# One word for each instance, as `Instance.state` says it.
+# The same words as those of `Instance.state`.
 STATES = {
     "available": Q(available=True),
     "unavailable": Q(available=False, is_dead=False, drain__isnull=True),
@@ -21,7 +21,7 @@ STATES = {
 
 
 class Label(Func):
-    """The value of a label as text. Django's own look-ups read some names as words of theirs."""
+    """The value of a label as text. Django's look-ups take some names for words of their own."""
 
     output_field = models.TextField()
 
@@ -50,18 +50,18 @@ class InstanceQuerySet(models.QuerySet):
         return self.filter(STATES[word])
 
     def dead(self) -> "InstanceQuerySet":
-        """Available still, though their heartbeat has stopped."""
+        """Return those that are still available, though their heartbeat has stopped."""
         return self.filter(available=True, lease_until__lte=Now())
 
     def starting_with(self, text: str) -> "InstanceQuerySet":
-        """A range of the key, because LIKE cannot use the index on both databases."""
+        """Filter by a range of the key: LIKE cannot use the index on both databases."""
         return self.filter(pk__gte=text, pk__lt=text + chr(0x10FFFF)) if text else self
 
     def with_label(self, name: str, value: str) -> "InstanceQuerySet":
         return self.alias(wanted_label=Label(name)).filter(wanted_label=value)
 
     def with_load(self) -> "InstanceQuerySet":
-        """Adds `load`, the number of jobs, from the counters and not from the jobs."""
+        """Add `load`, the number of jobs, from the counters and not from the jobs."""
         parts = InstanceLoad.objects.filter(instance=OuterRef("pk")).order_by().values("instance")
         jobs = Subquery(parts.annotate(jobs_=Sum("jobs")).values("jobs_"))
         return self.annotate(load=Coalesce(jobs, 0))
@@ -69,7 +69,7 @@ class InstanceQuerySet(models.QuerySet):
 
 class Instance(models.Model):
     class Source(models.TextChoices):
-        """Who decided; a person outranks what automation does."""
+        """Who decided; a person outranks automation."""
 
         MANUAL = "manual"
         DNS = "dns"
@@ -120,7 +120,7 @@ class Instance(models.Model):
 
     @property
     def state(self) -> str:
-        """One word for lists: available, draining, drained, dead or unavailable."""
+        """Return one word: available, draining, drained, dead or unavailable."""
         if self.available:
             return "available"
         drain: Any = getattr(self, "drain", None)

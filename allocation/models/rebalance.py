@@ -1,4 +1,4 @@
-"""Rebalance: jobs on their way to where they would be placed today."""
+"""Rebalance: jobs move to where they would be placed today."""
 
 from django.db import models
 from django.db.models import Q
@@ -12,7 +12,7 @@ ONLY_ROW = 1
 
 
 class Rebalance(models.Model):
-    """One row, the last one: it looks at every job once, in the order of ids, at its pace."""
+    """The one row is the last rebalance: it looks at every job once, in the order of ids."""
 
     id = models.SmallIntegerField(primary_key=True, default=ONLY_ROW)
     started_at = models.DateTimeField(db_default=Now(), editable=False)
@@ -47,7 +47,7 @@ class Rebalance(models.Model):
 
     @property
     def facts(self) -> dict[str, object]:
-        """For REST and commands."""
+        """Return what REST and commands show."""
         return {
             "running": self.is_running,
             "stopped": self.stopped,

@@ -1,4 +1,4 @@
-"""Roster: one row that changes whenever the list of available instances does."""
+"""Roster: the one row with the version of the list of available instances."""
 
 from django.db import models
 from django.db.models import Q
@@ -7,7 +7,7 @@ ONLY_ROW = 1
 
 
 class Roster(models.Model):
-    """An allocator keeps the list in memory and names its version; the database compares.
+    """An allocator has the list in memory and sends its version, which the database compares.
 
     A version is a random number and never comes back. SQLite counts epochs here,
     PostgreSQL in a sequence.

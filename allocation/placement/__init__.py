@@ -1,4 +1,4 @@
-"""Where job ids go and why: allocating, moving, draining, rebalancing, explaining.
+"""Choose the instances of job ids: allocate, move, drain, rebalance, explain.
 
-How it is stored is in storage.
+The statements that store placements are in storage.
 """

@@ -1,7 +1,4 @@
-"""The available instances, kept in memory together with the version they belong to.
-
-The candidates that have room, kept in their order while jobs come and go.
-"""
+"""Keep the available instances and their loads in memory, with the version of the list."""
 
 import time
 from bisect import bisect_left
@@ -13,8 +10,8 @@ from django.db.models import Sum
 from allocation.logic.choose import Candidate
 from allocation.models import Instance, InstanceLoad, Roster
 
-FULL_SECONDS = 0.5  # that an instance without room is not tried again
-LOADS_SECONDS = 0.5  # strategies that count jobs may see counts of this age
+FULL_SECONDS = 0.5  # for which a full instance is not tried again
+LOADS_SECONDS = 0.5  # for which strategies may use old counts of jobs
 
 
 @dataclass(frozen=True)
@@ -52,32 +49,32 @@ _full: dict[str, dict[str, tuple[int, float]]] = {}
 
 
 def cached(using: str) -> Candidates:
-    """May be out of date: the database compares the version when it places."""
+    """Return the list in memory; it may be old, but the database compares its version."""
     return _candidates.get(using) or fresh(using)
 
 
 def current(using: str) -> Candidates:
-    """What is in memory if it is of today's version, else read anew."""
+    """Return the list in memory if it has the version of the database, else read it again."""
     known = _candidates.get(using)
     version = Roster.objects.using(using).values_list("version", flat=True).first() or 0
     return known if known is not None and known.version == version else fresh(using)
 
 
 def fresh(using: str) -> Candidates:
-    # The version first: a list that is newer than its version is refused, an older one is not.
+    # Read the version first: a list newer than its version is refused, an older one would not be.
     version = Roster.objects.using(using).values_list("version", flat=True).first() or 0
     rows = Instance.objects.using(using).available().order_by("id")
-    found = list(rows.values_list("id", "weight", "capacity"))
-    capacities = {key: capacity for key, _, capacity in found if capacity is not None}
+    listed = list(rows.values_list("id", "weight", "capacity"))
+    capacities = {key: capacity for key, _, capacity in listed if capacity is not None}
     candidates = Candidates(
-        version, tuple(Candidate(key, weight) for key, weight, _ in found), capacities
+        version, tuple(Candidate(key, weight) for key, weight, _ in listed), capacities
     )
     _candidates[using] = candidates
     return candidates
 
 
 def loads(using: str) -> Loads:
-    """Counted anew twice a second, and whenever the list has changed."""
+    """Return the loads; count them again twice a second, and if the list has changed."""
     known = _loads.get(using)
     version = cached(using).version
     is_old = known is None or time.monotonic() - known.read_at > LOADS_SECONDS
@@ -92,12 +89,12 @@ def read_loads(using: str, version: int = 0) -> Loads:
 
 
 def forget_loads(using: str) -> None:
-    """After jobs have left, so that this process does not count them any longer."""
+    """Count again at the next choice, since jobs have left."""
     _loads.pop(using, None)
 
 
 def recently_full(using: str) -> set[str]:
-    """Instances of the list in memory that had no room a moment ago."""
+    """Return the instances of the list in memory that had no room a moment ago."""
     known = _full.get(using)
     if not known:
         return set()
@@ -110,22 +107,25 @@ def remember_full(using: str, instance_id: str, version: int) -> None:
 
 
 def forget_full(using: str) -> bool:
-    """Whether there was anything to forget."""
+    """Forget which instances were full; return whether there were any."""
     return bool(_full.pop(using, None))
 
 
 class CandidatesWithRoom:
-    """`room` is how many more jobs each instance with a capacity may get."""
+    """The candidates that are not full, in their order, while jobs come and go.
+
+    `room` is how many more jobs each instance with a capacity may get.
+    """
 
     def __init__(self, candidates: Candidates, room: dict[str, int]) -> None:
         self._room = room
         self._known = {each.id: each for each in candidates.all if each.id in room}
-        open_ones = [each for each in candidates.all if room.get(each.id, 1) > 0]
-        self._open = open_ones
-        self.candidates = replace(candidates, all=open_ones) if room else candidates
+        with_room = [each for each in candidates.all if room.get(each.id, 1) > 0]
+        self._open = with_room
+        self.candidates = replace(candidates, all=with_room) if room else candidates
 
     def add(self, instance_id: str, jobs: int = 1) -> None:
-        """So many jobs come to an instance, or leave it."""
+        """Count jobs that come to an instance, or leave it."""
         if instance_id not in self._room:
             return
         before = self._room[instance_id]

@@ -1,4 +1,4 @@
-"""Choose an instance from the list: by a named strategy or by the caller's own allocator."""
+"""Choose an instance from the list by a named strategy or by the caller's own allocator."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Chooser:
 
     @property
     def name(self) -> str:
-        """What the placement says about why it is there."""
+        """Return the word that the placement keeps as its reason."""
         return self.strategy if self.allocator is None else "custom"
 
     @property
@@ -27,17 +27,17 @@ class Chooser:
 
     @property
     def by_id_alone(self) -> bool:
-        """Whether neither loads nor the caller's own allocator have a say."""
+        """Return whether neither loads nor a caller's own allocator matter."""
         return self.allocator is None and not self.counts
 
     def choose(self, job_id: str, candidates: Candidates) -> tuple[Candidate, bool]:
-        """The candidate, and whether to store it."""
+        """Return the candidate, and whether to store it."""
         if self.allocator is not None:
             return self._ask(self.allocator, job_id, candidates)
         return STRATEGIES[self.strategy](job_id, candidates.all, self._loads()), True
 
     def score(self, choice: Candidate) -> float | None:
-        """The load that was seen when choosing, where it mattered."""
+        """Return the load that the strategy saw, if it mattered."""
         return self._loads().get(choice.id, 0) / choice.weight if self.counts else None
 
     def count(self, instance_id: str, jobs: int = 1) -> None:

@@ -1,4 +1,4 @@
-"""Drain an instance: no new jobs, and the old ones leave by themselves, at a pace or at the end."""
+"""Drain an instance: it gets no new jobs, and the old ones leave or are moved at a pace."""
 
 from datetime import datetime
 from typing import Any
@@ -33,17 +33,17 @@ def drain(
     epoch: int | None = None,
     using: str = "default",
 ) -> bool:
-    """Start, or change one that runs. False when a person wants the instance available."""
+    """Start a drain or change a running one; return False if a person wants it available."""
     valid_id(instance_id)
-    wishes = {"deadline_seconds": deadline_seconds, "moves_per_minute": moves_per_minute}
-    check_request(source=source, reason=reason, **wishes)
+    settings = {"deadline_seconds": deadline_seconds, "moves_per_minute": moves_per_minute}
+    check_request(source=source, reason=reason, **settings)
     with roster_lock(using):
         row = roster.locked(instance_id, using, epoch)
         if is_outranked(row, False, source):
             return False
         if ranks_below(source, row) and _still_running(instance_id, using).exists():
-            return True  # as a person planned it
-        plan_ = {
+            return True  # a person planned it
+        values = {
             "reason": reason,
             "deadline_at": _in_seconds(deadline_seconds),
             "moves_per_minute": moves_per_minute,
@@ -53,8 +53,8 @@ def drain(
         drains = Drain.objects.using(using)
         jobs = load_of(instance_id, using)
         _pace_anew(drains.filter(pk=instance_id), moves_per_minute)
-        if not drains.filter(pk=instance_id).update(**plan_):
-            drains.create(pk=instance_id, jobs_at_start=jobs, **plan_)
+        if not drains.filter(pk=instance_id).update(**values):
+            drains.create(pk=instance_id, jobs_at_start=jobs, **values)
         switch_off(row, source, reason, using, "instance.draining")
     return True
 
@@ -64,35 +64,35 @@ def adjust(
     *,
     epoch: int | None = None,
     using: str = "default",
-    **wishes: float | None,
+    **settings: float | None,
 ) -> None:
-    """Another pace or deadline for one that runs; what is not wished for stays as it is."""
-    check_request(**wishes)
-    values = dict[str, Any](wishes)
+    """Change the pace or the deadline of a running drain; what is not named stays."""
+    check_request(**settings)
+    values = dict[str, Any](settings)
     if "deadline_seconds" in values:
         values["deadline_at"] = _in_seconds(values.pop("deadline_seconds"))
     with roster_lock(using):
         roster.locked(instance_id, using, epoch)
         running = _still_running(instance_id, using)
-        if "moves_per_minute" in wishes:
-            _pace_anew(running, wishes["moves_per_minute"])
+        if "moves_per_minute" in settings:
+            _pace_anew(running, settings["moves_per_minute"])
         if not running.update(stuck=False, **values):
             raise NotDraining(f"{instance_id} is not draining", instance_id=instance_id)
-        record("instance.drain_adjusted", f"instance:{instance_id}", using=using, **wishes)
+        record("instance.drain_adjusted", f"instance:{instance_id}", using=using, **settings)
 
 
 def stop(instance_id: str, *, epoch: int | None = None, using: str = "default") -> None:
-    """No more moves; the instance stays unavailable."""
+    """Stop moving jobs; the instance stays unavailable."""
     with roster_lock(using):
         row = roster.locked(instance_id, using, epoch)
-        found = _running(instance_id, using)
-        found.delete()
-        facts = {"moved": found.moved, "was_available": row.available}
+        current = _running(instance_id, using)
+        current.delete()
+        facts = {"moved": current.moved, "was_available": row.available}
         roster.change(row, "instance.drain_stopped", using, facts=facts)
 
 
 def force(instance_id: str, *, epoch: int | None = None, using: str = "default") -> None:
-    """The deadline is now: the curator moves all that is left."""
+    """Set the deadline to now, so that the curator moves all that is left."""
     with roster_lock(using):
         roster.locked(instance_id, using, epoch)
         _running(instance_id, using)
@@ -105,39 +105,39 @@ def is_running(instance_id: str, using: str = "default") -> bool:
 
 
 def progress(instance_id: str, using: str = "default") -> Progress:
-    found, left = _running(instance_id, using), left_on(instance_id, using)
-    return found.progress(left.keys, sum(left.holds.values()))
+    current, left = _running(instance_id, using), left_on(instance_id, using)
+    return current.progress(left.keys, sum(left.holds.values()))
 
 
 def step(instance_id: str, now: datetime, using: str = "default") -> int:
-    """Move what is due; mark the drain as done when nothing holds the instance any more."""
-    found = _still_running(instance_id, using).first()
-    if found is None:  # stopped or restored since it was listed
+    """Move the jobs that are due; finish the drain if nothing holds the instance any more."""
+    current = _still_running(instance_id, using).first()
+    if current is None:  # stopped or restored since it was listed
         return 0
     remaining = load_of(instance_id, using)
-    paced = found.progress_at_pace(remaining)
-    due = moves_due(paced, found.moves_per_minute, now, MOST_MOVES)
-    moved = _move_some(found, due, using) if due else 0
+    paced = current.progress_at_pace(remaining)
+    due = moves_due(paced, current.moves_per_minute, now, MOST_MOVES)
+    moved = _move_some(current, due, using) if due else 0
     if moved == remaining and left_on(instance_id, using).is_nothing:
-        _finish(found, moved, using)
+        _finish(current, moved, using)
     return moved
 
 
-def _move_some(found: Drain, count: int, using: str) -> int:
-    jobs = Allocation.objects.using(using).on(found.pk).order_by("job_id")
-    placed = [(job_id, found.pk) for job_id in jobs.values_list("job_id", flat=True)[:count]]
-    moves = plan(placed, Destinations.without(found.pk, using).choose)
-    running = _still_running(found.pk, using)
+def _move_some(current: Drain, count: int, using: str) -> int:
+    jobs = Allocation.objects.using(using).on(current.pk).order_by("job_id")
+    placed = [(job_id, current.pk) for job_id in jobs.values_list("job_id", flat=True)[:count]]
+    moves = plan(placed, Destinations.without(current.pk, using).choose)
+    running = _still_running(current.pk, using)
     moved = move_jobs(moves, "drain", using, still=running.exists)
     stuck = moved < len(placed)
-    if not running.update(moved=F("moved") + moved, stuck=stuck):  # taken back meanwhile
+    if not running.update(moved=F("moved") + moved, stuck=stuck):  # the drain was stopped meanwhile
         return 0
-    if stuck:  # the pace counts from now on: what had nowhere to go is not caught up with
+    if stuck:  # count the pace from now on: jobs that had no room are not caught up
         running.update(paced_at=Now(), moved_before_pace=F("moved"))
-    if stuck and not found.stuck:
-        record("instance.drain_stuck", f"instance:{found.pk}", using=using, left=count - moved)
+    if stuck and not current.stuck:
+        record("instance.drain_stuck", f"instance:{current.pk}", using=using, left=count - moved)
     if moved:
-        record("instance.jobs_moved", f"instance:{found.pk}", using=using, count=moved)
+        record("instance.jobs_moved", f"instance:{current.pk}", using=using, count=moved)
     return moved
 
 
@@ -146,7 +146,7 @@ def _in_seconds(seconds: float | None) -> Any:
 
 
 def _pace_anew(drains: DrainQuerySet, moves_per_minute: float | None) -> None:
-    """Another pace counts from now on."""
+    """Count another pace from now on."""
     other = drains.exclude(moves_per_minute=moves_per_minute)
     other.update(paced_at=Now(), moved_before_pace=F("moved"))
 
@@ -155,15 +155,15 @@ def _still_running(instance_id: str, using: str) -> DrainQuerySet:
     return Drain.objects.using(using).running().filter(pk=instance_id)
 
 
-def _finish(found: Drain, moved: int, using: str) -> None:
-    rows = Drain.objects.using(using).filter(pk=found.pk, done_at__isnull=True)
+def _finish(current: Drain, moved: int, using: str) -> None:
+    rows = Drain.objects.using(using).filter(pk=current.pk, done_at__isnull=True)
     if rows.update(done_at=Now()):
-        total = found.moved + moved
-        record("instance.drained", f"instance:{found.pk}", using=using, moved=total)
+        total = current.moved + moved
+        record("instance.drained", f"instance:{current.pk}", using=using, moved=total)
 
 
 def _running(instance_id: str, using: str) -> Drain:
-    found = Drain.objects.using(using).filter(pk=instance_id).first()
-    if found is None:
+    current = Drain.objects.using(using).filter(pk=instance_id).first()
+    if current is None:
         raise NotDraining(f"{instance_id} is not draining", instance_id=instance_id)
-    return found
+    return current

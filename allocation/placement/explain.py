@@ -1,4 +1,4 @@
-"""Where was this job, since when, and why there."""
+"""Explain where a job is and was, since when, and why there."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from atributo_site.core.models import Event
 from atributo_site.core.text import pluralize
 
 LISTED = 50
-MOST_CHANGES = 2_000  # that are undone to find the list of then
+MOST_CHANGES = 2_000  # of availability to undo in order to find an old list
 MOVED_BECAUSE = {
     "drain": "by its drain",
     "rebalance": "by a rebalance",
@@ -30,7 +30,7 @@ LIST_KINDS = [
 
 
 def explain(job_id: str, using: str = "default") -> dict[str, Any]:
-    """The placement, the scores it won by, the choice of today, and the placements before."""
+    """Return the placement, its scores, what would be chosen today, and the placements before."""
     row = Allocation.objects.using(using).filter(pk=job_id).first()
     past = history(job_id, using)
     if row is None and not past:
@@ -45,7 +45,7 @@ def explain(job_id: str, using: str = "default") -> dict[str, Any]:
 
 
 def history(job_id: str, using: str = "default") -> list[dict[str, Any]]:
-    """Ended placements, the newest first."""
+    """Return the ended placements of a job, the newest first."""
     rows = PastAllocation.objects.using(using).filter(job_id=job_id).order_by("-epoch")
     ended = {"until": "ended_at", "ended_by": "ended_by", "end_reason": "end_reason"}
     return [
@@ -55,13 +55,13 @@ def history(job_id: str, using: str = "default") -> list[dict[str, Any]]:
 
 
 def candidates_at(epoch: int, using: str = "default") -> list[Candidate] | None:
-    """Who was available at an epoch; None when too much has changed, or been forgotten, since."""
+    """Return the instances available at an epoch; None if too much has changed or is forgotten."""
     rows = Instance.objects.using(using).values_list("id", "weight", "available", "epoch")
     weights = {key: weight for key, weight, _, _ in rows}
     available = {key for key, _, is_available, _ in rows if is_available}
     changes = Event.objects.using(using).of_kinds(LIST_KINDS).newest_first()
-    told = changes.values_list("id", "kind", "subject", "facts")
-    for _, kind, subject, facts in told[:MOST_CHANGES]:
+    newest = changes.values_list("id", "kind", "subject", "facts")[:MOST_CHANGES]
+    for _, kind, subject, facts in newest:
         key = subject.removeprefix("instance:")
         if facts["epoch"] <= epoch:
             return [Candidate(key, weights.get(key, 1)) for key in sorted(available)]
@@ -72,7 +72,7 @@ def candidates_at(epoch: int, using: str = "default") -> list[Candidate] | None:
 
 
 def _weight_before(kind: str, facts: dict[str, Any], after: int) -> int:
-    """One that is removed says itself what it weighed."""
+    """Return the weight before an event; that of a removal carries it."""
     return facts.get("weight" if kind == "instance.removed" else "was_weight", after)
 
 
@@ -102,12 +102,12 @@ def _why(row: Allocation, past: list[dict[str, Any]], using: str) -> dict[str, A
             "who they were has been forgotten."
         )
         return {"sentence": sentence, "scores": []}
-    found = scores(row.strategy, row.pk, then, LISTED)
-    return {"sentence": _sentence(row, found), "scores": _listed(found)}
+    ranking = scores(row.strategy, row.pk, then, LISTED)
+    return {"sentence": _sentence(row, ranking), "scores": _listed(ranking)}
 
 
 def _moved(row: Allocation, past: list[dict[str, Any]]) -> dict[str, Any]:
-    """The placement before knows from where, as long as it is kept."""
+    """Tell from where a job moved, as long as the placement before is kept."""
     because = MOVED_BECAUSE[row.strategy]
     source = past[0]["instance_id"] if past else None
     origin = f"from {source}" if past else "from an instance that has been forgotten,"
@@ -115,27 +115,27 @@ def _moved(row: Allocation, past: list[dict[str, Any]]) -> dict[str, Any]:
     return {"sentence": sentence, "moved_from": source, "because": because, "scores": []}
 
 
-def _sentence(row: Allocation, found: list[Score]) -> str:
+def _sentence(row: Allocation, ranking: list[Score]) -> str:
     chosen = f"Chosen by {row.strategy} from {pluralize(row.candidates, 'instance')}"
     if row.strategy in COUNTS_LOAD:
         return (
             f"{chosen}; its load was {row.score:g} per unit of weight. "
             "The scores below are without the loads of then."
         )
-    return f"{chosen}: {found[0].note}."
+    return f"{chosen}: {ranking[0].note}."
 
 
 def today(job_id: str, using: str = "default") -> dict[str, Any]:
-    """What a new placement would choose."""
+    """Return what a new placement would choose now."""
     strategy = settings.ATRIBUTO.strategy
     now: Candidates = current(using)
     jobs = loads(using).jobs if strategy in COUNTS_LOAD else NO_LOADS
-    found = scores(strategy, job_id, now.all, LISTED, jobs)
-    chosen = found[0].instance_id if found else None
-    return {"strategy": strategy, "instance_id": chosen, "scores": _listed(found)}
+    ranking = scores(strategy, job_id, now.all, LISTED, jobs)
+    chosen = ranking[0].instance_id if ranking else None
+    return {"strategy": strategy, "instance_id": chosen, "scores": _listed(ranking)}
 
 
-def _listed(found: list[Score]) -> list[dict[str, Any]]:
+def _listed(ranking: list[Score]) -> list[dict[str, Any]]:
     return [
-        {"instance_id": s.instance_id, "score": round(s.score, 6), "note": s.note} for s in found
+        {"instance_id": s.instance_id, "score": round(s.score, 6), "note": s.note} for s in ranking
     ]

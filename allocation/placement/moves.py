@@ -1,4 +1,4 @@
-"""Move jobs from one instance to another; each leaves a trace in its history."""
+"""Move jobs from one instance to another, and keep each old placement in the history."""
 
 import math
 from collections import Counter
@@ -21,16 +21,16 @@ from atributo_site.core.events import current_actor
 
 KEPT = ["job_id", "instance_id", "epoch", "allocated_at", "strategy", "candidates", "score"]
 KEPT += ["actor", "channel"]
-FEWEST = 5  # jobs of any preview
+FEWEST = 5  # jobs that any preview looks at
 MOST_SCORED = 100_000  # candidates that one preview compares
 
 
 @dataclass
 class Destinations:
-    """Where jobs would go: by the strategy, never to a full instance nor to a named one."""
+    """Choose where jobs would go: by the strategy, but to no full and no excluded instance."""
 
     chooser: Chooser
-    open_ones: CandidatesWithRoom
+    with_room: CandidatesWithRoom
 
     @classmethod
     def without(
@@ -43,23 +43,23 @@ class Destinations:
         return cls(chooser, CandidatesWithRoom(candidates, room_of(candidates, using)))
 
     def most(self, wanted: int) -> int:
-        """How many jobs a preview may look at: some strategies look at every instance for each."""
-        scored = max(1, len(self.open_ones.candidates.all))
+        """Return how many jobs a preview may look at: some strategies score every instance."""
+        scored = max(1, len(self.with_room.candidates.all))
         return min(wanted, max(FEWEST, MOST_SCORED // scored)) if self.chooser.counts else wanted
 
     def choose(self, job_id: str) -> str | None:
-        candidates = self.open_ones.candidates
+        candidates = self.with_room.candidates
         if not candidates.all:
             return None
         chosen = self.chooser.choose(job_id, candidates)[0].id
         self.chooser.count(chosen)
-        self.open_ones.add(chosen)
+        self.with_room.add(chosen)
         return chosen
 
     def choose_again(self, job_id: str, source: str) -> str | None:
-        """As if the job had left its instance, which may be the best place for it."""
+        """Choose as if the job had left its instance, which may be chosen again."""
         self.chooser.count(source, -1)
-        self.open_ones.add(source, -1)
+        self.with_room.add(source, -1)
         return self.choose(job_id)
 
 
@@ -74,15 +74,15 @@ def move_jobs(
     *,
     still: Callable[[], bool] = _always,
 ) -> int:
-    """How many moved: those still on their source whose target is available and has room.
+    """Move jobs that are still on their source to targets with room; return how many.
 
-    `still` is asked while nobody changes the list of instances: none moves when it says no.
+    `still` is called while nobody can change the list of instances; if it is false, none moves.
     """
     if not moves:
         return 0
     targets = {move.target for move in moves}
     available = Instance.objects.using(using).available().filter(pk__in=targets)
-    if available.filter(capacity__isnull=False).exists():  # only who is alone can count room
+    if available.filter(capacity__isnull=False).exists():  # room can only be counted under the lock
         held = roster_lock(using)
     else:
         held = placement_locks(buckets(move.job_id for move in moves), using)
@@ -93,7 +93,7 @@ def move_jobs(
 
 
 def _room(available: InstanceQuerySet) -> dict[str, float]:
-    """How many more jobs each may get; others may have come since the moves were planned."""
+    """Return how many more jobs each may get; some may have come since the moves were planned."""
     rows = available.with_load().values_list("pk", "capacity", "load")
     return {key: math.inf if most is None else most - load for key, most, load in rows}
 

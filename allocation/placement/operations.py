@@ -1,7 +1,7 @@
-"""What people and programs ask for at the doors: the operations, each with its event.
+"""The operations of REST, screens and commands, each with its audit event in one transaction.
 
-Placements carry who, when and why in their own row, whoever makes them. What comes through a
-door is also in the timeline of events; a batch is one event with its counts.
+Every placement has who, when and why in its own row. What people and programs do by REST, by
+a screen or by a command is an event as well; a batch is one event with its counts.
 """
 
 from collections import Counter
@@ -44,19 +44,19 @@ def allocate(job_id: str) -> Allocated:
 
 
 def allocate_many(job_ids: list[str]) -> dict[str, Allocated]:
-    return _together(lambda: _told(Atributo().allocate_many(job_ids)), repeatable=True)
+    return _together(lambda: _recorded(Atributo().allocate_many(job_ids)), repeatable=True)
 
 
 def allocate_those_that_fit(job_ids: list[str]) -> dict[str, Allocated]:
-    """Jobs that no instance has room for are missing in the answer."""
+    """Allocate as many as there is room for; the others are missing in the answer."""
     try:
         return allocate_many(job_ids)
     except NoInstances:
-        return _together(lambda: _told(_as_many_as_fit(job_ids)), repeatable=True)
+        return _together(lambda: _recorded(_as_many_as_fit(job_ids)), repeatable=True)
 
 
 def _as_many_as_fit(job_ids: list[str]) -> dict[str, Allocated]:
-    """Alone, so that the room that is counted is still there."""
+    """Count the room and allocate under the lock, so that nobody takes it meanwhile."""
     ao = Atributo()
     with roster_lock(ao.using):
         old = store(ao.using).find_many(job_ids)
@@ -71,8 +71,8 @@ def _room(using: str, wanted: int) -> int:
     return sum(max(0, room) for room in room_of(candidates, using).values())
 
 
-def _told(answers: dict[str, Allocated]) -> dict[str, Allocated]:
-    """With one event for all that are new."""
+def _recorded(answers: dict[str, Allocated]) -> dict[str, Allocated]:
+    """Record one event for all new allocations."""
     new = [job_id for job_id, answer in answers.items() if answer.persisted]
     to = dict(Counter(answers[job_id].instance_id for job_id in new))
     if new:
@@ -81,7 +81,7 @@ def _told(answers: dict[str, Allocated]) -> dict[str, Allocated]:
 
 
 def deallocate(job_id: str, epoch: int | None = None) -> None:
-    """UnknownJob when it is nowhere, EpochChanged when it was placed anew meanwhile."""
+    """Forget the instance; raise UnknownJob, or EpochChanged if it was placed again meanwhile."""
     valid_id(job_id)
 
     def end() -> None:
@@ -101,7 +101,7 @@ def deallocate(job_id: str, epoch: int | None = None) -> None:
 
 
 def deallocate_many(job_ids: list[str]) -> dict[str, str]:
-    """Job → the instance it had, for those that had one."""
+    """Forget the instances of these jobs; return job → the instance it had."""
 
     def end() -> dict[str, str]:
         ended = Atributo().end_many(job_ids)
@@ -116,7 +116,7 @@ def deallocate_many(job_ids: list[str]) -> dict[str, str]:
 def remove_instance(
     instance_id: str, *, drop_jobs: int | None = None, reason: str = "", epoch: int | None = None
 ) -> int:
-    """Only who says how many jobs will be dropped may drop them; holds are never overruled."""
+    """Remove an instance without holds; a caller who drops jobs must know how many."""
     valid_id(instance_id)
     dropped = retry_busy(lambda: _remove_now(instance_id, drop_jobs, reason, epoch))
     return retry_busy(lambda: remove(instance_id, reason=reason)) if dropped is None else dropped
@@ -125,7 +125,7 @@ def remove_instance(
 def _remove_now(
     instance_id: str, drop_jobs: int | None, reason: str, epoch: int | None
 ) -> int | None:
-    """Counted and dropped while nobody places anything; very many are only closed in, for later."""
+    """Remove it under the lock; if it has very many jobs, only make it unavailable for now."""
     with roster_lock():
         roster.locked(instance_id, DEFAULT_DB_ALIAS, epoch)
         jobs, holds = load_of(instance_id), holds_of(instance_id)
@@ -139,16 +139,16 @@ def _remove_now(
 
 def _held(instance_id: str, jobs: int, holds: dict[str, int]) -> InstanceHeld:
     held = [f"{count} × {kind}" for kind, count in holds.items()]
-    said = ", ".join([pluralize(jobs, "job"), *held])
+    holders = ", ".join([pluralize(jobs, "job"), *held])
     return InstanceHeld(
-        f"{instance_id} is held by {said}; say drop_jobs={jobs} to drop its job ids",
+        f"{instance_id} is held by {holders}; say drop_jobs={jobs} to drop its job ids",
         jobs=jobs,
         holds=holds,
     )
 
 
 def _together(operation: Callable[[], T], *, repeatable: bool = False) -> T:
-    """The operation and its event in one transaction."""
+    """Run the operation and record its event in one transaction."""
 
     def run() -> Any:
         with atomic():

@@ -1,4 +1,4 @@
-"""Place a job: choose from the list in memory, store if that list is still the true one."""
+"""Place a job: choose from the list in memory, and store if that list is still the true one."""
 
 from django.db import IntegrityError
 
@@ -17,17 +17,17 @@ from allocation.storage import Placement, PlacementResult, Store, store
 from allocation.storage.locks import roster_lock
 from atributo_site.core.events import current_actor
 
-OPTIMISTIC_TRIES = 10  # then the list is held still: it changes faster than we can choose
+OPTIMISTIC_TRIES = 10  # then lock the list, which changes faster than we can choose
 Answer = tuple[str, bool]
 
 
 def place(job_id: str, chooser: Chooser) -> Answer:
-    """The instance, and whether this call stored it."""
+    """Return the instance, and whether this call stored it."""
     rows = store(chooser.using)
-    if chooser.allocator is not None:  # it is asked only about jobs that are nowhere yet
-        found = rows.find(job_id)
-        if found is not None:
-            return found, False
+    if chooser.allocator is not None:  # it only chooses for jobs without an instance
+        existing = rows.find(job_id)
+        if existing is not None:
+            return existing, False
         fresh(chooser.using)
     try:
         return _place(job_id, chooser, rows, recently_full(chooser.using))
@@ -57,7 +57,7 @@ def _insist(job_id: str, chooser: Chooser, rows: Store, full: set[str]) -> Answe
 def _attempt(
     job_id: str, chooser: Chooser, rows: Store, candidates: Candidates, full: set[str]
 ) -> Answer | None:
-    """The answer, or None when the list has changed or the chosen instance has no room."""
+    """Return the answer; None if the list has changed or the chosen instance is full."""
     with_room = candidates.without(full)
     if not with_room.all:
         return _nowhere(job_id, chooser.using, rows, candidates, full)
@@ -103,9 +103,9 @@ def _store(
 def _nowhere(
     job_id: str, using: str, rows: Store, candidates: Candidates, full: set[str]
 ) -> Answer | None:
-    found = rows.find(job_id)
-    if found is not None:
-        return found, False
+    existing = rows.find(job_id)
+    if existing is not None:
+        return existing, False
     if fresh(using).version != candidates.version:
         full.clear()
         return None

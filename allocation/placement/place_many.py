@@ -22,7 +22,7 @@ Chosen = list[tuple[str, str, float | None]]
 
 
 def place_many(job_ids: list[str], chooser: Chooser) -> dict[str, Answer]:
-    """Every job's instance, and whether this call stored it, in whichever of its attempts."""
+    """Return the instance of every job, and whether this call stored it."""
     answers: dict[str, Answer] = {}
     for way in (_from_memory, *[_anew] * (OPTIMISTIC_TRIES - 1), _alone):
         rest = [job_id for job_id in job_ids if job_id not in answers]
@@ -43,7 +43,7 @@ def _anew(job_ids: list[str], chooser: Chooser) -> dict[str, Answer]:
 def _beside_others(
     job_ids: list[str], chooser: Chooser, candidates: Candidates
 ) -> dict[str, Answer]:
-    if candidates.capacities:  # only who is alone can count the room for many
+    if candidates.capacities:  # room for many can only be counted under the lock
         return _alone(job_ids, chooser)
     return _attempt(job_ids, chooser, candidates)
 
@@ -54,18 +54,18 @@ def _alone(job_ids: list[str], chooser: Chooser) -> dict[str, Answer]:
 
 
 def _attempt(job_ids: list[str], chooser: Chooser, candidates: Candidates) -> dict[str, Answer]:
-    """Without those that other parties placed meanwhile; without any when the list has changed."""
+    """Place those that nobody placed meanwhile; none at all if the list has changed."""
     rows = store(chooser.using)
     by_hand = chooser.allocator is not None or candidates.capacities or not candidates.all
-    found = rows.find_many(job_ids) if by_hand else {}
-    wanted = [job_id for job_id in job_ids if job_id not in found]
+    existing = rows.find_many(job_ids) if by_hand else {}
+    wanted = [job_id for job_id in job_ids if job_id not in existing]
     if not candidates.all and wanted:
         if fresh(chooser.using).version != candidates.version:
             return {}
         raise NoInstances("no instances", job_id=wanted[0], full=0)
     chosen, passing = _choose(wanted, chooser, candidates)
     old, new = rows.place_many(_placements(chosen, chooser, candidates))
-    not_stored = {**found, **passing, **old}
+    not_stored = {**existing, **passing, **old}
     answers = {job_id: (instance_id, False) for job_id, instance_id in not_stored.items()}
     answers.update((job_id, (instance_id, True)) for job_id, instance_id in new.items())
     return answers
@@ -74,7 +74,7 @@ def _attempt(job_ids: list[str], chooser: Chooser, candidates: Candidates) -> di
 def _choose(
     job_ids: list[str], chooser: Chooser, candidates: Candidates
 ) -> tuple[Chosen, dict[str, str]]:
-    """What to store, and the answers that are not to be stored."""
+    """Return what to store, and the answers that are not to be stored."""
     if chooser.by_id_alone and not candidates.capacities:
         choose = STRATEGIES[chooser.strategy]
         return [
@@ -83,18 +83,18 @@ def _choose(
     chosen: Chosen = []
     passing: dict[str, str] = {}
     room = room_of(candidates, chooser.using)
-    open_ones = CandidatesWithRoom(candidates, room)
+    with_room = CandidatesWithRoom(candidates, room)
     for job_id in job_ids:
-        with_room = open_ones.candidates
-        if not with_room.all:
+        open_now = with_room.candidates
+        if not open_now.all:
             raise NoInstances("no instances", job_id=job_id, full=len(room))
-        choice, persist = chooser.choose(job_id, with_room)
+        choice, persist = chooser.choose(job_id, open_now)
         if not persist:
             passing[job_id] = choice.id
             continue
         chosen.append((job_id, choice.id, chooser.score(choice)))
         chooser.count(choice.id)
-        open_ones.add(choice.id)
+        with_room.add(choice.id)
     return chosen, passing
 
 

@@ -1,4 +1,4 @@
-"""What would move, before anything moves: counts for everybody, a list for the first ones."""
+"""Preview what a drain or a rebalance would move: all counts, and a list of the first moves."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -44,7 +44,7 @@ class Plan:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """For REST and commands."""
+        """Return what REST and commands show."""
         return {
             "jobs": self.jobs,
             "looked_at": self.looked_at,
@@ -59,7 +59,7 @@ class Plan:
 
 
 def plan_drain(instance_id: str, using: str = "default", most: int = MOST_PLANNED) -> Plan:
-    """Where the jobs of an instance would go."""
+    """Preview where the jobs of an instance would go."""
     if not Instance.objects.using(using).filter(pk=instance_id).exists():
         raise UnknownInstance(f"there is no instance {instance_id}", instance_id=instance_id)
     jobs = Allocation.objects.using(using).on(instance_id).order_by("job_id")
@@ -71,7 +71,7 @@ def plan_drain(instance_id: str, using: str = "default", most: int = MOST_PLANNE
 
 
 def plan_rebalance(using: str = "default", most: int = MOST_PLANNED) -> Plan:
-    """Which jobs would be elsewhere if all were placed anew today."""
+    """Preview which jobs would move if all were placed again now."""
     rows = Allocation.objects.using(using).order_by("job_id")
     destinations = Destinations.without(None, using)
     placed = list(rows.values_list("job_id", "instance_id")[: destinations.most(most)])
@@ -84,16 +84,16 @@ def plan_rebalance(using: str = "default", most: int = MOST_PLANNED) -> Plan:
 
 
 def plan_jobs(job_ids: list[str], using: str = "default") -> dict[str, str | None]:
-    """Where these jobs are, or would be placed if they were allocated now; nothing is stored."""
+    """Return where these jobs are, or would be if they were allocated now; store nothing."""
     wanted = valid_ids(job_ids)
     rows = Allocation.objects.using(using).filter(pk__in=wanted)
-    found: dict[str, str | None] = dict(rows.values_list("job_id", "instance_id"))
+    places: dict[str, str | None] = dict(rows.values_list("job_id", "instance_id"))
     destinations = Destinations.without(None, using)
     for job_id in wanted:
-        if job_id not in found:
-            found[job_id] = destinations.choose(job_id)
+        if job_id not in places:
+            places[job_id] = destinations.choose(job_id)
     forget_loads(using)  # they count what was only planned
-    return {job_id: found[job_id] for job_id in wanted}
+    return {job_id: places[job_id] for job_id in wanted}
 
 
 def _plan(total: int, placed: list[tuple[str, str]], moves: list[Move], nowhere: int) -> Plan:

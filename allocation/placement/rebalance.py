@@ -1,4 +1,4 @@
-"""Rebalance: move jobs to where they would be placed today, at a pace, until it is stopped."""
+"""Rebalance: move jobs at a pace to where they would be placed today."""
 
 from datetime import datetime
 
@@ -21,7 +21,7 @@ SUBJECT = "allocations"
 
 
 def start(*, moves_per_minute: int, using: str = "default") -> Rebalance:
-    """From the first job on; refused while one runs."""
+    """Start at the first job; raise if a rebalance runs already."""
     check_request(moves_per_minute=moves_per_minute)
     rows = Rebalance.objects.using(using)
     jobs = sum(read_loads(using).jobs.values())
@@ -51,33 +51,33 @@ def start(*, moves_per_minute: int, using: str = "default") -> Rebalance:
 
 
 def stop(using: str = "default") -> Rebalance:
-    """No more moves; what has moved stays where it is."""
+    """Stop moving jobs; what has moved stays where it is."""
     rows = Rebalance.objects.using(using)
     with atomic(using=using):
         if not rows.filter(done_at__isnull=True).update(done_at=Now(), stopped=True):
             raise NotRebalancing("no job ids are being rebalanced")
-        found = rows.get()
-        record("allocations.rebalance_stopped", SUBJECT, using=using, moved=found.moved)
-    return found
+        current = rows.get()
+        record("allocations.rebalance_stopped", SUBJECT, using=using, moved=current.moved)
+    return current
 
 
 def last(using: str = "default") -> Rebalance | None:
-    """The one that runs, or the last one that ran."""
+    """Return the running rebalance, or the last one."""
     return Rebalance.objects.using(using).first()
 
 
 def step(now: datetime, using: str = "default") -> int:
-    """Inside a transaction: move what is due; done when every job was looked at."""
+    """Move the jobs that are due, inside the caller's transaction; finish after the last job."""
     running = Rebalance.objects.using(using).filter(done_at__isnull=True)
-    found = running.select_for_update().first()  # who stops it waits for the moves under way
-    if found is None:
+    current = running.select_for_update().first()  # `stop` waits for the moves under way
+    if current is None:
         return 0
-    due = moves_due(found.progress, found.moves_per_minute, now, MOST_MOVES)
-    return _move_some(found, due, using) if due else 0
+    due = moves_due(current.progress, current.moves_per_minute, now, MOST_MOVES)
+    return _move_some(current, due, using) if due else 0
 
 
-def _move_some(found: Rebalance, most: int, using: str) -> int:
-    rows = Allocation.objects.using(using).filter(pk__gt=found.last_job_id).order_by("job_id")
+def _move_some(current: Rebalance, most: int, using: str) -> int:
+    rows = Allocation.objects.using(using).filter(pk__gt=current.last_job_id).order_by("job_id")
     placed = list(rows.values_list("job_id", "instance_id")[:MOST_LOOKED_AT])
     moves, looked_at = replan(placed, Destinations.without(None, using).choose_again, most)
     moved = move_jobs(moves, "rebalance", using)
@@ -91,5 +91,5 @@ def _move_some(found: Rebalance, most: int, using: str) -> int:
     if moved:
         record("allocations.moved", SUBJECT, using=using, count=moved, reason="rebalance")
     if looked_at == len(placed) < MOST_LOOKED_AT and running.update(done_at=Now()):
-        record("allocations.rebalanced", SUBJECT, using=using, moved=found.moved + moved)
+        record("allocations.rebalanced", SUBJECT, using=using, moved=current.moved + moved)
     return moved

@@ -1,4 +1,4 @@
-"""What is placed or ended, and what came of it."""
+"""What every store can do, and the values that go in and come out."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Placements:
 
 
 @dataclass(frozen=True, slots=True)
-class Removal:
+class Deallocation:
     """Jobs whose placement ends; with an epoch, only the placement of that epoch."""
 
     job_ids: list[str]
@@ -45,7 +45,7 @@ class Removal:
 
 
 class PlacementResult(NamedTuple):
-    """At most one of the two is set; neither when the roster has another version or no room."""
+    """At most one of both is set; none if the roster has another version or there is no room."""
 
     existing: str | None
     placed: str | None
@@ -60,21 +60,21 @@ class Store(Protocol):
     def place(self, placement: Placement) -> PlacementResult: ...
 
     def place_many(self, placements: Placements) -> tuple[dict[str, str], dict[str, str]]:
-        """Those that existed and those that are new; no new ones if the roster has changed."""
+        """Return the old and the new placements; store none if the roster has changed."""
         ...
 
-    def end(self, ending: Removal) -> dict[str, str]:
-        """Job → the instance it was on, for those that were placed."""
+    def end(self, deallocation: Deallocation) -> dict[str, str]:
+        """Delete placements; return job → the instance it was on."""
         ...
 
     def epochs(self, count: int) -> list[int]: ...
 
     def make_counters(self, instance_ids: list[str]) -> None:
-        """So that the first placement on an instance is as fast as the others."""
+        """Make counters, so that the first placement on an instance is as fast as the others."""
         ...
 
     def count(self, jobs: dict[str, int]) -> None:
-        """Add to the counters of instances; what leaves is negative."""
+        """Add to the counters of instances; jobs that leave are negative."""
         ...
 
 
@@ -83,5 +83,5 @@ def bucket(job_id: str) -> int:
 
 
 def buckets(job_ids: Iterable[str]) -> list[int]:
-    """Each once and in order, so that two callers never wait for each other in a circle."""
+    """Return each bucket once and in order, so that two callers never deadlock."""
     return sorted({bucket(job_id) for job_id in job_ids})

@@ -1,8 +1,8 @@
-"""Who may look at the list of available instances while it changes.
+"""Lock the list of available instances, or the placements of some jobs.
 
-Allocators share it, whoever changes it has it alone: after `unavailable` has returned no
-allocation to that instance can appear. PostgreSQL serves the waiting in turn, so that many
-allocators do not starve the operator.
+Allocators share the lock of the list, and a change takes it alone: after `unavailable` has
+returned, no allocation to that instance can appear. PostgreSQL serves waiters in turn, so
+that many allocators do not starve the operator.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from allocation.storage import postgresql_sql
 
 @contextmanager
 def roster_lock(using: str = "default") -> Iterator[None]:
-    """A transaction in which nobody places anything. SQLite has one writer anyway."""
+    """Open a transaction in which nobody else places anything. SQLite has one writer anyway."""
     with atomic(using=using):
         if connections[using].vendor == "postgresql":
             with connections[using].cursor() as cursor:
@@ -26,7 +26,7 @@ def roster_lock(using: str = "default") -> Iterator[None]:
 
 @contextmanager
 def placement_locks(buckets: list[int], using: str = "default") -> Iterator[None]:
-    """A transaction that ends or changes placements of jobs in these buckets.
+    """Open a transaction that ends or changes placements of jobs in these buckets.
 
     A new placement of such a job waits, so that its epoch is higher than the old one's.
     """

@@ -12,7 +12,14 @@ from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus
 from psycopg.pq.abc import PGconn, PGresult
 
 from allocation.storage import postgresql_sql as sql
-from allocation.storage.base import Placement, PlacementResult, Placements, Removal, bucket, buckets
+from allocation.storage.base import (
+    Deallocation,
+    Placement,
+    PlacementResult,
+    Placements,
+    bucket,
+    buckets,
+)
 from atributo_site.core.database import Row, execute
 
 SUCCESS = {ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK}
@@ -73,13 +80,13 @@ class PostgresStore:
             return old, {key: instance_id for key, instance_id, _ in chosen if key not in old}
         return old, {job_id: instance_id for job_id, instance_id, is_new in rows if is_new}
 
-    def end(self, ending: Removal) -> dict[str, str]:
+    def end(self, deallocation: Deallocation) -> dict[str, str]:
         facts = {
-            "job_ids": ending.job_ids,
-            "epoch": ending.epoch,
-            "actor": ending.actor,
-            "reason": ending.reason,
-            "buckets": buckets(ending.job_ids),
+            "job_ids": deallocation.job_ids,
+            "epoch": deallocation.epoch,
+            "actor": deallocation.actor,
+            "reason": deallocation.reason,
+            "buckets": buckets(deallocation.job_ids),
         }
         with self.connection.wrap_database_errors:
             return dict(_pipeline(self._raw(), [sql.ENDING, sql.END], facts))

@@ -10,7 +10,7 @@ from typing import Any
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from allocation.storage import sqlite_sql as sql
-from allocation.storage.base import Placement, PlacementResult, Placements, Removal
+from allocation.storage.base import Deallocation, Placement, PlacementResult, Placements
 from allocation.storage.postgresql_sql import COLUMNS
 
 NAMES = COLUMNS.split(", ")
@@ -51,12 +51,14 @@ class SqliteStore:
             self._insert(raw, many, fresh)
         return old, {job_id: instance_id for job_id, instance_id, _ in fresh}
 
-    def end(self, ending: Removal) -> dict[str, str]:
-        job_ids = json.dumps(ending.job_ids)
+    def end(self, deallocation: Deallocation) -> dict[str, str]:
+        job_ids = json.dumps(deallocation.job_ids)
         with self._writing() as raw:
-            rows = raw.execute(sql.END, {"job_ids": job_ids, "epoch": ending.epoch}).fetchall()
+            rows = raw.execute(
+                sql.END, {"job_ids": job_ids, "epoch": deallocation.epoch}
+            ).fetchall()
             gone = [dict(zip(NAMES, row, strict=True)) for row in rows]
-            why = {"ended_by": ending.actor, "reason": ending.reason}
+            why = {"ended_by": deallocation.actor, "reason": deallocation.reason}
             raw.executemany(sql.PAST, [row | why for row in gone])
             counts = Counter(row["instance_id"] for row in gone)
             _add_to_counters(raw, {key: -jobs for key, jobs in counts.items()})

@@ -1,4 +1,6 @@
-"""Documents, and several of them changed as one. Names are loaded when they are used.
+"""Documents, and transactions that change several of them as one.
+
+The public names are loaded when they are used.
 
 `OiotClient` and `Job` are the names that users of the library before this one know.
 """

@@ -1,4 +1,4 @@
-"""Raw lists of documents, transactions and locks."""
+"""Raw lists of documents, transactions and locks, to look at only."""
 
 from django.contrib import admin
 

@@ -1,4 +1,4 @@
-"""What callers of the document store and of transactions meet."""
+"""Errors of documents and transactions, each with an HTTP status and a stable code."""
 
 from datetime import datetime
 
@@ -18,14 +18,14 @@ class PreconditionFailed(AtributoError):
 
 
 class InvalidDocument(AtributoError):
-    """A name, value, patch or query that cannot be used."""
+    """The name, value, patch or query cannot be used."""
 
     status_code = 400
     code = "invalid_document"
 
 
 class SecretField(AtributoError):
-    """A search that would tell what the caller may not read."""
+    """The search would reveal what the caller may not read."""
 
     status_code = 403
     code = "secret_field"
@@ -37,7 +37,7 @@ class TransactionNotFound(AtributoError):
 
 
 class ForeignTransaction(AtributoError):
-    """Another caller began it, or a program in the site."""
+    """Another caller began the transaction, or a program of the site."""
 
     status_code = 403
     code = "foreign_transaction"
@@ -49,7 +49,7 @@ class LockNotFound(AtributoError):
 
 
 class KeyIsContended(AtributoError):
-    """Others change the key faster than the reason for a refusal can be found out."""
+    """Others change the key faster than the reason of a refusal can be read."""
 
     status_code = 503
     code = "key_is_contended"
@@ -106,7 +106,7 @@ class RollbackCausedByException(AtributoError):
 
 
 def _status(exception: BaseException) -> int:
-    """The caller's mistake keeps its status, so that a busy key is 423 here, too."""
+    """Return the status of the cause, so that a locked key is 423 here, too."""
     return exception.status_code if isinstance(exception, AtributoError) else 409
 
 
@@ -131,15 +131,15 @@ class FailedToRollBack(AtributoError):
 
 
 class FailedToComplete(AtributoError):
-    """Nothing is committed, now or later, unless `in_doubt`: the database could not be asked."""
+    """Nothing is or will be committed, unless `in_doubt`: then the database did not answer."""
 
     status_code = 500
     code = "failed_to_complete"
 
     def __init__(self, exception: BaseException, stacktrace: str, *, in_doubt: bool) -> None:
-        said = "may be completed or not" if in_doubt else "was not completed"
+        state = "may be completed or not" if in_doubt else "was not completed"
         super().__init__(
-            f"the transaction {said}: {exception}", cause=str(exception), in_doubt=in_doubt
+            f"the transaction {state}: {exception}", cause=str(exception), in_doubt=in_doubt
         )
         self.exception_failing_completion = exception
         self.stacktrace_failing_completion = stacktrace
@@ -155,7 +155,7 @@ class TransactionIsOver(AtributoError):
 
     status_code = 409
     code = "transaction_is_over"
-    taken_over = False  # somebody else ended it, and a late one was kept from writing
+    taken_over = False  # somebody else ended it, and a late write was refused
 
 
 class JobIsCompleted(TransactionIsOver):

@@ -1,4 +1,4 @@
-"""REST addresses below /api/v1/."""
+"""The REST addresses of documents, transactions, locks and curators."""
 
 from django.urls import path
 

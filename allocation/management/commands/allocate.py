@@ -1,4 +1,4 @@
-"""Allocate jobs, or look where they are."""
+"""Allocate jobs, or tell where they are."""
 
 import argparse
 from typing import Any
@@ -21,15 +21,15 @@ class Command(AtributoCommand):
         if options["explain"]:
             return self._explain(job_ids, **options)
         if options["plan"]:
-            found: list[dict[str, Any]] = [
+            answers: list[dict[str, Any]] = [
                 {"job_id": job_id, "instance_id": key, "persisted": False}
                 for job_id, key in plans.plan_jobs(job_ids).items()
             ]
         else:
-            found = self._allocated(job_ids)
+            answers = self._allocated(job_ids)
         if options["json"]:
-            return self.show(found)
-        for facts in found:
+            return self.show(answers)
+        for facts in answers:
             mark = " (new)" if facts["persisted"] else ""
             self.stdout.write(f"{facts['job_id']}: {facts['instance_id']}{mark}")
 
@@ -41,10 +41,10 @@ class Command(AtributoCommand):
         return [{"job_id": job_id, **answer._asdict()} for job_id, answer in answers.items()]
 
     def _explain(self, job_ids: list[str], **options: Any) -> None:
-        found = [explain(job_id) for job_id in job_ids]
+        explanations = [explain(job_id) for job_id in job_ids]
         if options["json"]:
-            return self.show(found)
-        for facts in found:
+            return self.show(explanations)
+        for facts in explanations:
             place, why = facts["placement"], facts["why"]
             if place is not None:
                 since = f"since {place['since']:%Y-%m-%d %H:%M:%S} by {place['by']}"

@@ -1,4 +1,4 @@
-"""Documents from the terminal."""
+"""Read, write and search documents."""
 
 import json as json_format
 import sys

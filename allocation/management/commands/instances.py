@@ -56,11 +56,11 @@ class Command(AtributoCommand):
     def _list(self, prefix: str, state: str | None, limit: int, **options: Any) -> None:
         rows = Instance.objects.starting_with(prefix).select_related("drain").with_load()
         rows = rows.in_state(state) if state else rows
-        found = [_facts(row) for row in rows.order_by("id")[:limit]]
+        described = [_facts(row) for row in rows.order_by("id")[:limit]]
         if options["json"]:
-            return self.show(found)
+            return self.show(described)
         columns = ["id", "state", "load", "capacity", "weight", "source", "labels", "reason"]
-        self.table(columns, [[_cell(facts[name]) for name in columns] for facts in found])
+        self.table(columns, [[_cell(facts[name]) for name in columns] for facts in described])
 
     def _available(
         self, instance_id: str, reason: str, label: list[tuple[str, str]], **options: Any
@@ -87,16 +87,16 @@ class Command(AtributoCommand):
         dropped = operations.remove_instance(instance_id, drop_jobs=drop_jobs, reason=reason)
         if options["json"]:
             return self.show({"id": instance_id, "removed": True, "jobs_dropped": dropped})
-        said = pluralize(dropped, "job id was", "job ids were")
-        self.stdout.write(f"{instance_id} is removed; {said} dropped.")
+        job_ids = pluralize(dropped, "job id was", "job ids were")
+        self.stdout.write(f"{instance_id} is removed; {job_ids} dropped.")
 
     def _drain(self, instance_id: str, **options: Any) -> None:
         if options["stop"]:
             drains.stop(instance_id)
             return self._say(instance_id, **options)
-        wishes = [options["reason"] or None, options["deadline"], options["pace"]]
-        is_as_it_is = (options["force"] or options["watch"]) and wishes == [None] * 3
-        if not (is_as_it_is and drains.is_running(instance_id)):
+        settings = [options["reason"] or None, options["deadline"], options["pace"]]
+        keeps_settings = (options["force"] or options["watch"]) and settings == [None] * 3
+        if not (keeps_settings and drains.is_running(instance_id)):
             self._begin(instance_id, **options)
         if options["force"]:
             retry_busy(lambda: drains.force(instance_id))
@@ -115,7 +115,7 @@ class Command(AtributoCommand):
         )
 
     def _watch(self, instance_id: str) -> None:
-        """One line for every change, until nothing is left or the drain was stopped."""
+        """Print a line for every change, until nothing is left or the drain is stopped."""
         seen = None
         while Instance.objects.draining().filter(pk=instance_id).exists():
             now, left = drains.progress(instance_id), holds.left_on(instance_id)
@@ -131,9 +131,9 @@ class Command(AtributoCommand):
         row = Instance.objects.select_related("drain").with_load().get(pk=instance_id)
         if options["json"]:
             return self.show(_facts(row))
-        said = "" if row.available else f" {holds.may_remove(instance_id).sentence}"
+        advice = "" if row.available else f" {holds.may_remove(instance_id).sentence}"
         jobs = pluralize(row.load, "job id")
-        self.stdout.write(f"{instance_id} is {row.state} with {jobs}.{said}")
+        self.stdout.write(f"{instance_id} is {row.state} with {jobs}.{advice}")
 
 
 def _verb(verbs: Any, name: str, text: str, *arguments: str) -> Any:

@@ -26,7 +26,7 @@ class Command(AtributoCommand):
         try:
             made = [ids.get_job_id()] if count == 1 else ids.get_job_ids(count)
         finally:
-            ids.release()  # the number, for the next command
+            ids.release()  # so that the next command can take the number
         if options["json"]:
             return self.show(made)
         for job_id in made:

@@ -20,8 +20,8 @@ class Command(AtributoCommand):
         rows = Allocation.objects.on(valid_id(instance_id)).order_by("job_id")
         if after:
             rows = rows.filter(job_id__gt=after)
-        found = list(rows.values_list("job_id", flat=True)[:limit])
+        job_ids = list(rows.values_list("job_id", flat=True)[:limit])
         if options["json"]:
-            return self.show(found)
-        for job_id in found:
+            return self.show(job_ids)
+        for job_id in job_ids:
             self.stdout.write(job_id)

@@ -1,4 +1,4 @@
-"""Locks from the terminal."""
+"""List locks, and release one by force."""
 
 from typing import Any
 

@@ -43,20 +43,22 @@ class Command(AtributoCommand):
             self.stdout.write(f"{move.job_id}: {move.source} → {move.target}")
 
     def _watch(self) -> None:
-        """One line for every change, until it is done or stopped."""
+        """Print a line for every change, until it is done or stopped."""
         seen = None
-        while (found := rebalance.last()) is not None and found.is_running:
-            if found.facts != seen:
-                self.stderr.write(f"{found.progress.fraction:.0%} looked at, {found.moved} moved")
-            seen = found.facts
+        while (current := rebalance.last()) is not None and current.is_running:
+            if current.facts != seen:
+                self.stderr.write(
+                    f"{current.progress.fraction:.0%} looked at, {current.moved} moved"
+                )
+            seen = current.facts
             time.sleep(PAUSE_SECONDS)
 
     def _say(self, **options: Any) -> None:
-        found = rebalance.last()
+        current = rebalance.last()
         if options["json"]:
-            return self.show(found.facts if found else {"running": False})
-        if found is None:
+            return self.show(current.facts if current else {"running": False})
+        if current is None:
             self.stdout.write("Nothing was ever rebalanced.")
             return
-        state = "running" if found.is_running else "stopped" if found.stopped else "done"
-        self.stdout.write(f"The rebalance is {state}: {pluralize(found.moved, 'job id')} moved.")
+        state = "running" if current.is_running else "stopped" if current.stopped else "done"
+        self.stdout.write(f"The rebalance is {state}: {pluralize(current.moved, 'job id')} moved.")

@@ -1,4 +1,4 @@
-"""Transactions from the terminal."""
+"""List transactions, show one, and end one by hand."""
 
 from typing import Any
 
@@ -22,8 +22,8 @@ class Command(AtributoCommand):
         listed = with_json(does.add_parser("list"))
         listed.add_argument("--kind", choices=KINDS, default="open")
         listed.add_argument("--limit", type=listed_number, default=50)
-        shown = with_json(does.add_parser("show", help="One with its journal."))
-        shown.add_argument("id", type=int)
+        show = with_json(does.add_parser("show", help="One with its journal."))
+        show.add_argument("id", type=int)
         for name in ("roll-back", "complete", "retry"):
             act = with_json(does.add_parser(name))
             act.add_argument("id", type=int)

@@ -1,1 +1,1 @@
-"""The REST doors of documents, transactions, locks and curators."""
+"""REST views of documents, transactions, locks and curators."""

@@ -1,4 +1,4 @@
-"""Whose a transaction is: only the caller that began it over REST goes on with it there."""
+"""Let only the caller that began a transaction over REST go on with it."""
 
 from rest_framework.request import Request
 
@@ -11,7 +11,7 @@ ONLY = "only the caller that began a transaction goes on with it"
 
 
 def own(request: Request, pk: int) -> Transaction:
-    """Read, so that a foreign one is refused before anything of it is touched."""
+    """Read the transaction; refuse a foreign one before anything of it is touched."""
     row = known(pk)
     if row.caller != caller_of(request):
         raise ForeignTransaction(
@@ -22,7 +22,7 @@ def own(request: Request, pk: int) -> Transaction:
 
 
 def may_be_ended(request: Request, pk: int) -> Transaction:
-    """One's own, or anybody's for who may end those of others."""
+    """Return the caller's transaction, or anybody's if the caller may end those of others."""
     return known(pk) if allowed(request, "transaction.end") else own(request, pk)
 
 

@@ -1,7 +1,4 @@
-"""What documents look like in JSON, asked for and answered.
-
-Refs as ETags: what If-Match and If-None-Match demand of a document.
-"""
+"""How documents look in JSON, and what If-Match and If-None-Match demand of them."""
 
 import re
 from typing import Any
@@ -64,14 +61,14 @@ class ListQuery(StrictSerializer):
     sort = TEXT(max_length=400, default="", help_text="For example age:desc.")
     offset = NUMBER(min_value=0, max_value=listing.MOST_SKIPPED, default=0)
 
-    def validate(self, asked: Any) -> Any:
-        """A list goes on after a key, a search at an offset; the other one would be ignored."""
-        is_search = "query" in asked or bool(asked["sort"])
-        if is_search and "after" in asked:
+    def validate(self, attrs: Any) -> Any:
+        """Refuse an offset of a list and a key of a search, which would be ignored."""
+        is_search = "query" in attrs or bool(attrs["sort"])
+        if is_search and "after" in attrs:
             raise serializers.ValidationError({"after": ["A search goes on at an offset."]})
-        if asked["offset"] and not is_search:
+        if attrs["offset"] and not is_search:
             raise serializers.ValidationError({"offset": ["A list goes on after a key."]})
-        return asked
+        return attrs
 
 
 class HistoryQuery(StrictSerializer):
@@ -96,7 +93,7 @@ def etag(ref: str) -> str:
 
 
 def demand(request: Request, *, otherwise: str = sql.ANYTHING, creates: bool = False) -> Demand:
-    """What must be true of the key before it is written."""
+    """Return what the headers demand of the key before it is written."""
     if must_be_new(request):
         if not creates:
             raise ParseError("The header If-None-Match: * is for PUT: what is new has no value.")
@@ -108,13 +105,13 @@ def demand(request: Request, *, otherwise: str = sql.ANYTHING, creates: bool = F
 
 
 def is_known(request: Request, ref: str) -> bool:
-    """Whether the caller has this very version already."""
+    """Return whether the caller has this version already."""
     header = request.headers.get("If-None-Match", "")
     return header.strip() == "*" or ref in TAG.findall(header)
 
 
 def _ref(header: str) -> str:
-    found = TAG.fullmatch(header)
-    if found is None:
+    match = TAG.fullmatch(header)
+    if match is None:
         raise ParseError('The header If-Match must be the ETag of a document, such as "1f2e".')
-    return found[1]
+    return match[1]

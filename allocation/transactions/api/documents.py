@@ -1,7 +1,4 @@
-"""/collections: documents by REST.
-
-Members of documents that look like secrets: shown to those who may write them.
-"""
+"""/collections: read and write documents. Who may only look sees secrets masked."""
 
 import json
 from functools import partial
@@ -42,7 +39,7 @@ def reads_secrets(request: Request) -> bool:
 
 
 def masked_for(request: Request, value: Any) -> Any:
-    """The value as it is, or masked for whoever may only look."""
+    """Return the value, masked for a caller who may only look."""
     return value if reads_secrets(request) else masked(value)
 
 
@@ -63,19 +60,19 @@ class Collection(Endpoint):
         operation_id="collections_list", parameters=[ListQuery], responses=PageSerializer
     )
     def get(self, request: Request, collection: str) -> Response:
-        asked = checked(ListQuery, request.query_params.dict())
+        query = checked(ListQuery, request.query_params.dict())
         following: int | str | None
-        if "query" in asked or asked["sort"]:
+        if "query" in query or query["sort"]:
             results, following = listing.matching_documents(
                 collection,
-                asked.get("query", "*"),
-                asked["sort"],
-                asked["limit"],
-                asked["offset"],
+                query.get("query", "*"),
+                query["sort"],
+                query["limit"],
+                query["offset"],
                 secrets=reads_secrets(request),
             )
         else:
-            results, following = listing.listed(collection, asked["limit"], asked.get("after"))
+            results, following = listing.listed(collection, query["limit"], query.get("after"))
         return Response({"results": masked_for(request, results), "next": following})
 
     @extend_schema(
@@ -111,13 +108,13 @@ class Document(Endpoint):
         responses={200: ANY_VALUE, 304: None},
     )
     def get(self, request: Request, collection: str, key: str) -> HttpResponse:
-        asked = checked(OneQuery, request.query_params.dict())
-        found = Client().get(collection, key, asked.get("ref"), asked["raise_if_locked"])
-        found.raise_for_status()
-        headers = {"ETag": etag(found.ref)}
-        if is_known(request, found.ref):
+        query = checked(OneQuery, request.query_params.dict())
+        document = Client().get(collection, key, query.get("ref"), query["raise_if_locked"])
+        document.raise_for_status()
+        headers = {"ETag": etag(document.ref)}
+        if is_known(request, document.ref):
             return HttpResponse(status=304, headers=headers)
-        return JsonResponse(masked_for(request, found.json), safe=False, headers=headers)
+        return JsonResponse(masked_for(request, document.json), safe=False, headers=headers)
 
     @extend_schema(
         operation_id="documents_put",
@@ -173,9 +170,9 @@ class Refs(Endpoint):
 
     @extend_schema(parameters=[HistoryQuery], responses=HistorySerializer)
     def get(self, request: Request, collection: str, key: str) -> Response:
-        asked = checked(HistoryQuery, request.query_params.dict())
+        query = checked(HistoryQuery, request.query_params.dict())
         results, before = listing.history(
-            Key.of(collection, key), asked["limit"], asked["values"], asked.get("before")
+            Key.of(collection, key), query["limit"], query["values"], query.get("before")
         )
         return Response({"results": masked_for(request, results), "next": before})
 

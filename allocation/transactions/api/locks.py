@@ -1,4 +1,4 @@
-"""/locks and /curators: who holds what, and who mends."""
+"""/locks and /curators: who holds a key, and who repairs."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What transactions look like in JSON, asked for and answered."""
+"""How transactions look in JSON, in requests and in answers."""
 
 from typing import Any
 

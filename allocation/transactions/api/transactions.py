@@ -23,7 +23,7 @@ from allocation.transactions.api.transaction_serializers import (
     TransactionSerializer,
 )
 from allocation.transactions.curator import operator_actions
-from allocation.transactions.engine.audited import ToldTransaction
+from allocation.transactions.engine.audited import AuditedTransaction
 from allocation.transactions.errors import InvalidDocument
 from allocation.transactions.models import Transaction as Row
 from allocation.transactions.store.keys import Key, checked_ref
@@ -65,7 +65,7 @@ class Transactions(ListEndpoint):
     def post(self, request: Request) -> Response:
         """Only the token or log-in that begins it goes on with it."""
         wanted = checked(BeginSerializer, request.data)
-        txn = ToldTransaction.begin(caller_of(request), wanted["label"] or wanted["owner"])
+        txn = AuditedTransaction.begin(caller_of(request), wanted["label"] or wanted["owner"])
         return _shown(txn.id, status=201)
 
 
@@ -146,7 +146,7 @@ class Retry(Endpoint):
         return _shown(pk)
 
 
-def _perform(txn: ToldTransaction, wanted: dict[str, Any]) -> dict[str, Any]:
+def _perform(txn: AuditedTransaction, wanted: dict[str, Any]) -> dict[str, Any]:
     collection, wait = wanted["collection"], wanted["wait"]
     ref = False if wanted["create_only"] else wanted.get("ref")
     _check_members(wanted)
@@ -167,8 +167,8 @@ def _perform(txn: ToldTransaction, wanted: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_members(wanted: dict[str, Any]) -> None:
-    """A malformed request is refused before it could roll the transaction back."""
-    op, given = wanted["op"], {name for name, value in wanted.items() if _is_said(name, value)}
+    """Refuse a malformed request before it could roll the transaction back."""
+    op, given = wanted["op"], {name for name, value in wanted.items() if _is_given(name, value)}
     needed = {"post": {"value"}, "put": {"key", "value"}}.get(op, {"key"})
     if missing := needed - set(wanted):
         raise InvalidDocument(f"{op} needs {', '.join(sorted(missing))}")
@@ -180,8 +180,8 @@ def _check_members(wanted: dict[str, Any]) -> None:
     checked_ref(wanted.get("ref"))
 
 
-def _is_said(name: str, value: Any) -> bool:
-    """Not what a member is when it is left out."""
+def _is_given(name: str, value: Any) -> bool:
+    """Return whether the member has another value than if it were left out."""
     return name not in ("op", "collection") and (name not in DEFAULTS or value != DEFAULTS[name])
 
 
@@ -198,19 +198,19 @@ def _done(
     }
 
 
-def _held(request: Request, pk: int) -> ToldTransaction:
-    """The caller's own at the epoch that If-Match names; without it, at the first one."""
+def _held(request: Request, pk: int) -> AuditedTransaction:
+    """Return the caller's transaction at the epoch of If-Match, or else at the first epoch."""
     row = own(request, pk)
     if row.status == Row.Status.ACTIVE:
         _check_epoch(request, row)
-    txn = ToldTransaction.attach(pk, required_epoch(request) or 1)
+    txn = AuditedTransaction.attach(pk, required_epoch(request) or 1)
     txn.seats = _seats(settings.ATRIBUTO.web_threads)
     return txn
 
 
 @lru_cache
 def _seats(threads: int) -> Semaphore:
-    """Half of the threads that answer requests may wait, the others answer who holds the keys."""
+    """Let half of the threads wait for keys, so that the others can serve their holders."""
     return Semaphore(max(1, threads // 2))
 
 

@@ -1,3 +1,1 @@
-"""Repairing what a crash left behind: expired transactions, orphaned locks, old versions; what
-operators may end by hand.
-"""
+"""Repair what a crash left behind, remove what is old, and let operators end transactions."""

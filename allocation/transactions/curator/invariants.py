@@ -1,4 +1,4 @@
-"""What must always hold of documents, locks and transactions, and the rows that break it."""
+"""The invariants of documents, locks and transactions, and the rows that break them."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -15,7 +15,7 @@ from allocation.transactions.models import (
 )
 
 MOST = 20
-NEWEST = 1000  # old rows were looked at when they were new
+NEWEST = 1000  # old rows were checked when they were new
 PATIENCE = timedelta(seconds=60)
 Invariant = tuple[str, str, Callable[[], list[str]]]
 
@@ -39,7 +39,7 @@ def locked_by_finished() -> list[str]:
 
 
 def forgotten() -> list[str]:
-    """A curator that runs leaves none; one that is stuck is known."""
+    """Find unfinished transactions that no curator rolls back; a stuck one is known."""
     late = Transaction.objects.unfinished().filter(expires_at__lt=Now() - PATIENCE)
     rows = late.exclude(status=Transaction.Status.STUCK)
     return [f"transaction {row.pk} since {row.expires_at}" for row in rows[:MOST]]
@@ -58,7 +58,7 @@ def without_history() -> list[str]:
     last = Document.objects.present().order_by("-pk").values_list("pk", flat=True)[:NEWEST]
     versions = DocumentVersion.objects.not_undone()
     version = versions.filter(document=OuterRef("pk"), ref=OuterRef("ref"))
-    # Present still: one that was deleted since the first look took its history along.
+    # Only present ones: a document that was deleted since took its history along.
     rows = Document.objects.present().filter(~Exists(version), pk__in=list(last))
     return [f"{row} at {row.ref}" for row in rows[:MOST]]
 

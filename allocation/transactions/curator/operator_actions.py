@@ -1,4 +1,4 @@
-"""What an operator may do to a transaction or a lock; each has a reason and leaves an event."""
+"""What an operator may do to a transaction or a lock, with a reason and an event."""
 
 import traceback
 
@@ -39,15 +39,17 @@ class NotPossibleNow(AtributoError):
 
 
 def roll_back(pk: int, reason: str) -> int:
-    """Undo a transaction whoever owns it; how many keys were restored."""
+    """Roll back a transaction of any owner; return how many keys were restored."""
     row, reason = _unfinished(pk), checked_reason(reason)
     _claim(row, reason)
 
-    def tell(restored: int) -> None:
+    def record_end(restored: int) -> None:
         record("transaction.rolled_back", f"transaction:{pk}", reason=reason, restored=restored)
 
     try:
-        return undo(pk, row.epoch + 1, delay_ms=settings.ATRIBUTO.lock_delay_ms, tell=tell)
+        return undo(
+            pk, row.epoch + 1, delay_ms=settings.ATRIBUTO.lock_delay_ms, record_end=record_end
+        )
     except TakenOver:
         raise
     except FAILURES as error:
@@ -56,14 +58,14 @@ def roll_back(pk: int, reason: str) -> int:
 
 
 def retry(pk: int, reason: str) -> int:
-    """Try to undo a stuck transaction now rather than when its pause is over."""
+    """Try now to roll back a stuck transaction, not only after its pause."""
     if _unfinished(pk).status != Status.STUCK:
         raise NotPossibleNow(f"transaction {pk} is not stuck")
     return roll_back(pk, reason)
 
 
 def complete(pk: int, reason: str) -> None:
-    """Let everything stand that a transaction wrote so far, and free its locks."""
+    """Keep everything that a transaction wrote so far, and free its locks."""
     row, reason = _unfinished(pk), checked_reason(reason)
     with atomic():
         finished = _claimable(row).update(
@@ -80,7 +82,7 @@ def complete(pk: int, reason: str) -> None:
 
 
 def force_release(pk: int, reason: str) -> None:
-    """Free one key; a transaction that still runs would be half a transaction, so it ends."""
+    """Free one key; roll its transaction back if it still runs, since it would lose a key."""
     lock, reason = Lock.objects.with_names().filter(pk=pk).first(), checked_reason(reason)
     if lock is None:
         raise LockNotFound(f"there is no lock {pk}")
@@ -118,13 +120,13 @@ def _claim(row: Transaction, reason: str) -> None:
 
 
 def _claimable(row: Transaction) -> TransactionQuerySet:
-    """Not one that somebody is rolling back at this very moment."""
+    """Exclude a transaction that somebody is rolling back at this moment."""
     theirs = Q(status=Status.ROLLING_BACK, expires_at__gt=Now())
     return Transaction.objects.unfinished().filter(pk=row.pk, epoch=row.epoch).exclude(theirs)
 
 
 def checked_reason(reason: str) -> str:
-    said = reason.replace("\x00", "").strip()  # PostgreSQL stores no NUL
-    if not said:
+    text = reason.replace("\x00", "").strip()  # PostgreSQL stores no NUL
+    if not text:
         raise ReasonMissing("say why: a reason is missing")
-    return said[:2000]
+    return text[:2000]

@@ -1,7 +1,4 @@
-"""What `run_curator` runs for this room.
-
-Curator: one of many that compete for the lease; only the holder mends anything.
-"""
+"""The repairs of transactions: as a list for `run_curator`, and run by a public Curator."""
 
 import threading
 from datetime import datetime
@@ -10,14 +7,13 @@ import structlog
 from django.conf import settings
 from django.db import OperationalError
 
-from allocation.transactions.curator.expired import (
-    BATCH,
+from allocation.transactions.curator.expired import BATCH, expired_transactions, orphaned_locks
+from allocation.transactions.curator.retention import (
+    PIECE,
     RETENTION_BATCH,
-    expired_transactions,
-    orphaned_locks,
-    retention,
+    OldVersions,
+    old_transactions,
 )
-from allocation.transactions.curator.retention import PIECE, OldVersions
 from allocation.transactions.curator.status import ROLE
 from allocation.transactions.documents.client import Client
 from atributo_site.core.errors import DatabaseBusy, LeaseLost
@@ -28,17 +24,18 @@ from atributo_site.core.models.clock import database_now
 REPAIRS = [
     Repair("expired transactions", expired_transactions, every_seconds=0.25, budget=BATCH),
     Repair("orphaned locks", orphaned_locks, budget=BATCH),
-    Repair("old transactions", retention, every_seconds=60, budget=RETENTION_BATCH),
+    Repair("old transactions", old_transactions, every_seconds=60, budget=RETENTION_BATCH),
     Repair("old versions", OldVersions(), every_seconds=5, budget=PIECE // 2),
 ]
-
-
 log = structlog.get_logger(__name__)
 PAUSE_SECONDS = 0.25
 
 
 class Curator:
-    """`manage.py run_curator` does the same for every room; this is for programs of your own."""
+    """Compete for the lease and repair transactions while it is held, in a program of your own.
+
+    `manage.py run_curator` does the same for every room.
+    """
 
     def __init__(self, client: Client | None = None, name: str = "") -> None:
         self.client = client or Client()
@@ -52,13 +49,13 @@ class Curator:
         return self.lease is not None
 
     def run(self) -> None:
-        """Compete, curate while active, hand over at once when stopped."""
+        """Compete for the lease, repair while it is held, hand it over when stopped."""
         while not self._stop.is_set():
             self._stop.wait(self._round())
         self.resign()
 
     def _round(self) -> float:
-        """A database that is away for a while ends no curator."""
+        """Run a step; survive a database that is away for a while."""
         try:
             return self.step(database_now())
         except (OperationalError, DatabaseBusy) as error:
@@ -69,7 +66,7 @@ class Curator:
         self._stop.set()
 
     def step(self, now: datetime) -> float:
-        """One round; the seconds until the next. Standbys look as often as the active one beats."""
+        """Run one round; return the seconds until the next. Standbys look at every heartbeat."""
         was_active, env = self.is_active, settings.ATRIBUTO
         if not self._hold_lease():
             lost, standby = env.curator_inactivity_delay_ms, env.curator_heartbeat_interval_ms
@@ -81,7 +78,7 @@ class Curator:
             return env.curator_inactivity_delay_ms / 1000
 
     def curate(self, now: datetime, lease: HeldLease | None) -> int:
-        """One sweep with a held lease; how many things were mended."""
+        """Run every repair once with a held lease; return how much was repaired."""
         if lease is None:
             raise LeaseLost("only the active curator curates")
         curated = sum(repair.run(now, lease) for repair in REPAIRS)

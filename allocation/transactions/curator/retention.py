@@ -1,4 +1,4 @@
-"""Old versions of documents: removed piece by piece, the newest of each key never."""
+"""Remove old transactions, and old versions of documents except the newest of each key."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -7,17 +7,31 @@ from django.conf import settings
 from django.db.models import F, Q
 from django.db.transaction import atomic
 
-from allocation.transactions.models import DocumentVersion
+from allocation.transactions.models import DocumentVersion, JournalEntry, Transaction
 from atributo_site.core.failpoints import failpoint
 from atributo_site.core.leases import HeldLease
 
+RETENTION_BATCH = 500
 PIECE = 2000
 
 
-class OldVersions:
-    """Walks through the history in its order, so that no sweep reads more than a piece of it.
+def old_transactions(now: datetime, lease: HeldLease) -> int:
+    """Remove finished transactions and their journals once they are old."""
+    days = settings.ATRIBUTO.transaction_retention_days
+    old = Transaction.objects.finished().filter(finished_at__lt=now - timedelta(days=days))
+    with atomic():
+        lease.guard()
+        pks = list(old.order_by("finished_at").values_list("pk", flat=True)[:RETENTION_BATCH])
+        JournalEntry.objects.filter(transaction__in=pks).delete()
+        failpoint("retention.after_journal")
+        Transaction.objects.filter(pk__in=pks).delete()
+    return len(pks)
 
-    What is old and still the newest of its key is passed by; a new round finds it again.
+
+class OldVersions:
+    """Walk through the history in its order, so that no sweep reads more than a piece of it.
+
+    An old version that is the newest of its key stays; the next round looks at it again.
     """
 
     def __init__(self) -> None:
@@ -36,6 +50,6 @@ class OldVersions:
         return removed
 
     def _piece(self) -> list[Any]:
-        """A ref never comes back, so what is not the newest now never will be."""
+        """Read the next piece. Refs are unique, so an older version never becomes the newest."""
         following = DocumentVersion.objects.filter(pk__gt=self.position).order_by("pk")
         return list(following.annotate(newest=Q(ref=F("document__ref"))).only("at")[:PIECE])

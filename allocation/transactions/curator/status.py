@@ -1,9 +1,4 @@
-"""Who curates: the active one, those on standby, and a hand-over on demand.
-
-Transactions and locks at one moment, for the dashboard, REST and metrics.
-
-Locks that outlived their transaction: how many there are.
-"""
+"""Tell which curator is active, and count transactions and locks for dashboard and metrics."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -25,15 +20,15 @@ class NobodyIsActive(AtributoError):
 
 
 def curators(now: datetime) -> list[dict[str, Any]]:
-    """Every curator that runs, the active one marked."""
+    """Return every curator that runs; the active one is marked."""
     active = Lease.objects.held().filter(role=ROLE).first()
     running = Lease.objects.held().filter(role__startswith=f"{ROLE}/")
     name = active.facts.get("name", active.holder) if active else None
     names = {lease.role.removeprefix(f"{ROLE}/"): lease for lease in running[:200]}
-    shown = [_shown(each, lease, each == name, now) for each, lease in names.items()]
+    rows = [_described(each, lease, each == name, now) for each, lease in names.items()]
     if active is not None and name not in names:
-        shown.insert(0, _shown(str(name), active, True, now))
-    return [{**row, **_epoch(active)} if row["active"] and active else row for row in shown]
+        rows.insert(0, _described(str(name), active, True, now))
+    return [{**row, **_epoch(active)} if row["active"] and active else row for row in rows]
 
 
 def hand_over(reason: str) -> None:
@@ -46,7 +41,7 @@ def hand_over(reason: str) -> None:
     record("curator.handed_over", f"curator:{name}", reason=reason, epoch=active.token)
 
 
-def _shown(name: str, lease: Lease, active: bool, now: datetime) -> dict[str, Any]:
+def _described(name: str, lease: Lease, active: bool, now: datetime) -> dict[str, Any]:
     beat = lease.renewed_at
     return {
         "name": name,
@@ -68,7 +63,7 @@ Status = Transaction.Status
 
 
 def snapshot(now: datetime) -> dict[str, Any]:
-    """Six queries, none of which reads more rows than are open or MOST_COUNTED."""
+    """Count with six queries; none reads more rows than are open or MOST_COUNTED."""
     unfinished = Transaction.objects.unfinished().aggregate(
         active=Count("pk", filter=Q(status=Status.ACTIVE)),
         rolling_back=Count("pk", filter=Q(status=Status.ROLLING_BACK)),
@@ -88,7 +83,7 @@ def snapshot(now: datetime) -> dict[str, Any]:
 
 
 def capped(rows: QuerySet) -> int:
-    """How many, or one more than MOST_COUNTED: counting stops there."""
+    """Count the rows, but stop at one more than MOST_COUNTED."""
     return rows.order_by()[: MOST_COUNTED + 1].count()
 
 

@@ -1,3 +1,1 @@
-"""The document store as its clients see it: read, write, patch, search, history, relations,
-events.
-"""
+"""The document store: read, write, patch and search documents; history, relations, events."""

@@ -17,14 +17,14 @@ Ref = str | bool | None
 
 
 class Client:
-    """Nothing raises for a missing key or a stale ref: ask the response, `raise_for_status()`.
+    """A missing key or a stale ref raises nothing: ask the response, `raise_for_status()`.
 
     A key that a transaction holds raises CollectionKeyIsLocked, unless `raise_if_locked` is
-    False. A `ref` is a text that must match, False for «create only», or None.
+    False. A `ref` is a text that must match, False for "create only", or None.
     """
 
     def __init__(self, *_: Any, **__: Any) -> None:
-        """Takes and ignores the API key and the URL of the hosted store it replaces."""
+        """Take and ignore the API key and the URL of the hosted store that this replaces."""
 
     def ping(self) -> Response:
         return Response(200, {"now": database_now().isoformat()})
@@ -38,13 +38,13 @@ class Client:
         return documents.get(place, raise_if_locked)
 
     def head(self, collection: str, key: str, ref: str | None = None) -> Response:
-        """The status and the ref, without the value."""
-        found = self.get(collection, key, ref, raise_if_locked=False)
-        found.json = {}
-        return found
+        """Return the status and the ref, without the value."""
+        response = self.get(collection, key, ref, raise_if_locked=False)
+        response.json = {}
+        return response
 
     def post(self, collection: str, body: Any) -> Response:
-        """Store under a new key that the store makes."""
+        """Store the value under a new key."""
         return self.put(collection, new_key(), body, ref=False)
 
     def put(
@@ -60,7 +60,7 @@ class Client:
     def delete(
         self, collection: str, key: str, ref: str | None = None, raise_if_locked: bool = True
     ) -> Response:
-        """With a ref the history stays; without one it goes too."""
+        """Delete a document; its history stays if a ref is named."""
         demand = Demand.of(checked_ref(ref), otherwise=sql.PRESENT)
         return documents.delete(Key.of(collection, key), demand, raise_if_locked, purge=not ref)
 
@@ -85,12 +85,12 @@ class Client:
         return merge(Key.of(collection, key), changes, ref, raise_if_locked)
 
     def refs(self, collection: str, key: str, *, limit: int = 100, values: bool = True) -> Pages:
-        """The history of a key, newest first."""
+        """Return the history of a key, newest first."""
         place = Key.of(collection, key)
         return Pages(lambda position: listing.history(place, limit, values, position))
 
     def list(self, collection: str, *, limit: int = 100, after: str | None = None) -> Pages:
-        """Committed documents in the order of their keys."""
+        """Return committed documents in the order of their keys."""
         return Pages(lambda position: listing.listed(collection, limit, position), after)
 
     def search(

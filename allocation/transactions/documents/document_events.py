@@ -1,4 +1,4 @@
-"""Dated values of a key: plain rows, not part of transactions."""
+"""Read and write dated values of a key. They are not part of transactions."""
 
 import time
 from datetime import datetime
@@ -24,7 +24,7 @@ Moment = datetime | int | None
 
 
 def post(place: Key, kind: str, body: Any, moment: Moment) -> Response:
-    """A new event; those of the same millisecond are told apart by their ordinal."""
+    """Store a new event; its ordinal tells it from others of the same millisecond."""
     checked_json(body)
     row = DocumentEvent(
         **place._asdict(), type=_kind(kind), timestamp_ms=_ms(moment), value=body, ref=new_ref()
@@ -43,7 +43,7 @@ def _stored(row: DocumentEvent, mine: Any) -> DocumentEvent | None:
             with atomic():
                 row.save(force_insert=True)
             return row
-        except IntegrityError:  # another took this ordinal, or we did and were not told
+        except IntegrityError:  # another took this ordinal, or we did and the answer was lost
             if there := mine.first():
                 return there
     return None
@@ -79,7 +79,7 @@ def delete(place: Key, kind: str, moment: Moment, ordinal: int, ref: str | None)
 def listed(
     place: Key, kind: str, limit: int, after: tuple[int, int] | None
 ) -> tuple[list[dict[str, Any]], tuple[int, int] | None]:
-    """Newest first."""
+    """Return events, newest first, and the position of the next page."""
     checked_limit(limit)
     rows = _rows(place, kind)
     if after is not None:
@@ -112,7 +112,7 @@ def _ms(moment: Moment) -> int:
         return time.time_ns() // 1_000_000
     try:
         ms = round(moment.timestamp() * 1000) if isinstance(moment, datetime) else moment
-    except (ValueError, OverflowError) as error:  # a year that has no time stamp
+    except (ValueError, OverflowError) as error:  # no time stamp has this year
         raise InvalidDocument(f"{moment} cannot be stored") from error
     if type(ms) is not int or not (isinstance(moment, datetime) or 0 <= ms < 2**53):
         raise InvalidDocument("a time is a datetime or milliseconds since 1970")

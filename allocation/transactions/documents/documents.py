@@ -1,7 +1,4 @@
-"""Plain operations on one document: each is one short database transaction of its own.
-
-The names of collections, however many documents they have.
-"""
+"""Operate on one document outside of a transaction; list the collections."""
 
 from collections.abc import Callable
 from functools import partial
@@ -25,7 +22,7 @@ from atributo_site.core.errors import ConnectionLost
 from atributo_site.core.failpoints import failpoint
 from atributo_site.core.retry import retry_busy, surely
 
-# GROUP BY reads every row: of 300,000 documents in 2.3 s on SQLite and 0.2 s on PostgreSQL. This
+# GROUP BY reads every row: 300,000 documents took 2.3 s on SQLite and 0.2 s on PostgreSQL. This
 # jumps from name to name along the unique index, and counts the documents of each to a limit.
 NAMES = """
 WITH RECURSIVE names(name, number) AS (
@@ -53,7 +50,7 @@ class Collection(NamedTuple):
 
 
 def collections(after: str = "", limit: int = 50) -> tuple[list[Collection], str | None]:
-    """The collections behind a name, in the order of names, and the name to go on after."""
+    """Return the collections after a name, ordered by name, and where the next page starts."""
     bounds = {"after": after, "limit": limit + 1, "most": MOST_COUNTED + 1}
     names = [Collection(*row) for row in execute(NAMES, bounds).rows]
     return names[:limit], names[limit - 1].name if len(names) > limit else None
@@ -61,11 +58,11 @@ def collections(after: str = "", limit: int = 50) -> tuple[list[Collection], str
 
 Write = Callable[[], list[Row]]
 Way = Callable[[Write, Key, str], list[Row]]
-TRIES = 20  # a key that changed between an operation and the question why it did not happen
+TRIES = 20  # if the key changes between an operation and the question why it failed
 
 
 def get(place: Key, raise_if_locked: bool) -> Response:
-    """Value and lock are read by one statement, so that no uncommitted value slips through."""
+    """Read value and lock by one statement, so that no uncommitted value is returned."""
     exclusive = Lock.objects.filter(document=OuterRef("pk"), mode="exclusive")
     document = Document.objects.at(*place).annotate(changing=Exists(exclusive)).first()
     if raise_if_locked and document is not None and document.changing:
@@ -76,7 +73,7 @@ def get(place: Key, raise_if_locked: bool) -> Response:
 
 
 def get_version(place: Key, ref: str, raise_if_locked: bool) -> Response:
-    """Only who ignores locks reads what an open transaction wrote; what was rolled back, nobody."""
+    """Read one version; that of an open transaction only if the caller ignores locks."""
     versions = DocumentVersion.objects.of(*place).filter(ref=ref, present=True)
     version = (versions.committed() if raise_if_locked else versions).first()
     if version is None:
@@ -136,7 +133,7 @@ def _write(
 
 
 def once(write: Write, place: Key, ref: str) -> list[Row]:
-    """No key has two versions of one ref: what was written before its answer got lost stays."""
+    """Write once, though an answer got lost: no key has two versions of one ref."""
     versions = DocumentVersion.objects.of(*place).filter(ref=ref).values_list("pk")
     return surely(write, lambda: list(versions) or None)
 

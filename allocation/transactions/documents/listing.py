@@ -1,7 +1,4 @@
-"""Many documents: lists, searches and histories, page by page.
-
-Pages: the answers of list, search, refs, relations and events, one page at a time.
-"""
+"""List and search documents and read histories, page by page."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -30,7 +27,7 @@ MOST_SKIPPED = 100_000
 def listed(
     collection: str, limit: int, after: str | None = None
 ) -> tuple[list[dict[str, Any]], str | None]:
-    """Committed documents in the order of their keys, and the key to go on after."""
+    """Return committed documents in the order of keys, and where the next page starts."""
     checked_collection(collection)
     documents = Document.objects.filter(collection=collection).committed().order_by("key")
     if after:
@@ -54,7 +51,7 @@ def matching_documents(
 def history(
     place: Key, limit: int, values: bool, before: int | None = None
 ) -> tuple[list[dict[str, Any]], int | None]:
-    """The committed refs of a key, newest first; never one that was rolled back."""
+    """Return the committed refs of a key, newest first; none that was rolled back."""
     versions = DocumentVersion.objects.of(*place).committed()
     if before is not None:
         versions = versions.filter(pk__lt=before)
@@ -64,8 +61,7 @@ def history(
 
 
 def drop(collection: str) -> int:
-    """Forget a whole collection with its history, events and relations; not while a key of it
-    is locked."""
+    """Forget a collection with its history, events and relations, unless a key is locked."""
     checked_collection(collection)
     with atomic():
         documents = Document.objects.filter(collection=collection)
@@ -91,7 +87,7 @@ def checked_limit(limit: int) -> int:
 
 
 def _cut(results: list[dict[str, Any]], limit: int, position: Any) -> tuple[list[Any], Any]:
-    """One more than asked for was read: it tells whether there is a next page."""
+    """Cut off the extra row, which tells whether there is a next page."""
     more = len(results) > limit
     results = results[:limit]
     return results, position(results[-1]) if more else None
@@ -118,7 +114,7 @@ Fetch = Callable[[Any], tuple[list[dict[str, Any]], Any]]
 
 
 class Pages(Iterator[Response]):
-    """`fetch(position)` gives the results from a position, and the next position or None."""
+    """`fetch(position)` returns the results from a position, and the next position or None."""
 
     def __init__(self, fetch: Fetch, start: Any = None) -> None:
         self._fetch = fetch
@@ -146,7 +142,7 @@ class Pages(Iterator[Response]):
         return self._page()
 
     def all(self) -> list[dict[str, Any]]:
-        """The results of every page, from the first."""
+        """Return the results of every page, from the first."""
         self.reset()
         return [result for page in self for result in page["results"]]
 

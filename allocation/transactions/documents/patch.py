@@ -1,4 +1,4 @@
-"""Patch: builds the operations of a JSON Patch, and applies them to a stored document."""
+"""Build the operations of a JSON Patch, and apply them to a stored document."""
 
 from collections.abc import Callable
 from typing import Any
@@ -58,7 +58,7 @@ def patch(
 
 
 def _check_values(steps: Any) -> None:
-    """What no document can hold is refused before it is copied."""
+    """Refuse values that no document can hold, before they are copied."""
     for step in steps if isinstance(steps, list | tuple) else ():
         if isinstance(step, dict):
             checked_json(step.get("value"))
@@ -78,7 +78,7 @@ def changed(
     raise_if_locked: bool,
     new: str | None = None,
 ) -> Response:
-    """Read, change, write if nobody wrote meanwhile; again unless the caller named a ref."""
+    """Read, change, and write if nobody wrote meanwhile; repeat unless the caller named a ref."""
     demand = Demand.of(checked_ref(ref))
     for _ in range(TRIES):
         current = documents.get(place, raise_if_locked)

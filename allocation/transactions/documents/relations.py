@@ -1,4 +1,4 @@
-"""Named arrows between keys: plain rows, not part of transactions."""
+"""Read and write named relations between keys. They are not part of transactions."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def delete(place: Key, kind: str, to: Key) -> Response:
 
 
 def get(place: Key, kinds: tuple[str, ...]) -> Response:
-    """What one reaches by following one arrow of each kind, hop by hop."""
+    """Return the keys that are reached by following one relation of each kind, hop by hop."""
     if not 1 <= len(kinds) <= MOST_HOPS:
         raise InvalidDocument(f"name from 1 to {MOST_HOPS} kinds of relations")
     reached = {place}

@@ -1,9 +1,8 @@
-"""Search: a tree of conditions as a filter on committed values.
+"""Search and sort committed documents by the members of their values.
 
-Members of a JSON value in SQL: compared with a value, or to sort by.
-
-Django's own key lookups ask for the type of a member before they read it, each time; of a
-hundred thousand documents that took SQLite twice as long.
+The conditions are expressions of our own, whose parameters Django counts by place. Django's
+key look-ups ask for the type of a member each time before they read it, which took SQLite
+twice as long for a hundred thousand documents.
 """
 
 import json
@@ -32,13 +31,13 @@ from atributo_site.core.redaction import looks_secret
 
 Steps = tuple[str, ...]
 Sql = tuple[str, Any]
-# What masking looks for in a text, and some more; see PASSWORD_IN_ADDRESS.
+# Matches all that masking looks for in a text, and more; see PASSWORD_IN_ADDRESS.
 PASSWORD = "LIKE '%%://%%:%%@%%'"
 OPERATORS = {"is": "=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 
 
 class Meets(Func):
-    """Whether a member meets a term. Only like is compared with like."""
+    """Whether a member meets a term. Only values of one type are compared."""
 
     output_field = BooleanField()
     conditional = True
@@ -80,7 +79,7 @@ class Meets(Func):
 
 
 class Scalar(Func):
-    """A member to sort by; objects, arrays, null and what is masked count as missing."""
+    """A member to sort by; objects, arrays, null and masked values count as missing."""
 
     output_field = JSONField()
 
@@ -108,7 +107,7 @@ class Scalar(Func):
 
 
 def sqlite_paths(steps: Steps) -> list[str]:
-    """Of the ways that a number can be meant only one leads to a member."""
+    """Return the paths that the steps may mean: a number is a position or a name."""
     paths = ["$"]
     for step in steps:
         ways = [f".{json.dumps(step, ensure_ascii=False)}"]
@@ -151,7 +150,7 @@ def _pattern(text: str) -> str:
 
 
 class Search:
-    """Builds a search step by step: `Search().query("age:>30").sort("age:desc").limit(10)`."""
+    """Build a search step by step: `Search().query("age:>30").sort("age:desc").limit(10)`."""
 
     def __init__(self) -> None:
         self.words: dict[str, Any] = {"query": "*"}
@@ -176,10 +175,10 @@ class Search:
 def searched(
     documents: DocumentQuerySet, query: str, sort: str = "", *, secrets: bool = True
 ) -> DocumentQuerySet:
-    """Those whose committed value meets the query, in the order asked for.
+    """Return documents whose committed value meets the query, in the wanted order.
 
-    Without `secrets` no member is looked at whose name looks like a secret's, and none that may
-    be an address with a password in it.
+    Without `secrets` a member is not compared if its name looks like that of a secret, or if it
+    may be an address with a password in it.
     """
     try:
         tree, fields = parsed(query), sort_fields(sort)
@@ -223,7 +222,7 @@ def _condition(tree: Any, column: str, secrets: bool) -> Q:
 
 
 def _negated(condition: Q) -> Case:
-    """True as well where a member is missing, which SQL's own NOT would call unknown."""
+    """Negate so that a missing member counts as true, which SQL's NOT would call unknown."""
     if not condition:
         return Case(default=Value(False), output_field=BooleanField())
     return Case(
@@ -232,7 +231,7 @@ def _negated(condition: Q) -> Case:
 
 
 def _either(conditions: list[Q]) -> Q:
-    if not all(conditions):  # one of them is «everything»
+    if not all(conditions):  # one of them matches everything
         return Q()
     first, *others = conditions
     for other in others:

@@ -1,1 +1,1 @@
-"""A transaction's life: begin, operate, complete, roll back."""
+"""Begin a transaction, operate in it, complete it or roll it back."""

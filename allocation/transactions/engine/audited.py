@@ -1,6 +1,6 @@
-"""Documents and transactions as people and programs change them at the doors: with events.
+"""Change documents by REST or commands, with an audit event for each change.
 
-A change and its event are one database transaction; a refusal leaves neither.
+A change and its event are one database transaction; a refusal stores neither.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from django.db.transaction import atomic
 
 from allocation.transactions.documents import documents
 from allocation.transactions.engine import operations
-from allocation.transactions.engine.roll_back import Tell
+from allocation.transactions.engine.roll_back import RecordEnd
 from allocation.transactions.engine.transaction import Transaction
 from allocation.transactions.models import Transaction as Row
 from allocation.transactions.models.document import new_ref
@@ -22,8 +22,8 @@ from atributo_site.core.events import record
 from atributo_site.core.retry import retry_busy
 
 T = TypeVar("T")
-KINDS = {201: "transaction.put", 204: "transaction.deleted"}  # by the answer of an operation
-LOCKED = "transaction.locked"  # read, or only held
+KINDS = {201: "transaction.put", 204: "transaction.deleted"}  # by the status of the answer
+LOCKED = "transaction.locked"  # for a key that was read or only locked
 
 
 def recorded(
@@ -44,14 +44,14 @@ def recorded(
     return [answer for answer in answers if answer.ok or not written][-1]
 
 
-class ToldTransaction(Transaction):
-    """A transaction that is held at a door: what is done with it leaves events."""
+class AuditedTransaction(Transaction):
+    """A transaction that is held over REST: every operation leaves an event."""
 
     @classmethod
-    def begin(cls, caller: str, label: str = "") -> "ToldTransaction":
-        """Its owner is the actor; the label is what the caller says of itself."""
+    def begin(cls, caller: str, label: str = "") -> "AuditedTransaction":
+        """Begin a transaction owned by the actor; the caller chooses the label."""
 
-        def begun() -> ToldTransaction:
+        def begun() -> AuditedTransaction:
             with atomic():
                 txn = cls.attach(*operations.begin(label=label, caller=caller))
                 txn._record("transaction.began", label=label)
@@ -62,14 +62,14 @@ class ToldTransaction(Transaction):
     def _operate(
         self, act: Callable[[Key], T], collection: str, key: str, mode: str, wait: float | None
     ) -> T:
-        def act_and_tell(place: Key) -> T:
+        def act_and_record(place: Key) -> T:
             with atomic():
                 done = act(place)
                 kind = KINDS.get(getattr(done, "status_code", 200), LOCKED)
                 self._record(kind, document="/".join(place))
             return done
 
-        return super()._operate(act_and_tell, collection, key, mode, wait)
+        return super()._operate(act_and_record, collection, key, mode, wait)
 
     def _live_on(self) -> datetime | None:
         with atomic():
@@ -79,7 +79,7 @@ class ToldTransaction(Transaction):
         return expires_at
 
     def _pass_commit_point(self) -> bool:
-        """Told once: whoever completes it again finds it completed."""
+        """Record the completion once: who completes it again changes nothing."""
         with atomic():
             mine = Row.objects.select_for_update().filter(pk=self.id)
             was = mine.values_list("status", flat=True).first()
@@ -88,11 +88,11 @@ class ToldTransaction(Transaction):
                 self._record("transaction.completed")
         return completed
 
-    def _teller(self, cause: str) -> Tell:
-        def tell(restored: int) -> None:
+    def _recorder(self, cause: str) -> RecordEnd:
+        def record_end(restored: int) -> None:
             self._record("transaction.rolled_back", cause=cause, restored=restored)
 
-        return tell
+        return record_end
 
     def _record(self, kind: str, **facts: Any) -> None:
         record(kind, f"transaction:{self.id}", **facts)

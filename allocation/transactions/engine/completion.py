@@ -1,4 +1,4 @@
-"""How a transaction ends or lives on: renewed, completed, rolled back."""
+"""Renew, claim or roll back a transaction on behalf of its own program."""
 
 from datetime import datetime
 
@@ -9,11 +9,11 @@ from django.db.models.functions import Least, Now
 from allocation.transactions.engine.operations import Fence
 from allocation.transactions.engine.roll_back import (
     FAILURES,
+    RecordEnd,
     TakenOver,
-    Tell,
     claim_seconds,
     mark_stuck,
-    silently,
+    without_event,
 )
 from allocation.transactions.engine.roll_back import roll_back as undo
 from allocation.transactions.models import Transaction
@@ -23,7 +23,7 @@ from atributo_site.core.retry import retry_busy
 
 
 def renew(fence: Fence) -> datetime | None:
-    """Another full time from now, up to the limit; None when it is over already."""
+    """Extend it by a full time from now, up to the limit; return None if it is over."""
     life = from_now(settings.ATRIBUTO.max_job_time_ms / 1000)
     failpoint("renew.before")
     active = _active(fence).filter(expires_at__gt=Now())
@@ -34,7 +34,7 @@ def renew(fence: Fence) -> datetime | None:
 
 
 def claim(fence: Fence, cause: str) -> bool:
-    """Nothing of it is written after this, not even by a statement that is still at work."""
+    """Claim it: nothing of it is written any more, not even by a statement under way."""
     active = _active(fence)
     return retry_busy(lambda: active.claim(fence.txn, fence.epoch, cause, claim_seconds()))
 
@@ -43,17 +43,17 @@ def is_completed(fence: Fence) -> bool:
     return _has_status(fence, Transaction.Status.COMPLETED)
 
 
-def roll_back(fence: Fence, cause: str, tell: Tell = silently) -> None:
-    """Claim one's own transaction and undo it."""
+def roll_back(fence: Fence, cause: str, record_end: RecordEnd = without_event) -> None:
+    """Claim the caller's own transaction and undo it."""
     if not claim(fence, cause):
         raise TakenOver(f"transaction {fence.txn} is not active any more")
     failpoint("roll_back.after_claim")
-    undo_claimed(fence, tell)
+    undo_claimed(fence, record_end)
 
 
-def undo_claimed(fence: Fence, tell: Tell = silently) -> None:
+def undo_claimed(fence: Fence, record_end: RecordEnd = without_event) -> None:
     try:
-        retry_busy(lambda: undo(fence.txn, fence.epoch + 1, tell=tell), repeatable=True)
+        retry_busy(lambda: undo(fence.txn, fence.epoch + 1, record_end=record_end), repeatable=True)
     except TakenOver:
         raise
     except FAILURES as error:

@@ -1,4 +1,4 @@
-"""The operations of a transaction: each checks the fence, locks, journals and writes at once."""
+"""The operations of a transaction: each checks the fence, locks, journals and writes."""
 
 import json
 from typing import Any, NamedTuple
@@ -20,14 +20,14 @@ TRIES = 20
 
 
 class Fence(NamedTuple):
-    """Which transaction acts, and the epoch at which it may."""
+    """Which transaction acts, and the epoch that it must still have."""
 
     txn: int
     epoch: int
 
 
 def begin(owner: str = "", label: str = "", caller: str = "") -> Fence:
-    """The owner is the actor of this process, unless a program in the site names a part of it."""
+    """Begin a transaction; its owner is the actor of this process unless one is named."""
     actor = current_actor()
     life = settings.ATRIBUTO.max_job_time_ms / 1000
     limit = max(settings.ATRIBUTO.max_job_limit_ms / 1000, life)
@@ -73,7 +73,7 @@ def get(fence: Fence, place: Key, mode: str) -> Response:
 
 
 def lock(fence: Fence, place: Key, mode: str) -> int:
-    """The fencing token of the lock; the key need not exist."""
+    """Lock a key, which need not exist; return the fencing token of the lock."""
     script = statements.transactional_lock(dialect())
     failpoint("lock.before")
     row = _run(script, fence, place, Demand(sql.ANYTHING), mode=mode)
@@ -82,7 +82,7 @@ def lock(fence: Fence, place: Key, mode: str) -> int:
 
 
 def complete(fence: Fence) -> bool:
-    """True when every change of the transaction stands, by one update of its row."""
+    """Complete it by one update of its row; return whether its changes stand."""
     script = statements.complete(dialect())
     failpoint("complete.before")
     rows = statements.run(script, **fence._asdict())
@@ -119,5 +119,5 @@ def _why(fence: Fence, place: Key, demand: Demand, mode: str) -> AtributoError |
 
 
 def _loaded(value: Any) -> Any:
-    """Raw SQL gives JSON as text on SQLite, and as text under Django's PostgreSQL adapter."""
+    """Parse JSON, which raw SQL returns as text on SQLite and by Django's PostgreSQL adapter."""
     return json.loads(value) if isinstance(value, str) else value

@@ -1,7 +1,4 @@
-"""Roll one transaction back by its journal: idempotent, resumable after a crash at any line.
-
-How long to wait before something that failed is tried again.
-"""
+"""Roll a transaction back by its journal; a crash at any line can be resumed."""
 
 import json
 from collections.abc import Callable
@@ -40,12 +37,12 @@ def retry_seconds(attempts: int) -> float:
 
 
 Guard = Callable[[], None]
-Tell = Callable[[int], object]
+RecordEnd = Callable[[int], object]
 FAILURES = (DatabaseError, AtributoError, ValueError, TypeError)
 
 
 class AsWritten(json.JSONEncoder):
-    """Text as it is, the way every other write stores it: a search on SQLite compares names so."""
+    """Store text unescaped, as every other write does: a search on SQLite compares names."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{**options, "ensure_ascii": False})
@@ -58,16 +55,16 @@ class TakenOver(TransactionIsOver):
 
 
 def unguarded() -> None:
-    """The guard of a caller that holds no lease: the transaction's epoch alone fences it."""
+    """Check nothing, for a caller without a lease: the transaction's epoch fences it."""
 
 
 def claim_seconds() -> float:
-    """How long a roll back may be silent before a curator takes it over."""
+    """Return how long a roll back may be silent before a curator takes it over."""
     return settings.ATRIBUTO.max_job_time_ms / 1000
 
 
-def silently(restored: int) -> None:
-    """For a transaction whose own program rolls it back: its row tells enough."""
+def without_event(restored: int) -> None:
+    """Record no event if a program rolls its own transaction back: the row tells enough."""
 
 
 def roll_back(
@@ -76,16 +73,16 @@ def roll_back(
     guard: Guard = unguarded,
     *,
     delay_ms: int = 0,
-    tell: Tell = silently,
+    record_end: RecordEnd = without_event,
 ) -> int:
-    """Undo what a claimed transaction wrote and free its locks; how many keys were restored.
+    """Undo what a claimed transaction wrote and free its locks; return how many keys changed.
 
-    `tell` records the end, in the database transaction that ends it.
+    `record_end` records the end, in the database transaction that ends it.
     """
     failpoint("roll_back.before")
     restored = _undo_all(pk, epoch, guard)
     failpoint("roll_back.after_undo")
-    _finish(pk, epoch, guard, delay_ms, partial(tell, restored))
+    _finish(pk, epoch, guard, delay_ms, partial(record_end, restored))
     failpoint("roll_back.after")
     return restored
 
@@ -95,7 +92,7 @@ def mark_stuck(
 ) -> None:
     """Keep what cannot be undone with its locks and its error, and try it again later.
 
-    Nothing is said of one that has ended after all, or went to somebody else.
+    Record nothing if it has ended after all, or if somebody else has claimed it.
     """
     with atomic():
         guard()
@@ -113,13 +110,13 @@ def _grace_seconds() -> float:
 
 
 def _plan(pk: int) -> list[Restore]:
-    """Keys that are done already are left out, so that a resumed roll back goes on."""
+    """Return what is left to restore, so that a resumed roll back goes on."""
     journal = JournalEntry.objects.filter(transaction=pk).not_undone()
     return plan(entry.write() for entry in journal)
 
 
 def _undo_all(pk: int, epoch: int, guard: Guard) -> int:
-    """A key that cannot be undone does not keep the others from it."""
+    """Restore every key; one that fails does not hold up the others."""
     restored = 0
     failures: list[BaseException] = []
     for restore in _plan(pk):
@@ -135,7 +132,7 @@ def _undo_all(pk: int, epoch: int, guard: Guard) -> int:
 
 
 def _undo(pk: int, epoch: int, restore: Restore, guard: Guard) -> bool:
-    """Restore one key, unless somebody else wrote it since; one database transaction."""
+    """Restore one key in one database transaction, unless somebody else wrote it since."""
     with atomic():
         guard()
         failpoint("undo.after_guard")
@@ -174,12 +171,14 @@ def _restore(pk: int, restore: Restore) -> bool:
 
 
 def _column(image: Image) -> Any:
-    """A stored null is a value; only a key that is not there has none."""
+    """Return the value to store; a stored null is a value, a missing key has none."""
     return Value(image.value, JSONField(encoder=AsWritten)) if image.present else None
 
 
-def _finish(pk: int, epoch: int, guard: Guard, delay_ms: int, tell: Callable[[], object]) -> None:
-    """The end in one database transaction: outcome written, locks and waits gone, event told."""
+def _finish(
+    pk: int, epoch: int, guard: Guard, delay_ms: int, record_end: Callable[[], object]
+) -> None:
+    """Write the outcome, free locks, end waits and record the event in one transaction."""
     with atomic():
         guard()
         failpoint("finish.after_guard")
@@ -189,7 +188,7 @@ def _finish(pk: int, epoch: int, guard: Guard, delay_ms: int, tell: Callable[[],
         failpoint("finish.after_outcome")
         release_locks(pk, delay_ms)
         failpoint("finish.after_release")
-        tell()
+        record_end()
         failpoint("finish.after_event")
     failpoint("finish.after_commit")
 
@@ -207,7 +206,7 @@ def release_locks(pk: int, delay_ms: int = 0) -> int:
 
 
 def _hold(pk: int, epoch: int) -> None:
-    """Stay the one who rolls it back until this database transaction commits."""
+    """Lock the row, so that nobody else claims it before this database transaction commits."""
     claimed = Transaction.objects.unfinished().filter(
         pk=pk, epoch=epoch, status=Transaction.Status.ROLLING_BACK
     )

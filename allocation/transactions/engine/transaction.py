@@ -1,4 +1,4 @@
-"""Transaction: several documents changed as one, or not at all."""
+"""Change several documents as one, or none of them."""
 
 import traceback
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from django.db import DatabaseError, connection
 
 from allocation.transactions.documents.client import Client, Ref
 from allocation.transactions.engine import completion, operations
-from allocation.transactions.engine.roll_back import FAILURES, TakenOver, Tell, silently
+from allocation.transactions.engine.roll_back import FAILURES, RecordEnd, TakenOver, without_event
 from allocation.transactions.errors import (
     FailedToComplete,
     FailedToRollBack,
@@ -36,13 +36,13 @@ T = TypeVar("T")
 
 
 class Transaction:
-    """Every key that it touches is locked until it ends. A failing operation rolls it back.
+    """Lock every key that it touches until it ends. A failing operation rolls it back.
 
     As a context manager it completes at the end and rolls back on an exception. `wait` is
     how many seconds an operation waits for a key that somebody else holds.
     """
 
-    seats: Semaphore | None = None  # how many of a process may wait at once; None for any number
+    seats: Semaphore | None = None  # limits how many threads wait at once; None for no limit
 
     def __init__(self, client: Client | None = None, *, wait: float = 0.0, owner: str = "") -> None:
         self.client = client or Client()
@@ -90,7 +90,7 @@ class Transaction:
         )
 
     def post(self, collection: str, body: Any) -> Response:
-        """Store under a new key that nobody can have locked."""
+        """Store the value under a new key, which nobody can have locked."""
         return self.put(collection, new_key(), body, ref=False)
 
     def put(
@@ -116,14 +116,14 @@ class Transaction:
     def lock(
         self, collection: str, key: str, *, shared: bool = False, wait: float | None = None
     ) -> int:
-        """Hold a key without reading it; its fencing token, for guarding something outside."""
+        """Hold a key without reading it; return its fencing token, to guard something outside."""
         mode = "shared" if shared else "exclusive"
         return self._operate(
             lambda place: operations.lock(self._fence, place, mode), collection, key, mode, wait
         )
 
     def renew(self) -> datetime:
-        """Live on for another full time, up to the hard limit; the new end."""
+        """Extend it by a full time, up to the hard limit; return the new end."""
         self._verify()
         expires_at = retry_busy(self._live_on, repeatable=True)
         if expires_at is None:
@@ -143,9 +143,9 @@ class Transaction:
             after_commit(act)
 
     def afterwards(self, act: Callable[[], object]) -> None:
-        """Do this once it is completed, where an error of it tells nobody that it is not.
+        """Call `act` after the completion, which an error of it does not deny.
 
-        It is lost with this process, so that a repair must do it, too.
+        A crash loses it, so a repair must do it as well.
         """
         self._afterwards.append(act)
 
@@ -178,11 +178,11 @@ class Transaction:
         return completion.renew(self._fence)
 
     def _claim_and_undo(self, cause: str) -> None:
-        completion.roll_back(self._fence, cause, self._teller(cause))
+        completion.roll_back(self._fence, cause, self._recorder(cause))
 
-    def _teller(self, cause: str) -> Tell:
-        """What records that it was rolled back."""
-        return silently
+    def _recorder(self, cause: str) -> RecordEnd:
+        """Return the function that records a roll back."""
+        return without_event
 
     def _operate(
         self,
@@ -211,7 +211,7 @@ class Transaction:
         return why_over(*self._fence) or JobIsFailed(f"transaction {self.id} failed")
 
     def _raise_over(self, over: TransactionIsOver) -> NoReturn:
-        """Remember the end; out of time, roll back at once rather than wait for the curator."""
+        """Remember why it is over; if it timed out, roll back without waiting for the curator."""
         self._over = over
         if over.taken_over:
             count_fenced("transaction", f"transaction:{self.id}", epoch=self.epoch)
@@ -242,9 +242,9 @@ class Transaction:
         self._over = JobIsRolledBack(f"transaction {self.id} is rolled back")
 
     def _settle_completion(self, error: BaseException) -> bool:
-        """Whether the commit point was passed: nobody passes it once the transaction is claimed.
+        """Return whether it was completed; if not, claim it so that nobody completes it any more.
 
-        Inside a transaction of the caller's it was not: the database takes the error back.
+        In a database transaction of the caller it was not, since the error rolls that back.
         """
         failed = FailedToComplete(error, traceback.format_exc(), in_doubt=False)
         over = JobIsFailed(f"transaction {self.id} could not be completed")
@@ -256,7 +256,7 @@ class Transaction:
                 self._over = over
                 raise failed.doubted() from error
             self._undo_by(
-                lambda: completion.undo_claimed(self._fence, self._teller("failed")), error
+                lambda: completion.undo_claimed(self._fence, self._recorder("failed")), error
             )
         self._over = over
         raise failed from error

@@ -1,1 +1,1 @@
-"""Decisions about JSON values, patches, searches, undoing and waiting as plain functions."""
+"""Decide about JSON values, patches, searches, undo and waits by plain functions."""

@@ -1,4 +1,4 @@
-"""What changed between two JSON values, place by place; numbers are compared exactly."""
+"""Compare two JSON values place by place; numbers are compared exactly."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -30,15 +30,15 @@ class Change:
 
 
 def diff(before: Any, after: Any) -> list[Change]:
-    """The places that differ, in the order of the value; none for equal values."""
+    """Return the places that differ, in the order of the value."""
     return list(_changes((), before, after))
 
 
 def applied(before: Any, changes: Iterable[Change]) -> Any:
-    """The value after the changes of `diff`; the one given stays as it is."""
-    found = list(changes)
-    removed = [change for change in found if change.after is MISSING]
-    for change in [change for change in found if change.after is not MISSING]:
+    """Return the value after the changes of `diff`; the given one is not changed."""
+    listed = list(changes)
+    removed = [change for change in listed if change.after is MISSING]
+    for change in [change for change in listed if change.after is not MISSING]:
         before = _with(before, change.path, change)
     for change in reversed(removed):  # the last item first, so that positions stay true
         before = _with(before, change.path, change)
@@ -46,7 +46,7 @@ def applied(before: Any, changes: Iterable[Change]) -> Any:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Equal in value and type: 1, 1.0 and true are three different things."""
+    """Compare value and type: 1, 1.0 and true are three different things."""
     if type(one) is not type(other):
         return False
     if isinstance(one, dict):
@@ -72,7 +72,7 @@ def _members(path: Path, before: dict[str, Any], after: dict[str, Any]) -> Itera
 
 
 def _items(path: Path, before: list[Any], after: list[Any]) -> Iterator[Change]:
-    """What both begin and end with is the same; in between items are compared one by one."""
+    """Skip what both lists begin and end with; compare the items in between one by one."""
     start = _common(before, after)
     end = _common(before[start:][::-1], after[start:][::-1])
     old, new = before[start : len(before) - end], after[start : len(after) - end]

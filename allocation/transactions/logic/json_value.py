@@ -1,7 +1,4 @@
-"""What may be stored as a document: JSON that both databases give back as it was.
-
-What a collection or a key may be called.
-"""
+"""Check values and names: JSON and texts that both databases return as they were."""
 
 import json
 import math
@@ -16,7 +13,7 @@ class NotJson(ValueError):
 
 
 def encoded(value: Any) -> str:
-    """The value as JSON text, after it has been checked."""
+    """Check the value and return it as JSON text."""
     check(value)
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
@@ -25,14 +22,14 @@ def check(value: Any) -> None:
     _check(value, None, 0)
 
 
-# A place: the one around it and the name or number in there. It is written out only for an error,
-# because long names would be written out again for everything below them.
+# A place is the one around it and the name or number in there. It becomes a text only for an
+# error, since long names would be copied again for everything below them.
 Place = tuple["Place", str | int] | None
 
 
 def _check(value: Any, place: Place, depth: int) -> None:
     if depth > MAX_DEPTH:
-        raise NotJson(f"{_said(place)} is deeper than {MAX_DEPTH} levels")
+        raise NotJson(f"{_path(place)} is deeper than {MAX_DEPTH} levels")
     if isinstance(value, str):
         _check_text(value, place)
     elif isinstance(value, dict):
@@ -50,30 +47,30 @@ def _check_scalar(value: Any, place: Place) -> None:
     if value is None or isinstance(value, bool):
         return
     if not isinstance(value, int | float):
-        raise NotJson(f"{_said(place)} is a {type(value).__name__}, which JSON does not have")
+        raise NotJson(f"{_path(place)} is a {type(value).__name__}, which JSON does not have")
     if isinstance(value, float) and not math.isfinite(value):
-        raise NotJson(f"{_said(place)} is {value}, which JSON does not have")
+        raise NotJson(f"{_path(place)} is {value}, which JSON does not have")
     if abs(value) >= 10**MAX_DIGITS:  # PostgreSQL gives a large float back as an integer
-        raise NotJson(f"{_said(place)} has more than {MAX_DIGITS} digits")
+        raise NotJson(f"{_path(place)} has more than {MAX_DIGITS} digits")
 
 
 def _check_name(name: Any, place: Place) -> None:
     if not isinstance(name, str):
-        raise NotJson(f"{_said(place)} has the member {name!r}, which is not a text")
+        raise NotJson(f"{_path(place)} has the member {name!r}, which is not a text")
     _check_text(name, (place, repr(name)))
 
 
 def _check_text(text: str, place: Place) -> None:
     if "\x00" in text:
-        raise NotJson(f"{_said(place)} contains the character NUL")
+        raise NotJson(f"{_path(place)} contains the character NUL")
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise NotJson(f"{_said(place)} contains half of a surrogate pair") from error
+        raise NotJson(f"{_path(place)} contains half of a surrogate pair") from error
 
 
-def _said(place: Place) -> str:
-    """`$.tags[2].name`, and `$` for the whole."""
+def _path(place: Place) -> str:
+    """Return the place as text: `$.tags[2].name`, and `$` for the whole value."""
     steps = []
     while place is not None:
         place, step = place
@@ -89,7 +86,7 @@ class BadName(ValueError):
 
 
 def checked_name(name: object, what: str) -> str:
-    """The name itself, when it can be stored and shown."""
+    """Return the name if it can be stored and printed."""
     if not isinstance(name, str):
         raise BadName(f"the {what} must be a text, not {type(name).__name__}")
     if not name:

@@ -19,7 +19,7 @@ class TestFailed(BadPatch):
 
 
 def patched(value: Any, operations: Iterable[Mapping[str, Any]]) -> Any:
-    """The value after all operations; the one given is not changed."""
+    """Return the value after all operations; the given one is not changed."""
     if isinstance(operations, str | Mapping) or not isinstance(operations, Iterable):
         raise BadPatch("a patch is a list of operations")
     result, room = deepcopy(value), MOST_COPIED
@@ -32,7 +32,7 @@ def patched(value: Any, operations: Iterable[Mapping[str, Any]]) -> Any:
 
 
 def merged(value: Any, changes: Any) -> Any:
-    """The value after a merge patch: null removes, objects merge, the rest replaces."""
+    """Return the value after a merge patch: null removes, objects merge, the rest replaces."""
     if not isinstance(changes, dict):
         return deepcopy(changes)
     result = dict(value) if isinstance(value, dict) else {}
@@ -55,10 +55,10 @@ def _applied(value: Any, operation: Mapping[str, Any]) -> Any:
 
 
 def _copied(value: Any, operation: Any) -> int:
-    """How many values this operation would copy."""
+    """Return how many values this operation would copy."""
     if not isinstance(operation, Mapping) or operation.get("op") != "copy":
         return 0
-    return _size(_found(value, _steps(operation.get("from"))))
+    return _size(_value_at(value, _steps(operation.get("from"))))
 
 
 def _size(value: Any, depth: int = 0) -> int:
@@ -71,7 +71,7 @@ def _size(value: Any, depth: int = 0) -> int:
 
 
 def _steps(path: Any) -> list[str]:
-    """A JSON Pointer; a missing first slash is forgiven."""
+    """Split a JSON Pointer; its first slash may be missing."""
     if not isinstance(path, str):
         raise BadPatch("a path must be a text")
     if not path:
@@ -106,23 +106,23 @@ def _move(value: Any, steps: list[str], operation: Mapping[str, Any]) -> Any:
     source = _steps(operation["from"])
     if steps[: len(source)] == source and steps != source:
         raise BadPatch("a value cannot be moved into itself")
-    moved = _found(value, source)
+    moved = _value_at(value, source)
     return _with_member(_remove(value, source, operation), steps, moved)
 
 
 def _copy(value: Any, steps: list[str], operation: Mapping[str, Any]) -> Any:
-    return _with_member(value, steps, deepcopy(_found(value, _steps(operation["from"]))))
+    return _with_member(value, steps, deepcopy(_value_at(value, _steps(operation["from"]))))
 
 
 def _test(value: Any, steps: list[str], operation: Mapping[str, Any]) -> Any:
-    found = _found(value, steps)
-    if not _same(found, operation["value"]):
-        raise TestFailed(f"/{'/'.join(steps)} is {found!r}, not {operation['value']!r}")
+    current = _value_at(value, steps)
+    if not _same(current, operation["value"]):
+        raise TestFailed(f"/{'/'.join(steps)} is {current!r}, not {operation['value']!r}")
     return value
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Python takes True for 1; JSON does not."""
+    """Compare as JSON does, where true is not 1."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
     if isinstance(one, list) and isinstance(other, list):
@@ -139,11 +139,11 @@ def _decrease(value: Any, steps: list[str], operation: Mapping[str, Any]) -> Any
 
 
 def _changed_by(value: Any, steps: list[str], amount: Any, sign: int) -> Any:
-    found = _found(value, steps)
-    for number in (found, amount):
+    current = _value_at(value, steps)
+    for number in (current, amount):
         if isinstance(number, bool) or not isinstance(number, int | float):
             raise BadPatch(f"{number!r} is not a number")
-    return _replace(value, steps, {"value": found + sign * amount})
+    return _replace(value, steps, {"value": current + sign * amount})
 
 
 def _with_member(value: Any, steps: list[str], member: Any) -> Any:
@@ -160,7 +160,7 @@ def _with_member(value: Any, steps: list[str], member: Any) -> Any:
     return value
 
 
-def _found(value: Any, steps: list[str]) -> Any:
+def _value_at(value: Any, steps: list[str]) -> Any:
     for step in steps:
         value = _member(value, step)
     return value
@@ -177,7 +177,7 @@ def _member(parent: Any, name: str) -> Any:
 def _parent(value: Any, steps: list[str]) -> tuple[Any, str]:
     if not steps:
         raise BadPatch("the whole value has no place to be changed at")
-    return _found(value, steps[:-1]), steps[-1]
+    return _value_at(value, steps[:-1]), steps[-1]
 
 
 def _index(items: list[Any], name: str, most: int | None = None) -> int:

@@ -1,4 +1,4 @@
-"""The query words of a search, read into a tree: `age:>30 AND (city:Paris OR NOT city:"Le Mans")`.
+"""Parse the query of a search into a tree: `age:>30 AND (city:Paris OR NOT city:"Le Mans")`.
 
 field:value    field:"two words"    field:pre*    field:*
 field:>30      >=  <  <=            field:[10 TO 20]   {10 TO 20}   [10 TO *]
@@ -12,9 +12,9 @@ from typing import Any
 
 MAX_LENGTH = 4000
 MAX_DEPTH = 20
-MAX_TERMS = 200  # some more are an expression that SQLite refuses
+MAX_TERMS = 200  # SQLite refuses much longer expressions
 MAX_SORT_FIELDS = 20
-MAX_NUMBERS = 4  # each doubles the ways that a field can mean
+MAX_NUMBERS = 4  # each doubles the paths that a field can mean
 UNREADABLE = re.compile("[\x00\ud800-\udfff]")
 TOKEN = re.compile(
     r"""\s*(?:
@@ -62,7 +62,7 @@ class Any_:
 
 
 def parsed(query: str) -> Any:
-    """The tree of a query."""
+    """Return the tree of a query."""
     tokens = _tokens(_readable(query))
     if sum(kind == "term" for kind, _ in tokens) > MAX_TERMS:
         raise BadQuery(f"a query has at most {MAX_TERMS} conditions")
@@ -101,11 +101,11 @@ def _tokens(query: str) -> Tokens:
     tokens: Tokens = deque()
     position, end = 0, len(query.rstrip())
     while position < end:
-        found = TOKEN.match(query, position)
-        if found is None or found.lastgroup is None:
+        match = TOKEN.match(query, position)
+        if match is None or match.lastgroup is None:
             raise BadQuery(f"cannot read {query[position : position + 30].strip()!r}")
-        tokens.append((found.lastgroup, found[found.lastgroup]))
-        position = found.end()
+        tokens.append((match.lastgroup, match[match.lastgroup]))
+        position = match.end()
     return tokens
 
 
@@ -118,7 +118,7 @@ def _or(tokens: Tokens, depth: int) -> Any:
 
 
 def _and(tokens: Tokens, depth: int) -> Any:
-    """Two conditions side by side are joined by AND."""
+    """Join conditions by AND; the word itself may be left out."""
     items = [_not(tokens, depth)]
     while tokens and tokens[0] != ("word", "OR") and tokens[0][0] != "close":
         if tokens[0] == ("word", "AND"):
@@ -150,13 +150,13 @@ def _not(tokens: Tokens, depth: int) -> Any:
 def _term(text: str) -> Any:
     name, _, condition = text.partition(":")
     field = _field(name)
-    if found := RANGE.fullmatch(condition):
-        return _range(field, *found.groups())
+    if match := RANGE.fullmatch(condition):
+        return _range(field, *match.groups())
     if condition.startswith('"') and len(condition) > 1:
         return Term(field, "is", re.sub(r"\\(.)", r"\1", condition[1:-1]))
-    if found := COMPARISON.fullmatch(condition):
-        test = {">": "gt", ">=": "gte", "<": "lt", "<=": "lte"}[found[1]]
-        return Term(field, test, _bound(found[2]))
+    if match := COMPARISON.fullmatch(condition):
+        test = {">": "gt", ">=": "gte", "<": "lt", "<=": "lte"}[match[1]]
+        return Term(field, test, _bound(match[2]))
     if condition == "*":
         return Term(field, "exists")
     if condition.endswith("*"):
@@ -174,7 +174,7 @@ def _range(field: tuple[str, ...], opening: str, low: str, high: str, closing: s
 
 
 def _field(name: str) -> tuple[str, ...]:
-    """`value.address.city` and `address.city` mean the same."""
+    """Return the steps of a name; `value.address.city` and `address.city` mean the same."""
     steps = tuple(name.strip().removeprefix("value.").split("."))
     if not all(steps):
         raise BadQuery(f"{name!r} is not a field")
@@ -184,7 +184,7 @@ def _field(name: str) -> tuple[str, ...]:
 
 
 def is_number(step: str) -> bool:
-    """It may be a position of an array as well as the name of a member."""
+    """Return whether the step may be a position of an array as well as a name."""
     return step.isascii() and step.isdigit()
 
 
@@ -196,7 +196,7 @@ def _bound(text: str) -> Any:
 
 
 def _value(text: str) -> Any:
-    """A number, true, false, null, or a text."""
+    """Return the number, true, false, null or text that is meant."""
     words = {"true": True, "false": False, "null": None}
     if text in words:
         return words[text]

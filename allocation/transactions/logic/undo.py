@@ -1,4 +1,4 @@
-"""How a transaction is undone: which image each key gets back, and when to leave it alone."""
+"""Plan how a transaction is undone: which image each key gets back, if any."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Restore:
 
 
 def plan(journal: Iterable[Write]) -> list[Restore]:
-    """One restore per key, the key written last first."""
+    """Return one restore per key, starting with the key that was written last."""
     first: dict[Any, Write] = {}
     last: dict[Any, Write] = {}
     for write in journal:
@@ -46,5 +46,5 @@ def plan(journal: Iterable[Write]) -> list[Restore]:
 
 
 def _continues(previous: Write | None, write: Write) -> bool:
-    """False for the first write, and where a third party wrote in between: that is kept."""
+    """Return False for the first write, and if somebody else wrote in between, which is kept."""
     return previous is not None and previous.after_ref == write.before.ref

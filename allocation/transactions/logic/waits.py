@@ -1,4 +1,4 @@
-"""Who waits for whom, and whose wait can never end."""
+"""Find out who waits for whom, and which waits would never end."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ Hold = tuple[int, int, str]  # transaction, key, mode
 
 
 def blocked(waits: Iterable[Hold], locks: Iterable[Hold]) -> list[Edge]:
-    """(waiter, holder) for every lock that stands in the way of a wait."""
+    """Return (waiter, holder) for every lock that blocks a wait."""
     held = list(locks)
     return [
         (waiter, holder)
@@ -18,10 +18,10 @@ def blocked(waits: Iterable[Hold], locks: Iterable[Hold]) -> list[Edge]:
 
 
 def queued(waits: Iterable[Hold], locks: Iterable[Hold]) -> list[Edge]:
-    """(waiter, earlier waiter) where the later lets the earlier go first.
+    """Return (waiter, earlier waiter) where the later lets the earlier go first.
 
-    Whoever holds the key already, and wants more of it, queues behind nobody: the others
-    wait for it.
+    A transaction that holds the key already and wants more of it queues behind nobody, since
+    the others wait for it.
     """
     held = {(holder, key) for holder, key, _ in locks}
     line = list(waits)
@@ -34,7 +34,7 @@ def queued(waits: Iterable[Hold], locks: Iterable[Hold]) -> list[Edge]:
 
 
 def cycle_of(start: int, edges: Iterable[Edge]) -> list[int]:
-    """The members of a circle of waiters through `start`, or an empty list."""
+    """Return the members of a circle of waiters through `start`, or an empty list."""
     waits_for: dict[int, list[int]] = {}
     for waiter, holder in edges:
         waits_for.setdefault(waiter, []).append(holder)
@@ -42,7 +42,7 @@ def cycle_of(start: int, edges: Iterable[Edge]) -> list[int]:
 
 
 def is_victim(txn: int, edges: Iterable[Edge]) -> bool:
-    """The youngest of a circle gives way, so that exactly one does."""
+    """Return whether it is the youngest of a circle, which gives way."""
     circle = cycle_of(txn, edges)
     return bool(circle) and txn == max(circle)
 

@@ -15,7 +15,7 @@ REF_LENGTH = 32
 
 
 def new_ref() -> str:
-    """A name for one version that no other version ever has."""
+    """Return a name for one version that no other version ever has."""
     return secrets.token_hex(REF_LENGTH // 4)
 
 
@@ -27,7 +27,7 @@ class DocumentQuerySet(models.QuerySet):
         return self.filter(present=True)
 
     def committed(self) -> "DocumentQuerySet":
-        """With the image that stands if every open transaction were rolled back now."""
+        """Return documents that exist if every open transaction were rolled back now."""
         return self.with_images().standing(Q(), first_lines())
 
     def with_images(self) -> "DocumentQuerySet":
@@ -35,26 +35,29 @@ class DocumentQuerySet(models.QuerySet):
         return self.annotate(**{f"committed_{name}": committed_image(name) for name in names})
 
     def standing(self, now: Q, lines: models.QuerySet) -> "DocumentQuerySet":
-        """Those that a condition is true of now, or of the journal's line while they change."""
+        """Return those that meet a condition, by the journal while they change."""
         before = Q(pk__in=lines.filter(before_present=True).values("document"))
         return self.filter((Q(present=True) & now & ~changing()) | (before & changing()))
 
 
 def changing() -> Q:
-    """Written by an open transaction. Its locks are few and asked once per query: asked of
-    each document it took seconds to search a hundred thousand."""
+    """Match documents that an open transaction wrote.
+
+    Its few locks are read once per query; reading them for each document took seconds for a
+    hundred thousand.
+    """
     return Q(ref__in=_lines().values("after_ref"))
 
 
 def _lines() -> models.QuerySet:
-    """What open transactions journalled of the keys that they hold."""
+    """Return the journal of open transactions for the keys that they hold."""
     return apps.get_model("allocation", "JournalEntry").objects.filter(
         undo="", transaction__locks__mode="exclusive", transaction__locks__document=F("document")
     )
 
 
 def first_lines() -> models.QuerySet:
-    """Of each key the first: the image before the transaction."""
+    """Return the first line of each key, which is the image before the transaction."""
     earlier = apps.get_model("allocation", "JournalEntry").objects.filter(
         transaction=OuterRef("transaction"), document=OuterRef("document"), pk__lt=OuterRef("pk")
     )
@@ -62,14 +65,14 @@ def first_lines() -> models.QuerySet:
 
 
 def committed_image(name: str, of: Callable[[Any], Any] = lambda column: column) -> Case:
-    """A column of the row, or what it was before an open transaction changed it."""
+    """Return a column of the row as it was before an open transaction changed it."""
     lines = first_lines().filter(document=OuterRef("pk"))
     before = Subquery(lines.values(f"before_{name}")[:1])
     return Case(When(changing(), then=of(before)), default=of(F(name)))
 
 
 class Document(models.Model):
-    """A deleted one keeps its row, so that tokens of its locks never start again."""
+    """A deleted document keeps its row, so that the tokens of its locks never start again."""
 
     collection = models.CharField(max_length=NAME_LENGTH)
     key = models.CharField(max_length=NAME_LENGTH)
@@ -104,19 +107,19 @@ class Document(models.Model):
 
 class DocumentVersionQuerySet(models.QuerySet):
     def of(self, collection: str, key: str) -> "DocumentVersionQuerySet":
-        """The versions of a key. What was rolled back is none: only the journal shows it."""
+        """Return the versions of a key, without those that were rolled back."""
         return self.not_undone().filter(document__collection=collection, document__key=key)
 
     def not_undone(self) -> "DocumentVersionQuerySet":
         return self.filter(undone=False)
 
     def committed(self) -> "DocumentVersionQuerySet":
-        """Without what open transactions wrote."""
+        """Exclude what open transactions wrote."""
         unfinished = apps.get_model("allocation", "Transaction").objects.unfinished()
         return self.exclude(transaction__in=unfinished.values("pk"))
 
     def undo(self, transaction: int, document: int) -> None:
-        """What a transaction wrote under a key is no version of it any more."""
+        """Mark what a transaction wrote under a key as rolled back."""
         self.filter(document=document, transaction=transaction).update(undone=True)
 
 
@@ -129,7 +132,7 @@ class DocumentVersion(models.Model):
     value = models.JSONField(null=True, blank=True)
     transaction = models.ForeignKey(
         "allocation.Transaction",
-        models.DO_NOTHING,  # retention removes the transaction; the version goes on naming it
+        models.DO_NOTHING,  # the version keeps the number when retention removes the transaction
         null=True,
         blank=True,
         related_name="+",

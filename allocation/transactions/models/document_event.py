@@ -1,4 +1,4 @@
-"""DocumentEvent: a dated JSON value that belongs to a key. Not part of transactions."""
+"""DocumentEvent: a dated JSON value of a key, which is not part of transactions."""
 
 from django.db import models
 

@@ -54,6 +54,6 @@ class JournalEntry(models.Model):
         return f"{self.action} {self.document_id} in {self.transaction_id}"
 
     def write(self) -> Write:
-        """This line as the undo logic reads it."""
+        """Return this line as the undo logic reads it."""
         before = Image(self.before_present, self.before_value, self.before_ref)
         return Write(self.document_id, before, self.after_ref)

@@ -1,4 +1,4 @@
-"""Lock: a transaction's hold on a key; and who waits for one."""
+"""Lock: a transaction holds a key. LockWait: a transaction waits for one."""
 
 from django.db import models
 from django.db.models import Q
@@ -18,11 +18,11 @@ class LockQuerySet(models.QuerySet):
         return self.filter(document__collection=collection, document__key=key)
 
     def against(self, mode: str) -> "LockQuerySet":
-        """Those that a lock of this mode cannot stand beside."""
+        """Return the locks that exclude a lock of this mode."""
         return self if mode == Mode.EXCLUSIVE else self.filter(mode=Mode.EXCLUSIVE)
 
     def orphaned(self) -> "LockQuerySet":
-        """Locks that outlived their transaction; none unless somebody wrote by hand."""
+        """Return locks that outlived their transaction; there are none unless rows were edited."""
         return self.filter(transaction__finished_at__isnull=False)
 
     def with_names(self) -> "LockQuerySet":
@@ -61,21 +61,21 @@ class Lock(models.Model):
 
 class LockWaitQuerySet(models.QuerySet):
     def live(self) -> "LockWaitQuerySet":
-        """Not of a transaction that is over or out of time: nobody waits behind a dead one."""
+        """Exclude transactions that are over or expired: nobody queues behind them."""
         return self.filter(transaction__status="active", transaction__expires_at__gt=Now())
 
     def by_writers(self, collection: str, key: str) -> "LockWaitQuerySet":
-        """Waits for this key of those who want it alone."""
+        """Return the waits for this key that want it exclusively."""
         here = self.filter(document__collection=collection, document__key=key)
         return here.filter(mode=Mode.EXCLUSIVE)
 
     def ahead_of(self, wait: "LockWait") -> "LockWaitQuerySet":
-        """Waits for the same key that came earlier and cannot share it with this one."""
+        """Return earlier waits for the same key that cannot share it with this one."""
         earlier = self.live().filter(document=wait.document_id, pk__lt=wait.pk)
         return earlier if wait.mode == Mode.EXCLUSIVE else earlier.filter(mode=Mode.EXCLUSIVE)
 
     def edges(self) -> list[Edge]:
-        """(waiter, whom it waits for): who holds the key, or asked for it earlier."""
+        """Return (waiter, other) where the other holds the key or waited for it earlier."""
         line = self.order_by("pk")
         waits = list(line.values_list("transaction_id", "document_id", "mode"))
         held = Lock.objects.filter(document__in={document for _, document, _ in waits})

@@ -1,4 +1,4 @@
-"""Relation: a named arrow from one key to another. Not part of transactions."""
+"""Relation: a named link from one key to another, which is not part of transactions."""
 
 from django.db import models
 from django.db.models.functions import Now

@@ -1,4 +1,4 @@
-"""Transaction: one row that decides alone whether its changes stand."""
+"""Transaction: its one row decides whether its changes stand."""
 
 from datetime import datetime, timedelta
 
@@ -25,12 +25,12 @@ class TransactionQuerySet(models.QuerySet):
         return self.unfinished().filter(status=Transaction.Status.STUCK)
 
     def overdue(self, now: datetime) -> "TransactionQuerySet":
-        """What a curator rolls back: its time and the grace are over, or its retry is due."""
+        """Return what a curator rolls back: time and grace are over, or a retry is due."""
         grace = timedelta(milliseconds=settings.ATRIBUTO.additional_timeout_wait_ms)
         return self.unfinished().filter(expires_at__lte=now - grace)
 
     def claim(self, pk: int, epoch: int, cause: str, seconds: float) -> bool:
-        """Take it over for rolling back; True for exactly one caller, all others are fenced."""
+        """Take it over to roll it back; return True for one caller and fence all others."""
         return (
             self.unfinished()
             .filter(pk=pk, epoch=epoch)
@@ -69,7 +69,7 @@ class TransactionQuerySet(models.QuerySet):
 
 
 class Transaction(models.Model):
-    """The epoch grows whenever somebody takes it over: whoever has an old one writes nothing.
+    """The epoch grows whenever somebody takes it over; a writer with an old one writes nothing.
 
     `expires_at` is when an active one ends unless it is renewed, when a roll back counts as
     abandoned, and when a stuck one is tried again.
@@ -94,7 +94,7 @@ class Transaction(models.Model):
     owner = models.CharField(max_length=255, default="", blank=True)  # as we know them
     label = models.CharField(max_length=255, default="", db_default="", blank=True)  # their words
     channel = models.CharField(max_length=16, default="", db_default="", blank=True)
-    # Who may go on with it over REST: a token or a user, by number; empty for a program's own.
+    # Who may go on with it over REST: the number of a token or a user; empty for a program.
     caller = models.CharField(max_length=40, default="", db_default="", blank=True)
     cause = models.CharField(max_length=16, choices=Cause.choices, default=Cause.NONE, blank=True)
     reason = models.TextField(default="", blank=True)

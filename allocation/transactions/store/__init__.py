@@ -1,1 +1,1 @@
-"""The statements underneath: keys, locks, refusals and the SQL that runs as one script."""
+"""The SQL of documents and transactions, the keys it works on, and why it may refuse."""

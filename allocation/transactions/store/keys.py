@@ -1,4 +1,4 @@
-"""A key of a collection, and what a caller demands of it before it is written."""
+"""Check keys and refs, and what a caller demands of a key before it is written."""
 
 import secrets
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ class Demand(NamedTuple):
 
     @classmethod
     def of(cls, ref: str | bool | None, *, otherwise: str = sql.ANYTHING) -> "Demand":
-        """A text is a ref that must match, False means «create only», None means anything."""
+        """Read a ref: a text must match, False means "create only", None means anything."""
         if ref is False:
             return cls(sql.ABSENT)
         known = checked_ref(ref)
@@ -33,7 +33,7 @@ class Demand(NamedTuple):
 
 
 def checked_ref(ref: Any) -> str | None:
-    """The ref that is meant; None for no ref in particular. Only a put can be «create only»."""
+    """Return the ref, or None if any will do. Only a put can be "create only"."""
     if ref is None or ref == "":
         return None
     if not isinstance(ref, str):

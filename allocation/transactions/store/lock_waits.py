@@ -1,4 +1,4 @@
-"""Wait in line for a key that another transaction holds, and notice waits that never end."""
+"""Wait in line for a key that another transaction holds, and detect deadlocks."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ from atributo_site.core.failpoints import failpoint
 T = TypeVar("T")
 PAUSE_SECONDS = 0.01
 LONGEST_PAUSE_SECONDS = 0.5
-CIRCLES_SECONDS = 0.1  # and rarer behind others: fifty in line kept a processor busy asking
+CIRCLES_SECONDS = 0.1  # between checks; longer far back, where fifty kept a processor busy
 
 
 def waiting(
@@ -29,9 +29,9 @@ def waiting(
 ) -> T:
     """Try at once, then in turn until the key is free or the time is over.
 
-    Whoever finds the key free takes it: a newcomer that had to queue behind fifty who sleep
-    cost more than it was fair. Not so a reader beside readers, who has time while a writer
-    waits: the next reader would come before the last one goes. Who finds no seat does not wait.
+    A newcomer takes a key that is free: to queue behind fifty that sleep would be fair, but slow.
+    A reader does not pass a waiting writer, who would never get a key that readers always share.
+    If no seat is free, it does not wait.
     """
     if seconds <= 0:
         return act()
@@ -39,7 +39,7 @@ def waiting(
         try:
             return act()
         except CollectionKeyIsLocked:
-            pass  # it waits now
+            pass  # wait for it
     with _seated(seats) as may_wait:
         return _wait(act, txn, place, mode, seconds) if may_wait else act()
 

@@ -1,4 +1,4 @@
-"""Why an operation found nothing to write. Looked up only after it did not happen."""
+"""Find out why an operation wrote nothing; this is only read after it has failed."""
 
 from django.db.models import F, Q
 from django.db.models.functions import Now
@@ -19,7 +19,7 @@ from atributo_site.core.errors import AtributoError
 
 
 def why_over(txn: int, epoch: int) -> TransactionIsOver | None:
-    """The transaction has ended, was taken over or is out of time; None while it is active."""
+    """Return that it has ended, was taken over or has expired; None while it is active."""
     row = Transaction.objects.filter(pk=txn).annotate(late=Q(expires_at__lte=Now())).first()
     if row is None:
         return JobIsRolledBack(f"transaction {txn} is not known any more")
@@ -40,7 +40,7 @@ def why_over(txn: int, epoch: int) -> TransactionIsOver | None:
 
 
 def why_locked(place: Key, mode: str, txn: int | None = None) -> CollectionKeyIsLocked | None:
-    """Another holder is in the way of a lock of this mode, or a dead one was until just now."""
+    """Return who prevents a lock of this mode: a holder, or the delay after a dead one."""
     locks = Lock.objects.on(*place).exclude(transaction=txn).against(mode)
     facts = {"until": F("transaction__expires_at"), "owner": F("transaction__owner")}
     holder = locks.annotate(**facts).first()
@@ -52,7 +52,7 @@ def why_locked(place: Key, mode: str, txn: int | None = None) -> CollectionKeyIs
 
 
 def why_unmet(place: Key, demand: Demand) -> AtributoError | None:
-    """The key is not there, is there already, or has another ref."""
+    """Return that the key is missing, exists already, or has another ref."""
     document = Document.objects.at(*place).present().first()
     name = "/".join(place)
     if demand.condition in (sql.PRESENT, sql.SAME_REF) and document is None:

@@ -1,4 +1,4 @@
-"""Response: what an operation on documents answers, readable like the JSON inside."""
+"""Response: the answer of an operation on documents, which reads like its JSON."""
 
 from collections.abc import Iterator, MutableMapping
 from typing import Any
@@ -57,7 +57,7 @@ class Response(MutableMapping[str, Any]):
 
     @property
     def _members(self) -> dict[str, Any]:
-        """Only an object has any: a list, a number or null is read by `.json`."""
+        """Return the members of an object; a list, a number or null is read by `.json`."""
         return self.json if isinstance(self.json, dict) else {}
 
     def __repr__(self) -> str:

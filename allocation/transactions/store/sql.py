@@ -1,8 +1,8 @@
-"""The hot path as SQL: each operation is a short script of conditional statements.
+"""The operations on documents as SQL: each is a short script of conditional statements.
 
-Why not the ORM: an operation must check the transaction, take the lock, write the journal
-and write the document durably, in one round trip. Statement by statement through the ORM a
-transaction of five puts took three to five times as long as five plain upserts.
+An operation checks the transaction, takes the lock, writes the journal and the document in one
+round trip. With the ORM, statement by statement, a transaction of five puts took three to five
+times as long as five plain upserts.
 
 Each statement does nothing unless the one before it took effect, so the last one tells
 whether the operation happened. They run in one database transaction, on PostgreSQL as one
@@ -27,7 +27,7 @@ SAME_REF = "AND d.present AND d.ref = %(if_ref)s"
 # A claim for rolling back waits until the operation has committed, and vice versa.
 FENCE = "SELECT t.id FROM allocation_transaction t WHERE t.id = %(txn)s {lock_row}"
 
-# Whoever looks at the locks of a key has its row: two can never both find it free.
+# Who looks at the locks of a key holds its row, so that two cannot both see it free.
 MUTEX = f"SELECT d.id FROM allocation_document d WHERE {HERE} {{lock_row}}"
 
 ENSURE = f"""
@@ -37,7 +37,7 @@ SELECT {NAMES}, false, '', 0, {{clock}}, {{clock}}
 FROM allocation_transaction t WHERE {IN_TIME} AND {NOT_THERE}
 ON CONFLICT (collection, "key") DO NOTHING"""
 
-# Taking it again keeps the token; shared to exclusive is a new lock with a new token.
+# A second lock keeps the token; shared to exclusive is a new lock with a new token.
 LOCK = f"""
 INSERT INTO allocation_lock (document_id, transaction_id, mode, token, acquired_at)
 SELECT d.id, t.id, CAST(%(mode)s AS varchar), d.lock_token + 1, {{clock}}
@@ -58,7 +58,7 @@ UPDATE allocation_document AS d SET lock_token = lock_token + 1
 WHERE {HERE} AND EXISTS (
     SELECT 1 FROM allocation_lock l WHERE {MINE} AND l.token = d.lock_token + 1)"""
 
-# The image before is the row as it stands now; the write comes after.
+# The image before is the row as it is now; the write follows.
 JOURNAL = f"""
 INSERT INTO allocation_journalentry
     (transaction_id, document_id, action, before_present, before_ref, before_value,

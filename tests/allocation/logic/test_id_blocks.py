@@ -1,4 +1,4 @@
-"""Blocks of milliseconds: what holds for any mark, any clock and any wish."""
+"""Blocks of milliseconds: what holds for any mark, any clock and any request."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,10 +30,10 @@ def test_a_block_lies_after_the_mark_and_not_beyond_the_lead(mark, count, lead):
 
 @given(marks(), COUNTS, LEADS)
 def test_whoever_waits_as_told_gets_a_block(mark, count, lead):
-    wish = single_ids(count, lead, least=count // 4)
-    found = wish(mark, 0)
+    request = single_ids(count, lead, least=count // 4)
+    found = request(mark, 0)
     waited = 0 if isinstance(found, Block) else found
-    assert isinstance(wish(mark, waited), Block) or count // 4 > lead
+    assert isinstance(request(mark, waited), Block) or count // 4 > lead
 
 
 @given(st.integers(3001, 10**9), st.integers(0, 1000), LEADS)
@@ -65,10 +65,10 @@ def test_however_many_batches_there_are_they_stay_below_the_bound(steps, lead):
 
 @given(marks(), st.integers(1, MOST_AHEAD_MS), LEADS)
 def test_a_batch_that_waits_as_told_is_granted(mark, count, lead):
-    wish = batch(count, lead)
-    found = wish(mark, 0)
+    request = batch(count, lead)
+    found = request(mark, 0)
     waited = 0 if isinstance(found, Block) else found
-    assert isinstance(wish(mark, waited), Block)
+    assert isinstance(request(mark, waited), Block)
 
 
 @given(marks(), st.integers(-(10**7), 10**7), LEADS)

@@ -10,9 +10,9 @@ from django.db import connections
 from django.db.models import F
 
 from allocation.transactions import Client, Transaction
-from allocation.transactions.curator.expired import expired_transactions, orphaned_locks, retention
+from allocation.transactions.curator.expired import expired_transactions, orphaned_locks
 from allocation.transactions.curator.invariants import INVARIANTS
-from allocation.transactions.curator.retention import OldVersions
+from allocation.transactions.curator.retention import OldVersions, old_transactions
 from allocation.transactions.models import Document, DocumentVersion, Lock, LockWait
 from allocation.transactions.models import Transaction as Row
 from atributo_site.core import failpoints
@@ -109,7 +109,7 @@ def sweep():
     now = database_now()
     expired_transactions(now, lease)
     orphaned_locks(now, lease)
-    retention(now, lease)
+    old_transactions(now, lease)
     OldVersions()(now, lease)
     lease.release()
 

@@ -11,7 +11,7 @@ from allocation.transactions import (
     RollbackCausedByException,
     Transaction,
 )
-from allocation.transactions.engine.audited import ToldTransaction
+from allocation.transactions.engine.audited import AuditedTransaction
 from allocation.transactions.models import (
     Document,
     DocumentEvent,
@@ -266,14 +266,14 @@ def test_inside_a_transaction_of_the_database_nothing_is_written(wire, store):
 
 @pytest.mark.parametrize("lose", ["lose_the_answer", "lose_the_question"])
 def test_a_transaction_of_a_door_begins_though_an_answer_is_lost(wire, store, lose):
-    wire.does(lambda: ToldTransaction.begin("token:1"))
-    txn = getattr(wire, lose)(lambda: ToldTransaction.begin("token:1", "again")).result(60)
+    wire.does(lambda: AuditedTransaction.begin("token:1"))
+    txn = getattr(wire, lose)(lambda: AuditedTransaction.begin("token:1", "again")).result(60)
     assert row_of(txn).get().label == "again"
     assert Event.objects.about(f"transaction:{txn.id}").get().kind == "transaction.began"
 
 
 def test_the_completion_at_a_door_is_told_once_though_its_answer_is_lost(wire, store):
-    txn = wire.does(lambda: ToldTransaction.begin("token:1"))
+    txn = wire.does(lambda: AuditedTransaction.begin("token:1"))
     wire.does(lambda: txn.put("c", "old", {"v": 1}))
     assert wire.lose_the_commit(txn.complete).exception(60) is None
     assert status(txn) == "completed"

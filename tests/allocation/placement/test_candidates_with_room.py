@@ -14,10 +14,10 @@ changes = st.lists(st.tuples(st.sampled_from([*NAMES, "elsewhere"]), st.integers
 @given(rooms, changes)
 def test_those_with_room_are_offered_in_their_order(room, changes):
     left = dict(room)
-    open_ones = CandidatesWithRoom(
+    with_room = CandidatesWithRoom(
         Candidates(1, tuple(Candidate(name) for name in NAMES)), dict(room)
     )
     for name, jobs in changes:
-        open_ones.add(name, jobs)
+        with_room.add(name, jobs)
         left |= {name: left[name] - jobs} if name in left else {}
-    assert open_ones.candidates.ids() == [name for name in NAMES if left.get(name, 1) > 0]
+    assert with_room.candidates.ids() == [name for name in NAMES if left.get(name, 1) > 0]
