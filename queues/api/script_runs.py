@@ -1,4 +1,4 @@
-"""/services/runs: what becomes of a script that was run now and takes longer."""
+"""/services/runs: the result of a script that was run now and takes longer."""
 
 from typing import Any
 
@@ -36,12 +36,12 @@ class OneRun(Endpoint):
 
     @extend_schema(operation_id="script_runs_get", responses=ScriptRunSerializer)
     def get(self, request: Request, key: str) -> Response:
-        """A run that you have asked for; kept for a day."""
+        """Return a run that you have asked for; it is kept for a day."""
         return Response(run_as_dict(script_runs.found(key)))
 
 
 def still_running(error: ScriptStillRuns) -> JsonResponse:
-    """Where to look for what comes of it."""
+    """Answer with the address of the result."""
     shown = run_as_dict(script_runs.found(error.key))
     return JsonResponse(shown, status=202, headers={"Location": shown["href"]})
 

@@ -1,4 +1,4 @@
-"""A service's manifest.json: read as a value, with all its errors at once."""
+"""Read a service's manifest.json as a value, with all its errors at once."""
 
 import re
 from collections.abc import Mapping
@@ -54,7 +54,7 @@ class Manifest:
 
 
 def read(value: Any) -> tuple[Manifest | None, list[str]]:
-    """The manifest, or every reason why it is none."""
+    """Return the manifest, or every reason why it is invalid."""
     if not isinstance(value, Mapping):
         return None, ["the manifest must be an object"]
     refusals = {key: json_refusal([key, part]) for key, part in value.items()}
@@ -72,14 +72,14 @@ def read(value: Any) -> tuple[Manifest | None, list[str]]:
 
 
 def well_formed_scripts(value: Any) -> list[ScriptEntry]:
-    """Those without an error of their own, whatever else is wrong."""
+    """Return the scripts without an error of their own, whatever else is wrong."""
     return list(_scripts(value, []).values()) if isinstance(value, Mapping) else []
 
 
 def configuration_errors(
     definitions: Mapping[str, Mapping[str, Any]], values: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Option → what is wrong with its value."""
+    """Return what is wrong with a value, by option."""
     wrong = {name: "is not allowed" for name in values if name not in definitions}
     for name, definition in definitions.items():
         value = values.get(name, definition.get("default"))
@@ -172,7 +172,7 @@ def _script(name: str, entry: Any, errors: list[str]) -> ScriptEntry | None:
 
 
 def default_errors(defaults: Mapping[str, Any]) -> list[str]:
-    """Push options that a manifest or a script dict must not give, or gives wrongly."""
+    """Return push options that a manifest or a script dict must not give, or gives wrongly."""
     errors = [f"{key} belongs to a push" for key in defaults if key in PUSH_ONLY]
     for key, value in defaults.items():
         try:

@@ -17,7 +17,7 @@ class Term:
 
 
 def parsed(text: str) -> list[Term]:
-    """A word with an unknown qualifier is a plain word."""
+    """Read terms; a word with an unknown qualifier is a plain word."""
     return [_term(found) for found in TERM.finditer(text)]
 
 
@@ -31,6 +31,6 @@ def _term(found: re.Match[str]) -> Term:
 
 
 def written(name: str, value: str) -> str:
-    """A term as it is typed."""
+    """Write a term as it is typed."""
     plain = value and not re.search(r'[\s"]', value)
     return f"{name}:{value}" if plain else f'{name}:"{value.replace(chr(34), "")}"'

@@ -1,7 +1,4 @@
-"""Minutes: what the counters say of the last hour, for charts and for the dashboard.
-
-Hours: the minutes of each hour that is over, summed once, for charts of a week or more.
-"""
+"""Counters of each minute, and their sums for each hour, for charts and the dashboard."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -31,13 +28,13 @@ def sum_hours(now: datetime, lease: HeldLease) -> int:
 
 
 def summed_until(now: datetime) -> datetime | None:
-    """The end of the last hour that has its sums; every one before it has them too."""
+    """Return the end of the last hour that has its sums; every one before it has them, too."""
     newest = HourCount.objects.filter(hour__lt=now).order_by("-hour").first()
     return None if newest is None else newest.hour + HOUR
 
 
 def unsummed(now: datetime) -> list[datetime]:
-    """Hours with minutes behind the last sums, but not the one under way."""
+    """Return the hours after the last sums that have minutes, without the current hour."""
     minutes = MinuteCount.objects.all()
     begin = summed_until(now)
     if begin is not None:
@@ -74,7 +71,7 @@ BUCKETS = [f"{kind}_{number}" for kind in ("wait", "run") for number in range(le
 
 
 def sums(queue_ids: Iterable[int], now: datetime, span: timedelta = HOUR) -> dict[int, Any]:
-    """Queue id → what it did in the time given."""
+    """Return what each queue did in the time given, by queue id."""
     columns = [*SHOWN, *BUCKETS]
     rows = _since(queue_ids, now - span).order_by().values("queue_id")
     found = rows.annotate(**{f"sum_{name}": Sum(name) for name in columns})
@@ -82,7 +79,7 @@ def sums(queue_ids: Iterable[int], now: datetime, span: timedelta = HOUR) -> dic
 
 
 def series(queue_ids: Iterable[int], now: datetime, span: timedelta = HOUR) -> dict[int, Any]:
-    """Queue id → one (complete, failed) for each minute, oldest first."""
+    """Return one (complete, failed) for each minute, oldest first, by queue id."""
     minutes = int(span / timedelta(minutes=1))
     first = now.replace(second=0, microsecond=0) - timedelta(minutes=minutes - 1)
     ids = list(queue_ids)
@@ -96,7 +93,7 @@ def series(queue_ids: Iterable[int], now: datetime, span: timedelta = HOUR) -> d
 
 
 def within_ms(counts: dict[str, int], kind: str, share: float) -> int | None:
-    """The bound that `share` of the `wait` or `run` times keep; None when it is the last."""
+    """Return the bound that `share` of the `wait` or `run` times keep; None if it is the last."""
     buckets = [counts[f"{kind}_{number}"] for number in range(len(BOUNDS_MS) + 1)]
     wanted, seen = share * sum(buckets), 0
     for bound, count in zip(BOUNDS_MS, buckets, strict=False):
@@ -111,7 +108,7 @@ def _since(queue_ids: Iterable[int], moment: datetime) -> Any:
 
 
 def remember(queue_name: str, counts: dict[datetime, dict[str, int]]) -> int:
-    """Take over counters that were kept elsewhere; minutes that have some already keep them."""
+    """Store counters that were kept elsewhere; minutes that have some already keep them."""
     queue = Queue.objects.get(name=queue_name)
     rows = [MinuteCount(queue=queue, minute=minute, **each) for minute, each in counts.items()]
     with atomic():

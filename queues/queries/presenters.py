@@ -1,6 +1,6 @@
-"""Queues, jobs and services as plain values for every door, without secrets.
+"""Turn queues, jobs and services into plain values for screens, REST and commands.
 
-What a sticky job waits for: its instance, a worker there, or another job of its key.
+Secrets are masked. A sticky job also says what it waits for.
 """
 
 from datetime import datetime
@@ -25,7 +25,7 @@ from queues.queries.redaction import hiding_of
 
 
 def masked_by_schema(value: Any, schema: dict[str, Any] | None) -> Any:
-    """Without what looks like a secret or is marked as one in the schema."""
+    """Mask what looks like a secret or is marked as one in the schema."""
     return redaction.hidden(value, secret_fields.secret_names(schema))
 
 
@@ -88,7 +88,7 @@ def job_dict(job: QueuedJob) -> dict[str, Any]:
 
 
 def run_of_runs(job: QueuedJob) -> str:
-    """«2 of 4»: which run is waiting, running or was the last."""
+    """Return which run waits, runs or was the last, such as "2 of 4"."""
     ended = job.status in {"complete", "failed"}
     current = max(1, job.runs) if ended else job.runs + 1
     total = "∞" if job.repeat_times == FOREVER else max(current, job.repeat_times + 1)
@@ -118,7 +118,7 @@ def seconds_between(begin: datetime, end: datetime | None) -> float | None:
 
 
 def attempt_dicts(job: QueuedJob, newest: int = 100) -> list[dict[str, Any]]:
-    """Its last attempts, oldest first, each with its log lines and transactions."""
+    """Return the last attempts, oldest first, each with its log lines and transactions."""
     runs = list(Run.objects.filter(job=job).order_by("-attempt")[:newest])[::-1]
     lines: dict[int, list[RunLog]] = {}
     first = runs[0].attempt if runs else 0
@@ -165,7 +165,7 @@ def script_dict(script: Script) -> dict[str, Any]:
 
 
 def wait_reason(job: QueuedJob, now: datetime) -> str:
-    """One sentence; nothing for a job that is not sticky or does not wait."""
+    """Say in a sentence what a sticky job waits for; nothing if it does not wait."""
     if job.sticky_key is None or job.status != "pending":
         return ""
     if job.paused:

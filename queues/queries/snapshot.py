@@ -39,7 +39,7 @@ def snapshot(now: datetime) -> dict[str, Any]:
 
 
 def queue_lines(queues: list[Any], now: datetime) -> list[dict[str, Any]]:
-    """Each of these queues, which have their depth, with its minutes and what failed in them."""
+    """Describe queues that have their depth, with their last minutes and what failed in them."""
     ids = [queue.pk for queue in queues]
     hours, minutes = sums(ids, now), series(ids, now)
     failed = queues_failed_since(now - HOUR)
@@ -54,7 +54,7 @@ def queue_lines(queues: list[Any], now: datetime) -> list[dict[str, Any]]:
 
 
 def _late_after(shown: list[dict[str, Any]], now: datetime) -> list[dict[str, Any]]:
-    """Late queues behind the last that is shown."""
+    """Return late queues after the last that is listed."""
     name = shown[-1]["name"] if shown else ""
     behind = late().filter(name__gt=name).order_by("name")
     ids = list(behind.values_list("pk", flat=True)[:MOST_QUEUES])
@@ -64,7 +64,7 @@ def _late_after(shown: list[dict[str, Any]], now: datetime) -> list[dict[str, An
 
 
 def queue_status(queue: Any, now: datetime, hour: dict[str, int] | None) -> dict[str, Any]:
-    """One queue with its depth and its last hour."""
+    """Describe one queue with its depth and its last hour."""
     counts = hour or NOTHING
     oldest, own = oldest_seconds(queue, now), queue.target_age_seconds
     return {
@@ -85,6 +85,6 @@ def queue_status(queue: Any, now: datetime, hour: dict[str, int] | None) -> dict
 
 
 def _failed() -> int:
-    """Jobs that ended as failed, counted no further than is said."""
+    """Count jobs that ended as failed, no further than COUNTED."""
     failed = QueuedJob.objects.visible().extra(where=[INDEXED["failed"]]).order_by()
     return failed.values("pk")[: COUNTED + 1].count()

@@ -1,4 +1,4 @@
-"""What transactions did to documents, as plain values: for each key what it was and became."""
+"""Describe what a dry run did: for each document what it was and became, and what it pushed."""
 
 from typing import Any
 
@@ -10,13 +10,13 @@ MOST_LINES = 500
 
 
 def dry_run_as_dict(ran: Ran) -> dict[str, Any]:
-    """What a script would have done."""
+    """Return what a script would have done."""
     pushes = [{**push, "data": masked(push["data"])} for push in ran.pushes]
     return {"result": ran.result, "changes": effects(ran.transactions), "pushes": pushes}
 
 
 def effects(transactions: list[int]) -> list[dict[str, Any]]:
-    """One line per key, in the order of the first write; `before` or `after` null: not there."""
+    """Return one line per key, in the order of the first write; null: it did not exist."""
     lines = JournalEntry.objects.filter(transaction__in=transactions).select_related("document")
     found: dict[int, dict[str, Any]] = {}
     for entry in lines.order_by("id")[:MOST_LINES]:

@@ -1,8 +1,8 @@
-"""The ear of a worker: which bell it answers next.
+"""Choose which bell a worker answers next.
 
 A bell that is `first` calls to the next job of a queue that had nothing to do, and does not wait
-until others have had their time slice. So that those get their share nevertheless, no first bell
-is preferred for as long as the last one made them wait.
+until others have had their time slice. So that those get their share nevertheless, no first bell is
+preferred for as long as the last one made them wait.
 """
 
 import time
@@ -55,7 +55,7 @@ class Ear:
         return [*self._first, *self._others]
 
     def wait(self, *, shared: bool = True) -> Bell | None:
-        """The next bell within a second; those of its station only, unless it is `shared`."""
+        """Return the next bell within a second; of its station only, unless it is `shared`."""
         first, others = self._heard(shared)
         order = [*others, *first] if self._is_patient() else [*first, *others]
         keys = [doorbells.key for doorbells in order]
@@ -66,7 +66,7 @@ class Ear:
         return self._taken(message_id, first=key.decode() in {each.key for each in first})
 
     def urgent(self, queue_id: int, *, shared: bool = True) -> Bell | None:
-        """A first bell of another queue, taken; never waits."""
+        """Take a first bell of another queue, if there is one, without waiting."""
         now = self._monotonic()
         if now < self._peek_at or self._is_patient():
             return None
@@ -79,7 +79,7 @@ class Ear:
             return None
 
     def answered(self, bell: Bell, seconds: float) -> None:
-        """If others waited meanwhile, they come first for as long as this took."""
+        """If others waited meanwhile, let them come first for as long as this took."""
         if bell.first and self.others_wait():
             self._patient_until = self._monotonic() + min(seconds, LONGEST_PATIENCE_SECONDS)
 
@@ -101,7 +101,9 @@ class Ear:
             message_ids: list[Any] = self._redis.lrange(each.key, 0, -1)
             for message_id in message_ids:
                 others = queue_id_of(message_id) not in {None, queue_id}
-                if others and self._redis.lrem(each.key, 1, message_id):  # of many workers one goes
+                if others and self._redis.lrem(
+                    each.key, 1, message_id
+                ):  # only one of many workers goes
                     return self._taken(message_id, first=True)
         return None
 

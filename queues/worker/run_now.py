@@ -23,9 +23,9 @@ _way: ContextVar[Callable[..., Ran]] = ContextVar("way", default=at_worker)
 
 @contextmanager
 def in_a_child(*, fork: bool = False) -> Iterator[None]:
-    """For commands: what is run inside runs in a child of this process, and no worker is needed.
+    """Let commands run scripts in a child of this process, so that no worker is needed.
 
-    A web process never does: its key and its threads are nothing for scripts.
+    A web process never does this: scripts must not see its key and its threads.
     """
 
     def run(work: dict[str, Any], *, whole: bool = False) -> Ran:
@@ -45,7 +45,7 @@ def in_a_child(*, fork: bool = False) -> Iterator[None]:
 def run_script(mount: str, name: str, data: Any = None, *, dry_run: bool = False) -> Ran:
     """Check the data by the script's schema and run it; ScriptFailed with its status code.
 
-    A dry run executes it, too, and then takes back what it wrote and pushed.
+    A dry run executes it, too, and then rolls back what it wrote and pushed.
     """
     service = loaded(mount)
     script = service.scripts.get(name)

@@ -1,4 +1,4 @@
-"""Follow one script that runs now, from what its process says until it ends."""
+"""Follow one script that runs now, by the messages of its process, until it ends."""
 
 import time
 from collections.abc import Callable
@@ -21,7 +21,7 @@ Watch = Callable[[], str]  # why the run has to end, or nothing
 
 @dataclass
 class Ran:
-    """What came of it."""
+    """The result of a script that ran now."""
 
     result: Any = None
     lines: list[dict[str, str]] = field(default_factory=list)
@@ -39,7 +39,7 @@ def follow(
     watch: Watch = lambda: "",
     monotonic: Callable[[], float] = time.monotonic,
 ) -> Ran:
-    """What came of it, or ScriptFailed; nothing of a failed one goes on or stays half done."""
+    """Return the result or raise ScriptFailed; a failed one leaves nothing running or half done."""
     ran = Ran()
     try:
         workhorse.give([work], 0.0)
@@ -89,7 +89,7 @@ def _hear(ran: Ran, message: dict[str, Any]) -> None:
 
 
 def _renew(ran: Ran) -> None:
-    """A transaction lives as long as its run, up to its limit."""
+    """Renew its transaction, which lives as long as its run, up to its limit."""
     if ran.transactions:
         renew(Fence(ran.transactions[-1], epoch=1))
 

@@ -1,4 +1,4 @@
-"""Scripts that run now: a row asks for it, a worker takes the row before any job."""
+"""Scripts that run now: a row asks for it, and a worker takes the row before any job."""
 
 import secrets
 import time
@@ -24,7 +24,7 @@ from queues.worker.script_follower import Ran, follow
 State = ScriptRun.State
 NOW = ""  # the queue of a bell that calls for these: no queue has this name
 BEGIN_SECONDS = 20.0  # "now" is over by then
-WAIT_SECONDS = 20.0  # whoever asks is told an address after this long
+WAIT_SECONDS = 20.0  # after this long the caller gets an address instead of the result
 STOP_SECONDS = 7.0  # a stopping worker lets a run go on for this long
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.01, 0.1
 NOBODY = "no worker is running: start one with `manage.py worker`"
@@ -32,7 +32,7 @@ log = structlog.get_logger(__name__)
 
 
 def at_worker(work: dict[str, Any], *, whole: bool = False) -> Ran:
-    """What came of it; ScriptStillRuns after a while, unless the `whole` run is waited for."""
+    """Run it and return the result; ScriptStillRuns after a while, unless `whole` waits for it."""
     if connection.in_atomic_block:
         raise RuntimeError("no worker sees a row before the transaction around it commits")
     if not _has_workers():
@@ -48,7 +48,7 @@ def at_worker(work: dict[str, Any], *, whole: bool = False) -> Ran:
 
 
 def found(key: str) -> ScriptRun:
-    """One that whoever acts has asked for, as it is now."""
+    """Return a run that the current actor has asked for, as it is now."""
     run = ScriptRun.objects.filter(key=key, asked_by=current_actor().name).first()
     if run is None:
         raise ScriptRunNotFound("There is no such run, or it is kept no longer.")
@@ -58,7 +58,7 @@ def found(key: str) -> ScriptRun:
 
 
 def ran_of(answer: dict[str, Any]) -> Ran:
-    """ScriptFailed where it failed."""
+    """Return the result, or raise ScriptFailed."""
     if "error" in answer:
         facts = {name: answer[name] for name in ("traceback", "lines") if name in answer}
         raise ScriptFailed(answer["error"], answer["status_code"], **facts)
@@ -82,7 +82,7 @@ def run_next(
 
 
 class _Watch:
-    """The holder's lease of a run, renewed while it lasts; a stop of the worker ends it."""
+    """Renew the holder's lease of a run while it lasts; end the run when the worker stops."""
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ def _asked(work: dict[str, Any]) -> ScriptRun:
 
 
 def _waited_for(run: ScriptRun, give_up: float) -> dict[str, Any] | None:
-    """The answer; None when it was not there in time, and then nobody waits for it."""
+    """Wait for the answer; None when it did not come in time, and nobody waits any more."""
     pause, look_at = SHORTEST_PAUSE, time.monotonic() + 1.0
     while True:
         row = ScriptRun.objects.filter(pk=run.pk).values_list("state", "answer").get()
@@ -177,7 +177,7 @@ def _taken(holder: str) -> ScriptRun | None:
 
 
 def _store(run: ScriptRun, holder: str, answer: dict[str, Any]) -> None:
-    """Whoever asked has been told; where nobody waits any more, an event tells it."""
+    """Store the answer; where nobody waits for it any more, record an event."""
     with atomic():
         stored = ScriptRun.objects.held_by(run.pk, holder).update(state=State.ENDED, answer=answer)
         if not stored or not ScriptRun.objects.filter(pk=run.pk, is_left=True).exists():
@@ -187,7 +187,7 @@ def _store(run: ScriptRun, holder: str, answer: dict[str, Any]) -> None:
 
 
 def record_end(work: dict[str, Any], answer: dict[str, Any]) -> None:
-    """The event of a run that ended."""
+    """Record the event of a run that ended."""
     about, script = f"service:{work['mount']}", work["script"]
     if "error" in answer:
         record("script.failed", about, script=script, error=answer["error"][:200])

@@ -88,7 +88,7 @@ class Command(AtributoCommand):
             self._tell(options)
 
     def _switch(self, options: dict[str, Any]) -> None:
-        """All of them; those that were so already are left out."""
+        """Switch all of them; leave out those that were so already."""
         switch, said = SWITCHES[options["action"]]
         names = switch()
         if options["json"]:
@@ -97,7 +97,7 @@ class Command(AtributoCommand):
             self.stdout.write(f"{pluralize(len(names), 'queue')} {said}")
 
     def _create(self, options: dict[str, Any]) -> None:
-        """All of it or nothing."""
+        """Do all of it or nothing."""
         name, wishes = options["name"], (options["when_away"], options["away_seconds"])
         with atomic():
             queues.create(name, options["max_workers"])
