@@ -101,9 +101,7 @@ class Ear:
             message_ids: list[Any] = self._redis.lrange(each.key, 0, -1)
             for message_id in message_ids:
                 others = queue_id_of(message_id) not in {None, queue_id}
-                if others and self._redis.lrem(
-                    each.key, 1, message_id
-                ):  # only one of many workers goes
+                if others and self._redis.lrem(each.key, 1, message_id):  # one worker gets it
                     return self._taken(message_id, first=True)
         return None
 
