@@ -11,7 +11,7 @@ from queues.errors import ScriptFailed
 from queues.jobs import push as pushing
 from queues.runs import outbox
 from queues.worker import run_now
-from queues.worker.run_now import Ran
+from queues.worker.run_now import ScriptResult
 from queues.worker.script_runs import record_end
 
 NAMED = 20  # jobs that the event of a batch lists
@@ -35,13 +35,13 @@ def push_many(queue: str, script: Any, datas: Sequence[Any], given: Mapping[str,
     """Push many jobs, with one event for all of them."""
 
     def tell(ids: list[int]) -> None:
-        first, said = [str(job_id) for job_id in ids[:NAMED]], _named(script)
-        record("jobs.pushed", f"queue:{queue}", count=len(ids), first=first, script=said)
+        first, named = [str(job_id) for job_id in ids[:NAMED]], _named(script)
+        record("jobs.pushed", f"queue:{queue}", count=len(ids), first=first, script=named)
 
     return pushing.push_many(queue, script, datas, given, tell=tell)
 
 
-def run_script(mount: str, name: str, data: Any = None, *, dry_run: bool = False) -> Ran:
+def run_script(mount: str, name: str, data: Any = None, *, dry_run: bool = False) -> ScriptResult:
     """Run a script, with the event of its end; a longer run has it when it is over."""
     work = {"mount": mount, "script": name, "dry_run": dry_run}
     try:

@@ -114,13 +114,13 @@ def set_when_away(name: str, policy: str | None, seconds: int | None) -> None:
 def row(name: str) -> Queue:
     """Return a queue; the one called `default` always exists."""
     rows = Queue.objects.existing()
-    found = rows.filter(name=name).first() if _may_exist(name) else None
-    if found is None and name == DEFAULT:
+    queue = rows.filter(name=name).first() if _may_exist(name) else None
+    if queue is None and name == DEFAULT:
         create(name)
         return Queue.objects.get(name=name)
-    if found is None:
+    if queue is None:
         raise QueueNotFound(f"Queue does not exist: {name}", queue=name)
-    return found
+    return queue
 
 
 def _switch(name: str, kind: str, condition: dict[str, Any], changes: dict[str, Any]) -> bool:
@@ -213,13 +213,13 @@ def scale_by(name: str, step: int) -> int | None:
 
     Return how many may run now; None when that would be none at all, or too many.
     """
-    found = row(name)
-    room = Queue.objects.existing().filter(pk=found.pk)
+    before = row(name)
+    room = Queue.objects.existing().filter(pk=before.pk)
     room = room.filter(max_workers__range=(1 - step, MOST_WORKERS - step))
     with atomic():
         if not room.update(max_workers=F("max_workers") + step):
             return None
-        queue = Queue.objects.get(pk=found.pk)  # ours until we commit
+        queue = Queue.objects.get(pk=before.pk)  # ours until we commit
         queue.add_slots()
         record("queue.changed", f"queue:{name}", max_workers=queue.max_workers)
         wait_for_slots(queue)

@@ -120,8 +120,8 @@ class QueuedJobSerializer(serializers.Serializer):
 
     def to_representation(self, instance: Any) -> Any:
         is_sticky = instance.sticky_key is not None
-        said = wait_reason(instance, database_now()) if is_sticky else ""
-        return {**job_dict(instance), "waits_for": said}
+        reason = wait_reason(instance, database_now()) if is_sticky else ""
+        return {**job_dict(instance), "waits_for": reason}
 
 
 class AttemptSerializer(serializers.Serializer):

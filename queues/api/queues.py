@@ -42,10 +42,10 @@ class QueueSerializer(serializers.Serializer):
     created_at = serializers.DateTimeField()
 
     def to_representation(self, instance: Any) -> Any:
-        shown = instance
+        values = instance
         if isinstance(instance, Queue):
-            shown = queue_dict(instance, getattr(instance, "running", None))
-        return super().to_representation(shown)
+            values = queue_dict(instance, getattr(instance, "running", None))
+        return super().to_representation(values)
 
 
 class QueueChanges(StrictSerializer):

@@ -68,21 +68,21 @@ def start(
     if not everything and not any(query.get(name) for name in NARROWING):
         raise BadOperation("nothing narrows this down: say «everything» if that is meant")
     query = {**query, "schedules": True} if schedules else query
-    said = query_said(query)
+    sentence = query_said(query)
     jobs = matching(query, now, upto).jobs
     newest = jobs.order_by("-pk").values_list("pk", flat=True).first()
     with atomic():
         made = Operation.objects.create(
             action=action,
             query=query,
-            said=said[:1000],
+            said=sentence[:1000],
             reason=reason[:LONGEST_REASON],
             actor=current_actor().name,
             upto=LARGEST_ID if newest is None else newest,
             expected=jobs.order_by()[: COUNTED + 1].count(),
         )
         about = f"operation:{made.pk}"
-        record("operation.started", about, action=action, query=said, reason=reason)
+        record("operation.started", about, action=action, query=sentence, reason=reason)
     return made
 
 
@@ -118,16 +118,16 @@ def advance(now: datetime, lease: HeldLease) -> int:
 
 
 def _do_piece(operation: Operation, now: datetime, lease: HeldLease) -> None:
-    found = matching(operation.query, now, operation.upto)
-    jobs = list(found.jobs.order_by("-pk").values_list("pk", "status")[:PIECE])
+    matched = matching(operation.query, now, operation.upto)
+    jobs = list(matched.jobs.order_by("-pk").values_list("pk", "status")[:PIECE])
     done = _apply(operation, jobs)
     with atomic():
         lease.guard()
         _note(operation, jobs, done)
-        if not jobs and found.floor is None:
+        if not jobs and matched.floor is None:
             _finish(operation.pk)
         elif len(jobs) < PIECE:  # the rest of the window holds none
-            floor = found.floor if found.floor is not None else jobs[-1][0]
+            floor = matched.floor if matched.floor is not None else jobs[-1][0]
             _lower(operation, floor - 1)
         else:
             _lower(operation, jobs[-1][0] - 1)

@@ -48,13 +48,13 @@ def fresh(queue: str, mount: str, script: str) -> Definition:
     if row is None:
         raise QueueNotFound(f"Queue does not exist: {queue}", queue=queue)
     queue_id, schema, defaults, revision = row
-    found = Definition(
+    definition = Definition(
         queue_id, json.loads(schema or "null"), json.loads(defaults or "{}"), revision
     )
     if len(_known) >= MOST_KNOWN:
         _known.clear()
-    _known[queue, mount, script] = found
-    return found
+    _known[queue, mount, script] = definition
+    return definition
 
 
 LARGEST_DATA = 1024 * 1024

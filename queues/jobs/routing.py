@@ -42,13 +42,13 @@ def route_key(key: str, job_ids: list[int]) -> str | None:
 def route_waiting(lease: HeldLease) -> int:
     """Route jobs that have no route: no instance was available, or their pusher died."""
     jobs = QueuedJob.objects.waiting_at(None)
-    found = list(
+    waiting = list(
         jobs.order_by("queue_id", "rank", "due_at").values_list("pk", "sticky_key")[:BATCH]
     )
-    if not found:
+    if not waiting:
         return 0
-    _allocate({key for _, key in found})
-    return len(_route_guarded([pk for pk, _ in found], lease))
+    _allocate({key for _, key in waiting})
+    return len(_route_guarded([pk for pk, _ in waiting], lease))
 
 
 def route_misrouted(lease: HeldLease) -> int:

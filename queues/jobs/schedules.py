@@ -30,11 +30,11 @@ def repeating() -> Any:
 
 def last_runs(ids: list[int]) -> dict[int, list[Run]]:
     """Return the last attempts of each job, oldest first, by one query for all."""
-    found: dict[int, list[Run]] = {job_id: [] for job_id in ids}
+    runs: dict[int, list[Run]] = {job_id: [] for job_id in ids}
     recent = Run.objects.filter(job_id__in=ids, attempt__gt=F("job__attempt") - LAST_RUNS)
     for run in recent.defer("error", "traceback", "note").order_by("job_id", "attempt"):
-        found[run.job_id].append(run)
-    return found
+        runs[run.job_id].append(run)
+    return runs
 
 
 COLUMNS = {

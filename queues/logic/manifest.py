@@ -120,12 +120,12 @@ def _scripts(manifest: Mapping[str, Any], errors: list[str]) -> dict[str, Script
     if not isinstance(lib, str) or not _stays_inside(lib):
         errors.append(f"lib must be a folder inside the service: {lib!r}")
         return {}
-    found = {}
+    scripts = {}
     for name, entry in value.items():
         script = _script(str(name), entry, errors)
         if script is not None:
-            found[str(name)] = replace(script, path=normpath(join(lib, script.path)))
-    return found
+            scripts[str(name)] = replace(script, path=normpath(join(lib, script.path)))
+    return scripts
 
 
 def _script(name: str, entry: Any, errors: list[str]) -> ScriptEntry | None:
@@ -201,17 +201,17 @@ def _configuration(value: Any, errors: list[str]) -> dict[str, dict[str, Any]]:
     if not isinstance(value, Mapping):
         errors.append("configuration must be an object")
         return {}
-    found = {}
+    definitions = {}
     for name, definition in value.items():
         kind = definition.get("type", "string") if isinstance(definition, Mapping) else None
         if not isinstance(kind, str) or kind not in TYPES:
             errors.append(f"configuration {name}: type must be one of {', '.join(TYPES)}")
             continue
-        found[str(name)] = {"type": "string", "required": True, **definition}
+        definitions[str(name)] = {"type": "string", "required": True, **definition}
         default = definition.get("default")
         if default is not None and not _is_of(default, kind):
             errors.append(f"configuration {name}: default must be of type {kind}")
-    return found
+    return definitions
 
 
 def _is_of(value: Any, kind: str) -> bool:
@@ -222,7 +222,7 @@ def _is_of(value: Any, kind: str) -> bool:
 
 
 def _warnings(value: Mapping[str, Any], version: str) -> list[str]:
-    found = [f"unknown field {key}" for key in value if key not in KNOWN]
+    warnings = [f"unknown field {key}" for key in value if key not in KNOWN]
     if not VERSION.match(version):
-        found.append(f"version is not semantic: {version}")
-    return found
+        warnings.append(f"version is not semantic: {version}")
+    return warnings

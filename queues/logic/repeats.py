@@ -44,11 +44,11 @@ def next_runs(
 ) -> list[datetime]:
     """Return the next few, if each run starts when it is due; the last may begin after `until`."""
     left = MOST_AHEAD if repeat_times == FOREVER else repeat_times + 1 - runs
-    found: list[datetime] = []
+    moments: list[datetime] = []
     for number in range(min(MOST_AHEAD, max(0, left))):
         delay = timedelta(milliseconds=delay_ms * number)
-        is_last = found and until is not None and found[-1] > until
+        is_last = moments and until is not None and moments[-1] > until
         if is_last or delay > LAST_MOMENT - due_at:
             break
-        found.append(due_at + delay)
-    return found
+        moments.append(due_at + delay)
+    return moments

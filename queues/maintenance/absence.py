@@ -91,11 +91,11 @@ def _follow(queue: Queue, now: datetime, lease: HeldLease) -> int:
     for instance_id in list(stations.values_list("pk", flat=True)):
         jobs = QueuedJob.objects.waiting_at(instance_id).filter(queue=queue)
         overdue = jobs.awake().filter(due_at__lte=grace).order_by("rank", "due_at", "id")
-        found = list(overdue[:BATCH])
-        if found and queue.when_away == WhenAway.MOVE:
-            done += _move(instance_id, found, lease)
-        elif found:
-            done += sum(give_up(job, instance_id, now, lease) for job in found)
+        overdue_jobs = list(overdue[:BATCH])
+        if overdue_jobs and queue.when_away == WhenAway.MOVE:
+            done += _move(instance_id, overdue_jobs, lease)
+        elif overdue_jobs:
+            done += sum(give_up(job, instance_id, now, lease) for job in overdue_jobs)
     return done
 
 

@@ -118,8 +118,8 @@ def too_many_running() -> list[str]:
 
 def _too_many(queue: Any) -> bool:
     """Leave out what ran when the limit was lowered: it goes on, and nothing starts above it."""
-    told = Event.objects.filter(subject=f"queue:{queue.name}", facts__has_key="max_workers")
-    limits = list(told.order_by("-id").values_list("facts__max_workers", "at")[:MOST])
+    changes = Event.objects.filter(subject=f"queue:{queue.name}", facts__has_key="max_workers")
+    limits = list(changes.order_by("-id").values_list("facts__max_workers", "at")[:MOST])
     if queue.live > max((limit for limit, _ in limits), default=0):
         return True
     above = QueuedJob.objects.filter(status="progress", slot__number__gte=queue.max_workers)
@@ -166,8 +166,8 @@ def failed_too_often() -> list[str]:
 
 def repeated_too_often() -> list[str]:
     """Whoever resets a finished job allows one more run."""
-    told = F("repeat_times") + 1 + F("resets")
-    rows = _newest_jobs().exclude(repeat_times=FOREVER).filter(runs__gt=told)
+    allowed = F("repeat_times") + 1 + F("resets")
+    rows = _newest_jobs().exclude(repeat_times=FOREVER).filter(runs__gt=allowed)
     return [f"{row.pk}: {pluralize(row.runs, 'run')}" for row in rows[:MOST]]
 
 

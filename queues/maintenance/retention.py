@@ -53,8 +53,8 @@ def _forget_attempts(queue: Queue, border: Any) -> int:
     first = Run.objects.filter(job=OuterRef("pk")).order_by("attempt").values("ended_at")[:1]
     jobs = QueuedJob.objects.unfinished().filter(queue=queue, attempt__gt=1)
     old = jobs.filter(created_at__lt=border).annotate(first=Subquery(first))
-    found = list(old.filter(first__lt=border).values_list("pk", flat=True)[:FEW])
-    return sum(_forget_first_of(job_id, border) for job_id in found)
+    job_ids = list(old.filter(first__lt=border).values_list("pk", flat=True)[:FEW])
+    return sum(_forget_first_of(job_id, border) for job_id in job_ids)
 
 
 def _forget_first_of(job_id: int, border: Any) -> int:

@@ -47,10 +47,10 @@ def _moment(text: str) -> str:
 
 def span(text: str) -> int:
     """Read a span in milliseconds; a bare number is milliseconds already."""
-    found = int(text) if text.isascii() and text.isdigit() else milliseconds(text)
-    if found is None:
+    number = int(text) if text.isascii() and text.isdigit() else milliseconds(text)
+    if number is None:
         raise argparse.ArgumentTypeError(f"{text} is no span like 500ms, 5m or 1h30m")
-    return found
+    return number
 
 
 def back_off(text: str) -> Any:

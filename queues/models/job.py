@@ -260,5 +260,5 @@ class QueuedJob(models.Model):
         """Return the schema of its script as it is installed now."""
         from queues.models.service import Script
 
-        found = Script.objects.filter(service__mount=self.mount, name=self.script).first()
-        return None if found is None else found.schema
+        script = Script.objects.filter(service__mount=self.mount, name=self.script).first()
+        return None if script is None else script.schema

@@ -40,14 +40,14 @@ def unsummed(now: datetime) -> list[datetime]:
     if begin is not None:
         minutes = minutes.filter(minute__gte=begin)
     over = _hour(now - LATE)
-    found: list[datetime] = []
-    while len(found) < MOST_AT_ONCE:
+    hours: list[datetime] = []
+    while len(hours) < MOST_AT_ONCE:
         first = minutes.filter(minute__lt=over).order_by("minute").first()
         if first is None:
             break
-        found.append(_hour(first.minute))
-        minutes = minutes.filter(minute__gte=found[-1] + HOUR)
-    return found
+        hours.append(_hour(first.minute))
+        minutes = minutes.filter(minute__gte=hours[-1] + HOUR)
+    return hours
 
 
 def _sum(hour: datetime) -> None:
@@ -74,8 +74,8 @@ def sums(queue_ids: Iterable[int], now: datetime, span: timedelta = HOUR) -> dic
     """Return what each queue did in the time given, by queue id."""
     columns = [*SHOWN, *BUCKETS]
     rows = _since(queue_ids, now - span).order_by().values("queue_id")
-    found = rows.annotate(**{f"sum_{name}": Sum(name) for name in columns})
-    return {row["queue_id"]: {name: row[f"sum_{name}"] or 0 for name in columns} for row in found}
+    summed = rows.annotate(**{f"sum_{name}": Sum(name) for name in columns})
+    return {row["queue_id"]: {name: row[f"sum_{name}"] or 0 for name in columns} for row in summed}
 
 
 def series(queue_ids: Iterable[int], now: datetime, span: timedelta = HOUR) -> dict[int, Any]:
@@ -83,13 +83,13 @@ def series(queue_ids: Iterable[int], now: datetime, span: timedelta = HOUR) -> d
     minutes = int(span / timedelta(minutes=1))
     first = now.replace(second=0, microsecond=0) - timedelta(minutes=minutes - 1)
     ids = list(queue_ids)
-    found = {queue_id: [(0, 0)] * minutes for queue_id in ids}
+    counts = {queue_id: [(0, 0)] * minutes for queue_id in ids}
     rows = _since(ids, first).values_list("queue_id", "minute", "complete", "failed")
     for queue_id, minute, complete, failed in rows:
         place = int((minute - first) / timedelta(minutes=1))
         if 0 <= place < minutes:
-            found[queue_id][place] = (complete, failed)
-    return found
+            counts[queue_id][place] = (complete, failed)
+    return counts
 
 
 def within_ms(counts: dict[str, int], kind: str, share: float) -> int | None:

@@ -22,8 +22,8 @@ def groups(
     """Return the largest groups among the newest failed jobs, each with its newest job."""
     asked = {"queue__name": queue, "ended_at__gte": since, "ended_at__lt": until}
     failed = newest_failed(LOOKED_AT).filter(**{name: each for name, each in asked.items() if each})
-    found = _grouped(failed).order_by("-count", "-newest")[:most]
-    rows = list(found)
+    largest = _grouped(failed).order_by("-count", "-newest")[:most]
+    rows = list(largest)
     newest = [row["newest"] for row in rows] or [NO_JOB]  # as many queries where there is none
     samples = QueuedJob.objects.select_related("queue").in_bulk(newest)
     return [{**row, "job": samples[row["newest"]]} for row in rows if row["newest"] in samples]
@@ -32,9 +32,9 @@ def groups(
 def failing(now: datetime) -> list[dict[str, Any]]:
     """Return the groups that grew by MANY within the last hour."""
     recent = newest_failed(FEW).filter(ended_at__gte=now - HOUR).exclude(fingerprint="")
-    grown = _grouped(recent).annotate(said=Max("error")).filter(count__gte=MANY)
+    grown = _grouped(recent).annotate(any_error=Max("error")).filter(count__gte=MANY)
     return [
-        {"fingerprint": row["fingerprint"], "count": row["count"], "error": row["said"]}
+        {"fingerprint": row["fingerprint"], "count": row["count"], "error": row["any_error"]}
         for row in grown.order_by("-count")[:5]
     ]
 

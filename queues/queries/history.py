@@ -55,8 +55,8 @@ class Range:
 
 
 RANGES = {
-    found.name: found
-    for found in (
+    each.name: each
+    for each in (
         Range("1h", timedelta(hours=1), 60),
         Range("24h", timedelta(days=1), 900),
         Range("7d", timedelta(days=7), 7200),
@@ -99,11 +99,11 @@ def _sums(
     border = max(since, summed_until(now) or since)
     hours = HourCount.objects.filter(**whose, hour__gte=since, hour__lt=border)
     minutes = MinuteCount.objects.filter(**whose, minute__gte=border)
-    found = _grouped(hours, "hour", seconds)
+    sums = _grouped(hours, "hour", seconds)
     for number, row in _grouped(minutes, "minute", seconds).items():
-        earlier = found.get(number, ZEROS)
-        found[number] = {name: value + earlier[name] for name, value in row.items()}
-    return found
+        earlier = sums.get(number, ZEROS)
+        sums[number] = {name: value + earlier[name] for name, value in row.items()}
+    return sums
 
 
 def _grouped(rows: Any, column: str, seconds: int) -> dict[int, dict[str, Any]]:

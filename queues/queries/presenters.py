@@ -9,6 +9,7 @@ from typing import Any
 from atributo_site.core import redaction
 from queues.logic import secret_fields
 from queues.logic.absence import WaitingJob, WhenAway, waits_for
+from queues.logic.lateness import lateness
 from queues.logic.lifecycle import FOREVER
 from queues.models import (
     AttemptTransaction,
@@ -21,7 +22,11 @@ from queues.models import (
     Slot,
     Station,
 )
+from queues.queries.backlog import first_due, oldest_is_sticky, oldest_seconds
 from queues.queries.redaction import hiding_of
+
+SUMS = ("pushed", "complete", "failed", "retried")
+NOTHING = dict.fromkeys(SUMS, 0)
 
 
 def masked_by_schema(value: Any, schema: dict[str, Any] | None) -> Any:
@@ -42,6 +47,27 @@ def queue_dict(queue: Queue, running: int | None = None) -> dict[str, Any]:
         "target_age_seconds": queue.target_age_seconds,
         "record_start": queue.record_start,
         "created_at": queue.created_at,
+    }
+
+
+def queue_status(queue: Any, now: datetime, hour: dict[str, int] | None) -> dict[str, Any]:
+    """Describe one queue with its depth and its last hour."""
+    counts = hour or NOTHING
+    oldest, own = oldest_seconds(queue, now), queue.target_age_seconds
+    return {
+        "name": queue.name,
+        "running": queue.running,
+        "max_workers": queue.max_workers,
+        "paused": queue.paused,
+        "paused_by": queue.paused_by,
+        "waiting": queue.due,
+        "delayed": queue.delayed,
+        "next_due_at": first_due(queue),
+        "oldest_seconds": oldest,
+        "target_age_seconds": own,
+        "lateness": lateness(oldest, own, queue.paused),
+        "oldest_is_sticky": oldest_is_sticky(queue),
+        "hour": {name: counts[name] for name in SUMS},
     }
 
 

@@ -3,23 +3,15 @@
 from datetime import datetime
 from typing import Any
 
-from queues.logic.lateness import lateness
 from queues.models import Queue, QueuedJob
-from queues.queries.backlog import (
-    first_due,
-    late,
-    oldest_is_sticky,
-    oldest_seconds,
-    with_depth,
-)
+from queues.queries.backlog import late, with_depth
 from queues.queries.counters import HOUR, series, sums
 from queues.queries.failures import failing, queues_failed_since
+from queues.queries.presenters import SUMS, queue_status
 from queues.sql.backlog import COUNTED
 from queues.sql.states import INDEXED
 
 MOST_QUEUES = 100
-SUMS = ("pushed", "complete", "failed", "retried")
-NOTHING = dict.fromkeys(SUMS, 0)
 
 
 def snapshot(now: datetime) -> dict[str, Any]:
@@ -53,35 +45,14 @@ def queue_lines(queues: list[Any], now: datetime) -> list[dict[str, Any]]:
     ]
 
 
-def _late_after(shown: list[dict[str, Any]], now: datetime) -> list[dict[str, Any]]:
+def _late_after(listed: list[dict[str, Any]], now: datetime) -> list[dict[str, Any]]:
     """Return late queues after the last that is listed."""
-    name = shown[-1]["name"] if shown else ""
+    name = listed[-1]["name"] if listed else ""
     behind = late().filter(name__gt=name).order_by("name")
     ids = list(behind.values_list("pk", flat=True)[:MOST_QUEUES])
     hours = sums(ids, now)
     rows = with_depth(Queue.objects.filter(pk__in=ids)).order_by("name")
     return [queue_status(queue, now, hours.get(queue.pk)) for queue in rows]
-
-
-def queue_status(queue: Any, now: datetime, hour: dict[str, int] | None) -> dict[str, Any]:
-    """Describe one queue with its depth and its last hour."""
-    counts = hour or NOTHING
-    oldest, own = oldest_seconds(queue, now), queue.target_age_seconds
-    return {
-        "name": queue.name,
-        "running": queue.running,
-        "max_workers": queue.max_workers,
-        "paused": queue.paused,
-        "paused_by": queue.paused_by,
-        "waiting": queue.due,
-        "delayed": queue.delayed,
-        "next_due_at": first_due(queue),
-        "oldest_seconds": oldest,
-        "target_age_seconds": own,
-        "lateness": lateness(oldest, own, queue.paused),
-        "oldest_is_sticky": oldest_is_sticky(queue),
-        "hour": {name: counts[name] for name in SUMS},
-    }
 
 
 def _failed() -> int:

@@ -38,7 +38,7 @@ class CancelChannel:
             subscription.subscribe(CHANNEL)
             self._subscription = subscription
 
-    def heard(self) -> bool:
+    def has_come(self) -> bool:
         """Return whether a message has come, without waiting."""
         if self._subscription is None:
             return False
@@ -54,7 +54,7 @@ class CancelChannel:
             self._subscription = None
 
     def _messages(self) -> int:
-        heard = 0
+        count = 0
         while (message := self._subscription.get_message(timeout=0)) is not None:
-            heard += message["type"] == "message"
-        return heard
+            count += message["type"] == "message"
+        return count

@@ -33,12 +33,12 @@ class Notes:
         self._name, self._head = b"", b""
         self._code = hashlib.blake2b()
         self._job: tuple[str, int] | None = None
-        self._said: list[str] = []
+        self._messages: list[str] = []
         self._size = self._written = 0
 
     def open(self, facts: dict[str, Any] | None) -> None:
         """Begin the notes of a batch with key, clock and worker; None notes nothing."""
-        self._facts, self._job, self._said = facts, None, []
+        self._facts, self._job, self._messages = facts, None, []
         self._size = self._written = 0
         if facts is not None:
             self._name = name_of(facts["key"]).encode()
@@ -53,13 +53,13 @@ class Notes:
         begins = f"[{job}, {attempt}, {time.monotonic()}]"
         is_noted = self._first(begins) if self._job is None else self._next(begins)
         if is_noted:
-            self._job, self._said, self._size = (job, attempt), [], 0
+            self._job, self._messages, self._size = (job, attempt), [], 0
         return is_noted
 
-    def hear(self, text: str) -> None:
+    def add_message(self, text: str) -> None:
         """Keep a message about the current job, which the note of its end repeats."""
         if self._facts is not None:
-            self._said.append(text)
+            self._messages.append(text)
             self._size += len(text)
 
     def close(self) -> None:
@@ -88,7 +88,7 @@ class Notes:
 
     def _end(self) -> str:
         job, attempt = self._job or ("0", 0)
-        return f'"ended": [{job}, {attempt}], "said": [{", ".join(self._said)}]'
+        return f'"ended": [{job}, {attempt}], "said": [{", ".join(self._messages)}]'
 
     def _write(self, text: str) -> bool:
         """Send a note without waiting, and only if there are others: each needs its first note."""

@@ -59,8 +59,8 @@ def keep(transaction: int, rows: list[dict[str, Any]]) -> None:
 
 def _why_over(transaction: int) -> TransactionIsOver:
     epochs = Transaction.objects.filter(pk=transaction).values_list("epoch", flat=True)
-    found = why_over(transaction, epochs.first() or 0)
-    return found or JobIsRolledBack(f"transaction {transaction} is over")
+    why = why_over(transaction, epochs.first() or 0)
+    return why or JobIsRolledBack(f"transaction {transaction} is over")
 
 
 def _held(transaction: int, row: dict[str, Any]) -> HeldPush:
@@ -110,10 +110,11 @@ def described(transactions: list[int]) -> list[dict[str, Any]]:
 def deliver_or_drop(limit: int = BATCH) -> int:
     """Deliver or drop what a crash left behind; skip transactions that are open."""
     waiting = HeldPush.objects.order_by("transaction").values_list("transaction", flat=True)
-    found = list(waiting.distinct()[:limit])
-    ended = dict(Transaction.objects.filter(pk__in=found).values_list("pk", "status"))
+    transactions = list(waiting.distinct()[:limit])
+    ended = dict(Transaction.objects.filter(pk__in=transactions).values_list("pk", "status"))
     return sum(
-        _deliver_or_drop_one(pk, ended.get(pk, Transaction.Status.ROLLED_BACK)) for pk in found
+        _deliver_or_drop_one(pk, ended.get(pk, Transaction.Status.ROLLED_BACK))
+        for pk in transactions
     )
 
 

@@ -53,11 +53,11 @@ def end_children() -> bool:
 
 def _children() -> list[int]:
     """Return the children of every thread; empty where the kernel does not tell."""
-    found: list[int] = []
+    pids: list[int] = []
     for file in Path("/proc/self/task").glob("*/children"):
         with suppress(OSError):  # the thread ended meanwhile
-            found += [int(word) for word in file.read_text().split()]
-    return found
+            pids += [int(word) for word in file.read_text().split()]
+    return pids
 
 
 def keep(work: Callable[[], None], forget: Callable[[], None]) -> NoReturn:

@@ -39,13 +39,13 @@ def hide_environment() -> None:
         return
     start, size = block
     whole = dict(os.environ)
-    shown = b"".join(
+    visible = b"".join(
         os.fsencode(f"{name}={value}") + b"\0"
         for name, value in for_scripts(whole, settings.ATRIBUTO.script_env).items()
     )
     os.environ.clear()  # nothing of the C library may point into the block any more
     ctypes.memset(start, 0, size)
-    ctypes.memmove(start, shown[: size - 1], min(len(shown), size - 1))
+    ctypes.memmove(start, visible[: size - 1], min(len(visible), size - 1))
     os.environ.update(whole)
 
 

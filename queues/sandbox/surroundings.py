@@ -173,10 +173,10 @@ class Imports:
         """Drop modules that were found where only the service before looked."""
         new = [name for name in sys.modules if name not in self._modules] if paths else []
         places = tuple(os.path.join(path, "") for path in paths)
-        found = [name for name in new if _file_of(name).startswith(places)]
-        for name in found:
+        dropped = [name for name in new if _file_of(name).startswith(places)]
+        for name in dropped:
             del sys.modules[name]
-        return bool(found)
+        return bool(dropped)
 
 
 def _file_of(name: str) -> str:

@@ -39,13 +39,13 @@ def on_the_way(root: Path, file: Path) -> Iterator[tuple[Path, str]]:
 def below(folder: Path) -> list[str]:
     """Return the same for all in a service's folder; what a script may import is code, too."""
     reason = distrust(folder)
-    found = [f"the folder {reason}"] if reason else []
+    reasons = [f"the folder {reason}"] if reason else []
     for place, folders, files in os.walk(folder):
         for name in [*folders, *files]:
             path = Path(place, name)
             if not path.is_symlink() and (reason := distrust(path)):
-                found.append(f"{path.relative_to(folder)} {reason}")
-    return sorted(found)[:MOST_REASONS]
+                reasons.append(f"{path.relative_to(folder)} {reason}")
+    return sorted(reasons)[:MOST_REASONS]
 
 
 def _is_alone(gid: int, uid: int) -> bool:

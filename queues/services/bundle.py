@@ -78,8 +78,8 @@ def _folder(path: Path) -> Path | None:
 def available() -> list[str]:
     """Return folders below the roots that have a manifest."""
     roots = [Path(root) for root in settings.ATRIBUTO.service_roots]
-    found = {path.parent.name for root in roots for path in root.glob("*/manifest.json")}
-    return sorted(found)
+    names = {path.parent.name for root in roots for path in root.glob("*/manifest.json")}
+    return sorted(names)
 
 
 def _json(path: Path) -> object:

@@ -1,6 +1,6 @@
 """The statements of sticky jobs. A job starts at its station only while its key is allocated there.
 
-The placement is locked while its job is reserved. If the key moves before, the job is not found
+The placement is locked while its job is reserved. If the key moves before, the job is not probes
 here; if it moves afterwards, its new instance sees that the job is held.
 """
 
@@ -54,8 +54,8 @@ def probe(d: Dialect, rank: int, tail: str, station: str = STATION, queue: str =
 @cache
 def has_due(d: Dialect, station: str, queue: str) -> str:
     """A condition: this station has a sticky job of this queue to start."""
-    found = (f"SELECT id FROM ({probe(d, rank, 'LIMIT 1', station, queue)}) p" for rank in RANKS)
-    return "(" + " OR ".join(f"({each}) IS NOT NULL" for each in found) + ")"
+    probes = (f"SELECT id FROM ({probe(d, rank, 'LIMIT 1', station, queue)}) p" for rank in RANKS)
+    return "(" + " OR ".join(f"({each}) IS NOT NULL" for each in probes) + ")"
 
 
 @cache

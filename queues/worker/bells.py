@@ -33,7 +33,7 @@ AWAY_SECONDS = 5.0  # a Redis that did not answer a look is not asked again for 
 LONGEST_PATIENCE_SECONDS = 5.0
 
 
-class Ear:
+class BellListener:
     def __init__(
         self,
         redis: Redis,
@@ -56,7 +56,7 @@ class Ear:
 
     def wait(self, *, shared: bool = True) -> Bell | None:
         """Return the next bell within a second; of its station only, unless it is `shared`."""
-        first, others = self._heard(shared)
+        first, others = self._channels(shared)
         order = [*others, *first] if self._is_patient() else [*first, *others]
         keys = [doorbells.key for doorbells in order]
         try:
@@ -72,7 +72,7 @@ class Ear:
             return None
         self._peek_at = now + PEEK_SECONDS
         try:
-            return self._peek(queue_id, self._heard(shared)[0])
+            return self._peek(queue_id, self._channels(shared)[0])
         except RedisError as error:
             log.warning("bells_not_seen", error=str(error))
             self._peek_at = now + AWAY_SECONDS
@@ -90,7 +90,7 @@ class Ear:
             log.warning("bells_not_seen", error=str(error))
             return False
 
-    def _heard(self, shared: bool) -> tuple[list[Queue], list[Queue]]:
+    def _channels(self, shared: bool) -> tuple[list[Queue], list[Queue]]:
         return (self._first, self._others) if shared else (self._first[:1], self._others[:1])
 
     def _is_patient(self) -> bool:

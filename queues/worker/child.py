@@ -65,12 +65,14 @@ class Child:
                 self._batch = message["batch"]
                 close_old_connections()  # what broke meanwhile is no failure of the next script
                 self.notes.open(message["notes"])
-                self.play(message["jobs"], message["deadline"], message["until"])
+                self.run_batch(message["jobs"], message["deadline"], message["until"])
                 self.notes.close()
                 if message["leave"]:
                     connections.close_all()
 
-    def play(self, jobs: list[dict[str, Any]], deadline: float, until: float = math.inf) -> None:
+    def run_batch(
+        self, jobs: list[dict[str, Any]], deadline: float, until: float = math.inf
+    ) -> None:
         """Run the jobs in order.
 
         None begins when the slot may be another's or nobody would know of it; none after the first
@@ -126,7 +128,7 @@ class Child:
         message["batch"], message["job"] = self._batch, self._number
         text = _encode(message)
         if self._running is not None:
-            self.notes.hear(text)
+            self.notes.add_message(text)
         with self._talking:
             self._talker = threading.get_ident()
             self.wire.send_text(text)

@@ -95,7 +95,7 @@ class Workhorse:
         if self._is_spent:
             return STOPPED
         try:
-            message = self._heard(time.monotonic() + timeout)
+            message = self._next_message(time.monotonic() + timeout)
         except (Nonsense, LineTooLong) as error:
             self._fault = f"ended, because it sent nonsense: {error}"
             raise ChildGone from error
@@ -152,7 +152,7 @@ class Workhorse:
         """Return whether the living child uses more memory than it may."""
         return self._resident() - self._fresh_bytes > self.memory_mb * 2**20
 
-    def _heard(self, give_up: float) -> dict[str, Any] | None:
+    def _next_message(self, give_up: float) -> dict[str, Any] | None:
         """Return the next message, and skip what still comes of an earlier batch."""
         while self._wire is not None:
             line = self._wire.receive(max(0.0, give_up - time.monotonic()))

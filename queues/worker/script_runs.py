@@ -19,7 +19,7 @@ from queues.errors import NoWorker, ScriptFailed, ScriptRunNotFound, ScriptStill
 from queues.models import ScriptRun
 from queues.runs.doorbell import channel_of, send
 from queues.worker.child_process import Workhorse
-from queues.worker.script_follower import Ran, follow
+from queues.worker.script_follower import ScriptResult, follow
 
 State = ScriptRun.State
 NOW = ""  # the queue of a bell that calls for these: no queue has this name
@@ -31,7 +31,7 @@ NOBODY = "no worker is running: start one with `manage.py worker`"
 log = structlog.get_logger(__name__)
 
 
-def at_worker(work: dict[str, Any], *, whole: bool = False) -> Ran:
+def at_worker(work: dict[str, Any], *, whole: bool = False) -> ScriptResult:
     """Run it and return the result; ScriptStillRuns after a while, unless `whole` waits for it."""
     if connection.in_atomic_block:
         raise RuntimeError("no worker sees a row before the transaction around it commits")
@@ -44,25 +44,25 @@ def at_worker(work: dict[str, Any], *, whole: bool = False) -> Ran:
     answer = _waited_for(run, time.monotonic() + seconds)
     if answer is None:
         raise ScriptStillRuns(f"{run} still runs", run.key)
-    return ran_of(answer)
+    return result_of(answer)
 
 
-def found(key: str) -> ScriptRun:
+def get_run(key: str) -> ScriptRun:
     """Return a run that the current actor has asked for, as it is now."""
     run = ScriptRun.objects.filter(key=key, asked_by=current_actor().name).first()
     if run is None:
         raise ScriptRunNotFound("There is no such run, or it is kept no longer.")
-    if run.state != State.ENDED and _settle(run.pk):
+    if run.state != State.ENDED and _end_overdue(run.pk):
         run.refresh_from_db()
     return run
 
 
-def ran_of(answer: dict[str, Any]) -> Ran:
+def result_of(answer: dict[str, Any]) -> ScriptResult:
     """Return the result, or raise ScriptFailed."""
     if "error" in answer:
         facts = {name: answer[name] for name in ("traceback", "lines") if name in answer}
         raise ScriptFailed(answer["error"], answer["status_code"], **facts)
-    return Ran(**answer)
+    return ScriptResult(**answer)
 
 
 def run_next(
@@ -134,7 +134,7 @@ def _waited_for(run: ScriptRun, give_up: float) -> dict[str, Any] | None:
         if time.monotonic() > give_up and _leave(run):
             return None
         if time.monotonic() > look_at:
-            _settle(run.pk)
+            _end_overdue(run.pk)
             look_at = time.monotonic() + 1.0
             if not _has_workers() and _cancel(run):
                 raise NoWorker(NOBODY)
@@ -151,7 +151,7 @@ def _cancel(run: ScriptRun) -> bool:
     return waiting.update(state=State.ENDED, answer=_failure(NOBODY)) == 1
 
 
-def _settle(pk: int) -> bool:
+def _end_overdue(pk: int) -> bool:
     """End what nobody has begun in time, or whose worker is gone."""
     rows = ScriptRun.objects.filter(pk=pk)
     late = rows.filter(state=State.WAITING, begin_by__lt=Now())

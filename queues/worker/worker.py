@@ -25,7 +25,7 @@ from queues.runs.doorbell import Bell, connection
 from queues.runs.slots import HeldSlot, acquire, free_slots_with_work
 from queues.runs.stations import call_all
 from queues.worker import script_runs
-from queues.worker.bells import Ear
+from queues.worker.bells import BellListener
 from queues.worker.child_process import Workhorse
 from queues.worker.notes_reader import forget
 from queues.worker.post import Post
@@ -49,12 +49,12 @@ class Worker(RQWorker):
 
     def __init__(self, name: str, presence: WorkerPresence, post: Post | None = None) -> None:
         redis = connection(ANSWER_SECONDS)
-        self.ear = Ear(redis, post.instance_id if post else "", self._alarm)
-        super().__init__(self.ear.doorbells, name=name, connection=redis, worker_ttl=30)
+        self.listener = BellListener(redis, post.instance_id if post else "", self._alarm)
+        super().__init__(self.listener.doorbells, name=name, connection=redis, worker_ttl=30)
         self.presence = presence
         self.post = post
         self.workhorse = Workhorse(settings.ATRIBUTO.worker_memory_mb)
-        self.calls = CancelChannel(redis)
+        self.cancellations = CancelChannel(redis)
         self._called: Bell | None = None  # away from the slot that it works at
         self._turn_until = 0.0
         self._waiting = False
@@ -121,7 +121,7 @@ class Worker(RQWorker):
             self.announce()
         self._waiting = True
         try:
-            return self.ear.wait(shared=self._takes_shared())
+            return self.listener.wait(shared=self._takes_shared())
         finally:
             self._waiting = False
 
@@ -134,7 +134,7 @@ class Worker(RQWorker):
             worker_registration.register(self, pipeline)
             pipeline.expire(self.key, self.worker_ttl + 60)
             pipeline.execute()
-        self.calls.listen()
+        self.cancellations.listen()
         self._announced = time.monotonic() + ANNOUNCE_SECONDS
 
     def run_slot(self, bell: Bell) -> None:
@@ -145,14 +145,14 @@ class Worker(RQWorker):
         begun = time.monotonic()
         runner = self._runner_of(slot, bell)
         more = self._run(runner) if self.post is None else self._run_at(self.post, runner)
-        self.ear.answered(bell, time.monotonic() - begun)
+        self.listener.answered(bell, time.monotonic() - begun)
         if more is not None:  # a push may have found the slot still taken
             call_all(slot, leftover=more)
 
     def look(self) -> None:
         """Take a free slot of any queue with work, without a bell."""
-        found = free_slots_with_work() if self.post is None else self.post.free_slots()
-        for queue, number in found:
+        free = free_slots_with_work() if self.post is None else self.post.free_slots()
+        for queue, number in free:
             if self._called is None:
                 self.run_slot(Bell(queue, number))
 
@@ -188,13 +188,13 @@ class Worker(RQWorker):
             self.name,
             self.keep,
             lambda: self._stop_requested,
-            self.calls.heard,
+            self.cancellations.has_come,
             is_wanted=lambda: self._is_called_away(slot) or (bell.first and self._is_turn_over()),
         )
 
     def _is_called_away(self, slot: HeldSlot) -> bool:
         if self._called is None:
-            self._called = self.ear.urgent(slot.queue_id, shared=self._takes_shared())
+            self._called = self.listener.urgent(slot.queue_id, shared=self._takes_shared())
         return self._called is not None
 
     def _is_turn_over(self) -> bool:
@@ -202,7 +202,7 @@ class Worker(RQWorker):
         if now < self._turn_until:
             return False
         self._turn_until = now + TURN_SECONDS
-        return self.ear.others_wait()
+        return self.listener.others_wait()
 
     def _takes_shared(self) -> bool:
         return self.post is None or self.post.takes_shared

@@ -132,13 +132,13 @@ class Command(AtributoCommand):
             jobs = jobs.filter(queue__name=options["queue"])
         if options["status"]:
             jobs = jobs.filter(status=options["status"])
-        shown = [job_dict(job) for job in jobs[: options["limit"]]]
+        jobs_shown = [job_dict(job) for job in jobs[: options["limit"]]]
         if options["json"]:
-            self.show(shown)
+            self.show(jobs_shown)
             return
         rows = [
             [j["id"], j["queue"], j["script"]["name"], j["status"], j["run"], j["error"][:60]]
-            for j in shown
+            for j in jobs_shown
         ]
         self.table(["id", "queue", "script", "status", "run", "error"], rows)
 
