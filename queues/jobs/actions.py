@@ -29,21 +29,6 @@ from queues.runs.held_jobs import wait_for_workers
 
 ENDING = ("abort", "delete")  # nothing is left of a schedule then
 SPARED = "It repeats; schedules are left alone unless that is said."
-
-
-def kept_schedules(action: str, ids: Sequence[int]) -> set[int]:
-    """Return the repeating jobs among these, which the action would end."""
-    if action not in ENDING:
-        return set()
-    repeating = QueuedJob.objects.filter(pk__in=ids).filter(REPEATING)
-    return set(repeating.values_list("pk", flat=True))
-
-
-def schedules_among(jobs: Any, most: int) -> int:
-    """Count how many of the newest jobs will run again."""
-    return jobs.order_by("-pk")[:most].aggregate(n=Count("pk", filter=REPEATING))["n"]
-
-
 FINISHED = [Status.COMPLETE, Status.FAILED]
 FORGIVEN: dict[str, Any] = {"due_at": Now(), "run_failures": 0, "lost": 0}
 AWAKE_RANK = F("rank") - Case(When(paused_at__isnull=False, then=PAUSED), default=0)
@@ -60,6 +45,20 @@ WAITING_AGAIN: dict[str, Any] = {
     "fingerprint": "",
     "resets": F("resets") + 1,
 }
+LONGEST_REASON = 255
+
+
+def kept_schedules(action: str, ids: Sequence[int]) -> set[int]:
+    """Return the repeating jobs among these, which the action would end."""
+    if action not in ENDING:
+        return set()
+    repeating = QueuedJob.objects.filter(pk__in=ids).filter(REPEATING)
+    return set(repeating.values_list("pk", flat=True))
+
+
+def schedules_among(jobs: Any, most: int) -> int:
+    """Count how many of the newest jobs will run again."""
+    return jobs.order_by("-pk")[:most].aggregate(n=Count("pk", filter=REPEATING))["n"]
 
 
 def abort(job_id: int, *, reason: str = "") -> bool:
@@ -147,9 +146,6 @@ def _held(job_id: int) -> JobIsHeld:
 
 def _missing(job_id: int) -> JobNotFound:
     return JobNotFound(f"Job does not exist: {job_id}", job=str(job_id))
-
-
-LONGEST_REASON = 255
 
 
 def pause(job_id: int, *, reason: str = "") -> bool:

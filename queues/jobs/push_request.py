@@ -22,6 +22,8 @@ from queues.logic.storable import DEEPEST, has_nul, is_too_deep, json_refusal
 from queues.sql import push
 
 MOST_KNOWN = 1000
+LARGEST_DATA = 1024 * 1024
+EPOCH = datetime.fromtimestamp(0, tz=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +59,6 @@ def fresh(queue: str, mount: str, script: str) -> Definition:
     return definition
 
 
-LARGEST_DATA = 1024 * 1024
-EPOCH = datetime.fromtimestamp(0, tz=UTC)
 Define = Callable[[str, str, str], Definition]
 
 

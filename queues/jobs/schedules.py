@@ -21,6 +21,11 @@ LAST_RUNS = 20
 
 # SQLite takes a partial index only where its condition stands in the query as it was defined.
 INDEXED = "queues_queuedjob.ended_at IS NULL AND NOT (queues_queuedjob.repeat_times = 0)"
+COLUMNS = {
+    "repeat_delay": "repeat_delay_ms",
+    "repeat_times": "repeat_times",
+    "repeat_until": "repeat_until",
+}
 
 
 def repeating() -> Any:
@@ -35,13 +40,6 @@ def last_runs(ids: list[int]) -> dict[int, list[Run]]:
     for run in recent.defer("error", "traceback", "note").order_by("job_id", "attempt"):
         runs[run.job_id].append(run)
     return runs
-
-
-COLUMNS = {
-    "repeat_delay": "repeat_delay_ms",
-    "repeat_times": "repeat_times",
-    "repeat_until": "repeat_until",
-}
 
 
 def reschedule(job_id: int, changes: Mapping[str, Any]) -> bool:

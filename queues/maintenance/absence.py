@@ -21,6 +21,8 @@ from queues.models import Queue, QueuedJob, Run, Station
 from queues.runs.callbacks import push_callbacks
 from queues.runs.outcome_rows import AttemptResult, outcome_row
 
+BATCH = 200  # jobs per sweep, queue and instance
+
 
 def give_up(job: QueuedJob, instance_id: str, now: datetime, lease: HeldLease) -> bool:
     """End a job like a run that failed for good: it counts, calls back and may repeat."""
@@ -73,9 +75,6 @@ def _keep(job: QueuedJob, row: dict[str, Any], now: datetime) -> None:
         ended_at=now,
         error=row["error"],
     )
-
-
-BATCH = 200  # jobs per sweep, queue and instance
 
 
 def follow_policies(now: datetime, lease: HeldLease) -> int:

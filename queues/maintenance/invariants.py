@@ -22,6 +22,8 @@ MOST = 20
 MOST_RUNNING = 10_000
 HELD = ("holder", "facts")
 Invariant = tuple[str, str, Callable[[], list[str]]]
+LATE = timedelta(seconds=10)
+NEWEST = 1000  # old rows were looked at when they were new
 
 
 def run_by_another_instance() -> list[str]:
@@ -69,9 +71,6 @@ STATION_INVARIANTS: list[Invariant] = [
 ]
 
 
-LATE = timedelta(seconds=10)
-
-
 def open_beside_a_later_attempt() -> list[str]:
     """An attempt begins after what earlier ones wrote is rolled back."""
     still_open = Transaction.objects.unfinished().filter(pk=OuterRef("transaction"))
@@ -105,9 +104,6 @@ TRANSACTION_INVARIANTS = [
         undelivered_pushes,
     ),
 ]
-
-
-NEWEST = 1000  # old rows were looked at when they were new
 
 
 def too_many_running() -> list[str]:

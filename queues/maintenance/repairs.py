@@ -40,6 +40,10 @@ FORGET_SECONDS = 86_400  # after which a station is deleted if no job waits for 
 MOST_COUNTED = 10_000
 SHARE = 20  # the look at all routes may take one part in so many of the curator's time
 LONGEST_PAUSE_SECONDS = 10.0  # between two looks: one that a standstill made long is an exception
+FEW = 10  # operations, each with up to a thousand refusals
+MINUTES_KEPT = timedelta(days=400)
+OPERATIONS_KEPT = timedelta(days=90)
+SCRIPT_RUNS_KEPT = timedelta(days=1)
 
 
 class Routes:
@@ -115,12 +119,6 @@ STATION_REPAIRS = [
     Repair("bells of stations", call_stations, every_seconds=0.5),
     Repair("old stations", forget_stations, every_seconds=600),
 ]
-
-
-FEW = 10  # operations, each with up to a thousand refusals
-MINUTES_KEPT = timedelta(days=400)
-OPERATIONS_KEPT = timedelta(days=90)
-SCRIPT_RUNS_KEPT = timedelta(days=1)
 
 
 def recover_dead_workers(now: datetime, lease: HeldLease) -> int:

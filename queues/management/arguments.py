@@ -17,6 +17,7 @@ NAMES = {
     "since": "since",
     "until": "until",
 }
+NEVER = "never"
 
 
 def add_search(parser: argparse.ArgumentParser) -> None:
@@ -57,9 +58,6 @@ def back_off(text: str) -> Any:
     """Read a span, or a strategy with its unit: foxx:5s."""
     strategy, colon, unit = text.rpartition(":")
     return {"strategy": strategy, "ms": span(unit)} if colon else span(text)
-
-
-NEVER = "never"
 
 
 def add_schedule(parser: argparse.ArgumentParser) -> None:

@@ -15,6 +15,8 @@ HOUR = timedelta(hours=1)
 LATE = timedelta(minutes=5)  # pushes are counted a little later than they happen
 MOST_AT_ONCE = 48
 COLUMNS = [field.name for field in Counts._meta.fields]
+SHOWN = ("pushed", "started", "complete", "failed", "retried", "wait_ms", "run_ms")
+BUCKETS = [f"{kind}_{number}" for kind in ("wait", "run") for number in range(len(BOUNDS_MS) + 1)]
 
 
 def sum_hours(now: datetime, lease: HeldLease) -> int:
@@ -64,10 +66,6 @@ def _sum(hour: datetime) -> None:
 
 def _hour(moment: datetime) -> datetime:
     return moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
-
-
-SHOWN = ("pushed", "started", "complete", "failed", "retried", "wait_ms", "run_ms")
-BUCKETS = [f"{kind}_{number}" for kind in ("wait", "run") for number in range(len(BOUNDS_MS) + 1)]
 
 
 def sums(queue_ids: Iterable[int], now: datetime, span: timedelta = HOUR) -> dict[int, Any]:

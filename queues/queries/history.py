@@ -19,6 +19,13 @@ from queues.queries.counters import summed_until
 from queues.sql.history import spans_with_ends
 
 Span = tuple[datetime, datetime]  # from the first up to the second
+COUNTS = ("pushed", "complete", "failed", "retried")
+SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
+KINDS = ("wait", "run")
+BUCKETS = range(len(BOUNDS_MS) + 1)
+COLUMNS = [*COUNTS, *(f"{kind}_{n}" for kind in KINDS for n in BUCKETS)]
+ZEROS = {f"sum_{name}": 0 for name in COLUMNS}
+HOUR_SECONDS = 3600
 
 
 def with_ended_jobs(spans: Sequence[Span]) -> set[Span]:
@@ -30,15 +37,6 @@ def with_ended_jobs(spans: Sequence[Span]) -> set[Span]:
     with connection.cursor() as cursor:
         cursor.execute(spans_with_ends(connection.vendor, len(spans)), moments)
         return {spans[number] for (number,) in cursor.fetchall()}
-
-
-COUNTS = ("pushed", "complete", "failed", "retried")
-SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
-KINDS = ("wait", "run")
-BUCKETS = range(len(BOUNDS_MS) + 1)
-COLUMNS = [*COUNTS, *(f"{kind}_{n}" for kind in KINDS for n in BUCKETS)]
-ZEROS = {f"sum_{name}": 0 for name in COLUMNS}
-HOUR_SECONDS = 3600
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,9 @@ from queues.logic.lifecycle import Status
 from queues.models import QueuedJob
 from queues.sql.states import INDEXED
 
+NOBODY = "-"  # asks for nothing, so that it is always one query
+COLUMNS = ("slot__holder", "pk", "queue__name", "mount", "script", "started_at")
+
 
 def workers_at(instance_id: str) -> "QuerySet[Lease]":
     """Return the workers that run a job there: each holds the instance for as long."""
@@ -34,10 +37,6 @@ def waiting_for(instance_id: str) -> Any:
 def few_wait_for(instance_id: str, most: int) -> bool:
     jobs = QueuedJob.objects.waiting_at(instance_id).order_by()
     return jobs.values("pk")[: most + 1].count() <= most
-
-
-NOBODY = "-"  # asks for nothing, so that it is always one query
-COLUMNS = ("slot__holder", "pk", "queue__name", "mount", "script", "started_at")
 
 
 def running_at(holders: Iterable[str]) -> dict[str, dict[str, Any]]:

@@ -33,6 +33,10 @@ MESSAGE_SECONDS = 60
 
 # A message that still waits keeps its place: ringing again must not move it to the end.
 PUSH_ONCE = "return redis.call('LPOS', KEYS[1], ARGV[1]) or redis.call('RPUSH', KEYS[1], ARGV[1])"
+log = structlog.get_logger(__name__)
+RING_AGAIN_SECONDS = 2.0  # a bell that nobody answered may have been lost with Redis
+ANSWER_SECONDS = 0.5
+_clients: dict[int, Redis] = {}
 
 
 @dataclass(frozen=True)
@@ -127,13 +131,6 @@ def _bell(raw_data: dict[bytes, bytes], first: bool) -> Bell:
 
 def _is_number(slot: Any) -> bool:
     return isinstance(slot, int) and 0 <= slot < MOST_WORKERS
-
-
-log = structlog.get_logger(__name__)
-
-RING_AGAIN_SECONDS = 2.0  # a bell that nobody answered may have been lost with Redis
-ANSWER_SECONDS = 0.5
-_clients: dict[int, Redis] = {}
 
 
 def ring(
