@@ -46,7 +46,7 @@ class StationList(RawList):
 
 
 class StateFilter(admin.SimpleListFilter):
-    """The states as the indexes know them."""
+    """Filter by the states that the indexes know."""
 
     title = "state"
     parameter_name = "state"
@@ -82,7 +82,7 @@ class QueuedJobList(RawList):
     def get_search_results(
         self, request: HttpRequest, queryset: Any, search_term: str
     ) -> tuple[Any, bool]:
-        """By the number itself: a comparison of texts would read every job."""
+        """Search by the number itself: a comparison of texts would read every job."""
         if not search_term:
             return queryset, False
         is_id = search_term.isascii() and search_term.isdigit() and len(search_term) < 19

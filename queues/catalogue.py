@@ -1,11 +1,4 @@
-"""Queues by name: create, get, delete, pause, resume.
-
-Every queue at once: which would change, pause them, let them run again.
-
-One job more or less at once: whoever else scales the queue at that moment counts, too.
-
-The target age of a queue: how old its oldest due job may become before somebody looks.
-"""
+"""Queues by name: create, get, delete, pause, resume, scale, and change their settings."""
 
 from collections.abc import Callable
 from typing import Any
@@ -59,7 +52,7 @@ def get(name: str) -> QueueHandle:
 
 
 def delete(name: str) -> bool:
-    """Its jobs stay and wait; create it again and they run."""
+    """Delete a queue; its jobs stay and wait until it is made again."""
     if name == DEFAULT:
         raise BadQueue(f"the queue {DEFAULT} always exists; pause it to stop it")
     if not _may_exist(name):
@@ -74,7 +67,7 @@ def delete(name: str) -> bool:
 
 
 def pause(name: str) -> bool:
-    """No further job starts; running ones finish. False when it was paused already."""
+    """Start no further job; running ones finish. False when it was paused already."""
     changes = {"paused_at": Now(), "paused_by": current_actor().name}
     return _switch(name, "queue.paused", {"paused_at": None}, changes)
 
@@ -88,7 +81,7 @@ def resume(name: str) -> bool:
 
 
 def set_retention(name: str, days: int) -> None:
-    """How long finished jobs of this queue are kept."""
+    """Set how long finished jobs of this queue are kept."""
     queue = row(name)
     if isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= MOST_DAYS:
         raise BadQueue(f"retention_days must be a whole number from 1 to {MOST_DAYS}")
@@ -98,7 +91,7 @@ def set_retention(name: str, days: int) -> None:
 
 
 def set_record_start(name: str, on: bool) -> None:
-    """Whether every start is in the database before a job of this queue begins."""
+    """Set whether every start is in the database before a job of this queue begins."""
     queue = row(name)
     if not isinstance(on, bool):
         raise BadQueue("record_start must be true or false")
@@ -108,7 +101,7 @@ def set_record_start(name: str, on: bool) -> None:
 
 
 def set_when_away(name: str, policy: str | None, seconds: int | None) -> None:
-    """What sticky jobs do when no worker serves their instance, and after how long."""
+    """Set what sticky jobs do when no worker serves their instance, and after how long."""
     queue = row(name)
     given: dict[str, Any] = {"when_away": policy, "away_seconds": seconds}
     changes = {field: value for field, value in given.items() if value is not None}
@@ -119,15 +112,15 @@ def set_when_away(name: str, policy: str | None, seconds: int | None) -> None:
 
 
 def row(name: str) -> Queue:
-    """The queue called `default` always exists."""
+    """Return a queue; the one called `default` always exists."""
     rows = Queue.objects.existing()
-    found = rows.filter(name=name).first() if _may_exist(name) else None
-    if found is None and name == DEFAULT:
+    queue = rows.filter(name=name).first() if _may_exist(name) else None
+    if queue is None and name == DEFAULT:
         create(name)
         return Queue.objects.get(name=name)
-    if found is None:
+    if queue is None:
         raise QueueNotFound(f"Queue does not exist: {name}", queue=name)
-    return found
+    return queue
 
 
 def _switch(name: str, kind: str, condition: dict[str, Any], changes: dict[str, Any]) -> bool:
@@ -171,7 +164,7 @@ def _check_away(policy: Any, seconds: Any) -> None:
 
 
 def wait_for_slots(queue: Queue) -> None:
-    """Once this is committed: let workers finish what they reserved and may not begin now."""
+    """After this commits, let workers finish what they reserved and may not begin now."""
     jobs = QueuedJob.objects.filter(slot__queue=queue)
     if not queue.paused and queue.deleted_at is None:
         jobs = jobs.filter(slot__number__gte=queue.max_workers)
@@ -183,23 +176,23 @@ def ring_due(queue: Queue) -> None:
 
 
 def running() -> Any:
-    """The queues that a pause of all would change."""
+    """Return the queues that pausing all would change."""
     return Queue.objects.active().order_by("name")
 
 
 def paused() -> Any:
-    """Those that would run again, whoever paused them."""
+    """Return the queues that resuming all would change, whoever paused them."""
     rows = Queue.objects.existing()
     return rows.filter(paused_at__isnull=False).order_by("name")
 
 
 def pause_all() -> list[str]:
-    """The names of those that were changed, each with an event of its own."""
+    """Pause all queues, with an event each; return the names of those that were changed."""
     return _changed(pause, running())
 
 
 def resume_all() -> list[str]:
-    """The names of those that were changed, each with an event of its own."""
+    """Resume all queues, with an event each; return the names of those that were changed."""
     return _changed(resume, paused())
 
 
@@ -216,14 +209,17 @@ def _is_changed(switch: Callable[..., bool], name: str) -> bool:
 
 
 def scale_by(name: str, step: int) -> int | None:
-    """How many may run now; None when that would be none at all, or too many."""
-    found = row(name)
-    room = Queue.objects.existing().filter(pk=found.pk)
+    """Run so many jobs more or fewer at once, beside others who scale it at the same moment.
+
+    Return how many may run now; None when that would be none at all, or too many.
+    """
+    before = row(name)
+    room = Queue.objects.existing().filter(pk=before.pk)
     room = room.filter(max_workers__range=(1 - step, MOST_WORKERS - step))
     with atomic():
         if not room.update(max_workers=F("max_workers") + step):
             return None
-        queue = Queue.objects.get(pk=found.pk)  # ours until we commit
+        queue = Queue.objects.get(pk=before.pk)  # ours until we commit
         queue.add_slots()
         record("queue.changed", f"queue:{name}", max_workers=queue.max_workers)
         wait_for_slots(queue)
@@ -232,7 +228,7 @@ def scale_by(name: str, step: int) -> int | None:
 
 
 def set_target_age(name: str, seconds: int | None) -> bool:
-    """None: the default of all queues. False when it was so already."""
+    """Set how old its oldest due job may become; None is the default. False when unchanged."""
     check(seconds)
     queue = row(name)
     another = Queue.objects.filter(pk=queue.pk).exclude(target_age_seconds=seconds)

@@ -26,7 +26,7 @@ class InvalidJobId(AtributoError):
 
 
 class BadPush(AtributoError):
-    """What was pushed cannot be stored: nothing is."""
+    """What was pushed cannot be stored, and nothing was."""
 
     status_code = 400
     code = "bad_push"
@@ -50,7 +50,7 @@ class JobIsRunning(AtributoError):
 
 
 class JobIsHeld(AtributoError):
-    """Its worker has it in its hands and does not answer: whether it begins is not known yet."""
+    """Its worker holds it and does not answer: whether it begins is not known yet."""
 
     status_code = 409
     code = "job_is_held"
@@ -64,7 +64,7 @@ class JobRepeatsNot(AtributoError):
 
 
 class BadSchedule(AtributoError):
-    """A schedule that cannot be: the job keeps the one that it has."""
+    """A schedule that is not possible: the job keeps the one that it has."""
 
     status_code = 400
     code = "bad_schedule"
@@ -100,7 +100,7 @@ class BadMount(AtributoError):
 
 
 class ServiceNotFound(AtributoError):
-    """As the original: an unknown mount is a bad request."""
+    """An unknown mount is a bad request, as in Foxx."""
 
     status_code = 400
     code = "service_not_found"
@@ -134,7 +134,7 @@ class NoWorker(AtributoError):
 
 
 class ScriptStillRuns(AtributoError):
-    """It goes on; `key` is where to look what comes of it."""
+    """It goes on; `key` is where to look for the result."""
 
     status_code = 202
     code = "script_still_runs"
@@ -164,7 +164,7 @@ class AttemptIsOver(AtributoError):
 
 
 class NotInDryRun(AtributoError):
-    """A dry run cannot take this back, so it is not done."""
+    """A dry run cannot roll this back, so it is not done."""
 
     status_code = 409
     code = "not_in_dry_run"

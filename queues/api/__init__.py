@@ -1,1 +1,1 @@
-"""The REST doors of services, queues, jobs and operations."""
+"""The REST API of services, queues, jobs and operations."""

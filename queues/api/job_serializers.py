@@ -1,4 +1,4 @@
-"""REST: the shapes of queued jobs, in and out."""
+"""What REST takes and returns of queued jobs; `queues.queries.presenters` writes the values."""
 
 from typing import Any
 
@@ -61,7 +61,7 @@ class NewJobs(Options):
 
 
 class ScheduleChanges(StrictSerializer):
-    """Of a job that repeats; what is left out stays."""
+    """The schedule of a job that repeats; what is left out stays."""
 
     repeat_delay = serializers.IntegerField(required=False, min_value=0, help_text="Milliseconds.")
     repeat_times = serializers.IntegerField(required=False, help_text="Negative: for ever.")
@@ -120,8 +120,8 @@ class QueuedJobSerializer(serializers.Serializer):
 
     def to_representation(self, instance: Any) -> Any:
         is_sticky = instance.sticky_key is not None
-        said = wait_reason(instance, database_now()) if is_sticky else ""
-        return {**job_dict(instance), "waits_for": said}
+        reason = wait_reason(instance, database_now()) if is_sticky else ""
+        return {**job_dict(instance), "waits_for": reason}
 
 
 class AttemptSerializer(serializers.Serializer):

@@ -1,7 +1,4 @@
-"""/jobs and /queues/{q}/jobs: queued jobs by REST.
-
-REST: the search of the page «Jobs», for lists of queued jobs.
-"""
+"""/jobs and /queues/{q}/jobs: queued jobs by REST, with the search of the page "Jobs"."""
 
 from contextlib import nullcontext
 from typing import Any
@@ -43,7 +40,7 @@ from queues.runs import outbox
 
 
 class JobSearch(QuerySerializer):
-    """Looks through the newest 10,000 jobs where no index answers, as the page does."""
+    """It looks through the newest 10,000 jobs where no index answers, as the page does."""
 
     fingerprint = None  # type: ignore[assignment]  # a filter of every list of jobs
     upto = serializers.IntegerField(
@@ -55,7 +52,7 @@ NAMES = tuple(JobSearch().fields)
 
 
 def searched(jobs: Any, asked: QueryDict) -> Any:
-    """`jobs` as they are unless a search is asked for."""
+    """Return `jobs` as they are, unless a search is asked for."""
     given = {name: asked[name] for name in NAMES if asked.get(name)}
     if not given:
         return jobs
@@ -84,7 +81,7 @@ class JobFilter(django_filters.FilterSet):
 
 @extend_schema_view(get=extend_schema(operation_id="jobs_list", parameters=[JobSearch]))
 class Jobs(ListEndpoint):
-    """Every job, newest first; or those that the search of the page «Jobs» finds."""
+    """List every job, newest first, or those that the search of the page "Jobs" finds."""
 
     actions = {"GET": "job.view"}
     serializer_class = QueuedJobSerializer
@@ -123,7 +120,7 @@ class Batch(Endpoint):
 
     @extend_schema(operation_id="queues_jobs_push_many", request=NewJobs, responses={201: JobIds})
     def post(self, request: Request, queue: str) -> Response:
-        """All or none, in the order given."""
+        """Push all of them in the order given, or none."""
         given = checked(NewJobs, request.data)
         script, data = given.pop("script"), given.pop("data")
         ids = audited.push_many(queue, script, data, given)
@@ -141,7 +138,7 @@ class OneJob(Endpoint):
         operation_id="jobs_reschedule", request=ScheduleChanges, responses=QueuedJobSerializer
     )
     def patch(self, request: Request, job_id: str) -> Response:
-        """The schedule of a job that repeats and waits; one that runs or is over is 409."""
+        """Change the schedule of a job that repeats and waits; one that runs or is over is 409."""
         reschedule(parsed_id(job_id), checked(ScheduleChanges, request.data))
         return Response(QueuedJobSerializer(job_or_404(job_id)).data)
 
@@ -156,7 +153,7 @@ class Attempts(Endpoint):
 
     @extend_schema(operation_id="jobs_attempts", responses=AttemptSerializer(many=True))
     def get(self, request: Request, job_id: str) -> Response:
-        """Its last 100 attempts, oldest first, with their log lines."""
+        """List its last 100 attempts, oldest first, with their log lines."""
         return Response(attempt_dicts(job_or_404(job_id)))
 
 
@@ -165,7 +162,7 @@ class Abort(Endpoint):
 
     @extend_schema(operation_id="jobs_abort", request=JobReason, responses=QueuedJobSerializer)
     def post(self, request: Request, job_id: str) -> Response:
-        """An unfinished job ends as failed, without callback; a finished one stays as it is."""
+        """End an unfinished job as failed, without callback; a finished one stays as it is."""
         actions.abort(parsed_id(job_id), **checked(JobReason, request.data))
         return Response(QueuedJobSerializer(job_or_404(job_id)).data)
 
@@ -175,7 +172,7 @@ class Retry(Endpoint):
 
     @extend_schema(operation_id="jobs_retry", request=None, responses=QueuedJobSerializer)
     def post(self, request: Request, job_id: str) -> Response:
-        """A finished job runs again; a waiting one at once."""
+        """Run a finished job again, a waiting one at once."""
         actions.reset(job_or_404(job_id).pk)
         return Response(QueuedJobSerializer(job_or_404(job_id)).data)
 
@@ -185,7 +182,7 @@ class RunNow(Endpoint):
 
     @extend_schema(operation_id="jobs_run_now", request=None, responses=QueuedJobSerializer)
     def post(self, request: Request, job_id: str) -> Response:
-        """A waiting job becomes due."""
+        """Make a waiting job due."""
         actions.run_now(job_or_404(job_id).pk)
         return Response(QueuedJobSerializer(job_or_404(job_id)).data)
 
@@ -195,7 +192,7 @@ class Pause(Endpoint):
 
     @extend_schema(operation_id="jobs_pause", request=JobReason, responses=QueuedJobSerializer)
     def post(self, request: Request, job_id: str) -> Response:
-        """A job that repeats starts no more until it is resumed; a run that is under way ends."""
+        """Start no more runs of a job that repeats until it is resumed; a current run ends."""
         actions.pause(parsed_id(job_id), **checked(JobReason, request.data))
         return Response(QueuedJobSerializer(job_or_404(job_id)).data)
 
@@ -205,7 +202,7 @@ class Resume(Endpoint):
 
     @extend_schema(operation_id="jobs_resume", request=None, responses=QueuedJobSerializer)
     def post(self, request: Request, job_id: str) -> Response:
-        """It goes on with the next moment of its own rhythm."""
+        """Go on with the next moment of its own rhythm."""
         actions.resume(parsed_id(job_id))
         return Response(QueuedJobSerializer(job_or_404(job_id)).data)
 

@@ -1,4 +1,4 @@
-"""The schemas of installed scripts in the OpenAPI document."""
+"""Show the schemas of installed scripts in the OpenAPI document."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ RUN = "/api/v1/services/scripts/{name}"
 
 
 def add_scripts(result: dict[str, Any], generator: Any, request: Any, public: bool) -> Any:
-    """A hook of drf-spectacular: each script's schema as a component, named by mount and name."""
+    """Add each script's schema as a component, named by mount and name (drf-spectacular hook)."""
     operation = result.get("paths", {}).get(RUN, {}).get("post")
     schemas = _schemas()
     if operation is None or not schemas:

@@ -71,7 +71,7 @@ class OneJobOperationSerializer(JobOperationSerializer):
 
 
 class Operations(ListEndpoint):
-    """Operations, newest first."""
+    """List operations, newest first."""
 
     actions = {"GET": "operation.view", "POST": "operation.operate"}
     serializer_class = JobOperationSerializer
@@ -84,7 +84,7 @@ class Operations(ListEndpoint):
         responses={201: JobOperationSerializer},
     )
     def post(self, request: Request) -> Response:
-        """The curator does it; ask for the operation to see how far it is."""
+        """Start an operation. The curator does it; ask for the operation to see how far it is."""
         given = checked(NewOperation, request.data)
         action, query = given.pop("action"), stored(given.pop("query"))
         made = operations.start(action, query, database_now(), **given)
@@ -106,7 +106,7 @@ class Abort(Endpoint):
         operation_id="operations_abort", request=None, responses=OneJobOperationSerializer
     )
     def post(self, request: Request, pk: int) -> Response:
-        """What is done stays done; the rest is left alone."""
+        """Stop an operation; what is done stays done, the rest is left alone."""
         operations.abort(operation_or_404(pk).pk)
         return Response(OneJobOperationSerializer(operation_or_404(pk)).data)
 
@@ -119,13 +119,13 @@ def operation_or_404(pk: int) -> Operation:
 
 
 def refusals_as_dicts(operation: Operation) -> list[dict[str, str]]:
-    """The first jobs that could not be changed, each with the reason."""
+    """Return the first jobs that could not be changed, each with the reason."""
     rows = operation.refusals.all()[:REFUSALS_SHOWN]
     return [{"job_id": str(row.job_id), "reason": row.reason} for row in rows]
 
 
 def stored(query: dict[str, Any]) -> dict[str, str]:
-    """As the row keeps it: moments are texts, what is empty is left out."""
+    """Return the query as the row keeps it: moments are texts, what is empty is left out."""
     texts = {
         name: value.isoformat() if isinstance(value, datetime) else value
         for name, value in query.items()

@@ -42,10 +42,10 @@ class QueueSerializer(serializers.Serializer):
     created_at = serializers.DateTimeField()
 
     def to_representation(self, instance: Any) -> Any:
-        shown = instance
+        values = instance
         if isinstance(instance, Queue):
-            shown = queue_dict(instance, getattr(instance, "running", None))
-        return super().to_representation(shown)
+            values = queue_dict(instance, getattr(instance, "running", None))
+        return super().to_representation(values)
 
 
 class QueueChanges(StrictSerializer):
@@ -107,7 +107,7 @@ class OneQueue(Endpoint):
 
     @extend_schema(operation_id="queues_delete", request=None, responses={204: None})
     def delete(self, request: Request, queue: str) -> Response:
-        """Its jobs stay, and wait until it is made again."""
+        """Delete a queue; its jobs stay, and wait until it is made again."""
         catalogue.row(queue)
         queues.delete(queue)
         return Response(status=204)
@@ -141,25 +141,25 @@ HIDDEN = {name: extend_schema(exclude=True) for name in ("get", "patch", "delete
 
 @extend_schema_view(**HIDDEN)
 class PauseAll(OneQueue):
-    """Every queue; one that is called «pause» is served here, too."""
+    """Every queue; one that is called "pause" is served here, too."""
 
     actions = {**OneQueue.actions, "POST": "queue.operate"}
 
     @extend_schema(operation_id="queues_pause_all", request=None, responses=ChangedQueues)
     def post(self, request: Request, queue: str = "") -> Response:
-        """No further job starts in any queue; running ones finish."""
+        """Start no further job in any queue; running ones finish."""
         return _all_changed(catalogue.pause_all())
 
 
 @extend_schema_view(**HIDDEN)
 class ResumeAll(OneQueue):
-    """Every queue; one that is called «resume» is served here, too."""
+    """Every queue; one that is called "resume" is served here, too."""
 
     actions = {**OneQueue.actions, "POST": "queue.operate"}
 
     @extend_schema(operation_id="queues_resume_all", request=None, responses=ChangedQueues)
     def post(self, request: Request, queue: str = "") -> Response:
-        """Every queue that is paused runs again, whoever paused it."""
+        """Let every paused queue run again, whoever paused it."""
         return _all_changed(catalogue.resume_all())
 
 

@@ -1,4 +1,4 @@
-"""/services/runs: what becomes of a script that was run now and takes longer."""
+"""/services/runs: the result of a script that was run now and takes longer."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from queues.errors import ScriptStillRuns
 from queues.models import ScriptRun
 from queues.services.dry_run import dry_run_as_dict
 from queues.worker import script_runs
-from queues.worker.script_follower import Ran
+from queues.worker.script_follower import ScriptResult
 
 STATES = ("waiting", "running", "complete", "failed")
 
@@ -36,14 +36,14 @@ class OneRun(Endpoint):
 
     @extend_schema(operation_id="script_runs_get", responses=ScriptRunSerializer)
     def get(self, request: Request, key: str) -> Response:
-        """A run that you have asked for; kept for a day."""
-        return Response(run_as_dict(script_runs.found(key)))
+        """Return a run that you have asked for; it is kept for a day."""
+        return Response(run_as_dict(script_runs.get_run(key)))
 
 
 def still_running(error: ScriptStillRuns) -> JsonResponse:
-    """Where to look for what comes of it."""
-    shown = run_as_dict(script_runs.found(error.key))
-    return JsonResponse(shown, status=202, headers={"Location": shown["href"]})
+    """Answer with the address of the result."""
+    run = run_as_dict(script_runs.get_run(error.key))
+    return JsonResponse(run, status=202, headers={"Location": run["href"]})
 
 
 def run_as_dict(run: ScriptRun) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def run_as_dict(run: ScriptRun) -> dict[str, Any]:
     failed, dry_run = "error" in answer, bool(run.work.get("dry_run"))
     result = None
     if answer and not failed:
-        result = dry_run_as_dict(Ran(**answer)) if dry_run else answer["result"]
+        result = dry_run_as_dict(ScriptResult(**answer)) if dry_run else answer["result"]
     ended = "failed" if failed else "complete"
     return {
         "id": run.key,

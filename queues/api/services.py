@@ -105,7 +105,7 @@ class Services(Endpoint):
         responses=ServiceSerializer,
     )
     def patch(self, request: Request) -> Response:
-        """Keep its configuration; the teardown runs only if asked for."""
+        """Upgrade and keep its configuration; the teardown runs only if asked for."""
         given = checked(Change, request.data)
         mount = _mount(request)
         return Response(service_dict(installation.upgrade(given.pop("folder"), mount, **given)))
@@ -117,7 +117,7 @@ class Services(Endpoint):
         responses=ServiceSerializer,
     )
     def put(self, request: Request) -> Response:
-        """As uninstalled and installed anew."""
+        """Replace it, as if it were uninstalled and installed anew."""
         given = checked(Change, request.data)
         mount = _mount(request)
         return Response(service_dict(installation.replace(given.pop("folder"), mount, **given)))
@@ -165,7 +165,7 @@ class Configuration(Endpoint):
         responses=Values,
     )
     def put(self, request: Request) -> Response:
-        """Options that are not given fall back to their defaults."""
+        """Replace all options; those that are not given fall back to their defaults."""
         mount = mounted(request).mount
         return self._shown(installation.configure(mount, dict(request.data), whole=True))
 
@@ -203,7 +203,7 @@ class Scripts(Endpoint):
         responses={200: {"type": "object", "additionalProperties": {"type": "string"}}},
     )
     def get(self, request: Request) -> Response:
-        """Name → title."""
+        """Return the title of each script, by name."""
         return Response({s.name: s.title for s in mounted(request).scripts.all()})
 
 
@@ -225,12 +225,12 @@ class OneScript(Endpoint):
         responses={200: ANY, 202: ScriptRunSerializer},
     )
     def post(self, request: Request, name: str) -> JsonResponse:
-        """Run it now. The body is its argument, a list its arguments; the answer its result.
+        """Run it now. The body is its argument, a list its arguments; the answer is its result.
 
-        It runs at a worker: without one the answer is 503, and 202 with the address of what
-        comes of it when that takes long.
+        It runs at a worker: without one the answer is 503. If it takes long the answer is 202 with
+        the address of the result.
 
-        A dry run answers with `result`, `changes` and `pushes`, and takes all of them back.
+        A dry run answers with `result`, `changes` and `pushes`, and rolls all of them back.
         """
         body = request.data if request._request.body else None
         dry_run = _yes_or_no(request, "dry_run")

@@ -65,16 +65,16 @@ class Context:
 
     @property
     def dry_run(self) -> bool:
-        """Whether everything is taken back afterwards: spare what lies outside."""
+        """Whether everything is rolled back afterwards: leave alone what lies outside."""
         return self._scope.dry
 
     def progress(self, percent: float, note: str = "") -> None:
-        """Show how far the script is; kept with the attempt."""
+        """Show how far the script is; it is kept with the attempt."""
         bounded = min(100.0, max(0.0, float(percent)))
         self._emit({"t": "progress", "percent": bounded, "note": str(note)[:255]})
 
     def collection_name(self, name: str) -> str:
-        """`texts` → `example_texts` for a service mounted at /example."""
+        """Turn `texts` into `example_texts` for a service mounted at /example."""
         return prefix(self.service.mount) + name
 
     def push(self, script: Any, data: Any = None, *, queue: str = "default", **options: Any) -> str:
@@ -90,11 +90,11 @@ class Context:
 
     @property
     def client(self) -> Any:
-        """Documents: get, put and delete outside a transaction."""
+        """Get, put and delete documents outside a transaction."""
         return self._scope.client()
 
     def transaction(self, wait: float = 0.0) -> "RunTransaction":
-        """Documents changed together when the run succeeds, or not at all.
+        """Change documents together when the run succeeds, or not at all.
 
         `wait` is how many seconds an operation waits for a key that somebody else holds.
         """

@@ -1,6 +1,6 @@
-"""Documents in a dry run: what a script writes outside a transaction is taken back, too.
+"""The documents of a run: a write commits only while the attempt counts.
 
-Documents of a run: a write commits only while the attempt is still the one that counts.
+What a dry run writes is rolled back, outside a transaction, too.
 """
 
 from collections.abc import Callable, Sequence
@@ -95,7 +95,7 @@ def _guarded(name: str) -> Callable[..., Any]:
 
 
 class GuardedClient(Client):
-    """Whatever changes something asks the job's row first, in the same database transaction."""
+    """Every change asks the job's row first, in the same database transaction."""
 
     def __init__(self, attempt: Attempt) -> None:
         super().__init__()

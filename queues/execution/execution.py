@@ -49,7 +49,7 @@ class Execution:
         self.is_ending = False
 
     def run(self) -> dict[str, Any]:
-        """The message about its end."""
+        """Run the script; return the message about its end."""
         begun = monotonic()
         try:
             self.scope.start()
@@ -62,7 +62,7 @@ class Execution:
         return {**ended, "begun": begun, "seconds": monotonic() - begun}
 
     def emit(self, message: dict[str, Any]) -> None:
-        """Log lines and progress, a bounded number of bounded lines, without secrets."""
+        """Send log lines and progress, a bounded number of bounded lines, without secrets."""
         if message["t"] == "log":
             self._lines += 1
             if self._lines > MOST_LINES:
@@ -79,12 +79,12 @@ class Execution:
         self._send(message)
 
     def tell_progress(self) -> None:
-        """The last that was not told yet."""
+        """Send the last progress that was not sent yet."""
         if self._progress is not None:
             self._send(self._progress)
 
     def fall_silent(self) -> None:
-        """A thread that outlives its run says nothing in the name of the next one."""
+        """Send nothing more: a thread that outlives its run must not speak for the next one."""
         self._send = _to_nobody
 
     def _call(self) -> Any:
@@ -101,7 +101,7 @@ class Execution:
         return self._invoke(service, work["script"], argv(data))
 
     def _secrets_of_origin(self, data: Any) -> set[str]:
-        """Those that the job of another script had, whose callback this is."""
+        """Return the secrets of the job whose callback this is."""
         origin = secret_fields.origin(data)
         if origin is None or self.work.get("candidate"):
             return set()
@@ -112,7 +112,7 @@ class Execution:
             return set()
 
     def _service(self, mount: str) -> LoadedService:
-        """As it is installed, or as it is about to be."""
+        """Return the service as it is installed, or as it is about to be."""
         if self.work.get("candidate"):
             return candidate(self.work["candidate"])
         return self.services.at(mount, self.work["revision"])
@@ -154,7 +154,7 @@ class Execution:
         }
 
     def _rolled_back(self) -> bool:
-        """What cannot be rolled back here is left to the parent."""
+        """Roll back; what cannot be rolled back here is left to the parent."""
         try:
             return self.scope.fail()
         except (DatabaseError, AtributoError) as error:
@@ -162,7 +162,7 @@ class Execution:
             return False
 
     def _back_off(self) -> int | None:
-        """What a functional back-off says; None where the number's formula applies."""
+        """Return what a back-off function says; None where the number's formula applies."""
         reference = self.work.get("back_off")
         if not isinstance(reference, dict) or "strategy" in reference:
             return None
@@ -180,7 +180,7 @@ class Execution:
 
 
 def secrets_of(service: LoadedService, name: str, data: Any) -> set[str]:
-    """The secret values that a run of this script may meet."""
+    """Return the secret values that a run of this script may meet."""
     if data is None:
         return service.secrets
     script = service.scripts.get(name)
@@ -200,7 +200,7 @@ def _checked(value: Any) -> int:
 
 
 def _time_out_behind(error: BaseException | None) -> TimedOut | None:
-    """A time-out that comes in the middle of a statement makes the next one fail, too."""
+    """Find a time-out in the middle of a statement, which makes the next one fail, too."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         if isinstance(error, TimedOut):

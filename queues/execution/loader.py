@@ -1,4 +1,4 @@
-"""Find a script and run it, in the child process that runs scripts."""
+"""Find scripts and load them, in the child process that runs them."""
 
 import importlib
 import importlib.util
@@ -35,11 +35,11 @@ class LoadedService:
 
     @cached_property
     def secrets(self) -> set[str]:
-        """Those of its configuration."""
+        """Return the secrets of its configuration."""
         return secrets_in(self.facts.configuration, self.passwords)
 
     def function(self, name: str) -> Callable[..., Any] | None:
-        """The script's `run`; None for a lifecycle script that is not defined."""
+        """Return the script's `run`; None for a lifecycle script that is not defined."""
         if name in self.functions and not self.development:
             return self.functions[name]
         script = self.scripts.get(name)
@@ -81,14 +81,14 @@ def loaded(mount: str) -> LoadedService:
 
 
 def candidate(given: dict[str, Any]) -> LoadedService:
-    """A service whose setup or teardown runs before its row is written or after it is gone."""
+    """Return a service whose setup or teardown runs while it has no row."""
     facts = ServiceFacts(**given["facts"])
     scripts = {name: Script(**row) for name, row in given["scripts"]}
     return LoadedService(facts, False, scripts, given["passwords"])
 
 
 def load(folder: Path, path: str) -> Callable[..., Any]:
-    """The function `run` of a file below one of the service roots."""
+    """Return the function `run` of a file below one of the service roots."""
     file = inside(folder, path)
     spec = importlib.util.spec_from_file_location(f"atributo_script_{next(_numbers)}", file)
     if spec is None or spec.loader is None:
@@ -106,7 +106,7 @@ def _run_of(module: ModuleType, path: str) -> Callable[..., Any]:
 
 
 def inside(folder: Path, path: str) -> Path:
-    """The file, refused when it or its folder is not below a service root, links followed."""
+    """Return the file; refuse it if it or its folder is not below a root, links followed."""
     roots = [Path(root).resolve() for root in settings.ATRIBUTO.service_roots]
     file = (folder / path).resolve()
     root = next((root for root in roots if file.is_relative_to(root)), None)
@@ -121,7 +121,7 @@ def inside(folder: Path, path: str) -> Path:
 
 
 def imported(path: str) -> Callable[..., Any]:
-    """A module-level function that the Python API stored as `module:name`."""
+    """Return a module-level function that the Python API stored as `module:name`."""
     module_name, _, name = path.partition(":")
     function = getattr(importlib.import_module(module_name), name, None)
     if not callable(function) or not name.isidentifier():

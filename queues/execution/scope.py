@@ -1,7 +1,4 @@
-"""What a run holds until it ends: its transaction and, in a dry run, everything it does.
-
-The transaction of a run: its writes stand when the run has succeeded, and not before.
-"""
+"""The transaction of a run, whose writes stand once the run has succeeded; and its dry run."""
 
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from types import TracebackType
@@ -38,14 +35,14 @@ class RunTransaction(Transaction):
         return self._over is None
 
     def complete(self) -> None:
-        """Refused and counted once the attempt is over; without effect in a dry run."""
+        """Complete it; refused and counted once the attempt is over, ignored in a dry run."""
         if self._dry:
             self._verify()
         else:
             super().complete()
 
     def push(self, queue: str, script: Any, data: Any = None, **options: Any) -> str:
-        """A job that appears when this completes, and never otherwise."""
+        """Push a job that appears when this completes, and never otherwise."""
         from queues.catalogue import get
 
         self._verify()
@@ -75,7 +72,7 @@ class RunTransaction(Transaction):
             attempt.note(self.id)
 
     def _pass_commit_point(self) -> bool:
-        """With its pushes, and both while the attempt goes on."""
+        """Complete it with its pushes, while the attempt goes on."""
         with self._attempt.guarded("complete") if self._attempt else atomic():
             completed = super()._pass_commit_point()
             if completed:
@@ -96,7 +93,7 @@ class RunScope:
         self._stack: ExitStack | None = None  # of a dry run
 
     def start(self) -> None:
-        """In a dry run every push is held from the first line on."""
+        """Hold every push of a dry run from the first line on."""
         if self.dry:
             self._stack = ExitStack()
             self._stack.enter_context(outbox.holding(self.transaction().id))
@@ -113,11 +110,11 @@ class RunScope:
         return Client() if self._attempt is None else GuardedClient(self._attempt)
 
     def pushing(self) -> AbstractContextManager[None]:
-        """A push of an attempt that is over stores nothing."""
+        """Let a push of an attempt that is over store nothing."""
         return nullcontext() if self._attempt is None else self._attempt.guarded("push")
 
     def succeed(self) -> dict[str, Any]:
-        """What the parent has to complete with the run's outcome, if it has a job."""
+        """Return what the parent has to complete with the run's outcome, if it has a job."""
         if self._stack is not None:
             self._stack.close()
         open_one = self._transaction if self._transaction and self._transaction.is_open else None
@@ -131,7 +128,7 @@ class RunScope:
         return {}
 
     def fail(self) -> bool:
-        """Roll back before anybody hears of the failure; False when something is left."""
+        """Roll back before the failure is reported; False when something is left."""
         if self._stack is not None:
             self._stack.close()
         return not abandoned.roll_back(self.begun)
@@ -143,7 +140,7 @@ class RunScope:
         return txn
 
     def _take_back(self) -> list[dict[str, str]]:
-        """What would have been pushed; then nothing of the run is left."""
+        """Return what would have been pushed, and roll back all of the run."""
         pushes = outbox.described(self.begun)
         if not self.fail():
             raise NotInDryRun("what was written could not be taken back yet; the curator goes on")

@@ -1,1 +1,1 @@
-"""What callers do with queued jobs: push, abort, retry, pause, reschedule, singly or in bulk."""
+"""What callers do with queued jobs: push, abort, retry, pause and reschedule, one or many."""

@@ -1,9 +1,9 @@
-"""Abort jobs so that what is told as aborted never begins.
+"""Abort jobs so that a job that is reported as aborted never begins.
 
-A waiting job ends by one conditional UPDATE, and so does a running one. A worker may begin a
-reserved one from memory at any moment: that it is not wanted is written into its row, and
-whoever gives it back, shows it as running or records its end aborts it. That takes as long as a
-batch, so the answer waits for it.
+A waiting or a running job ends by one conditional UPDATE. A worker may begin a reserved job from
+its memory at any moment, so the request is written into the row, and the job is aborted by whoever
+gives it back, shows it as running or records its result. That takes as long as a batch, so the
+answer waits for it.
 """
 
 from collections.abc import Callable, Sequence
@@ -44,7 +44,7 @@ ENDED: dict[str, Any] = {
 
 class Answer(NamedTuple):
     ended: int
-    silent: set[int]  # reserved by a worker that has not said yet what became of them
+    silent: set[int]  # reserved by a worker that has not reported yet what became of them
 
 
 def abort(
@@ -53,10 +53,10 @@ def abort(
     patience: float | None = None,
     tell: Callable[[str], Any] = lambda kind: None,
 ) -> Answer:
-    """End what is unfinished; `tell` records the event with the change.
+    """End the jobs that are unfinished; `tell` records the event with the change.
 
-    Inside a transaction of the caller nothing can be waited for before that commits: what is
-    reserved then counts as ended, and the wait follows the commit.
+    Inside a transaction of the caller nothing can be waited for before it commits: what is reserved
+    then counts as ended, and the wait follows the commit.
     """
     jobs = QueuedJob.objects.filter(pk__in=ids)
     with atomic():

@@ -1,8 +1,7 @@
-"""What people do to a job: abort, reset, run now, delete. One conditional UPDATE each.
+"""What people do to one job: abort, reset, run now, delete, pause, resume.
 
-Sparing: what repeats does not end along with other jobs, unless that is said.
-
-Pause a job that repeats, and let it go on in its own rhythm.
+Each action is one conditional UPDATE. Actions on many jobs leave out those that repeat, unless the
+caller asks for them.
 """
 
 from collections.abc import Sequence
@@ -30,27 +29,12 @@ from queues.runs.held_jobs import wait_for_workers
 
 ENDING = ("abort", "delete")  # nothing is left of a schedule then
 SPARED = "It repeats; schedules are left alone unless that is said."
-
-
-def kept_schedules(action: str, ids: Sequence[int]) -> set[int]:
-    """Those of these jobs that the action would keep from running again."""
-    if action not in ENDING:
-        return set()
-    repeating = QueuedJob.objects.filter(pk__in=ids).filter(REPEATING)
-    return set(repeating.values_list("pk", flat=True))
-
-
-def schedules_among(jobs: Any, most: int) -> int:
-    """How many of the newest will run again."""
-    return jobs.order_by("-pk")[:most].aggregate(n=Count("pk", filter=REPEATING))["n"]
-
-
 FINISHED = [Status.COMPLETE, Status.FAILED]
 FORGIVEN: dict[str, Any] = {"due_at": Now(), "run_failures": 0, "lost": 0}
 AWAKE_RANK = F("rank") - Case(When(paused_at__isnull=False, then=PAUSED), default=0)
 WAITING_AGAIN: dict[str, Any] = {
     **FORGIVEN,
-    "rank": AWAKE_RANK,  # who lets it run again does not mean "once somebody resumes it"
+    "rank": AWAKE_RANK,  # a paused job that is reset runs at once
     "paused_at": None,
     "paused_by": "",
     "pause_reason": "",
@@ -61,12 +45,26 @@ WAITING_AGAIN: dict[str, Any] = {
     "fingerprint": "",
     "resets": F("resets") + 1,
 }
+LONGEST_REASON = 255
+
+
+def kept_schedules(action: str, ids: Sequence[int]) -> set[int]:
+    """Return the repeating jobs among these, which the action would end."""
+    if action not in ENDING:
+        return set()
+    repeating = QueuedJob.objects.filter(pk__in=ids).filter(REPEATING)
+    return set(repeating.values_list("pk", flat=True))
+
+
+def schedules_among(jobs: Any, most: int) -> int:
+    """Count how many of the newest jobs will run again."""
+    return jobs.order_by("-pk")[:most].aggregate(n=Count("pk", filter=REPEATING))["n"]
 
 
 def abort(job_id: int, *, reason: str = "") -> bool:
-    """An unfinished job ends as failed, without callback; a late result finds no row.
+    """End an unfinished job as failed, without callback; a late result changes no row.
 
-    True: it has ended so, and never begins again. False: it had ended by itself.
+    Return True when it has ended so and never begins again, False when it had ended by itself.
     """
     facts = {"reason": reason} if reason else {}
     tell = partial(record, subject=f"job:{job_id}", **facts)
@@ -79,7 +77,7 @@ def abort(job_id: int, *, reason: str = "") -> bool:
 
 
 def reset(job_id: int) -> None:
-    """A finished job waits again, with its failures forgiven; a waiting one becomes due."""
+    """Let a finished job wait again, with its failures forgiven; make a waiting one due."""
     jobs = QueuedJob.objects.filter(pk=job_id)
     try:
         with atomic():
@@ -106,7 +104,7 @@ def run_now(job_id: int) -> bool:
 
 
 def delete(job_id: int) -> bool:
-    """A running one is stopped, a waiting one never begins; it leaves no trace."""
+    """Delete a job with all its rows; a running one is stopped, a waiting one never begins."""
     if aborting.abort([job_id]).silent:
         raise _held(job_id)
     with atomic():
@@ -134,7 +132,7 @@ def ring_for(job_id: int) -> None:
 
 
 def _ring(job: QueuedJob) -> None:
-    if job.sticky_key is None or job.routed_to:  # one without a route is sent by the curator
+    if job.sticky_key is None or job.routed_to:  # the curator routes one without a route
         ring(job.queue_id, job.queue.name, station=job.routed_to or "")
 
 
@@ -150,11 +148,8 @@ def _missing(job_id: int) -> JobNotFound:
     return JobNotFound(f"Job does not exist: {job_id}", job=str(job_id))
 
 
-LONGEST_REASON = 255
-
-
 def pause(job_id: int, *, reason: str = "") -> bool:
-    """Nothing of it starts any more; a run that is under way ends. False when it was paused."""
+    """Start no further run of it; a run that is under way ends. False when it was paused before."""
     jobs = QueuedJob.objects.filter(pk=job_id)
     with atomic():
         paused = (
@@ -177,7 +172,7 @@ def pause(job_id: int, *, reason: str = "") -> bool:
 
 
 def resume(job_id: int) -> bool:
-    """From the next moment of its rhythm on; what was missed is not made up for."""
+    """Go on with the next moment of its rhythm; missed runs are not made up for."""
     with atomic():
         paused = QueuedJob.objects.filter(pk=job_id, paused_at__isnull=False)
         job = paused.select_for_update().only("due_at", "repeat_delay_ms").first()
@@ -197,7 +192,7 @@ def resume(job_id: int) -> bool:
 
 
 def _check(job_id: int) -> None:
-    """Only a job that will run again can be paused."""
+    """Raise the right error for a job that cannot be paused: only one that will run again can."""
     jobs = QueuedJob.objects.filter(pk=job_id)
     if not jobs.exists():
         raise JobNotFound(f"Job does not exist: {job_id}", job=str(job_id))

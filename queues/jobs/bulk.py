@@ -1,4 +1,4 @@
-"""Bulk: retry, abort or delete many jobs, a thousand at a time, and tell which refused."""
+"""Retry, abort or delete many jobs, a thousand at a time, and report which were refused."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -24,14 +24,14 @@ HELD = "its worker does not answer yet; it is aborted unless it ends by itself b
 
 @dataclass
 class Done:
-    """How many jobs changed, and those that did not with the reason."""
+    """How many jobs were changed, and which were not, with the reason."""
 
     changed: int = 0
     refused: dict[str, str] = field(default_factory=dict)
 
 
 def do(action: str, ids: Sequence[int], *, schedules: bool = False, **facts: Any) -> Done:
-    """One of ACTIONS on these jobs, with one event for all."""
+    """Do one of ACTIONS to these jobs, with one event for all."""
     done = apply(action, ids, schedules=schedules)
     first = [str(job_id) for job_id in ids[:5]]
     if done.changed:
@@ -40,7 +40,7 @@ def do(action: str, ids: Sequence[int], *, schedules: bool = False, **facts: Any
 
 
 def apply(action: str, ids: Sequence[int], *, schedules: bool = False) -> Done:
-    """The same without an event."""
+    """Do the same without an event."""
     done = Done()
     for begin in range(0, len(ids), CHUNK):
         chunk = ids[begin : begin + CHUNK]
@@ -97,7 +97,7 @@ def _delete(ids: list[int], done: Done) -> None:
 
 
 def _aborted(ids: list[int]) -> tuple[int, dict[str, str]]:
-    """How many ended, and those that a worker holds and says nothing of."""
+    """Return how many ended, and those whose worker does not answer."""
     answer = aborting.abort(ids, patience=BRIEFLY_SECONDS)
     return answer.ended, {str(job_id): HELD for job_id in answer.silent}
 

@@ -1,4 +1,4 @@
-"""What `queues.create` and `queue.get` return: handles that read live, never a model."""
+"""The handles that `queues.create` and `queue.get` return: they read live, and are no models."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -43,7 +43,7 @@ class QueueHandle:
         transaction: Transaction | None = None,
         **options: Any,
     ) -> str:
-        """A push with a transaction becomes a job when that completes, and never otherwise."""
+        """Push a job; with a transaction it becomes one when that completes, else never."""
         with outbox.holding_for(transaction) if transaction else nullcontext():
             return push.push(self.name, script, data, options)
 
@@ -152,7 +152,7 @@ class JobHandle:
 
     @property
     def failures(self) -> list[str]:
-        """What went wrong, over its whole life, oldest first."""
+        """Return the errors of its whole life, oldest first."""
         row = self._row()
         runs = Run.objects.filter(job_id=self._id, outcome=Outcome.FAILED)
         errors = list(runs.order_by("attempt").values_list("error", flat=True))
@@ -171,7 +171,7 @@ class JobHandle:
         return actions.resume(self._found())
 
     def reschedule(self, **changes: Any) -> bool:
-        """`repeat_delay`, `repeat_times`, `repeat_until`; False when it was so already."""
+        """Change `repeat_delay`, `repeat_times`, `repeat_until`; False when nothing changed."""
         return schedules.reschedule(self._found(), changes)
 
     def _found(self) -> int:

@@ -1,7 +1,7 @@
-"""Operations: retry, abort or delete every job that matches, some of them with each sweep.
+"""Retry, abort or delete every job that matches a query, some of them with each sweep.
 
-A piece is done first and noted afterwards. Where a curator dies in between, the next one does
-the piece again, and finds most of its jobs changed already: they match no longer.
+A piece is done first and marked as done afterwards. Where a curator dies in between, the next one
+repeats the piece; most of its jobs are changed already then, and match no longer.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ LONGEST_REASON = 2000
 LARGEST_ID = 2**63 - 1
 COUNTED = 10_000
 NARROWING = ("text", "fingerprint", "since", "until")
-# What an action cannot change, and how that is said.
+# The states that an action cannot change, and the reason that is shown.
 HOPELESS = {
     "retry": ({Status.PROGRESS}, "It is running."),
     "abort": ({Status.COMPLETE, Status.FAILED}, "It had ended already."),
@@ -36,7 +36,7 @@ HOPELESS = {
 
 
 def matching(query: dict[str, Any], now: datetime, newest: int | None = None) -> Found:
-    """The jobs a stored query speaks of: text, state, fingerprint, since, until."""
+    """Return the jobs that a stored query matches: text, state, fingerprint, since, until."""
     moments = [query.get(name) for name in ("since", "until")]
     ended = tuple(datetime.fromisoformat(each) if each else None for each in moments)
     return search(
@@ -59,30 +59,30 @@ def start(
     schedules: bool = False,
     upto: int | None = None,
 ) -> Operation:
-    """Note what is to be done; jobs pushed from now on are not touched.
+    """Store what is to be done; jobs that are pushed from now on are not touched.
 
-    What repeats is left alone when others are ended, unless `schedules` are meant, too.
+    Jobs that repeat are not ended with the others, unless `schedules` asks for them.
     """
     if action not in bulk.ACTIONS:
         raise BadOperation("the action must be retry, abort or delete")
     if not everything and not any(query.get(name) for name in NARROWING):
         raise BadOperation("nothing narrows this down: say «everything» if that is meant")
     query = {**query, "schedules": True} if schedules else query
-    said = query_said(query)
+    sentence = query_said(query)
     jobs = matching(query, now, upto).jobs
     newest = jobs.order_by("-pk").values_list("pk", flat=True).first()
     with atomic():
         made = Operation.objects.create(
             action=action,
             query=query,
-            said=said[:1000],
+            said=sentence[:1000],
             reason=reason[:LONGEST_REASON],
             actor=current_actor().name,
             upto=LARGEST_ID if newest is None else newest,
             expected=jobs.order_by()[: COUNTED + 1].count(),
         )
         about = f"operation:{made.pk}"
-        record("operation.started", about, action=action, query=said, reason=reason)
+        record("operation.started", about, action=action, query=sentence, reason=reason)
     return made
 
 
@@ -95,7 +95,7 @@ def query_said(query: dict[str, Any]) -> str:
 
 
 def abort(operation_id: int) -> bool:
-    """What is done stays done; the rest is left alone."""
+    """Stop an operation; what is done stays done, the rest is left alone."""
     with atomic():
         ended = _end(operation_id, Operation.State.ABORTED)
         if ended:
@@ -106,7 +106,7 @@ def abort(operation_id: int) -> bool:
 
 
 def advance(now: datetime, lease: HeldLease) -> int:
-    """Go on with the oldest operations, a bounded number of pieces. Nothing is mended."""
+    """Go on with the oldest operations by a bounded number of pieces. This mends nothing."""
     for _ in range(PIECES_PER_SWEEP):
         operation = Operation.objects.unfinished().order_by("pk").first()
         if operation is None:
@@ -118,16 +118,16 @@ def advance(now: datetime, lease: HeldLease) -> int:
 
 
 def _do_piece(operation: Operation, now: datetime, lease: HeldLease) -> None:
-    found = matching(operation.query, now, operation.upto)
-    jobs = list(found.jobs.order_by("-pk").values_list("pk", "status")[:PIECE])
+    matched = matching(operation.query, now, operation.upto)
+    jobs = list(matched.jobs.order_by("-pk").values_list("pk", "status")[:PIECE])
     done = _apply(operation, jobs)
     with atomic():
         lease.guard()
         _note(operation, jobs, done)
-        if not jobs and found.floor is None:
+        if not jobs and matched.floor is None:
             _finish(operation.pk)
         elif len(jobs) < PIECE:  # the rest of the window holds none
-            floor = found.floor if found.floor is not None else jobs[-1][0]
+            floor = matched.floor if matched.floor is not None else jobs[-1][0]
             _lower(operation, floor - 1)
         else:
             _lower(operation, jobs[-1][0] - 1)

@@ -1,4 +1,4 @@
-"""Push: check a job, store it, ring."""
+"""Push jobs: check them, store them, ring for a worker."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -36,7 +36,7 @@ def push(
     *,
     tell: Tell | None = None,
 ) -> str:
-    """The new job's id, or that of the unfinished job with the same unique key.
+    """Store a job; return its id, or that of the unfinished job with the same unique key.
 
     `tell` records what is new, in the database transaction that stores it.
     """
@@ -71,7 +71,11 @@ class _Order(NamedTuple):
         return request, request.text(self.data)
 
     def checked_by_memory(self) -> tuple[PushRequest, str | None]:
-        """What an old definition accepts, the database looks at again; what it refuses, we do."""
+        """Check by the definition in memory, and once more by a fresh one if that refuses.
+
+        That the definition in memory is out of date is noticed by the database when it stores the
+        job.
+        """
         try:
             return self.checked(push_request.known)
         except AtributoError:
@@ -86,7 +90,7 @@ def push_many(
     *,
     tell: Tell | None = None,
 ) -> list[str]:
-    """All or none, in the order given."""
+    """Store all of them in the order given, or none."""
     request = checked_push(queue, script, given, push_request.fresh)
     if request.options.unique_key is not None:
         raise BadPush("unique_key cannot be shared by many jobs")
@@ -100,7 +104,7 @@ def push_many(
 
 
 def _stored(ids: list[int]) -> int | None:
-    """The first of jobs that are stored together, if they are."""
+    """Return the first of jobs that are stored together, if they are stored."""
     there = QueuedJob.objects.filter(pk__in=ids[:1])
     return there.values_list("id", flat=True).first()
 
@@ -128,7 +132,7 @@ def _text_of(request: PushRequest, datas: Sequence[Any], number: int) -> str | N
 def _hold(
     request: PushRequest, texts: list[str | None], transaction: int, tell: Tell | None
 ) -> list[str]:
-    """They become jobs with these ids when the transaction completes."""
+    """Keep pushes that become jobs with these ids when the transaction completes."""
     ids = get_job_ids(len(texts))
     rows = [request.row(job_id, text) for job_id, text in zip(ids, texts, strict=True)]
 
@@ -152,7 +156,7 @@ def _tell_of(tell: Tell, request: PushRequest, text: str | None, job_id: int) ->
 
 
 def _insert(request: PushRequest, text: str | None, job_id: int) -> int | None:
-    """None when its definition is out of date, or its unique key or id taken."""
+    """Store a job; None when its definition is out of date, or its unique key or id is taken."""
     facts = request.row(job_id, text)
     facts |= {"queue": request.queue, "revision": request.revision}
     if connection.vendor == "postgresql" and request.for_anybody() and connection.get_autocommit():
@@ -166,7 +170,7 @@ def _insert(request: PushRequest, text: str | None, job_id: int) -> int | None:
 
 
 def _insert_and_ring(request: PushRequest, facts: dict[str, Any]) -> int | None:
-    """One round trip; who is to be called is stored with the job."""
+    """Store a job and the slot that is rung for it, in one round trip."""
     facts |= {"ring_again_seconds": -RING_AGAIN_SECONDS, "message_seconds": -MESSAGE_SECONDS}
     facts["slots"] = 1
     statement = push_sql.push_and_ring(dialect())
@@ -180,7 +184,7 @@ def _insert_and_ring(request: PushRequest, facts: dict[str, Any]) -> int | None:
 def _call(
     request: PushRequest, job_id: int, slot_id: int | None, number: int, idle: bool, watched: bool
 ) -> None:
-    """Whom the statement of a push has found."""
+    """Ring at the slot that the statement of a push has chosen."""
     if slot_id is not None:
         call(request.queue_id, request.queue, [(slot_id, number)], first=idle)
     elif not watched:  # whoever has just freed a slot saw no job, and the statement no free slot
@@ -198,7 +202,7 @@ def _unfinished_duplicate(request: PushRequest) -> int | None:
 
 
 def _parts(texts: list[str | None]) -> Iterator[slice]:
-    """What one statement takes: PostgreSQL breaks down under hundreds of megabytes."""
+    """Cut the pushes into what one statement takes: hundreds of megabytes are too much."""
     begin = size = 0
     for number, text in enumerate(texts):
         size += len(text or "")
@@ -236,7 +240,7 @@ def _ring(request: PushRequest, ids: list[int]) -> None:
 
 
 def _ring_ahead(request: PushRequest, ids: list[int], station: str = "") -> None:
-    """A job that outranks what its queue has waiting does not wait for the queue's turn."""
+    """Ring at once for a job that outranks what its queue has waiting."""
     if request.options.priority <= 0:
         return
     if next_job(request.queue_id, request.options.priority, station=station) in ids:
@@ -244,7 +248,7 @@ def _ring_ahead(request: PushRequest, ids: list[int], station: str = "") -> None
 
 
 def _send(request: PushRequest, ids: list[int]) -> None:
-    """To the instance of their key; what cannot be sent now is sent by the curator."""
+    """Route jobs to the instance of their key; the curator routes what cannot be routed now."""
     instance_id = route_key(request.options.sticky_key or "", ids)
     if instance_id is not None and request.due_now():
         ring(request.queue_id, request.queue, station=instance_id)

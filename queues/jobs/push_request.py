@@ -1,6 +1,6 @@
-"""Prepared: everything about a job that is pushed but its id and data, checked.
+"""Check everything about a push but its id and data.
 
-What a push must know of its queue and script, kept in memory with the revision it is of.
+What a push must know of its queue and script is kept in memory with its revision.
 """
 
 import json
@@ -22,11 +22,13 @@ from queues.logic.storable import DEEPEST, has_nul, is_too_deep, json_refusal
 from queues.sql import push
 
 MOST_KNOWN = 1000
+LARGEST_DATA = 1024 * 1024
+EPOCH = datetime.fromtimestamp(0, tz=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """The script's part is empty while it is not installed."""
+    """A queue and its script; the script's part is empty while it is not installed."""
 
     queue_id: int
     schema: dict[str, Any] | None
@@ -38,7 +40,7 @@ _known: dict[tuple[str, ...], Definition] = {}
 
 
 def known(queue: str, mount: str, script: str) -> Definition:
-    """May be out of date: the database compares the revision when it stores the job."""
+    """Return a definition that may be out of date: storing the job compares the revision."""
     return _known.get((queue, mount, script)) or fresh(queue, mount, script)
 
 
@@ -48,17 +50,15 @@ def fresh(queue: str, mount: str, script: str) -> Definition:
     if row is None:
         raise QueueNotFound(f"Queue does not exist: {queue}", queue=queue)
     queue_id, schema, defaults, revision = row
-    found = Definition(
+    definition = Definition(
         queue_id, json.loads(schema or "null"), json.loads(defaults or "{}"), revision
     )
     if len(_known) >= MOST_KNOWN:
         _known.clear()
-    _known[queue, mount, script] = found
-    return found
+    _known[queue, mount, script] = definition
+    return definition
 
 
-LARGEST_DATA = 1024 * 1024
-EPOCH = datetime.fromtimestamp(0, tz=UTC)
 Define = Callable[[str, str, str], Definition]
 
 
@@ -74,7 +74,7 @@ class PushRequest:
     options: Options
 
     def text(self, data: Any) -> str | None:
-        """The data as it is stored, or an error and nothing is."""
+        """Check the data and return it as it is stored."""
         checked = check(self.schema, data)
         if self.preprocess is not None:
             checked = self.preprocess(checked)
@@ -84,11 +84,11 @@ class PushRequest:
         return self.options.delay_until is None
 
     def for_anybody(self) -> bool:
-        """Any worker may start it, now."""
+        """Return whether any worker may start it now."""
         return self.options.sticky_key is None and self.due_now()
 
     def row(self, job_id: int | None, text: str | None) -> dict[str, Any]:
-        """The columns of push_sql.PUSHED."""
+        """Return the columns of push_sql.PUSHED."""
         o = self.options
         d = dialect()
         return {
@@ -152,7 +152,7 @@ def _options(*layers: Mapping[str, Any]) -> Options:
 
 
 def _checked_schema(script: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The schema that the script's dict carries; what it carries must work."""
+    """Return the schema that the script's dict carries, or raise when it is invalid."""
     preprocess, schema = script.get("preprocess"), script.get("schema")
     if preprocess is not None and not callable(preprocess):
         raise BadPush("preprocess must be a function")
@@ -166,7 +166,7 @@ def _checked_schema(script: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def json_text(value: Any) -> str:
-    """Strict JSON: no NaN, no NUL, nothing that the database would refuse later."""
+    """Write strict JSON: no NaN, no NUL, nothing that the database would refuse later."""
     try:
         text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
         text.encode()

@@ -1,4 +1,4 @@
-"""Routes: send sticky jobs to the instance that their key is allocated to."""
+"""Route sticky jobs to the instance that their key is allocated to."""
 
 import json
 from collections.abc import Iterable
@@ -40,26 +40,26 @@ def route_key(key: str, job_ids: list[int]) -> str | None:
 
 
 def route_waiting(lease: HeldLease) -> int:
-    """Jobs that nobody could route so far: no instance was available, or their pusher died."""
+    """Route jobs that have no route: no instance was available, or their pusher died."""
     jobs = QueuedJob.objects.waiting_at(None)
-    found = list(
+    waiting = list(
         jobs.order_by("queue_id", "rank", "due_at").values_list("pk", "sticky_key")[:BATCH]
     )
-    if not found:
+    if not waiting:
         return 0
-    _allocate({key for _, key in found})
-    return len(_route_guarded([pk for pk, _ in found], lease))
+    _allocate({key for _, key in waiting})
+    return len(_route_guarded([pk for pk, _ in waiting], lease))
 
 
 def route_misrouted(lease: HeldLease) -> int:
-    """Jobs whose key has moved, or whose instance was removed."""
+    """Route jobs whose key has moved, or whose instance was removed."""
     rows = execute(sticky.misrouted(dialect()), {"limit": BATCH}).rows
     misrouted = [MisroutedJob(*row) for row in rows]
     return reroute(misrouted, "its key has moved", lease) if misrouted else 0
 
 
 def reroute(misrouted: list[MisroutedJob], why: str, lease: HeldLease) -> int:
-    """Route them anew, with an event for each; without an instance they wait for one."""
+    """Route jobs anew, with an event for each; without an instance they wait for one."""
     _allocate({each.key for each in misrouted})
     with atomic():
         lease.guard()
@@ -76,7 +76,7 @@ def _event(each: MisroutedJob, routed: dict[int, str], why: str) -> tuple[str, s
 
 
 def ensure_stations(instance_ids: Iterable[str]) -> None:
-    """An instance that nobody has served yet is away from the moment a job waits for it."""
+    """Create missing stations: an unserved instance is away from when a job waits for it."""
     rows = [Station(instance_id=instance_id) for instance_id in instance_ids]
     Station.objects.bulk_create(rows, ignore_conflicts=True)
 
@@ -97,7 +97,7 @@ def _route_guarded(job_ids: list[int], lease: HeldLease) -> dict[int, str]:
 
 
 def _route(job_ids: list[int]) -> dict[int, str]:
-    """Job → where it was routed, of those that wait and whose key is allocated."""
+    """Return where each job was routed, of those that wait and whose key is allocated."""
     d = dialect()
     ids: Any = job_ids if d.vendor == "postgresql" else json.dumps(job_ids)
     return dict(execute(sticky.route(d), {"ids": ids}).rows)

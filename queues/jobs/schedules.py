@@ -1,7 +1,4 @@
-"""Change the schedule of a job that repeats: how often, how many times, until when.
-
-Repeating: the jobs that will run again, with what became of their last runs.
-"""
+"""Jobs that repeat: list them with their last runs, and change how often and how long they do."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -24,22 +21,6 @@ LAST_RUNS = 20
 
 # SQLite takes a partial index only where its condition stands in the query as it was defined.
 INDEXED = "queues_queuedjob.ended_at IS NULL AND NOT (queues_queuedjob.repeat_times = 0)"
-
-
-def repeating() -> Any:
-    """Unfinished jobs that repeat, in any order."""
-    return QueuedJob.objects.visible().extra(where=[INDEXED])
-
-
-def last_runs(ids: list[int]) -> dict[int, list[Run]]:
-    """Job id → its last attempts, oldest first; one query for all."""
-    found: dict[int, list[Run]] = {job_id: [] for job_id in ids}
-    recent = Run.objects.filter(job_id__in=ids, attempt__gt=F("job__attempt") - LAST_RUNS)
-    for run in recent.defer("error", "traceback", "note").order_by("job_id", "attempt"):
-        found[run.job_id].append(run)
-    return found
-
-
 COLUMNS = {
     "repeat_delay": "repeat_delay_ms",
     "repeat_times": "repeat_times",
@@ -47,8 +28,22 @@ COLUMNS = {
 }
 
 
+def repeating() -> Any:
+    """Return unfinished jobs that repeat, in any order."""
+    return QueuedJob.objects.visible().extra(where=[INDEXED])
+
+
+def last_runs(ids: list[int]) -> dict[int, list[Run]]:
+    """Return the last attempts of each job, oldest first, by one query for all."""
+    runs: dict[int, list[Run]] = {job_id: [] for job_id in ids}
+    recent = Run.objects.filter(job_id__in=ids, attempt__gt=F("job__attempt") - LAST_RUNS)
+    for run in recent.defer("error", "traceback", "note").order_by("job_id", "attempt"):
+        runs[run.job_id].append(run)
+    return runs
+
+
 def reschedule(job_id: int, changes: Mapping[str, Any]) -> bool:
-    """What is not given stays; `repeat_until` None is no end. False when it was so already."""
+    """Change what is given; `repeat_until` None means no end. False when nothing changed."""
     wanted = _parsed(changes)
     rows = QueuedJob.objects.filter(pk=job_id)
     waiting = rows.waiting().filter(REPEATING)
@@ -86,7 +81,7 @@ def _parsed(changes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check(job: QueuedJob, new: Mapping[str, Any], now: datetime) -> None:
-    """At least one repeat is left: what shall not run again is ended, not rescheduled."""
+    """Refuse a schedule without another run: a job that shall not run again is aborted instead."""
     times, until = new.get("repeat_times", FOREVER), new.get("repeat_until")
     least = max(1, job.runs)
     if times != FOREVER and times < least:
@@ -99,7 +94,7 @@ def _check(job: QueuedJob, new: Mapping[str, Any], now: datetime) -> None:
 
 
 def _due_at(job: QueuedJob, new: Mapping[str, Any], now: datetime) -> datetime:
-    """A first run and a retry keep the moment that they have."""
+    """Return when the job is due now; a first run and a retry keep their moment."""
     if "repeat_delay" not in new or not job.runs or job.run_failures or job.lost:
         return job.due_at
     return next_in_new_rhythm(job.due_at, job.repeat_delay_ms, new["repeat_delay"], now)

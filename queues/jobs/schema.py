@@ -1,4 +1,4 @@
-"""A script's JSON Schema: checks data, fills in defaults."""
+"""Check data by a script's JSON Schema, and fill in defaults."""
 
 import json
 from functools import lru_cache
@@ -21,7 +21,7 @@ FORMATS = FormatChecker(("date", "email", "ipv4", "ipv6", "uuid"))
 
 
 def schema_error(schema: dict[str, Any]) -> str | None:
-    """Why a schema is none, or None."""
+    """Return why a schema is invalid, or None."""
     try:
         Draft202012Validator.check_schema(schema)
         _refuse_pair(json.dumps(schema))
@@ -36,7 +36,7 @@ def schema_error(schema: dict[str, Any]) -> str | None:
 
 
 def check(schema: dict[str, Any] | None, data: Any) -> Any:
-    """The data with the schema's defaults filled in, or DataRefused."""
+    """Return the data with the schema's defaults filled in, or raise DataRefused."""
     if not schema:
         return data
     filled = with_defaults(schema, data)
@@ -67,19 +67,19 @@ def with_defaults(schema: dict[str, Any], data: Any) -> Any:
 
 @lru_cache(maxsize=256)
 def _validator(text: str) -> Any:
-    """With the registry of known schemas only: the library's own would fetch others."""
+    """Build a validator that knows our schemas only: the library's registry would fetch others."""
     _refuse_pair(text)
     return Validator(json.loads(text), format_checker=FORMATS, registry=REGISTRY)
 
 
 def _refuse_pair(text: str) -> None:
-    """To know what is evaluated, the library itself compares names with patterns."""
+    """Refuse two keywords together: the library itself would compare names with patterns."""
     if '"unevaluatedProperties"' in text and '"patternProperties"' in text:
         raise BadPattern("patternProperties and unevaluatedProperties cannot stand in one schema")
 
 
 def _look_through(schema: dict[str, Any]) -> None:
-    """Unresolvable for the first one that leads nowhere, BadPattern for the first slow one."""
+    """Raise Unresolvable for a reference that leads nowhere, BadPattern for a slow pattern."""
     root: Resource[Any] = Resource.from_contents(schema, default_specification=DRAFT202012)
     _look_up(root, REGISTRY.resolver_with_root(root))
 

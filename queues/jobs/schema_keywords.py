@@ -1,7 +1,7 @@
 """Keywords of JSON Schema in linear time: a pusher chooses the data that they are tried on.
 
-The library compares with patterns by an engine that may take for ever, and looks for what is
-unique or not evaluated by comparing each with each. Its words for what is wrong are kept.
+The library's engine for patterns may take for ever, and it looks for unique or unevaluated items by
+comparing each with each. Its error messages are kept.
 """
 
 from collections.abc import Iterator
@@ -80,7 +80,7 @@ def _refused(what: str, others: list[Any]) -> Errors:
 
 
 def _hashable(value: Any) -> Any:
-    """The same for what JSON Schema takes for equal: 1 and 1.0, but not 1 and true."""
+    """Return equal values for what JSON Schema takes for equal: 1 and 1.0, but not 1 and true."""
     if isinstance(value, dict):
         return frozenset((name, _hashable(member)) for name, member in value.items())
     if isinstance(value, list):
@@ -89,7 +89,7 @@ def _hashable(value: Any) -> Any:
 
 
 def _stay(validator: Any, **changes: Any) -> Any:
-    """Whatever `$schema` a part names: the library's class for it has the library's keywords."""
+    """Keep our keywords whatever `$schema` a part names: the library's class has its own."""
     for name, alias in FIELDS:
         if alias not in changes:
             changes[alias] = getattr(validator, name)

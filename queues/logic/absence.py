@@ -28,14 +28,14 @@ class WaitingJob:
 def acts_at(
     policy: WhenAway, grace_seconds: int, away_since: datetime, due_at: datetime
 ) -> datetime | None:
-    """When the policy acts on a job: once it has been due, and its instance away, for the grace."""
+    """Return when the policy acts: when job and instance have been due and away for the grace."""
     if policy is WhenAway.WAIT:
         return None
     return max(away_since, due_at) + timedelta(seconds=grace_seconds)
 
 
 def waits_for(job: WaitingJob, policy: WhenAway, grace_seconds: int, now: datetime) -> str:
-    """One sentence for the job's page."""
+    """Write one sentence for the job's page."""
     if job.is_paused:
         return "Its queue is paused."
     if job.due_at > now:

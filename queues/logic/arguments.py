@@ -5,13 +5,13 @@ from typing import Any
 
 
 def argv(data: Any) -> list[Any]:
-    """A list is spread, nothing is no argument, anything else is the one argument."""
+    """Spread a list, turn nothing into no argument, and anything else into the one argument."""
     if data is None:
         return []
     return list(data) if isinstance(data, list | tuple) else [data]
 
 
 def of_callback(text: str | None) -> str:
-    """Result, data and job, as JSON: the job's own data and result are stored once, told twice."""
+    """Return result, data and job as JSON; data and result are stored once, and passed twice."""
     result, data, job = json.loads(text or "[null, null, {}]")
     return json.dumps([result, data, {**job, "data": data, "result": result}])

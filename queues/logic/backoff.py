@@ -8,7 +8,7 @@ STRATEGIES = ("exponential", "foxx")
 
 
 def delay(strategy: str, unit_ms: int, failures: int, chance: float) -> int:
-    """Milliseconds after the `failures`-th failure of a run; `chance` is in [0, 1)."""
+    """Return the milliseconds after the `failures`-th failure of a run; `chance` is in [0, 1)."""
     if strategy == "foxx":
         return foxx(unit_ms, failures - 1, chance)
     return exponential(unit_ms, failures, chance)
@@ -21,12 +21,12 @@ def exponential(unit_ms: int, failures: int, chance: float) -> int:
 
 
 def foxx(unit_ms: int, earlier: int, chance: float) -> int:
-    """The original's formula: none at first, then a random multiple of the unit up to `earlier`."""
+    """Use Foxx's formula: none at first, then a random multiple of the unit up to `earlier`."""
     return min(unit_ms * math.floor(chance * (earlier + 1)), DAY_MS)
 
 
 def checked(value: object) -> int | None:
-    """What a back-off function returned, or None when it is no duration."""
+    """Return what a back-off function returned, or None when it is no duration."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     if math.isnan(value) or value < 0:

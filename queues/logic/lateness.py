@@ -15,7 +15,7 @@ class Lateness(StrEnum):
 def lateness(
     oldest_seconds: float | None, own_seconds: int | None, is_paused: bool = False
 ) -> Lateness | None:
-    """None where there is nothing to judge: no job is due, or a person paused the queue."""
+    """Return None where there is nothing to judge: no job is due, or a person paused the queue."""
     if oldest_seconds is None or is_paused:
         return None
     target = target_age(own_seconds)
@@ -29,7 +29,7 @@ def target_age(own_seconds: int | None) -> int:
 
 
 def needs_a_look(late: Lateness | None, own_seconds: int | None, running: int) -> bool:
-    """A target that somebody set counts while workers are busy, too; the default does not."""
+    """Count a target that somebody set while workers are busy, too, but not the default."""
     if late is None or late is Lateness.FINE:
         return False
     return own_seconds is not None or not running

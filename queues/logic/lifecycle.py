@@ -72,7 +72,7 @@ def after(
     now: datetime,
     back_off_ms: int = 0,
 ) -> Next:
-    """Decide on one ended attempt."""
+    """Decide what follows one ended attempt."""
     if outcome is Outcome.COMPLETE:
         return _finished(policy, counts, Status.COMPLETE, started_at)
     if outcome is Outcome.FAILED:
@@ -102,7 +102,7 @@ def _lost(policy: Policy, counts: Counts, started_at: datetime, now: datetime) -
 
 
 def _finished(policy: Policy, counts: Counts, status: Status, started_at: datetime) -> Next:
-    """A run is over for good: it counts, its callback is due, and it may be followed by another."""
+    """End a run for good: it counts, its callback is due, and it may be followed by another."""
     callback = Callback.SUCCESS if status is Status.COMPLETE else Callback.FAILURE
     runs = counts.runs + 1
     if not repeats(policy, runs, started_at):
@@ -112,7 +112,7 @@ def _finished(policy: Policy, counts: Counts, status: Status, started_at: dateti
 
 
 def repeats(policy: Policy, runs: int, started_at: datetime) -> bool:
-    """Whether another run follows the `runs` finished ones."""
+    """Return whether another run follows the `runs` finished ones."""
     if policy.repeat_until is not None and started_at > policy.repeat_until:
         return False
     return policy.repeat_times == FOREVER or runs <= policy.repeat_times

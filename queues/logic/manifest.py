@@ -1,4 +1,4 @@
-"""A service's manifest.json: read as a value, with all its errors at once."""
+"""Read a service's manifest.json as a value, with all its errors at once."""
 
 import re
 from collections.abc import Mapping
@@ -54,7 +54,7 @@ class Manifest:
 
 
 def read(value: Any) -> tuple[Manifest | None, list[str]]:
-    """The manifest, or every reason why it is none."""
+    """Return the manifest, or every reason why it is invalid."""
     if not isinstance(value, Mapping):
         return None, ["the manifest must be an object"]
     refusals = {key: json_refusal([key, part]) for key, part in value.items()}
@@ -72,14 +72,14 @@ def read(value: Any) -> tuple[Manifest | None, list[str]]:
 
 
 def well_formed_scripts(value: Any) -> list[ScriptEntry]:
-    """Those without an error of their own, whatever else is wrong."""
+    """Return the scripts without an error of their own, whatever else is wrong."""
     return list(_scripts(value, []).values()) if isinstance(value, Mapping) else []
 
 
 def configuration_errors(
     definitions: Mapping[str, Mapping[str, Any]], values: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Option → what is wrong with its value."""
+    """Return what is wrong with a value, by option."""
     wrong = {name: "is not allowed" for name in values if name not in definitions}
     for name, definition in definitions.items():
         value = values.get(name, definition.get("default"))
@@ -120,12 +120,12 @@ def _scripts(manifest: Mapping[str, Any], errors: list[str]) -> dict[str, Script
     if not isinstance(lib, str) or not _stays_inside(lib):
         errors.append(f"lib must be a folder inside the service: {lib!r}")
         return {}
-    found = {}
+    scripts = {}
     for name, entry in value.items():
         script = _script(str(name), entry, errors)
         if script is not None:
-            found[str(name)] = replace(script, path=normpath(join(lib, script.path)))
-    return found
+            scripts[str(name)] = replace(script, path=normpath(join(lib, script.path)))
+    return scripts
 
 
 def _script(name: str, entry: Any, errors: list[str]) -> ScriptEntry | None:
@@ -172,7 +172,7 @@ def _script(name: str, entry: Any, errors: list[str]) -> ScriptEntry | None:
 
 
 def default_errors(defaults: Mapping[str, Any]) -> list[str]:
-    """Push options that a manifest or a script dict must not give, or gives wrongly."""
+    """Return push options that a manifest or a script dict must not give, or gives wrongly."""
     errors = [f"{key} belongs to a push" for key in defaults if key in PUSH_ONLY]
     for key, value in defaults.items():
         try:
@@ -201,17 +201,17 @@ def _configuration(value: Any, errors: list[str]) -> dict[str, dict[str, Any]]:
     if not isinstance(value, Mapping):
         errors.append("configuration must be an object")
         return {}
-    found = {}
+    definitions = {}
     for name, definition in value.items():
         kind = definition.get("type", "string") if isinstance(definition, Mapping) else None
         if not isinstance(kind, str) or kind not in TYPES:
             errors.append(f"configuration {name}: type must be one of {', '.join(TYPES)}")
             continue
-        found[str(name)] = {"type": "string", "required": True, **definition}
+        definitions[str(name)] = {"type": "string", "required": True, **definition}
         default = definition.get("default")
         if default is not None and not _is_of(default, kind):
             errors.append(f"configuration {name}: default must be of type {kind}")
-    return found
+    return definitions
 
 
 def _is_of(value: Any, kind: str) -> bool:
@@ -222,7 +222,7 @@ def _is_of(value: Any, kind: str) -> bool:
 
 
 def _warnings(value: Mapping[str, Any], version: str) -> list[str]:
-    found = [f"unknown field {key}" for key in value if key not in KNOWN]
+    warnings = [f"unknown field {key}" for key in value if key not in KNOWN]
     if not VERSION.match(version):
-        found.append(f"version is not semantic: {version}")
-    return found
+        warnings.append(f"version is not semantic: {version}")
+    return warnings

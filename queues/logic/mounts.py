@@ -7,7 +7,7 @@ LONGEST = 255
 
 
 def mount_error(mount: str) -> str | None:
-    """Why a service cannot be mounted there, or None."""
+    """Return why a service cannot be mounted there, or None."""
     if not mount.startswith("/") or len(mount) > LONGEST:
         return f"a mount starts with a slash and has at most {LONGEST} characters: {mount!r}"
     segments = mount[1:].split("/")

@@ -45,7 +45,7 @@ class Options:
 
 
 def resolve(now: datetime, *layers: Mapping[str, Any]) -> Options:
-    """The first layer that gives an option wins, an explicit 0 included."""
+    """Take each option from the first layer that gives it, an explicit 0 included."""
     given: dict[str, Any] = {}
     for layer in reversed(layers):
         given.update(_given(now, layer))
@@ -53,7 +53,7 @@ def resolve(now: datetime, *layers: Mapping[str, Any]) -> Options:
 
 
 def _given(now: datetime, layer: Mapping[str, Any]) -> dict[str, Any]:
-    """What a layer says, a delay as the moment that it means."""
+    """Return what a layer gives, a delay as the moment that it means."""
     given = {name: value for name, value in layer.items() if value is not None}
     if "delay" not in given:
         return given
@@ -70,7 +70,7 @@ def _parsed(name: str, value: Any) -> Any:
 
 
 def times(name: str, value: Any) -> int:
-    """A count; any negative number or infinity means for ever."""
+    """Read a count; any negative number or infinity means for ever."""
     number = _number(name, value)
     if number < 0 or math.isinf(number):
         return FOREVER
@@ -108,7 +108,7 @@ def moment(name: str, value: Any) -> datetime:
 
 
 def limit(name: str, value: Any) -> datetime | None:
-    """A last moment; zero, negative and infinite mean none."""
+    """Read a last moment; zero, negative and infinite mean none."""
     if isinstance(value, datetime):
         return moment(name, value)
     number = _number(name, value)
@@ -116,7 +116,7 @@ def limit(name: str, value: Any) -> datetime | None:
 
 
 def back_off(name: str, value: Any) -> Any:
-    """A number of milliseconds, a named strategy with its unit, or a reference to code."""
+    """Read a number of milliseconds, a named strategy with its unit, or a reference to code."""
     if isinstance(value, Mapping) and "strategy" in value:
         if value["strategy"] not in STRATEGIES:
             raise BadOption(f"{name} strategy must be one of {', '.join(STRATEGIES)}")
@@ -131,7 +131,7 @@ def back_off(name: str, value: Any) -> Any:
 
 
 def reference(name: str, value: Any) -> dict[str, str]:
-    """A script of a service, or a module-level function by its import path."""
+    """Read a script of a service, or a module-level function by its import path."""
     if callable(value):
         return {"function": key(name, import_path(name, value))}
     if isinstance(value, Mapping) and set(value) == {"function"}:
@@ -151,7 +151,7 @@ def _nothing_else(name: str, value: Mapping[str, Any], *members: str) -> None:
 
 
 def script_error(mount: Any, name: Any) -> str | None:
-    """Why no script can be called so, or None."""
+    """Return why a script cannot have this mount or name, or None."""
     if not isinstance(mount, str) or not isinstance(name, str):
         return "a script's mount and name are texts"
     if not 0 < len(name) <= LONGEST_SCRIPT or not is_storable(name):

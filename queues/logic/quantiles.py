@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 
 def quantile(bounds: Sequence[float], counts: Sequence[int], share: float) -> float | None:
-    """`bounds` end all buckets but the last; what lies in that one is given its beginning."""
+    """`bounds` end all buckets but the last; a value in that one counts as its beginning."""
     wanted, seen = share * sum(counts), 0
     if not wanted:
         return None

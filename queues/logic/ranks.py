@@ -1,8 +1,8 @@
 """Ranks: the order in which waiting jobs start, and which of them are sticky.
 
-Sticky jobs have ranks of their own. So one index of waiting jobs leads to either kind without
-stepping over the other: a thousand jobs that wait for an instance stand in nobody's way. Jobs
-that are paused have ranks that no worker asks for. Callbacks start before everything else.
+Sticky jobs have ranks of their own, so that one index of waiting jobs leads to either kind without
+stepping over the other. Paused jobs have ranks that no worker asks for. Callbacks start before
+everything else.
 """
 
 from queues.logic.options import PRIORITIES
@@ -20,6 +20,6 @@ def rank_of(priority: int, sticky: bool) -> int:
 
 
 def shared_rank(rank: int) -> int:
-    """The rank that the job would have if it were neither sticky nor paused."""
+    """Return the rank that the job would have if it were neither sticky nor paused."""
     awake = rank - PAUSED if rank > STICKY_RANKS[-1] else rank
     return awake - STICKY if awake > RANKS[-1] else awake

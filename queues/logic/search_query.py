@@ -17,20 +17,20 @@ class Term:
 
 
 def parsed(text: str) -> list[Term]:
-    """A word with an unknown qualifier is a plain word."""
-    return [_term(found) for found in TERM.finditer(text)]
+    """Read terms; a word with an unknown qualifier is a plain word."""
+    return [_term(match) for match in TERM.finditer(text)]
 
 
-def _term(found: re.Match[str]) -> Term:
-    qualifier, quoted, plain = found[1], found[2], found[3]
+def _term(match: re.Match[str]) -> Term:
+    qualifier, quoted, plain = match[1], match[2], match[3]
     value = plain if quoted is None else quoted
     name, *path = (qualifier or "").split(".")
     if name not in QUALIFIERS or (path and name != "data"):
-        return Term("", found[0].strip('"') if qualifier else value)
+        return Term("", match[0].strip('"') if qualifier else value)
     return Term(name, value, tuple(path))
 
 
 def written(name: str, value: str) -> str:
-    """A term as it is typed."""
+    """Write a term as it is typed."""
     plain = value and not re.search(r'[\s"]', value)
     return f"{name}:{value}" if plain else f'{name}:"{value.replace(chr(34), "")}"'

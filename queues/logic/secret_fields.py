@@ -7,7 +7,7 @@ from typing import Any
 
 
 def secret_names(schema: Any) -> set[str]:
-    """Properties that a schema marks with `x-secret`, however deep, in whichever branch."""
+    """Return properties that a schema marks with `x-secret`, at any depth, in any branch."""
     if isinstance(schema, list):
         return set().union(*map(secret_names, schema))
     if not isinstance(schema, Mapping):
@@ -19,7 +19,7 @@ def secret_names(schema: Any) -> set[str]:
 
 
 def origin(data: Any) -> tuple[str, str] | None:
-    """Of what a callback is given, a result, data and a job: mount and name of the job's script."""
+    """Return mount and name of the script of the job that a callback is about."""
     match data:
         case [_, _, {"mount": str(mount), "name": str(name), "status": _}]:
             return mount, name
@@ -27,11 +27,11 @@ def origin(data: Any) -> tuple[str, str] | None:
 
 
 def passwords_of(definitions: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """The options of a service whose type says that they are secret."""
+    """Return the options of a service whose type says that they are secret."""
     return [name for name, definition in definitions.items() if definition["type"] == "password"]
 
 
 def fingerprint(error: str) -> str:
-    """The same for errors that differ in numbers and quoted values only."""
+    """Return the same for errors that differ in numbers and quoted values only."""
     shape = re.sub(r"0x[0-9a-f]+|\d+|'[^']*'|\"[^\"]*\"", "#", error.split("\n", 1)[0])
     return hashlib.sha256(shape.encode()).hexdigest()[:16]

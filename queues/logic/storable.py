@@ -1,4 +1,4 @@
-"""What every database that we know can store."""
+"""What both databases can store."""
 
 import json
 from typing import Any
@@ -7,7 +7,7 @@ DEEPEST = 100  # pages and REST walk a value level by level
 
 
 def is_storable(text: str) -> bool:
-    """No NUL character and no half of a surrogate pair."""
+    """Return whether a text has no NUL character and no half of a surrogate pair."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -16,7 +16,7 @@ def is_storable(text: str) -> bool:
 
 
 def json_refusal(value: Any) -> str | None:
-    """Why a value cannot be stored as JSON, or None."""
+    """Return why a value cannot be stored as JSON, or None."""
     try:
         text = json.dumps(value, allow_nan=False, ensure_ascii=False)
         text.encode()
@@ -26,12 +26,12 @@ def json_refusal(value: Any) -> str | None:
 
 
 def has_nul(json_text: str) -> bool:
-    """Whether a text of JSON holds the character; a backslash followed by u0000 is none."""
+    """Return whether JSON holds the NUL character; an escaped backslash before u0000 is none."""
     return "\\u0000" in json_text.replace("\\\\", "")
 
 
 def is_too_deep(value: Any, json_text: str) -> bool:
-    """Whether lists and objects stand within each other beyond what can be shown."""
+    """Return whether lists and objects are nested deeper than can be shown."""
     return json_text.count("[") + json_text.count("{") > DEEPEST and _nests(value)
 
 

@@ -1,3 +1,1 @@
-"""What the curator does for queues: recover lost runs, forget old rows, move jobs of absent
-instances, check rules.
-"""
+"""What the curator does for queues: recover lost runs, delete old rows, move jobs, check rules."""

@@ -1,7 +1,4 @@
-"""Away: no worker serves an instance any more. What its waiting jobs do then says their queue.
-
-Give up a job that has waited too long for its instance.
-"""
+"""Move or fail jobs that wait for an instance that no worker serves, as their queue wants."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -24,9 +21,11 @@ from queues.models import Queue, QueuedJob, Run, Station
 from queues.runs.callbacks import push_callbacks
 from queues.runs.outcome_rows import AttemptResult, outcome_row
 
+BATCH = 200  # jobs per sweep, queue and instance
+
 
 def give_up(job: QueuedJob, instance_id: str, now: datetime, lease: HeldLease) -> bool:
-    """As a run that failed for good: it counts, its callback is called, and it may repeat."""
+    """End a job like a run that failed for good: it counts, calls back and may repeat."""
     error = f"no worker serves its instance {instance_id}"
     last_try = replace(as_reserved(job, job.attempt), max_failures=0)
     result = AttemptResult(last_try, Outcome.FAILED, now, now, error=error)
@@ -42,7 +41,7 @@ def give_up(job: QueuedJob, instance_id: str, now: datetime, lease: HeldLease) -
 
 
 def _end(job: QueuedJob, instance_id: str, result: AttemptResult, row: dict[str, Any]) -> bool:
-    """Unless it has started, moved, or a worker serves its instance again."""
+    """End it unless it has started, moved, or a worker serves its instance again."""
     step = result.next()
     jobs = QueuedJob.objects.filter(pk=job.pk, attempt=job.attempt)
     changed = (
@@ -65,7 +64,7 @@ def _end(job: QueuedJob, instance_id: str, result: AttemptResult, row: dict[str,
 
 
 def _keep(job: QueuedJob, row: dict[str, Any], now: datetime) -> None:
-    """The attempt that could not begin."""
+    """Record the attempt that could not begin."""
     Run.objects.create(
         job_id=job.pk,
         attempt=row["attempt"],
@@ -78,11 +77,8 @@ def _keep(job: QueuedJob, row: dict[str, Any], now: datetime) -> None:
     )
 
 
-BATCH = 200  # jobs per sweep, queue and instance
-
-
 def follow_policies(now: datetime, lease: HeldLease) -> int:
-    """Move or fail the jobs that have waited for their instance longer than their queue allows."""
+    """Move or fail jobs that have waited for their instance longer than their queue allows."""
     queues = Queue.objects.active().exclude(when_away=WhenAway.WAIT)
     return sum(_follow(queue, now, lease) for queue in queues)
 
@@ -94,16 +90,16 @@ def _follow(queue: Queue, now: datetime, lease: HeldLease) -> int:
     for instance_id in list(stations.values_list("pk", flat=True)):
         jobs = QueuedJob.objects.waiting_at(instance_id).filter(queue=queue)
         overdue = jobs.awake().filter(due_at__lte=grace).order_by("rank", "due_at", "id")
-        found = list(overdue[:BATCH])
-        if found and queue.when_away == WhenAway.MOVE:
-            done += _move(instance_id, found, lease)
-        elif found:
-            done += sum(give_up(job, instance_id, now, lease) for job in found)
+        overdue_jobs = list(overdue[:BATCH])
+        if overdue_jobs and queue.when_away == WhenAway.MOVE:
+            done += _move(instance_id, overdue_jobs, lease)
+        elif overdue_jobs:
+            done += sum(give_up(job, instance_id, now, lease) for job in overdue_jobs)
     return done
 
 
 def _move(instance_id: str, jobs: list[QueuedJob], lease: HeldLease) -> int:
-    """Their keys, to instances that are available and served; without one they wait on."""
+    """Move their keys to instances that are available and served; without one they wait on."""
     keys = sorted({job.sticky_key or "" for job in jobs})
     moves = plan([(key, instance_id) for key in keys], _served(instance_id).choose)
     if not moves:
@@ -123,6 +119,6 @@ def _move(instance_id: str, jobs: list[QueuedJob], lease: HeldLease) -> int:
 
 
 def _served(instance_id: str) -> Destinations:
-    """Where a key may go: not where nobody would run its jobs either."""
+    """Return where a key may go: to instances where somebody would run its jobs."""
     served = set(Station.objects.served().values_list("pk", flat=True))
     return Destinations.without(instance_id, "default", among=served)

@@ -1,8 +1,6 @@
-"""What must always hold in this room: name, sentence, and the rows that break it.
+"""The rules that always hold for queues, sticky jobs, runs and their transactions.
 
-What must always hold for sticky jobs.
-
-What must always hold between runs, their transactions and the pushes inside them.
+Each has a name, a sentence, and a query for the rows that break it.
 """
 
 from collections.abc import Callable
@@ -24,10 +22,12 @@ MOST = 20
 MOST_RUNNING = 10_000
 HELD = ("holder", "facts")
 Invariant = tuple[str, str, Callable[[], list[str]]]
+LATE = timedelta(seconds=10)
+NEWEST = 1000  # old rows were looked at when they were new
 
 
 def run_by_another_instance() -> list[str]:
-    """The slot's holder is a process; its lease says which instance it serves."""
+    """Compare the lease of the slot's holder, which says which instance it serves."""
     leases = Lease.objects.held().filter(role__startswith="worker/")
     serving = {holder: facts.get("instance") for holder, facts in leases.values_list(*HELD)}
     running = QueuedJob.objects.filter(status="progress", sticky_key__isnull=False)
@@ -46,7 +46,7 @@ def key_at_two_instances() -> list[str]:
 
 
 def route_of_the_future() -> list[str]:
-    """A route is read from a placement, so that none is newer than that."""
+    """Find routes that are newer than the placement from which they were read."""
     jobs = QueuedJob.objects.filter(sticky_key__isnull=False, routed_epoch__isnull=False)
     older = Allocation.objects.filter(pk=OuterRef("sticky_key"), epoch__lt=OuterRef("routed_epoch"))
     return [f"{row.pk} at epoch {row.routed_epoch}" for row in jobs.filter(Exists(older))[:MOST]]
@@ -71,9 +71,6 @@ STATION_INVARIANTS: list[Invariant] = [
 ]
 
 
-LATE = timedelta(seconds=10)
-
-
 def open_beside_a_later_attempt() -> list[str]:
     """An attempt begins after what earlier ones wrote is rolled back."""
     still_open = Transaction.objects.unfinished().filter(pk=OuterRef("transaction"))
@@ -87,7 +84,7 @@ def open_beside_a_later_attempt() -> list[str]:
 
 
 def undelivered_pushes() -> list[str]:
-    """Longer than a sweep takes."""
+    """Find those that are older than a sweep takes."""
     ended = Transaction.objects.finished().filter(
         pk=OuterRef("transaction"), finished_at__lt=Now() - LATE
     )
@@ -109,9 +106,6 @@ TRANSACTION_INVARIANTS = [
 ]
 
 
-NEWEST = 1000  # old rows were looked at when they were new
-
-
 def too_many_running() -> list[str]:
     live = Count("slots", filter=Q(slots__leased_until__gt=Now()))
     rows = Queue.objects.annotate(live=live).filter(live__gt=F("max_workers"))
@@ -119,9 +113,9 @@ def too_many_running() -> list[str]:
 
 
 def _too_many(queue: Any) -> bool:
-    """Unless they ran when the limit was lowered: those go on, and nothing starts above it."""
-    told = Event.objects.filter(subject=f"queue:{queue.name}", facts__has_key="max_workers")
-    limits = list(told.order_by("-id").values_list("facts__max_workers", "at")[:MOST])
+    """Leave out what ran when the limit was lowered: it goes on, and nothing starts above it."""
+    changes = Event.objects.filter(subject=f"queue:{queue.name}", facts__has_key="max_workers")
+    limits = list(changes.order_by("-id").values_list("facts__max_workers", "at")[:MOST])
     if queue.live > max((limit for limit, _ in limits), default=0):
         return True
     above = QueuedJob.objects.filter(status="progress", slot__number__gte=queue.max_workers)
@@ -129,7 +123,7 @@ def _too_many(queue: Any) -> bool:
 
 
 def progress_without_lease() -> list[str]:
-    """Longer than a sweep takes."""
+    """Find those that are older than a sweep takes."""
     rows = QueuedJob.objects.filter(status="progress", slot__leased_until__lt=Now() - LATE)
     return [f"{row.pk}" for row in rows[:MOST]]
 
@@ -140,7 +134,7 @@ def held_by_another_epoch() -> list[str]:
 
 
 def gaps_between_attempts() -> list[str]:
-    """Among the newest attempts."""
+    """Look among the newest attempts."""
     newest = Run.objects.order_by("-pk").values("job_id")[:NEWEST]
     rows = Run.objects.filter(job_id__in=list(newest.values_list("job_id", flat=True)))
     of_jobs = rows.order_by().values("job_id", "job__created_at", "job__queue__retention_days")
@@ -168,13 +162,13 @@ def failed_too_often() -> list[str]:
 
 def repeated_too_often() -> list[str]:
     """Whoever resets a finished job allows one more run."""
-    told = F("repeat_times") + 1 + F("resets")
-    rows = _newest_jobs().exclude(repeat_times=FOREVER).filter(runs__gt=told)
+    allowed = F("repeat_times") + 1 + F("resets")
+    rows = _newest_jobs().exclude(repeat_times=FOREVER).filter(runs__gt=allowed)
     return [f"{row.pk}: {pluralize(row.runs, 'run')}" for row in rows[:MOST]]
 
 
 def called_back_after_abort() -> list[str]:
-    """An aborted job calls nobody."""
+    """An aborted job pushes no callback."""
     aborted = QueuedJob.objects.filter(pk=OuterRef("parent"), aborted_at__lt=OuterRef("created_at"))
     rows = QueuedJob.objects.filter(
         Exists(aborted), pk__in=_newest(QueuedJob.objects.exclude(parent=None))
@@ -183,7 +177,7 @@ def called_back_after_abort() -> list[str]:
 
 
 def due_and_untouched() -> list[str]:
-    """While a slot is free and a worker idle; a job with a sticky key may wait for its place."""
+    """Look while a slot is free and a worker idle; a sticky job may wait for its place."""
     working = Slot.objects.exclude(holder="").values("holder").distinct().count()
     if Lease.objects.held().filter(role__startswith="worker/").count() <= working:
         return []

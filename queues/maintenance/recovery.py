@@ -1,4 +1,4 @@
-"""Recovery: what a worker began before it died is recorded, and only then the rest goes back."""
+"""Free the slot of a dead worker: record what it began, then give back what it had not begun."""
 
 import json
 from datetime import datetime, timedelta
@@ -33,10 +33,10 @@ log = structlog.get_logger(__name__)
 def recover(
     slot_id: int, now: datetime, lease: HeldLease, *, redis_answers: bool | None = None
 ) -> bool:
-    """Free one slot whose lease has run out; False when it is not over yet, or another was faster.
+    """Free one slot whose lease is over; False when it is not, or another curator was faster.
 
-    The slot is taken over first, which fences its holder; one that dies here is followed by
-    another, which finds the same jobs and the same notes.
+    The slot is taken over first, which fences its holder. If a curator dies here, the next one
+    finds the same jobs and the same notes.
     """
     if redis_answers is None:
         redis_answers = notes_reader.is_reachable()
@@ -59,7 +59,7 @@ def recover(
 
 
 def free_stranded(lease: HeldLease) -> int:
-    """Jobs whose slot was taken over between two statements of their holder."""
+    """Free jobs whose slot was taken over between two statements of their holder."""
     with atomic():
         lease.guard()
         jobs = QueuedJob.objects.reserved().exclude(slot_epoch=F("slot__epoch"))
@@ -69,13 +69,13 @@ def free_stranded(lease: HeldLease) -> int:
 
 
 def _may_wait(slot_id: int, now: datetime) -> bool:
-    """Whether there may be notes: of a job that is shown as running the row says enough."""
+    """Return whether there may be notes; for a job that is shown as running the row is enough."""
     fresh = Slot.objects.filter(pk=slot_id, leased_until__gt=now - REDIS_PATIENCE)
     return fresh.filter(jobs__in=QueuedJob.objects.reserved()).exists()
 
 
 def _take_over(slot_id: int, lease: HeldLease) -> tuple[HeldSlot | None, list[int]]:
-    """The slot with a lease of our own, and the open transactions of the jobs that it holds."""
+    """Return the slot with a lease of our own, and the open transactions of its jobs."""
     with atomic():
         lease.guard()
         slots = Slot.objects
@@ -93,7 +93,7 @@ def _take_over(slot_id: int, lease: HeldLease) -> tuple[HeldSlot | None, list[in
 
 
 def _record(slot: HeldSlot, notes: WorkerNotes, now: datetime) -> None:
-    """The ends that were notes_reader, and the one that was under way as lost."""
+    """Record the results in the notes, and the job that was under way as lost."""
     ended, lost = [], []
     for job in QueuedJob.objects.filter(slot_id=slot.id, slot_epoch=slot.epoch):
         attempt = job.attempt if job.status == Status.PROGRESS else job.attempt + 1
@@ -135,7 +135,7 @@ def _lose(slot: HeldSlot, result: AttemptResult, worker: str) -> None:
 
 
 def _give_back(slot: HeldSlot) -> None:
-    """What has not begun, as far as is known: each begins alone, shown as running before."""
+    """Give back what has not begun, to be shown as running before it begins, each alone."""
     with atomic():
         slot.renew()
         jobs = QueuedJob.objects.reserved()
@@ -145,7 +145,7 @@ def _give_back(slot: HeldSlot) -> None:
 
 
 def as_reserved(job: QueuedJob, attempt: int) -> Reserved:
-    """The row in the words of a reservation after so many attempts."""
+    """Return the row as a reservation after so many attempts."""
     values = QueuedJob.objects.filter(pk=job.pk).values(*reserve.RESERVED).get()
     for name in ("data", "back_off", "success", "failure"):
         values[name] = None if values[name] is None else json.dumps(values[name])

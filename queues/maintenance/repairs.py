@@ -1,7 +1,4 @@
-"""What the curator mends for queues: dead workers, lost bells, old jobs; and the push counts.
-
-What the curator does for sticky jobs: routes, policies, bells, and what is told of stations.
-"""
+"""What the curator repairs for queues: dead workers, lost bells, routes, old jobs, counters."""
 
 import time
 from collections.abc import Callable
@@ -39,14 +36,18 @@ from queues.runs.stations import ring_stations
 from queues.worker.notes_reader import is_reachable
 
 STATION_BATCH = 100
-FORGET_SECONDS = 86_400  # an instance that was away for so long, and nobody waits for it
+FORGET_SECONDS = 86_400  # after which a station is deleted if no job waits for it
 MOST_COUNTED = 10_000
 SHARE = 20  # the look at all routes may take one part in so many of the curator's time
 LONGEST_PAUSE_SECONDS = 10.0  # between two looks: one that a standstill made long is an exception
+FEW = 10  # operations, each with up to a thousand refusals
+MINUTES_KEPT = timedelta(days=400)
+OPERATIONS_KEPT = timedelta(days=90)
+SCRIPT_RUNS_KEPT = timedelta(days=1)
 
 
 class Routes:
-    """Every waiting job is compared with the placement of its key: the longer, the rarer."""
+    """Compare every waiting job with the placement of its key; the longer it takes, the rarer."""
 
     def __init__(
         self,
@@ -69,13 +70,13 @@ class Routes:
 
 
 def call_stations(now: datetime, lease: HeldLease) -> int:
-    """Delayed sticky jobs whose time has come, and bells that Redis has lost."""
+    """Ring for delayed sticky jobs that are due, and for bells that Redis has lost."""
     ring_stations()
     return 0
 
 
 def tell_who_is_away(now: datetime, lease: HeldLease) -> int:
-    """One event for each absence: what waits, and by which policy. Nothing is mended."""
+    """Record an event for each absence: what waits, and by which policy. This mends nothing."""
     stations = Station.objects
     for instance_id in list(stations.untold().values_list("pk", flat=True)[:STATION_BATCH]):
         waiting = _waiting(instance_id)
@@ -88,7 +89,7 @@ def tell_who_is_away(now: datetime, lease: HeldLease) -> int:
 
 
 def forget_stations(now: datetime, lease: HeldLease) -> int:
-    """Instances that are long gone, as far as no job waits for them."""
+    """Delete instances that are long gone, unless a job waits for them."""
     stations, jobs = Station.objects, QueuedJob.objects
     old = stations.filter(served_until__lt=from_now(-FORGET_SECONDS))
     names = list(old.values_list("pk", flat=True)[:STATION_BATCH])
@@ -99,7 +100,7 @@ def forget_stations(now: datetime, lease: HeldLease) -> int:
 
 
 def _waiting(instance_id: str) -> dict[str, dict[str, Any]]:
-    """Queue → how many of its jobs wait for this instance, and its policy."""
+    """Return how many jobs of each queue wait for this instance, and the queue's policy."""
     jobs = QueuedJob.objects.waiting_at(instance_id)
     counted = {
         queue: jobs.filter(queue=queue)[:MOST_COUNTED].count() for queue in Queue.objects.existing()
@@ -120,12 +121,6 @@ STATION_REPAIRS = [
 ]
 
 
-FEW = 10  # operations, each with up to a thousand refusals
-MINUTES_KEPT = timedelta(days=400)
-OPERATIONS_KEPT = timedelta(days=90)
-SCRIPT_RUNS_KEPT = timedelta(days=1)
-
-
 def recover_dead_workers(now: datetime, lease: HeldLease) -> int:
     expired = list(Slot.objects.expired().values_list("pk", flat=True)[:BATCH])
     answers = is_reachable() if expired else False  # asked once: each wait for Redis is long
@@ -134,7 +129,7 @@ def recover_dead_workers(now: datetime, lease: HeldLease) -> int:
 
 
 def ring_for_due_jobs(now: datetime, lease: HeldLease) -> int:
-    """Delayed jobs whose time has come, and bells that Redis has lost. Nothing is mended."""
+    """Ring for delayed jobs that are due, and for lost bells. This mends nothing."""
     for queue_id, name, max_workers in queues_with_work():
         due = QueuedJob.objects.filter(queue_id=queue_id).due().shared()
         waiting = len(due.values_list("pk")[:max_workers])
@@ -143,14 +138,14 @@ def ring_for_due_jobs(now: datetime, lease: HeldLease) -> int:
 
 
 def settle_held_pushes(now: datetime, lease: HeldLease) -> int:
-    """Pushes whose transaction has ended while nobody was left to tell the queue."""
+    """Deliver or drop pushes whose transaction has ended, if its client has died."""
     with atomic():
         lease.guard()
         return outbox.deliver_or_drop()
 
 
 def count_pushes(now: datetime, lease: HeldLease) -> int:
-    """Fill in what was pushed in the last minutes: counting at each push would queue up pushers."""
+    """Count what was pushed in the last minutes: counting at each push would delay pushers."""
     since = now.replace(second=0, microsecond=0) - timedelta(minutes=2)
     jobs = QueuedJob.objects.visible().filter(created_at__gte=since)
     by_minute = jobs.order_by().annotate(minute=TruncMinute("created_at"))
@@ -168,7 +163,7 @@ def count_pushes(now: datetime, lease: HeldLease) -> int:
 
 
 def sum_hours_up(now: datetime, lease: HeldLease) -> int:
-    """Nothing is mended."""
+    """Sum up the counters of hours. This mends nothing."""
     sum_hours(now, lease)
     return 0
 

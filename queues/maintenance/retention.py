@@ -1,4 +1,4 @@
-"""Retention: what is older than its queue keeps is forgotten, a bounded part with each sweep."""
+"""Delete what is older than its queue keeps, a bounded part with each sweep."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -19,12 +19,12 @@ FINISHED = [Status.COMPLETE, Status.FAILED]
 
 
 def forget_old_jobs(now: datetime, lease: HeldLease) -> int:
-    """Finished jobs beyond their queue's retention, with their attempts and log lines."""
+    """Delete finished jobs beyond their queue's retention, with attempts and log lines."""
     return _of_each_queue(_forget_jobs, lease)
 
 
 def forget_old_attempts(now: datetime, lease: HeldLease) -> int:
-    """The same for attempts at jobs that go on: one that repeats for ever never ends."""
+    """Delete old attempts at jobs that go on: one that repeats for ever never ends."""
     return _of_each_queue(_forget_attempts, lease)
 
 
@@ -38,7 +38,7 @@ def _of_each_queue(forget: Callable[[Queue, Any], int], lease: HeldLease) -> int
 
 
 def _forget_jobs(queue: Queue, border: Any) -> int:
-    """Locked, so that nobody lets one run again whose attempts are gone."""
+    """Delete locked jobs, so that nobody resets one whose attempts are gone."""
     jobs = QueuedJob.objects
     ended = jobs.filter(queue=queue, status__in=FINISHED, ended_at__lt=border)
     old = ended.order_by("ended_at").select_for_update(skip_locked=True)
@@ -53,12 +53,12 @@ def _forget_attempts(queue: Queue, border: Any) -> int:
     first = Run.objects.filter(job=OuterRef("pk")).order_by("attempt").values("ended_at")[:1]
     jobs = QueuedJob.objects.unfinished().filter(queue=queue, attempt__gt=1)
     old = jobs.filter(created_at__lt=border).annotate(first=Subquery(first))
-    found = list(old.filter(first__lt=border).values_list("pk", flat=True)[:FEW])
-    return sum(_forget_first_of(job_id, border) for job_id in found)
+    job_ids = list(old.filter(first__lt=border).values_list("pk", flat=True)[:FEW])
+    return sum(_forget_first_of(job_id, border) for job_id in job_ids)
 
 
 def _forget_first_of(job_id: int, border: Any) -> int:
-    """From the first on, so that the others are numbered without gaps."""
+    """Delete from the first on, so that the others are numbered without gaps."""
     ended = Run.objects.filter(job_id=job_id, ended_at__lt=border)
     *_, last = ended.order_by("attempt").values_list("attempt", flat=True)[:BATCH]
     these = {"job_id": job_id, "attempt__lte": last}

@@ -1,1 +1,1 @@
-"""The terminal's door to services, queues and jobs."""
+"""The commands of services, queues and jobs."""

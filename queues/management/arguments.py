@@ -1,11 +1,4 @@
-"""The search of the page «Jobs» as arguments of a command.
-
-Spans of time as arguments of a command.
-
-The schedule of a job that repeats as arguments of a command.
-
-Subcommands that take `--json` behind their name, too.
-"""
+"""Arguments that several commands take: a search of jobs, spans of time, schedules, --json."""
 
 import argparse
 from datetime import UTC, datetime
@@ -24,6 +17,7 @@ NAMES = {
     "since": "since",
     "until": "until",
 }
+NEVER = "never"
 
 
 def add_search(parser: argparse.ArgumentParser) -> None:
@@ -35,12 +29,12 @@ def add_search(parser: argparse.ArgumentParser) -> None:
 
 
 def searched_for(options: dict[str, Any]) -> dict[str, str]:
-    """The query in the words of an operation; empty where nothing is searched for."""
+    """Return the query of an operation; empty where nothing is searched for."""
     return {name: options[given] for name, given in NAMES.items() if options[given]}
 
 
 def moment(text: str) -> datetime:
-    """In UTC unless it says otherwise."""
+    """Read a moment, in UTC unless it says otherwise."""
     try:
         given = datetime.fromisoformat(text)
     except ValueError as error:
@@ -53,20 +47,17 @@ def _moment(text: str) -> str:
 
 
 def span(text: str) -> int:
-    """In milliseconds; a bare number is milliseconds already."""
-    found = int(text) if text.isascii() and text.isdigit() else milliseconds(text)
-    if found is None:
+    """Read a span in milliseconds; a bare number is milliseconds already."""
+    number = int(text) if text.isascii() and text.isdigit() else milliseconds(text)
+    if number is None:
         raise argparse.ArgumentTypeError(f"{text} is no span like 500ms, 5m or 1h30m")
-    return found
+    return number
 
 
 def back_off(text: str) -> Any:
-    """A span, or a strategy with its unit: foxx:5s."""
+    """Read a span, or a strategy with its unit: foxx:5s."""
     strategy, colon, unit = text.rpartition(":")
     return {"strategy": strategy, "ms": span(unit)} if colon else span(text)
-
-
-NEVER = "never"
 
 
 def add_schedule(parser: argparse.ArgumentParser) -> None:
@@ -91,7 +82,7 @@ def _end(text: str) -> datetime | None:
 
 
 class Subcommands:
-    """`Subcommands(parser).add(name, help=…)` → the parser of one action."""
+    """`Subcommands(parser).add(name, help=…)` returns the parser of one action."""
 
     def __init__(self, parser: CommandParser) -> None:
         self._actions = parser.add_subparsers(dest="action", required=True)

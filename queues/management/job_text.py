@@ -1,4 +1,4 @@
-"""A job in words: what a person in a terminal wants to know of it, and nothing that is empty."""
+"""Describe a job for a person in a terminal, without what is empty."""
 
 import json
 from datetime import datetime
@@ -36,7 +36,7 @@ def fact_rows(job: Shown) -> list[list[str]]:
 
 
 def attempt_rows(job: Shown) -> list[list[str]]:
-    """The last few; a job that repeats has thousands."""
+    """Return the last few attempts; a job that repeats has thousands."""
     return [
         [
             str(each["attempt"]),
@@ -51,7 +51,7 @@ def attempt_rows(job: Shown) -> list[list[str]]:
 
 
 def last_words(job: Shown) -> list[str]:
-    """What the last attempt wrote, and where it failed."""
+    """Return what the last attempt wrote, and where it failed."""
     if not job["attempts"]:
         return []
     last = job["attempts"][-1]

@@ -1,4 +1,4 @@
-"""MinuteCount and HourCount: what a queue did then, so that charts never read raw rows."""
+"""What a queue did in each minute and hour, so that charts never read raw rows."""
 
 from django.db import models
 

@@ -1,4 +1,4 @@
-"""QueuedJob: one row from push to the end; the row is the truth."""
+"""One row for each queued job, from push to the end; the row is the truth."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ def default_back_off() -> int:
 
 class QueuedJobQuerySet(models.QuerySet):
     def visible(self) -> "QueuedJobQuerySet":
-        """Without the callbacks, which are jobs of their own behind the scenes."""
+        """Leave out callbacks, which are jobs of their own that no list shows."""
         return self.filter(parent=None)
 
     def awake(self) -> "QueuedJobQuerySet":
@@ -52,18 +52,18 @@ class QueuedJobQuerySet(models.QuerySet):
         return self.filter(WAITING)
 
     def shared(self) -> "QueuedJobQuerySet":
-        """Those that any worker may run."""
+        """Select jobs that any worker may run."""
         return self.filter(rank__in=SHARED_RANKS)
 
     def due(self) -> "QueuedJobQuerySet":
         return self.waiting().filter(due_at__lte=Now())
 
     def waiting_at(self, instance_id: str | None) -> "QueuedJobQuerySet":
-        """Sticky jobs with this route; None: those that have none yet."""
+        """Select sticky jobs with this route; None: those that have none yet."""
         return self.filter(routed_to=instance_id).extra(where=[STICKY_WAITING])  # type: ignore
 
     def reserved(self) -> "QueuedJobQuerySet":
-        """In the hands of a worker, which may begin one without telling the row first."""
+        """Select jobs that a worker holds and may begin before their row says so."""
         return self.filter(RESERVED)
 
     def unfinished(self) -> "QueuedJobQuerySet":
@@ -257,8 +257,8 @@ class QueuedJob(models.Model):
         return 0 if self.rank == CALLBACK else -shared_rank(self.rank)
 
     def schema(self) -> dict[str, Any] | None:
-        """The schema of its script as it is installed now."""
+        """Return the schema of its script as it is installed now."""
         from queues.models.service import Script
 
-        found = Script.objects.filter(service__mount=self.mount, name=self.script).first()
-        return None if found is None else found.schema
+        script = Script.objects.filter(service__mount=self.mount, name=self.script).first()
+        return None if script is None else script.schema

@@ -1,4 +1,4 @@
-"""Operation: one action on all jobs that match a query, done piece by piece behind the scenes."""
+"""One action on all jobs that match a query, done piece by piece in the background."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -32,7 +32,7 @@ class Operation(models.Model):
     actor = models.CharField(max_length=255)
     state = models.CharField(max_length=8, choices=State.choices, default=State.WAITING)
     upto = models.BigIntegerField()
-    expected = models.PositiveIntegerField()  # counted no further than is said
+    expected = models.PositiveIntegerField()  # counted no further than COUNTED
     visited = models.PositiveIntegerField(default=0)
     changed = models.PositiveIntegerField(default=0)
     refused = models.PositiveIntegerField(default=0)
@@ -65,7 +65,7 @@ class Operation(models.Model):
 
     @property
     def percent(self) -> float:
-        """As far as it was counted; a query may match more by then."""
+        """Return how much is done of what was counted; the query may match more by then."""
         if self.state == self.State.COMPLETE:
             return 100.0
         return min(99.0, 100 * self.visited / self.expected) if self.expected else 0.0

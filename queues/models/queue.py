@@ -1,4 +1,4 @@
-"""Queue and its slots: as many jobs of a queue run at once as slots are held."""
+"""Queues and their slots: as many jobs of a queue run at once as slots are held."""
 
 from django.db import models
 from django.db.models import Q
@@ -18,7 +18,7 @@ class QueueQuerySet(models.QuerySet):
         return self.filter(deleted_at=None)
 
     def revive(self, max_workers: int) -> bool:
-        """A deleted one is as a new one, but for its jobs; False when none was deleted."""
+        """Make a deleted queue as a new one with its old jobs; False when none was deleted."""
         deleted = self.exclude(deleted_at=None)
         return (
             deleted.update(
@@ -37,7 +37,7 @@ class QueueQuerySet(models.QuerySet):
         )
 
     def active(self) -> "QueueQuerySet":
-        """Those whose jobs may start."""
+        """Select queues whose jobs may start."""
         return self.existing().filter(paused_at=None)
 
 
@@ -89,18 +89,18 @@ class Queue(models.Model):
         return self.paused_at is not None
 
     def add_slots(self) -> None:
-        """One row for each worker that may run its jobs at once; rows are never removed."""
+        """Add a row for each job that may run at once; rows are never removed."""
         slots = [Slot(queue=self, number=number) for number in range(self.max_workers)]
         Slot.objects.bulk_create(slots, ignore_conflicts=True)
 
 
 class SlotQuerySet(models.QuerySet):
     def live(self) -> "SlotQuerySet":
-        """Held by a worker that renews its lease."""
+        """Select slots held by a worker that renews its lease."""
         return self.filter(leased_until__gt=Now())
 
     def expired(self) -> "SlotQuerySet":
-        """Held by a worker that stopped renewing."""
+        """Select slots held by a worker that stopped renewing."""
         return self.exclude(holder="").filter(leased_until__lte=Now())
 
 

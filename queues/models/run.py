@@ -1,4 +1,4 @@
-"""Run: one attempt at a job, kept with its log lines."""
+"""Attempts at jobs, kept with their log lines."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -10,7 +10,7 @@ from queues.models.job import QueuedJob
 class Run(models.Model):
     job = models.ForeignKey(QueuedJob, models.CASCADE, related_name="attempts", db_index=False)
     attempt = models.PositiveIntegerField()
-    number = models.PositiveIntegerField()  # «run 2 of 4»: which run this was an attempt at
+    number = models.PositiveIntegerField()  # which run this was an attempt at: 2 in "run 2 of 4"
     worker = models.CharField(max_length=255)
     outcome = models.CharField(
         max_length=8, choices=[(outcome.value, outcome.value) for outcome in Outcome]

@@ -1,4 +1,4 @@
-"""ScriptRun: a script that somebody asked to run now, at whichever worker is free first."""
+"""Scripts that somebody asked to run now, at whichever worker is free first."""
 
 from django.db import models
 from django.db.models import Q
@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 
 class ScriptRunQuerySet(models.QuerySet):
     def waiting(self) -> "ScriptRunQuerySet":
-        """Those that a worker may still begin."""
+        """Select those that a worker may still begin."""
         return self.filter(state=ScriptRun.State.WAITING, begin_by__gte=Now())
 
     def unfinished(self) -> "ScriptRunQuerySet":

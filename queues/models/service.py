@@ -1,4 +1,4 @@
-"""Service: a folder with a manifest, installed at a mount; Script: one of its files."""
+"""Services: folders with a manifest, installed at a mount; and their scripts."""
 
 import secrets
 from typing import Any
@@ -39,7 +39,7 @@ class Service(models.Model):
         return prefix(self.mount)
 
     def settings(self) -> dict[str, Any]:
-        """Its configuration, filled up with the manifest's defaults."""
+        """Return its configuration, filled up with the manifest's defaults."""
         defaults = {
             name: definition["default"]
             for name, definition in self.definitions.items()
@@ -75,7 +75,7 @@ class CatalogueQuerySet(models.QuerySet):
 
 
 class Catalogue(models.Model):
-    """One row whose revision is another after every change to a service, never an old one again."""
+    """One row; every change to a service gives it a revision that it never had before."""
 
     revision = models.BigIntegerField(default=1)
 

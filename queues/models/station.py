@@ -1,4 +1,4 @@
-"""Station: an instance as far as workers serve it."""
+"""Stations: instances as far as workers serve them."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -11,7 +11,7 @@ class StationQuerySet(models.QuerySet["Station"]):
         return self.filter(served_until__gt=Now())
 
     def away(self) -> "StationQuerySet":
-        """No worker serves them now; since when says `served_until`."""
+        """Select stations that no worker serves now; `served_until` says since when."""
         return self.filter(served_until__lte=Now())
 
     def untold(self) -> "StationQuerySet":
@@ -19,7 +19,7 @@ class StationQuerySet(models.QuerySet["Station"]):
 
 
 class Station(models.Model):
-    """No reference to the instance: sticky jobs may wait for one that is removed."""
+    """It has no reference to the instance: sticky jobs may wait for one that is removed."""
 
     instance_id = IdField(primary_key=True)
     served_until = models.DateTimeField(db_default=Now())

@@ -1,6 +1,6 @@
-"""Depth: how much waits in each queue and since when, in one query however many there are.
+"""How much waits in each queue and since when, and which queues are late.
 
-Late: queues that somebody should look at, found among any number of them by one query.
+Each is one query, however many queues there are.
 """
 
 from datetime import datetime
@@ -18,7 +18,7 @@ from queues.sql.reserve import ALL_RANKS, SHARED_RANKS
 
 
 def with_depth(queues: "QuerySet[Queue]") -> "QuerySet[Any]":
-    """Each queue with `running`, `due`, `delayed` and when the first of each rank was due."""
+    """Annotate queues with `running`, `due`, `delayed` and when the first of each rank was due."""
     now = dialect(queues.db).now
     firsts = {
         f"first_{number}": RawSQL(backlog.first_due_at(rank), [])
@@ -33,13 +33,13 @@ def with_depth(queues: "QuerySet[Queue]") -> "QuerySet[Any]":
 
 
 def oldest_seconds(queue: Any, now: datetime) -> float | None:
-    """How long the job that waits longest has been due."""
+    """Return how long the job that waits longest has been due."""
     first = first_due(queue)
     return None if first is None or first > now else (now - first).total_seconds()
 
 
 def oldest_is_sticky(queue: Any) -> bool:
-    """Whether the job that waits longest can run at one instance only."""
+    """Return whether the job that waits longest can run at one instance only."""
     moments = [aware(getattr(queue, f"first_{number}")) for number in range(len(ALL_RANKS))]
     oldest = first_due(queue)
     return oldest is not None and oldest not in moments[: len(SHARED_RANKS)]
@@ -51,7 +51,7 @@ def first_due(queue: Any) -> datetime | None:
 
 
 def late() -> Any:
-    """Those whose oldest due job is older than its target, as `lateness.needs_a_look` has it."""
+    """Return queues whose oldest due job is older than the target: see lateness.needs_a_look."""
     live = Slot.objects.live().filter(queue=OuterRef("pk"))
     counts = Q(target_age_seconds__isnull=False) | ~Exists(live)
     queues = Queue.objects.active().filter(counts)

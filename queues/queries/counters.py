@@ -1,7 +1,4 @@
-"""Minutes: what the counters say of the last hour, for charts and for the dashboard.
-
-Hours: the minutes of each hour that is over, summed once, for charts of a week or more.
-"""
+"""Counters of each minute, and their sums for each hour, for charts and the dashboard."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -18,6 +15,8 @@ HOUR = timedelta(hours=1)
 LATE = timedelta(minutes=5)  # pushes are counted a little later than they happen
 MOST_AT_ONCE = 48
 COLUMNS = [field.name for field in Counts._meta.fields]
+SHOWN = ("pushed", "started", "complete", "failed", "retried", "wait_ms", "run_ms")
+BUCKETS = [f"{kind}_{number}" for kind in ("wait", "run") for number in range(len(BOUNDS_MS) + 1)]
 
 
 def sum_hours(now: datetime, lease: HeldLease) -> int:
@@ -31,26 +30,26 @@ def sum_hours(now: datetime, lease: HeldLease) -> int:
 
 
 def summed_until(now: datetime) -> datetime | None:
-    """The end of the last hour that has its sums; every one before it has them too."""
+    """Return the end of the last hour that has its sums; every one before it has them, too."""
     newest = HourCount.objects.filter(hour__lt=now).order_by("-hour").first()
     return None if newest is None else newest.hour + HOUR
 
 
 def unsummed(now: datetime) -> list[datetime]:
-    """Hours with minutes behind the last sums, but not the one under way."""
+    """Return the hours after the last sums that have minutes, without the current hour."""
     minutes = MinuteCount.objects.all()
     begin = summed_until(now)
     if begin is not None:
         minutes = minutes.filter(minute__gte=begin)
     over = _hour(now - LATE)
-    found: list[datetime] = []
-    while len(found) < MOST_AT_ONCE:
+    hours: list[datetime] = []
+    while len(hours) < MOST_AT_ONCE:
         first = minutes.filter(minute__lt=over).order_by("minute").first()
         if first is None:
             break
-        found.append(_hour(first.minute))
-        minutes = minutes.filter(minute__gte=found[-1] + HOUR)
-    return found
+        hours.append(_hour(first.minute))
+        minutes = minutes.filter(minute__gte=hours[-1] + HOUR)
+    return hours
 
 
 def _sum(hour: datetime) -> None:
@@ -69,34 +68,30 @@ def _hour(moment: datetime) -> datetime:
     return moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
 
 
-SHOWN = ("pushed", "started", "complete", "failed", "retried", "wait_ms", "run_ms")
-BUCKETS = [f"{kind}_{number}" for kind in ("wait", "run") for number in range(len(BOUNDS_MS) + 1)]
-
-
 def sums(queue_ids: Iterable[int], now: datetime, span: timedelta = HOUR) -> dict[int, Any]:
-    """Queue id → what it did in the time given."""
+    """Return what each queue did in the time given, by queue id."""
     columns = [*SHOWN, *BUCKETS]
     rows = _since(queue_ids, now - span).order_by().values("queue_id")
-    found = rows.annotate(**{f"sum_{name}": Sum(name) for name in columns})
-    return {row["queue_id"]: {name: row[f"sum_{name}"] or 0 for name in columns} for row in found}
+    summed = rows.annotate(**{f"sum_{name}": Sum(name) for name in columns})
+    return {row["queue_id"]: {name: row[f"sum_{name}"] or 0 for name in columns} for row in summed}
 
 
 def series(queue_ids: Iterable[int], now: datetime, span: timedelta = HOUR) -> dict[int, Any]:
-    """Queue id → one (complete, failed) for each minute, oldest first."""
+    """Return one (complete, failed) for each minute, oldest first, by queue id."""
     minutes = int(span / timedelta(minutes=1))
     first = now.replace(second=0, microsecond=0) - timedelta(minutes=minutes - 1)
     ids = list(queue_ids)
-    found = {queue_id: [(0, 0)] * minutes for queue_id in ids}
+    counts = {queue_id: [(0, 0)] * minutes for queue_id in ids}
     rows = _since(ids, first).values_list("queue_id", "minute", "complete", "failed")
     for queue_id, minute, complete, failed in rows:
         place = int((minute - first) / timedelta(minutes=1))
         if 0 <= place < minutes:
-            found[queue_id][place] = (complete, failed)
-    return found
+            counts[queue_id][place] = (complete, failed)
+    return counts
 
 
 def within_ms(counts: dict[str, int], kind: str, share: float) -> int | None:
-    """The bound that `share` of the `wait` or `run` times keep; None when it is the last."""
+    """Return the bound that `share` of the `wait` or `run` times keep; None if it is the last."""
     buckets = [counts[f"{kind}_{number}"] for number in range(len(BOUNDS_MS) + 1)]
     wanted, seen = share * sum(buckets), 0
     for bound, count in zip(BOUNDS_MS, buckets, strict=False):
@@ -111,7 +106,7 @@ def _since(queue_ids: Iterable[int], moment: datetime) -> Any:
 
 
 def remember(queue_name: str, counts: dict[datetime, dict[str, int]]) -> int:
-    """Take over counters that were kept elsewhere; minutes that have some already keep them."""
+    """Store counters that were kept elsewhere; minutes that have some already keep them."""
     queue = Queue.objects.get(name=queue_name)
     rows = [MinuteCount(queue=queue, minute=minute, **each) for minute, each in counts.items()]
     with atomic():

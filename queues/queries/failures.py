@@ -1,4 +1,4 @@
-"""Failures: failed jobs that have the same error, as groups."""
+"""Group failed jobs that have the same error."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -9,7 +9,7 @@ from queues.models import QueuedJob
 from queues.queries.states import with_keys
 from queues.sql.states import INDEXED
 
-LOOKED_AT = 10_000  # failed jobs, newest first: a group that is older is no news
+LOOKED_AT = 10_000  # failed jobs, newest first
 FEW = 1_000
 MANY = 5  # equal failures within the hour that are worth a look
 HOUR = timedelta(hours=1)
@@ -19,33 +19,33 @@ NO_JOB = -1
 def groups(
     most: int = 50, *, queue: str = "", since: datetime | None = None, until: datetime | None = None
 ) -> list[dict[str, Any]]:
-    """The largest groups among the newest failed jobs, each with its newest job."""
+    """Return the largest groups among the newest failed jobs, each with its newest job."""
     asked = {"queue__name": queue, "ended_at__gte": since, "ended_at__lt": until}
     failed = newest_failed(LOOKED_AT).filter(**{name: each for name, each in asked.items() if each})
-    found = _grouped(failed).order_by("-count", "-newest")[:most]
-    rows = list(found)
+    largest = _grouped(failed).order_by("-count", "-newest")[:most]
+    rows = list(largest)
     newest = [row["newest"] for row in rows] or [NO_JOB]  # as many queries where there is none
     samples = QueuedJob.objects.select_related("queue").in_bulk(newest)
     return [{**row, "job": samples[row["newest"]]} for row in rows if row["newest"] in samples]
 
 
 def failing(now: datetime) -> list[dict[str, Any]]:
-    """Groups that grew by MANY within the last hour."""
+    """Return the groups that grew by MANY within the last hour."""
     recent = newest_failed(FEW).filter(ended_at__gte=now - HOUR).exclude(fingerprint="")
-    grown = _grouped(recent).annotate(said=Max("error")).filter(count__gte=MANY)
+    grown = _grouped(recent).annotate(any_error=Max("error")).filter(count__gte=MANY)
     return [
-        {"fingerprint": row["fingerprint"], "count": row["count"], "error": row["said"]}
+        {"fingerprint": row["fingerprint"], "count": row["count"], "error": row["any_error"]}
         for row in grown.order_by("-count")[:5]
     ]
 
 
 def failed_since(since: datetime) -> list[tuple[int, datetime]]:
-    """Queue id and end of each of the newest failed jobs that ended since."""
+    """Return queue id and end of the newest failed jobs that ended since."""
     return list(_ended_since(since).values_list("queue_id", "ended_at"))
 
 
 def queues_failed_since(since: datetime) -> set[int]:
-    """The queues of these jobs."""
+    """Return the queues of these jobs."""
     return set(_ended_since(since).values_list("queue_id", flat=True).distinct())
 
 
@@ -56,7 +56,7 @@ def _ended_since(since: datetime) -> Any:
 
 
 def newest_failed(most: int) -> Any:
-    """Failed jobs, bounded by a step into the index of states."""
+    """Return failed jobs, bounded by a step into the index of states."""
     failed = _failed()
     beyond = failed.order_by("-pk").values_list("pk", flat=True)[most : most + 1]
     floor = next(iter(beyond), 0)

@@ -1,8 +1,7 @@
-"""History: what all queues or one did over an hour, a day, a week or a quarter, in even slices.
+"""What all queues or one did over an hour, a day, a week or a quarter, in even slices.
 
-It reads the counters per minute alone, grouped by the database: never a raw row.
-
-Ended: in which spans of time jobs ended that are there to be listed, in one query.
+It reads the counters alone, grouped by the database. One more query finds the slices in which jobs
+ended that can still be listed.
 """
 
 from collections.abc import Sequence
@@ -20,19 +19,6 @@ from queues.queries.counters import summed_until
 from queues.sql.history import spans_with_ends
 
 Span = tuple[datetime, datetime]  # from the first up to the second
-
-
-def with_ended_jobs(spans: Sequence[Span]) -> set[Span]:
-    """Those in which a job ended that still exists: runs of one that repeats leave none."""
-    if not spans:
-        return set()
-    adapted = connection.ops.adapt_datetimefield_value  # SQLite compares texts
-    moments = [adapted(moment) for span in spans for moment in span]
-    with connection.cursor() as cursor:
-        cursor.execute(spans_with_ends(connection.vendor, len(spans)), moments)
-        return {spans[number] for (number,) in cursor.fetchall()}
-
-
 COUNTS = ("pushed", "complete", "failed", "retried")
 SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 KINDS = ("wait", "run")
@@ -40,6 +26,17 @@ BUCKETS = range(len(BOUNDS_MS) + 1)
 COLUMNS = [*COUNTS, *(f"{kind}_{n}" for kind in KINDS for n in BUCKETS)]
 ZEROS = {f"sum_{name}": 0 for name in COLUMNS}
 HOUR_SECONDS = 3600
+
+
+def with_ended_jobs(spans: Sequence[Span]) -> set[Span]:
+    """Return the spans in which a job ended that still exists; a repeating job leaves none."""
+    if not spans:
+        return set()
+    adapted = connection.ops.adapt_datetimefield_value  # SQLite compares texts
+    moments = [adapted(moment) for span in spans for moment in span]
+    with connection.cursor() as cursor:
+        cursor.execute(spans_with_ends(connection.vendor, len(spans)), moments)
+        return {spans[number] for (number,) in cursor.fetchall()}
 
 
 @dataclass(frozen=True)
@@ -56,8 +53,8 @@ class Range:
 
 
 RANGES = {
-    found.name: found
-    for found in (
+    each.name: each
+    for each in (
         Range("1h", timedelta(hours=1), 60),
         Range("24h", timedelta(days=1), 900),
         Range("7d", timedelta(days=7), 7200),
@@ -81,7 +78,7 @@ class Slice(Func):
 
 
 def history(now: datetime, wanted: Range, queue_id: int | None = None) -> list[dict[str, Any]]:
-    """One point for each slice, oldest first, the one under way last; None: of all queues."""
+    """Return one point for each slice, oldest first, of one queue or of all."""
     last = int(now.timestamp()) // wanted.slice_seconds
     first = last - wanted.points + 1
     since = datetime.fromtimestamp(first * wanted.slice_seconds, UTC)
@@ -93,18 +90,18 @@ def history(now: datetime, wanted: Range, queue_id: int | None = None) -> list[d
 def _sums(
     since: datetime, now: datetime, seconds: int, whose: dict[str, int]
 ) -> dict[int, dict[str, Any]]:
-    """Slice → sums. Where slices are hours or more, sums of hours stand in for their minutes."""
+    """Return the sums of each slice; where slices are hours or more, by the sums of hours."""
     if seconds % HOUR_SECONDS:
         minutes = MinuteCount.objects.filter(**whose, minute__gte=since)
         return _grouped(minutes, "minute", seconds)
     border = max(since, summed_until(now) or since)
     hours = HourCount.objects.filter(**whose, hour__gte=since, hour__lt=border)
     minutes = MinuteCount.objects.filter(**whose, minute__gte=border)
-    found = _grouped(hours, "hour", seconds)
+    sums = _grouped(hours, "hour", seconds)
     for number, row in _grouped(minutes, "minute", seconds).items():
-        earlier = found.get(number, ZEROS)
-        found[number] = {name: value + earlier[name] for name, value in row.items()}
-    return found
+        earlier = sums.get(number, ZEROS)
+        sums[number] = {name: value + earlier[name] for name, value in row.items()}
+    return sums
 
 
 def _grouped(rows: Any, column: str, seconds: int) -> dict[int, dict[str, Any]]:
@@ -122,7 +119,7 @@ def _point(number: int, row: dict[str, Any] | None, wanted: Range) -> dict[str, 
 
 
 def whole(points: list[dict[str, Any]], kind: str) -> dict[str, float | None]:
-    """The same shares over all points."""
+    """Return the same shares over all points."""
     columns = zip(*(point["buckets"][kind] for point in points), strict=True)
     return _shares([sum(column) for column in columns])
 
@@ -132,5 +129,5 @@ def _buckets(row: dict[str, Any] | None, kind: str) -> list[int]:
 
 
 def _shares(counts: list[int]) -> dict[str, float | None]:
-    """Name of the share → milliseconds; None where nothing ran."""
+    """Return milliseconds by the name of the share; None where nothing ran."""
     return {name: quantile(BOUNDS_MS, counts, share) for name, share in SHARES.items()}

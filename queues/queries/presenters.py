@@ -1,6 +1,6 @@
-"""Queues, jobs and services as plain values for every door, without secrets.
+"""Turn queues, jobs and services into plain values for screens, REST and commands.
 
-What a sticky job waits for: its instance, a worker there, or another job of its key.
+Secrets are masked. A sticky job also says what it waits for.
 """
 
 from datetime import datetime
@@ -9,6 +9,7 @@ from typing import Any
 from atributo_site.core import redaction
 from queues.logic import secret_fields
 from queues.logic.absence import WaitingJob, WhenAway, waits_for
+from queues.logic.lateness import lateness
 from queues.logic.lifecycle import FOREVER
 from queues.models import (
     AttemptTransaction,
@@ -21,11 +22,15 @@ from queues.models import (
     Slot,
     Station,
 )
+from queues.queries.backlog import first_due, oldest_is_sticky, oldest_seconds
 from queues.queries.redaction import hiding_of
+
+SUMS = ("pushed", "complete", "failed", "retried")
+NOTHING = dict.fromkeys(SUMS, 0)
 
 
 def masked_by_schema(value: Any, schema: dict[str, Any] | None) -> Any:
-    """Without what looks like a secret or is marked as one in the schema."""
+    """Mask what looks like a secret or is marked as one in the schema."""
     return redaction.hidden(value, secret_fields.secret_names(schema))
 
 
@@ -42,6 +47,27 @@ def queue_dict(queue: Queue, running: int | None = None) -> dict[str, Any]:
         "target_age_seconds": queue.target_age_seconds,
         "record_start": queue.record_start,
         "created_at": queue.created_at,
+    }
+
+
+def queue_status(queue: Any, now: datetime, hour: dict[str, int] | None) -> dict[str, Any]:
+    """Describe one queue with its depth and its last hour."""
+    counts = hour or NOTHING
+    oldest, own = oldest_seconds(queue, now), queue.target_age_seconds
+    return {
+        "name": queue.name,
+        "running": queue.running,
+        "max_workers": queue.max_workers,
+        "paused": queue.paused,
+        "paused_by": queue.paused_by,
+        "waiting": queue.due,
+        "delayed": queue.delayed,
+        "next_due_at": first_due(queue),
+        "oldest_seconds": oldest,
+        "target_age_seconds": own,
+        "lateness": lateness(oldest, own, queue.paused),
+        "oldest_is_sticky": oldest_is_sticky(queue),
+        "hour": {name: counts[name] for name in SUMS},
     }
 
 
@@ -88,7 +114,7 @@ def job_dict(job: QueuedJob) -> dict[str, Any]:
 
 
 def run_of_runs(job: QueuedJob) -> str:
-    """«2 of 4»: which run is waiting, running or was the last."""
+    """Return which run waits, runs or was the last, such as "2 of 4"."""
     ended = job.status in {"complete", "failed"}
     current = max(1, job.runs) if ended else job.runs + 1
     total = "∞" if job.repeat_times == FOREVER else max(current, job.repeat_times + 1)
@@ -118,7 +144,7 @@ def seconds_between(begin: datetime, end: datetime | None) -> float | None:
 
 
 def attempt_dicts(job: QueuedJob, newest: int = 100) -> list[dict[str, Any]]:
-    """Its last attempts, oldest first, each with its log lines and transactions."""
+    """Return the last attempts, oldest first, each with its log lines and transactions."""
     runs = list(Run.objects.filter(job=job).order_by("-attempt")[:newest])[::-1]
     lines: dict[int, list[RunLog]] = {}
     first = runs[0].attempt if runs else 0
@@ -165,7 +191,7 @@ def script_dict(script: Script) -> dict[str, Any]:
 
 
 def wait_reason(job: QueuedJob, now: datetime) -> str:
-    """One sentence; nothing for a job that is not sticky or does not wait."""
+    """Say in a sentence what a sticky job waits for; nothing if it does not wait."""
     if job.sticky_key is None or job.status != "pending":
         return ""
     if job.paused:

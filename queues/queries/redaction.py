@@ -1,4 +1,4 @@
-"""What of a job is not shown: what its script's schema marks, and passwords of its service."""
+"""Decide what of a job is hidden: what its script's schema marks, and its service's passwords."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from queues.models import QueuedJob, Script
 
 @dataclass(frozen=True)
 class Hiding:
-    """Names of members that are secret beside those that look so, and texts that are."""
+    """Names of members that are secret beside those that look so, and texts that are secret."""
 
     names: set[str]
     texts: set[str]
@@ -22,11 +22,11 @@ class Hiding:
         return redaction.hidden(data, self.names)
 
     def result(self, result: Any, data: Any) -> Any:
-        """Without what is hidden in the data or in the configuration of the service, too."""
+        """Mask what is hidden in the data or in the configuration of the service, too."""
         return redaction.without(redaction.hidden(result, self.names), self.met_with(data))
 
     def met_with(self, data: Any) -> set[str]:
-        """The secret texts that a run with this data could meet."""
+        """Return the secret texts that a run with this data could meet."""
         return self.texts | redaction.secrets_in(data, self.names)
 
 
@@ -43,7 +43,7 @@ def hiding(scripts: Iterable[Script]) -> Hiding:
 
 
 def hiding_of(job: QueuedJob) -> Hiding:
-    """By its script as it is installed now; a callback was given the data of another's job."""
+    """Return what to hide by the installed script; a callback holds the data of another job."""
     its = Q(service__mount=job.mount, name=job.script)
     if origin := secret_fields.origin(job.data):
         mount, name = origin

@@ -1,7 +1,4 @@
-"""What runs now, by the process that runs it.
-
-Jobs of one instance: those that run at it now, and those that wait for it.
-"""
+"""What runs now at each worker, and which jobs run at or wait for an instance."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -15,21 +12,24 @@ from queues.logic.lifecycle import Status
 from queues.models import QueuedJob
 from queues.sql.states import INDEXED
 
+NOBODY = "-"  # asks for nothing, so that it is always one query
+COLUMNS = ("slot__holder", "pk", "queue__name", "mount", "script", "started_at")
+
 
 def workers_at(instance_id: str) -> "QuerySet[Lease]":
-    """The workers that run a job there: each holds the instance for as long."""
+    """Return the workers that run a job there: each holds the instance for as long."""
     held = Hold.objects.filter(instance_id=instance_id, kind=RUNNING_JOB).live()
     return Lease.objects.filter(role__in=held.values("key"))
 
 
 def belongs_to(instance_id: str) -> Q:
-    """Sticky jobs by their route, and whatever its workers run."""
+    """Select sticky jobs by their route, and whatever the instance's workers run."""
     holders = workers_at(instance_id).exclude(holder="").values("holder")
     return Q(routed_to=instance_id) | Q(status=Status.PROGRESS, slot__holder__in=holders)
 
 
 def waiting_for(instance_id: str) -> Any:
-    """In the order of their index: by queue, and in each the next one first."""
+    """Return them in the order of their index: by queue, and in each the next one first."""
     jobs = QueuedJob.objects.visible().waiting_at(instance_id)
     return jobs.order_by("queue_id", "rank", "due_at", "id")
 
@@ -39,12 +39,8 @@ def few_wait_for(instance_id: str, most: int) -> bool:
     return jobs.values("pk")[: most + 1].count() <= most
 
 
-NOBODY = "-"  # asks for nothing, so that it is always one query
-COLUMNS = ("slot__holder", "pk", "queue__name", "mount", "script", "started_at")
-
-
 def running_at(holders: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Holder of a slot → its job, for all at once; a worker runs one at a time."""
+    """Return the job of each holder of a slot; a worker runs one at a time."""
     running = QueuedJob.objects.extra(where=[INDEXED["running"]])
     rows = running.filter(slot__holder__in=list(holders) or [NOBODY]).order_by()
     return {holder: _facts(*columns) for holder, *columns in rows.values_list(*COLUMNS)}

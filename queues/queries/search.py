@@ -1,4 +1,4 @@
-"""Search: jobs by state and by what was typed, never through more rows than are said."""
+"""Search jobs by state and by what was typed, within a bounded number of rows."""
 
 import json
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ def search(
     ended: Period | None = None,
     now: datetime,
 ) -> Found:
-    """Jobs in any order; `newest` leaves out what came later."""
+    """Search jobs, in any order; `newest` leaves out what came later."""
     terms = list(dict.fromkeys(parsed(text)))  # the same word again finds no other jobs
     narrow = bool(fingerprint) or any(_names_script(term) for term in terms)
     conditions = NARROW if narrow else INDEXED
@@ -66,12 +66,12 @@ def search(
 
 
 def answered_by_index(text: str) -> bool:
-    """Whether every job can be looked at; else only the newest are."""
+    """Return whether every job can be looked at; else only the newest are."""
     return all(_indexed(term) for term in parsed(text))
 
 
 def _ended_in(jobs: Any, period: Period, newest: int | None) -> Any:
-    """Those that ended last in it."""
+    """Select the jobs that ended last in this span."""
     since, until = period
     ended = QueuedJob.objects.filter(ended_at__isnull=False)
     if newest is not None:
@@ -84,7 +84,7 @@ def _ended_in(jobs: Any, period: Period, newest: int | None) -> Any:
 
 
 def _window(state: str, newest: int | None, now: datetime) -> tuple[int | None, int]:
-    """The oldest job that is looked at, unless all are, and the newest of that state."""
+    """Return the oldest job that is looked at, unless all are, and the newest of that state."""
     jobs = in_state(QueuedJob.objects.visible(), state, now)
     if newest is not None:
         jobs = jobs.filter(pk__lte=newest)
@@ -94,13 +94,13 @@ def _window(state: str, newest: int | None, now: datetime) -> tuple[int | None, 
 
 
 def _few_wait(terms: Sequence[Term]) -> bool:
-    """Whether an index gives all jobs that wait for the instance that is asked for."""
+    """Return whether an index gives all jobs that wait for the instance in question."""
     asked = [term.value for term in terms if term.name == "instance"]
     return bool(asked) and few_wait_for(asked[0], LOOKED_THROUGH)
 
 
 def _newest_of(state: str, top: int) -> Any:
-    """Their keys: between the jobs of one state may stand any number of others."""
+    """Return their keys: any number of other jobs may stand between those of one state."""
     jobs = QueuedJob.objects.visible().filter(**BEGUN_AS[state], pk__lte=top)
     return jobs.order_by("-pk").values("pk")[:LOOKED_THROUGH]
 
@@ -141,7 +141,7 @@ def _id(text: str) -> Q:
 
 
 def _with_data(jobs: Any, terms: Sequence[Term]) -> Any:
-    """The database narrows it down; what is masked on every page is not found here either."""
+    """Search the data in the database, and leave out matches in what is masked on every page."""
     likely = jobs.annotate(data_text=Cast("data", TextField()))
     for term in terms:
         escaped = json.dumps(term.value, ensure_ascii=False)[1:-1]
@@ -157,7 +157,7 @@ def _with_data(jobs: Any, terms: Sequence[Term]) -> Any:
 
 
 def schemas_of(names: set[tuple[str, str]]) -> dict[tuple[str, str], Any]:
-    """(mount, script) → schema, for the scripts that are installed."""
+    """Return the schema of each installed script, by mount and name."""
     mounts = {mount for mount, _ in names}
     rows = Script.objects.filter(service__mount__in=mounts)
     return {

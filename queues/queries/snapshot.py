@@ -3,23 +3,15 @@
 from datetime import datetime
 from typing import Any
 
-from queues.logic.lateness import lateness
 from queues.models import Queue, QueuedJob
-from queues.queries.backlog import (
-    first_due,
-    late,
-    oldest_is_sticky,
-    oldest_seconds,
-    with_depth,
-)
+from queues.queries.backlog import late, with_depth
 from queues.queries.counters import HOUR, series, sums
 from queues.queries.failures import failing, queues_failed_since
+from queues.queries.presenters import SUMS, queue_status
 from queues.sql.backlog import COUNTED
 from queues.sql.states import INDEXED
 
 MOST_QUEUES = 100
-SUMS = ("pushed", "complete", "failed", "retried")
-NOTHING = dict.fromkeys(SUMS, 0)
 
 
 def snapshot(now: datetime) -> dict[str, Any]:
@@ -39,7 +31,7 @@ def snapshot(now: datetime) -> dict[str, Any]:
 
 
 def queue_lines(queues: list[Any], now: datetime) -> list[dict[str, Any]]:
-    """Each of these queues, which have their depth, with its minutes and what failed in them."""
+    """Describe queues that have their depth, with their last minutes and what failed in them."""
     ids = [queue.pk for queue in queues]
     hours, minutes = sums(ids, now), series(ids, now)
     failed = queues_failed_since(now - HOUR)
@@ -53,9 +45,9 @@ def queue_lines(queues: list[Any], now: datetime) -> list[dict[str, Any]]:
     ]
 
 
-def _late_after(shown: list[dict[str, Any]], now: datetime) -> list[dict[str, Any]]:
-    """Late queues behind the last that is shown."""
-    name = shown[-1]["name"] if shown else ""
+def _late_after(listed: list[dict[str, Any]], now: datetime) -> list[dict[str, Any]]:
+    """Return late queues after the last that is listed."""
+    name = listed[-1]["name"] if listed else ""
     behind = late().filter(name__gt=name).order_by("name")
     ids = list(behind.values_list("pk", flat=True)[:MOST_QUEUES])
     hours = sums(ids, now)
@@ -63,28 +55,7 @@ def _late_after(shown: list[dict[str, Any]], now: datetime) -> list[dict[str, An
     return [queue_status(queue, now, hours.get(queue.pk)) for queue in rows]
 
 
-def queue_status(queue: Any, now: datetime, hour: dict[str, int] | None) -> dict[str, Any]:
-    """One queue with its depth and its last hour."""
-    counts = hour or NOTHING
-    oldest, own = oldest_seconds(queue, now), queue.target_age_seconds
-    return {
-        "name": queue.name,
-        "running": queue.running,
-        "max_workers": queue.max_workers,
-        "paused": queue.paused,
-        "paused_by": queue.paused_by,
-        "waiting": queue.due,
-        "delayed": queue.delayed,
-        "next_due_at": first_due(queue),
-        "oldest_seconds": oldest,
-        "target_age_seconds": own,
-        "lateness": lateness(oldest, own, queue.paused),
-        "oldest_is_sticky": oldest_is_sticky(queue),
-        "hour": {name: counts[name] for name in SUMS},
-    }
-
-
 def _failed() -> int:
-    """Jobs that ended as failed, counted no further than is said."""
+    """Count jobs that ended as failed, no further than COUNTED."""
     failed = QueuedJob.objects.visible().extra(where=[INDEXED["failed"]]).order_by()
     return failed.values("pk")[: COUNTED + 1].count()

@@ -23,7 +23,7 @@ BEGUN_AS: dict[str, dict[str, Any]] = {
 
 
 def in_state(jobs: Any, state: str, now: datetime, conditions: Mapping[str, str] = INDEXED) -> Any:
-    """Jobs that wait, wait for a later moment, are paused, run, or ended in one of three ways."""
+    """Select jobs that wait, are delayed, are paused, run, or ended in one of three ways."""
     if state not in STATES:
         return jobs
     jobs = jobs.extra(where=[conditions[state]])
@@ -37,20 +37,20 @@ def in_state(jobs: Any, state: str, now: datetime, conditions: Mapping[str, str]
 
 
 def _paused(jobs: Any) -> Any:
-    """Found by their ranks, however many jobs wait."""
+    """Find them by their ranks, however many jobs wait."""
     among = "= ANY(ARRAY({}))" if connection.vendor == "postgresql" else "IN ({})"
     return jobs.extra(where=[f"queues_queuedjob.id {among.format(PAUSED_KEYS)}"])
 
 
 def with_ids(jobs: Any, keys: Any) -> Any:
-    """Those whose keys another query gives."""
+    """Select the jobs whose keys another query gives."""
     if connection.vendor == "postgresql":
         return jobs.filter(_OneOf("pk", ArraySubquery(keys)))
     return jobs.filter(pk__in=keys)
 
 
 class _OneOf(Func):
-    """As an array: PostgreSQL looks each key up, where it would join by a walk along the table."""
+    """An array of keys: PostgreSQL looks each up, and does not walk along the table for a join."""
 
     template = "(%(expressions)s))"
     arg_joiner = " = ANY("
@@ -58,7 +58,7 @@ class _OneOf(Func):
 
 
 def with_keys(jobs: Any, keys: list[int]) -> Any:
-    """Any number of keys as one parameter, where a list of them would be one for each."""
+    """Select jobs by any number of keys, given as one parameter."""
     if connection.vendor == "postgresql":
         return jobs.extra(where=["queues_queuedjob.id = ANY(%s)"], params=[keys])
     among = "queues_queuedjob.id IN (SELECT value FROM json_each(%s))"

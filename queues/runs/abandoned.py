@@ -1,4 +1,4 @@
-"""What an attempt left behind: its open transactions are rolled back before the next begins."""
+"""Roll back the transactions that an attempt left open, before the next attempt begins."""
 
 from collections.abc import Iterable
 
@@ -23,18 +23,18 @@ TRIES = 10  # others may roll back the same transaction at the same time
 
 
 def left_by_earlier_attempts(job: Reserved) -> list[str]:
-    """Roll back what earlier attempts at a job left; what stands in the way of the next."""
+    """Roll back what earlier attempts at a job left; return why the next cannot begin."""
     never_begun = job.parent is not None and job.attempt == 0  # callbacks are shown first
     return [] if never_begun else roll_back(open_of_jobs([job.id]))
 
 
 def open_of_jobs(jobs: Iterable[int]) -> list[int]:
-    """The open transactions of every attempt at these jobs."""
+    """Return the open transactions of every attempt at these jobs."""
     return _open(AttemptTransaction.objects.filter(job__in=list(jobs)))
 
 
 def open_of_attempt(attempt: Attempt) -> list[int]:
-    """The same of one attempt, in the hold that its worker has or had."""
+    """Return the open transactions of one attempt, in the hold of its worker."""
     return _open(
         AttemptTransaction.objects.filter(
             job=attempt.job,
@@ -46,7 +46,7 @@ def open_of_attempt(attempt: Attempt) -> list[int]:
 
 
 def roll_back(transactions: Iterable[int], guard: Guard = unguarded) -> list[str]:
-    """Undo them; a sentence for each that could not be undone, which the curator tries again."""
+    """Roll back transactions; return a sentence for each that failed, which the curator retries."""
     transactions = list(transactions)
     ended = [_roll_back(pk, guard) for pk in transactions]
     outbox.drop(transactions)
@@ -67,7 +67,7 @@ def _roll_back(pk: int, guard: Guard) -> str:
         if Transaction.objects.claim(pk, current, Transaction.Cause.FAILED, claim_seconds()):
             try:
                 return _undo(pk, current + 1, guard)
-            except TakenOver:  # by somebody who wants the same
+            except TakenOver:  # by another process that rolls it back, too
                 continue
     return f"transaction {pk} is being rolled back by others"
 

@@ -1,4 +1,4 @@
-"""The attempt that a process executes: what it may still do, by the job's row."""
+"""The attempt that a process executes, and what the job's row still lets it do."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +25,7 @@ class Attempt:
 
     @classmethod
     def of(cls, work: dict[str, Any]) -> "Attempt | None":
-        """From what the child is told; None for a script that runs now."""
+        """Read it from what the child is sent; None for a script that runs now."""
         if not work.get("job") or not work.get("slot"):
             return None
         return cls(int(work["job"]["id"]), work["job"]["attempt"], *work["slot"])
@@ -36,7 +36,7 @@ class Attempt:
 
     @contextmanager
     def guarded(self, what: str) -> Iterator[None]:
-        """One database transaction in which the attempt cannot end, refused if it has."""
+        """Open a transaction in which the attempt cannot end, or refuse if it has ended."""
         try:
             with atomic():
                 if not list(self._rows().select_for_update().values_list("pk")):

@@ -1,6 +1,6 @@
-"""Calling off: tell the worker of a running job at once that the job is not wanted any more.
+"""Tell a worker at once that a job it runs was aborted or deleted.
 
-The row decides. A call that Redis loses is made up for by the worker's next heartbeat.
+The row decides. If Redis loses the message, the worker notices with its next heartbeat.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ log = structlog.get_logger(__name__)
 
 
 def notify_cancelled(job_ids: Sequence[int]) -> None:
-    """Every worker that hears it looks at the row of what it runs."""
+    """Make every worker look at the row of what it runs."""
     try:
         client().publish(CHANNEL, f"{job_ids[0]} and {len(job_ids) - 1} more")
     except RedisError as error:
@@ -25,21 +25,21 @@ def notify_cancelled(job_ids: Sequence[int]) -> None:
 
 
 class CancelChannel:
-    """A worker's ear: whether anything was called off since it was last asked."""
+    """The messages that a worker gets: was anything cancelled since the last look?"""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
         self._subscription: Any = None
 
     def listen(self) -> None:
-        """Subscribe, if that is not done yet; RedisError when Redis is away."""
+        """Subscribe if that is not done yet; RedisError when Redis is away."""
         if self._subscription is None:
             subscription = self._redis.pubsub()
             subscription.subscribe(CHANNEL)
             self._subscription = subscription
 
-    def heard(self) -> bool:
-        """Never waits."""
+    def has_come(self) -> bool:
+        """Return whether a message has come, without waiting."""
         if self._subscription is None:
             return False
         try:
@@ -54,7 +54,7 @@ class CancelChannel:
             self._subscription = None
 
     def _messages(self) -> int:
-        heard = 0
+        count = 0
         while (message := self._subscription.get_message(timeout=0)) is not None:
-            heard += message["type"] == "message"
-        return heard
+            count += message["type"] == "message"
+        return count

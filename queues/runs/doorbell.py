@@ -1,9 +1,7 @@
 """The doorbell: one RQ message per slot says "look at queue Q, slot S", and nothing else.
 
-A message is expendable. Whatever Redis loses or doubles changes nothing: the rows decide. All
-names in Redis are our own, so that other programs may use RQ beside us.
-
-Ring: call a worker to a free slot of a queue that has work.
+A message is expendable. Whatever Redis loses or doubles changes nothing: the rows decide. All names
+in Redis are our own, so that other programs may use RQ beside us.
 """
 
 import hashlib
@@ -33,8 +31,12 @@ ASIDE = f"{CHANNEL}-foreign"  # what others put among our bells is kept here
 LONGEST_MESSAGE = 2000
 MESSAGE_SECONDS = 60
 
-# One that still waits keeps its place: ringing again must not send it to the end of the line.
+# A message that still waits keeps its place: ringing again must not move it to the end.
 PUSH_ONCE = "return redis.call('LPOS', KEYS[1], ARGV[1]) or redis.call('RPUSH', KEYS[1], ARGV[1])"
+log = structlog.get_logger(__name__)
+RING_AGAIN_SECONDS = 2.0  # a bell that nobody answered may have been lost with Redis
+ANSWER_SECONDS = 0.5
+_clients: dict[int, Redis] = {}
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Foreign(Exception):
 
 
 def connection(timeout_seconds: float) -> Redis:
-    """django-rq's URL, without the client's own retries: a retried push rings twice."""
+    """Connect by django-rq's URL, without the client's retries: a retried push rings twice."""
     return Redis.from_url(
         str(settings.RQ_QUEUES[CHANNEL]["URL"]),
         retry=None,
@@ -61,11 +63,11 @@ def connection(timeout_seconds: float) -> Redis:
 
 
 def answer(*_: Any) -> None:
-    """The only function a message may name; the worker pumps the slot instead of calling it."""
+    """The only function that a message may name; the worker runs the slot instead of calling it."""
 
 
 def channel_of(station: str, *, first: bool = False) -> str:
-    """Every station has bells of its own; its id may hold anything, so a digest names them."""
+    """Return the bells of a station, named by a digest because its id may hold any character."""
     name = f"{CHANNEL}-first" if first else CHANNEL
     return f"{name}-{hashlib.sha256(station.encode()).hexdigest()[:20]}" if station else name
 
@@ -93,14 +95,14 @@ def put(pipeline: Any, doorbells: Queue, queue_id: int, queue: str, slot: tuple[
 
 
 def queue_id_of(message_id: bytes) -> int | None:
-    """Of the queue that a message of ours calls to; None for others' messages."""
+    """Return the queue that a message of ours calls to; None for messages of others."""
     *name, queue_id, _ = message_id.rsplit(b"-", 2)
     is_ours = name and name[0].startswith(CHANNEL.encode()) and queue_id.isdigit()
     return int(queue_id) if is_ours else None
 
 
 def read(redis: Redis, message_id: bytes, *, first: bool) -> Bell | None:
-    """None for a message that is gone; Foreign for one that we did not write."""
+    """Return the bell, None if the message is gone; raise Foreign if we did not write it."""
     try:
         raw_data: Any = redis.hgetall(Job.redis_job_namespace_prefix.encode() + message_id)
     except ResponseError as error:  # no hash
@@ -109,7 +111,7 @@ def read(redis: Redis, message_id: bytes, *, first: bool) -> Bell | None:
 
 
 def set_aside(redis: Redis, message_id: bytes) -> None:
-    """Whose message it is may move it to where it belongs; itself it is as it was."""
+    """Keep a foreign message unchanged where its owner can find it."""
     redis.rpush(doorbell_queue(redis, ASIDE).key, message_id)
 
 
@@ -131,13 +133,6 @@ def _is_number(slot: Any) -> bool:
     return isinstance(slot, int) and 0 <= slot < MOST_WORKERS
 
 
-log = structlog.get_logger(__name__)
-
-RING_AGAIN_SECONDS = 2.0  # a bell that nobody answered may have been lost with Redis
-ANSWER_SECONDS = 0.5
-_clients: dict[int, Redis] = {}
-
-
 def ring(
     queue_id: int,
     queue: str,
@@ -146,10 +141,10 @@ def ring(
     station: str = "",
     leftover: bool = False,
 ) -> int:
-    """Call for up to `jobs` free slots, at a station if it is named; how many bells rang.
+    """Ring for up to `jobs` free slots, at a station if it is named; return how many bells rang.
 
-    The bell of a queue that nobody was called to is a first one, unless it calls to the leftover
-    of a time slice.
+    The bell is a first one if nobody was called to the queue before, unless it calls to the
+    leftover of a time slice.
     """
     slots, idle = _chosen(queue_id, jobs, station, RING_AGAIN_SECONDS)
     first = idle and not leftover
@@ -157,7 +152,7 @@ def ring(
 
 
 def ring_ahead(queue_id: int, queue: str, *, station: str = "") -> int:
-    """Call at once, though the queue waits for its turn: its next job outranks the others."""
+    """Ring at once, though the queue waits for its turn: its next job outranks the others."""
     slots, _ = _chosen(queue_id, 1, station, -MESSAGE_SECONDS)
     return call(queue_id, queue, slots, station=station, first=True) if slots else 0
 
@@ -170,7 +165,7 @@ def call(
     station: str = "",
     first: bool = False,
 ) -> int:
-    """Send the bells of slots that are marked as rung; how many. At most one is a first one."""
+    """Send the bells of slots that are marked as rung, at most one as a first bell; count them."""
     try:
         send(queue_id, queue, slots[:1], channel_of(station, first=first))
         if slots[1:]:
@@ -182,14 +177,14 @@ def call(
 
 
 def call_any(slot: HeldSlot) -> None:
-    """Somebody else may do what the holder of this slot leaves."""
+    """Ring for what the holder of this slot leaves undone."""
     ring(slot.queue_id, slot.queue, leftover=True)
 
 
 def _chosen(
     queue_id: int, jobs: int, station: str, again_seconds: float
 ) -> tuple[list[tuple[int, int]], bool]:
-    """Free slots, marked as rung, and whether none of the queue was so before."""
+    """Mark free slots as rung; return them, and whether no slot of the queue was rung before."""
     d = dialect()
     served = sticky.is_served(d) if station else "TRUE"
     asked = {"queue_id": queue_id, "station": station, "slots": max(1, jobs)}
@@ -202,7 +197,7 @@ def _chosen(
 
 
 def send(queue_id: int, queue: str, slots: list[tuple[int, int]], channel: str) -> None:
-    """One message per slot; one that is still there stays, so that they never pile up."""
+    """Send one message per slot; one that is still there stays, so that they never pile up."""
     redis = client()
     doorbells = doorbell_queue(redis, channel)
     with redis.pipeline(transaction=False) as pipeline:
@@ -214,7 +209,7 @@ def send(queue_id: int, queue: str, slots: list[tuple[int, int]], channel: str) 
 
 
 def client() -> Redis:
-    """One connection pool for the process, which a forked child does not share."""
+    """Return the client of this process; a forked child makes its own."""
     pid = os.getpid()
     if pid not in _clients:
         _clients.clear()

@@ -1,15 +1,15 @@
-"""Jobs in the hands of workers: reserved, so that they may begin before their rows say so."""
+"""Wait for workers that hold jobs: a reserved job may begin before its row says so."""
 
 import time
 from typing import Any
 
-PATIENCE_SECONDS = 10.0  # a worker has told within a few hundredths, or its lease is over soon
+PATIENCE_SECONDS = 10.0  # a worker reports within hundredths, or its lease is over soon
 BRIEFLY_SECONDS = 0.5  # where some of many must not hold up the others
 LOOK_SECONDS = 0.005
 
 
 def wait_for_workers(jobs: Any, patience: float | None = None) -> set[int]:
-    """Until none of them is held as it is now; those of which nobody said anything in time.
+    """Wait until none of these jobs is held as now; return those whose worker did not answer.
 
     None of the others begins any more by what a worker has in its memory.
     """

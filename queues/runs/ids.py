@@ -1,4 +1,4 @@
-"""Ids of queued jobs: numbers in the rows, texts everywhere else."""
+"""Make ids of queued jobs: numbers in the rows, texts everywhere else."""
 
 from allocation.job_ids import ids
 

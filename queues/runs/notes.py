@@ -1,9 +1,9 @@
-"""Notes: what a worker's child begins and ends, told to Redis before it is a row.
+"""Note in Redis what a worker's child begins and ends, before it is in the database.
 
-The outcomes of short jobs are written with their batch. Until then the notes are the only ones
-to know which of them have run: a note goes out before each job begins, without waiting for an
-answer. Recovery turns the notes of a dead worker into rows. They are hints as bells are, and
-carry a code that only who can read the slot's row can make: what others write counts for nothing.
+The results of short jobs are written with their batch. Until then only the notes tell which of them
+have run: a note is sent before each job begins, without waiting for an answer. Recovery turns the
+notes of a dead worker into rows. Notes are hints as bells are. They carry a code that only a reader
+of the slot's row can make, so that notes of others are ignored.
 """
 
 import hashlib
@@ -17,14 +17,14 @@ from queues.runs.doorbell import connection
 
 PREFIX = "rq:atributo:notes:"
 ANSWER_SECONDS = 1.0
-KEPT_SECONDS = 3600  # what nobody came for
-LARGEST_END = 16 * 1024  # characters of what is said about one job
+KEPT_SECONDS = 3600  # for notes that nobody reads
+LARGEST_END = 16 * 1024  # characters of the messages about one job
 LARGEST_NOTES = 64 * 1024  # of a batch; then its rows are written
 CODE_SIZE = 16
 
 
 class Notes:
-    """The child's notes about the batch that it plays."""
+    """The child's notes about its current batch."""
 
     def __init__(self) -> None:
         self._connection: Any = None  # of the client: it knows how to reach Redis
@@ -33,12 +33,12 @@ class Notes:
         self._name, self._head = b"", b""
         self._code = hashlib.blake2b()
         self._job: tuple[str, int] | None = None
-        self._said: list[str] = []
+        self._messages: list[str] = []
         self._size = self._written = 0
 
     def open(self, facts: dict[str, Any] | None) -> None:
-        """For a batch: the key, the clock and the worker; None when nothing is to be noted."""
-        self._facts, self._job, self._said = facts, None, []
+        """Begin the notes of a batch with key, clock and worker; None notes nothing."""
+        self._facts, self._job, self._messages = facts, None, []
         self._size = self._written = 0
         if facts is not None:
             self._name = name_of(facts["key"]).encode()
@@ -46,29 +46,29 @@ class Notes:
             self._head = b"*3\r\n$6\r\nRPUSHX\r\n$%d\r\n%b\r\n$" % (len(self._name), self._name)
 
     def begin(self, work: dict[str, Any]) -> bool:
-        """Before a job begins; False when that must not be, because nobody would know."""
+        """Note that a job begins; False when it must not begin, because nobody would know."""
         if self._facts is None:
             return True
         job, attempt = work["job"]["id"], work["job"]["attempt"]
         begins = f"[{job}, {attempt}, {time.monotonic()}]"
         is_noted = self._first(begins) if self._job is None else self._next(begins)
         if is_noted:
-            self._job, self._said, self._size = (job, attempt), [], 0
+            self._job, self._messages, self._size = (job, attempt), [], 0
         return is_noted
 
-    def hear(self, text: str) -> None:
-        """A message about the current job, which its end repeats."""
+    def add_message(self, text: str) -> None:
+        """Keep a message about the current job, which the note of its end repeats."""
         if self._facts is not None:
-            self._said.append(text)
+            self._messages.append(text)
             self._size += len(text)
 
     def close(self) -> None:
-        """The end of the batch's last job; its row is written at once, so nobody waits for it."""
+        """Note the end of the batch's last job without waiting: its row is written at once."""
         if self._facts is not None and self._job is not None and self._size <= LARGEST_END:
             self._write(f"{{{self._end()}}}")
 
     def descriptors(self) -> set[int]:
-        """That of its connection, while it has one."""
+        """Return the descriptor of its connection, while it has one."""
         return set() if self._socket is None else {self._socket.fileno()}
 
     def _first(self, begins: str) -> bool:
@@ -88,10 +88,10 @@ class Notes:
 
     def _end(self) -> str:
         job, attempt = self._job or ("0", 0)
-        return f'"ended": [{job}, {attempt}], "said": [{", ".join(self._said)}]'
+        return f'"ended": [{job}, {attempt}], "said": [{", ".join(self._messages)}]'
 
     def _write(self, text: str) -> bool:
-        """Without waiting; only beside what is there, so that nothing is left without an end."""
+        """Send a note without waiting, and only if there are others: each needs its first note."""
         self._written += len(text)
         note = self._signed(text)
         data = b"%b%d\r\n%b\r\n" % (self._head, len(note), note)
@@ -104,7 +104,7 @@ class Notes:
         return is_whole
 
     def _ask(self, note: bytes) -> bool:
-        """Begin anew, and know that Redis takes what is noted now."""
+        """Begin the notes anew, and wait for Redis to take the first one."""
         asked = [
             command(b"DEL", self._name),
             command(b"CLIENT", b"REPLY", b"ON"),
@@ -125,7 +125,7 @@ class Notes:
         return is_taken
 
     def _connected(self) -> Any:
-        """No answer is ever left unread: the kernel delivers what a killed process has sent."""
+        """Return a connection without replies, so that a killed process leaves none unread."""
         if self._connection is None:
             fresh: Any = connection(ANSWER_SECONDS).connection_pool.get_connection()
             fresh.send_packed_command([command(b"CLIENT", b"REPLY", b"OFF")])
@@ -145,7 +145,7 @@ class Notes:
 
 
 def name_of(key: str) -> str:
-    """Where the notes are: known to whoever looks into Redis, while the key is not."""
+    """Return where the notes are; whoever looks into Redis knows this name, but not the key."""
     return PREFIX + hashlib.sha256(key.encode()).hexdigest()[:32]
 
 
@@ -154,7 +154,7 @@ def code_of(key: bytes, data: bytes) -> bytes:
 
 
 def command(*words: bytes) -> bytes:
-    """As Redis reads it."""
+    """Encode a command as Redis reads it."""
     parts = [b"*%d\r\n" % len(words)]
     parts += [b"$%d\r\n%b\r\n" % (len(word), word) for word in words]
     return b"".join(parts)

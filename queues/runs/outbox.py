@@ -26,7 +26,7 @@ _holder: ContextVar[int | None] = ContextVar("transaction that holds pushes", de
 
 @contextmanager
 def holding(transaction: int) -> Iterator[None]:
-    """Every push of this thread inside the block waits for the transaction."""
+    """Let every push of this thread inside the block wait for the transaction."""
     reset = _holder.set(transaction)
     try:
         yield
@@ -36,7 +36,7 @@ def holding(transaction: int) -> Iterator[None]:
 
 @contextmanager
 def holding_for(transaction: Any) -> Iterator[None]:
-    """The same for a Transaction object, which delivers them itself when it completes."""
+    """Do the same for a Transaction object, which delivers them when it completes."""
     with holding(transaction.id):
         yield
     transaction.afterwards(partial(deliver, transaction.id))
@@ -64,8 +64,8 @@ def is_kept(ids: list[int]) -> bool:
 
 def _why_over(transaction: int) -> TransactionIsOver:
     epochs = Transaction.objects.filter(pk=transaction).values_list("epoch", flat=True)
-    found = why_over(transaction, epochs.first() or 0)
-    return found or JobIsRolledBack(f"transaction {transaction} is over")
+    why = why_over(transaction, epochs.first() or 0)
+    return why or JobIsRolledBack(f"transaction {transaction} is over")
 
 
 def _held(transaction: int, row: dict[str, Any]) -> HeldPush:
@@ -75,7 +75,7 @@ def _held(transaction: int, row: dict[str, Any]) -> HeldPush:
 
 
 def deliver(transaction: int) -> int:
-    """Turn the pushes of a completed transaction into jobs; how many."""
+    """Turn the pushes of a completed transaction into jobs; return how many."""
     with atomic():
         held = HeldPush.objects.select_for_update(of=("self",)).filter(transaction=transaction)
         pushes = list(held.select_related("queue").order_by("id"))
@@ -89,7 +89,7 @@ def deliver(transaction: int) -> int:
 
 
 def drop(transactions: list[int]) -> int:
-    """Forget the pushes of transactions that are rolled back."""
+    """Delete the pushes of transactions that are rolled back."""
     if not transactions:
         return 0
     rolled_back = Transaction.objects.filter(
@@ -99,7 +99,7 @@ def drop(transactions: list[int]) -> int:
 
 
 def described(transactions: list[int]) -> list[dict[str, Any]]:
-    """What these transactions would push."""
+    """Describe what these transactions would push."""
     held = HeldPush.objects.filter(transaction__in=transactions).select_related("queue")
     return [
         {
@@ -113,12 +113,13 @@ def described(transactions: list[int]) -> list[dict[str, Any]]:
 
 
 def deliver_or_drop(limit: int = BATCH) -> int:
-    """Deliver or drop what a crash left behind; nothing while a transaction is open."""
+    """Deliver or drop what a crash left behind; skip transactions that are open."""
     waiting = HeldPush.objects.order_by("transaction").values_list("transaction", flat=True)
-    found = list(waiting.distinct()[:limit])
-    ended = dict(Transaction.objects.filter(pk__in=found).values_list("pk", "status"))
+    transactions = list(waiting.distinct()[:limit])
+    ended = dict(Transaction.objects.filter(pk__in=transactions).values_list("pk", "status"))
     return sum(
-        _deliver_or_drop_one(pk, ended.get(pk, Transaction.Status.ROLLED_BACK)) for pk in found
+        _deliver_or_drop_one(pk, ended.get(pk, Transaction.Status.ROLLED_BACK))
+        for pk in transactions
     )
 
 

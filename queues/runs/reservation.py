@@ -1,4 +1,4 @@
-"""A job as its slot holds it: reserved, and not yet told to anybody."""
+"""Reserve due jobs for a slot. Their rows do not show them as running yet."""
 
 import json
 from collections.abc import Callable
@@ -54,11 +54,11 @@ class Reserved:
         return Counts(self.runs, self.run_failures, self.lost)
 
     def attempt_in(self, slot: HeldSlot) -> Attempt:
-        """The attempt that this hold of the slot makes."""
+        """Return the attempt that this hold of the slot makes."""
         return Attempt(self.id, self.attempt + 1, slot.id, slot.epoch)
 
     def work(self, revision: int, slot: HeldSlot) -> dict[str, Any]:
-        """What the child is told."""
+        """Return what the child is sent."""
         return {
             "mount": self.mount,
             "script": self.script,
@@ -77,7 +77,7 @@ class Reserved:
         }
 
     def _placement(self) -> dict[str, Any]:
-        """Where a sticky job runs, and the epoch of that for what the script writes elsewhere."""
+        """Return where a sticky job runs, with the epoch that fences its writes elsewhere."""
         if self.sticky_key is None:
             return {}
         placed = {"instance": self.routed_to, "epoch": self.routed_epoch}
@@ -92,24 +92,24 @@ class Batch:
     record_start: bool = False  # of every job of this queue, before it begins
 
     def before(self, is_alone: Callable[[Reserved], bool]) -> "Batch":
-        """Those in front of the first that is begun alone."""
+        """Return the jobs before the first that has to begin alone."""
         alone = (number for number, job in enumerate(self.jobs) if is_alone(job))
         return replace(self, jobs=self.jobs[: max(1, next(alone, len(self.jobs)))])
 
     def within(self, size: int) -> "Batch":
-        """The first ones whose data fits in so many characters, at least one."""
+        """Return the first jobs whose data fits in so many characters, at least one."""
         sums = accumulate(len(job.data or "") for job in self.jobs)
         count = sum(1 for total in sums if total <= size)
         return replace(self, jobs=self.jobs[: max(1, count)])
 
 
 def reserve(slot: HeldSlot, count: int) -> Batch | None:
-    """Up to `count` due jobs in the order in which they start; None when there is none."""
+    """Reserve up to `count` due jobs in the order in which they start; None when there is none."""
     return reserved(slot, sql.reserve(dialect()), count)
 
 
 def reserve_callback(slot: HeldSlot) -> Batch | None:
-    """The next callback, whatever else waits."""
+    """Reserve the next callback, whatever else waits."""
     return reserved(slot, sql.reserve_callbacks(dialect()), 1)
 
 
@@ -127,7 +127,7 @@ def reserved(slot: HeldSlot, statement: str, count: int, *, station: str = "") -
 
 
 def aware(value: Any) -> datetime | None:
-    """SQLite gives texts."""
+    """Read a moment as SQLite or PostgreSQL returns it."""
     if isinstance(value, str):
         value = datetime.fromisoformat(value)
     return value.replace(tzinfo=UTC) if value is not None and value.tzinfo is None else value

@@ -1,7 +1,4 @@
-"""Slots: take one, keep it, leave it.
-
-Which queues have work now.
-"""
+"""Take a slot of a queue, keep it, leave it; and find queues that have work."""
 
 import secrets
 import time
@@ -20,7 +17,7 @@ def has_due(queue_id: int) -> bool:
 
 
 def next_job(queue_id: int, priority: int, *, station: str = "") -> int | None:
-    """The next job of a queue, for any worker or at a station, of this priority or a higher one."""
+    """Return the next job of this priority or a higher one, for any worker or at a station."""
     sql = sticky if station else reserve
     ranks = tuple(rank for rank in RANKS if rank <= -priority)
     given = {"queue_id": queue_id, "station": station}
@@ -29,12 +26,12 @@ def next_job(queue_id: int, priority: int, *, station: str = "") -> int | None:
 
 
 def free_slots_with_work() -> list[tuple[str, int]]:
-    """One free slot of each active queue that has a due job: (queue, slot number)."""
+    """Return a free slot of each active queue with a due job: queue and slot number."""
     return execute(reserve.free_slots(dialect()), {}).rows
 
 
 def queues_with_work() -> list[tuple[int, str, int]]:
-    """Active queues with a due job: (id, name, how many of them may be run at once)."""
+    """Return active queues with a due job: id, name, how many of them may run at once."""
     return execute(reserve.queues_with_work(dialect()), {}).rows
 
 
@@ -52,7 +49,7 @@ class HeldSlot:
     taken_at: float = field(default_factory=time.monotonic, compare=False)
 
     def renew(self) -> None:
-        """Raise LeaseLost once somebody else may have it."""
+        """Renew the lease; raise LeaseLost once somebody else may have the slot."""
         lease = {**self.key, "lease_seconds": lease_seconds()}
         if execute(slots.renew(dialect()), lease).count != 1:
             raise self.lost()
@@ -61,12 +58,12 @@ class HeldSlot:
         execute(slots.release(dialect()), self.key)
 
     def give_back(self) -> int:
-        """Free every job that is reserved and not started; one that was called off ends."""
+        """Free every job that is reserved and not started; one that was aborted ends."""
         return execute(reserve.give_back(dialect()), self.key).count
 
     @property
     def key(self) -> dict[str, int]:
-        """The parameters by which statements know this hold of the slot."""
+        """The parameters by which statements identify this hold of the slot."""
         return {"slot_id": self.id, "epoch": self.epoch}
 
     def lost(self) -> LeaseLost:
@@ -74,10 +71,10 @@ class HeldSlot:
 
 
 def acquire(queue: str, number: int, holder: str) -> HeldSlot | None:
-    """None when the slot is taken, too many, or its queue is paused or gone.
+    """Take a slot; None when it is taken or above the limit, or its queue is paused or gone.
 
-    Then nobody is on the way to it any more: whoever lets the queue go on from now on rings. Who
-    did so a moment ago did not, so we look once more.
+    Then its bell is taken back, so that whoever resumes the queue from now on rings again. Whoever
+    resumed it a moment ago did not ring, so we try once more.
     """
     slot = _acquire(queue, number, holder)
     if slot is None and _unring(queue, number):

@@ -10,23 +10,23 @@ from queues.sql import sticky
 
 
 def reserve_at(station: str, slot: HeldSlot, count: int, *, shared: bool) -> Batch | None:
-    """As `reserve`; sticky jobs only while their key is allocated to this instance."""
+    """Reserve as `reserve` does, sticky jobs only while their key is allocated to this instance."""
     statement = sticky.reserve(dialect(), shared)
     return reserved(slot, statement, count, station=station)
 
 
 def free_slots_at(station: str, *, shared: bool) -> list[tuple[str, int]]:
-    """One free slot of each active queue with work for this station: (queue, slot number)."""
+    """Return a free slot of each active queue with work for this station: queue and number."""
     return execute(sticky.free_slots(dialect(), shared), {"station": station}).rows
 
 
 def call_all(slot: HeldSlot, *, leftover: bool = True) -> None:
-    """Call for what is left of a queue."""
+    """Ring for what is left of a queue."""
     ring_queue(slot.queue_id, slot.queue, leftover=leftover)
 
 
 def ring_queue(queue_id: int, queue: str, jobs: int = 1, *, leftover: bool = False) -> None:
-    """Call any worker, or a station, whoever has work of this queue."""
+    """Ring for any worker and for stations, as far as this queue has work for them."""
     if has_due(queue_id):
         ring(queue_id, queue, jobs, leftover=leftover)
     waiting = stations_with_work(queue_id)
@@ -41,6 +41,6 @@ def stations_with_work(queue_id: int) -> list[str]:
 
 
 def ring_stations() -> None:
-    """For every queue with due jobs of a station that is served."""
+    """Ring for every queue with due jobs of a station that is served."""
     for queue_id, queue, station in execute(sticky.calls(dialect()), {}).rows:
         ring(queue_id, queue, station=station)

@@ -1,4 +1,4 @@
-"""The processes that a script starts: they become ours when orphaned, and end with the run."""
+"""End the processes that a script starts, with the run: they become ours when orphaned."""
 
 import ctypes
 import os
@@ -21,13 +21,13 @@ ENDED = os.WEXITED | os.WNOHANG | os.WNOWAIT if HAS_WAITID else 0
 
 
 def adopt_orphans() -> None:
-    """Whoever of our descendants loses its parent becomes our child: setsid hides nobody."""
+    """Make every descendant that loses its parent our child: setsid does not prevent that."""
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def has_children() -> bool:
-    """One system call: it is asked after every job."""
+    """Ask by one system call, since it is asked after every job."""
     if not HAS_WAITID:
         return False
     try:
@@ -38,7 +38,7 @@ def has_children() -> bool:
 
 
 def end_children() -> bool:
-    """Kill and reap, until nobody is left; the children of a killed one become ours."""
+    """Kill and reap until none is left; the children of a killed one become ours."""
     give_up = time.monotonic() + END_SECONDS
     while has_children() and time.monotonic() < give_up:
         for pid in _children():
@@ -52,19 +52,19 @@ def end_children() -> bool:
 
 
 def _children() -> list[int]:
-    """Of every thread; empty where the kernel does not tell."""
-    found: list[int] = []
+    """Return the children of every thread; empty where the kernel does not tell."""
+    pids: list[int] = []
     for file in Path("/proc/self/task").glob("*/children"):
         with suppress(OSError):  # the thread ended meanwhile
-            found += [int(word) for word in file.read_text().split()]
-    return found
+            pids += [int(word) for word in file.read_text().split()]
+    return pids
 
 
 def keep(work: Callable[[], None], forget: Callable[[], None]) -> NoReturn:
     """Fork a process that works, and end as it ends, together with all that it has started.
 
-    Whoever started us asks for the end with SIGTERM, or by dying. `forget` drops what belongs
-    to the working process alone.
+    Whoever started us asks for the end with SIGTERM, or by dying. `forget` drops what belongs to
+    the working process alone.
     """
     adopt_orphans()
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGCHLD})
@@ -79,7 +79,7 @@ def keep(work: Callable[[], None], forget: Callable[[], None]) -> NoReturn:
 
 
 def _end_of(pid: int) -> int:
-    """The exit code of the one that works, which is killed when the end is asked for."""
+    """Return the exit code of the working process, which is killed when the end is asked for."""
     while True:
         asked = signal.sigwait({signal.SIGTERM, signal.SIGCHLD}) == signal.SIGTERM
         ended, status = os.waitpid(pid, os.WNOHANG)

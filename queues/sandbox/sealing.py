@@ -1,4 +1,4 @@
-"""What a process gives up before it loads a script: credentials, descriptors, privileges."""
+"""Give up credentials, descriptors and privileges before a script is loaded."""
 
 import ctypes
 import os
@@ -21,7 +21,7 @@ SETS = ("effective", "permitted", "inheritable")
 
 
 def for_scripts(environ: Mapping[str, str], more: Collection[str]) -> dict[str, str]:
-    """The variables that a script may see."""
+    """Return the variables that a script may see."""
     return {
         name: value
         for name, value in environ.items()
@@ -39,18 +39,18 @@ def hide_environment() -> None:
         return
     start, size = block
     whole = dict(os.environ)
-    shown = b"".join(
+    visible = b"".join(
         os.fsencode(f"{name}={value}") + b"\0"
         for name, value in for_scripts(whole, settings.ATRIBUTO.script_env).items()
     )
     os.environ.clear()  # nothing of the C library may point into the block any more
     ctypes.memset(start, 0, size)
-    ctypes.memmove(start, shown[: size - 1], min(len(shown), size - 1))
+    ctypes.memmove(start, visible[: size - 1], min(len(visible), size - 1))
     os.environ.update(whole)
 
 
 def _environment_block() -> tuple[int, int] | None:
-    """Address and size of what this process was started with; None where nobody tells."""
+    """Return address and size of the environment at start; None where nobody tells."""
     try:
         with open("/proc/self/stat") as file:
             fields = file.read().rpartition(")")[2].split()
@@ -61,7 +61,7 @@ def _environment_block() -> tuple[int, int] | None:
 
 
 def forget_credentials() -> None:
-    """Scripts sign nothing, so their process needs no key; the database's password stays."""
+    """Drop the secret key: scripts sign nothing. The database's password stays."""
     whole = dict(os.environ)
     os.environ.clear()
     os.environ.update(for_scripts(whole, settings.ATRIBUTO.script_env))
@@ -73,9 +73,10 @@ def forget_credentials() -> None:
 
 
 def let_go_of_descriptors(kept: Collection[int]) -> None:
-    """Make the rest lead nowhere; not closed, because objects that own a number still live.
+    """Make the other descriptors lead nowhere.
 
-    SQLite keeps its own where a copied process has them: it shares them with new connections.
+    They are not closed, because objects that own a number still live. SQLite keeps its own where a
+    copied process has them: it shares them with new connections.
     """
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in open_descriptors():
@@ -86,7 +87,7 @@ def let_go_of_descriptors(kept: Collection[int]) -> None:
 
 
 def open_descriptors() -> set[int]:
-    """By their numbers; the one that lists them is among them."""
+    """Return their numbers; the one that lists them is among them."""
     try:
         return {int(name) for name in os.listdir("/proc/self/fd")}
     except OSError:  # not Linux
@@ -94,7 +95,7 @@ def open_descriptors() -> set[int]:
 
 
 def place_of(number: int) -> str:
-    """What a descriptor leads to; nothing when it is not open, as the one that listed them."""
+    """Return what a descriptor leads to; nothing when it is closed, as the one that listed them."""
     try:
         return os.readlink(f"/proc/self/fd/{number}")
     except OSError:
@@ -102,14 +103,14 @@ def place_of(number: int) -> str:
 
 
 def is_of_sqlite(place: str) -> bool:
-    """A database of ours that is a file, or what SQLite keeps beside it."""
+    """Return whether it is a database file of ours, or what SQLite keeps beside it."""
     known = connections.settings.values()
     names = [each["NAME"] for each in known if each["ENGINE"].endswith("sqlite3")]
     return any(place.startswith(os.path.realpath(name)) for name in names)
 
 
 def limit_memory(more_bytes: int) -> None:
-    """An allocation beyond the limit fails inside the script, which cannot raise it again."""
+    """Let an allocation beyond the limit fail inside the script, which cannot raise it again."""
     try:
         with open("/proc/self/statm") as file:
             now = int(file.read().split()[0]) * resource.getpagesize()
@@ -131,7 +132,7 @@ class _Sets(ctypes.Structure):
 
 
 def _drop_capabilities(unwanted: Collection[int]) -> None:
-    """Root may raise limits and look into other processes by these; others have none of them."""
+    """Drop what lets root raise limits and look into other processes."""
     libc = ctypes.CDLL(None, use_errno=True)
     if not hasattr(libc, "capset"):
         return

@@ -1,7 +1,7 @@
-"""What a script may change besides its own values: put back after it, or the process is spent.
+"""Put back what a script changes besides its own values; where that fails, replace the process.
 
-The first functions are called after every job and cost a few microseconds together. What is
-dearer to look at is looked at when a batch ends or another service follows.
+The first functions are called after every job and cost a few microseconds together. What costs more
+to look at is looked at when a batch ends or another service follows.
 """
 
 import _locale
@@ -46,10 +46,10 @@ MOST_DESCRIPTORS = 256  # of such pools
 
 
 class Surroundings:
-    """Of this process: `note` them before the first script."""
+    """The state of this process; call `note` before the first script."""
 
     def note(self, ours: Callable[[], set[int]] = set) -> None:
-        """`ours` are descriptors that this process needs between two jobs."""
+        """Remember the state; `ours` are descriptors that this process needs between two jobs."""
         self._ours = ours
         self._threads = count_threads()
         self._folder = os.getcwd()
@@ -65,11 +65,11 @@ class Surroundings:
         self._imports = Imports()
 
     def restored(self, *, wholly: bool) -> str:
-        """Undo what the last job did; what cannot be undone, in a word, and else nothing."""
+        """Undo what the last job did; return in a word what cannot be undone, else nothing."""
         return self._left_over() or self._put_back() or (self._changed() if wholly else "")
 
     def belong_to(self, mount: str) -> bool:
-        """Before each job; True when modules of the service before were dropped."""
+        """Prepare for a job; True when modules of the service before were dropped."""
         return self._imports.belong_to(mount)
 
     def _left_over(self) -> str:
@@ -170,13 +170,13 @@ class Imports:
         return added
 
     def _drop_modules(self, paths: Sequence[str]) -> bool:
-        """Those that were found where only the service before looked."""
+        """Drop modules that were found where only the service before looked."""
         new = [name for name in sys.modules if name not in self._modules] if paths else []
         places = tuple(os.path.join(path, "") for path in paths)
-        found = [name for name in new if _file_of(name).startswith(places)]
-        for name in found:
+        dropped = [name for name in new if _file_of(name).startswith(places)]
+        for name in dropped:
             del sys.modules[name]
-        return bool(found)
+        return bool(dropped)
 
 
 def _file_of(name: str) -> str:
@@ -184,7 +184,7 @@ def _file_of(name: str) -> str:
 
 
 def _is_strange(number: int) -> bool:
-    """Open, and no connection of ours to a database."""
+    """Return whether it is open, and no connection of ours to a database."""
     place = place_of(number)
     if not place or is_of_sqlite(place):
         return False
@@ -193,5 +193,5 @@ def _is_strange(number: int) -> bool:
 
 
 def _number_of(raw: Any) -> int | None:
-    """Of a connection to PostgreSQL that is open."""
+    """Return the descriptor of an open connection to PostgreSQL."""
     return raw.fileno() if hasattr(raw, "fileno") and not raw.closed else None

@@ -1,4 +1,4 @@
-"""Whose files are run as code: those that nobody but us and root can have written."""
+"""Trust files as code only if nobody but us and root can have written them."""
 
 import grp
 import os
@@ -11,7 +11,7 @@ MOST_REASONS = 20
 
 
 def distrust(path: Path) -> str:
-    """Why somebody else may have written a file or changed a folder; nothing if nobody can."""
+    """Return why somebody else may have written a file or changed a folder, or nothing."""
     facts = path.stat()
     mode = facts.st_mode
     if facts.st_uid not in _owners():
@@ -24,28 +24,28 @@ def distrust(path: Path) -> str:
 
 
 def is_private(group: Any, user: Any) -> bool:
-    """The user's own group, by its name, with no other member: umask 002 is meant for it."""
+    """Return whether a group is the user's own, without other members: umask 002 relies on it."""
     alone = set(group.gr_mem) <= {user.pw_name}
     return user.pw_gid == group.gr_gid and group.gr_name == user.pw_name and alone
 
 
 def on_the_way(root: Path, file: Path) -> Iterator[tuple[Path, str]]:
-    """From the root down to the file: what stands there and is not trusted, and why."""
+    """Return what is not trusted from the root down to the file, and why."""
     for path in (*reversed(file.parents), file):
         if path.is_relative_to(root) and (reason := distrust(path)):
             yield path, reason
 
 
 def below(folder: Path) -> list[str]:
-    """The same for all that a service's folder holds; what a script may import is code, too."""
+    """Return the same for all in a service's folder; what a script may import is code, too."""
     reason = distrust(folder)
-    found = [f"the folder {reason}"] if reason else []
+    reasons = [f"the folder {reason}"] if reason else []
     for place, folders, files in os.walk(folder):
         for name in [*folders, *files]:
             path = Path(place, name)
             if not path.is_symlink() and (reason := distrust(path)):
-                found.append(f"{path.relative_to(folder)} {reason}")
-    return sorted(found)[:MOST_REASONS]
+                reasons.append(f"{path.relative_to(folder)} {reason}")
+    return sorted(reasons)[:MOST_REASONS]
 
 
 def _is_alone(gid: int, uid: int) -> bool:
@@ -56,7 +56,7 @@ def _is_alone(gid: int, uid: int) -> bool:
 
 
 def _owners() -> set[int]:
-    """Whoever may change this program gains nothing by changing a service."""
+    """Return who may change this program: they gain nothing by changing a service."""
     return {os.geteuid(), 0, Path(__file__).stat().st_uid}
 
 

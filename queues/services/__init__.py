@@ -1,3 +1,1 @@
-"""Services on disk and in the database: reading, installing, upgrading, trying a script without
-effects.
-"""
+"""Services on disk and in the database: read, install, upgrade, and try a script in a dry run."""

@@ -1,4 +1,4 @@
-"""A service as it lies on the disk: read and checked as a whole before anything is touched."""
+"""Read a service from the disk and check it as a whole before anything is touched."""
 
 import ast
 import json
@@ -21,7 +21,7 @@ class Bundle:
     manifest: Manifest
 
     def fill(self, service: Service) -> None:
-        """What the manifest says, into the row."""
+        """Write what the manifest says into the row."""
         service.folder = str(self.folder)
         service.name = self.manifest.name
         service.version = self.manifest.version
@@ -45,7 +45,7 @@ class Bundle:
 
 
 def opened(folder: str) -> Bundle:
-    """A folder below a service root, or BadService with every reason."""
+    """Read a folder below a service root, or raise BadService with every reason."""
     path = located(folder)
     given = _json(path / "manifest.json")
     manifest, errors = read(given)
@@ -57,7 +57,7 @@ def opened(folder: str) -> Bundle:
 
 
 def located(folder: str) -> Path:
-    """The folder itself, links followed; outside the roots there is no code."""
+    """Return the folder itself, links followed; outside the roots there is no code."""
     if "\x00" in folder or ".." in Path(folder).parts:
         raise _refused(folder, "the folder must not contain ..")
     for root in (Path(root).resolve() for root in settings.ATRIBUTO.service_roots):
@@ -68,7 +68,7 @@ def located(folder: str) -> Path:
 
 
 def _folder(path: Path) -> Path | None:
-    """Where it really is, or None when it is no folder, or no path at all."""
+    """Return where it really is, or None when it is no folder, or no path at all."""
     try:
         return path.resolve() if path.is_dir() else None
     except (OSError, ValueError):
@@ -76,10 +76,10 @@ def _folder(path: Path) -> Path | None:
 
 
 def available() -> list[str]:
-    """Folders below the roots that have a manifest."""
+    """Return folders below the roots that have a manifest."""
     roots = [Path(root) for root in settings.ATRIBUTO.service_roots]
-    found = {path.parent.name for root in roots for path in root.glob("*/manifest.json")}
-    return sorted(found)
+    names = {path.parent.name for root in roots for path in root.glob("*/manifest.json")}
+    return sorted(names)
 
 
 def _json(path: Path) -> object:

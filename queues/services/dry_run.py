@@ -1,28 +1,28 @@
-"""What transactions did to documents, as plain values: for each key what it was and became."""
+"""Describe what a dry run did: for each document what it was and became, and what it pushed."""
 
 from typing import Any
 
 from allocation.transactions.models import DocumentVersion, JournalEntry
 from atributo_site.core.redaction import masked
-from queues.worker.script_follower import Ran
+from queues.worker.script_follower import ScriptResult
 
 MOST_LINES = 500
 
 
-def dry_run_as_dict(ran: Ran) -> dict[str, Any]:
-    """What a script would have done."""
-    pushes = [{**push, "data": masked(push["data"])} for push in ran.pushes]
-    return {"result": ran.result, "changes": effects(ran.transactions), "pushes": pushes}
+def dry_run_as_dict(result: ScriptResult) -> dict[str, Any]:
+    """Return what a script would have done."""
+    pushes = [{**push, "data": masked(push["data"])} for push in result.pushes]
+    return {"result": result.result, "changes": effects(result.transactions), "pushes": pushes}
 
 
 def effects(transactions: list[int]) -> list[dict[str, Any]]:
-    """One line per key, in the order of the first write; `before` or `after` null: not there."""
+    """Return one line per key, in the order of the first write; null: it did not exist."""
     lines = JournalEntry.objects.filter(transaction__in=transactions).select_related("document")
-    found: dict[int, dict[str, Any]] = {}
+    by_document: dict[int, dict[str, Any]] = {}
     for entry in lines.order_by("id")[:MOST_LINES]:
-        line = found.setdefault(entry.document_id, _first(entry))
+        line = by_document.setdefault(entry.document_id, _first(entry))
         line["action"], line["after"] = entry.action, _written(entry)
-    return list(found.values())
+    return list(by_document.values())
 
 
 def _first(entry: JournalEntry) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Install, upgrade, replace and uninstall services; configure them."""
+"""Install, upgrade, replace, uninstall and configure services."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ def install(
     development: bool = False,
     force: bool = False,
 ) -> Service:
-    """The mount must be free; a setup that fails leaves nothing behind unless forced."""
+    """Install at a free mount; a setup that fails leaves nothing behind unless forced."""
     check_mount(mount)
     bundle = opened(folder)
     if Service.objects.filter(mount=mount).exists():
@@ -64,7 +64,7 @@ def upgrade(
     teardown: bool = False,
     force: bool = False,
 ) -> Service:
-    """Keep configuration and development mode; failing scripts are only warned of."""
+    """Keep configuration and development mode; failing scripts only give a warning."""
     service = _existing(mount, force)
     if service is None:
         return install(folder, mount, configuration=configuration, setup=setup, force=True)
@@ -81,7 +81,7 @@ def replace(
     teardown: bool = True,
     force: bool = False,
 ) -> Service:
-    """As uninstall and install: nothing of the old configuration stays."""
+    """Uninstall and install: nothing of the old configuration stays."""
     service = _existing(mount, force)
     if service is None:
         return install(folder, mount, configuration=configuration, setup=setup, force=True)
@@ -91,7 +91,7 @@ def replace(
 
 
 def uninstall(mount: str, *, teardown: bool = True, force: bool = False) -> bool:
-    """A teardown that fails keeps the service unless forced."""
+    """Remove a service; a teardown that fails keeps it unless forced."""
     service = Service.objects.filter(mount=mount).first()
     if service is None:
         if force:
@@ -145,17 +145,17 @@ def check_mount(mount: str) -> None:
 
 
 def warnings_of(service: Service) -> dict[str, str]:
-    """Option → what its configuration lacks."""
+    """Return what the configuration lacks, by option."""
     return configuration_errors(service.definitions, service.configuration)
 
 
 def _as_meant(service: Service, given: dict[str, Any]) -> dict[str, Any]:
-    """What is given as it was shown, masked, keeps its value."""
+    """Keep the value of a secret that is given as it was displayed, masked."""
     return unmasked(given, service.settings(), configuration_dict(service))
 
 
 def _existing(mount: str, force: bool) -> Service | None:
-    """None only where it may be missing."""
+    """Return the service; None only where it may be missing."""
     service = Service.objects.filter(mount=mount).first()
     if service is None and not force:
         raise missing(mount)
@@ -170,7 +170,7 @@ def _exchange(
     teardown: bool,
     kind: str,
 ) -> Service:
-    """The new folder was checked before; now the old one is touched."""
+    """Replace the old service; the new folder was checked before."""
     ran = _run(service, list(service.scripts.all()), "teardown", warn=True) if teardown else {}
     _fill(service, bundle, configuration)
     if setup:
@@ -210,13 +210,13 @@ def _store(service: Service, bundle: Bundle, kind: str, ran: dict[str, str]) -> 
 
 
 def _wait_for_old_runs(mount: str) -> None:
-    """Workers have read which scripts there are with the jobs that they hold."""
+    """Wait for jobs that workers hold: they have read with them which scripts there are."""
     jobs = QueuedJob.objects.filter(mount=mount)
     after_commit(lambda: wait_for_workers(jobs))
 
 
 def _remarks(bundle: Bundle) -> dict[str, list[str]]:
-    """What is odd about the manifest, but no error."""
+    """Return what is odd about the manifest, but no error."""
     warnings = bundle.manifest.warnings[:MOST_WARNINGS]
     if warnings:
         log.warning("manifest_is_odd", folder=str(bundle.folder), warnings=warnings)
@@ -231,7 +231,7 @@ def _touch(service: Service, **changes: Any) -> None:
 
 
 def _run(service: Service, scripts: list[Script], name: str, *, warn: bool) -> dict[str, str]:
-    """How it ended, as a fact of the event; nothing where there is no such script."""
+    """Return how it ended, as a fact of the event; nothing where there is no such script."""
     if name not in {script.name for script in scripts}:
         return {}
     try:

@@ -67,7 +67,7 @@ def finish_jobs(d: Dialect, slot_id: str = "%(slot_id)s") -> str:
     no = "FALSE" if d.vendor == "postgresql" else "0"
     # The plus keeps SQLite from finding the jobs by slot and reading all outcomes for each.
     plus = "" if d.vendor == "postgresql" else "+"
-    asked = (  # somebody called it off while it was reserved, and it would go on
+    asked = (  # somebody aborted it while it was reserved, and it would go on
         "queues_queuedjob.abort_asked_at IS NOT NULL "
         "AND (o.status = 'pending' OR o.outcome = 'aborted')"
     )

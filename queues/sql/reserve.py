@@ -75,7 +75,7 @@ def is_due(d: Dialect) -> str:
 
 @cache
 def has_work(d: Dialect) -> str:
-    """A condition: queue q has a job that may start now. A callback may in any queue."""
+    """A condition: queue q has a job that may start now. A callback may start in any queue."""
     return f"({_has_rank(d, CALLBACK, 'q.id')} OR ({ACTIVE} AND {has_due(d, 'q.id')}))"
 
 
@@ -91,7 +91,7 @@ def _has_rank(d: Dialect, rank: int, queue: str) -> str:
 
 @cache
 def reserve(d: Dialect) -> str:
-    """Hold the next due jobs of a slot's queue. Their status and attempt do not change."""
+    """Reserve the next due jobs of a slot's queue. Their status and attempt do not change."""
     return reserving(d, picked(d, SHARED_RANKS), RESERVED)
 
 
@@ -140,7 +140,7 @@ def reserving(d: Dialect, picked: str, columns: list[str]) -> str:
 
 @cache
 def give_back(d: Dialect) -> str:
-    """Free what is reserved and has not begun; what was called off meanwhile ends here."""
+    """Free what is reserved and has not begun; a job that was aborted meanwhile ends here."""
     asked = "CASE WHEN abort_asked_at IS NULL THEN {} ELSE {} END"
     return f"""
         UPDATE queues_queuedjob SET slot_id = NULL, slot_epoch = NULL, abort_asked_at = NULL,

@@ -22,7 +22,7 @@ INDEXED = {
     "aborted": ABORTED,
 }
 OPEN = "queues_queuedjob.status IN ('pending', 'progress', 'failed')"
-# Where a script or an error is named their own indexes are better. That a job waits is said with a
+# Where a script or an error is named, their own indexes are better. The status is given as a
 # parameter then, which keeps SQLite from the indexes of waiting jobs.
 NARROW_FREE = f"{OPEN} AND queues_queuedjob.slot_id IS NULL"
 NARROW = {

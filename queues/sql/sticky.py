@@ -1,7 +1,7 @@
-"""Statements for sticky jobs. A job starts at its station only while its key is allocated there.
+"""The statements of sticky jobs. A job starts at its station only while its key is allocated there.
 
-The placement is locked while its job is reserved: a key that moves does so before, and then the
-job is not found here, or after, and then its new instance sees that the job is held.
+The placement is locked while its job is reserved. If the key moves before, the job is not probes
+here; if it moves afterwards, its new instance sees that the job is held.
 """
 
 from functools import cache
@@ -18,8 +18,8 @@ WAITING = (
     "AND {job}.routed_to"
 )
 
-# No other instance runs, or is about to run, a job of the same key. Not EXISTS, which PostgreSQL
-# would turn into a join and begin wherever it likes, not with the first job of the station.
+# No other instance runs, or is about to run, a job of the same key. It does not use EXISTS, which
+# PostgreSQL would turn into a join that need not begin with the first job of the station.
 ALONE = """
     (
         SELECT 1 FROM queues_queuedjob held WHERE held.sticky_key = j.sticky_key
@@ -54,8 +54,8 @@ def probe(d: Dialect, rank: int, tail: str, station: str = STATION, queue: str =
 @cache
 def has_due(d: Dialect, station: str, queue: str) -> str:
     """A condition: this station has a sticky job of this queue to start."""
-    found = (f"SELECT id FROM ({probe(d, rank, 'LIMIT 1', station, queue)}) p" for rank in RANKS)
-    return "(" + " OR ".join(f"({each}) IS NOT NULL" for each in found) + ")"
+    probes = (f"SELECT id FROM ({probe(d, rank, 'LIMIT 1', station, queue)}) p" for rank in RANKS)
+    return "(" + " OR ".join(f"({each}) IS NOT NULL" for each in probes) + ")"
 
 
 @cache
@@ -66,7 +66,7 @@ def first_due(d: Dialect, ranks: tuple[int, ...]) -> str:
 
 @cache
 def reserve(d: Dialect, shared: bool) -> str:
-    """As sql.reserve: callbacks, the station's own jobs, and those that any worker may run."""
+    """Reserve callbacks, the station's own jobs and, if `shared`, those that any worker may run."""
     ranks = (
         f"SELECT id FROM ({_of_rank(d, rank, shared)}) r{number}"
         for number, rank in enumerate(RANKS)

@@ -1,3 +1,1 @@
-"""The worker process: it answers bells, runs the jobs of a slot in a child process and watches
-them.
-"""
+"""The worker process: it answers bells, and runs the jobs of a slot in a child process."""

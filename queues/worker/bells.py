@@ -1,8 +1,8 @@
-"""The ear of a worker: which bell it answers next.
+"""Choose which bell a worker answers next.
 
 A bell that is `first` calls to the next job of a queue that had nothing to do, and does not wait
-until others have had their time slice. So that those get their share nevertheless, no first bell
-is preferred for as long as the last one made them wait.
+until others have had their time slice. So that those get their share nevertheless, no first bell is
+preferred for as long as the last one made them wait.
 """
 
 import time
@@ -33,7 +33,7 @@ AWAY_SECONDS = 5.0  # a Redis that did not answer a look is not asked again for 
 LONGEST_PATIENCE_SECONDS = 5.0
 
 
-class Ear:
+class BellListener:
     def __init__(
         self,
         redis: Redis,
@@ -55,8 +55,8 @@ class Ear:
         return [*self._first, *self._others]
 
     def wait(self, *, shared: bool = True) -> Bell | None:
-        """The next bell within a second; those of its station only, unless it is `shared`."""
-        first, others = self._heard(shared)
+        """Return the next bell within a second; of its station only, unless it is `shared`."""
+        first, others = self._channels(shared)
         order = [*others, *first] if self._is_patient() else [*first, *others]
         keys = [doorbells.key for doorbells in order]
         try:
@@ -66,20 +66,20 @@ class Ear:
         return self._taken(message_id, first=key.decode() in {each.key for each in first})
 
     def urgent(self, queue_id: int, *, shared: bool = True) -> Bell | None:
-        """A first bell of another queue, taken; never waits."""
+        """Take a first bell of another queue, if there is one, without waiting."""
         now = self._monotonic()
         if now < self._peek_at or self._is_patient():
             return None
         self._peek_at = now + PEEK_SECONDS
         try:
-            return self._peek(queue_id, self._heard(shared)[0])
+            return self._peek(queue_id, self._channels(shared)[0])
         except RedisError as error:
             log.warning("bells_not_seen", error=str(error))
             self._peek_at = now + AWAY_SECONDS
             return None
 
     def answered(self, bell: Bell, seconds: float) -> None:
-        """If others waited meanwhile, they come first for as long as this took."""
+        """If others waited meanwhile, let them come first for as long as this took."""
         if bell.first and self.others_wait():
             self._patient_until = self._monotonic() + min(seconds, LONGEST_PATIENCE_SECONDS)
 
@@ -90,7 +90,7 @@ class Ear:
             log.warning("bells_not_seen", error=str(error))
             return False
 
-    def _heard(self, shared: bool) -> tuple[list[Queue], list[Queue]]:
+    def _channels(self, shared: bool) -> tuple[list[Queue], list[Queue]]:
         return (self._first, self._others) if shared else (self._first[:1], self._others[:1])
 
     def _is_patient(self) -> bool:
@@ -101,7 +101,7 @@ class Ear:
             message_ids: list[Any] = self._redis.lrange(each.key, 0, -1)
             for message_id in message_ids:
                 others = queue_id_of(message_id) not in {None, queue_id}
-                if others and self._redis.lrem(each.key, 1, message_id):  # of many workers one goes
+                if others and self._redis.lrem(each.key, 1, message_id):  # one worker gets it
                     return self._taken(message_id, first=True)
         return None
 

@@ -29,7 +29,7 @@ from queues.sandbox.surroundings import Surroundings
 from queues.worker.protocol import ChildGone, Wire
 
 STOP_SIGNAL = signal.SIGUSR1
-MOST_KEPT = 16 * LONGEST_LINE  # of a line that does not end: it is cut anyway
+MOST_KEPT = 16 * LONGEST_LINE  # characters of a line that does not end: it is cut anyway
 _encode = JSONEncoder(ensure_ascii=False).encode
 
 
@@ -51,7 +51,7 @@ class Child:
         self._pid = getpid()
 
     def serve(self) -> None:
-        """Until the parent closes the wire."""
+        """Run batches until the parent closes the wire."""
         signal.signal(STOP_SIGNAL, self._stop)
         self._surroundings.note(self.notes.descriptors)
         self._send({"t": "hello", "pid": self._pid})
@@ -65,14 +65,19 @@ class Child:
                 self._batch = message["batch"]
                 close_old_connections()  # what broke meanwhile is no failure of the next script
                 self.notes.open(message["notes"])
-                self.play(message["jobs"], message["deadline"], message["until"])
+                self.run_batch(message["jobs"], message["deadline"], message["until"])
                 self.notes.close()
                 if message["leave"]:
                     connections.close_all()
 
-    def play(self, jobs: list[dict[str, Any]], deadline: float, until: float = math.inf) -> None:
-        """Run the jobs in order, none when the slot may be another's or nobody would know of it;
-        none after the first is begun late or without a token."""
+    def run_batch(
+        self, jobs: list[dict[str, Any]], deadline: float, until: float = math.inf
+    ) -> None:
+        """Run the jobs in order.
+
+        None begins when the slot may be another's or nobody would know of it; none after the first
+        begins late or without a token.
+        """
         for number, work in enumerate(jobs):
             self._number = number
             is_late = monotonic() >= (min(deadline, until) if number else until)
@@ -87,7 +92,7 @@ class Child:
             spent = self._surroundings.restored(wholly=is_last)
             self._send({**ended, "spent": spent})
             self._running = None
-            if spent:  # nobody follows in this process
+            if spent:  # no job follows in this process
                 return
 
     def print(self, text: str) -> None:
@@ -117,13 +122,13 @@ class Child:
             return False
 
     def _send(self, message: dict[str, Any]) -> None:
-        """A whole line, whoever else talks and whatever interrupts: half of one garbles two."""
+        """Send a whole line, whoever else sends or interrupts: half a line would garble two."""
         if getpid() != self._pid:
             return self._speak_as_copy(message)
         message["batch"], message["job"] = self._batch, self._number
         text = _encode(message)
         if self._running is not None:
-            self.notes.hear(text)
+            self.notes.add_message(text)
         with self._talking:
             self._talker = threading.get_ident()
             self.wire.send_text(text)
@@ -134,13 +139,13 @@ class Child:
         return None
 
     def _speak_as_copy(self, message: dict[str, Any]) -> None:
-        """A copy that a script made by fork has no wire, and does not go on with the jobs."""
+        """Let a copy that a script made by fork only log: it has no wire and runs no jobs."""
         if message["t"] != "log":
             os._exit(1)
         os.write(2, f"{message['text']}\n".encode())
 
     def _stop(self, *_: Any) -> None:
-        """Signals are heard by the main thread; one that comes while it talks waits."""
+        """Raise TimedOut in the main thread; while that sends a line, wait for its end."""
         if self._running is None or self._running.is_ending:
             return
         if self._talker == threading.main_thread().ident:
@@ -150,7 +155,7 @@ class Child:
 
 
 class Printed(io.TextIOBase):
-    """What a script prints becomes log lines."""
+    """Turn what a script prints into log lines."""
 
     def __init__(self, child: Child) -> None:
         self._child = child
@@ -169,7 +174,7 @@ class Printed(io.TextIOBase):
         return len(text)
 
     def end(self) -> None:
-        """A last line without its end belongs to this job, not to the next one."""
+        """End a last line that has no end: it belongs to this job, not to the next one."""
         if self._parts:
             self._end_line()
 

@@ -38,7 +38,7 @@ class Workhorse:
         self._fork = fork
         self._wire: Wire | None = None
         self._keeper = 0
-        self._pid = 0  # of the process with the scripts, once it has told
+        self._pid = 0  # of the process with the scripts, once it has reported
         self._fault = ""
         self._fresh_bytes = 0
         self._answered = False
@@ -81,21 +81,21 @@ class Workhorse:
             self._hand_over(message)
 
     def revoke(self) -> int:
-        """Take back the tokens; how many jobs of the batch have not begun and never will."""
+        """Take back the tokens; return how many jobs have not begun and never will."""
         try:
             return len(os.read(self._tokens[0], 1 << 16))
         except BlockingIOError:
             return 0
 
     def receive(self, timeout: float) -> dict[str, Any] | None:
-        """The child's next message, None after the time-out, ChildGone when it died.
+        """Return the child's next message, None after the time-out; ChildGone when it died.
 
-        One that is spent is ended here; what it has not begun counts as stopped.
+        A child that is spent is ended here; what it has not begun counts as stopped.
         """
         if self._is_spent:
             return STOPPED
         try:
-            message = self._heard(time.monotonic() + timeout)
+            message = self._next_message(time.monotonic() + timeout)
         except (Nonsense, LineTooLong) as error:
             self._fault = f"ended, because it sent nonsense: {error}"
             raise ChildGone from error
@@ -107,7 +107,7 @@ class Workhorse:
         return message
 
     def takes_notes(self) -> bool:
-        """Whether what short jobs do is known to Redis before it is in the database."""
+        """Return whether Redis takes notes of short jobs before the database has them."""
         return time.monotonic() >= self._unnoted_until
 
     def interrupt(self) -> None:
@@ -117,14 +117,14 @@ class Workhorse:
                 os.kill(self._pid, STOP_SIGNAL)
 
     def kill(self) -> str:
-        """End the child with everything it started; how it ended."""
+        """End the child with everything it started; return how it ended."""
         return self.reap() if self._keeper else "gone"
 
     def reap(self) -> str:
-        """End what is left of a child and reap it; its end in words.
+        """End what is left of a child and reap it; return its end in words.
 
-        One that died keeps the end it had. One that only closed its wire ends here, and in
-        either case so does what it started.
+        One that died keeps the end it had. One that only closed its wire ends here, and in either
+        case so does what it started.
         """
         with suppress(ProcessLookupError):
             os.kill(self._keeper, signal.SIGTERM)
@@ -145,15 +145,15 @@ class Workhorse:
             os.close(descriptor)
 
     def start_seconds(self, allowed: float) -> float:
-        """Time for a fresh interpreter to start, until it has answered once."""
+        """Return the time for a fresh interpreter to start, until it has answered once."""
         return 0.0 if self._answered else allowed
 
     def is_over_memory_limit(self) -> bool:
-        """Whether the living child uses more memory than it may."""
+        """Return whether the living child uses more memory than it may."""
         return self._resident() - self._fresh_bytes > self.memory_mb * 2**20
 
-    def _heard(self, give_up: float) -> dict[str, Any] | None:
-        """Skips what still comes of an earlier batch."""
+    def _next_message(self, give_up: float) -> dict[str, Any] | None:
+        """Return the next message, and skip what still comes of an earlier batch."""
         while self._wire is not None:
             line = self._wire.receive(max(0.0, give_up - time.monotonic()))
             if line is None and self._has_ended():
@@ -178,7 +178,7 @@ class Workhorse:
             raise Nonsense(f"about batch {message['batch']}")
 
     def _checked(self, message: dict[str, Any]) -> dict[str, Any]:
-        """It speaks of the job whose turn it is, and of a time that has been."""
+        """Check that it is about the job whose turn it is, and a time that has been."""
         if message["job"] != self._number or self._lines > MOST_LINES:
             raise Nonsense(f"about job {message['job']}, in its turn {self._number}")
         kind = message["t"]
@@ -195,14 +195,14 @@ class Workhorse:
             raise Nonsense(f"about the moment {first:.0f}")
 
     def _has_ended(self) -> bool:
-        """A process that it started may hold its wire open: only the kernel knows."""
+        """Ask the kernel: a process that the child started may hold its wire open."""
         if not hasattr(os, "waitid"):  # macOS before Python 3.13
             return False
         how = os.WEXITED | os.WNOHANG | os.WNOWAIT
         return os.waitid(os.P_PID, self._keeper, how) is not None
 
     def _reaped(self, give_up: float) -> int:
-        """The keeper's exit code; one that does not end by itself is killed."""
+        """Return the keeper's exit code; kill one that does not end by itself."""
         while True:
             pid, status = os.waitpid(self._keeper, os.WNOHANG)
             if pid:
@@ -251,7 +251,7 @@ class Workhorse:
             become_child(theirs, self._tokens[0], self.memory_mb * 2**20)
 
     def _start_by_exec(self, theirs: socket.socket) -> None:
-        """For processes with threads, and where fork is not safe."""
+        """Start a new interpreter, for processes with threads and where fork is not safe."""
         descriptors = [theirs.fileno(), self._tokens[0]]
         arguments = [str(number) for number in (*descriptors, self.memory_mb * 2**20)]
         self._process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""What a child may say. Nothing else is believed: scripts run in the same process."""
+"""Check the messages of a child. Scripts run in the same process, so nothing else is believed."""
 
 import json
 from typing import Any
@@ -15,11 +15,11 @@ KNOWN_LEVELS = {*LEVELS, "print"}
 
 
 class Nonsense(Exception):
-    """A message that no child sends whose functions are still its own."""
+    """A message that no child sends unless a script has replaced its functions."""
 
 
 def understood(line: bytes) -> dict[str, Any]:
-    """The message of a line: a known one with members of the right types, fit to be stored."""
+    """Read a line: a known message with members of the right types, fit to be stored."""
     try:
         text = line.decode()
         message, end = _scan(text, 0)

@@ -83,7 +83,7 @@ def _elements(name: str) -> list[Any]:
     try:
         size: Any = redis.memory_usage(name, samples=0)
         return redis.lrange(name, 0, -1) if (size or 0) <= MOST_BYTES else []
-    except ResponseError:  # no list, so not ours
+    except ResponseError:  # it is no list, so it is not ours
         return []
 
 

@@ -1,4 +1,4 @@
-"""A worker at its station: it says that the instance lives, and makes it unavailable at the end."""
+"""A worker at its station: it keeps the instance alive, and makes it unavailable at the end."""
 
 import time
 
@@ -42,7 +42,7 @@ class Post:
         record("station.served", f"instance:{self.instance_id}", worker=self.presence.role)
 
     def keep(self, stopping: bool) -> None:
-        """Say that it lives when it is time; take no new keys as soon as the worker is to stop."""
+        """Renew the instance when it is time; take no new keys once the worker is to stop."""
         if stopping and not self._is_closed:
             self._close()
         if time.monotonic() < self._due:
@@ -55,7 +55,7 @@ class Post:
         self._due = time.monotonic() + settings.ATRIBUTO.worker_heartbeat_ms / 1000
 
     def begin(self) -> None:
-        """A run holds the instance. First the hold, then the look: no drain ends in between."""
+        """Let a run hold the instance. It holds first and looks then: no drain ends in between."""
         self._is_held = self._hold()
         if self.takes_shared:
             self.takes_shared = Instance.objects.available().filter(pk=self.instance_id).exists()
@@ -71,7 +71,7 @@ class Post:
         return free_slots_at(self.instance_id, shared=self.takes_shared)
 
     def leave(self) -> None:
-        """The last worker to leave makes the instance unavailable. Alone, so that one is last."""
+        """Make the instance unavailable if this worker is the last; the lock makes one the last."""
         with roster_lock():
             self.presence.leave()
             if self._is_served_by_others():
@@ -91,7 +91,7 @@ class Post:
             Station.objects.update_or_create(pk=self.instance_id, defaults=seen)
 
     def _beat(self) -> bool:
-        """Whether the instance is available; one that was taken for dead comes back."""
+        """Return whether the instance is available; one that was taken for dead comes back."""
         if availability.heartbeat(self.instance_id, lease_seconds()):
             return True
         row = Instance.objects.filter(pk=self.instance_id).first()
@@ -104,7 +104,7 @@ class Post:
         self._is_closed = True
 
     def _make_unavailable(self) -> None:
-        """Against a person's word it stays available until its lease is over."""
+        """Make it unavailable; if a person objects, it stays until its lease is over."""
         if not availability.make_unavailable(self.instance_id, source=WORKER, reason=STOPS):
             Instance.objects.filter(pk=self.instance_id).update(lease_until=Now())
 

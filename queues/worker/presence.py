@@ -1,4 +1,4 @@
-"""Presence: the lease that says «this worker lives»."""
+"""The lease that says that a worker lives."""
 
 import time
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from queues.errors import WorkerNameTaken
 
 
 class WorkerPresence(presence.Presence):
-    """Renewed from the worker's own loop, so that a worker that hangs is not present."""
+    """It is renewed from the worker's own loop, so that a worker that hangs is not present."""
 
     def __init__(self, name: str, facts: dict[str, Any]) -> None:
         lease_seconds = settings.ATRIBUTO.worker_lease_ms / 1000
@@ -23,7 +23,7 @@ class WorkerPresence(presence.Presence):
         self._due = 0.0
 
     def arrive(self, stopping: Callable[[], bool]) -> None:
-        """Wait for the lease of a namesake that was killed a moment ago."""
+        """Take the lease; wait for that of a namesake that was killed a moment ago."""
         give_up = time.monotonic() + 2 * self.seconds
         while True:
             try:
@@ -39,7 +39,7 @@ class WorkerPresence(presence.Presence):
             raise WorkerNameTaken(f"another live process is {self.role}")
 
     def keep(self) -> None:
-        """Renew when it is time; take it anew when it was lost meanwhile."""
+        """Renew it when it is time; take it anew when it was lost meanwhile."""
         if time.monotonic() < self._due:
             return
         try:

@@ -1,4 +1,4 @@
-"""Lines between a worker and its child, on a socket: one JSON object each."""
+"""Lines between a worker and its child on a socket: one JSON object each."""
 
 import socket
 from collections import deque
@@ -15,7 +15,7 @@ class ChildGone(Exception):
 
 
 class LineTooLong(Exception):
-    """More than anybody has to say, and still no end of the line."""
+    """A line that does not end within the allowed size."""
 
 
 class Wire:
@@ -36,7 +36,7 @@ class Wire:
             raise ChildGone from error
 
     def receive(self, timeout: float | None = None) -> bytes | None:
-        """The next line, or None after `timeout` seconds without one."""
+        """Return the next line, or None after `timeout` seconds without one."""
         give_up = None if timeout is None else monotonic() + timeout
         while not self._lines:
             left = None if give_up is None else max(0.0, give_up - monotonic())

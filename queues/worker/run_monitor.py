@@ -121,7 +121,7 @@ class RunMonitor:
         self._leased_until = now + lease_seconds()
 
     def _is_overdue(self) -> bool:
-        """First raise inside the script; if that does not end it, end its process."""
+        """Raise inside the script first; if that does not end it, end its process."""
         if self.job.timeout_ms is None:
             return False
         now = time.monotonic()

@@ -13,22 +13,22 @@ from queues.jobs.schema import check
 from queues.logic.secret_fields import passwords_of
 from queues.models import Catalogue, Script, Service
 from queues.worker.child_process import Workhorse
-from queues.worker.script_follower import Ran, follow
+from queues.worker.script_follower import ScriptResult, follow
 from queues.worker.script_runs import at_worker
 
-__all__ = ["Ran", "in_a_child", "run_candidate", "run_script"]
+__all__ = ["ScriptResult", "in_a_child", "run_candidate", "run_script"]
 
-_way: ContextVar[Callable[..., Ran]] = ContextVar("way", default=at_worker)
+_way: ContextVar[Callable[..., ScriptResult]] = ContextVar("way", default=at_worker)
 
 
 @contextmanager
 def in_a_child(*, fork: bool = False) -> Iterator[None]:
-    """For commands: what is run inside runs in a child of this process, and no worker is needed.
+    """Let commands run scripts in a child of this process, so that no worker is needed.
 
-    A web process never does: its key and its threads are nothing for scripts.
+    A web process never does this: scripts must not see its key and its threads.
     """
 
-    def run(work: dict[str, Any], *, whole: bool = False) -> Ran:
+    def run(work: dict[str, Any], *, whole: bool = False) -> ScriptResult:
         workhorse = Workhorse(settings.ATRIBUTO.worker_memory_mb, fork=fork)
         try:
             return follow(workhorse, work)
@@ -42,26 +42,26 @@ def in_a_child(*, fork: bool = False) -> Iterator[None]:
         _way.reset(reset)
 
 
-def run_script(mount: str, name: str, data: Any = None, *, dry_run: bool = False) -> Ran:
+def run_script(mount: str, name: str, data: Any = None, *, dry_run: bool = False) -> ScriptResult:
     """Check the data by the script's schema and run it; ScriptFailed with its status code.
 
-    A dry run executes it, too, and then takes back what it wrote and pushed.
+    A dry run executes it, too, and then rolls back what it wrote and pushed.
     """
     service = loaded(mount)
     script = service.scripts.get(name)
     if script is None and name not in LIFECYCLE:
         service.function(name)  # raises ScriptNotFound
     if script is None:
-        return Ran()
+        return ScriptResult()
     checked = check(script.schema, data)
     timeout_ms = script.defaults.get("timeout", settings.ATRIBUTO.script_timeout_ms)
     return _way.get()({**_work(mount, name, checked, timeout_ms), "dry_run": dry_run})
 
 
-def run_candidate(service: Service, scripts: list[Script], name: str) -> Ran:
+def run_candidate(service: Service, scripts: list[Script], name: str) -> ScriptResult:
     """Run `setup` or `teardown` of a service that is not stored as it is given here."""
     if name not in {script.name for script in scripts}:
-        return Ran()
+        return ScriptResult()
     facts = {
         "mount": service.mount,
         "name": service.name,

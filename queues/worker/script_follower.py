@@ -1,4 +1,4 @@
-"""Follow one script that runs now, from what its process says until it ends."""
+"""Follow one script that runs now, by the messages of its process, until it ends."""
 
 import time
 from collections.abc import Callable
@@ -20,8 +20,8 @@ Watch = Callable[[], str]  # why the run has to end, or nothing
 
 
 @dataclass
-class Ran:
-    """What came of it."""
+class ScriptResult:
+    """The result of a script that ran now."""
 
     result: Any = None
     lines: list[dict[str, str]] = field(default_factory=list)
@@ -38,21 +38,21 @@ def follow(
     work: dict[str, Any],
     watch: Watch = lambda: "",
     monotonic: Callable[[], float] = time.monotonic,
-) -> Ran:
-    """What came of it, or ScriptFailed; nothing of a failed one goes on or stays half done."""
-    ran = Ran()
+) -> ScriptResult:
+    """Return the result or raise ScriptFailed; a failed one leaves nothing running or half done."""
+    result = ScriptResult()
     try:
         workhorse.give([work], 0.0)
-        _listen(ran, workhorse, work, watch, monotonic)
+        _listen(result, workhorse, work, watch, monotonic)
     except BaseException:
         workhorse.kill()
-        abandoned.roll_back(ran.transactions)
+        abandoned.roll_back(result.transactions)
         raise
-    return ran
+    return result
 
 
 def _listen(
-    ran: Ran,
+    result: ScriptResult,
     workhorse: Workhorse,
     work: dict[str, Any],
     watch: Watch,
@@ -69,29 +69,29 @@ def _listen(
         except ChildGone:
             raise ScriptFailed(f"the process was {workhorse.reap()}") from None
         if message is not None and message["t"] == "done":
-            return _end(ran, message)
+            return _end(result, message)
         if message is not None and starting:
             begun = monotonic()  # what its interpreter took to start is not the script's time
         if message is not None:
-            _hear(ran, message)
+            _receive(result, message)
         if reason := watch() or _too_fat(workhorse):
             raise ScriptFailed(reason)
         if monotonic() > renewed + settings.ATRIBUTO.max_job_time_ms / 3000:
-            _renew(ran)
+            _renew(result)
             renewed = monotonic()
 
 
-def _hear(ran: Ran, message: dict[str, Any]) -> None:
+def _receive(result: ScriptResult, message: dict[str, Any]) -> None:
     if message["t"] == "log":
-        ran.lines.append({"level": message["level"], "text": message["text"]})
+        result.lines.append({"level": message["level"], "text": message["text"]})
     elif message["t"] == "transaction":
-        ran.transactions.append(message["id"])
+        result.transactions.append(message["id"])
 
 
-def _renew(ran: Ran) -> None:
-    """A transaction lives as long as its run, up to its limit."""
-    if ran.transactions:
-        renew(Fence(ran.transactions[-1], epoch=1))
+def _renew(result: ScriptResult) -> None:
+    """Renew its transaction, which lives as long as its run, up to its limit."""
+    if result.transactions:
+        renew(Fence(result.transactions[-1], epoch=1))
 
 
 def _too_fat(workhorse: Workhorse) -> str:
@@ -99,15 +99,15 @@ def _too_fat(workhorse: Workhorse) -> str:
     return f"used more than {workhorse.memory_mb} MB of memory" if is_over_memory_limit else ""
 
 
-def _end(ran: Ran, message: dict[str, Any]) -> None:
-    ran.seconds = message["seconds"]
+def _end(result: ScriptResult, message: dict[str, Any]) -> None:
+    result.seconds = message["seconds"]
     if message["ok"]:
-        ran.result = message["result"]
-        ran.pushes = message.get("pushes", [])
+        result.result = message["result"]
+        result.pushes = message.get("pushes", [])
         return
     raise ScriptFailed(
         message["error"],
         message["status_code"] or 500,
         traceback=message["traceback"],
-        lines=ran.lines,
+        lines=result.lines,
     )

@@ -1,4 +1,4 @@
-"""Scripts that run now: a row asks for it, a worker takes the row before any job."""
+"""Scripts that run now: a row asks for it, and a worker takes the row before any job."""
 
 import secrets
 import time
@@ -19,20 +19,20 @@ from queues.errors import NoWorker, ScriptFailed, ScriptRunNotFound, ScriptStill
 from queues.models import ScriptRun
 from queues.runs.doorbell import channel_of, send
 from queues.worker.child_process import Workhorse
-from queues.worker.script_follower import Ran, follow
+from queues.worker.script_follower import ScriptResult, follow
 
 State = ScriptRun.State
 NOW = ""  # the queue of a bell that calls for these: no queue has this name
 BEGIN_SECONDS = 20.0  # "now" is over by then
-WAIT_SECONDS = 20.0  # whoever asks is told an address after this long
+WAIT_SECONDS = 20.0  # after this long the caller gets an address instead of the result
 STOP_SECONDS = 7.0  # a stopping worker lets a run go on for this long
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.01, 0.1
 NOBODY = "no worker is running: start one with `manage.py worker`"
 log = structlog.get_logger(__name__)
 
 
-def at_worker(work: dict[str, Any], *, whole: bool = False) -> Ran:
-    """What came of it; ScriptStillRuns after a while, unless the `whole` run is waited for."""
+def at_worker(work: dict[str, Any], *, whole: bool = False) -> ScriptResult:
+    """Run it and return the result; ScriptStillRuns after a while, unless `whole` waits for it."""
     if connection.in_atomic_block:
         raise RuntimeError("no worker sees a row before the transaction around it commits")
     if not _has_workers():
@@ -44,25 +44,25 @@ def at_worker(work: dict[str, Any], *, whole: bool = False) -> Ran:
     answer = _waited_for(run, time.monotonic() + seconds)
     if answer is None:
         raise ScriptStillRuns(f"{run} still runs", run.key)
-    return ran_of(answer)
+    return result_of(answer)
 
 
-def found(key: str) -> ScriptRun:
-    """One that whoever acts has asked for, as it is now."""
+def get_run(key: str) -> ScriptRun:
+    """Return a run that the current actor has asked for, as it is now."""
     run = ScriptRun.objects.filter(key=key, asked_by=current_actor().name).first()
     if run is None:
         raise ScriptRunNotFound("There is no such run, or it is kept no longer.")
-    if run.state != State.ENDED and _settle(run.pk):
+    if run.state != State.ENDED and _end_overdue(run.pk):
         run.refresh_from_db()
     return run
 
 
-def ran_of(answer: dict[str, Any]) -> Ran:
-    """ScriptFailed where it failed."""
+def result_of(answer: dict[str, Any]) -> ScriptResult:
+    """Return the result, or raise ScriptFailed."""
     if "error" in answer:
         facts = {name: answer[name] for name in ("traceback", "lines") if name in answer}
         raise ScriptFailed(answer["error"], answer["status_code"], **facts)
-    return Ran(**answer)
+    return ScriptResult(**answer)
 
 
 def run_next(
@@ -82,7 +82,7 @@ def run_next(
 
 
 class _Watch:
-    """The holder's lease of a run, renewed while it lasts; a stop of the worker ends it."""
+    """Renew the holder's lease of a run while it lasts; end the run when the worker stops."""
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ def _asked(work: dict[str, Any]) -> ScriptRun:
 
 
 def _waited_for(run: ScriptRun, give_up: float) -> dict[str, Any] | None:
-    """The answer; None when it was not there in time, and then nobody waits for it."""
+    """Wait for the answer; None when it did not come in time, and nobody waits any more."""
     pause, look_at = SHORTEST_PAUSE, time.monotonic() + 1.0
     while True:
         row = ScriptRun.objects.filter(pk=run.pk).values_list("state", "answer").get()
@@ -134,7 +134,7 @@ def _waited_for(run: ScriptRun, give_up: float) -> dict[str, Any] | None:
         if time.monotonic() > give_up and _leave(run):
             return None
         if time.monotonic() > look_at:
-            _settle(run.pk)
+            _end_overdue(run.pk)
             look_at = time.monotonic() + 1.0
             if not _has_workers() and _cancel(run):
                 raise NoWorker(NOBODY)
@@ -151,7 +151,7 @@ def _cancel(run: ScriptRun) -> bool:
     return waiting.update(state=State.ENDED, answer=_failure(NOBODY)) == 1
 
 
-def _settle(pk: int) -> bool:
+def _end_overdue(pk: int) -> bool:
     """End what nobody has begun in time, or whose worker is gone."""
     rows = ScriptRun.objects.filter(pk=pk)
     late = rows.filter(state=State.WAITING, begin_by__lt=Now())
@@ -177,7 +177,7 @@ def _taken(holder: str) -> ScriptRun | None:
 
 
 def _store(run: ScriptRun, holder: str, answer: dict[str, Any]) -> None:
-    """Whoever asked has been told; where nobody waits any more, an event tells it."""
+    """Store the answer; where nobody waits for it any more, record an event."""
     with atomic():
         stored = ScriptRun.objects.held_by(run.pk, holder).update(state=State.ENDED, answer=answer)
         if not stored or not ScriptRun.objects.filter(pk=run.pk, is_left=True).exists():
@@ -187,7 +187,7 @@ def _store(run: ScriptRun, holder: str, answer: dict[str, Any]) -> None:
 
 
 def record_end(work: dict[str, Any], answer: dict[str, Any]) -> None:
-    """The event of a run that ended."""
+    """Record the event of a run that ended."""
     about, script = f"service:{work['mount']}", work["script"]
     if "error" in answer:
         record("script.failed", about, script=script, error=answer["error"][:200])

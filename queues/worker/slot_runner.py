@@ -123,7 +123,7 @@ class SlotRunner:
         }
 
     def _record_first(self, progress: "BatchProgress", others: bool) -> bool:
-        """Show it as running before it begins, and undo what earlier attempts left behind."""
+        """Show it as running before it begins, and roll back what earlier attempts left."""
         first, asked_at = progress.batch.jobs[0], time.monotonic()
         progress.is_shown = outcomes.record_start(self.slot, first, self.worker, 0.0)
         self._renewed = asked_at
@@ -177,7 +177,7 @@ class SlotRunner:
             self.call(self.slot)
 
     def _drop_current(self, progress: "BatchProgress") -> None:
-        """End the current job, which is not wanted any more; that it began is recorded."""
+        """End the current job, which was aborted or deleted; record that it began."""
         self.workhorse.kill()
         progress.end_current(Outcome.ABORTED, ABORTED)
         self._store(progress)
@@ -210,7 +210,7 @@ class SlotRunner:
             self.workhorse.kill()
 
     def _store(self, progress: "BatchProgress") -> None:
-        """Write what has ended; a database that is away is waited for while the lease lasts."""
+        """Write the results; wait for a database that is away while the lease lasts."""
         give_up = time.monotonic() + lease_seconds()
         is_again = False
         while True:
@@ -253,7 +253,7 @@ class BatchProgress:
     results: list[AttemptResult] = field(default_factory=list)
     lines: list[dict[str, Any]] = field(default_factory=list)
     reported: dict[str, Any] | None = None  # the progress that the current job has reported
-    transaction: tuple[int, int] | None = None  # that the current job has begun
+    transaction: tuple[int, int] | None = None  # which the current job has begun
     begun: float = field(default_factory=time.monotonic)
 
     @property

@@ -1,4 +1,4 @@
-"""The worker: waits at the doorbell, pumps the slot it is called to, survives what it needs."""
+"""The worker: it waits at the doorbell, runs the slot it is called to, and survives outages."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ from queues.runs.doorbell import Bell, connection
 from queues.runs.slots import HeldSlot, acquire, free_slots_with_work
 from queues.runs.stations import call_all
 from queues.worker import script_runs
-from queues.worker.bells import Ear
+from queues.worker.bells import BellListener
 from queues.worker.child_process import Workhorse
 from queues.worker.notes_reader import forget
 from queues.worker.post import Post
@@ -49,12 +49,12 @@ class Worker(RQWorker):
 
     def __init__(self, name: str, presence: WorkerPresence, post: Post | None = None) -> None:
         redis = connection(ANSWER_SECONDS)
-        self.ear = Ear(redis, post.instance_id if post else "", self._alarm)
-        super().__init__(self.ear.doorbells, name=name, connection=redis, worker_ttl=30)
+        self.listener = BellListener(redis, post.instance_id if post else "", self._alarm)
+        super().__init__(self.listener.doorbells, name=name, connection=redis, worker_ttl=30)
         self.presence = presence
         self.post = post
         self.workhorse = Workhorse(settings.ATRIBUTO.worker_memory_mb)
-        self.calls = CancelChannel(redis)
+        self.cancellations = CancelChannel(redis)
         self._called: Bell | None = None  # away from the slot that it works at
         self._turn_until = 0.0
         self._waiting = False
@@ -86,7 +86,7 @@ class Worker(RQWorker):
         return True
 
     def round(self) -> None:
-        """One wait at the doorbell, or one look at the rows while Redis is away."""
+        """Wait at the doorbell once, or look at the rows once while Redis is away."""
         self.keep()
         self._plan_anew()
         if time.monotonic() > self._look_at:
@@ -105,7 +105,7 @@ class Worker(RQWorker):
             self.run_slot(bell)
 
     def run_scripts(self) -> None:
-        """Those that somebody waits for, before all jobs."""
+        """Run scripts that somebody waits for, before all jobs."""
         stops = lambda: self._stop_requested  # noqa: E731
         while not self._stop_requested and script_runs.run_next(
             self.presence.holder, self.workhorse, self.keep, stops
@@ -121,12 +121,12 @@ class Worker(RQWorker):
             self.announce()
         self._waiting = True
         try:
-            return self.ear.wait(shared=self._takes_shared())
+            return self.listener.wait(shared=self._takes_shared())
         finally:
             self._waiting = False
 
     def announce(self) -> None:
-        """RQ's own list of workers, made anew after every flush or restart of Redis."""
+        """Enter RQ's list of workers, anew after every flush or restart of Redis."""
         self.birth_date = self.birth_date or rq_now()
         self.last_heartbeat = rq_now()
         with self.connection.pipeline() as pipeline:
@@ -134,30 +134,30 @@ class Worker(RQWorker):
             worker_registration.register(self, pipeline)
             pipeline.expire(self.key, self.worker_ttl + 60)
             pipeline.execute()
-        self.calls.listen()
+        self.cancellations.listen()
         self._announced = time.monotonic() + ANNOUNCE_SECONDS
 
     def run_slot(self, bell: Bell) -> None:
-        """Run the jobs of a slot; a doubled, late or forged bell finds nothing to take."""
+        """Run the jobs of a slot; a doubled, late or forged bell finds no slot to take."""
         slot = acquire(bell.queue, bell.slot, self.presence.holder)
         if slot is None:
             return
         begun = time.monotonic()
         runner = self._runner_of(slot, bell)
         more = self._run(runner) if self.post is None else self._run_at(self.post, runner)
-        self.ear.answered(bell, time.monotonic() - begun)
+        self.listener.answered(bell, time.monotonic() - begun)
         if more is not None:  # a push may have found the slot still taken
             call_all(slot, leftover=more)
 
     def look(self) -> None:
-        """Without a bell: take a free slot of any queue with work."""
-        found = free_slots_with_work() if self.post is None else self.post.free_slots()
-        for queue, number in found:
+        """Take a free slot of any queue with work, without a bell."""
+        free = free_slots_with_work() if self.post is None else self.post.free_slots()
+        for queue, number in free:
             if self._called is None:
                 self.run_slot(Bell(queue, number))
 
     def keep(self) -> None:
-        """Say that this worker lives, and its instance if it has one."""
+        """Renew the lease of this worker, and of its instance if it has one."""
         self.presence.keep()
         if self.post is not None:
             self.post.keep(self._stop_requested)
@@ -171,7 +171,7 @@ class Worker(RQWorker):
             post.end()
 
     def _run(self, runner: SlotRunner) -> bool | None:
-        """Whether work may be left; None when the slot went to another meanwhile."""
+        """Return whether work may be left; None when the slot went to another meanwhile."""
         try:
             more = runner.run()
         except LeaseLost as error:
@@ -188,13 +188,13 @@ class Worker(RQWorker):
             self.name,
             self.keep,
             lambda: self._stop_requested,
-            self.calls.heard,
+            self.cancellations.has_come,
             is_wanted=lambda: self._is_called_away(slot) or (bell.first and self._is_turn_over()),
         )
 
     def _is_called_away(self, slot: HeldSlot) -> bool:
         if self._called is None:
-            self._called = self.ear.urgent(slot.queue_id, shared=self._takes_shared())
+            self._called = self.listener.urgent(slot.queue_id, shared=self._takes_shared())
         return self._called is not None
 
     def _is_turn_over(self) -> bool:
@@ -202,7 +202,7 @@ class Worker(RQWorker):
         if now < self._turn_until:
             return False
         self._turn_until = now + TURN_SECONDS
-        return self.ear.others_wait()
+        return self.listener.others_wait()
 
     def _takes_shared(self) -> bool:
         return self.post is None or self.post.takes_shared
@@ -222,7 +222,7 @@ class Worker(RQWorker):
         signal.signal(signal.SIGTERM, self.request_stop)
 
     def _alarm(self, message_id: bytes) -> None:
-        """Somebody writes among our bells; one event is enough to be noticed."""
+        """Report that somebody writes among our bells; one event is enough to be noticed."""
         message = repr(message_id[:100])
         log.warning("foreign_message", message=message)
         if not self._alarmed:
@@ -238,7 +238,7 @@ class Worker(RQWorker):
         self._pause()
 
     def _pause(self) -> None:
-        """A wait that a stop signal ends."""
+        """Wait; a stop signal ends it."""
         self._waiting = True
         try:
             time.sleep(DEGRADED_SECONDS)
@@ -256,7 +256,7 @@ class Worker(RQWorker):
             step()
 
     def _arrive(self) -> None:
-        """After the handlers: whoever sees this worker may stop it, and it leaves cleanly."""
+        """Show up after the handlers are set: whoever sees this worker may stop it cleanly."""
         self.presence.arrive(lambda: self._stop_requested)
         if self.post is not None:
             self.post.open()
@@ -274,7 +274,7 @@ class Worker(RQWorker):
 
 
 def leave(slot: HeldSlot) -> None:
-    """Everything that began in it is recorded."""
+    """Leave a slot in which everything that began is recorded."""
     slot.give_back()
     slot.release()
     forget(slot.notes_key)

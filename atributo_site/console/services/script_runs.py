@@ -21,7 +21,7 @@ from queues.models import QueuedJob, Script
 from queues.queries.presenters import masked_by_schema
 from queues.queries.redaction import hiding
 from queues.worker import script_runs
-from queues.worker.run_now import Ran
+from queues.worker.run_now import ScriptResult
 
 SALT = "atributo.script_run"
 MOST_LINES = 500
@@ -66,18 +66,18 @@ def kept(script: Script, word: str) -> dict[str, Any] | None:
 def _late_answer(script: Script, key: str, user: str) -> dict[str, Any]:
     """Look up a run that took longer than the page waited."""
     with acting(Actor(user)):
-        run = script_runs.found(key)
+        run = script_runs.get_run(key)
     if run.answer is None:
         return {"is_running": True}
     data = None if run.work["data"] is None else json.loads(run.work["data"])
     try:
-        answer = _ended(script_runs.ran_of(run.answer))
+        answer = _ended(script_runs.result_of(run.answer))
     except ScriptFailed as error:
         answer = _failed(error)
     return _without_secrets(script, data, answer)
 
 
-def _ended(ran: Ran) -> dict[str, Any]:
+def _ended(ran: ScriptResult) -> dict[str, Any]:
     return {
         "seconds": ran.seconds,
         "result": ran.result,

@@ -1,1 +1,1 @@
-"""Patterns of schemas in linear time: the syntax that is taken, and the engine that matches it."""
+"""Patterns of schemas in linear time: the syntax that is accepted, and the matching engine."""

@@ -1,9 +1,8 @@
-"""Patterns that are compared in linear time, whatever the text.
+"""Match patterns in linear time, whatever the text.
 
-Python's own engine tries one way through a pattern after the other, and a text can be made so
-that there are more ways than it will ever have tried. Here all ways go on side by side, one
-character at a time, so that none is tried twice. What was found out about a set of ways and a
-character is kept.
+Python's own engine tries one path through a pattern after the other, and a text can be made so that
+there are more paths than it could ever try. Here all paths advance side by side, one character at a
+time, so that none is tried twice. What was found out about a set of paths and a character is kept.
 """
 
 import re
@@ -27,7 +26,7 @@ class Split:
 
 @dataclass(eq=False)
 class State:
-    """Where all ways stand, and what kind of character is behind them."""
+    """Where all paths stand, and what kind of character is behind them."""
 
     ways: frozenset[int]
     before: str
@@ -44,7 +43,7 @@ def compiled(text: str) -> "Pattern":
 
 
 class Pattern:
-    """A program of steps; whoever comes to its end has found a match."""
+    """A program of steps; a path that comes to its end is a match."""
 
     def __init__(self, text: str) -> None:
         self._steps: list[Step] = []
@@ -52,7 +51,7 @@ class Pattern:
         self._forget()
 
     def found_in(self, text: str) -> bool:
-        """Whether it matches anywhere; `$` is the very end, and a line break is none."""
+        """Return whether it matches anywhere; `$` is the very end, and a line break is none."""
         state = self._start
         for character in chain(text, ("",)):
             state = state.moves.get(character) or self._moved(state, character)
@@ -84,7 +83,7 @@ class Pattern:
         return [at + 1 for at, one in ones if isinstance(one, One) and one.fits(character)]
 
     def _reached(self, state: State, after: str) -> set[int]:
-        """Where its ways lead before the next character is taken."""
+        """Return where its paths lead before the next character is taken."""
         waiting, reached = list(state.ways), set[int]()
         while waiting:
             at = waiting.pop()

@@ -1,4 +1,4 @@
-"""A regular expression as a tree: the part of the language that can be compared in linear time."""
+"""A regular expression as a tree: the part of the language that can be matched in linear time."""
 
 import re
 from collections.abc import Callable
@@ -21,7 +21,7 @@ SIGNS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 
 class BadPattern(ValueError):
-    """The text says why it is not compared with."""
+    """The text says why the pattern is refused."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ Node = One | Edge | Row | Either | Repeat
 
 
 def parsed(text: str) -> Node:
-    """BadPattern for what is no pattern, looks around, refers back, or sets flags."""
+    """Parse a pattern; BadPattern for what is none, looks around, refers back, or sets flags."""
     try:
         re.compile(text)
     except (re.error, RecursionError, OverflowError) as error:

@@ -42,12 +42,12 @@ class Command(AtributoCommand):
 
     def _list(self, options: dict[str, Any]) -> None:
         rows = Operation.objects.all()[: options["limit"]]
-        shown = [JobOperationSerializer(row).data for row in rows]
+        operations = [JobOperationSerializer(row).data for row in rows]
         if options["json"]:
-            self.show(shown)
+            self.show(operations)
             return
         columns = ["id", "action", "said", "state", "changed", "refused", "actor"]
-        self.table(columns, [[str(row[name]) for name in columns] for row in shown])
+        self.table(columns, [[str(row[name]) for name in columns] for row in operations])
 
     def _show(self, options: dict[str, Any]) -> None:
         facts = OneJobOperationSerializer(operation_or_404(options["id"])).data
@@ -71,13 +71,13 @@ class Command(AtributoCommand):
 
     def _abort(self, options: dict[str, Any]) -> None:
         is_changed = operations.abort(operation_or_404(options["id"]).pk)
-        said = "is aborted: what is done stays done" if is_changed else "had ended already"
-        self._say(options, options["id"], said)
+        sentence = "is aborted: what is done stays done" if is_changed else "had ended already"
+        self._say(options, options["id"], sentence)
 
-    def _say(self, options: dict[str, Any], pk: int, said: str) -> None:
+    def _say(self, options: dict[str, Any], pk: int, sentence: str) -> None:
         if options["json"]:
             return self.show(JobOperationSerializer(operation_or_404(pk)).data)
-        self.stdout.write(f"Operation {pk} {said}.")
+        self.stdout.write(f"Operation {pk} {sentence}.")
 
 
 def _text(value: Any) -> str:

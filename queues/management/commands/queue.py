@@ -18,8 +18,7 @@ from queues.management.arguments import Subcommands
 from queues.models import Queue
 from queues.models.queue import MOST_TARGET_AGE_SECONDS
 from queues.queries.backlog import with_depth
-from queues.queries.presenters import queue_dict
-from queues.queries.snapshot import queue_status as queue_status
+from queues.queries.presenters import queue_dict, queue_status
 
 MOST_QUEUES = 1000
 DEFAULT = "default"
@@ -88,16 +87,16 @@ class Command(AtributoCommand):
             self._tell(options)
 
     def _switch(self, options: dict[str, Any]) -> None:
-        """All of them; those that were so already are left out."""
-        switch, said = SWITCHES[options["action"]]
+        """Switch all of them; leave out those that were so already."""
+        switch, sentence = SWITCHES[options["action"]]
         names = switch()
         if options["json"]:
             self.show({"changed": len(names), "queues": names})
         else:
-            self.stdout.write(f"{pluralize(len(names), 'queue')} {said}")
+            self.stdout.write(f"{pluralize(len(names), 'queue')} {sentence}")
 
     def _create(self, options: dict[str, Any]) -> None:
-        """All of it or nothing."""
+        """Do all of it or nothing."""
         name, wishes = options["name"], (options["when_away"], options["away_seconds"])
         with atomic():
             queues.create(name, options["max_workers"])
@@ -113,29 +112,29 @@ class Command(AtributoCommand):
     def _list(self, options: dict[str, Any]) -> None:
         now = database_now()
         queues = with_depth(Queue.objects.existing()).order_by("name")[:MOST_QUEUES]
-        found = [queue_status(queue, now, None) for queue in queues]
+        lines = [queue_status(queue, now, None) for queue in queues]
         if options["json"]:
             keys = (*COLUMNS, "next_due_at", "target_age_seconds")
-            self.show([{key: line[key] for key in keys} for line in found])
+            self.show([{key: line[key] for key in keys} for line in lines])
             return
-        rows = [["–" if line[name] is None else line[name] for name in COLUMNS] for line in found]
+        rows = [["–" if line[name] is None else line[name] for name in COLUMNS] for line in lines]
         self.table(list(COLUMNS), rows)
 
     def _tell(self, options: dict[str, Any]) -> None:
-        shown = queue_dict(catalogue.row(options["name"]))
+        queue = queue_dict(catalogue.row(options["name"]))
         if options["json"]:
-            self.show(shown)
+            self.show(queue)
         else:
-            state = "paused" if shown["paused"] else "active"
-            away = f"sticky jobs {shown['when_away']}"
-            if shown["when_away"] != WhenAway.WAIT:
-                away += f" after {shown['away_seconds']} s"
+            state = "paused" if queue["paused"] else "active"
+            away = f"sticky jobs {queue['when_away']}"
+            if queue["when_away"] != WhenAway.WAIT:
+                away += f" after {queue['away_seconds']} s"
             self.stdout.write(
-                f"{shown['name']}: {state}, {pluralize(shown['max_workers'], 'worker')}; "
+                f"{queue['name']}: {state}, {pluralize(queue['max_workers'], 'worker')}; "
                 f"without their instance {away}; finished ones are kept "
-                f"{pluralize(shown['retention_days'], 'day')}; the oldest may wait "
-                f"{target_age(shown['target_age_seconds'])} s"
-                f"{'; starts are recorded first' if shown['record_start'] else ''}"
+                f"{pluralize(queue['retention_days'], 'day')}; the oldest may wait "
+                f"{target_age(queue['target_age_seconds'])} s"
+                f"{'; starts are recorded first' if queue['record_start'] else ''}"
             )
 
 

@@ -1,4 +1,4 @@
-"""`manage.py queued_jobs`: list, show, and what people do to jobs one by one."""
+"""`manage.py queued_jobs`: list and show jobs, and act on them one by one."""
 
 import sys
 from collections.abc import Callable
@@ -105,7 +105,7 @@ class Command(AtributoCommand):
             self._do(ACTIONS[options["action"]], options)
 
     def _do(self, action: Action, options: dict[str, Any]) -> None:
-        """Each job by itself: one that refuses neither hides nor stops the others."""
+        """Act on each job by itself: one that refuses neither hides nor stops the others."""
         given: dict[str, Any] = {"reason": options["reason"]} if action.takes_reason else {}
         if action.takes_schedule:
             given["changes"] = schedule_given(options)
@@ -132,13 +132,13 @@ class Command(AtributoCommand):
             jobs = jobs.filter(queue__name=options["queue"])
         if options["status"]:
             jobs = jobs.filter(status=options["status"])
-        shown = [job_dict(job) for job in jobs[: options["limit"]]]
+        jobs_shown = [job_dict(job) for job in jobs[: options["limit"]]]
         if options["json"]:
-            self.show(shown)
+            self.show(jobs_shown)
             return
         rows = [
             [j["id"], j["queue"], j["script"]["name"], j["status"], j["run"], j["error"][:60]]
-            for j in shown
+            for j in jobs_shown
         ]
         self.table(["id", "queue", "script", "status", "run", "error"], rows)
 
@@ -165,7 +165,7 @@ def _whole(job: QueuedJob) -> dict[str, Any]:
 
 
 def _searched(options: dict[str, Any]) -> Any:
-    """As the page «Jobs» does, where anything is searched for."""
+    """Search as the page "Jobs" does, if anything is searched for."""
     query = searched_for(options)
     return matching(query, database_now()).jobs if query else QueuedJob.objects.visible()
 

@@ -34,7 +34,7 @@ class Command(AtributoCommand):
 
 
 def data_of(options: dict[str, Any]) -> Any:
-    """`--data` as it is; else the arguments as a list, one of them alone as itself."""
+    """Return `--data` as it is; else the arguments as a list, one of them alone as itself."""
     if options["data"] is not None:
         return _json(options["data"])
     values = [_json(text) for text in options["arguments"]]

@@ -1,4 +1,4 @@
-"""`manage.py worker`: runs queued jobs until it is told to stop."""
+"""`manage.py worker`: run queued jobs until a signal stops it."""
 
 import os
 import socket

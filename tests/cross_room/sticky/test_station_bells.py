@@ -7,7 +7,7 @@ from queues.models import QueuedJob
 from queues.runs.doorbell import Bell, channel_of
 from queues.runs.doorbell import connection as redis_of
 from queues.runs.slots import acquire
-from queues.worker.bells import Ear
+from queues.worker.bells import BellListener
 from queues.worker.presence import WorkerPresence
 from queues.worker.worker import Worker
 
@@ -58,6 +58,6 @@ def test_an_instance_that_takes_no_shared_jobs_calls_back_for_its_own(
 
 def test_an_instance_that_takes_no_shared_jobs_leaves_their_bells(queue, act, redis_connection):
     queue.push(act)
-    ear = Ear(redis_of(2.0), "a", lambda _: None)
+    ear = BellListener(redis_of(2.0), "a", lambda _: None)
     assert ear.urgent(0, shared=False) is None
     assert redis_connection.llen(f"rq:queue:{channel_of('', first=True)}") == 1

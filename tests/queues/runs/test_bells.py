@@ -15,7 +15,7 @@ from queues.runs.doorbell import CHANNEL, Bell, ring, ring_ahead
 from queues.runs.doorbell import connection as redis_of
 from queues.runs.slots import has_due
 from queues.worker import slot_runner
-from queues.worker.bells import Ear
+from queues.worker.bells import BellListener
 from queues.worker.presence import WorkerPresence
 from queues.worker.worker import Worker
 
@@ -41,7 +41,7 @@ def clock():
 
 @pytest.fixture
 def ear(redis_connection, clock):
-    return Ear(redis_of(2.0), "", lambda _: None, monotonic=clock)
+    return BellListener(redis_of(2.0), "", lambda _: None, monotonic=clock)
 
 
 @pytest.fixture
@@ -229,7 +229,7 @@ def test_bells_of_the_same_queue_call_nobody_away(call, ear):
 
 
 def test_of_many_workers_one_is_called_away(call, ear, redis_connection):
-    other = Ear(redis_of(2.0), "", lambda _: None)
+    other = BellListener(redis_of(2.0), "", lambda _: None)
     call("idle")
     assert [ear.urgent(0), other.urgent(0)] == [Bell("idle", 0, first=True), None]
 

@@ -147,4 +147,4 @@ def test_old_runs_are_forgotten(impatient, operator, sweep):
 def test_only_whoever_asked_finds_a_run(impatient, operator):
     key = operator({"result": 1}).json()["id"]
     with acting(Actor("somebody")), pytest.raises(Exception, match="no such run"):
-        script_runs.found(key)
+        script_runs.get_run(key)

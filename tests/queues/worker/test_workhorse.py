@@ -132,7 +132,7 @@ def test_a_line_is_whole_though_time_is_up_in_the_middle_of_it(monkeypatch):
         child = Child(Slow(theirs), tokens=0, surroundings=Undisturbed())
         before = signal.signal(STOP_SIGNAL, child._stop)
         try:
-            child.play([work(talks_for_ever, timeout_ms=1)], 0.0)
+            child.run_batch([work(talks_for_ever, timeout_ms=1)], 0.0)
         finally:
             signal.signal(STOP_SIGNAL, before)
         said = Wire(ours)
