@@ -16,7 +16,7 @@ from queues.models import Queue, QueuedJob
 from queues.queries.backlog import with_depth
 from queues.runs import held_jobs
 from queues.runs.outcome_rows import AttemptResult
-from queues.runs.outcomes import record, start
+from queues.runs.outcomes import record, record_start
 from queues.runs.reservation import reserve
 from queues.runs.slots import acquire
 
@@ -55,7 +55,7 @@ def test_it_goes_on_with_the_next_moment_of_its_rhythm(job):
 def test_a_run_that_is_under_way_ends_and_the_next_one_waits(job, hands, queue, pass_time):
     slot = acquire(queue.name, 0, "hands")
     batch = reserve(slot, 1)
-    start(slot, batch.jobs[0], "hands", 0.0)
+    record_start(slot, batch.jobs[0], "hands", 0.0)
     actions.pause(int(job.id))
     record(slot, [AttemptResult(batch.jobs[0], Outcome.COMPLETE, batch.now, batch.now)], "hands")
     slot.release()

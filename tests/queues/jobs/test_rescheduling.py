@@ -13,7 +13,7 @@ from queues.jobs import actions
 from queues.jobs.schedules import reschedule
 from queues.maintenance.invariants import repeated_too_often
 from queues.models import QueuedJob
-from queues.runs.outcomes import start
+from queues.runs.outcomes import record_start
 from queues.runs.reservation import reserve
 from queues.runs.slots import acquire
 
@@ -104,7 +104,7 @@ def test_it_runs_by_its_new_schedule_and_ends(ran, hands, pass_time):
 def test_a_run_that_is_reserved_or_under_way_is_not_changed(job, queue):
     slot = acquire(queue.name, 0, "hands")
     held = reserve(slot, 1).jobs[0]
-    for begin in (lambda: None, lambda: start(slot, held, "hands", 0.0)):
+    for begin in (lambda: None, lambda: record_start(slot, held, "hands", 0.0)):
         begin()
         with pytest.raises(JobIsRunning):
             job.reschedule(repeat_delay=5000)

@@ -16,7 +16,7 @@ from queues.errors import JobIsHeld
 from queues.jobs import aborting, actions, bulk
 from queues.models import Queue, QueuedJob, Run
 from queues.runs import held_jobs
-from queues.runs.outcomes import start
+from queues.runs.outcomes import record_start
 from queues.runs.reservation import reserve
 from queues.runs.slots import acquire
 from queues.services import installation
@@ -153,7 +153,7 @@ def test_one_that_was_called_off_is_not_shown_as_running(queue, act):
     slot = acquire("work", 0, "slow")
     reserved = reserve(slot, 1).jobs[0]
     assert aborting.abort([job_id], patience=0.0).silent == {job_id}
-    assert not start(slot, reserved, "slow", 0.0)
+    assert not record_start(slot, reserved, "slow", 0.0)
 
 
 def test_a_worker_that_stays_silent_is_told_of(queue, act, monkeypatch):

@@ -12,7 +12,7 @@ from atributo_site.core.models.clock import database_now
 from queues.maintenance.invariants import INVARIANTS, too_many_running
 from queues.models import QueuedJob, Slot
 from queues.queries.snapshot import snapshot
-from queues.runs.outcomes import start
+from queues.runs.outcomes import record_start
 from queues.runs.reservation import reserve
 from queues.runs.slots import acquire
 
@@ -69,7 +69,7 @@ def lowered(probe, act):
     queue.push_many(act, [None] * 3)
     for number in range(3):
         slot = acquire("q", number, "a")
-        start(slot, reserve(slot, 1).jobs[0], "a", 0.0)
+        record_start(slot, reserve(slot, 1).jobs[0], "a", 0.0)
     queues.create("q", 1)
 
 

@@ -12,7 +12,7 @@ from queues.maintenance.invariants import repeated_too_often
 from queues.models import QueuedJob, Run, Slot
 from queues.queries.presenters import run_of_runs
 from queues.runs.outcome_rows import AttemptResult
-from queues.runs.outcomes import record, start
+from queues.runs.outcomes import record, record_start
 from queues.runs.reservation import reserve
 from queues.runs.slots import acquire
 
@@ -21,7 +21,7 @@ def started(queue):
     """Acquire the slot and start the queue's first job, as a worker would."""
     slot = acquire(queue.name, 0, "dead")
     batch = reserve(slot, 1)
-    start(slot, batch.jobs[0], "dead", 0.0)
+    record_start(slot, batch.jobs[0], "dead", 0.0)
     return slot, batch
 
 

@@ -22,7 +22,7 @@ from queues.logic.lifecycle import Outcome
 from queues.maintenance.recovery import recover
 from queues.models import QueuedJob, Run, RunLog, Slot
 from queues.runs.outcome_rows import AttemptResult
-from queues.runs.outcomes import record, start
+from queues.runs.outcomes import record, record_start
 from queues.runs.reservation import reserve
 from queues.runs.slots import acquire
 
@@ -115,7 +115,7 @@ class Lifecycle(RuleBasedStateMachine):
         if batch is None:
             slot.release()
             return
-        assert start(slot, batch.jobs[0], "machine", 0.0)
+        assert record_start(slot, batch.jobs[0], "machine", 0.0)
         self.expected[batch.jobs[0].id].begin()
         self.held = slot, batch.jobs[0], batch.now, self.now
 
