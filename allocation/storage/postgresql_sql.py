@@ -50,7 +50,7 @@ PLACE = """
 SELECT allocation_place(%(job_id)s, %(instance_id)s, %(version)s, %(strategy)s, %(candidates)s,
     %(score)s, %(actor)s, %(channel)s, %(bucket)s, %(part)s)
 """
-# The two that are sent by libpq, without a cursor; see docs/decisions/0078.
+# The two that are sent by libpq, without a cursor; see docs/decisions/0041.
 PREPARED = [
     """
 PREPARE atributo_place
