@@ -11,37 +11,9 @@ from allocation.models import Drain, IdNumber, Instance, InstanceLoad, Roster
 from allocation.models.id_number import HELD
 from atributo_site.core.models.clock import from_now
 
+LISTED = 50
 MOST_TROUBLED = 5  # of each kind
 LATE_SECONDS = 60  # after its deadline, since the curator needs a moment for the rest
-
-
-def instances_in_trouble() -> list[dict[str, Any]]:
-    """Return dead instances with jobs and late drains, by two queries on the counters."""
-    return [*_facts(dead_with_jobs()), *_facts(late_drains())]
-
-
-def dead_with_jobs() -> Any:
-    rows = Instance.objects.filter(is_dead=True, drain__isnull=True)
-    return rows.with_load().filter(load__gt=0).order_by("id")[:MOST_TROUBLED]
-
-
-def late_drains() -> Any:
-    late = Q(drain__stuck=True) | Q(drain__deadline_at__lte=from_now(-LATE_SECONDS))
-    rows = Instance.objects.draining().filter(late).select_related("drain")
-    return rows.with_load().filter(load__gt=0).order_by("drain__started_at")[:MOST_TROUBLED]
-
-
-def _facts(rows: Iterable[Any]) -> list[dict[str, Any]]:
-    return [{"id": row.pk, "trouble": _trouble(row), "load": row.load} for row in rows]
-
-
-def _trouble(row: Any) -> str:
-    if row.state == "dead":
-        return "dead"
-    return "stuck" if row.drain.stuck else "overdue"
-
-
-LISTED = 50
 
 
 def snapshot(now: datetime) -> dict[str, Any]:
@@ -109,3 +81,29 @@ def _drain(row: Any, now: datetime, held: int) -> dict[str, Any] | None:
         "stuck": drain.stuck,
         "done_at": drain.done_at,
     }
+
+
+def instances_in_trouble() -> list[dict[str, Any]]:
+    """Return dead instances with jobs and late drains, by two queries on the counters."""
+    return [*_facts(dead_with_jobs()), *_facts(late_drains())]
+
+
+def dead_with_jobs() -> Any:
+    rows = Instance.objects.filter(is_dead=True, drain__isnull=True)
+    return rows.with_load().filter(load__gt=0).order_by("id")[:MOST_TROUBLED]
+
+
+def late_drains() -> Any:
+    late = Q(drain__stuck=True) | Q(drain__deadline_at__lte=from_now(-LATE_SECONDS))
+    rows = Instance.objects.draining().filter(late).select_related("drain")
+    return rows.with_load().filter(load__gt=0).order_by("drain__started_at")[:MOST_TROUBLED]
+
+
+def _facts(rows: Iterable[Any]) -> list[dict[str, Any]]:
+    return [{"id": row.pk, "trouble": _trouble(row), "load": row.load} for row in rows]
+
+
+def _trouble(row: Any) -> str:
+    if row.state == "dead":
+        return "dead"
+    return "stuck" if row.drain.stuck else "overdue"

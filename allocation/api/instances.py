@@ -129,7 +129,7 @@ class MakeAvailable(Endpoint):
 
     @extend_schema(request=AvailableSerializer, responses=InstanceSerializer, parameters=[IF_MATCH])
     def post(self, request: Request, instance_id: str) -> Response:
-        facts = _asked(AvailableSerializer, request)
+        facts = _parsed(AvailableSerializer, request)
         retry_busy(lambda: availability.make_available(valid_id(instance_id), **facts))
         return instance_response(instance_id)
 
@@ -139,7 +139,7 @@ class MakeUnavailable(Endpoint):
 
     @extend_schema(request=WhySerializer, responses=InstanceSerializer, parameters=[IF_MATCH])
     def post(self, request: Request, instance_id: str) -> Response:
-        facts = _asked(WhySerializer, request)
+        facts = _parsed(WhySerializer, request)
         retry_busy(lambda: availability.make_unavailable(valid_id(instance_id), **facts))
         return instance_response(instance_id)
 
@@ -150,12 +150,10 @@ class DrainInstance(Endpoint):
     @extend_schema(request=DrainWishSerializer, responses=InstanceSerializer, parameters=[IF_MATCH])
     def post(self, request: Request, instance_id: str) -> Response:
         """Start a drain, or change the one that runs."""
-        facts = _asked(DrainWishSerializer, request)
+        facts = _parsed(DrainWishSerializer, request)
         force, epoch = facts.pop("force"), facts.pop("epoch")
         if force and not facts and drains.is_running(valid_id(instance_id)):
-            retry_busy(
-                lambda: drains.force(instance_id, epoch=epoch)
-            )  # keep its settings, only move all at once
+            retry_busy(lambda: drains.force(instance_id, epoch=epoch))  # it keeps its settings
             return instance_response(instance_id)
         retry_busy(lambda: drains.drain(valid_id(instance_id), **facts, epoch=epoch))
         if force:
@@ -176,7 +174,7 @@ class Restore(Endpoint):
     @extend_schema(request=WhySerializer, responses=InstanceSerializer, parameters=[IF_MATCH])
     def post(self, request: Request, instance_id: str) -> Response:
         """Available again; whoever brought it here decides from now on."""
-        facts = _asked(WhySerializer, request)
+        facts = _parsed(WhySerializer, request)
         retry_busy(lambda: availability.restore(valid_id(instance_id), **facts))
         return instance_response(instance_id)
 
@@ -213,7 +211,7 @@ class Jobs(ListEndpoint):
         return Allocation.objects.on(valid_id(self.kwargs.get("instance_id", "none")))
 
 
-def _asked(form: type[Serializer], request: Request) -> dict[str, Any]:
+def _parsed(form: type[Serializer], request: Request) -> dict[str, Any]:
     """Return the members of the body, and the epoch that the instance must still have."""
     return {**checked(form, request.data), "epoch": required_epoch(request)}
 

@@ -19,26 +19,6 @@ from atributo_site.core.errors import DatabaseBusy, LeaseLost
 from atributo_site.core.leases import this_process
 from atributo_site.core.retry import retry_busy
 
-
-@contextmanager
-def separate_connection(using: str) -> Iterator[str]:
-    """Open a connection beside the caller's, so that what it stores survives a roll back there.
-
-    SQLite has one writer, who would wait for itself, so there it is the caller's connection.
-    """
-    connection = connections[using]
-    if not connection.in_atomic_block or connection.vendor == "sqlite":
-        yield using
-        return
-    alias = f"{using}-{uuid.uuid4().hex}"
-    connections[alias] = connection.copy(alias)
-    try:
-        yield alias
-    finally:
-        connections[alias].close()
-        del connections[alias]
-
-
 T = TypeVar("T")
 MOST_IDS = MOST_AHEAD_MS  # in one batch: each takes one millisecond of the number
 CHILDS_BLOCK = 20  # a forked child shares its parent's number and needs few
@@ -221,3 +201,22 @@ class Generator:
         if second != self._second:
             self._second, self._digits = second, digits.second_digits(second)
         return self._digits + self._tails[rest]
+
+
+@contextmanager
+def separate_connection(using: str) -> Iterator[str]:
+    """Open a connection beside the caller's, so that what it stores survives a roll back there.
+
+    SQLite has one writer, who would wait for itself, so there it is the caller's connection.
+    """
+    connection = connections[using]
+    if not connection.in_atomic_block or connection.vendor == "sqlite":
+        yield using
+        return
+    alias = f"{using}-{uuid.uuid4().hex}"
+    connections[alias] = connection.copy(alias)
+    try:
+        yield alias
+    finally:
+        connections[alias].close()
+        del connections[alias]

@@ -3,9 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-MOST_AHEAD_MS = (
-    1_000_000  # as long as the longest batch; a process further ahead waits for the clock
-)
+MOST_AHEAD_MS = 1_000_000  # as long as the longest batch; then wait for the clock
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from atributo_site.rest.preconditions import must_be_new
 from atributo_site.rest.serializers import StrictSerializer
 
 MOST = listing.MOST
+TAG = re.compile(r'(?:W/)?"([!#-~]{1,32})"')
 TEXT, NUMBER, FLAG = (
     serializers.CharField,
     serializers.IntegerField,
@@ -83,9 +84,6 @@ class WriteQuery(StrictSerializer):
 
 class OneQuery(WriteQuery):
     ref = TEXT(max_length=32, required=False, help_text="A version of its history.")
-
-
-TAG = re.compile(r'(?:W/)?"([!#-~]{1,32})"')
 
 
 def etag(ref: str) -> str:

@@ -33,16 +33,6 @@ from atributo_site.rest.endpoint import Endpoint
 from atributo_site.rest.permission import allowed
 from atributo_site.rest.serializers import checked
 
-
-def reads_secrets(request: Request) -> bool:
-    return allowed(request, "document.secrets")
-
-
-def masked_for(request: Request, value: Any) -> Any:
-    """Return the value, masked for a caller who may only look."""
-    return value if reads_secrets(request) else masked(value)
-
-
 ANY_JSON = (dict, list, str, int, float, bool, type(None))
 ANY_VALUE: dict[str, Any] = {"description": "Any JSON value."}
 BODY = {"application/json": ANY_VALUE}
@@ -192,3 +182,12 @@ def _written(answer: Answer) -> HttpResponse:
         content_type="application/json",
         headers={"ETag": etag(answer.ref)},
     )
+
+
+def reads_secrets(request: Request) -> bool:
+    return allowed(request, "document.secrets")
+
+
+def masked_for(request: Request, value: Any) -> Any:
+    """Return the value, masked for a caller who may only look."""
+    return value if reads_secrets(request) else masked(value)

@@ -30,7 +30,7 @@ def expired_transactions(now: datetime, lease: HeldLease) -> int:
     return sum(_curate(pk, epoch, status, now, lease) for pk, epoch, status in rows)
 
 
-def orphaned_locks(now: datetime, lease: HeldLease) -> int:
+def free_orphaned_locks(now: datetime, lease: HeldLease) -> int:
     """Free locks whose transaction is over already."""
     with atomic():
         lease.guard()

@@ -7,12 +7,12 @@ import structlog
 from django.conf import settings
 from django.db import OperationalError
 
-from allocation.transactions.curator.expired import BATCH, expired_transactions, orphaned_locks
+from allocation.transactions.curator.expired import BATCH, expired_transactions, free_orphaned_locks
 from allocation.transactions.curator.retention import (
     PIECE,
     RETENTION_BATCH,
     OldVersions,
-    old_transactions,
+    remove_old_transactions,
 )
 from allocation.transactions.curator.status import ROLE
 from allocation.transactions.documents.client import Client
@@ -23,8 +23,8 @@ from atributo_site.core.models.clock import database_now
 
 REPAIRS = [
     Repair("expired transactions", expired_transactions, every_seconds=0.25, budget=BATCH),
-    Repair("orphaned locks", orphaned_locks, budget=BATCH),
-    Repair("old transactions", old_transactions, every_seconds=60, budget=RETENTION_BATCH),
+    Repair("orphaned locks", free_orphaned_locks, budget=BATCH),
+    Repair("old transactions", remove_old_transactions, every_seconds=60, budget=RETENTION_BATCH),
     Repair("old versions", OldVersions(), every_seconds=5, budget=PIECE // 2),
 ]
 log = structlog.get_logger(__name__)

@@ -15,7 +15,7 @@ RETENTION_BATCH = 500
 PIECE = 2000
 
 
-def old_transactions(now: datetime, lease: HeldLease) -> int:
+def remove_old_transactions(now: datetime, lease: HeldLease) -> int:
     """Remove finished transactions and their journals once they are old."""
     days = settings.ATRIBUTO.transaction_retention_days
     old = Transaction.objects.finished().filter(finished_at__lt=now - timedelta(days=days))

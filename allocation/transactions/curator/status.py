@@ -12,6 +12,9 @@ from atributo_site.core.events import record
 from atributo_site.core.models import Lease
 
 ROLE = "curator"
+MOST_COUNTED = 10_000
+RECENT = timedelta(hours=1)
+Status = Transaction.Status
 
 
 class NobodyIsActive(AtributoError):
@@ -55,11 +58,6 @@ def _described(name: str, lease: Lease, active: bool, now: datetime) -> dict[str
 
 def _epoch(active: Lease) -> dict[str, Any]:
     return {"epoch": active.token, "since": active.acquired_at}
-
-
-MOST_COUNTED = 10_000
-RECENT = timedelta(hours=1)
-Status = Transaction.Status
 
 
 def snapshot(now: datetime) -> dict[str, Any]:

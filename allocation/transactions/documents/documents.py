@@ -40,6 +40,9 @@ SELECT name, (
 )
 FROM names WHERE name IS NOT NULL ORDER BY number"""
 MOST_COUNTED = 1000
+Write = Callable[[], list[Row]]
+Way = Callable[[Write, Key, str], list[Row]]
+TRIES = 20  # if the key changes between an operation and the question why it failed
 
 
 class Collection(NamedTuple):
@@ -54,11 +57,6 @@ def collections(after: str = "", limit: int = 50) -> tuple[list[Collection], str
     bounds = {"after": after, "limit": limit + 1, "most": MOST_COUNTED + 1}
     names = [Collection(*row) for row in execute(NAMES, bounds).rows]
     return names[:limit], names[limit - 1].name if len(names) > limit else None
-
-
-Write = Callable[[], list[Row]]
-Way = Callable[[Write, Key, str], list[Row]]
-TRIES = 20  # if the key changes between an operation and the question why it failed
 
 
 def get(place: Key, raise_if_locked: bool) -> Response:

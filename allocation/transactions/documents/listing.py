@@ -22,6 +22,7 @@ from atributo_site.core.events import record
 
 MOST = 1000
 MOST_SKIPPED = 100_000
+Fetch = Callable[[Any], tuple[list[dict[str, Any]], Any]]
 
 
 def listed(
@@ -108,9 +109,6 @@ def _version(place: Key, row: DocumentVersion, values: bool) -> dict[str, Any]:
         "position": row.pk,
         **value,
     }
-
-
-Fetch = Callable[[Any], tuple[list[dict[str, Any]], Any]]
 
 
 class Pages(Iterator[Response]):

@@ -29,13 +29,6 @@ from atributo_site.core.models.clock import from_now
 
 FIRST_SECONDS = 1.0
 LONGEST_SECONDS = 300.0
-
-
-def retry_seconds(attempts: int) -> float:
-    """Double for every failed attempt, up to five minutes."""
-    return min(FIRST_SECONDS * 2.0 ** min(max(attempts - 1, 0), 40), LONGEST_SECONDS)
-
-
 Guard = Callable[[], None]
 RecordEnd = Callable[[int], object]
 FAILURES = (DatabaseError, AtributoError, ValueError, TypeError)
@@ -103,6 +96,11 @@ def mark_stuck(
         if Transaction.objects.mark_stuck(pk, epoch, text, seconds):
             record("transaction.stuck", f"transaction:{pk}", error=str(error), **facts)
         failpoint("stuck.after_update")
+
+
+def retry_seconds(attempts: int) -> float:
+    """Return the pause, which doubles with every failed attempt up to five minutes."""
+    return min(FIRST_SECONDS * 2.0 ** min(max(attempts - 1, 0), 40), LONGEST_SECONDS)
 
 
 def _grace_seconds() -> float:

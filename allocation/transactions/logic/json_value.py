@@ -6,6 +6,7 @@ from typing import Any
 
 MAX_DEPTH = 32
 MAX_DIGITS = 40
+MAX_LENGTH = 255
 
 
 class NotJson(ValueError):
@@ -76,9 +77,6 @@ def _path(place: Place) -> str:
         place, step = place
         steps.append(f"[{step}]" if isinstance(step, int) else f".{step}")
     return "".join(["$", *reversed(steps)])
-
-
-MAX_LENGTH = 255
 
 
 class BadName(ValueError):

@@ -1,4 +1,4 @@
-"""Draining: deadline, pace, progress, stop, force, previews and «may I remove it?»."""
+"""Draining: deadline, pace, progress, stop, force, previews and "may I remove it?"."""
 
 from datetime import timedelta
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def ao(db):
-    """Twelve jobs on «old»; «new1» and «new2» came later."""
+    """Twelve jobs on "old"; "new1" and "new2" came later."""
     made = Atributo()
     made.available("old")
     made.allocate_many(f"job{n:02}" for n in range(12))

@@ -257,7 +257,7 @@ def test_a5_a_process_killed_inside_allocate_leaves_all_or_nothing(ao):
 
 
 def test_no_job_slips_in_between_counting_and_removing(monkeypatch):
-    """Who said «nothing is dropped» drops nothing, however late a job comes."""
+    """A caller who wants to drop nothing drops nothing, however late a job comes."""
     Atributo().available("a")
     with ThreadPoolExecutor(1) as pool:
         late = []

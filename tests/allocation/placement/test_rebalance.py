@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def ao(db):
-    """Twelve jobs on «old»; «new1» and «new2» came later."""
+    """Twelve jobs on "old"; "new1" and "new2" came later."""
     made = Atributo()
     made.available("old")
     made.allocate_many(f"job{n:02}" for n in range(12))

@@ -18,7 +18,7 @@ PAGES = [
 ]
 PAGES += ["/instances/instance5/", "/allocations/job5/", "/admin/allocation/instance/"]
 PAGES += ["/admin/allocation/allocation/"]
-FEW = 10_001  # as many as a list counts before it says «10,000+»
+FEW = 10_001  # as many as a list counts before it says "10,000+"
 
 
 def queries(client, path):

@@ -8,8 +8,8 @@ from django.test.utils import CaptureQueriesContext
 
 from allocation.transactions import JobIsRolledBack, JobIsTimedOut, Transaction
 from allocation.transactions.curator import retention as old_versions
-from allocation.transactions.curator.expired import expired_transactions, orphaned_locks
-from allocation.transactions.curator.retention import OldVersions, old_transactions
+from allocation.transactions.curator.expired import expired_transactions, free_orphaned_locks
+from allocation.transactions.curator.retention import OldVersions, remove_old_transactions
 from allocation.transactions.models import DocumentVersion, JournalEntry, Lock
 from allocation.transactions.models import Transaction as Row
 from atributo_site.core.errors import LeaseLost
@@ -138,7 +138,7 @@ def test_a_curator_that_lost_its_lease_changes_nothing(store, let_expire, lease)
     let_expire(txn)
     lease.release()
     assert HeldLease.take("curator", "successor", 3600) is not None
-    for repair in (expired_transactions, orphaned_locks, old_transactions):
+    for repair in (expired_transactions, free_orphaned_locks, remove_old_transactions):
         with pytest.raises(LeaseLost):
             repair(database_now(), lease)
     assert Row.objects.get(pk=txn.id).status == "active"
@@ -153,7 +153,7 @@ def test_a_lock_that_outlived_its_transaction_is_freed(store, lease):
     future = database_now() + timedelta(days=365)
     lock = Lock.objects.create(document=document, transaction_id=txn.id, mode="exclusive", token=9)
     Lock.objects.filter(pk=lock.pk).update(acquired_at=future)
-    assert orphaned_locks(database_now(), lease) == 1
+    assert free_orphaned_locks(database_now(), lease) == 1
     assert not Lock.objects.exists()
 
 
@@ -162,8 +162,8 @@ def test_retention_removes_old_finished_transactions_alone(store, lease, let_exp
     done.put("c", "old", {"v": 1})
     done.complete()
     running.put("c", "doomed", {"v": 1})
-    assert old_transactions(database_now(), lease) == 0
-    assert old_transactions(database_now() + timedelta(days=31), lease) == 1
+    assert remove_old_transactions(database_now(), lease) == 0
+    assert remove_old_transactions(database_now() + timedelta(days=31), lease) == 1
     assert list(Row.objects.values_list("pk", flat=True)) == [running.id]
     assert JournalEntry.objects.get().transaction_id == running.id
     assert [version["ref"] for version in store_refs(store)]
@@ -174,7 +174,7 @@ def test_retention_neither_reads_nor_changes_the_history_of_documents(store, lea
     with Transaction(store) as txn:
         ref = txn.put("c", "old", {"v": 1}).ref
     with CaptureQueriesContext(connection) as asked:
-        assert old_transactions(database_now() + timedelta(days=31), lease) == 1
+        assert remove_old_transactions(database_now() + timedelta(days=31), lease) == 1
     assert not [query for query in asked if "documentversion" in query["sql"]]
     assert store.refs("c", "old").next()["results"][0]["path"]["ref"] == ref
     assert DocumentVersion.objects.get(ref=ref).transaction_id == txn.id

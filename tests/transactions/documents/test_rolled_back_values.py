@@ -11,7 +11,7 @@ from django.core.management import call_command
 from allocation.transactions import Transaction
 from allocation.transactions.curator import operator_actions
 from allocation.transactions.curator.expired import expired_transactions
-from allocation.transactions.curator.retention import old_transactions
+from allocation.transactions.curator.retention import remove_old_transactions
 from allocation.transactions.engine.roll_back import FAILURES
 from allocation.transactions.models import DocumentVersion, JournalEntry
 from allocation.transactions.models import Transaction as Row
@@ -92,7 +92,7 @@ def test_it_stays_hidden_when_retention_has_removed_the_transaction(store, writt
     txn, refs = written
     txn.roll_back()
     Row.objects.filter(pk=txn.id).update(finished_at="2000-01-01T00:00Z")
-    assert old_transactions(database_now(), lease) == 1
+    assert remove_old_transactions(database_now(), lease) == 1
     assert not store.get("c", "old", refs[1]).ok
     assert CANARY not in json.dumps(store.refs("c", "old").all(), default=str)
 

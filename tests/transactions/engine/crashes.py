@@ -10,9 +10,9 @@ from django.db import connections
 from django.db.models import F
 
 from allocation.transactions import Client, Transaction
-from allocation.transactions.curator.expired import expired_transactions, orphaned_locks
+from allocation.transactions.curator.expired import expired_transactions, free_orphaned_locks
 from allocation.transactions.curator.invariants import INVARIANTS
-from allocation.transactions.curator.retention import OldVersions, old_transactions
+from allocation.transactions.curator.retention import OldVersions, remove_old_transactions
 from allocation.transactions.models import Document, DocumentVersion, Lock, LockWait
 from allocation.transactions.models import Transaction as Row
 from atributo_site.core import failpoints
@@ -108,8 +108,8 @@ def sweep():
     lease = HeldLease.take("curator", "sweeper", 3600)
     now = database_now()
     expired_transactions(now, lease)
-    orphaned_locks(now, lease)
-    old_transactions(now, lease)
+    free_orphaned_locks(now, lease)
+    remove_old_transactions(now, lease)
     OldVersions()(now, lease)
     lease.release()
 

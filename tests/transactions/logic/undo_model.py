@@ -55,7 +55,7 @@ def _write(store, action, key, value):
 
 
 def forward_undo(store, journal):
-    """What must be caught: forward, by value, «falsy» means absent, a marker in the band."""
+    """What must be caught: forward, by value, "falsy" means absent, a marker in the band."""
     for write, new in zip(journal, _news(store, journal), strict=True):
         original = write.before.value if write.before.present else None
         current = store.image(write.key)
