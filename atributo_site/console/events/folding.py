@@ -39,13 +39,16 @@ class Steps:
         return self.events[-1].at
 
     @property
+    def jobs(self) -> int:
+        return sum(event.facts.get("count", 0) for event in self.events)
+
+    @property
     def sentence(self) -> str:
         least = "at least " if self.is_cut else ""
-        total = sum(event.facts.get("count", 0) for event in self.events)
         if self.kind == REPAIRED:
-            return f"{least}{total} mended in {pluralize(len(self.events), 'sweep')}"
+            return f"{least}{self.jobs} mended in {pluralize(len(self.events), 'sweep')}"
         steps = pluralize(len(self.events), "step")
-        return f"{least}{pluralize(total, 'job id')} moved in {steps}"
+        return f"{least}{pluralize(self.jobs, 'job id')} moved in {steps}"
 
 
 def events_of(subject: str, most: int) -> list[Event | Steps]:
