@@ -77,7 +77,7 @@ PARSERS = {
     "If-Match": lambda text: preconditions.required_epoch(asks(If_Match=text)),
     "If-Match of a document": lambda text: document_serializers.demand(asks(If_Match=text)),
     "If-None-Match": lambda text: document_serializers.is_known(asks(If_None_Match=text), "1f"),
-    "request id": middleware.chosen,
+    "request id": middleware.request_id_of,
     "path": lambda text: one_port.decoded_path(text.encode()),
     "JSON": lambda text: strict_json.parsed(text.encode()),
     "JSON, a text": lambda text: strict_json.parsed(f'["{text}"]'.encode()),
