@@ -1,15 +1,12 @@
 """Store placements on PostgreSQL: the locks and the statement take one round trip."""
 
 import json
-import select
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import psycopg
 from django.db.backends.base.base import BaseDatabaseWrapper
-from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus
-from psycopg.pq.abc import PGconn, PGresult
 
 from allocation.storage import postgresql_sql as sql
 from allocation.storage.base import (
@@ -22,9 +19,8 @@ from allocation.storage.base import (
 )
 from atributo_site.core.database import Row, execute
 
-SUCCESS = {ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK}
 MOST_REMEMBERED = 20_000
-# Connections that have prepared our statements, each with its part of the counters.
+# Numbered in turn.
 _parts: WeakKeyDictionary[psycopg.Connection, int] = WeakKeyDictionary()
 # Jobs that this process was asked about: probably they are placed, so they are looked up first.
 _seen: set[str] = set()
@@ -35,14 +31,8 @@ class PostgresStore:
         self.connection = connection
 
     def find(self, job_id: str) -> str | None:
-        raw = self._raw()
-        if not raw.autocommit:  # the cursor begins the caller's transaction, libpq would not
-            row = execute(sql.FIND, {"job_id": job_id}, self.connection.alias).first
-            return row[0] if row else None
-        with self.connection.wrap_database_errors:
-            result = _run_prepared(raw, b"atributo_find", [job_id.encode()])
-        value = result.get_value(0, 0) if result.ntuples else None
-        return None if value is None else value.decode()
+        row = execute(sql.FIND, {"job_id": job_id}, self.connection.alias).first
+        return row[0] if row else None
 
     def find_many(self, job_ids: list[str]) -> dict[str, str]:
         with self.connection.cursor() as cursor:
@@ -81,13 +71,14 @@ class PostgresStore:
         return old, {job_id: instance_id for job_id, instance_id, is_new in rows if is_new}
 
     def end(self, deallocation: Deallocation) -> dict[str, str]:
-        facts = {
+        facts: dict[str, Any] = {
             "job_ids": deallocation.job_ids,
             "epoch": deallocation.epoch,
             "actor": deallocation.actor,
             "reason": deallocation.reason,
             "buckets": buckets(deallocation.job_ids),
         }
+        facts["part"] = self._part()
         with self.connection.wrap_database_errors:
             return dict(_pipeline(self._raw(), [sql.ENDING, sql.END], facts))
 
@@ -100,15 +91,15 @@ class PostgresStore:
 
     def count(self, jobs: dict[str, int]) -> None:
         facts = {"instance_ids": list(jobs), "jobs": list(jobs.values())}
-        execute(sql.COUNT, {**facts, "part": _part_of(self._raw())}, self.connection.alias)
+        execute(sql.COUNT, {**facts, "part": self._part()}, self.connection.alias)
 
     def _is_placed(self, placement: Placement) -> bool:
         """Call the function that places; in a caller's transaction in a savepoint."""
-        raw = self._raw()
-        if not raw.autocommit:
-            return self._write([sql.PLACE], _facts(placement), lambda row: row[0])[0][0]
-        with self.connection.wrap_database_errors:
-            return _place(raw, placement)
+        facts = _facts(placement)
+        if not self._raw().autocommit:
+            return self._write([sql.PLACE], facts, lambda row: row[0])[0][0]
+        facts["part"] = self._part()
+        return execute(sql.PLACE, facts, self.connection.alias).rows[0][0]
 
     def _place_within_capacity(self, placement: Placement) -> PlacementResult:
         statements = [sql.SHARED, sql.PLACE_WITHIN]
@@ -125,6 +116,7 @@ class PostgresStore:
         were kept, two callers who then want the list for themselves would wait for each other.
         """
         raw = self._raw()
+        facts = {**facts, "part": self._part()}
         with self.connection.wrap_database_errors:
             if raw.autocommit:
                 return _pipeline(raw, statements, facts)
@@ -136,6 +128,15 @@ class PostgresStore:
                 raise
             raw.execute(sql.KEEP if any(map(is_stored, rows)) else sql.TAKE_BACK)
             return rows
+
+    def _part(self) -> int:
+        """Return this connection's part of the counters, so that neighbours wait for no row."""
+        raw = self._raw()
+        part = _parts.get(raw)
+        if part is None:
+            ((part,),) = execute(sql.PART, {}, self.connection.alias).rows
+            _parts[raw] = part
+        return part
 
     def _raw(self) -> psycopg.Connection:
         self.connection.validate_no_broken_transaction()
@@ -161,72 +162,7 @@ def _pipeline(
     raw: psycopg.Connection, statements: Sequence[str], facts: Mapping[str, Any]
 ) -> list[Row]:
     """Send all statements in one round trip; return the rows of the last one."""
-    known = {**facts, "part": _part_of(raw)}
     with raw.pipeline():
         for statement in statements:
-            cursor = raw.cursor().execute(statement, known)
+            cursor = raw.cursor().execute(statement, facts)
     return cursor.fetchall()
-
-
-def _place(raw: psycopg.Connection, p: Placement) -> bool:
-    facts = [
-        p.job_id.encode(),
-        p.instance_id.encode(),
-        b"%d" % p.version,
-        p.strategy.encode(),
-        b"%d" % p.candidates,
-        None if p.score is None else repr(p.score).encode(),
-        p.actor.encode(),
-        p.channel.encode(),
-        b"%d" % bucket(p.job_id),
-        b"%d" % _part_of(raw),
-    ]
-    return _run_prepared(raw, b"atributo_place", facts).get_value(0, 0) == b"t"
-
-
-def _part_of(raw: psycopg.Connection) -> int:
-    """Prepare a new connection; number them in turn, so that neighbours wait for no row."""
-    part = _parts.get(raw)
-    if part is None:
-        for statement in sql.PREPARED:
-            raw.cursor().execute(statement.encode())
-        (part,) = raw.cursor().execute(sql.PART).fetchone() or (0,)
-        _parts[raw] = part
-    return part
-
-
-def _run_prepared(raw: psycopg.Connection, name: bytes, facts: list[bytes | None]) -> PGresult:
-    """Run a prepared statement by libpq, since psycopg's cursor costs more than the statement."""
-    _part_of(raw)
-    try:
-        result = _exchange(raw.pgconn, name, facts)
-    except BaseException:  # an answer may still come, so nobody else can use the connection
-        raw.close()
-        raise
-    if result.status in SUCCESS:
-        return result
-    if result.error_field(DiagnosticField.SQLSTATE) == b"26000":
-        _parts.pop(raw, None)  # a pooler gave us another session
-    if raw.pgconn.status != ConnStatus.OK:
-        raise psycopg.OperationalError("the connection to the server is lost")
-    raise psycopg.errors.error_from_result(result)
-
-
-def _exchange(pgconn: PGconn, name: bytes, facts: list[bytes | None]) -> PGresult:
-    pgconn.send_query_prepared(name, facts)
-    pgconn.flush()
-    result = _next_result(pgconn)
-    if result is None:
-        raise psycopg.OperationalError("the connection to the server is lost")
-    _next_result(pgconn)  # libpq ends each answer with an empty result
-    return result
-
-
-def _next_result(pgconn: PGconn) -> PGresult | None:
-    """Wait in poll: libpq would wait with Python's lock held, and stop the other threads."""
-    while pgconn.is_busy():
-        poll = select.poll()
-        poll.register(pgconn.socket, select.POLLIN)
-        poll.poll()
-        pgconn.consume_input()
-    return pgconn.get_result()

@@ -50,19 +50,7 @@ PLACE = """
 SELECT allocation_place(%(job_id)s, %(instance_id)s, %(version)s, %(strategy)s, %(candidates)s,
     %(score)s, %(actor)s, %(channel)s, %(bucket)s, %(part)s)
 """
-# The two that are sent by libpq, without a cursor; see docs/decisions/0041.
-PREPARED = [
-    """
-PREPARE atributo_place
-    (varchar, varchar, bigint, varchar, int, float8, varchar, varchar, int, int) AS
-SELECT allocation_place($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-""",
-    """
-PREPARE atributo_find (varchar) AS
-SELECT instance_id FROM allocation_allocation WHERE job_id = $1
-""",
-]
-PART = f"SELECT nextval('allocation_part') % {PARTS}"
+PART = f"SELECT nextval('allocation_part') %% {PARTS}"
 COUNTERS = f"""
 INSERT INTO allocation_instanceload (instance_id, part, jobs)
 SELECT id, part, 0 FROM allocation_instance, generate_series(0, {PARTS - 1}) AS part
