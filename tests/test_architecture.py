@@ -285,3 +285,34 @@ def test_forbidden_modules_do_not_exist():
         if path.name in names and "api" not in path.parts
     ]
     assert found == []
+
+
+def test_no_private_part_of_a_library_is_imported():
+    found = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in modules().values()
+        for name in imports_of(path)
+        if name.split(".")[0] in {"psycopg", "django", "rq", "redis"} and "._" in name
+    ]
+    assert found == []
+
+
+def test_queues_work_on_one_database():
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in (ROOT / "queues").rglob("*.py")
+        if "migrations" not in path.parts
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.arg) and node.arg == "using"
+    ]
+    assert found == []
+
+
+def test_no_test_module_imports_another():
+    found = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in (ROOT / "tests").rglob("*.py")
+        for name in imports_of(path)
+        if any(part.startswith("test_") for part in name.split(".")[:-1]) and "tests" in name
+    ]
+    assert found == []

@@ -17,7 +17,7 @@ from queues.models import QueuedJob, Slot
 from queues.services import installation
 from queues.worker.child_process import Workhorse
 from tests.queues.inline_worker import Hands
-from tests.queues.worker.test_workhorse import messages, work
+from tests.queues.worker.child_calls import messages, work
 
 ROOT = Path(__file__).parent / "services"
 # Whoever lives keeps its lease though the machine stands still; `expire_leases` is for the dead.

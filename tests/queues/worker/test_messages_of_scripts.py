@@ -14,7 +14,7 @@ from queues.worker import messages as said
 from queues.worker.child import Printed
 from queues.worker.notes_reader import WorkerNotes
 from queues.worker.protocol import ChildGone
-from tests.queues.worker.test_workhorse import messages, work
+from tests.queues.worker.child_calls import messages, work
 
 
 def does_nothing(file):
