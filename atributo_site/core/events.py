@@ -21,36 +21,36 @@ class Actor:
     request_id: str = ""
 
 
-class _Deeds:
-    """What was recorded at one door, by one actor or by one inside another."""
+class _Commits:
+    """Remember whether anything that was recorded through one door is committed."""
 
-    is_one_committed = False
+    has_one = False
 
     def count(self) -> None:
-        self.is_one_committed = True
+        self.has_one = True
 
 
 SYSTEM = Actor("system")
 _actor: ContextVar[Actor] = ContextVar("actor", default=SYSTEM)
-_deeds: ContextVar[_Deeds | None] = ContextVar("deeds", default=None)
+_commits: ContextVar[_Commits | None] = ContextVar("commits", default=None)
 
 
 @contextmanager
 def acting(actor: Actor) -> Iterator[None]:
     """Give this actor to everything that is recorded inside."""
     reset = _actor.set(actor)
-    deeds = _deeds.set(_deeds.get() or _Deeds())
+    commits = _commits.set(_commits.get() or _Commits())
     try:
         yield
     finally:
-        _deeds.reset(deeds)
+        _commits.reset(commits)
         _actor.reset(reset)
 
 
 def has_done_something() -> bool:
-    """Whether an event is committed since the door was entered, and so is its change."""
-    deeds = _deeds.get()
-    return deeds is not None and deeds.is_one_committed
+    """Return whether an event, and so its change, is committed since the door was entered."""
+    commits = _commits.get()
+    return commits is not None and commits.has_one
 
 
 def current_actor() -> Actor:
@@ -75,9 +75,9 @@ def record_many(
 
 
 def _count(using: str) -> None:
-    deeds = _deeds.get()
-    if deeds is not None and not deeds.is_one_committed:
-        after_commit(deeds.count, using=using)
+    commits = _commits.get()
+    if commits is not None and not commits.has_one:
+        after_commit(commits.count, using=using)
 
 
 def _event(kind: str, subject: str, facts: dict[str, Any]) -> Event:
