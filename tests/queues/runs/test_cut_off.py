@@ -160,7 +160,7 @@ def test_a_push_whose_transaction_ends_before_it_can_be_asked_about_is_in_doubt(
     monkeypatch.setitem(retry_busy.__kwdefaults__, "sleep", complete)
     told = wire.lose_the_commit(keeping(txn), after="INSERT 0 1").exception(60)
     assert isinstance(told, ConnectionLost) and told.in_doubt
-    assert outbox.settle() == 1
+    assert outbox.deliver_or_drop() == 1
     assert len(ids()) == len(before) + 1
 
 
@@ -170,7 +170,7 @@ def test_a_completed_transaction_is_told_so_though_its_delivery_is_cut_off(wire,
     wire.lose_the_answer(txn.complete, to).result(60)
     wire.settled()
     assert Row.objects.get(pk=txn.id).status == Row.Status.COMPLETED
-    outbox.settle()
+    outbox.deliver_or_drop()
     assert ids() == sorted([*before, *pushed])
     assert kept() == []
 
