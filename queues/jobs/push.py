@@ -1,5 +1,6 @@
 """Push jobs: check them, store them, ring for a worker."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -214,14 +215,13 @@ def _parts(texts: list[str | None]) -> Iterator[slice]:
 
 
 def _insert_many(request: PushRequest, ids: list[int], texts: list[str | None]) -> None:
-    d = dialect()
+    d, shared = dialect(), request.row(None, None)
     if d.vendor == "postgresql":
-        shared = request.row(None, None) | {"ids": ids, "texts": texts}
-        execute(push_sql.push_many_postgresql(d), shared)
-        return
-    rows = [request.row(job_id, text) for job_id, text in zip(ids, texts, strict=True)]
-    with connection.cursor() as cursor:
-        cursor.executemany(push_sql.push_one_of_many(d), rows)
+        shared |= {"ids": ids, "texts": texts}
+    else:
+        pairs = list(zip(ids, texts, strict=True))
+        shared["rows"] = json.dumps(pairs, ensure_ascii=False)
+    execute(push_sql.push_many(d), shared)
 
 
 def _ring_after_commit(request: PushRequest, ids: list[int]) -> None:

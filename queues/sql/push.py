@@ -84,16 +84,12 @@ def push_and_ring(d: Dialect) -> str:
 
 
 @cache
-def push_one_of_many(d: Dialect) -> str:
-    """Store one job; SQLite runs a statement for each without a round trip."""
-    return _into(d)
-
-
-@cache
-def push_many_postgresql(d: Dialect) -> str:
-    """Store jobs that differ in id and data only."""
-    rows = "unnest(%(ids)s::bigint[], %(texts)s::text[]) AS row(id, data)"
-    return f"{_into(d, id='row.id', data='row.data::jsonb')} FROM {rows}"
+def push_many(d: Dialect) -> str:
+    """Store jobs that differ in id and data only; SQLite takes both as one JSON list."""
+    if d.vendor == "postgresql":
+        rows = "unnest(%(ids)s::bigint[], %(texts)s::text[]) AS row(id, data)"
+        return f"{_into(d, id='row.id', data='row.data::jsonb')} FROM {rows}"
+    return f"{_into(d, id='row.value ->> 0', data='row.value ->> 1')} FROM json_each(%(rows)s) row"
 
 
 def _into(d: Dialect, **others: str) -> str:

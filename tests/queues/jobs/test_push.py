@@ -227,3 +227,9 @@ def test_deleting_a_job_says_whether_it_was_there(queue, act):
     assert queue.delete(job_id) is True
     assert queue.delete(job_id) is False
     assert not QueuedJob.objects.exists()
+
+
+def test_many_are_stored_as_one_is(queue, act):
+    odd = [None, [], "", 'a "quote" and a \\', "é 😀 \u2028", {"deep": [{"n": 2**53}]}, -0.5, True]
+    alone = [queue.get(queue.push(act, data)).data for data in odd]
+    assert [queue.get(job).data for job in queue.push_many(act, odd)] == alone == odd
