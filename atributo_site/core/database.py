@@ -73,7 +73,7 @@ def dialect(using: str = "default") -> Dialect:
     return POSTGRESQL if connections[using].vendor == "postgresql" else SQLITE
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Result:
     rows: list[Row]
     count: int  # of rows that were returned or changed
@@ -122,7 +122,7 @@ def execute_together(
 
 
 def _execute_directly(raw: Any, statement: str, values: list[bytes | None]) -> Result:
-    if _name(statement) not in _prepared.setdefault(raw, set()):
+    if _name(statement) not in _prepared.get(raw, ()):
         with raw.cursor() as cursor:
             _prepare([statement], cursor)
     result = libpq.run_prepared(raw, _name(statement).encode(), values)

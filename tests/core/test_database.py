@@ -5,6 +5,8 @@ from django.db import DataError, IntegrityError, connection
 from django.db.transaction import TransactionManagementError, atomic, set_rollback
 
 from atributo_site.core.database import Result, execute, execute_together
+from atributo_site.core.models import Event
+from atributo_site.core.postgresql import libpq
 
 pytestmark = pytest.mark.django_db(transaction=True)
 BOTH = "SELECT CAST(%(a)s AS int) + CAST(%(b)s AS int), CAST(%(a)s AS int) %% 2"
@@ -75,3 +77,9 @@ def test_nothing_runs_in_a_transaction_that_has_failed(rows):
         set_rollback(True)
         with pytest.raises(TransactionManagementError):
             execute("INSERT INTO some_rows VALUES (%(n)s)", {"n": 1})
+
+
+@pytest.mark.only_on("postgresql")
+def test_choices_of_a_model_are_plain_texts():
+    """Otherwise an allocation, which names its channel, would take the slower way."""
+    assert libpq.as_texts([Event.Channel.REST, 2, None, 1.5]) == [b"rest", b"2", None, b"1.5"]

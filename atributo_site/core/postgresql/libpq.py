@@ -47,7 +47,7 @@ def as_texts(values: Sequence[Any]) -> list[bytes | None] | None:
         kind = type(value)
         if value is None:
             texts.append(None)
-        elif kind is str and "\0" not in value:  # libpq would cut the text there
+        elif isinstance(value, str) and "\0" not in value:  # libpq would cut the text there
             texts.append(value.encode())
         elif kind is int or kind is float or kind is bool:
             texts.append(str(value).encode())
