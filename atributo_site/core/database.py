@@ -8,6 +8,7 @@ values goes to libpq at once, which halves its price in this process.
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -113,11 +114,10 @@ def execute_together(
             while cursor.nextset():
                 pass
             return _result(cursor)
-    if len(statements) > 1:
-        with atomic(using=using):
-            return [execute(each, parameters, using) for each in statements][-1]
-    with connection.cursor() as cursor:
-        cursor.execute(statements[0], parameters)
+    together = atomic(using=using) if len(statements) > 1 else nullcontext()
+    with together, connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement, parameters)
         return _result(cursor)
 
 
