@@ -32,7 +32,7 @@ def measure(database_url: str, seed_database: str, folder: str) -> int:
     settings = environment(database_url, folder)
     migrate = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
     subprocess.run(migrate, cwd=ROOT, env=settings, check=True)
-    command = [sys.executable, "-m", "bench._allocation", seed_database]
+    command = [sys.executable, "-m", "bench.parts.allocation", seed_database]
     return subprocess.run(command, cwd=ROOT, env=settings).returncode
 
 

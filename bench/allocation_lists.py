@@ -22,7 +22,7 @@ def main() -> int:
 
 
 def measure(database_url: str, folder: str) -> int:
-    command = [sys.executable, "-m", "bench._lists"]
+    command = [sys.executable, "-m", "bench.parts.lists"]
     return subprocess.run(command, cwd=ROOT, env=environment(database_url, folder)).returncode
 
 

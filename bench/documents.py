@@ -40,7 +40,7 @@ def measure(database_url: str, folder: str) -> int:
     environment = {**os.environ, **settings}
     migrate = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
     subprocess.run(migrate, cwd=ROOT, env=environment, check=True)
-    command = [sys.executable, "-m", "bench._documents"]
+    command = [sys.executable, "-m", "bench.parts.documents"]
     return subprocess.run(command, cwd=ROOT, env=environment).returncode
 
 

@@ -26,7 +26,7 @@ def main() -> int:
         environment = {**os.environ, **settings}
         migrate = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
         subprocess.run(migrate, cwd=ROOT, env=environment, check=True)
-        command = [sys.executable, "-m", "bench._long_texts"]
+        command = [sys.executable, "-m", "bench.parts.long_texts"]
         return subprocess.run(command, cwd=ROOT, env=environment).returncode
 
 

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from bench._kept import KeptCluster
+from bench.parts.kept import KeptCluster
 from tests.servers.ports import free_port
 from tests.servers.postgres import server
 from tests.servers.valkey import ValkeyServer
@@ -72,7 +72,7 @@ def _manage(url: str, scratch: str, *arguments: str) -> None:
 
 
 def _bench(verb: str, url: str, scratch: str, **more: str) -> int:
-    command = [sys.executable, "-m", "bench._screens", verb]
+    command = [sys.executable, "-m", "bench.parts.screens", verb]
     environment = {**_environment(url, scratch), **more}
     return subprocess.run(command, cwd=ROOT, env=environment).returncode
 

@@ -222,3 +222,10 @@ def test_pushed_again_code_stays_and_is_named(operator):
 def test_a_form_that_is_wrong_still_tells_what_is_right():
     form = PushForm({"queue": "mail", "delay": "x", "timeout": "5m"})
     assert form.options() == {"timeout": 300_000}
+
+
+def test_a_member_of_several_types_is_written_as_json(client_as):
+    member = {"type": ["string", "null"]}
+    make_script(schema={"type": "object", "properties": {"note": member}})
+    page = client_as("operator").get(URL)
+    assert (page.status_code, 'name="data-note"' in page.text) == (200, True)

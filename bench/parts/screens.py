@@ -20,7 +20,7 @@ from django.test.utils import CaptureQueriesContext  # noqa: E402
 
 from atributo_site.core.models import Lease  # noqa: E402
 from atributo_site.core.models.clock import database_now, from_now  # noqa: E402
-from bench._live_pages import beside_streams  # noqa: E402
+from bench.parts.live_pages import beside_streams  # noqa: E402
 from queues.models import MinuteCount, Queue  # noqa: E402
 from tests.console.addresses import addresses  # noqa: E402
 from tests.console.full_site import fill  # noqa: E402

@@ -16,7 +16,7 @@ SECONDS = 10
 ASKERS = 2
 PAGES = ["/", "/jobs/", "/queues/", "/instances/", "/events/", "/system/settings/"]
 PORT = int(os.environ.get("ATRIBUTO_PORT", "0"))
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def beside_streams(cookie: str) -> float:

@@ -1,4 +1,4 @@
-"""Measure the lists on one database: `python -m bench._lists` with DATABASE_URL set."""
+"""Measure the lists on one database: `python -m bench.parts.lists` with DATABASE_URL set."""
 
 import http.client
 import os

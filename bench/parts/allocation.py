@@ -1,4 +1,4 @@
-"""Measure one database: `python -m bench._allocation SEED_DATABASE` with DATABASE_URL set."""
+"""Measure one database: `python -m bench.parts.allocation SEED_DATABASE` with DATABASE_URL set."""
 
 import multiprocessing
 import os
@@ -24,7 +24,7 @@ from allocation.logic.choose import COUNTS_LOAD  # noqa: E402
 from allocation.models import Allocation, Instance, InstanceLoad  # noqa: E402
 from allocation.storage import store  # noqa: E402
 from allocation.storage.locks import roster_lock  # noqa: E402
-from bench._seed import SeedOnPostgres, SeedOnSqlite, make_tables, set_instances  # noqa: E402
+from bench.parts.seed import SeedOnPostgres, SeedOnSqlite, make_tables, set_instances  # noqa: E402
 
 # Many short turns: a machine that is slow for a second or two then slows both sides alike.
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "25"))
