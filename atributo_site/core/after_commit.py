@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.transaction import on_commit
 
 
@@ -17,6 +18,11 @@ def after_commit(call: Callable[[], object], *, using: str = "default") -> None:
 
     named.__qualname__ = _name_of(call)
     on_commit(named, using=using, robust=True)
+
+
+def forget(connection: BaseDatabaseWrapper) -> None:
+    """Drop what follows a commit that another process makes."""
+    connection.run_on_commit = []
 
 
 def _name_of(call: Callable[[], object]) -> str:

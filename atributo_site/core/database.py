@@ -14,12 +14,9 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import md5
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from django.db import connections
 from django.db.transaction import atomic
-
-from atributo_site.core.postgresql import libpq
 
 PARAMETER = re.compile(r"%\((\w+)\)s")
 Row = tuple[Any, ...]
@@ -42,6 +39,19 @@ class Dialect:
 
     def json(self, parameter: str) -> str:
         return f"%({parameter})s::jsonb" if self.vendor == "postgresql" else f"%({parameter})s"
+
+    def bytes_of(self, column: str) -> str:
+        """A JSON column as it is stored; SQLite may hold what is neither JSON nor a text."""
+        return f"{column}::text" if self.vendor == "postgresql" else f"CAST({column} AS BLOB)"
+
+    def rows(self, parameter: str, **columns: str) -> str:
+        """The rows of an array of arrays, given as JSON, with these columns and types."""
+        members = enumerate(columns.items())
+        if self.vendor == "postgresql":
+            read = ", ".join(f"(w ->> {at})::{kind} AS {name}" for at, (name, kind) in members)
+            return f"(SELECT {read} FROM json_array_elements(%({parameter})s::json) AS w)"  # nosec B608 # of constants and dialect
+        read = ", ".join(f"value ->> {at} AS {name}" for at, (name, _) in members)
+        return f"(SELECT {read} FROM json_each(%({parameter})s))"  # nosec B608 # of constants and dialect
 
     def moment(self, value: datetime | None) -> str | None:
         """A moment as a parameter: SQLite keeps texts, all in UTC and of one format."""
@@ -86,17 +96,27 @@ class Result:
 
 def execute(statement: str, parameters: Mapping[str, Any], using: str = "default") -> Result:
     """Run one hot statement."""
-    connection = connections[using]
+    return execute_on(connections[using], statement, parameters)
+
+
+def execute_on(connection: Any, statement: str, parameters: Mapping[str, Any]) -> Result:
+    """Run one hot statement on a connection that the caller has at hand."""
     if connection.vendor != "postgresql" or connection.execute_wrappers:
-        return execute_together([statement], parameters, using)
-    values = libpq.as_texts([parameters[name] for name in _names(statement)])
+        return execute_together([statement], parameters, connection.alias)
+    libpq = connection.libpq
+    name, names = _prepared_as(statement)
+    values = libpq.as_texts([parameters[each] for each in names])
     connection.close_if_health_check_failed()
     connection.ensure_connection()
     if values is None or connection.queries_logged or not libpq.is_ready(connection.connection):
-        return execute_together([statement], parameters, using)
+        return execute_together([statement], parameters, connection.alias)
     connection.validate_no_broken_transaction()
+    if name not in connection.prepared:
+        with connection.cursor() as cursor:
+            _prepare([statement], cursor)
     with connection.wrap_database_errors:
-        return _execute_directly(connection.connection, statement, values)
+        result = libpq.run_prepared(connection.connection, name.encode(), values)
+        return Result(libpq.rows_of(connection.transformer, result), result.command_tuples or 0)
 
 
 def execute_together(
@@ -121,14 +141,6 @@ def execute_together(
         return _result(cursor)
 
 
-def _execute_directly(raw: Any, statement: str, values: list[bytes | None]) -> Result:
-    if _name(statement) not in _prepared.get(raw, ()):
-        with raw.cursor() as cursor:
-            _prepare([statement], cursor)
-    result = libpq.run_prepared(raw, _name(statement).encode(), values)
-    return Result(libpq.rows_of(raw, result), result.command_tuples or 0)
-
-
 def forget_plans(using: str = "default") -> None:
     """Plan anew: the tables may have grown since."""
     connection = connections[using]
@@ -142,11 +154,8 @@ def _result(cursor: Any) -> Result:
     return Result(rows, cursor.rowcount)
 
 
-_prepared: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()  # by connection of psycopg
-
-
 def _prepare(statements: Sequence[str], cursor: Any) -> None:
-    known = _prepared.setdefault(cursor.connection, set())
+    known = cursor.db.prepared
     for statement in statements:
         name = _name(statement)
         if name not in known:
@@ -157,6 +166,11 @@ def _prepare(statements: Sequence[str], cursor: Any) -> None:
 @lru_cache(maxsize=512)
 def _message(statements: tuple[str, ...]) -> str:
     return ";\n".join(f"EXECUTE {_name(each)}{_arguments(each)}" for each in statements)
+
+
+@lru_cache(maxsize=512)
+def _prepared_as(statement: str) -> tuple[str, tuple[str, ...]]:
+    return _name(statement), _names(statement)
 
 
 @lru_cache(maxsize=512)

@@ -46,3 +46,9 @@ class ConnectionLost(AtributoError, OperationalError):
     def __init__(self, message: str, *, in_doubt: bool, **facts: object) -> None:
         super().__init__(message, in_doubt=in_doubt, **facts)
         self.in_doubt = in_doubt
+
+
+class DatabaseRefused(ConnectionLost):
+    """The database does not exist, or it does not let this user in: to try again is no use."""
+
+    code = "database_refused"

@@ -21,14 +21,21 @@ def watch_forks() -> None:
 
 
 def leave_to_parent() -> None:
-    """Leave the parent's connections to it, with the transactions that it has begun."""
+    """Leave the parent's connections to it, with the transactions that it has begun.
+
+    The child is in none of them: what it does stands at once, on a connection of its own.
+    """
     from django.db import connections
+
+    from atributo_site.core.after_commit import forget
 
     for connection in connections.all(initialized_only=True):
         if connection.connection is not None:
             _kept.append(connection.connection)
             connection.connection = None
-            connection.closed_in_transaction = connection.in_atomic_block
+        connection.in_atomic_block = connection.closed_in_transaction = False
+        connection.savepoint_ids, connection.atomic_blocks = [], []
+        forget(connection)
 
 
 def die_with_parent(number: int = signal.SIGTERM) -> None:

@@ -11,6 +11,8 @@ from atributo_site.core.errors import LeaseLost
 from atributo_site.core.models import Lease
 from atributo_site.core.retry import retry_busy
 
+CHECKED_SECONDS = 0.05  # pieces of work that begin together are checked once; each is fenced
+
 
 def this_process() -> str:
     """Return a holder's name that no other process ever has."""
@@ -26,6 +28,7 @@ class HeldLease:
     seconds: float
     using: str = "default"
     _renewed: float = field(default_factory=time.monotonic, repr=False, compare=False)
+    _checked: float = field(default=0.0, repr=False, compare=False)
 
     @classmethod
     def take(
@@ -38,14 +41,16 @@ class HeldLease:
         leases = Lease.objects.using(self.using)
         renew = partial(leases.renew, self.role, self.token, self.seconds)
         if not retry_busy(renew, self.using, repeatable=True):
-            raise LeaseLost(f"the lease «{self.role}» with token {self.token} is over")
-        self._renewed = time.monotonic()
+            raise LeaseLost(f"the lease '{self.role}' with token {self.token} is over")
+        self._renewed = self._checked = time.monotonic()
 
     def keep(self) -> None:
         """Check the lease before each piece of work; renew it when a third of its time is over."""
         if self._is_old():
             return self.renew()
-        Lease.objects.using(self.using).check_held(self.role, self.token)
+        if time.monotonic() - self._checked > CHECKED_SECONDS:
+            Lease.objects.using(self.using).check_held(self.role, self.token)
+            self._checked = time.monotonic()
 
     def release(self) -> None:
         leases = Lease.objects.using(self.using)

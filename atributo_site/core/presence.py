@@ -11,10 +11,18 @@ from typing import Any
 from django.conf import settings
 from django.db import connection
 
+from atributo_site.core.availability.outages import REQUESTS, outages
 from atributo_site.core.errors import LeaseLost
 from atributo_site.core.leases import HeldLease, this_process
 from atributo_site.core.loops import Loop, Step
 from atributo_site.core.models import Lease
+
+_here: "Presence | None" = None
+
+
+def holder_here() -> str:
+    """Return the holder of this process' presence; "" while it has none."""
+    return _here.holder if _here is not None and _here.held else ""
 
 
 class Presence:
@@ -35,6 +43,7 @@ class Presence:
         except LeaseLost:
             self._lease = None
             self._beat()
+        outages.succeeded(REQUESTS)
         return self.beat_seconds
 
     def leave(self) -> None:
@@ -72,6 +81,8 @@ def presence_of(kind: str, name: str) -> Presence:
 @contextmanager
 def beating(presence: Presence, run: Callable[[datetime], float] | None = None) -> Iterator[None]:
     """Beat in a thread, by `run` if given, and leave at the end."""
+    global _here
+    _here = presence
     loop = Loop([Step("presence", run or presence.step)])
     thread = threading.Thread(target=_beat, args=(loop, presence), name="presence", daemon=True)
     thread.start()
@@ -80,6 +91,7 @@ def beating(presence: Presence, run: Callable[[datetime], float] | None = None) 
     finally:
         loop.stop()
         thread.join(timeout=2)
+        _here = None
 
 
 def _beat(loop: Loop, presence: Presence) -> None:

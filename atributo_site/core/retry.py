@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-import psycopg
 from django.conf import settings
 from django.db import Error, IntegrityError, OperationalError, connections
 
-from atributo_site.core.errors import AtributoError, ConnectionLost, DatabaseBusy
+from atributo_site.core.availability.patience import waiting_until
+from atributo_site.core.errors import AtributoError, ConnectionLost, DatabaseBusy, DatabaseRefused
 
 T = TypeVar("T")
 TRIES = 6
@@ -31,14 +31,14 @@ def retry_busy(
     Inside a transaction it is tried once. An operation whose answer got lost is repeated only if it
     is `repeatable`: done twice it leaves and answers the same as done once.
     """
-    begun = monotonic()
-    try:
-        return operation()
-    except (Error, DatabaseBusy) as error:
-        deadline = begun + settings.ATRIBUTO.busy_timeout_ms / 1000
-        cause = _root(error)
-    again = _Again(operation, using, repeatable, deadline, sleep, monotonic)
-    return again.after(cause)
+    deadline = monotonic() + settings.ATRIBUTO.busy_timeout_ms / 1000
+    with waiting_until(deadline) as deadline:
+        try:
+            return operation()
+        except (Error, DatabaseBusy) as error:
+            cause = _root(error)
+        again = _Again(operation, using, repeatable, deadline, sleep, monotonic)
+        return again.after(cause)
 
 
 def surely(store: Callable[[], T], find: Callable[[], T | None], using: str = "default") -> T:
@@ -100,6 +100,8 @@ class _Again(Generic[T]):
 
     def _look_at(self, error: Error | DatabaseBusy) -> None:
         """Raise what another try cannot help."""
+        if isinstance(error, DatabaseRefused):
+            raise error
         if isinstance(error, ConnectionLost):
             self.in_doubt |= error.in_doubt
             if error.in_doubt and not self.repeatable:
@@ -123,11 +125,6 @@ def _root(error: Error | DatabaseBusy) -> Error | DatabaseBusy:
 def is_busy(error: BaseException) -> bool:
     """Return whether the same call may succeed in a moment."""
     cause = error.__cause__ or error
-    if isinstance(cause, psycopg.Error):
+    if hasattr(cause, "sqlstate"):  # it is one of psycopg, which not every process loads
         return cause.sqlstate in BUSY_STATES
     return isinstance(error, OperationalError) and ("locked" in str(error) or "busy" in str(error))
-
-
-def refuses_to_write(error: BaseException) -> bool:
-    """Recognise a PostgreSQL standby after a fail-over: it answers, but it cannot write."""
-    return isinstance(error.__cause__ or error, psycopg.errors.ReadOnlySqlTransaction)

@@ -83,3 +83,15 @@ def test_nothing_runs_in_a_transaction_that_has_failed(rows):
 def test_choices_of_a_model_are_plain_texts():
     """Otherwise an allocation, which names its channel, would take the slower way."""
     assert libpq.as_texts([Event.Channel.REST, 2, None, 1.5]) == [b"rest", b"2", None, b"1.5"]
+
+
+@pytest.mark.only_on("postgresql")
+def test_what_fails_only_at_the_commit_is_raised():
+    """The answer to the statement comes before; nothing of it is stored."""
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TEMP TABLE once (n int UNIQUE DEFERRABLE INITIALLY DEFERRED)")
+    insert = "INSERT INTO once VALUES (%(n)s) RETURNING n"
+    assert execute(insert, {"n": 1}).rows == [(1,)]
+    with pytest.raises(IntegrityError):
+        execute(insert, {"n": 1})
+    assert execute("SELECT count(*) FROM once", {}).rows == [(1,)]

@@ -71,7 +71,7 @@ def test_a_guard_lets_the_holder_pass_and_stops_whoever_comes_late():
     with atomic():
         held.guard()
     expire("curator")
-    with pytest.raises(LeaseLost, match="«curator» with token 1"), atomic():
+    with pytest.raises(LeaseLost, match="'curator' with token 1"), atomic():
         held.guard()
 
 

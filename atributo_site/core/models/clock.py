@@ -1,7 +1,6 @@
 """The database's clock, the only one that decides when something has expired."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from django.db import connections
 from django.db.models import DateTimeField, ExpressionWrapper
@@ -9,30 +8,20 @@ from django.db.models.functions import Now
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import make_aware
 
+from atributo_site.core.database import dialect, execute
 from atributo_site.core.errors import ConnectionLost
 
 
 def database_now(using: str = "default") -> datetime:
     """Read the clock once; pass the answer on as `now`."""
-    connection = connections[using]
-    sql = (
-        "SELECT clock_timestamp()"
-        if connection.vendor == "postgresql"
-        else "SELECT strftime('%Y-%m-%d %H:%M:%f', 'now')"
-    )
+    clock = f"SELECT {dialect(using).clock}"
     try:
-        value = _asked(sql, using)
+        [[value]] = execute(clock, {}, using).rows
     except ConnectionLost:  # like any read, it is tried once more
-        if connection.in_atomic_block:
+        if connections[using].in_atomic_block:
             raise
-        value = _asked(sql, using)
+        [[value]] = execute(clock, {}, using).rows
     return value if isinstance(value, datetime) else _aware(value)
-
-
-def _asked(sql: str, using: str) -> Any:
-    with connections[using].cursor() as cursor:
-        cursor.execute(sql)
-        return cursor.fetchone()[0]
 
 
 def from_now(seconds: float) -> ExpressionWrapper:

@@ -1,4 +1,4 @@
-"""The type of job ids and instance ids, and the range of keys that belongs to a period."""
+"""The type of keys and instance ids, and the range of rows that belongs to a period."""
 
 from datetime import datetime, timedelta
 from typing import Any

@@ -4,6 +4,7 @@ The ORM, prepared statements and the raw calls of libpq all ask here for their c
 program needs no request cycle to get rid of a dead one.
 """
 
+import re
 import select
 from types import TracebackType
 from typing import Any
@@ -12,9 +13,19 @@ import psycopg
 from django.db.backends.postgresql import base, operations
 from django.db.utils import DatabaseErrorWrapper
 from django.utils.functional import cached_property
+from psycopg import abc
+from psycopg.adapt import Transformer
 
-from atributo_site.core.errors import ConnectionLost
+from atributo_site.core.availability.patience import lock_ms
+from atributo_site.core.errors import ConnectionLost, DatabaseRefused
+from atributo_site.core.postgresql import libpq
+from atributo_site.core.postgresql.schema import DatabaseSchemaEditor
 
+# What a server says to a connection that it will never accept; libpq passes on no error code.
+REFUSAL = re.compile(
+    r"FATAL: +((database|role) .* does not exist|password authentication failed"
+    r"|permission denied for database|no pg_hba.conf entry|role .* is not permitted to log in)"
+)
 FATAL = {"FATAL", "PANIC"}  # the server ends the connection after such an error
 
 
@@ -43,8 +54,13 @@ class DatabaseOperations(operations.DatabaseOperations):
 
 class DatabaseWrapper(base.DatabaseWrapper):
     ops_class = DatabaseOperations
+    libpq = libpq  # for callers who do not load psycopg themselves
+    SchemaEditorClass = DatabaseSchemaEditor
     is_at_standby = False  # after a fail-over the primary may be behind the same address
     _is_committing = False
+    _lock_ms = 0  # the longest wait for a lock, unless it is that of the settings
+    prepared: set[str]  # the names of the hot statements that this connection knows
+    transformer: abc.Transformer  # it remembers how the types of results are read
 
     @cached_property
     def wrap_database_errors(self) -> Errors:
@@ -52,14 +68,42 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def ensure_connection(self) -> None:
         """Keep a lost connection inside a transaction: what was done on it is lost, too."""
-        is_free = self.connection is not None and self.autocommit
-        if is_free and (self.is_at_standby or _is_gone(self.connection)):
+        if self._is_replaceable():
             self.close()
         super().ensure_connection()
+        # Django's own flag is that of the last connection while a new one is prepared.
+        if self._lock_ms != lock_ms() and self.connection.autocommit:
+            self._limit_lock_waits(lock_ms())
+
+    def _limit_lock_waits(self, milliseconds: int) -> None:
+        """Tell the server once; it holds until a call with another patience comes."""
+        self._lock_ms = milliseconds
+        limit = f"SET lock_timeout = {milliseconds}" if milliseconds else "RESET lock_timeout"
+        with self.wrap_database_errors:
+            self.connection.execute(limit)
+
+    def close_if_unusable_or_obsolete(self) -> None:
+        """Close a lost connection and open no other: this runs where nobody expects an error."""
+        if self._is_replaceable():
+            return self.close()
+        try:
+            super().close_if_unusable_or_obsolete()
+        except ConnectionLost:  # a moment later
+            self.close()
+
+    def _is_replaceable(self) -> bool:
+        is_free = self.connection is not None and self.autocommit
+        return is_free and (self.is_at_standby or _is_gone(self.connection))
 
     def connect(self) -> None:
         self.is_at_standby = False
+        self._lock_ms = 0
         super().connect()
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> psycopg.Connection:
+        raw = super().get_new_connection(conn_params)
+        self.prepared, self.transformer = set(), Transformer(raw)
+        return raw
 
     def is_lost_by(self, error: psycopg.Error) -> bool:
         if self.connection is None or self.connection.closed:
@@ -67,6 +111,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return error.diag.severity_nonlocalized in FATAL
 
     def described(self, error: psycopg.Error) -> ConnectionLost:
+        if self.connection is None and REFUSAL.search(str(error)):
+            return DatabaseRefused(f"the database refuses this site: {error}", in_doubt=False)
         if self.connection is None:
             return ConnectionLost(f"the database cannot be reached: {error}", in_doubt=False)
         if not self.autocommit and not self._is_committing:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import psycopg
-from psycopg.adapt import Transformer
+from psycopg.abc import Transformer
 from psycopg.pq import ConnStatus, ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGconn, PGresult
 
@@ -34,8 +34,7 @@ def run_prepared(raw: psycopg.Connection, name: bytes, values: Sequence[bytes | 
     raise psycopg.errors.error_from_result(result)
 
 
-def rows_of(raw: psycopg.Connection, result: PGresult) -> list[tuple[Any, ...]]:
-    transformer = Transformer(raw)
+def rows_of(transformer: Transformer, result: PGresult) -> list[tuple[Any, ...]]:
     transformer.set_pgresult(result)
     return transformer.load_rows(0, result.ntuples, tuple)
 
@@ -57,12 +56,18 @@ def as_texts(values: Sequence[Any]) -> list[bytes | None] | None:
 
 
 def _ask(pgconn: PGconn, name: bytes, values: Sequence[bytes | None]) -> PGresult:
+    """Return the result of the statement, or the error of its commit, which comes after it.
+
+    What is checked at the commit fails there: a constraint that is deferred, a lock that it needs.
+    """
     pgconn.send_query_prepared(name, values)
     pgconn.flush()
-    result = _result(pgconn)
-    if result is None:
+    result = None
+    while (answer := _result(pgconn)) is not None:
+        if result is None or result.status in GOOD:
+            result = answer
+    if result is None or pgconn.status != ConnStatus.OK:
         raise psycopg.OperationalError("the connection to the server is lost")
-    _result(pgconn)  # that there are no more
     return result
 
 
