@@ -1,4 +1,4 @@
-"""Job ids stay on their instances, though instances come and go.
+"""Keys stay on their instances, though instances come and go.
 
 Scripts are at home in queues, DNS in pools. The public names are loaded when they are used, so
 that apps can load in any order.

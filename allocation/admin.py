@@ -18,7 +18,7 @@ class InstanceList(RawList):
     list_display = ["id", "state", "source", "weight", "capacity", "epoch", "changed_at"]
     list_select_related = ["drain"]
     search_fields = ["id__exact"]
-    search_help_text = "The whole id."
+    search_help_text = "The full id."
 
 
 @admin.register(Allocation)
@@ -27,7 +27,7 @@ class AllocationList(RawList):
     newest_first = False
     list_display = ["job_id", "instance_id", "epoch", "allocated_at", "strategy", "actor"]
     search_fields = ["job_id__exact"]
-    search_help_text = "The whole job id."
+    search_help_text = "The full key."
 
 
 @admin.register(PastAllocation)
@@ -35,7 +35,7 @@ class PastAllocationList(RawList):
     view_action = "allocation.view"
     list_display = ["job_id", "instance_id", "epoch", "allocated_at", "ended_at", "end_reason"]
     search_fields = ["job_id__exact"]
-    search_help_text = "The whole job id."
+    search_help_text = "The full key."
 
 
 @admin.register(Drain)
@@ -59,7 +59,7 @@ class HoldList(RawList):
     view_action = "instance.view"
     list_display = ["id", "instance_id", "kind", "key", "since", "until"]
     search_fields = ["instance_id__exact"]
-    search_help_text = "The whole id of the instance."
+    search_help_text = "The full id of the instance."
 
 
 @admin.register(IdNumber)
@@ -77,7 +77,7 @@ class EventList(RawList):
     readonly_fields = ["shown_facts"]
     # Search only what has an index: anything else would read a million rows to find none.
     search_fields = ["subject__exact", "kind__exact"]
-    search_help_text = "A whole subject or kind."
+    search_help_text = "The full subject or kind."
 
     def get_search_results(
         self, request: HttpRequest, queryset: Any, search_term: str
@@ -93,6 +93,6 @@ class EventList(RawList):
 class LeaseList(RawList):
     view_action = "lease.view"
     newest_first = False
-    search_help_text = "The whole role or holder."
+    search_help_text = "The full role or holder."
     list_display = ["role", "holder", "token", "acquired_at", "renewed_at", "expires_at"]
     search_fields = ["role__exact", "holder__exact"]

@@ -19,6 +19,12 @@ class NoInstances(AtributoError):
     code = "no_instances"
 
 
+class NoInstanceAvailable(NoInstances):
+    """No available instance has the labels that the job asks for; nothing was stored."""
+
+    code = "no_instance_available"
+
+
 class AllocatorError(AtributoError):
     """An allocator answered with something that is no available instance."""
 
@@ -39,10 +45,17 @@ class UnknownInstance(AtributoError):
 
 
 class UnknownJob(AtributoError):
-    """The job id is allocated to no instance."""
+    """The key is allocated to no instance."""
 
     status_code = 404
     code = "unknown_job"
+
+
+class UnknownPosition(AtributoError):
+    """The changes after this position are not (or no longer) known here."""
+
+    status_code = 410
+    code = "unknown_position"
 
 
 class EpochChanged(AtributoError):
@@ -50,6 +63,13 @@ class EpochChanged(AtributoError):
 
     status_code = 412
     code = "epoch_changed"
+
+
+class Outranked(AtributoError):
+    """A person decided otherwise, and programs do not undo that."""
+
+    status_code = 409
+    code = "outranked"
 
 
 class InstanceHeld(AtributoError):
@@ -117,7 +137,7 @@ class TooManyJobIds(NoJobIdYet):
 
 
 class InvalidJobId(AtributoError):
-    """The text is no job id of this format."""
+    """The text is not a job id of this format."""
 
     status_code = 400
     code = "invalid_job_id"

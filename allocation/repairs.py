@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 from django.db.transaction import atomic
 
 from allocation.instances import roster
-from allocation.models import Drain, Hold, IdNumber, Instance, PastAllocation
+from allocation.models import Drain, Hold, IdNumber, Instance, PastAllocation, Roster
 from allocation.placement import drains, rebalance
 from allocation.storage.locks import roster_lock
 from atributo_site.core.events import record
@@ -28,7 +28,8 @@ def bury_dead_instances(now: datetime, lease: HeldLease) -> int:
 class MoveDrainsOn:
     """Move jobs of draining instances at their pace, and all of them after the deadline.
 
-    Each sweep goes on where the last one ended, so that a hundred that wait hold up no other.
+    Each sweep goes on where the last one ended, so that a hundred that wait, or one that has very
+    many jobs, hold up no other.
     """
 
     def __init__(self) -> None:
@@ -37,23 +38,22 @@ class MoveDrainsOn:
     def __call__(self, now: datetime, lease: HeldLease) -> int:
         moved = 0
         for instance_id in self._next(lease.using):
-            with atomic(using=lease.using):
-                lease.guard()
-                moved += drains.step(instance_id, now, lease.using)
+            self.position = instance_id
+            moved += drains.step(instance_id, now, lease.using, guard=lease.guard)
+            if moved >= drains.MOST_MOVES:
+                break
         return moved
 
     def _next(self, using: str) -> list[str]:
-        running = Drain.objects.using(using).running().filter(pk__gt=self.position)
-        batch = list(running.order_by("pk").values_list("pk", flat=True)[:BATCH])
-        self.position = batch[-1] if len(batch) == BATCH else ""
-        return batch
+        """Return the drains behind the last one, and then from the first on."""
+        running = Drain.objects.using(using).running().order_by("pk").values_list("pk", flat=True)
+        behind = list(running.filter(pk__gt=self.position)[:BATCH])
+        return behind + list(running.filter(pk__lte=self.position)[: BATCH - len(behind)])
 
 
 def move_rebalance_on(now: datetime, lease: HeldLease) -> int:
     """Move jobs at the pace of the rebalance to where they would be placed today."""
-    with atomic(using=lease.using):
-        lease.guard()
-        return rebalance.step(now, lease.using)
+    return rebalance.step(now, lease.using, guard=lease.guard)
 
 
 def free_id_numbers(now: datetime, lease: HeldLease) -> int:
@@ -82,7 +82,11 @@ def forget_past_allocations(now: datetime, lease: HeldLease) -> int:
     with atomic(using=lease.using):
         lease.guard()
         old = rows.filter(ended_at__lt=before).order_by("ended_at")
-        return rows.filter(pk__in=list(old.values_list("pk", flat=True)[:OLD_BATCH])).delete()[0]
+        batch = dict(old.values_list("pk", "ended_epoch")[:OLD_BATCH])
+        newest = max((epoch for epoch in batch.values() if epoch), default=0)
+        followed = Roster.objects.using(lease.using).filter(forgotten_epoch__lt=newest)
+        followed.update(forgotten_epoch=newest)  # who follows changes must have come so far
+        return rows.filter(pk__in=list(batch)).delete()[0]
 
 
 def _bury(instance_id: str, lease: HeldLease) -> bool:

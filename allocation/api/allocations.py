@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from allocation.api.instances import IF_MATCH, IF_NONE_MATCH
 from allocation.atributo import Allocated
 from allocation.errors import EpochChanged, NoInstances, UnknownJob
+from allocation.logic.instance_settings import LONGEST_TEXT
 from allocation.models import Allocation, Rebalance
 from allocation.placement import operations, plans, rebalance
 from allocation.placement.explain import explain
@@ -28,24 +29,42 @@ from atributo_site.rest.preconditions import (
     must_be_new,
     required_epoch,
 )
-from atributo_site.rest.serializers import StrictSerializer, TextField, checked, refuse_members
+from atributo_site.rest.serializers import StrictSerializer, checked
 
 MOST_JOBS = 1000
+LABELS_HELP = "Only instances with these labels are chosen, now and when the key moves."
 
 
 class AllocationSerializer(serializers.ModelSerializer):
     instance_id = serializers.CharField()
+    labels = serializers.DictField(
+        child=serializers.CharField(),
+        allow_null=True,
+        help_text="Labels that the key requires of its instance.",
+    )
 
     class Meta:
         model = Allocation
         fields = ["job_id", "instance_id", "epoch", "allocated_at", "strategy", "candidates"]
-        fields += ["score", "actor", "channel"]
+        fields += ["score", "actor", "channel", "labels"]
 
 
 class AllocatedSerializer(serializers.Serializer):
     job_id = serializers.CharField()
     instance_id = serializers.CharField()
     persisted = serializers.BooleanField(help_text="Whether this request stored it.")
+
+
+class LabelsField(serializers.DictField):
+    """Labels that the job asks of its instance."""
+
+    def __init__(self, **options: Any) -> None:
+        child = serializers.CharField(max_length=LONGEST_TEXT, allow_blank=True)
+        super().__init__(child=child, required=False, help_text=LABELS_HELP, **options)
+
+
+class AskedLabelsSerializer(StrictSerializer):
+    labels = LabelsField()
 
 
 class AllocationFilters(django_filters.FilterSet):
@@ -61,7 +80,7 @@ class AllocationFilters(django_filters.FilterSet):
 
 
 class Allocations(ListEndpoint):
-    """Allocations by job id."""
+    """Allocations by key."""
 
     actions = {"GET": "allocation.view"}
     queryset = Allocation.objects.all()
@@ -84,25 +103,26 @@ class OneAllocation(Endpoint):
         return Response(AllocationSerializer(row).data, headers={"ETag": etag(row.epoch)})
 
     @extend_schema(
-        request=None,
+        request=AskedLabelsSerializer,
         responses={200: AllocatedSerializer, 201: AllocatedSerializer},
         parameters=[IF_MATCH, IF_NONE_MATCH],
     )
     def put(self, request: Request, job_id: str) -> Response:
         """The job's instance: 201 when it was placed now, 200 when it had one."""
-        refuse_members(request)
-        _check_epoch(valid_id(job_id), required_epoch(request))
-        allocated = operations.allocate(job_id)
+        labels = _asked_for(request)
+        _check_epoch(valid_id(job_id), _required_epoch(request, job_id, creates=True))
+        allocated = operations.allocate(job_id, labels)
         if must_be_new(request) and not allocated.persisted:
             raise PreconditionFailed(f"{job_id} is on {allocated.instance_id} already")
-        facts = {"job_id": job_id, **allocated._asdict()}
-        return Response(AllocatedSerializer(facts).data, 201 if allocated.persisted else 200)
+        where, persisted = allocated.instance_id, allocated.persisted
+        facts = {"job_id": job_id, "instance_id": where, "persisted": persisted}
+        return Response(facts, 201 if persisted else 200)
 
     @extend_schema(responses={204: None}, parameters=[IF_MATCH])
     def delete(self, request: Request, job_id: str) -> Response:
         if must_be_new(request):
             raise ParseError("The header If-None-Match: * is for PUT: what is new cannot go.")
-        operations.deallocate(job_id, required_epoch(request))
+        operations.deallocate(job_id, _required_epoch(request, job_id))
         return Response(status=204)
 
 
@@ -117,11 +137,17 @@ class Explanation(Endpoint):
 
 class BatchSerializer(StrictSerializer):
     job_ids = serializers.ListField(
-        child=TextField(trim_whitespace=False, allow_blank=True),
+        child=serializers.CharField(trim_whitespace=False, allow_blank=True),
         min_length=1,
         max_length=MOST_JOBS,
     )
     operation = serializers.ChoiceField(["allocate", "deallocate"], default="allocate")
+    labels = LabelsField()
+
+    def validate(self, wanted: Any) -> Any:
+        if "labels" in wanted and wanted["operation"] == "deallocate":
+            raise ValidationError("labels belong to allocate.")
+        return wanted
 
 
 class BatchItemSerializer(serializers.Serializer):
@@ -156,25 +182,28 @@ class Batch(OneAllocation):
             ended = operations.deallocate_many(good)
             results = _each(job_ids, partial(_ended, ended))
             return Response({"results": results, "deallocated": len(ended)})
-        answers = operations.allocate_those_that_fit(good)
-        return Response({"results": _each(job_ids, partial(_placed, answers))})
+        answers, error = operations.allocate_those_that_fit(good, wanted.get("labels"))
+        return Response({"results": _each(job_ids, partial(_placed, answers, error))})
 
 
 class PlanSerializer(StrictSerializer):
-    drain = TextField(max_length=255, trim_whitespace=False, required=False)
+    drain = serializers.CharField(max_length=255, trim_whitespace=False, required=False)
     rebalance = serializers.BooleanField(required=False, help_text="False stops it.")
     moves_per_minute = serializers.IntegerField(
         min_value=1, max_value=1_000_000, required=False, help_text="Starts the rebalance."
     )
     job_ids = serializers.ListField(
-        child=TextField(trim_whitespace=False, max_length=255),
+        child=serializers.CharField(trim_whitespace=False, max_length=255),
         max_length=MOST_JOBS,
         required=False,
     )
+    labels = LabelsField()
 
     def validate(self, wanted: Any) -> Any:
-        if len(wanted.keys() - {"moves_per_minute"}) != 1:
+        if len(wanted.keys() - {"moves_per_minute", "labels"}) != 1:
             raise ValidationError("Ask for one of drain, rebalance or job_ids.")
+        if "labels" in wanted and "job_ids" not in wanted:
+            raise ValidationError("labels belong to job_ids.")
         if "moves_per_minute" in wanted and not wanted.get("rebalance"):
             raise ValidationError("moves_per_minute belongs to rebalance: true.")
         return wanted
@@ -220,7 +249,8 @@ class PlanMoves(OneAllocation):
     def post(self, request: Request, job_id: str = "") -> Response:
         facts = checked(PlanSerializer, request.data)
         if "job_ids" in facts:
-            return Response({"instances": plans.plan_jobs(facts["job_ids"])})
+            labels = facts.get("labels")
+            return Response({"instances": plans.plan_jobs(facts["job_ids"], labels=labels)})
         if "drain" in facts:
             return Response(plans.plan_drain(valid_id(facts["drain"])).facts)
         if facts["rebalance"] and "moves_per_minute" not in facts:
@@ -238,11 +268,19 @@ class PlanMoves(OneAllocation):
         return Response(_progress(started))
 
 
+def _required_epoch(request: Request, job_id: str, *, creates: bool = False) -> int | None:
+    return required_epoch(request, lambda: _epoch_of(valid_id(job_id)), creates=creates)
+
+
+def _epoch_of(job_id: str) -> int | None:
+    return Allocation.objects.filter(pk=job_id).values_list("epoch", flat=True).first()
+
+
 def _check_epoch(job_id: str, epoch: int | None) -> None:
     """Refuse a caller who names the epoch of another placement."""
     if epoch is None:
         return
-    current = Allocation.objects.filter(pk=job_id).values_list("epoch", flat=True).first()
+    current = _epoch_of(job_id)
     if current != epoch:
         now = "not allocated" if current is None else f"at epoch {current}"
         raise EpochChanged(f"{job_id} is {now}, not at epoch {epoch}", epoch=current)
@@ -263,9 +301,15 @@ def _each(job_ids: list[str], item: Callable[[str, bool], dict[str, Any]]) -> li
     return items
 
 
-def _placed(answers: dict[str, Allocated], job_id: str, is_again: bool) -> dict[str, Any]:
+def _asked_for(request: Request) -> dict[str, str] | None:
+    return checked(AskedLabelsSerializer, request.data).get("labels")
+
+
+def _placed(
+    answers: dict[str, Allocated], error: NoInstances | None, job_id: str, is_again: bool
+) -> dict[str, Any]:
     if job_id not in answers:
-        return _failed(job_id, NoInstances("no instances"))
+        return _failed(job_id, error or NoInstances("no instances"))
     instance_id, persisted = answers[job_id]
     return {"job_id": job_id, "instance_id": instance_id, "persisted": persisted and not is_again}
 

@@ -20,7 +20,7 @@ from allocation.api.serializers import (
     SettingsSerializer,
     WhySerializer,
 )
-from allocation.errors import UnknownInstance
+from allocation.errors import Outranked, UnknownInstance
 from allocation.instances import availability
 from allocation.instances.holds import may_remove
 from allocation.models import Allocation, Instance
@@ -28,6 +28,7 @@ from allocation.models.instance import STATES
 from allocation.placement import drains, operations
 from atributo_site.core.ids import valid_id
 from atributo_site.core.retry import retry_busy
+from atributo_site.rest.authentication import source_of
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
 from atributo_site.rest.preconditions import etag, required_epoch
 from atributo_site.rest.serializers import checked
@@ -73,13 +74,18 @@ class Instances(ListEndpoint):
     serializer_class = InstanceSerializer
     filterset_class = InstanceFilters
 
-    @extend_schema(request=NewInstanceSerializer, responses=InstanceSerializer)
+    @extend_schema(
+        request=NewInstanceSerializer,
+        responses={200: InstanceSerializer, 201: InstanceSerializer},
+    )
     def post(self, request: Request) -> Response:
-        """Make an instance available."""
+        """Make an instance available: 201 when it is new, 200 when it was known."""
         facts = checked(NewInstanceSerializer, request.data)
         instance_id = valid_id(facts.pop("id"))
-        retry_busy(lambda: availability.make_available(instance_id, **facts))
-        return instance_response(instance_id, status=200)
+        is_new = retry_busy(
+            lambda: availability.register(instance_id, source=source_of(request), **facts)
+        )
+        return instance_response(instance_id, status=201 if is_new else 200)
 
 
 class OneInstance(Endpoint):
@@ -96,16 +102,15 @@ class OneInstance(Endpoint):
     @extend_schema(request=SettingsSerializer, responses=InstanceSerializer, parameters=[IF_MATCH])
     def patch(self, request: Request, instance_id: str) -> Response:
         """Change weight, capacity or labels."""
-        facts, epoch = checked(SettingsSerializer, request.data), required_epoch(request)
+        facts = checked(SettingsSerializer, request.data)
+        epoch = _required_epoch(request, instance_id)
         retry_busy(lambda: availability.configure(valid_id(instance_id), epoch=epoch, **facts))
         return instance_response(instance_id)
 
     @extend_schema(
         parameters=[
             IF_MATCH,
-            OpenApiParameter(
-                "drop_jobs", int, description="How many job ids it has, to drop them."
-            ),
+            OpenApiParameter("drop_jobs", int, description="How many keys it has, to drop them."),
             OpenApiParameter("reason", str, description="Why, for its event."),
         ],
         responses={204: None},
@@ -119,7 +124,8 @@ class OneInstance(Endpoint):
             instance_id,
             drop_jobs=None if text is None else int(text),
             reason=request.query_params.get("reason", ""),
-            epoch=required_epoch(request),
+            epoch=_required_epoch(request, instance_id),
+            source=source_of(request),
         )
         return Response(status=204)
 
@@ -129,7 +135,7 @@ class MakeAvailable(Endpoint):
 
     @extend_schema(request=AvailableSerializer, responses=InstanceSerializer, parameters=[IF_MATCH])
     def post(self, request: Request, instance_id: str) -> Response:
-        facts = _parsed(AvailableSerializer, request)
+        facts = _parsed(AvailableSerializer, request, instance_id, creates=True)
         retry_busy(lambda: availability.make_available(valid_id(instance_id), **facts))
         return instance_response(instance_id)
 
@@ -139,7 +145,7 @@ class MakeUnavailable(Endpoint):
 
     @extend_schema(request=WhySerializer, responses=InstanceSerializer, parameters=[IF_MATCH])
     def post(self, request: Request, instance_id: str) -> Response:
-        facts = _parsed(WhySerializer, request)
+        facts = _parsed(WhySerializer, request, instance_id, creates=True)
         retry_busy(lambda: availability.make_unavailable(valid_id(instance_id), **facts))
         return instance_response(instance_id)
 
@@ -150,21 +156,23 @@ class DrainInstance(Endpoint):
     @extend_schema(request=DrainWishSerializer, responses=InstanceSerializer, parameters=[IF_MATCH])
     def post(self, request: Request, instance_id: str) -> Response:
         """Start a drain, or change the one that runs."""
-        facts = _parsed(DrainWishSerializer, request)
+        facts = _parsed(DrainWishSerializer, request, instance_id)
         force, epoch = facts.pop("force"), facts.pop("epoch")
-        if force and not facts and drains.is_running(valid_id(instance_id)):
-            retry_busy(lambda: drains.force(instance_id, epoch=epoch))  # it keeps its settings
+        if force and facts.keys() == {"source"} and drains.is_running(valid_id(instance_id)):
+            # It keeps its settings.
+            retry_busy(lambda: drains.force(instance_id, source=facts["source"], epoch=epoch))
             return instance_response(instance_id)
-        retry_busy(lambda: drains.drain(valid_id(instance_id), **facts, epoch=epoch))
+        if not retry_busy(lambda: drains.drain(valid_id(instance_id), **facts, epoch=epoch)):
+            raise Outranked(f"a person wants {instance_id} available")
         if force:
-            retry_busy(lambda: drains.force(instance_id))
+            retry_busy(lambda: drains.force(instance_id, source=facts["source"]))
         return instance_response(instance_id)
 
     @extend_schema(responses={200: InstanceSerializer}, parameters=[IF_MATCH])
     def delete(self, request: Request, instance_id: str) -> Response:
         """Stop it; the instance stays unavailable."""
-        epoch = required_epoch(request)
-        retry_busy(lambda: drains.stop(valid_id(instance_id), epoch=epoch))
+        source, epoch = source_of(request), _required_epoch(request, instance_id)
+        retry_busy(lambda: drains.stop(valid_id(instance_id), source=source, epoch=epoch))
         return instance_response(instance_id)
 
 
@@ -174,7 +182,7 @@ class Restore(Endpoint):
     @extend_schema(request=WhySerializer, responses=InstanceSerializer, parameters=[IF_MATCH])
     def post(self, request: Request, instance_id: str) -> Response:
         """Available again; whoever brought it here decides from now on."""
-        facts = _parsed(WhySerializer, request)
+        facts = _parsed(WhySerializer, request, instance_id)
         retry_busy(lambda: availability.restore(valid_id(instance_id), **facts))
         return instance_response(instance_id)
 
@@ -211,9 +219,17 @@ class Jobs(ListEndpoint):
         return Allocation.objects.on(valid_id(self.kwargs.get("instance_id", "none")))
 
 
-def _parsed(form: type[Serializer], request: Request) -> dict[str, Any]:
-    """Return the members of the body, and the epoch that the instance must still have."""
-    return {**checked(form, request.data), "epoch": required_epoch(request)}
+def _parsed(
+    form: type[Serializer], request: Request, instance_id: str, *, creates: bool = False
+) -> dict[str, Any]:
+    """Return the members of the body, who sends it, and the epoch the instance must still have."""
+    epoch = _required_epoch(request, instance_id, creates=creates)
+    return {**checked(form, request.data), "source": source_of(request), "epoch": epoch}
+
+
+def _required_epoch(request: Request, instance_id: str, *, creates: bool = False) -> int | None:
+    rows = Instance.objects.filter(pk=valid_id(instance_id)).values_list("epoch", flat=True)
+    return required_epoch(request, rows.first, creates=creates)
 
 
 def instance_response(instance_id: str, status: int = 200) -> Response:

@@ -11,15 +11,16 @@ from allocation.logic.instance_settings import (
     MOST_MOVES_PER_MINUTE,
     MOST_SECONDS,
     MOST_WEIGHT,
+    WEIGHT_HELP,
 )
 from allocation.models import Allocation, Instance
-from atributo_site.rest.serializers import StrictSerializer, TextField
+from atributo_site.rest.serializers import StrictSerializer
 
 DAY_SECONDS = 86_400
 
 
 class LeftSerializer(serializers.Serializer):
-    keys = serializers.IntegerField(help_text="Sticky keys that are allocated to it.")
+    keys = serializers.IntegerField(help_text="Keys that are allocated to it.")
     running_jobs = serializers.IntegerField()
     open_claims = serializers.IntegerField(help_text="Connections of pools that are in use.")
 
@@ -31,7 +32,7 @@ class DrainSerializer(serializers.Serializer):
     moves_per_minute = serializers.IntegerField(allow_null=True)
     jobs_at_start = serializers.IntegerField()
     moved = serializers.IntegerField()
-    stuck = serializers.BooleanField(help_text="Jobs have nowhere to go.")
+    stuck = serializers.BooleanField(help_text="Its keys have nowhere to go.")
     done_at = serializers.DateTimeField(allow_null=True)
     left = LeftSerializer()
 
@@ -49,7 +50,7 @@ class InstancePage(serializers.ListSerializer):
 class InstanceSerializer(serializers.ModelSerializer):
     held: dict[str, dict[str, int]] | None = None
     state = serializers.ChoiceField(["available", "draining", "drained", "dead", "unavailable"])
-    load = serializers.IntegerField(help_text="How many job ids are allocated to it.")
+    load = serializers.IntegerField(help_text="How many keys are allocated to it.")
     labels = serializers.DictField(child=serializers.CharField())
     drain = serializers.SerializerMethodField()
 
@@ -70,7 +71,12 @@ class InstanceSerializer(serializers.ModelSerializer):
 
 
 class SettingsSerializer(StrictSerializer):
-    weight = serializers.IntegerField(min_value=1, max_value=MOST_WEIGHT, required=False)
+    weight = serializers.IntegerField(
+        min_value=1,
+        max_value=MOST_WEIGHT,
+        required=False,
+        help_text=f"{WEIGHT_HELP[0].upper()}{WEIGHT_HELP[1:]}.",
+    )
     capacity = serializers.IntegerField(
         min_value=0, max_value=MOST_CAPACITY, required=False, allow_null=True
     )
@@ -90,7 +96,7 @@ class AvailableSerializer(SettingsSerializer):
 
 
 class NewInstanceSerializer(AvailableSerializer):
-    id = TextField(max_length=255, trim_whitespace=False)
+    id = serializers.CharField(max_length=255, trim_whitespace=False)
 
 
 class WhySerializer(StrictSerializer):
@@ -103,16 +109,16 @@ class DrainWishSerializer(WhySerializer):
         max_value=MOST_SECONDS,
         required=False,
         allow_null=True,
-        help_text="After it the job ids that are left move elsewhere.",
+        help_text="At the deadline, the remaining keys move elsewhere.",
     )
     moves_per_minute = serializers.IntegerField(
         min_value=1,
         max_value=MOST_MOVES_PER_MINUTE,
         required=False,
         allow_null=True,
-        help_text="Without it nothing is moved before the deadline.",
+        help_text="Without it, nothing moves before the deadline.",
     )
-    force = serializers.BooleanField(default=False, help_text="Move all that is left now.")
+    force = serializers.BooleanField(default=False, help_text="Move all remaining keys now.")
 
 
 class HeartbeatSerializer(StrictSerializer):

@@ -1,4 +1,4 @@
 """Register instances, make them available or not, and tell what still holds one.
 
-The instance of a job id is chosen in placement.
+The instance of a key is chosen in placement.
 """

@@ -1,20 +1,25 @@
 """Make instances available or unavailable for a person, for DNS or for the instance itself."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
+from allocation.errors import Outranked
 from allocation.instances import roster
 from allocation.instances.validation import check_request, check_settings
 from allocation.models import Allocation, Drain, Instance, InstanceLoad
 from allocation.storage import Deallocation, store
+from allocation.storage.base import bucket
 from allocation.storage.locks import roster_lock
 from atributo_site.core.events import current_actor, record
 from atributo_site.core.models.clock import from_now
+from atributo_site.core.retry import retry_busy
 
 MANUAL = Instance.Source.MANUAL
 RANK = {Instance.Source.MANUAL: 1, Instance.Source.DNS: 0, Instance.Source.WORKER: 0}
 RESTORED_SECONDS = 30
-CHUNK = 5_000  # jobs to drop while all allocators wait; the rest is dropped before
+PIECE = 250  # jobs to drop while allocators wait
+LOOKED_AT = 8  # pieces from which those of the same buckets are taken
 
 
 def make_available(
@@ -39,6 +44,18 @@ def make_available(
             lease_until=from_now(lease_seconds)
         )
     return True
+
+
+def register(instance_id: str, *, using: str = "default", **wish: Any) -> bool:
+    """Make it available, as `make_available` does; return True if it was unknown before."""
+    rows = Instance.objects.using(using).filter(pk=instance_id)
+    if rows.exists():
+        make_available(instance_id, using=using, **wish)
+        return False
+    with roster_lock(using):
+        is_new = not rows.exists()
+        make_available(instance_id, using=using, **wish)
+    return is_new
 
 
 def make_unavailable(
@@ -72,10 +89,11 @@ def remove(
     check_request(reason=reason)
     dropped = 0
     rows = Instance.objects.using(using).filter(pk=instance_id)
-    if load_of(instance_id, using) > CHUNK:
+    if load_of(instance_id, using) > PIECE:
         make_unavailable(instance_id, reason="to be removed", epoch=epoch, using=using)
         epoch = None
-        while gone := _drop_jobs(instance_id, CHUNK, using):
+        piece = partial(_drop_jobs, instance_id, PIECE, using)
+        while gone := retry_busy(piece, using):
             dropped += gone
     with roster_lock(using):
         row = rows.first()
@@ -100,12 +118,18 @@ def remove(
 
 
 def restore(
-    instance_id: str, *, reason: str = "", epoch: int | None = None, using: str = "default"
+    instance_id: str,
+    *,
+    source: str = MANUAL,
+    reason: str = "",
+    epoch: int | None = None,
+    using: str = "default",
 ) -> None:
     """Make it available again; whoever registered it decides from now on."""
-    check_request(reason=reason)
+    check_request(source=source, reason=reason)
     with roster_lock(using):
         row = roster.locked(instance_id, using, epoch)
+        check_rank(row, source)
         Drain.objects.using(using).filter(pk=instance_id).delete()
         if row.available and row.source == row.origin:
             return
@@ -236,6 +260,12 @@ def ranks_below(source: str, row: Instance) -> bool:
     return RANK[Instance.Source(source)] < RANK[Instance.Source(row.source)]
 
 
+def check_rank(row: Instance, source: str) -> None:
+    """Refuse a program what would undo a person's decision."""
+    if row.epoch > 0 and not row.is_dead and ranks_below(source, row):
+        raise Outranked(f"a person decided about {row.pk}; a program does not undo that")
+
+
 def _owner(row: Instance, available: bool, source: str) -> str:
     """Return whose decision it is now: the higher rank keeps it if both want the same."""
     same = row.epoch > 0 and row.available == available
@@ -253,8 +283,10 @@ def _was(row: Instance, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _drop_jobs(instance_id: str, most: int | None, using: str) -> int:
+    """Drop so many, or all. They are of few buckets: who places a job in one of these waits."""
     rows = Allocation.objects.using(using).on(instance_id).order_by("job_id")
-    job_ids = list(rows.values_list("job_id", flat=True)[:most])
+    seen = None if most is None else most * LOOKED_AT
+    job_ids = sorted(rows.values_list("job_id", flat=True)[:seen], key=bucket)[:most]
     deallocation = Deallocation(job_ids, current_actor().name, "instance removed")
     return len(store(using).end(deallocation)) if job_ids else 0
 

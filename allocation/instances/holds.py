@@ -1,6 +1,6 @@
 """Count what still holds an instance, and decide whether it may be removed."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from django.db.models import Sum
@@ -39,7 +39,7 @@ class Left:
         """Return a sentence with the three counts and whatever else holds it."""
         counts = {RUNNING_JOB: self.running_jobs, OPEN_CLAIM: self.open_claims, **self.holds}
         named = [pluralize(count, kind) for kind, count in counts.items()]
-        return ", ".join([pluralize(self.keys, "sticky key"), *named])
+        return ", ".join([pluralize(self.keys, "key"), *named])
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,9 @@ class Removal:
     @property
     def sentence(self) -> str:
         if self.may:
-            return "Nothing holds it: it may be removed."
+            return "Nothing holds it. You can remove it."
         reasons = ["it is still available"] if self.available else []
-        jobs = pluralize(self.jobs, "job id is", "job ids are")
+        jobs = pluralize(self.jobs, "key is", "keys are")
         reasons += [f"{jobs} allocated to it"] if self.jobs else []
         reasons += [f"{count} × {kind}" for kind, count in self.holds.items()]
         return f"Not yet: {', '.join(reasons)}."
@@ -72,13 +72,29 @@ def hold(
     using: str = "default",
 ) -> None:
     """Hold the instance until `release` or for so many seconds; a second call renews."""
+    hold_together({instance_id: count}, kind, key, seconds=seconds, using=using)
+
+
+def hold_together(
+    counts: Mapping[str, int],
+    kind: str,
+    key: str,
+    *,
+    seconds: float | None = None,
+    using: str = "default",
+) -> None:
+    """Hold many instances by one statement, each as often as its count says."""
     until = None if seconds is None else from_now(seconds)
-    row = Hold(instance_id=instance_id, kind=kind, key=key, until=until, count=count)
+    rows = [
+        Hold(instance_id=instance_id, kind=kind, key=key, until=until, count=count)
+        for instance_id, count in sorted(counts.items())
+    ]
     Hold.objects.using(using).bulk_create(
-        [row],
+        rows,
         update_conflicts=True,
         unique_fields=["instance", "kind", "key"],
         update_fields=["until", "count"],
+        batch_size=500,
     )
 
 
@@ -100,7 +116,10 @@ def holding(instance_ids: Iterable[str], using: str = "default") -> dict[str, in
 
 def kinds_held(instance_ids: Iterable[str], using: str = "default") -> dict[str, dict[str, int]]:
     """Return instance → kind → how many holds, for many at once."""
-    rows = Hold.objects.using(using).filter(instance_id__in=list(instance_ids)).live()
+    asked = list(instance_ids)
+    if not asked:  # Django would make the whole statement before it notices
+        return {}
+    rows = Hold.objects.using(using).filter(instance_id__in=asked).live()
     counts: dict[str, dict[str, int]] = {}
     counted = rows.order_by().values_list("instance_id", "kind").annotate(Sum("count"))
     for instance_id, kind, count in counted:

@@ -12,9 +12,19 @@ from typing import TypeVar
 from django.db import connections
 
 from allocation.errors import BadNumbering, NoJobIdYet, TooManyJobIds
+from allocation.job_ids import further_numbers
+from allocation.job_ids.further_numbers import FurtherNumbers
 from allocation.job_ids.worker_numbers import LEASE_SECONDS, Number, take
 from allocation.logic import job_ids as digits
-from allocation.logic.id_blocks import MOST_AHEAD_MS, Block, BlockRequest, Mark, batch, single_ids
+from allocation.logic.id_blocks import (
+    MOST_AHEAD_MS,
+    Block,
+    BlockRequest,
+    Mark,
+    batch,
+    numbers_for,
+    single_ids,
+)
 from atributo_site.core.errors import DatabaseBusy, LeaseLost
 from atributo_site.core.leases import this_process
 from atributo_site.core.retry import retry_busy
@@ -28,7 +38,8 @@ PATIENCE_SECONDS = 10.0
 class Generator:
     """Give out ids from blocks of milliseconds that are stored before they are used.
 
-    A forked child goes on with its parent's number, from blocks of its own. A caller inside a
+    A number has one id per millisecond; a busy process has further ones with the same block. A
+    forked child goes on with its parent's number, from blocks of its own. A caller inside a
     transaction never waits for another thread, which may wait for that transaction.
     """
 
@@ -55,7 +66,11 @@ class Generator:
         self._since_ns = self._until_ns = 0
         self._mark = Mark()
         self._second, self._digits = -1, ""
-        self._tails: list[str] = []
+        self._further = FurtherNumbers(cluster_size)
+        self._tails: dict[int, list[str]] = {}  # of each number of the block, in their order
+        self._places: list[list[str]] = []
+        self._place = 0  # of the number that made the last id
+        self._made, self._counted_at = 0, monotonic()  # ids since the last block began
 
     def get_job_id(self) -> str:
         return self._next() or self._insist(self._single)
@@ -78,6 +93,7 @@ class Generator:
             self._end_ms = -1
         if number is not None and not self._is_borrowed:
             with separate_connection(self.using) as using:
+                self._further.release(last_ms, end_ms, using)
                 number.release(last_ms, end_ms, using)
 
     def forked(self) -> None:
@@ -85,18 +101,22 @@ class Generator:
         self._lock, self._refilling = threading.Lock(), threading.Lock()
         self._holder, self._is_borrowed = this_process(), True
         self._end_ms = -1
+        self._further.forget()
         self._block_size = min(self._block_size, CHILDS_BLOCK)
 
     def _next(self) -> str | None:
         """Return the next id of the block, while the lease of the number surely lasts."""
         with self._lock:
             now_ns = self._time_ns()
-            ms = now_ns // 1_000_000
+            ms, place = now_ns // 1_000_000, 0
             if ms <= self._last_ms:
-                ms = self._last_ms + 1
+                ms, place = self._last_ms, self._place + 1
+                if place >= len(self._places):
+                    ms, place = ms + 1, 0
             if ms <= self._end_ms and self._since_ns <= now_ns < self._until_ns:
-                self._last_ms = ms
-                return self._formatted(ms)
+                self._last_ms, self._place = ms, place
+                self._made += 1
+                return self._formatted(ms, place)
         return None
 
     def _insist(self, attempt: Callable[[bool], T]) -> T:
@@ -122,8 +142,9 @@ class Generator:
             return self._next() or self._refilled(request)
 
     def _batch(self, count: int) -> list[str]:
-        number, block, _ = self._reserve(batch(count, self.lead_ms))
-        self._use(block, block.end_ms)
+        number, block = self._reserve(batch(count, self.lead_ms))
+        with self._lock:
+            self._use(block, block.end_ms)
         tails = digits.tails(number.number, self.cluster_size)
         return digits.format_range(block.start_ms, count, tails)
 
@@ -142,21 +163,45 @@ class Generator:
 
     def _refilled(self, request: BlockRequest) -> str:
         """Reserve a block, keep its rest, and return its first id."""
-        number, block, since_ns = self._reserve(request)
-        self._use(block, block.start_ms)
-        with self._lock:
-            if self.number == number and self._last_ms < block.end_ms:
-                self._end_ms = max(self._end_ms, block.end_ms)
-                self._since_ns, self._until_ns = since_ns, since_ns + LEASE_SECONDS * 10**9
-        return digits.format_id(block.start_ms, number.number, self.cluster_size)
-
-    def _reserve(self, request: BlockRequest) -> tuple[Number, Block, int]:
         since_ns = self._time_ns()
+        number, block = self._reserve(request)
+        further = self._covered(block, self._numbers_needed() - 1)
+        with self._lock:
+            self._use(block, block.start_ms)
+            numbers = sorted([number.number, *further])
+            if self.number == number:
+                self._set_numbers(numbers)
+                seconds = further_numbers.LEASE_SECONDS if further else LEASE_SECONDS
+                self._end_ms = block.end_ms
+                self._since_ns, self._until_ns = since_ns, since_ns + seconds * 10**9
+            self._made, self._counted_at = 1, self._monotonic()
+        return digits.format_id(block.start_ms, numbers[0], self.cluster_size)
+
+    def _numbers_needed(self) -> int:
+        """Return how many numbers the ids since the last block would have needed."""
+        if self.worker_id != "auto" or self._is_borrowed:
+            return 1
+        elapsed_ms = (self._monotonic() - self._counted_at) * 1000
+        return numbers_for(self._made, elapsed_ms, self.cluster_size)
+
+    def _covered(self, block: Block, count: int) -> list[int]:
+        """Return the further numbers that have the same block."""
+        with separate_connection(self.using) as using:
+            cover = partial(self._further.cover, block, count, self._holder, using)
+            return retry_busy(cover, using, repeatable=True)
+
+    def _set_numbers(self, numbers: list[int]) -> None:
+        """Keep the texts of numbers that are in use; to make them takes a millisecond."""
+        known, size = self._tails, self.cluster_size
+        self._tails = {each: known.get(each) or digits.tails(each, size) for each in numbers}
+        self._places, self._place = list(self._tails.values()), 0
+
+    def _reserve(self, request: BlockRequest) -> tuple[Number, Block]:
         with separate_connection(self.using) as using:
             reserve = partial(self._reserve_in, using, request)
             number, reserved = retry_busy(reserve, using, repeatable=True)
         if isinstance(reserved, Block):
-            return number, reserved, since_ns
+            return number, reserved
         seconds = reserved / 1000
         text = f"job ids of this process are ahead of the clock; there is room in {seconds:.1f} s"
         raise TooManyJobIds(text, wait_seconds=seconds)
@@ -176,16 +221,14 @@ class Generator:
         number = take(self.worker_id, self.cluster_size, self._holder, using)
         with self._lock:
             self.number, self._is_borrowed = number, False
-            self._tails = digits.tails(number.number, self.cluster_size)
             self._end_ms = -1
         return number
 
     def _use(self, block: Block, last_ms: int) -> None:
         """Use a new block unless another thread has a later one: ids of a process grow."""
-        with self._lock:
-            if block.start_ms <= self._last_ms:
-                raise TooManyJobIds("another thread was faster", wait_seconds=0)
-            self._last_ms, self._mark = last_ms, block.mark
+        if block.start_ms <= self._last_ms:
+            raise TooManyJobIds("another thread was first", wait_seconds=0)
+        self._last_ms, self._end_ms, self._mark = last_ms, -1, block.mark
 
     def _checked_ms(self) -> int:
         """Return the clock, if an id can hold it."""
@@ -196,11 +239,11 @@ class Generator:
             raise BadNumbering(str(error)) from error
         return now_ms
 
-    def _formatted(self, ms: int) -> str:
+    def _formatted(self, ms: int, place: int) -> str:
         second, rest = divmod(ms, 1000)
         if second != self._second:
             self._second, self._digits = second, digits.second_digits(second)
-        return self._digits + self._tails[rest]
+        return self._digits + self._places[place][rest]
 
 
 @contextmanager

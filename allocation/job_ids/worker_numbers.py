@@ -1,6 +1,6 @@
 """Lease worker numbers in the database, each with the mark that none of its ids exceeds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from django.db.models.functions import Now
@@ -60,6 +60,11 @@ class Number:
         except (LeaseLost, BadNumbering):
             return  # another process has it by now
 
+    def is_proof_for(self, row: IdNumber) -> bool:
+        """Return whether the process still has the number."""
+        is_same = (row.token, row.cluster_size) == (self.token, self.cluster_size)
+        return is_same and row.holder != ""
+
     def _row(self, using: str) -> IdNumber:
         rows = IdNumber.objects.using(using).select_for_update().filter(pk=self.number)
         row = next(iter(sqlite_journal.recalled(rows, using)), None)
@@ -77,7 +82,7 @@ def take(worker_id: str, cluster_size: int, holder: str, using: str) -> Number:
         raise BadNumbering(why)
     _complete(cluster_size, using)
     with atomic(using=using):
-        _lock(using)
+        lock(using)
         _refuse_other_sizes(cluster_size, using)
         row = _chosen(worker_id, holder, using)
         if row is None and worker_id != "auto":
@@ -95,10 +100,17 @@ def _chosen(worker_id: str, holder: str, using: str) -> IdNumber | None:
     """Return the number that the holder has already, e.g. by another thread, or a free one."""
     rows = IdNumber.objects.using(using)
     wanted = rows.all() if worker_id == "auto" else rows.filter(pk=int(worker_id))
+    return next(iter(free_numbers(wanted, using, holder)), None)
+
+
+def free_numbers(
+    wanted: Iterable[IdNumber], using: str, holder: str | None = None
+) -> list[IdNumber]:
+    """Return the numbers of this holder, then those that nobody has, oldest marks first."""
     now = database_now(using)
     numbers = sqlite_journal.recalled(wanted, using)
     numbers.sort(key=lambda row: (row.holder != holder, row.high_water_ms, row.pk))
-    return next((row for row in numbers if row.holder == holder or not row.is_held(now)), None)
+    return [row for row in numbers if row.holder == holder or not row.is_held(now)]
 
 
 def _store(row: IdNumber, using: str) -> None:
@@ -117,14 +129,14 @@ def _agree(size: int, using: str) -> None:
     rows = IdNumber.objects.using(using)
     with atomic(using=using):
         rows.bulk_create([IdNumber(pk=0, cluster_size=size)], ignore_conflicts=True)
-        _lock(using)
+        lock(using)
         _refuse_other_sizes(size, using)
         rows.update(cluster_size=size)
         new = [IdNumber(pk=number, cluster_size=size) for number in range(1, size)]
         rows.bulk_create(new, ignore_conflicts=True)
 
 
-def _lock(using: str) -> None:
+def lock(using: str) -> None:
     """Let one process at a time take a number, by the lock of the first row."""
     list(IdNumber.objects.using(using).select_for_update().filter(pk=0))
 

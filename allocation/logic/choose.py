@@ -11,6 +11,7 @@ from atributo_site.core.text import pluralize
 
 LOAD_BOUND = 1.25  # no instance gets more than this many times its fair share
 MASK = (1 << 64) - 1
+FIRST, SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB  # of splitmix64
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +48,20 @@ def md5_modulo(job_id: str, candidates: Sequence[Candidate], loads: Loads = NO_L
     return candidates[md5_number(job_id) % len(candidates)]
 
 
-def rendezvous(job_id: str, candidates: Sequence[Candidate], loads: Loads = NO_LOADS) -> Candidate:
-    """Choose the highest weighted score that is not overloaded; a new instance moves its share."""
-    pull = partial(_pull, _number(job_id))
-    limit = _limit(candidates, loads)
-    best = max(candidates, key=pull)
+def rendezvous(
+    job_id: str, candidates: Sequence[Candidate], loads: Loads = NO_LOADS, share: float = 0.0
+) -> Candidate:
+    """Choose the highest weighted score that is not overloaded; a new instance moves its share.
+
+    `share` are the jobs for each unit of weight that every instance may have in any case.
+    """
+    score = partial(pull, number_of(job_id))
+    limit = max(LOAD_BOUND * share, _limit(candidates, loads))
+    best = max(candidates, key=score)
     if loads.get(best.id, 0) < limit * best.weight:
         return best
     with_room = [c for c in candidates if loads.get(c.id, 0) < limit * c.weight]
-    return max(with_room, key=pull)
+    return max(with_room, key=score)
 
 
 def least_loaded(
@@ -99,16 +105,16 @@ def _md5_scores(job_id: str, candidates: Sequence[Candidate], loads: Loads) -> I
 def _rendezvous_scores(
     job_id: str, candidates: Sequence[Candidate], loads: Loads
 ) -> Iterator[Score]:
-    pull, limit = partial(_pull, _number(job_id)), _limit(candidates, loads)
+    score, limit = partial(pull, number_of(job_id)), _limit(candidates, loads)
     winner = rendezvous(job_id, candidates, loads)
-    ranked = sorted(candidates, key=pull, reverse=True)
+    ranked = sorted(candidates, key=score, reverse=True)
     for c in chain([winner], (each for each in ranked if each.id != winner.id)):
-        yield Score(c.id, pull(c), _room(c, loads.get(c.id, 0), limit * c.weight))
+        yield Score(c.id, score(c), _room(c, loads.get(c.id, 0), limit * c.weight))
 
 
 def _room(candidate: Candidate, jobs: int, limit: float) -> str:
-    state = "has room" if jobs < limit else "has its fair share already"
-    return f"{pluralize(jobs, 'job')}, weight {candidate.weight:g}, {state}"
+    state = "has room" if jobs < limit else "already has its fair share"
+    return f"{pluralize(jobs, 'key')}, weight {candidate.weight:g}, {state}"
 
 
 def _least_loaded_scores(
@@ -116,7 +122,7 @@ def _least_loaded_scores(
 ) -> Iterator[Score]:
     for c in sorted(candidates, key=lambda c: loads.get(c.id, 0) / c.weight):
         jobs = loads.get(c.id, 0)
-        note = f"{pluralize(jobs, 'job')}, weight {c.weight:g}: lowest wins"
+        note = f"{pluralize(jobs, 'key')}, weight {c.weight:g}: lowest wins"
         yield Score(c.id, jobs / c.weight, note)
 
 
@@ -133,17 +139,17 @@ def _limit(candidates: Sequence[Candidate], loads: Loads) -> float:
     return LOAD_BOUND * jobs / sum(c.weight for c in candidates)
 
 
-def _pull(number: int, candidate: Candidate) -> float:
+def pull(number: int, candidate: Candidate) -> float:
     """Return the score of weighted rendezvous: -weight / ln(u) with u even in (0, 1).
 
     The finaliser of splitmix64 mixes it, so that one changed bit changes half of the answer.
     """
-    mixed = number ^ _number(candidate.id)
-    mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-    mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & MASK
+    mixed = number ^ number_of(candidate.id)
+    mixed = ((mixed ^ (mixed >> 30)) * FIRST) & MASK
+    mixed = ((mixed ^ (mixed >> 27)) * SECOND) & MASK
     return -candidate.weight / math.log(((mixed ^ (mixed >> 31)) + 0.5) / 2.0**64)
 
 
 @lru_cache(maxsize=65_536)
-def _number(text: str) -> int:
+def number_of(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")

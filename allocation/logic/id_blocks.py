@@ -1,9 +1,11 @@
 """Reserve blocks of milliseconds for job ids, not too far before the clock."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 MOST_AHEAD_MS = 1_000_000  # as long as the longest batch; then wait for the clock
+MOST_NUMBERS = {10: 1, 100: 10, 1000: 20}  # of one process, by the size of the cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +82,22 @@ def batch(count: int, lead_ms: int) -> BlockRequest:
         return Block(start_ms, Mark(end_ms, ahead_ms, mark.set_back_ms))
 
     return request
+
+
+def numbers_for(made: int, elapsed_ms: float, cluster_size: int) -> int:
+    """Return how many worker numbers a process needs that made so many ids in this time.
+
+    Each has one id per millisecond. A quarter more lets a process grow that had to wait.
+    """
+    needed = math.ceil(1.25 * made / max(1.0, elapsed_ms))
+    return max(1, min(needed, MOST_NUMBERS.get(cluster_size, 1)))
+
+
+def free_for_more(held: int, cluster_size: int) -> int:
+    """Return how many further numbers may be leased: half of them are for other processes."""
+    return max(0, cluster_size // 2 - held)
+
+
+def is_crowded(held: int, cluster_size: int) -> bool:
+    """Return whether processes that have several numbers must give them back."""
+    return held > cluster_size * 3 // 4

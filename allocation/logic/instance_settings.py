@@ -10,6 +10,7 @@ MOST_CAPACITY = 2_000_000_000
 MOST_MOVES_PER_MINUTE = 1_000_000
 MOST_SECONDS = 365 * 86_400
 LONGEST_TEXT = 255
+WEIGHT_HELP = "its share of new keys; the strategy md5-modulo (the default) ignores it"
 
 
 def refusal(values: Mapping[str, object], *, settings_only: bool = False) -> str | None:
@@ -52,11 +53,13 @@ CHECKS: dict[str, Callable[[object], bool]] = {
     "labels": _are_labels,
     "reason": _is_text,
     "lease_seconds": lambda value: value is None or (_is_seconds(value) and value != 0),
+    "every_seconds": lambda value: _is_seconds(value) and value != 0,
     "deadline_seconds": lambda value: value is None or _is_seconds(value),
     "moves_per_minute": lambda value: value is None or _is_whole(value, 1, MOST_MOVES_PER_MINUTE),
     "source": lambda value: value in SOURCES,
 }
 SENTENCES = {
+    "every_seconds": f"a number of seconds above 0, at most {MOST_SECONDS}",
     "weight": f"a whole number from 1 to {MOST_WEIGHT}",
     "capacity": f"a whole number from 0 to {MOST_CAPACITY}, or nothing",
     "labels": f"names with texts of at most {LONGEST_TEXT} characters",

@@ -13,7 +13,7 @@ END_MS = int(datetime(2100, 1, 1, tzinfo=UTC).timestamp()) * 1000
 
 @dataclass(frozen=True, slots=True)
 class ParsedId:
-    """What an id tells. `exact` is false when its digits are no moment of the calendar."""
+    """What an id tells. `exact` is false when its digits are not a valid date."""
 
     time: datetime
     worker_id: int

@@ -32,12 +32,16 @@ class Allocation(models.Model):
     score = models.FloatField(null=True, blank=True)
     actor = models.CharField(max_length=255)
     channel = models.CharField(max_length=16)
+    labels = models.JSONField(null=True, blank=True)  # that its instance must have
 
     objects = AllocationQuerySet.as_manager()
 
     class Meta:
         ordering = ["job_id"]
-        indexes = [models.Index(fields=["instance", "job_id"], name="allocation_by_instance")]
+        indexes = [
+            models.Index(fields=["instance", "job_id"], name="allocation_by_instance"),
+            models.Index(fields=["epoch"], name="allocation_by_epoch"),
+        ]
         constraints = [
             models.CheckConstraint(condition=~Q(job_id=""), name="allocation_job_id_not_empty")
         ]
@@ -61,15 +65,19 @@ class PastAllocation(models.Model):
     score = models.FloatField(null=True, blank=True)
     actor = models.CharField(max_length=255)
     channel = models.CharField(max_length=16)
+    labels = models.JSONField(null=True, blank=True)
     ended_at = models.DateTimeField(db_default=Now(), editable=False)
     ended_by = models.CharField(max_length=255)
     end_reason = models.CharField(max_length=64)
+    ended_epoch = models.BigIntegerField(null=True)  # that of the next placement if it moved
 
     class Meta:
         ordering = ["id"]
         indexes = [
             models.Index(fields=["job_id", "-epoch"], name="past_allocation_by_job"),
             models.Index(fields=["ended_at"], name="past_allocation_by_end"),
+            models.Index(fields=["epoch"], name="past_allocation_by_epoch"),
+            models.Index(fields=["ended_epoch"], name="past_allocation_by_ended"),
         ]
 
     def __str__(self) -> str:

@@ -1,6 +1,5 @@
 """Instance: something that jobs can be allocated to."""
 
-import json
 from typing import Any
 
 from django.db import models
@@ -35,8 +34,8 @@ class Label(Func):
 
     def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
         column, parameters = compiler.compile(self.source_expressions[0])
-        path = f"$.{json.dumps(self.name)}"  # escaped as the names are stored
-        return f"CAST(JSON_EXTRACT({column}, %s) AS TEXT)", [*parameters, path]
+        member = f"SELECT CAST(value AS TEXT) FROM json_each({column}) WHERE key = %s"  # nosec B608 # the column is Django's
+        return f"({member})", [*parameters, self.name]  # a path ends at a quote in the name
 
 
 class InstanceQuerySet(models.QuerySet):

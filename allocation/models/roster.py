@@ -17,6 +17,7 @@ class Roster(models.Model):
     version = models.BigIntegerField(default=0)
     epoch = models.BigIntegerField(default=0)
     instances = models.PositiveIntegerField(default=0)
+    forgotten_epoch = models.BigIntegerField(default=0, db_default=0)  # changes up to it are gone
     available = models.PositiveIntegerField(default=0)
 
     class Meta:

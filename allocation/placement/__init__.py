@@ -1,4 +1,4 @@
-"""Choose the instances of job ids: allocate, move, drain, rebalance, explain.
+"""Choose the instances of keys: allocate, move, drain, rebalance, explain.
 
 The statements that store placements are in storage.
 """

@@ -1,17 +1,24 @@
 """Keep the available instances and their loads in memory, with the version of the list."""
 
+import os
 import time
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-
-from django.db.models import Sum
+from functools import cached_property
+from threading import Lock
 
 from allocation.logic.choose import Candidate
-from allocation.models import Instance, InstanceLoad, Roster
+from allocation.logic.labels import Labels, as_texts, encoded, has
+from allocation.logic.selection import Listed, Selection
+from allocation.models import Instance, Roster
+from allocation.storage.base import LOADS
+from atributo_site.core.database import execute
 
 FULL_SECONDS = 0.5  # for which a full instance is not tried again
 LOADS_SECONDS = 0.5  # for which strategies may use old counts of jobs
+MOST_MATCHING = 64  # sets of labels that are kept in memory
 
 
 @dataclass(frozen=True)
@@ -22,10 +29,19 @@ class Candidates:
     all: Sequence[Candidate]
     capacities: dict[str, int] = field(default_factory=dict)
 
+    @cached_property
+    def listed(self) -> Listed:
+        return Listed(self.all)
+
     def ids(self) -> list[str]:
         return [candidate.id for candidate in self.all]
 
-    def without(self, excluded: set[str]) -> "Candidates":
+    def only(self, kept: Container[str]) -> "Candidates":
+        """Return those of these ids, in their order."""
+        capacities = {key: most for key, most in self.capacities.items() if key in kept}
+        return Candidates(self.version, tuple(c for c in self.all if c.id in kept), capacities)
+
+    def without(self, excluded: Set[str]) -> "Candidates":
         if not excluded:
             return self
         return replace(self, all=[c for c in self.all if c.id not in excluded])
@@ -33,19 +49,46 @@ class Candidates:
 
 @dataclass
 class Loads:
-    """Jobs per instance: counted a moment ago, plus what this process placed since."""
+    """Jobs per instance: counted a moment ago, plus what this process placed since.
+
+    Threads share it, so that one chooses after the other.
+    """
 
     jobs: dict[str, int]
-    version: int
-    read_at: float
+    version: int = 0
+    read_at: float = 0.0
+    _selections: dict[int, tuple[Candidates, Selection]] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     def add(self, instance_id: str, jobs: int = 1) -> None:
-        self.jobs[instance_id] = self.jobs.get(instance_id, 0) + jobs
+        with self._lock:
+            self.jobs[instance_id] = self.jobs.get(instance_id, 0) + jobs
+            for _, selection in self._selections.values():
+                selection.changed(instance_id, jobs)
+
+    def choose(
+        self,
+        job_id: str,
+        candidates: Candidates,
+        shut: Set[str],
+        select: Callable[[Listed, Mapping[str, int]], Selection],
+    ) -> Candidate:
+        """Choose by a selection that is made once for these candidates."""
+        with self._lock:
+            known = self._selections.get(id(candidates))
+            if known is None:
+                if len(self._selections) >= MOST_MATCHING:
+                    self._selections.clear()
+                known = candidates, select(candidates.listed, self.jobs)
+                self._selections[id(candidates)] = known
+            return known[1].choose(job_id, shut)
 
 
 _candidates: dict[str, Candidates] = {}
 _loads: dict[str, Loads] = {}
 _full: dict[str, dict[str, tuple[int, float]]] = {}
+_labels: dict[str, tuple[int, dict[str, Labels]]] = {}
+_matching: dict[tuple[str, str], Candidates] = {}
 
 
 def cached(using: str) -> Candidates:
@@ -69,8 +112,37 @@ def fresh(using: str) -> Candidates:
     candidates = Candidates(
         version, tuple(Candidate(key, weight) for key, weight, _ in listed), capacities
     )
+    known = _candidates.get(using)
+    if known == candidates:  # with all that was computed from it
+        return known
     _candidates[using] = candidates
     return candidates
+
+
+def matching(using: str, wanted: Labels, candidates: Candidates) -> Candidates:
+    """Return the candidates that have these labels; found once for every list."""
+    key = using, encoded(wanted) or ""
+    known = _matching.get(key)
+    if known is None or known.version != candidates.version:
+        labels = labels_of(using, candidates)
+        known = candidates.only({each for each, own in labels.items() if has(own, wanted)})
+        if len(_matching) >= MOST_MATCHING:
+            _matching.clear()
+        _matching[key] = known
+    return known
+
+
+def labels_of(using: str, candidates: Candidates) -> dict[str, Labels]:
+    """Return instance → its labels, without those that have none.
+
+    They are read after the list: labels newer than its version are refused with it.
+    """
+    version, labels = _labels.get(using, (None, {}))
+    if version != candidates.version:
+        rows = Instance.objects.using(using).available().exclude(labels={})
+        labels = {key: as_texts(own) for key, own in rows.values_list("id", "labels")}
+        _labels[using] = candidates.version, labels
+    return labels
 
 
 def loads(using: str) -> Loads:
@@ -84,12 +156,20 @@ def loads(using: str) -> Loads:
 
 
 def read_loads(using: str, version: int = 0) -> Loads:
-    rows = InstanceLoad.objects.using(using).values_list("instance_id").annotate(Sum("jobs"))
-    return Loads(dict(rows.order_by()), version, time.monotonic())
+    jobs: dict[str, int] = dict(execute(LOADS, {}, using).rows)
+    return Loads(jobs, version, time.monotonic())
+
+
+def count_ended(instance_ids: Iterable[str], using: str) -> None:
+    """Count jobs that have left these instances."""
+    known = _loads.get(using)
+    if known is not None:
+        for instance_id, jobs in Counter(instance_ids).items():
+            known.add(instance_id, -jobs)
 
 
 def forget_loads(using: str) -> None:
-    """Count again at the next choice, since jobs have left."""
+    """Count again at the next choice, since many jobs have left."""
     _loads.pop(using, None)
 
 
@@ -120,6 +200,8 @@ class CandidatesWithRoom:
     def __init__(self, candidates: Candidates, room: dict[str, int]) -> None:
         self._room = room
         self._known = {each.id: each for each in candidates.all if each.id in room}
+        self.all = candidates
+        self.shut = {key for key, left in room.items() if left <= 0}
         with_room = [each for each in candidates.all if room.get(each.id, 1) > 0]
         self._open = with_room
         self.candidates = replace(candidates, all=with_room) if room else candidates
@@ -134,8 +216,12 @@ class CandidatesWithRoom:
             self._open_or_shut(instance_id, after > 0)
 
     def _open_or_shut(self, instance_id: str, is_open: bool) -> None:
+        (self.shut.discard if is_open else self.shut.add)(instance_id)
         place = bisect_left(self._open, instance_id, key=lambda each: each.id)
         if is_open:
             self._open.insert(place, self._known[instance_id])
         else:
             del self._open[place]
+
+
+os.register_at_fork(after_in_child=_loads.clear)  # another thread may have had the lock

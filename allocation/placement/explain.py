@@ -1,13 +1,16 @@
 """Explain where a job is and was, since when, and why there."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
 
 from allocation.errors import UnknownJob
 from allocation.logic.choose import COUNTS_LOAD, NO_LOADS, STRATEGIES, Candidate, Score, scores
+from allocation.logic.labels import NO_LABELS
+from allocation.logic.labels import sentence as sentence_of
 from allocation.models import Allocation, Instance, PastAllocation
-from allocation.placement.candidates import Candidates, current, loads
+from allocation.placement.candidates import Candidates, current, loads, matching
 from atributo_site.core.models import Event
 from atributo_site.core.text import pluralize
 
@@ -16,7 +19,7 @@ MOST_CHANGES = 2_000  # of availability to undo in order to find an old list
 MOVED_BECAUSE = {
     "drain": "by its drain",
     "rebalance": "by a rebalance",
-    "instance away": "because nobody worked there",
+    "instance away": "because no worker served it",
 }
 LIST_KINDS = [
     "instance.available",
@@ -34,12 +37,14 @@ def explain(job_id: str, using: str = "default") -> dict[str, Any]:
     row = Allocation.objects.using(using).filter(pk=job_id).first()
     past = history(job_id, using)
     if row is None and not past:
-        raise UnknownJob(f"{job_id} was never allocated, or too long ago", job_id=job_id)
+        raise UnknownJob(
+            f"{job_id} was never allocated, or its history is no longer kept", job_id=job_id
+        )
     return {
         "job_id": job_id,
         "placement": None if row is None else _placement(row),
         "why": None if row is None else _why(row, past, using),
-        "today": today(job_id, using),
+        "today": today(job_id, using, (row and row.labels) or NO_LABELS),
         "history": past,
     }
 
@@ -86,6 +91,7 @@ def _placement(row: Allocation | PastAllocation) -> dict[str, Any]:
         "strategy": row.strategy,
         "candidates": row.candidates,
         "score": row.score,
+        "labels": row.labels or {},
     }
 
 
@@ -93,14 +99,14 @@ def _why(row: Allocation, past: list[dict[str, Any]], using: str) -> dict[str, A
     if row.strategy in MOVED_BECAUSE:
         return _moved(row, past)
     if row.strategy not in STRATEGIES:
-        sentence = f"Placed by «{row.strategy}», not by a strategy that can be computed again."
+        sentence = f"Placed by '{row.strategy}', not by a strategy that can be computed again."
+        return {"sentence": sentence, "scores": []}
+    if row.labels:
+        sentence = f"{_chosen(row)} with the labels {sentence_of(row.labels)}."
         return {"sentence": sentence, "scores": []}
     then = candidates_at(row.epoch, using)
     if then is None or len(then) != row.candidates:
-        sentence = (
-            f"Chosen by {row.strategy} from {pluralize(row.candidates, 'instance')}; "
-            "who they were has been forgotten."
-        )
+        sentence = f"{_chosen(row)}; the list of candidates is no longer stored."
         return {"sentence": sentence, "scores": []}
     ranking = scores(row.strategy, row.pk, then, LISTED)
     return {"sentence": _sentence(row, ranking), "scores": _listed(ranking)}
@@ -110,25 +116,33 @@ def _moved(row: Allocation, past: list[dict[str, Any]]) -> dict[str, Any]:
     """Tell from where a job moved, as long as the placement before is kept."""
     because = MOVED_BECAUSE[row.strategy]
     source = past[0]["instance_id"] if past else None
-    origin = f"from {source}" if past else "from an instance that has been forgotten,"
+    origin = f"from {source}" if past else "from an instance that no longer exists,"
     sentence = f"Moved here {origin} {because}."
     return {"sentence": sentence, "moved_from": source, "because": because, "scores": []}
 
 
 def _sentence(row: Allocation, ranking: list[Score]) -> str:
-    chosen = f"Chosen by {row.strategy} from {pluralize(row.candidates, 'instance')}"
+    chosen = _chosen(row)
     if row.strategy in COUNTS_LOAD:
         return (
             f"{chosen}; its load was {row.score:g} per unit of weight. "
-            "The scores below are without the loads of then."
+            "The scores below do not include the load at that time."
         )
     return f"{chosen}: {ranking[0].note}."
 
 
-def today(job_id: str, using: str = "default") -> dict[str, Any]:
-    """Return what a new placement would choose now."""
+def _chosen(row: Allocation) -> str:
+    return f"Chosen by {row.strategy} from {pluralize(row.candidates, 'instance')}"
+
+
+def today(
+    job_id: str, using: str = "default", labels: Mapping[str, str] = NO_LABELS
+) -> dict[str, Any]:
+    """Return what a new placement that asks for these labels would choose now."""
     strategy = settings.ATRIBUTO.strategy
     now: Candidates = current(using)
+    if labels:
+        now = matching(using, labels, now)
     jobs = loads(using).jobs if strategy in COUNTS_LOAD else NO_LOADS
     ranking = scores(strategy, job_id, now.all, LISTED, jobs)
     chosen = ranking[0].instance_id if ranking else None

@@ -1,66 +1,17 @@
 """Move jobs from one instance to another, and keep each old placement in the history."""
 
 import math
-from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
-
-from django.conf import settings
-from django.db.models.functions import Now
+from collections.abc import Callable, Iterable
 
 from allocation.logic.drain import Move
-from allocation.models import Allocation, Instance, PastAllocation
+from allocation.logic.labels import Labels, as_texts, has
+from allocation.models import Allocation, Instance
 from allocation.models.instance import InstanceQuerySet
-from allocation.placement.candidates import CandidatesWithRoom, forget_loads, fresh
-from allocation.placement.chooser import Chooser
-from allocation.placement.place_many import room_of
-from allocation.storage import store
+from allocation.placement.candidates import forget_loads
+from allocation.storage import Relocation, store
 from allocation.storage.base import buckets
 from allocation.storage.locks import placement_locks, roster_lock
 from atributo_site.core.events import current_actor
-
-KEPT = ["job_id", "instance_id", "epoch", "allocated_at", "strategy", "candidates", "score"]
-KEPT += ["actor", "channel"]
-FEWEST = 5  # jobs that any preview looks at
-MOST_SCORED = 100_000  # candidates that one preview compares
-
-
-@dataclass
-class Destinations:
-    """Choose where jobs would go: by the strategy, but to no full and no excluded instance."""
-
-    chooser: Chooser
-    with_room: CandidatesWithRoom
-
-    @classmethod
-    def without(
-        cls, instance_id: str | None, using: str, *, among: set[str] | None = None
-    ) -> "Destinations":
-        known = fresh(using)
-        others = set() if among is None else set(known.ids()) - among
-        candidates = known.without(others | ({instance_id} if instance_id else set()))
-        chooser = Chooser(using, settings.ATRIBUTO.strategy)
-        return cls(chooser, CandidatesWithRoom(candidates, room_of(candidates, using)))
-
-    def most(self, wanted: int) -> int:
-        """Return how many jobs a preview may look at: some strategies score every instance."""
-        scored = max(1, len(self.with_room.candidates.all))
-        return min(wanted, max(FEWEST, MOST_SCORED // scored)) if self.chooser.counts else wanted
-
-    def choose(self, job_id: str) -> str | None:
-        candidates = self.with_room.candidates
-        if not candidates.all:
-            return None
-        chosen = self.chooser.choose(job_id, candidates)[0].id
-        self.chooser.count(chosen)
-        self.with_room.add(chosen)
-        return chosen
-
-    def choose_again(self, job_id: str, source: str) -> str | None:
-        """Choose as if the job had left its instance, which may be chosen again."""
-        self.chooser.count(source, -1)
-        self.with_room.add(source, -1)
-        return self.choose(job_id)
 
 
 def _always() -> bool:
@@ -87,9 +38,30 @@ def move_jobs(
     else:
         held = placement_locks(buckets(move.job_id for move in moves), using)
     with held:
-        moved = _move(moves, _room(available), reason, using) if still() else 0
+        moved = _move(moves, available, reason, using) if still() else 0
     forget_loads(using)
     return moved
+
+
+def asked_labels(job_ids: Iterable[str], using: str) -> dict[str, Labels]:
+    """Return job → the labels that its instance must have, for the jobs that ask for any."""
+    rows = Allocation.objects.using(using).filter(pk__in=list(job_ids), labels__isnull=False)
+    return {job_id: labels or {} for job_id, labels in rows.values_list("job_id", "labels")}
+
+
+def _move(moves: list[Move], available: InstanceQuerySet, reason: str, using: str) -> int:
+    """Move the jobs by one statement, however many they are."""
+    room = _room(available)
+    candidates = len(room)
+    fitting = [move for move in moves if move.target in room]
+    fitting = _obeying_labels(fitting, available, using)
+    if any(left < math.inf for left in room.values()):
+        fitting = _within(room, fitting, using)
+    if not fitting:
+        return 0
+    actor = current_actor()
+    chosen = [(move.job_id, move.source, move.target) for move in fitting]
+    return store(using).move(Relocation(chosen, reason, candidates, actor.name, actor.channel))
 
 
 def _room(available: InstanceQuerySet) -> dict[str, float]:
@@ -98,35 +70,21 @@ def _room(available: InstanceQuerySet) -> dict[str, float]:
     return {key: math.inf if most is None else most - load for key, most, load in rows}
 
 
-def _move(moves: list[Move], room: dict[str, float], reason: str, using: str) -> int:
-    wanted = {move.job_id: move for move in moves if move.target in room}
-    rows = Allocation.objects.using(using).filter(pk__in=list(wanted)).order_by("pk")
-    moving = []
-    for row in rows:
-        source, target = wanted[row.pk].source, wanted[row.pk].target
-        if row.instance_id == source and room[target] > 0:
-            room[target] -= 1
-            moving.append(row)
-    if not moving:
-        return 0
-    actor = current_actor()
-    PastAllocation.objects.using(using).bulk_create(
-        [_past(row, actor.name, f"{reason} to {wanted[row.pk].target}") for row in moving]
-    )
-    counts: Counter[str] = Counter()
-    for row, epoch in zip(moving, store(using).epochs(len(moving)), strict=True):
-        counts[row.instance_id] -= 1
-        row.instance_id = wanted[row.pk].target
-        counts[row.instance_id] += 1
-        row.epoch, row.actor, row.channel = epoch, actor.name, actor.channel
-        row.strategy, row.candidates, row.score = reason, len(room), None
-        row.allocated_at = Now()
-    fields = ["instance_id", "epoch", "actor", "channel", "strategy", "candidates", "score"]
-    Allocation.objects.using(using).bulk_update(moving, [*fields, "allocated_at"], batch_size=100)
-    store(using).count(dict(counts))
-    return len(moving)
+def _obeying_labels(moves: list[Move], available: InstanceQuerySet, using: str) -> list[Move]:
+    """Return the moves whose targets have what the job asks for; either may have changed."""
+    asked = asked_labels((move.job_id for move in moves), using)
+    if not asked:
+        return moves
+    labels = {key: as_texts(own) for key, own in available.values_list("pk", "labels")}
+    return [move for move in moves if has(labels[move.target], asked.get(move.job_id, {}))]
 
 
-def _past(row: Allocation, ended_by: str, reason: str) -> PastAllocation:
-    kept = {name: getattr(row, name) for name in KEPT}
-    return PastAllocation(**kept, ended_by=ended_by, end_reason=reason[:64])
+def _within(room: dict[str, float], moves: list[Move], using: str) -> list[Move]:
+    """Return the moves for which there is room; jobs that are elsewhere by now need none."""
+    places = store(using).find_many([move.job_id for move in moves])
+    fitting = []
+    for move in sorted(moves, key=lambda each: each.job_id):
+        if places.get(move.job_id) == move.source and room[move.target] > 0:
+            room[move.target] -= 1
+            fitting.append(move)
+    return fitting

@@ -1,14 +1,14 @@
 """Place a job: choose from the list in memory, and store if that list is still the true one."""
 
+from typing import NamedTuple
+
 from django.db import IntegrityError
 
 from allocation.errors import NoInstances
 from allocation.logic.choose import Candidate
 from allocation.placement.candidates import (
     Candidates,
-    cached,
     forget_full,
-    fresh,
     recently_full,
     remember_full,
 )
@@ -18,6 +18,18 @@ from allocation.storage.locks import roster_lock
 from atributo_site.core.events import current_actor
 
 OPTIMISTIC_TRIES = 10  # then lock the list, which changes faster than we can choose
+
+
+class Allocated(NamedTuple):
+    """`persisted` is true for the one call that stored the allocation.
+
+    No call gets true if the database stored it, but its answer was lost and the call repeated.
+    """
+
+    instance_id: str
+    persisted: bool
+
+
 Answer = tuple[str, bool]
 
 
@@ -28,7 +40,7 @@ def place(job_id: str, chooser: Chooser) -> Answer:
         existing = rows.find(job_id)
         if existing is not None:
             return existing, False
-        fresh(chooser.using)
+        chooser.fresh()
     try:
         return _place(job_id, chooser, rows, recently_full(chooser.using))
     except NoInstances:
@@ -39,7 +51,7 @@ def place(job_id: str, chooser: Chooser) -> Answer:
 
 def _place(job_id: str, chooser: Chooser, rows: Store, full: set[str]) -> Answer:
     for _ in range(OPTIMISTIC_TRIES):
-        answer = _attempt(job_id, chooser, rows, cached(chooser.using), full)
+        answer = _attempt(job_id, chooser, rows, chooser.cached(), full)
         if answer is not None:
             return answer
     with roster_lock(chooser.using):
@@ -47,7 +59,7 @@ def _place(job_id: str, chooser: Chooser, rows: Store, full: set[str]) -> Answer
 
 
 def _insist(job_id: str, chooser: Chooser, rows: Store, full: set[str]) -> Answer:
-    candidates = fresh(chooser.using)
+    candidates = chooser.fresh()
     answer = None
     while answer is None:  # each round rules out an instance that has become full
         answer = _attempt(job_id, chooser, rows, candidates, full)
@@ -58,13 +70,12 @@ def _attempt(
     job_id: str, chooser: Chooser, rows: Store, candidates: Candidates, full: set[str]
 ) -> Answer | None:
     """Return the answer; None if the list has changed or the chosen instance is full."""
-    with_room = candidates.without(full)
-    if not with_room.all:
-        return _nowhere(job_id, chooser.using, rows, candidates, full)
-    choice, persist = chooser.choose(job_id, with_room)
+    if all(each.id in full for each in candidates.all):
+        return _nowhere(job_id, chooser, rows, candidates, full)
+    choice, persist = chooser.choose(job_id, candidates, full)
     if not persist:
         return choice.id, False
-    outcome = _store(job_id, choice, chooser, rows, with_room)
+    outcome = _store(job_id, choice, chooser, rows, candidates, full)
     if outcome.existing is not None:
         return outcome.existing, False
     if outcome.placed is not None:
@@ -72,7 +83,7 @@ def _attempt(
         return outcome.placed, True
     if outcome.version != candidates.version:
         full.clear()
-        fresh(chooser.using)
+        chooser.fresh()
     elif choice.id in candidates.capacities:
         full.add(choice.id)
         remember_full(chooser.using, choice.id, candidates.version)
@@ -80,19 +91,28 @@ def _attempt(
 
 
 def _store(
-    job_id: str, choice: Candidate, chooser: Chooser, rows: Store, candidates: Candidates
+    job_id: str,
+    choice: Candidate,
+    chooser: Chooser,
+    rows: Store,
+    candidates: Candidates,
+    full: set[str],
 ) -> PlacementResult:
     actor = current_actor()
+    offered = len(candidates.all)
+    if full:
+        offered -= sum(each.id in full for each in candidates.all)
     placement = Placement(
         job_id,
         choice.id,
         candidates.version,
         chooser.name,
-        len(candidates.all),
+        offered,
         chooser.score(choice),
         actor.name,
         actor.channel,
         candidates.capacities.get(choice.id),
+        chooser.encoded_labels,
     )
     try:
         return rows.place(placement)
@@ -101,12 +121,12 @@ def _store(
 
 
 def _nowhere(
-    job_id: str, using: str, rows: Store, candidates: Candidates, full: set[str]
+    job_id: str, chooser: Chooser, rows: Store, candidates: Candidates, full: set[str]
 ) -> Answer | None:
     existing = rows.find(job_id)
     if existing is not None:
         return existing, False
-    if fresh(using).version != candidates.version:
+    if chooser.fresh().version != candidates.version:
         full.clear()
         return None
-    raise NoInstances("no instances", job_id=job_id, full=len(full))
+    raise chooser.nowhere(job_id, len(full & candidates.capacities.keys()))

@@ -2,13 +2,11 @@
 
 from functools import partial
 
-from allocation.errors import NoInstances
 from allocation.logic.choose import NO_LOADS, STRATEGIES
 from allocation.placement.candidates import (
     Candidates,
     CandidatesWithRoom,
-    cached,
-    fresh,
+    Loads,
     read_loads,
 )
 from allocation.placement.chooser import Chooser
@@ -33,11 +31,11 @@ def place_many(job_ids: list[str], chooser: Chooser) -> dict[str, Answer]:
 
 
 def _from_memory(job_ids: list[str], chooser: Chooser) -> dict[str, Answer]:
-    return _beside_others(job_ids, chooser, cached(chooser.using))
+    return _beside_others(job_ids, chooser, chooser.cached())
 
 
 def _anew(job_ids: list[str], chooser: Chooser) -> dict[str, Answer]:
-    return _beside_others(job_ids, chooser, fresh(chooser.using))
+    return _beside_others(job_ids, chooser, chooser.fresh())
 
 
 def _beside_others(
@@ -50,7 +48,7 @@ def _beside_others(
 
 def _alone(job_ids: list[str], chooser: Chooser) -> dict[str, Answer]:
     with roster_lock(chooser.using):
-        return _attempt(job_ids, chooser, fresh(chooser.using))
+        return _attempt(job_ids, chooser, chooser.fresh())
 
 
 def _attempt(job_ids: list[str], chooser: Chooser, candidates: Candidates) -> dict[str, Answer]:
@@ -60,9 +58,9 @@ def _attempt(job_ids: list[str], chooser: Chooser, candidates: Candidates) -> di
     existing = rows.find_many(job_ids) if by_hand else {}
     wanted = [job_id for job_id in job_ids if job_id not in existing]
     if not candidates.all and wanted:
-        if fresh(chooser.using).version != candidates.version:
+        if chooser.fresh().version != candidates.version:
             return {}
-        raise NoInstances("no instances", job_id=wanted[0], full=0)
+        raise chooser.nowhere(wanted[0], 0)
     chosen, passing = _choose(wanted, chooser, candidates)
     old, new = rows.place_many(_placements(chosen, chooser, candidates))
     not_stored = {**existing, **passing, **old}
@@ -84,11 +82,11 @@ def _choose(
     passing: dict[str, str] = {}
     room = room_of(candidates, chooser.using)
     with_room = CandidatesWithRoom(candidates, room)
+    chooser = chooser.at_one_moment()
     for job_id in job_ids:
-        open_now = with_room.candidates
-        if not open_now.all:
-            raise NoInstances("no instances", job_id=job_id, full=len(room))
-        choice, persist = chooser.choose(job_id, open_now)
+        if not with_room.candidates.all:
+            raise chooser.nowhere(job_id, len(room))
+        choice, persist = chooser.choose_open(job_id, with_room)
         if not persist:
             passing[job_id] = choice.id
             continue
@@ -98,10 +96,11 @@ def _choose(
     return chosen, passing
 
 
-def room_of(candidates: Candidates, using: str) -> dict[str, int]:
+def room_of(candidates: Candidates, using: str, loads: Loads | None = None) -> dict[str, int]:
+    """Return how many more jobs each instance with a capacity may get."""
     if not candidates.capacities:
         return {}
-    jobs = read_loads(using).jobs
+    jobs = (loads or read_loads(using)).jobs
     return {key: most - jobs.get(key, 0) for key, most in candidates.capacities.items()}
 
 
@@ -114,4 +113,5 @@ def _placements(chosen: Chosen, chooser: Chooser, candidates: Candidates) -> Pla
         len(candidates.all),
         actor.name,
         actor.channel,
+        chooser.encoded_labels,
     )

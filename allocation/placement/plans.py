@@ -1,17 +1,20 @@
 """Preview what a drain or a rebalance would move: all counts, and a list of the first moves."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 from allocation.errors import UnknownInstance
 from allocation.instances.availability import load_of
+from allocation.instances.validation import check_request
 from allocation.logic.drain import Move, arrivals, plan, replan
 from allocation.logic.forecast import Forecast, Load, Turnover, forecast, turnovers
+from allocation.logic.labels import as_texts
 from allocation.models import Allocation, Instance
-from allocation.placement.candidates import cached, forget_loads, read_loads
-from allocation.placement.moves import Destinations
+from allocation.placement.candidates import cached, read_loads
+from allocation.placement.destinations import Destinations
+from allocation.placement.rebalance import beginning
 from atributo_site.core.ids import valid_ids
 
 MOST_PLANNED = 10_000  # jobs that one preview looks at
@@ -65,34 +68,37 @@ def plan_drain(instance_id: str, using: str = "default", most: int = MOST_PLANNE
     jobs = Allocation.objects.using(using).on(instance_id).order_by("job_id")
     destinations = Destinations.without(instance_id, using)
     placed = list(jobs.values_list("job_id", "instance_id")[: destinations.most(most)])
+    destinations.expect(job_id for job_id, _ in placed)
     moves = plan(placed, destinations.choose)
-    forget_loads(using)  # they count the moves that were only planned
     return _plan(load_of(instance_id, using), placed, moves, len(placed) - len(moves))
 
 
 def plan_rebalance(using: str = "default", most: int = MOST_PLANNED) -> Plan:
     """Preview which jobs would move if all were placed again now."""
     rows = Allocation.objects.using(using).order_by("job_id")
-    destinations = Destinations.without(None, using)
+    destinations = beginning(using)
     placed = list(rows.values_list("job_id", "instance_id")[: destinations.most(most)])
+    destinations.expect(job_id for job_id, _ in placed)
     moves, _ = replan(placed, destinations.choose_again, most)
-    forget_loads(using)  # they count the moves that were only planned
     jobs = read_loads(using).jobs
     takers = [Load(each.id, jobs.get(each.id, 0), each.weight) for each in cached(using).all]
     planned = _plan(sum(jobs.values()), placed, moves, 0)
     return replace(planned, turnovers=turnovers(jobs, moves), forecast=forecast(takers, moves))
 
 
-def plan_jobs(job_ids: list[str], using: str = "default") -> dict[str, str | None]:
+def plan_jobs(
+    job_ids: list[str], using: str = "default", *, labels: Mapping[str, str] | None = None
+) -> dict[str, str | None]:
     """Return where these jobs are, or would be if they were allocated now; store nothing."""
+    check_request(labels=labels or {})
     wanted = valid_ids(job_ids)
     rows = Allocation.objects.using(using).filter(pk__in=wanted)
     places: dict[str, str | None] = dict(rows.values_list("job_id", "instance_id"))
     destinations = Destinations.without(None, using)
+    destinations.asked = dict.fromkeys(wanted, as_texts(labels))
     for job_id in wanted:
         if job_id not in places:
             places[job_id] = destinations.choose(job_id)
-    forget_loads(using)  # they count what was only planned
     return {job_id: places[job_id] for job_id in wanted}
 
 

@@ -26,12 +26,12 @@ def roster_lock(using: str = "default") -> Iterator[None]:
 
 @contextmanager
 def placement_locks(buckets: list[int], using: str = "default") -> Iterator[None]:
-    """Open a transaction that ends or changes placements of jobs in these buckets.
+    """Open a transaction in which no placement of jobs in these buckets ends.
 
-    A new placement of such a job waits, so that its epoch is higher than the old one's.
+    New ones may be made meanwhile: nobody waits for moves but who ends such a job.
     """
     with atomic(using=using):
         if connections[using].vendor == "postgresql":
             with connections[using].cursor() as cursor:
-                cursor.execute(postgresql_sql.ENDING, {"buckets": buckets})
+                cursor.execute(postgresql_sql.SHARED_MANY, {"buckets": buckets})
         yield

@@ -14,10 +14,11 @@ from allocation.storage.base import (
     Placement,
     PlacementResult,
     Placements,
+    Relocation,
     bucket,
     buckets,
 )
-from atributo_site.core.database import Row, execute
+from atributo_site.core.database import Row, execute_on
 
 MOST_REMEMBERED = 20_000
 # Numbered in turn.
@@ -31,7 +32,7 @@ class PostgresStore:
         self.connection = connection
 
     def find(self, job_id: str) -> str | None:
-        row = execute(sql.FIND, {"job_id": job_id}, self.connection.alias).first
+        row = execute_on(self.connection, sql.FIND, {"job_id": job_id}).first
         return row[0] if row else None
 
     def find_many(self, job_ids: list[str]) -> dict[str, str]:
@@ -46,11 +47,11 @@ class PostgresStore:
             existing = self.find(placement.job_id)
             if existing is not None:
                 return PlacementResult(existing, None, placement.version)
+        if placement.labels is not None:
+            return self._place_labelled(placement)
         if self._is_placed(placement):
             return PlacementResult(None, placement.instance_id, placement.version)
-        look = execute(sql.LOOK, {"job_id": placement.job_id}, self.connection.alias)
-        existing, version = look.rows[0]
-        return PlacementResult(existing, None, version or 0)
+        return self._look(placement.job_id)
 
     def place_many(self, many: Placements) -> tuple[dict[str, str], dict[str, str]]:
         chosen = sorted(many.chosen)
@@ -62,6 +63,7 @@ class PostgresStore:
             "candidates": many.candidates,
             "actor": many.actor,
             "channel": many.channel,
+            "labels": many.labels,
             "buckets": buckets(job_id for job_id, _, _ in chosen),
         }
         rows = self._write([sql.SHARED_MANY, sql.PLACE_MANY], facts, lambda row: row[2])
@@ -82,24 +84,54 @@ class PostgresStore:
         with self.connection.wrap_database_errors:
             return dict(_pipeline(self._raw(), [sql.ENDING, sql.END], facts))
 
+    def move(self, relocation: Relocation) -> int:
+        return execute_on(self.connection, sql.MOVE, relocation.facts()).rows[0][0]
+
     def epochs(self, count: int) -> list[int]:
-        rows = execute(sql.EPOCHS, {"count": count}, self.connection.alias).rows
+        rows = execute_on(self.connection, sql.EPOCHS, {"count": count}).rows
         return [epoch for (epoch,) in rows]
 
-    def make_counters(self, instance_ids: list[str]) -> None:
-        execute(sql.COUNTERS, {"instance_ids": instance_ids}, self.connection.alias)
+    def last_epoch(self) -> int:
+        return execute_on(self.connection, sql.LAST_EPOCH, {}).rows[0][0]
 
-    def count(self, jobs: dict[str, int]) -> None:
-        facts = {"instance_ids": list(jobs), "jobs": list(jobs.values())}
-        execute(sql.COUNT, {**facts, "part": self._part()}, self.connection.alias)
+    def drawing(self) -> set[str]:
+        return {each for (each,) in execute_on(self.connection, sql.DRAWING, {}).rows}
+
+    def make_counters(self, instance_ids: list[str]) -> None:
+        execute_on(self.connection, sql.COUNTERS, {"instance_ids": instance_ids})
 
     def _is_placed(self, placement: Placement) -> bool:
         """Call the function that places; in a caller's transaction in a savepoint."""
         facts = _facts(placement)
-        if not self._raw().autocommit:
+        # To ask whether a connection lives is a system call: `execute_on` does that once.
+        raw = self.connection.connection or self._raw()
+        if not raw.autocommit:
             return self._write([sql.PLACE], facts, lambda row: row[0])[0][0]
-        facts["part"] = self._part()
-        return execute(sql.PLACE, facts, self.connection.alias).rows[0][0]
+        part = _parts.get(raw)
+        facts["part"] = self._part() if part is None else part
+        return execute_on(self.connection, sql.PLACE, facts).rows[0][0]
+
+    def _place_labelled(self, placement: Placement) -> PlacementResult:
+        """Place a batch of one: the function that places knows no labels."""
+        one = Placements(
+            [(placement.job_id, placement.instance_id, placement.score)],
+            placement.version,
+            placement.strategy,
+            placement.candidates,
+            placement.actor,
+            placement.channel,
+            placement.labels,
+        )
+        old, new = self.place_many(one)
+        if not old and not new:
+            return self._look(placement.job_id)
+        return PlacementResult(
+            old.get(placement.job_id), new.get(placement.job_id), placement.version
+        )
+
+    def _look(self, job_id: str) -> PlacementResult:
+        existing, version = execute_on(self.connection, sql.LOOK, {"job_id": job_id}).rows[0]
+        return PlacementResult(existing, None, version or 0)
 
     def _place_within_capacity(self, placement: Placement) -> PlacementResult:
         statements = [sql.SHARED, sql.PLACE_WITHIN]
@@ -134,7 +166,7 @@ class PostgresStore:
         raw = self._raw()
         part = _parts.get(raw)
         if part is None:
-            ((part,),) = execute(sql.PART, {}, self.connection.alias).rows
+            ((part,),) = execute_on(self.connection, sql.PART, {}).rows
             _parts[raw] = part
         return part
 

@@ -10,7 +10,13 @@ from typing import Any
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from allocation.storage import sqlite_sql as sql
-from allocation.storage.base import Deallocation, Placement, PlacementResult, Placements
+from allocation.storage.base import (
+    Deallocation,
+    Placement,
+    PlacementResult,
+    Placements,
+    Relocation,
+)
 from allocation.storage.postgresql_sql import COLUMNS
 
 NAMES = COLUMNS.split(", ")
@@ -59,22 +65,47 @@ class SqliteStore:
             ).fetchall()
             gone = [dict(zip(NAMES, row, strict=True)) for row in rows]
             why = {"ended_by": deallocation.actor, "reason": deallocation.reason}
-            raw.executemany(sql.PAST, [row | why for row in gone])
+            first = self._first_epoch(raw, len(gone))
+            raw.executemany(
+                sql.PAST,
+                [row | why | {"ended_epoch": epoch} for epoch, row in enumerate(gone, first)],
+            )
             counts = Counter(row["instance_id"] for row in gone)
             _add_to_counters(raw, {key: -jobs for key, jobs in counts.items()})
         return {row["job_id"]: row["instance_id"] for row in gone}
 
+    def move(self, relocation: Relocation) -> int:
+        facts = relocation.facts()
+        counts: Counter[str] = Counter()
+        with self._writing() as raw:
+            facts["moved_at"] = _value(raw, sql.CLOCK)
+            for source, target, jobs in raw.execute(sql.MOVING, facts).fetchall():
+                counts.update({source: -jobs, target: jobs})
+            facts["first_epoch"] = self._first_epoch(raw, len(relocation.moves))
+            raw.execute(sql.KEEP_MOVING, facts)
+            moved = raw.execute(sql.MOVE, facts).rowcount
+            _add_to_counters(raw, counts)
+        return moved
+
     def epochs(self, count: int) -> list[int]:
         with self._writing() as raw:
-            last = _value(raw, sql.EPOCHS, count=count)
-        return list(range(last - count + 1, last + 1))
+            first = self._first_epoch(raw, count)
+        return list(range(first, first + count))
+
+    def last_epoch(self) -> int:
+        with self.connection.wrap_database_errors:
+            return _value(self._raw(), sql.LAST_EPOCH) or 0
+
+    def drawing(self) -> set[str]:
+        """Return none: one writer follows the other, and their epochs do so as well."""
+        return set()
+
+    def _first_epoch(self, raw: sqlite3.Connection, count: int) -> int:
+        """Draw so many epochs in a row, and return the first."""
+        return (_value(raw, sql.EPOCHS, count=count) or 0) - count + 1 if count else 0
 
     def make_counters(self, instance_ids: list[str]) -> None:
         """Do nothing: the first placement makes the counter, at no cost."""
-
-    def count(self, jobs: dict[str, int]) -> None:
-        with self._writing() as raw:
-            _add_to_counters(raw, jobs)
 
     def _insert(
         self,
@@ -86,7 +117,7 @@ class SqliteStore:
             return
         last = _value(raw, sql.EPOCHS, count=len(fresh))
         facts = {"strategy": many.strategy, "candidates": many.candidates}
-        facts |= {"actor": many.actor, "channel": many.channel}
+        facts |= {"actor": many.actor, "channel": many.channel, "labels": many.labels}
         rows = [
             {"job_id": job_id, "instance_id": instance_id, "epoch": epoch, "score": score, **facts}
             for epoch, (job_id, instance_id, score) in enumerate(

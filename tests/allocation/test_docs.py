@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from allocation.in_threads import close_threads
+
 DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLES = [
     pytest.param(text, id=f"{name}-{number}")
@@ -18,4 +20,7 @@ EXAMPLES = [
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_an_example_runs(example, tmp_path):
-    exec(compile(example, "example", "exec"), {"__name__": "example"})  # noqa: S102
+    try:
+        exec(compile(example, "example", "exec"), {"__name__": "example"})  # noqa: S102
+    finally:
+        close_threads()

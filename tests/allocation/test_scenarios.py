@@ -197,7 +197,7 @@ def test_a_job_that_an_allocator_placed_was_not_moved():
     ao.answer = ("on", True)
     ao.allocate("job")
     why = explain("job")["why"]
-    assert why["sentence"].startswith("Placed by «custom»")
+    assert why["sentence"].startswith("Placed by 'custom'")
 
 
 def test_an_error_of_the_allocator_reaches_the_caller_and_the_object_stays_usable():

@@ -9,7 +9,7 @@ from atributo_site.core.text import pluralize
 
 
 class Command(AtributoCommand):
-    help = "Forget the instances of these job ids; those that have none are fine."
+    help = "Deallocate these keys. Keys without an instance are fine."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("job_ids", nargs="+", metavar="job_id")
@@ -18,5 +18,5 @@ class Command(AtributoCommand):
         count = len(operations.deallocate_many(job_ids))
         if options["json"]:
             return self.show({"deallocated": count})
-        asked = pluralize(len(job_ids), "job id was", "job ids were")
-        self.stdout.write(f"{count} of {asked} allocated, and no longer.")
+        asked = pluralize(len(job_ids), "key")
+        self.stdout.write(f"Deallocated {count} of {asked}.")

@@ -13,7 +13,7 @@ from allocation.transactions.engine.audited import recorded
 from allocation.transactions.store import sql
 from allocation.transactions.store.keys import Demand, Key, checked_ref
 from allocation.transactions.store.response import Response
-from atributo_site.commands import AtributoCommand, with_json
+from atributo_site.commands import AtributoCommand, integer, with_json
 from atributo_site.core.text import pluralize
 
 
@@ -35,11 +35,11 @@ class Command(AtributoCommand):
         for name in ("list", "search"):
             many = with_json(does.add_parser(name))
             many.add_argument("collection")
-            many.add_argument("--limit", type=int, default=100)
+            many.add_argument("--limit", type=integer, default=100)
             if name == "search":
                 many.add_argument("query", help="For example: age:>30 AND city:Paris")
                 many.add_argument("--sort", default="", help="For example: age:desc")
-        drop = with_json(does.add_parser("drop", help="Forget a whole collection."))
+        drop = with_json(does.add_parser("drop", help="Delete an entire collection."))
         drop.add_argument("collection")
         drop.add_argument("--yes", action="store_true", help="Really.")
 
@@ -76,7 +76,7 @@ class Command(AtributoCommand):
 
     def _drop(self, client: Client, collection: str, yes: bool, **options: Any) -> None:
         if not yes:
-            raise CommandError("--yes is missing: a dropped collection is gone.", returncode=2)
+            raise CommandError("add --yes: dropping a collection cannot be undone.", returncode=2)
         answer = client.drop(collection)
         if options["json"]:
             return self.show(answer.json)

@@ -4,16 +4,20 @@ import argparse
 import time
 from typing import Any
 
+from allocation.errors import Outranked
 from allocation.instances import availability, holds
+from allocation.logic.instance_settings import WEIGHT_HELP
 from allocation.models import Instance
 from allocation.models.instance import STATES
 from allocation.placement import drains, operations
-from atributo_site.commands import AtributoCommand, listed_number, with_json
+from atributo_site.commands import AtributoCommand, decimal, integer, listed_number, with_json
 from atributo_site.core.ids import valid_id
 from atributo_site.core.retry import retry_busy
 from atributo_site.core.text import pluralize
 
 PAUSE_SECONDS = 0.5
+SOURCES = ("manual", "worker")
+SOURCE_HELP = "worker in a program: it does not undo what a person decided"
 
 
 class Command(AtributoCommand):
@@ -25,30 +29,31 @@ class Command(AtributoCommand):
         listing.add_argument("--prefix", default="", help="only ids that start like this")
         listing.add_argument("--state", choices=list(STATES), help="only those in this state")
         listing.add_argument("--limit", type=listed_number, default=100)
-        available = _verb(verbs, "available", "let job ids be allocated to it", "instance_id")
-        available.add_argument("--weight", type=int)
-        available.add_argument("--capacity", type=int)
+        available = _verb(verbs, "available", "allow new keys on it", "instance_id")
+        available.add_argument("--weight", type=integer, help=WEIGHT_HELP)
+        available.add_argument("--capacity", type=integer)
         available.add_argument(
             "--label", action="append", type=_label, default=[], metavar="NAME=VALUE"
         )
-        unavailable = _verb(verbs, "unavailable", "allocate no more job ids to it", "instance_id")
-        drain = _verb(verbs, "drain", "unavailable, and its job ids leave", "instance_id")
+        unavailable = _verb(verbs, "unavailable", "put no more keys on it", "instance_id")
+        drain = _verb(verbs, "drain", "make it unavailable and let its keys leave", "instance_id")
         restore = _verb(verbs, "restore", "make it available again", "instance_id")
         remove = _verb(verbs, "remove", "remove it", "instance_id")
         for each in (available, unavailable, drain, restore, remove):
             each.add_argument("--reason", default="")
-        drain.add_argument("--deadline", type=float, metavar="SECONDS")
+            each.add_argument("--source", choices=SOURCES, default="manual", help=SOURCE_HELP)
+        drain.add_argument("--deadline", type=decimal, metavar="SECONDS")
         drain.add_argument(
             "--pace",
-            type=int,
+            type=integer,
             metavar="MOVES_PER_MINUTE",
             help="without it nothing is moved before the deadline",
         )
         how = drain.add_mutually_exclusive_group()
-        how.add_argument("--force", action="store_true", help="move all job ids now")
+        how.add_argument("--force", action="store_true", help="move all keys now")
         how.add_argument("--stop", action="store_true", help="stop the drain that runs")
         drain.add_argument("--watch", action="store_true", help="show the progress until done")
-        remove.add_argument("--drop-jobs", type=int, metavar="N", help="how many job ids it has")
+        remove.add_argument("--drop-jobs", type=integer, metavar="N", help="how many keys it has")
 
     def perform(self, verb: str, **options: Any) -> None:
         getattr(self, f"_{verb}")(**options)
@@ -65,54 +70,62 @@ class Command(AtributoCommand):
     def _available(
         self, instance_id: str, reason: str, label: list[tuple[str, str]], **options: Any
     ) -> None:
+        who = {"reason": reason, "source": options["source"]}
         settings: dict[str, Any] = {
             name: options[name] for name in ("weight", "capacity") if options[name] is not None
         }
         if label:
             settings["labels"] = dict(label)
         valid_id(instance_id)
-        retry_busy(lambda: availability.make_available(instance_id, reason=reason, **settings))
+        retry_busy(lambda: availability.make_available(instance_id, **who, **settings))
         self._say(instance_id, **options)
 
     def _unavailable(self, instance_id: str, reason: str, **options: Any) -> None:
         valid_id(instance_id)
-        retry_busy(lambda: availability.make_unavailable(instance_id, reason=reason))
+        who = {"reason": reason, "source": options["source"]}
+        retry_busy(lambda: availability.make_unavailable(instance_id, **who))
         self._say(instance_id, **options)
 
     def _restore(self, instance_id: str, reason: str, **options: Any) -> None:
-        retry_busy(lambda: availability.restore(valid_id(instance_id), reason=reason))
+        who = {"reason": reason, "source": options["source"]}
+        retry_busy(lambda: availability.restore(valid_id(instance_id), **who))
         self._say(instance_id, **options)
 
     def _remove(self, instance_id: str, drop_jobs: int | None, reason: str, **options: Any) -> None:
-        dropped = operations.remove_instance(instance_id, drop_jobs=drop_jobs, reason=reason)
+        dropped = operations.remove_instance(
+            instance_id, drop_jobs=drop_jobs, reason=reason, source=options["source"]
+        )
         if options["json"]:
             return self.show({"id": instance_id, "removed": True, "jobs_dropped": dropped})
-        job_ids = pluralize(dropped, "job id was", "job ids were")
+        job_ids = pluralize(dropped, "key was", "keys were")
         self.stdout.write(f"{instance_id} is removed; {job_ids} dropped.")
 
     def _drain(self, instance_id: str, **options: Any) -> None:
         if options["stop"]:
-            drains.stop(instance_id)
+            drains.stop(instance_id, source=options["source"])
             return self._say(instance_id, **options)
         settings = [options["reason"] or None, options["deadline"], options["pace"]]
         keeps_settings = (options["force"] or options["watch"]) and settings == [None] * 3
         if not (keeps_settings and drains.is_running(instance_id)):
             self._begin(instance_id, **options)
         if options["force"]:
-            retry_busy(lambda: drains.force(instance_id))
+            retry_busy(lambda: drains.force(instance_id, source=options["source"]))
         if options["watch"]:
             self._watch(instance_id)
         self._say(instance_id, **options)
 
     def _begin(self, instance_id: str, **options: Any) -> None:
-        retry_busy(
+        is_begun = retry_busy(
             lambda: drains.drain(
                 instance_id,
                 reason=options["reason"],
                 deadline_seconds=options["deadline"],
                 moves_per_minute=options["pace"],
+                source=options["source"],
             )
         )
+        if not is_begun:
+            raise Outranked(f"a person wants {instance_id} available")
 
     def _watch(self, instance_id: str) -> None:
         """Print a line for every change, until nothing is left or the drain is stopped."""
@@ -132,7 +145,7 @@ class Command(AtributoCommand):
         if options["json"]:
             return self.show(_facts(row))
         advice = "" if row.available else f" {holds.may_remove(instance_id).sentence}"
-        jobs = pluralize(row.load, "job id")
+        jobs = pluralize(row.load, "key")
         self.stdout.write(f"{instance_id} is {row.state} with {jobs}.{advice}")
 
 

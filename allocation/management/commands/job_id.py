@@ -8,7 +8,7 @@ from atributo_site.commands import AtributoCommand, whole_number, with_json
 
 
 class Command(AtributoCommand):
-    help = "Make job ids, or tell what one says."
+    help = "Make job ids, or decode one."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="verb")
@@ -37,7 +37,7 @@ class Command(AtributoCommand):
         facts = {name: getattr(parsed, name) for name in parsed.__slots__}
         if options["json"]:
             return self.show({"job_id": job_id, **facts})
-        note = "" if parsed.exact else " (its digits are no moment of the calendar)"
+        note = "" if parsed.exact else " (its digits are not a valid date)"
         self.stdout.write(
             f"{parsed.time:%Y-%m-%d %H:%M:%S}.{parsed.time.microsecond // 1000:03d} UTC, "
             f"worker {parsed.worker_id} of {parsed.cluster_size}{note}"

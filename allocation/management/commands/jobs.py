@@ -9,7 +9,7 @@ from atributo_site.core.ids import valid_id
 
 
 class Command(AtributoCommand):
-    help = "List the job ids that are allocated to an instance."
+    help = "List the keys that are allocated to an instance."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("instance_id")

@@ -6,11 +6,11 @@ from django.db.models import Count
 
 from allocation.transactions.curator import operator_actions
 from allocation.transactions.models import Lock
-from atributo_site.commands import AtributoCommand, listed_number, with_json
+from atributo_site.commands import AtributoCommand, integer, listed_number, with_json
 
 
 class Command(AtributoCommand):
-    help = "List the locks that are held, and free one by force."
+    help = "List locks, or release one by force."
 
     def add_arguments(self, parser: Any) -> None:
         does = parser.add_subparsers(dest="does", required=True)
@@ -18,7 +18,7 @@ class Command(AtributoCommand):
         listed.add_argument("--collection")
         listed.add_argument("--limit", type=listed_number, default=100)
         release = with_json(does.add_parser("release", help="A running holder is rolled back."))
-        release.add_argument("id", type=int)
+        release.add_argument("id", type=integer)
         release.add_argument("--reason", required=True)
 
     def perform(self, *, does: str, **options: Any) -> None:

@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 from allocation.placement import plans, rebalance
-from atributo_site.commands import AtributoCommand
+from atributo_site.commands import AtributoCommand, integer
 from atributo_site.core.retry import retry_busy
 from atributo_site.core.text import pluralize
 
@@ -13,13 +13,11 @@ PAUSE_SECONDS = 0.5
 
 
 class Command(AtributoCommand):
-    help = (
-        "Which job ids would be elsewhere if they were placed today; with --pace, move them there."
-    )
+    help = "Show which keys would be elsewhere if they were placed today; with --pace, move them."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         how = parser.add_mutually_exclusive_group()
-        how.add_argument("--pace", type=int, metavar="MOVES_PER_MINUTE", help="start moving")
+        how.add_argument("--pace", type=integer, metavar="MOVES_PER_MINUTE", help="start moving")
         how.add_argument("--stop", action="store_true", help="stop the one that runs")
         parser.add_argument("--watch", action="store_true", help="show the progress until done")
 
@@ -38,7 +36,7 @@ class Command(AtributoCommand):
         plan = plans.plan_rebalance()
         if options["json"]:
             return self.show(plan.facts)
-        self.stdout.write(f"{len(plan.moves)} of {pluralize(plan.looked_at, 'job id')} would move.")
+        self.stdout.write(f"{len(plan.moves)} of {pluralize(plan.looked_at, 'key')} would move.")
         for move in plan.listed:
             self.stdout.write(f"{move.job_id}: {move.source} → {move.target}")
 
@@ -47,9 +45,7 @@ class Command(AtributoCommand):
         seen = None
         while (current := rebalance.last()) is not None and current.is_running:
             if current.facts != seen:
-                self.stderr.write(
-                    f"{current.progress.fraction:.0%} looked at, {current.moved} moved"
-                )
+                self.stderr.write(f"{current.progress.fraction:.0%} checked, {current.moved} moved")
             seen = current.facts
             time.sleep(PAUSE_SECONDS)
 
@@ -58,7 +54,7 @@ class Command(AtributoCommand):
         if options["json"]:
             return self.show(current.facts if current else {"running": False})
         if current is None:
-            self.stdout.write("Nothing was ever rebalanced.")
+            self.stdout.write("No rebalance has run yet.")
             return
         state = "running" if current.is_running else "stopped" if current.stopped else "done"
-        self.stdout.write(f"The rebalance is {state}: {pluralize(current.moved, 'job id')} moved.")
+        self.stdout.write(f"The rebalance is {state}: {pluralize(current.moved, 'key')} moved.")

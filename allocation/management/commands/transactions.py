@@ -5,7 +5,7 @@ from typing import Any
 from allocation.transactions.curator import operator_actions
 from allocation.transactions.errors import TransactionNotFound
 from allocation.transactions.models import JournalEntry, Transaction
-from atributo_site.commands import AtributoCommand, listed_number, with_json
+from atributo_site.commands import AtributoCommand, integer, listed_number, with_json
 
 KINDS = {
     "open": lambda rows: rows.unfinished(),
@@ -23,10 +23,10 @@ class Command(AtributoCommand):
         listed.add_argument("--kind", choices=KINDS, default="open")
         listed.add_argument("--limit", type=listed_number, default=50)
         show = with_json(does.add_parser("show", help="One with its journal."))
-        show.add_argument("id", type=int)
+        show.add_argument("id", type=integer)
         for name in ("roll-back", "complete", "retry"):
             act = with_json(does.add_parser(name))
-            act.add_argument("id", type=int)
+            act.add_argument("id", type=integer)
             act.add_argument("--reason", required=True)
 
     def perform(self, *, does: str, **options: Any) -> None:
@@ -44,7 +44,7 @@ class Command(AtributoCommand):
         row = Transaction.objects.filter(pk=id).first()
         if row is None:
             raise TransactionNotFound(f"there is no transaction {id}")
-        entries = JournalEntry.objects.filter(transaction=row).select_related("document")
+        entries = JournalEntry.objects.filter(transaction=row).with_documents()
         journal = [_entry(entry) for entry in entries[:1000]]
         if json:
             return self.show({**_facts(row), "journal": journal})
@@ -78,7 +78,7 @@ def _facts(row: Transaction) -> dict[str, Any]:
 def _entry(entry: JournalEntry) -> dict[str, Any]:
     return {
         "action": entry.action,
-        "document": str(entry.document),
+        "document": entry.document_name,
         "before_present": entry.before_present,
         "before": entry.before_value,
         "undo": entry.undo,

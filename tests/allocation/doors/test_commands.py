@@ -102,6 +102,8 @@ def test_a_wrong_command_line_is_a_usage_error(run):
         ["instances", "list", "--limit", "-1"],
         ["jobs", "a", "--limit", "0"],
         ["instances", "available", "a", "--label", "zone"],
+        ["instances", "drain", "instance0", "--deadline", "nan"],
+        ["instances", "available", "a", "--weight", "1_0"],
         ["instances", "drain", "a", "--stop", "--force"],
         ["job_id", "make", "0"],
         ["job_id", "make", "9" * 30],
@@ -116,7 +118,7 @@ def test_a_number_or_label_that_cannot_be_meant_is_a_usage_error(run, words):
     "words",
     [
         ["instances", "available", "a", "--weight", "0"],
-        ["instances", "drain", "instance0", "--deadline", "nan"],
+        ["instances", "drain", "instance0", "--deadline", "-1"],
         ["instances", "drain", "instance0", "--pace", "0"],
         ["rebalance", "--pace", "0"],
         ["instances", "remove", "nobody"],

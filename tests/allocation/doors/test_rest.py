@@ -179,6 +179,28 @@ def test_who_names_an_epoch_allocates_nothing_anew(rest, two):
 
 
 @pytest.mark.parametrize(
+    ("method", "path"),
+    [("put", "/allocations/new"), ("post", "/instances/new/available")]
+    + [("post", "/instances/new/unavailable")],
+)
+def test_if_match_any_makes_nothing_new(rest, two, method, path):
+    answer = rest(method, path, **{"If-Match": "*"})
+    assert (answer.status_code, answer.json()["code"]) == (412, "precondition_failed")
+    assert not Allocation.objects.filter(pk="new").exists()
+    assert not Instance.objects.filter(pk="new").exists()
+
+
+def test_if_match_may_name_several_epochs_and_a_weak_one_matches_none(rest, two):
+    rest("put", "/allocations/job0")
+    tag = rest("get", "/allocations/job0").headers["ETag"]
+    assert rest("delete", "/allocations/job0", **{"If-Match": f"W/{tag}"}).status_code == 412
+    assert rest("delete", "/allocations/job0", **{"If-Match": f'"1", {tag}'}).status_code == 204
+    tag = rest("get", "/instances/instance0").headers["ETag"]
+    several = {"If-Match": f'{tag}, "999999"'}
+    assert rest("patch", "/instances/instance0", {"weight": 5}, **several).status_code == 200
+
+
+@pytest.mark.parametrize(
     ("method", "path"), [("put", "/allocations/a"), ("post", "/instances/instance0/restore")]
 )
 def test_members_that_nobody_knows_are_refused_where_none_is_needed(rest, two, method, path):
@@ -219,7 +241,7 @@ def test_stopping_what_does_not_drain_is_a_conflict(rest, two):
     assert (answer.status_code, answer.json()["code"]) == (409, "not_draining")
 
 
-@pytest.mark.parametrize("name", ["contains", "isnull", "0", "a__b"])
+@pytest.mark.parametrize("name", ["contains", "isnull", "0", "a__b", 'say "hi"', "it's", "a\\b"])
 def test_a_label_may_have_any_name(rest, two, name):
     two.available("labelled", labels={name: "x"})
     found = rest("get", f"/instances?label={name}=x").json()["results"]
@@ -260,7 +282,8 @@ def test_the_explanation_of_a_job(rest, two):
 
 def test_the_life_of_an_instance(rest):
     made = rest("post", "/instances", {"id": "a/ü", "weight": 2, "labels": {"zone": "n"}})
-    assert (made.status_code, made.json()["state"]) == (200, "available")
+    assert (made.status_code, made.json()["state"]) == (201, "available")
+    assert rest("post", "/instances", {"id": "a/ü"}).status_code == 200
     path = "/instances/" + quote("a\x1fü", safe="")
     states = [
         rest("post", f"{path}/unavailable", {"reason": "noise"}).json()["state"],

@@ -82,19 +82,19 @@ def test_an_instance_is_made_available_drained_stopped_and_restored(page):
     assert "is available" in page("/instances/", {"id": "new one"})[1]
     base = "/instances/new%20one/"
     form = {"reason": "heat", "deadline_minutes": "5", "moves_per_minute": "60"}
-    assert "The drain has begun. The curator moves" in page(f"{base}drain", form)[1]
-    assert "was told to move all job ids" in page(f"{base}force", {})[1]
+    assert "The drain has started. The curator moves" in page(f"{base}drain", form)[1]
+    assert "will move all remaining keys" in page(f"{base}force", {})[1]
     assert "stays unavailable" in page(f"{base}stop", {})[1]
     assert "available again" in page(f"{base}restore", {})[1]
-    assert "those it has stay" in page(f"{base}unavailable", {"reason": "x"})[1]
-    assert "may be allocated" in page(f"{base}available", {})[1]
+    assert "keeps those it has" in page(f"{base}unavailable", {"reason": "x"})[1]
+    assert "accepts new keys again" in page(f"{base}available", {})[1]
     assert set(Event.objects.values_list("channel", flat=True)) == {"browser"}
 
 
 def test_who_drains_without_a_pace_is_told_that_nothing_moves(page, two):
     two.allocate("job")
     text = page("/instances/instance0/drain", {})[1]
-    assert "job ids leave when they are deallocated, or when you set a pace" in text
+    assert "keys leave when they are deallocated, or when you set a pace" in text
     assert "The curator moves" not in text
 
 
@@ -120,8 +120,8 @@ def test_the_preview_of_a_drain_keeps_and_respects_what_was_typed(page, two):
     jobs = len(two.jobs("instance0"))
     form = {"reason": "heat & dust", "moves_per_minute": "60", "preview": "yes"}
     text = page("/instances/instance0/drain", form)[1]
-    assert f"{jobs} of {jobs} job ids" in text and "Would get" in text
-    assert f"60 moves a minute, about {jobs} s to go" in text
+    assert f"{jobs} of {jobs} keys" in text and "Would get" in text
+    assert f"60 moves per minute, about {jobs} s to go" in text
     assert 'value="heat &amp; dust"' in text and 'value="60"' in text
     assert Instance.objects.get(pk="instance0").available
 
@@ -129,10 +129,12 @@ def test_the_preview_of_a_drain_keeps_and_respects_what_was_typed(page, two):
 def test_the_preview_promises_no_move_where_nothing_would_be_moved(page, two):
     two.allocate_many(f"job{n}" for n in range(8))
     text = page("/instances/instance0/drain", {"preview": "yes"})[1]
-    assert "Nothing is moved: job ids leave when they are deallocated." in text
+    assert "Nothing moves; keys leave when they are deallocated." in text
     assert "Would get" not in text and '<span class="muted">nothing</span>' in text
     later = page("/instances/instance0/?plan&deadline_minutes=5")[1]
-    assert "Nothing is moved for 5 min; then all that are left." in later and "Would get" in later
+    assert (
+        "Nothing moves for 5 min; then all remaining keys move." in later and "Would get" in later
+    )
 
 
 def test_a_preview_of_what_cannot_be_is_refused(page, two):
@@ -150,10 +152,10 @@ def test_a_pace_that_cannot_be_is_refused_in_words_without_tags(page, two, path)
 def test_the_page_says_how_jobs_leave_and_sets_the_pace_of_a_drain_that_runs(page, two):
     two.allocate_many(f"job{n}" for n in range(8))
     form = {"reason": "heat", "deadline_minutes": "90"}
-    assert "Nothing is moved for 1 h" in page("/instances/instance0/drain", form)[1]
+    assert "Nothing moves for 1 h" in page("/instances/instance0/drain", form)[1]
     deadline = Drain.objects.get().deadline_at
     paced = page("/instances/instance0/drain", {"running": "yes", "moves_per_minute": "2"})[1]
-    assert "The pace is set." in paced and "2 moves a minute, about" in paced
+    assert "The pace is set." in paced and "2 moves per minute, about" in paced
     found = Drain.objects.get()
     assert (found.reason, found.moves_per_minute) == ("heat", 2)
     assert abs(found.deadline_at - deadline) < timedelta(minutes=1)
@@ -162,15 +164,15 @@ def test_the_page_says_how_jobs_leave_and_sets_the_pace_of_a_drain_that_runs(pag
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ({"deadline_minutes": "45m"}, "Nothing is moved for 45 min; then all that are left."),
-        ({"no_deadline": "yes"}, "Nothing is moved: job ids leave when they are deallocated."),
+        ({"deadline_minutes": "45m"}, "Nothing moves for 45 min; then all remaining keys move."),
+        ({"no_deadline": "yes"}, "Nothing moves; keys leave when they are deallocated."),
     ],
 )
 def test_the_deadline_of_a_drain_that_runs_is_changed_on_the_page(page, two, typed, said):
     two.unavailable("a/b <i>")
     two.allocate("job")
     drains.drain("instance0", reason="heat", deadline_seconds=5400)
-    assert "No deadline any more" in page("/instances/instance0/")[1]
+    assert "Remove the deadline" in page("/instances/instance0/")[1]
     text = page("/instances/instance0/drain", {"running": "yes", **typed})[1]
     assert "Pace and deadline are set." in text and said in text
     assert Drain.objects.get().reason == "heat"
@@ -197,7 +199,7 @@ def test_the_reason_for_making_it_unavailable_is_asked_for_and_shown(page, two):
 
 def test_the_pace_of_a_drain_that_is_over_begins_no_other(page, two):
     text = page("/instances/instance0/drain", {"running": "yes", "moves_per_minute": "2"})[1]
-    assert "instance0 drains no longer." in text
+    assert "instance0 is no longer draining." in text
     assert Instance.objects.get(pk="instance0").available
 
 
@@ -214,7 +216,7 @@ def test_the_moves_of_a_drain_are_one_row_and_its_cause_stays_in_sight(page, two
         record("instance.jobs_moved", "instance:instance0", count=2)
     record("instance.drained", "instance:instance0", moved=60)
     text = page("/instances/instance0/")[1]
-    assert "60 job ids moved in 30 steps" in text and text.count(">instance.jobs_moved<") == 1
+    assert "60 keys moved in 30 steps" in text and text.count(">instance.jobs_moved<") == 1
     assert "reason new kernel" in text and "/events/?subject=instance:instance0" in text
 
 
@@ -231,11 +233,11 @@ def test_more_steps_take_no_more_queries(two, django_assert_num_queries):
 def test_moving_all_jobs_at_once_asks_with_their_number(page, client_as, two):
     two.allocate_many(f"job{n}" for n in range(8))
     jobs = len(two.jobs("instance0"))
-    assert "Move all job ids now" not in page("/instances/instance0/?force")[1]
+    assert "Move all keys now" not in page("/instances/instance0/?force")[1]
     drains.drain("instance0")
-    assert f"Move {jobs} job ids now" not in page("/instances/instance0/")[1]
-    assert f"Move {jobs} job ids now" in page("/instances/instance0/?force")[1]
-    assert f"Move {jobs} job ids" not in client_as("viewer").get("/instances/instance0/?force").text
+    assert f"Move {jobs} keys now" not in page("/instances/instance0/")[1]
+    assert f"Move {jobs} keys now" in page("/instances/instance0/?force")[1]
+    assert f"Move {jobs} keys" not in client_as("viewer").get("/instances/instance0/?force").text
 
 
 def test_each_way_back_says_what_it_does_and_only_one_is_offered_where_they_are_equal(page, two):
@@ -244,8 +246,8 @@ def test_each_way_back_says_what_it_does_and_only_one_is_offered_where_they_are_
         drains.drain(name)
     mine, theirs = page("/instances/instance0/")[1], page("/instances/leaving/")[1]
     assert "The drain ends." in mine and "Make available" not in mine
-    assert "From then on DNS decides." in theirs and "DNS cannot undo it." in theirs
-    assert "it stays unavailable" in mine
+    assert "After that, DNS decides." in theirs and "DNS cannot undo it." in theirs
+    assert "The instance stays unavailable" in mine
 
 
 def test_what_changes_an_instance_stands_before_its_jobs_which_are_counted(page, two):
@@ -261,10 +263,10 @@ def test_removing_asks_for_the_id_and_says_how_many_jobs_are_dropped(page, two):
     two.allocate_many(f"job{n}" for n in range(4))
     jobs = len(two.jobs("instance0"))
     path = "/instances/instance0/remove"
-    assert f"{jobs} job ids are dropped" in page(path)[1]
+    assert f"{jobs} keys are dropped" in page(path)[1]
     assert page(path, {"typed": "instance", "jobs": jobs})[0] == 400
     assert page(path, {"typed": "instance0", "jobs": jobs + 1})[0] == 409
-    assert f"{jobs} job ids were dropped" in page(path, {"typed": "instance0", "jobs": jobs})[1]
+    assert f"{jobs} keys were dropped" in page(path, {"typed": "instance0", "jobs": jobs})[1]
 
 
 def test_a_held_instance_cannot_be_removed(page, two):
@@ -285,9 +287,10 @@ def test_allocations_are_found_by_prefix_and_instance(page, two):
 def test_a_job_id_that_is_not_allocated_leads_to_where_it_would_go(page, two):
     text = page("/allocations/?prefix=a/b%20%3Ci%3E")[1]
     assert (
-        '<a href="/allocations/a%1Fb%20%3Ci%3E/">Where this job id is, was and would go</a>' in text
+        '<a href="/allocations/a%1Fb%20%3Ci%3E/">See where this key is, was and would go</a>'
+        in text
     )
-    assert "Today it would go to" in page("/allocations/a%1Fb%20%3Ci%3E/")[1]
+    assert "Where it would go today" in page("/allocations/a%1Fb%20%3Ci%3E/")[1]
     assert "would go</a>" not in page("/allocations/?instance=nobody")[1]
     two.allocate("known")
     assert "would go</a>" not in page("/allocations/?prefix=kn")[1]
@@ -297,8 +300,8 @@ def test_a_job_is_allocated_explained_and_deallocated(page, two):
     assert "placed now" in page("/allocations/", {"job_id": "a/b c"})[1]
     path = "/allocations/a%1Fb%20c/"
     assert "Chosen by md5-modulo from 2 instances" in page(path)[1]
-    assert "allocated no longer" in page(f"{path}deallocate", {})[1]
-    assert "Where it was before" in page(path)[1] and "deallocated" in page(path)[1]
+    assert "is deallocated" in page(f"{path}deallocate", {})[1]
+    assert "Earlier instances" in page(path)[1] and "deallocated" in page(path)[1]
     assert "It is on" in page(f"{path}allocate", {})[1]
 
 
@@ -307,7 +310,7 @@ def test_the_page_of_a_job_says_from_where_it_was_moved_and_why(page, two):
     left, reached = two.instance("job"), ({"instance0", "a/b <i>"} - {two.instance("job")}).pop()
     move_jobs([Move("job", left, reached)], "drain")
     text = page("/allocations/job/")[1]
-    assert "Moved here from <a" in text and "by its drain." in text and "<th>Epoch</th>" in text
+    assert "Moved here from <a" in text and "by its drain." in text and "<th>Epoch <details" in text
     assert "Its instance is" not in text
 
 
@@ -320,11 +323,11 @@ def test_the_page_of_a_job_says_that_its_instance_is_not_available(page, two, st
 
 
 def test_a_job_that_was_never_seen_has_a_page_too(page, two):
-    assert "allocated to no instance" in page("/allocations/nobody/")[1]
+    assert "not allocated to any instance" in page("/allocations/nobody/")[1]
 
 
 def test_the_decoder_reads_an_id_and_refuses_what_is_none(page):
-    assert "42 of 100" in page("/job-ids/?id=25022512311472342")[1]
+    assert "42 (cluster size 100)" in page("/job-ids/?id=25022512311472342")[1]
     assert page("/job-ids/?id=12")[0] == 400
     assert page("/job-ids/")[0] == 200
 

@@ -1,5 +1,10 @@
 """Generators of job ids with a clock that tests set."""
 
+import os
+
+from django.db import connections
+
+from allocation.job_ids import ids as job_ids
 from allocation.job_ids import sqlite_journal
 from allocation.job_ids.ids import Generator
 from allocation.logic.job_ids import parse
@@ -56,3 +61,19 @@ def expire_all():
 def lose(made):
     """The lease of this generator has run out, and another process has its number now."""
     IdNumber.objects.filter(pk=made.number.number).update(holder="another", token=99)
+
+
+def child_ids(count):
+    """What a forked child makes with its parent's generator."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        connections.close_all()  # as every forking worker does
+        made = [job_ids.get_job_id() for _ in range(count)]
+        os.write(writing, " ".join(made).encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        text = pipe.read()
+    os.waitpid(pid, 0)
+    return text.split()

@@ -1,6 +1,5 @@
 """Ids from the database: unique over threads, processes, restarts and clocks that step."""
 
-import os
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ from allocation.models import IdNumber
 from tests.allocation.job_ids.id_hands import (
     HOUR,
     Hands,
+    child_ids,
     expire_all,
     generator,
     is_growing,
@@ -54,7 +54,7 @@ def test_those_who_share_a_number_need_not_have_seen_the_clock_go_back():
     hands = Hands()
     parent, child = generator(hands, "7"), generator(hands, "7")
     first = parent.get_job_id()
-    child.number, child._tails = parent.number, parent._tails
+    child.number = parent.number
     ids = [first, child.get_job_id()]
     hands.wall += HOUR
     ids += [parent.get_job_id() for _ in range(600)]
@@ -76,7 +76,7 @@ def test_a_clock_that_goes_forward_and_back_again_repeats_nothing():
 
 def test_c08_single_ids_wait_rather_than_run_far_ahead():
     hands = Hands()
-    made = generator(hands)
+    made = generator(hands, "7")
     leads = [lead_seconds(made.get_job_id(), hands) for _ in range(5000)]
     assert max(leads) <= 1.001
     assert hands.steady == pytest.approx(4, abs=0.1)
@@ -134,22 +134,6 @@ def test_c09_threads_share_a_generator():
         parts = list(threads.map(many, range(8)))
     assert all(map(is_growing, parts))
     assert len({job_id for part in parts for job_id in part}) == 16_000
-
-
-def child_ids(count):
-    """What a forked child makes with its parent's generator."""
-    reading, writing = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        connections.close_all()  # as every forking worker does
-        made = [job_ids.get_job_id() for _ in range(count)]
-        os.write(writing, " ".join(made).encode())
-        os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading) as pipe:
-        text = pipe.read()
-    os.waitpid(pid, 0)
-    return text.split()
 
 
 def test_c09_forked_children_use_blocks_of_their_parents_number():

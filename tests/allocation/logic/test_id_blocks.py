@@ -3,7 +3,17 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from allocation.logic.id_blocks import MOST_AHEAD_MS, Block, Mark, batch, single_ids
+from allocation.logic.id_blocks import (
+    MOST_AHEAD_MS,
+    MOST_NUMBERS,
+    Block,
+    Mark,
+    batch,
+    free_for_more,
+    is_crowded,
+    numbers_for,
+    single_ids,
+)
 
 COUNTS = st.integers(1, 2000)
 LEADS = st.integers(1, 2000)
@@ -75,3 +85,19 @@ def test_a_batch_that_waits_as_told_is_granted(mark, count, lead):
 def test_the_share_of_the_clock_is_a_part_of_the_lead(mark, now, lead):
     seen = mark.at(now, lead)
     assert 0 <= seen.set_back_ms <= seen.ahead_ms <= max(0, mark.ms - now)
+
+
+@given(st.integers(0, 10**6), st.floats(0, 10**6), st.sampled_from([10, 100, 1000]))
+def test_a_process_gets_the_numbers_that_its_ids_need_and_no_more(made, elapsed_ms, size):
+    count = numbers_for(made, elapsed_ms, size)
+    assert 1 <= count <= MOST_NUMBERS[size]
+    assert count == MOST_NUMBERS[size] or count * max(1.0, elapsed_ms) >= made
+    assert count == 1 or (count - 1) * elapsed_ms < 1.25 * made
+    assert count <= numbers_for(made + 1, elapsed_ms, size)
+
+
+@given(st.integers(0, 1000), st.sampled_from([10, 100, 1000]))
+def test_further_numbers_leave_half_to_others_and_are_kept_until_it_is_crowded(held, size):
+    more = free_for_more(held, size)
+    assert held + more <= max(held, size // 2)
+    assert not (more and is_crowded(held + more, size))

@@ -185,9 +185,8 @@ def end_backend(pid):
 
 
 @pytest.mark.only_on("sqlite")
-def test_a_file_that_stays_locked_is_a_busy_database(ao, patient):
-    connection.ensure_connection()
-    connection.connection.execute("PRAGMA busy_timeout = 5")
+def test_a_file_that_stays_locked_is_a_busy_database(ao, settings):
+    settings.ATRIBUTO = replace(settings.ATRIBUTO, busy_timeout_ms=100)
     held, done = threading.Event(), threading.Event()
 
     def holder(_):
@@ -198,10 +197,10 @@ def test_a_file_that_stays_locked_is_a_busy_database(ao, patient):
     with ThreadPoolExecutor(1) as pool:
         pool.submit(threads, 1, holder)
         held.wait(60)
-        with pytest.raises(DatabaseBusy, match="gave up after 6 tries"):
+        with pytest.raises(DatabaseBusy, match="gave up after 1 tries"):
             ao.allocate("job")
         done.set()
-    connection.connection.execute("PRAGMA busy_timeout = 20000")
+    settings.ATRIBUTO = replace(settings.ATRIBUTO, busy_timeout_ms=600_000)
     assert ao.allocate("job").persisted
 
 

@@ -12,9 +12,10 @@ from django.core.management import call_command
 from allocation.atributo import Atributo
 from allocation.errors import NotRebalancing, Rebalancing
 from allocation.invariants import INVARIANTS
-from allocation.logic.drain import replan
+from allocation.logic.drain import Move, replan
 from allocation.models import Allocation, PastAllocation
 from allocation.placement import plans, rebalance
+from allocation.placement.moves import move_jobs
 from allocation.repairs import move_rebalance_on
 from atributo_site.core.leases import HeldLease
 from atributo_site.core.models import Event
@@ -72,6 +73,16 @@ def test_jobs_move_at_the_pace_until_every_one_was_looked_at(ao, sweep_after):
     assert Event.objects.get(kind="allocations.rebalanced").facts["moved"] == would
 
 
+def test_jobs_that_came_since_the_start_move_at_the_same_pace(ao, sweep):
+    rebalance.start(moves_per_minute=600)
+    move_jobs([Move(f"job{n:02}", "old", "new1") for n in range(12)], "test")
+    ao.unavailable("new1")
+    ao.allocate_many(f"late{n:02}" for n in range(40))
+    ao.available("new1")
+    would = len(plans.plan_rebalance().moves)
+    assert sweep(60) == would > 12
+
+
 def test_a_stopped_rebalance_moves_nothing_more(ao, sweep):
     rebalance.start(moves_per_minute=6)
     sweep(10)
@@ -86,15 +97,25 @@ def test_what_moves_while_it_is_stopped_is_counted(ao, sweep, monkeypatch, wait_
     def stopped_meanwhile(*arguments):
         stopping.append(pool.submit(threads, 1, lambda _: rebalance.stop()))
         wait_until(lambda: is_waiting() or stopping[0].done())
-        return replan(*arguments)
+        return move_jobs(*arguments)
 
     stopping = []
     rebalance.start(moves_per_minute=60)
-    monkeypatch.setattr(rebalance, "replan", stopped_meanwhile)
+    monkeypatch.setattr(rebalance, "move_jobs", stopped_meanwhile)
     with ThreadPoolExecutor(1) as pool:
         moved = sweep(5)
     (stopped,) = stopping[0].result()
     assert stopped.moved == moved == PastAllocation.objects.count() > 0
+
+
+def test_a_rebalance_that_is_stopped_while_it_is_planned_moves_nothing(ao, sweep, monkeypatch):
+    def planned_meanwhile(*arguments):
+        rebalance.stop()
+        return replan(*arguments)
+
+    rebalance.start(moves_per_minute=60)
+    monkeypatch.setattr(rebalance, "replan", planned_meanwhile)
+    assert (sweep(60), PastAllocation.objects.count(), rebalance.last().stopped) == (0, 0, True)
 
 
 def test_only_one_runs_at_a_time(ao):
@@ -138,18 +159,18 @@ def test_the_command_previews_starts_and_stops(ao, capsys):
     call_command("rebalance", "--pace", "6", "--json")
     assert json.loads(capsys.readouterr().out)["running"]
     call_command("rebalance", "--stop")
-    assert "is stopped: 0 job ids moved" in capsys.readouterr().out
+    assert "is stopped: 0 keys moved" in capsys.readouterr().out
 
 
 def test_the_screen_shows_the_spread_and_what_arrives_and_leaves(client_as, ao):
     text = client_as("viewer").get("/allocations/-/rebalance/").text
-    now, then = re.findall(r'<tr><th scope="row">(?:Now|Then)</th>(.*)</tr>', text)
+    now, then = re.findall(r'<tr><th scope="row">(?:Now|After)</th>(.*)</tr>', text)
     assert re.findall(r">([\d.]+)<", now) == ["3", "0.0", "4.0", "12.0"]
     assert float(re.findall(r">([\d.]+)<", then)[-1]) < 12
     counts = plans.plan_rebalance().arrivals
     for name, count in counts.items():
-        assert f'data-label="Arrive" class="number">{count}</td>' in text and name in text
-    assert f'data-label="Leave" class="number">{sum(counts.values())}</td>' in text
+        assert f'data-label="Gains" class="number">{count}</td>' in text and name in text
+    assert f'data-label="Loses" class="number">{sum(counts.values())}</td>' in text
 
 
 def test_the_screen_previews_starts_shows_and_stops(client_as, ao):
@@ -158,6 +179,6 @@ def test_the_screen_previews_starts_shows_and_stops(client_as, ao):
     begun = client.post(
         "/allocations/-/rebalance/", {"moves_per_minute": "6"}, follow=True
     ).content.decode()
-    assert "Under way" in begun and "of 12 looked at" in begun
+    assert "In progress" in begun and "of 12 checked" in begun
     ended = client.post("/allocations/-/rebalance/", {"stop": "1"}, follow=True).content.decode()
     assert "Stopped" in ended and "What would move" in ended

@@ -59,8 +59,8 @@ def test_a_watched_drain_shows_its_progress_and_ends_when_it_is_done(curator, sh
     ao.available("new")
     curator(Drain.objects.all())
     call_command("instances", "drain", "old", "--deadline", "1", "--watch", stderr=shown)
-    assert "old: 0% done, 0 moved; left: 10 sticky keys" in shown.getvalue()
-    assert "old is drained with 0 job ids. " in capsys.readouterr().out
+    assert "old: 0% done, 0 moved; left: 10 keys" in shown.getvalue()
+    assert "old is drained with 0 keys. " in capsys.readouterr().out
     assert (Instance.objects.get(pk="old").drain.moved, len(ao.jobs("new"))) == (10, 10)
 
 
@@ -82,6 +82,6 @@ def test_a_watched_rebalance_ends_when_it_is_done(curator, shown, capsys):
     ao.available("new")
     curator(Rebalance.objects.all())
     call_command("rebalance", "--pace", "600", "--watch", stderr=shown)
-    assert "looked at" in shown.getvalue()
-    moved = f"The rebalance is done: {len(ao.jobs('new'))} job ids moved."
+    assert "checked" in shown.getvalue()
+    moved = f"The rebalance is done: {len(ao.jobs('new'))} keys moved."
     assert moved in capsys.readouterr().out
