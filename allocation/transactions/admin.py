@@ -21,7 +21,7 @@ class DocumentList(RawList):
     exclude = ["value"]  # the document's page shows it without secrets
     list_display = ["collection", "key", "ref", "present", "updated_at"]
     search_fields = ["collection__exact", "key__exact"]
-    search_help_text = "The whole collection or the whole key"
+    search_help_text = "The full collection or document key"
 
 
 @admin.register(DocumentVersion)

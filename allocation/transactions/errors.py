@@ -130,6 +130,13 @@ class FailedToRollBack(AtributoError):
         self.stacktrace_causing_rollback = causing_stacktrace
 
 
+class JournalDamaged(AtributoError):
+    """A line of the journal cannot be trusted, so nothing is restored by it."""
+
+    status_code = 500
+    code = "journal_damaged"
+
+
 class FailedToComplete(AtributoError):
     """Nothing is or will be committed, unless `in_doubt`: then the database did not answer."""
 

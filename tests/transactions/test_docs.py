@@ -23,7 +23,7 @@ def test_the_examples_of_the_page_work():
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     for block in blocks:
         exec(compile(block, PAGE.name, "exec"), names)  # noqa: S102
-    assert len(blocks) == 5
+    assert len(blocks) == 7
 
 
 def test_the_usage_of_the_library_before_works():

@@ -121,7 +121,6 @@ def test_a_transaction_never_meets_its_own_lock(store):
 
 
 REFUSED = {
-    "get of a missing key": (lambda txn: txn.get("c", "none"), DocumentNotFound),
     "delete of a missing key": (lambda txn: txn.delete("c", "none"), DocumentNotFound),
     "put with a stale ref": (lambda txn: txn.put("c", "old", {}, ref="ab" * 8), PreconditionFailed),
     "create only of a key": (lambda txn: txn.put("c", "old", {}, ref=False), PreconditionFailed),

@@ -31,7 +31,7 @@ from allocation.transactions.store.response import Response as Answer
 from atributo_site.core.redaction import masked
 from atributo_site.rest.endpoint import Endpoint
 from atributo_site.rest.permission import allowed
-from atributo_site.rest.serializers import checked
+from atributo_site.rest.serializers import checked_query
 
 ANY_JSON = (dict, list, str, int, float, bool, type(None))
 ANY_VALUE: dict[str, Any] = {"description": "Any JSON value."}
@@ -50,13 +50,13 @@ class Collection(Endpoint):
         operation_id="collections_list", parameters=[ListQuery], responses=PageSerializer
     )
     def get(self, request: Request, collection: str) -> Response:
-        query = checked(ListQuery, request.query_params.dict())
+        query = checked_query(ListQuery, request.query_params.dict())
         following: int | str | None
-        if "query" in query or query["sort"]:
+        if "query" in query or "sort" in query:
             results, following = listing.matching_documents(
                 collection,
                 query.get("query", "*"),
-                query["sort"],
+                query.get("sort", ""),
                 query["limit"],
                 query["offset"],
                 secrets=reads_secrets(request),
@@ -98,7 +98,7 @@ class Document(Endpoint):
         responses={200: ANY_VALUE, 304: None},
     )
     def get(self, request: Request, collection: str, key: str) -> HttpResponse:
-        query = checked(OneQuery, request.query_params.dict())
+        query = checked_query(OneQuery, request.query_params.dict())
         document = Client().get(collection, key, query.get("ref"), query["raise_if_locked"])
         document.raise_for_status()
         headers = {"ETag": etag(document.ref)}
@@ -114,8 +114,8 @@ class Document(Endpoint):
     )
     def put(self, request: Request, collection: str, key: str) -> HttpResponse:
         place = Key.of(collection, key)
-        free = checked(WriteQuery, request.query_params.dict())["raise_if_locked"]
-        body, wanted = _body(request), demand(request, creates=True)
+        free = checked_query(WriteQuery, request.query_params.dict())["raise_if_locked"]
+        body, wanted = _body(request), demand(request, place, creates=True)
         put = partial(documents.put, place, body, wanted, free)
         return _written(recorded("document.put", place, put))
 
@@ -128,8 +128,8 @@ class Document(Endpoint):
     def patch(self, request: Request, collection: str, key: str) -> HttpResponse:
         """An array is a JSON Patch, an object a merge patch."""
         place = Key.of(collection, key)
-        free = checked(WriteQuery, request.query_params.dict())["raise_if_locked"]
-        change, wanted = _body(request), demand(request)
+        free = checked_query(WriteQuery, request.query_params.dict())["raise_if_locked"]
+        change, wanted = _body(request), demand(request, place)
         apply = patch.patch if isinstance(change, list) else patch.merge
         ref = wanted.if_ref if wanted.condition == sql.SAME_REF else None
         return _written(
@@ -144,10 +144,10 @@ class Document(Endpoint):
     )
     def delete(self, request: Request, collection: str, key: str) -> HttpResponse:
         """With If-Match the history stays; without it the history goes too."""
-        wanted = demand(request, otherwise=sql.PRESENT)
-        free = checked(WriteQuery, request.query_params.dict())["raise_if_locked"]
-        purge = wanted == Demand(sql.PRESENT)
         place = Key.of(collection, key)
+        wanted = demand(request, place, otherwise=sql.PRESENT)
+        free = checked_query(WriteQuery, request.query_params.dict())["raise_if_locked"]
+        purge = wanted == Demand(sql.PRESENT)
         delete = partial(documents.delete, place, wanted, free, purge)
         recorded("document.deleted", place, delete, documents.way_of(purge)).raise_for_status()
         return HttpResponse(status=204)
@@ -160,7 +160,7 @@ class Refs(Endpoint):
 
     @extend_schema(parameters=[HistoryQuery], responses=HistorySerializer)
     def get(self, request: Request, collection: str, key: str) -> Response:
-        query = checked(HistoryQuery, request.query_params.dict())
+        query = checked_query(HistoryQuery, request.query_params.dict())
         results, before = listing.history(
             Key.of(collection, key), query["limit"], query["values"], query.get("before")
         )

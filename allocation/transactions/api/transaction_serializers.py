@@ -8,7 +8,7 @@ from rest_framework import serializers
 from allocation.transactions.api.documents import masked_for
 from allocation.transactions.models import JournalEntry, Lock
 from allocation.transactions.models import Transaction as Row
-from atributo_site.rest.serializers import StrictSerializer, TextField
+from atributo_site.rest.serializers import StrictSerializer
 
 LONGEST_WAIT_SECONDS = 10
 
@@ -73,7 +73,7 @@ class DetailSerializer(TransactionSerializer):
 
     @extend_schema_field(JournalSerializer(many=True))
     def get_journal(self, row: Row) -> Any:
-        entries = JournalEntry.objects.filter(transaction=row).select_related("document")
+        entries = JournalEntry.objects.filter(transaction=row).with_documents()
         return masked_for(
             self.context["request"], JournalSerializer(entries[:1000], many=True).data
         )
@@ -97,14 +97,23 @@ class BeginSerializer(StrictSerializer):
 
 
 class OperationSerializer(StrictSerializer):
-    op = serializers.ChoiceField(["get", "put", "post", "delete", "lock"])
-    collection = TextField(max_length=255, trim_whitespace=False)
-    key = TextField(max_length=255, required=False, trim_whitespace=False)
+    op = serializers.ChoiceField(["get", "put", "post", "delete", "lock", "list", "search"])
+    collection = serializers.CharField(max_length=255, trim_whitespace=False)
+    key = serializers.CharField(max_length=255, required=False, trim_whitespace=False)
     value = serializers.JSONField(required=False, allow_null=True)
-    ref = serializers.CharField(max_length=32, required=False, help_text="It must match.")
+    ref = serializers.CharField(
+        max_length=32, required=False, help_text="It must match; of a get, the version to read."
+    )
     create_only = serializers.BooleanField(default=False)
     shared = serializers.BooleanField(default=False)
     wait = serializers.FloatField(min_value=0, max_value=LONGEST_WAIT_SECONDS, default=0)
+    query = serializers.CharField(max_length=4000, required=False, help_text="Of a search.")
+    sort = serializers.CharField(max_length=4000, required=False, help_text="Of a search.")
+    offset = serializers.IntegerField(min_value=0, required=False, help_text="Of a search.")
+    after = serializers.CharField(
+        max_length=255, required=False, trim_whitespace=False, help_text="Of a list: a key."
+    )
+    limit = serializers.IntegerField(min_value=1, max_value=1000, required=False)
 
 
 class DoneSerializer(serializers.Serializer):

@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from allocation.errors import EpochChanged
 from allocation.transactions.api.callers import known, may_be_ended, own
+from allocation.transactions.api.documents import masked_for, reads_secrets
 from allocation.transactions.api.transaction_serializers import (
     BeginSerializer,
     DetailSerializer,
@@ -34,11 +35,21 @@ from atributo_site.rest.serializers import checked, refuse_members
 
 DEFAULTS = {"create_only": False, "shared": False, "wait": 0}
 MAY_HAVE = {
-    "get": {"shared", "wait"},
+    "get": {"ref", "shared", "wait"},
     "lock": {"shared", "wait"},
     "put": {"ref", "create_only", "wait"},
     "delete": {"ref", "wait"},
     "post": set(),
+    "list": {"after", "limit"},
+    "search": {"query", "sort", "offset", "limit"},
+}
+
+
+NEEDS: dict[str, set[str]] = {
+    "post": {"value"},
+    "put": {"key", "value"},
+    "list": set(),
+    "search": set(),
 }
 
 
@@ -82,14 +93,17 @@ class One(Endpoint):
 
 
 class Operations(Endpoint):
-    """One operation; one that fails rolls the whole transaction back."""
+    """One operation. A write that fails, or a locked key, rolls the whole transaction back."""
 
     actions = {"POST": "transaction.operate"}
 
     @extend_schema(request=OperationSerializer, responses=DoneSerializer)
     def post(self, request: Request, pk: int) -> Response:
         wanted = checked(OperationSerializer, request.data)
-        return Response(_perform(_held(request, pk), wanted))
+        txn = _held(request, pk)
+        if wanted["op"] in ("list", "search"):
+            return Response(_read(request, txn, wanted))
+        return Response(_perform(txn, wanted))
 
 
 class Complete(Endpoint):
@@ -158,7 +172,9 @@ def _perform(txn: AuditedTransaction, wanted: dict[str, Any]) -> dict[str, Any]:
         case "delete":
             answer = txn.delete(collection, wanted["key"], wanted.get("ref"), wait=wait)
         case "get":
-            answer = txn.get(collection, wanted["key"], shared=wanted["shared"], wait=wait)
+            answer = txn.get(
+                collection, wanted["key"], wanted.get("ref"), shared=wanted["shared"], wait=wait
+            )
         case _:
             token = txn.lock(collection, wanted["key"], shared=wanted["shared"], wait=wait)
             return _done(200, collection, wanted["key"], "", token, None)
@@ -166,10 +182,24 @@ def _perform(txn: AuditedTransaction, wanted: dict[str, Any]) -> dict[str, Any]:
     return _done(answer.status_code, collection, answer.key, answer.ref, answer.token, value)
 
 
+def _read(request: Request, txn: AuditedTransaction, wanted: dict[str, Any]) -> dict[str, Any]:
+    """Return a page of what is committed and of what the transaction wrote itself."""
+    _check_members(wanted)
+    collection, limit = wanted["collection"], wanted.get("limit", 50)
+    if wanted["op"] == "list":
+        page = txn.list(collection, limit=limit, after=wanted.get("after")).next()
+    else:
+        words = {"sort": wanted.get("sort", ""), "offset": wanted.get("offset", 0)}
+        query, secrets = wanted.get("query", "*"), reads_secrets(request)
+        page = txn.search(collection, query, limit=limit, secrets=secrets, **words).next()
+    value = {**page.json, "results": masked_for(request, page.json["results"])}
+    return _done(200, collection, "", "", None, value)
+
+
 def _check_members(wanted: dict[str, Any]) -> None:
     """Refuse a malformed request before it could roll the transaction back."""
     op, given = wanted["op"], {name for name, value in wanted.items() if _is_given(name, value)}
-    needed = {"post": {"value"}, "put": {"key", "value"}}.get(op, {"key"})
+    needed = NEEDS.get(op, {"key"})
     if missing := needed - set(wanted):
         raise InvalidDocument(f"{op} needs {', '.join(sorted(missing))}")
     if strange := given - needed - MAY_HAVE[op]:
@@ -203,7 +233,7 @@ def _held(request: Request, pk: int) -> AuditedTransaction:
     row = own(request, pk)
     if row.status == Row.Status.ACTIVE:
         _check_epoch(request, row)
-    txn = AuditedTransaction.attach(pk, required_epoch(request) or 1)
+    txn = AuditedTransaction.attach(pk, required_epoch(request, lambda: row.epoch) or 1)
     txn.seats = _seats(settings.ATRIBUTO.web_threads)
     return txn
 
@@ -215,7 +245,7 @@ def _seats(threads: int) -> Semaphore:
 
 
 def _check_epoch(request: Request, row: Row) -> None:
-    epoch = required_epoch(request)
+    epoch = required_epoch(request, lambda: row.epoch)
     if epoch is not None and epoch != row.epoch:
         raise EpochChanged(
             f"transaction {row.pk} is at epoch {row.epoch}, not {epoch}", epoch=row.epoch

@@ -7,12 +7,12 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.db.transaction import atomic
 
+from allocation.transactions.engine.ends import release_locks
 from allocation.transactions.engine.roll_back import (
     FAILURES,
     TakenOver,
     claim_seconds,
     mark_stuck,
-    release_locks,
 )
 from allocation.transactions.engine.roll_back import roll_back as undo
 from allocation.transactions.errors import FailedToRollBack, LockNotFound, TransactionNotFound
@@ -77,7 +77,7 @@ def complete(pk: int, reason: str) -> None:
         )
         if not finished:
             raise NotPossibleNow(f"transaction {pk} changed meanwhile")
-        release_locks(pk)
+        release_locks([pk])
         record("transaction.completed", f"transaction:{pk}", reason=reason, was=row.status)
 
 

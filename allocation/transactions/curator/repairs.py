@@ -3,7 +3,6 @@
 import threading
 from datetime import datetime
 
-import structlog
 from django.conf import settings
 from django.db import OperationalError
 
@@ -12,10 +11,12 @@ from allocation.transactions.curator.retention import (
     PIECE,
     RETENTION_BATCH,
     OldVersions,
+    end_orphaned_waits,
     remove_old_transactions,
 )
 from allocation.transactions.curator.status import ROLE
 from allocation.transactions.documents.client import Client
+from atributo_site.core.availability.outages import outages
 from atributo_site.core.errors import DatabaseBusy, LeaseLost
 from atributo_site.core.leases import HeldLease, this_process
 from atributo_site.core.loops import Repair
@@ -24,10 +25,11 @@ from atributo_site.core.models.clock import database_now
 REPAIRS = [
     Repair("expired transactions", expired_transactions, every_seconds=0.25, budget=BATCH),
     Repair("orphaned locks", free_orphaned_locks, budget=BATCH),
+    Repair("orphaned waits", end_orphaned_waits, budget=RETENTION_BATCH),
     Repair("old transactions", remove_old_transactions, every_seconds=60, budget=RETENTION_BATCH),
     Repair("old versions", OldVersions(), every_seconds=5, budget=PIECE // 2),
 ]
-log = structlog.get_logger(__name__)
+WAITS = "curator_waits_for_the_database"
 PAUSE_SECONDS = 0.25
 
 
@@ -57,10 +59,12 @@ class Curator:
     def _round(self) -> float:
         """Run a step; survive a database that is away for a while."""
         try:
-            return self.step(database_now())
+            pause = self.step(database_now())
         except (OperationalError, DatabaseBusy) as error:
-            log.warning("curator_waits_for_the_database", error=str(error))
+            outages.warn(WAITS, error)
             return settings.ATRIBUTO.curator_inactivity_delay_ms / 1000
+        outages.succeeded(WAITS)
+        return pause
 
     def stop(self) -> None:
         self._stop.set()

@@ -4,16 +4,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from allocation.transactions.documents import document_events, documents, listing, relations
+from allocation.transactions.documents.argument_names import also_named
 from allocation.transactions.documents.document_events import Moment
 from allocation.transactions.documents.listing import Pages
 from allocation.transactions.documents.patch import Patch, merge, patch
 from allocation.transactions.documents.search import Search
+from allocation.transactions.errors import InvalidDocument
 from allocation.transactions.store import sql
 from allocation.transactions.store.keys import Demand, Key, checked_ref, new_key
 from allocation.transactions.store.response import Response
 from atributo_site.core.models.clock import database_now
 
 Ref = str | bool | None
+ALL_KEYS: Any = object()  # a key that is left out, which None or an empty text is not
 
 
 class Client:
@@ -43,10 +46,12 @@ class Client:
         response.json = {}
         return response
 
+    @also_named(value="body")
     def post(self, collection: str, body: Any) -> Response:
         """Store the value under a new key."""
         return self.put(collection, new_key(), body, ref=False)
 
+    @also_named(value="body")
     def put(
         self,
         collection: str,
@@ -58,12 +63,19 @@ class Client:
         return documents.put(Key.of(collection, key), body, Demand.of(ref), raise_if_locked)
 
     def delete(
-        self, collection: str, key: str, ref: str | None = None, raise_if_locked: bool = True
+        self,
+        collection: str,
+        key: str = ALL_KEYS,
+        ref: str | None = None,
+        raise_if_locked: bool = True,
     ) -> Response:
-        """Delete a document; its history stays if a ref is named."""
+        """Delete a document; its history stays if a ref is named. Without a key, drop them all."""
+        if key is ALL_KEYS:
+            return self._drop_all(collection, ref)
         demand = Demand.of(checked_ref(ref), otherwise=sql.PRESENT)
         return documents.delete(Key.of(collection, key), demand, raise_if_locked, purge=not ref)
 
+    @also_named(body_or_patch="operations")
     def patch(
         self,
         collection: str,
@@ -74,6 +86,7 @@ class Client:
     ) -> Response:
         return patch(Key.of(collection, key), operations, ref, raise_if_locked)
 
+    @also_named(body="changes")
     def patch_merge(
         self,
         collection: str,
@@ -102,40 +115,45 @@ class Client:
         limit: int = 100,
         offset: int = 0,
     ) -> Pages:
-        words: dict[str, Any] = {"sort": sort, "limit": limit, "offset": offset}
-        words |= query.words if isinstance(query, Search) else {"query": query}
-        first = words.pop("offset")
-        return Pages(
-            lambda position: listing.matching_documents(collection, offset=position, **words), first
-        )
+        return listing.search_pages(collection, query, sort=sort, limit=limit, offset=offset)
 
     def drop(self, collection: str) -> Response:
         """Forget a whole collection; refused while one of its keys is locked."""
         return Response(200, {"dropped": listing.drop(collection)}, collection=collection)
 
+    def _drop_all(self, collection: str, ref: str | None) -> Response:
+        if ref is not None:
+            raise InvalidDocument("a ref is that of a document: name its key")
+        return self.drop(collection)
+
     def get_relations(self, collection: str, key: str, *kinds: str) -> Response:
         return relations.get(Key.of(collection, key), kinds)
 
+    @also_named(relation="kind")
     def put_relation(
         self, collection: str, key: str, kind: str, to_collection: str, to_key: str
     ) -> Response:
         return relations.put(Key.of(collection, key), kind, Key.of(to_collection, to_key))
 
+    @also_named(relation="kind")
     def delete_relation(
         self, collection: str, key: str, kind: str, to_collection: str, to_key: str
     ) -> Response:
         return relations.delete(Key.of(collection, key), kind, Key.of(to_collection, to_key))
 
+    @also_named(event_type="type", data="body")
     def post_event(
         self, collection: str, key: str, type: str, body: Any, timestamp: Moment = None
     ) -> Response:
         return document_events.post(Key.of(collection, key), type, body, timestamp)
 
+    @also_named(event_type="type")
     def get_event(
         self, collection: str, key: str, type: str, timestamp: Moment, ordinal: int
     ) -> Response:
         return document_events.get(Key.of(collection, key), type, timestamp, ordinal)
 
+    @also_named(event_type="type", data="body")
     def put_event(
         self,
         collection: str,
@@ -149,6 +167,7 @@ class Client:
         place = Key.of(collection, key)
         return document_events.put(place, type, timestamp, ordinal, body, ref)
 
+    @also_named(event_type="type")
     def delete_event(
         self,
         collection: str,
@@ -160,6 +179,7 @@ class Client:
     ) -> Response:
         return document_events.delete(Key.of(collection, key), type, timestamp, ordinal, ref)
 
+    @also_named(event_type="type")
     def list_events(self, collection: str, key: str, type: str, *, limit: int = 100) -> Pages:
         place = Key.of(collection, key)
         return Pages(lambda position: document_events.listed(place, type, limit, position))

@@ -66,7 +66,7 @@ def get(place: Key, raise_if_locked: bool) -> Response:
     if raise_if_locked and document is not None and document.changing:
         raise why_locked(place, "shared") or CollectionKeyIsLocked(*place, None, None)
     if document is None or not document.present:
-        return _missing(place)
+        return missing(place)
     return Response(200, document.value, **place._asdict(), ref=document.ref)
 
 
@@ -75,8 +75,13 @@ def get_version(place: Key, ref: str, raise_if_locked: bool) -> Response:
     versions = DocumentVersion.objects.of(*place).filter(ref=ref, present=True)
     version = (versions.committed() if raise_if_locked else versions).first()
     if version is None:
-        return _missing(place)
+        return missing(place)
     return Response(200, version.value, **place._asdict(), ref=ref)
+
+
+def missing(place: Key) -> Response:
+    error = DocumentNotFound(f"{'/'.join(place)} does not exist", **place._asdict())
+    return Response.refused(error, *place)
 
 
 def put(
@@ -148,8 +153,3 @@ def _unless_lost(write: Write, place: Key, ref: str) -> list[Row]:
 
 def _unless_locked(raise_if_locked: bool) -> str:
     return sql.NOT_LOCKED if raise_if_locked else ""
-
-
-def _missing(place: Key) -> Response:
-    error = DocumentNotFound(f"{'/'.join(place)} does not exist", **place._asdict())
-    return Response.refused(error, *place)

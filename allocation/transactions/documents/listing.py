@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import Q
 from django.db.transaction import atomic
 
-from allocation.transactions.documents.search import searched
+from allocation.transactions.documents.search import Search, searched
 from allocation.transactions.errors import CollectionKeyIsLocked, InvalidDocument
 from allocation.transactions.models import (
     Document,
@@ -26,11 +26,14 @@ Fetch = Callable[[Any], tuple[list[dict[str, Any]], Any]]
 
 
 def listed(
-    collection: str, limit: int, after: str | None = None
+    collection: str, limit: int, after: str | None = None, *, seen_by: int | None = None
 ) -> tuple[list[dict[str, Any]], str | None]:
-    """Return committed documents in the order of keys, and where the next page starts."""
+    """Return committed documents in the order of keys, and where the next page starts.
+
+    A transaction also sees what it wrote itself.
+    """
     checked_collection(collection)
-    documents = Document.objects.filter(collection=collection).committed().order_by("key")
+    documents = Document.objects.filter(collection=collection).committed(seen_by).order_by("key")
     if after:
         documents = documents.filter(key__gt=checked_text(after, "key to go on after"))
     page = list(documents[: checked_limit(limit) + 1])
@@ -38,13 +41,20 @@ def listed(
 
 
 def matching_documents(
-    collection: str, query: str, sort: str, limit: int, offset: int, *, secrets: bool = True
+    collection: str,
+    query: str,
+    sort: str,
+    limit: int,
+    offset: int,
+    *,
+    secrets: bool = True,
+    seen_by: int | None = None,
 ) -> tuple[list[dict[str, Any]], int | None]:
     checked_collection(collection)
     if type(offset) is not int or not 0 <= offset <= MOST_SKIPPED:
         raise InvalidDocument(f"the offset must be from 0 to {MOST_SKIPPED}")
     documents = Document.objects.filter(collection=collection)
-    rows = searched(documents, query, sort, secrets=secrets)
+    rows = searched(documents, query, sort, secrets=secrets, seen_by=seen_by)
     rows = rows[offset : offset + checked_limit(limit) + 1]
     return _cut([_result(row) for row in rows], limit, lambda _: offset + limit)
 
@@ -150,3 +160,15 @@ class Pages(Iterator[Response]):
         if following is not None and len(self._positions) == self._at + 1:
             self._positions.append(following)
         return Response(200, {"count": len(results), "results": results, "next": following})
+
+
+def search_pages(
+    collection: str, query: str | Search, *, seen_by: int | None = None, **words: Any
+) -> Pages:
+    """Return the pages of a search; what a built query says itself goes before the words."""
+    words |= query.words if isinstance(query, Search) else {"query": query}
+    first = words.pop("offset")
+    return Pages(
+        lambda offset: matching_documents(collection, offset=offset, seen_by=seen_by, **words),
+        first,
+    )

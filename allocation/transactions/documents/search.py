@@ -173,12 +173,17 @@ class Search:
 
 
 def searched(
-    documents: DocumentQuerySet, query: str, sort: str = "", *, secrets: bool = True
+    documents: DocumentQuerySet,
+    query: str,
+    sort: str = "",
+    *,
+    secrets: bool = True,
+    seen_by: int | None = None,
 ) -> DocumentQuerySet:
     """Return documents whose committed value meets the query, in the wanted order.
 
-    Without `secrets` a member is not compared if its name looks like that of a secret, or if it
-    may be an address with a password in it.
+    A transaction also sees what it wrote itself. Without `secrets` a member is not compared if its
+    name looks like that of a secret, or if it may be an address with a password in it.
     """
     try:
         tree, fields = parsed(query), sort_fields(sort)
@@ -186,9 +191,10 @@ def searched(
         raise InvalidDocument(f"the query cannot be used: {error}") from error
     if not secrets:
         _refuse_secrets({*_fields(tree), *(steps for steps, _ in fields)})
-    lines = first_lines().filter(_condition(tree, "before_value", secrets))
-    standing = documents.with_images().standing(_condition(tree, "value", secrets), lines)
-    return standing.order_by(*(_order(*field, secrets) for field in fields), "key")
+    lines = first_lines(seen_by).filter(_condition(tree, "before_value", secrets))
+    now = _condition(tree, "value", secrets)
+    standing = documents.with_images(seen_by).standing(now, lines, seen_by)
+    return standing.order_by(*(_order(*field, secrets, seen_by) for field in fields), "key")
 
 
 def _refuse_secrets(fields: set[Steps]) -> None:
@@ -239,6 +245,6 @@ def _either(conditions: list[Q]) -> Q:
     return first
 
 
-def _order(steps: Steps, descending: bool, secrets: bool) -> Any:
-    member = committed_image("value", lambda column: Scalar(column, steps, secrets))
+def _order(steps: Steps, descending: bool, secrets: bool, seen_by: int | None) -> Any:
+    member = committed_image("value", lambda column: Scalar(column, steps, secrets), seen_by)
     return member.desc(nulls_last=True) if descending else member.asc(nulls_last=True)

@@ -46,7 +46,7 @@ def is_completed(fence: Fence) -> bool:
 def roll_back(fence: Fence, cause: str, record_end: RecordEnd = without_event) -> None:
     """Claim the caller's own transaction and undo it."""
     if not claim(fence, cause):
-        raise TakenOver(f"transaction {fence.txn} is not active any more")
+        raise TakenOver(f"transaction {fence.txn} is no longer active")
     failpoint("roll_back.after_claim")
     undo_claimed(fence, record_end)
 

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 
+from allocation.transactions.documents import documents
 from allocation.transactions.errors import KeyIsContended
 from allocation.transactions.models.document import new_ref
 from allocation.transactions.store import sql, statements
@@ -64,12 +65,28 @@ def delete(fence: Fence, place: Key, demand: Demand) -> Response:
     return Response(204, **place._asdict(), ref=ref)
 
 
-def get(fence: Fence, place: Key, mode: str) -> Response:
+def get(fence: Fence, place: Key, mode: str, version: str | None = None) -> Response:
+    """Hold a key and read it, as it is or as it was at a version of its history.
+
+    A key that is missing is held as well, so that it stays missing for all others.
+    """
+    if version is not None:
+        return _get_version(fence, place, mode, version)
     script = statements.transactional_get(dialect())
     failpoint("get.before")
-    value, ref, token, _ = _run(script, fence, place, Demand(sql.PRESENT), mode=mode)
+    value, ref, token, present = _run(script, fence, place, Demand(sql.ANYTHING), mode=mode)
     failpoint("get.after")
+    if not present:
+        return documents.missing(place)
     return Response(200, _loaded(value), **place._asdict(), ref=ref, token=token)
+
+
+def _get_version(fence: Fence, place: Key, mode: str, ref: str) -> Response:
+    """Read what is committed or the transaction's own; the lock keeps others from changing it."""
+    token = lock(fence, place, mode)
+    answer = documents.get_version(place, ref, raise_if_locked=False)
+    answer.token = token
+    return answer
 
 
 def lock(fence: Fence, place: Key, mode: str) -> int:

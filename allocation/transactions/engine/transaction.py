@@ -3,13 +3,18 @@
 import traceback
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from threading import Semaphore
 from types import TracebackType
 from typing import Any, NoReturn, Self, TypeVar
 
 from django.db import DatabaseError, connection
 
+from allocation.transactions.documents import listing
+from allocation.transactions.documents.argument_names import also_named
 from allocation.transactions.documents.client import Client, Ref
+from allocation.transactions.documents.listing import Pages
+from allocation.transactions.documents.search import Search
 from allocation.transactions.engine import completion, operations
 from allocation.transactions.engine.roll_back import FAILURES, RecordEnd, TakenOver, without_event
 from allocation.transactions.errors import (
@@ -81,18 +86,53 @@ class Transaction:
         return isinstance(self._over, JobIsFailed)
 
     def get(
-        self, collection: str, key: str, *, shared: bool = False, wait: float | None = None
+        self,
+        collection: str,
+        key: str,
+        ref: str | None = None,
+        *,
+        shared: bool = False,
+        wait: float | None = None,
     ) -> Response:
-        """Read a key and hold it, alone or together with other readers."""
-        mode = "shared" if shared else "exclusive"
-        return self._operate(
-            lambda place: operations.get(self._fence, place, mode), collection, key, mode, wait
-        )
+        """Read a key, now or at a ref, and hold it, alone or together with other readers.
 
+        A key that is missing raises DocumentNotFound; it is held, and the transaction goes on.
+        """
+        mode = "shared" if shared else "exclusive"
+
+        def act(place: Key) -> Response:
+            return operations.get(self._fence, place, mode, checked_ref(ref))
+
+        answer = self._operate(act, collection, key, mode, wait)
+        answer.raise_for_status()
+        return answer
+
+    def list(self, collection: str, *, limit: int = 100, after: str | None = None) -> Pages:
+        """Return what is committed and what the transaction wrote itself; it holds no key."""
+        self._verify_active()
+        return Pages(partial(listing.listed, collection, limit, seen_by=self.id), after)
+
+    def search(
+        self,
+        collection: str,
+        query: str | Search = "*",
+        *,
+        sort: str = "",
+        limit: int = 100,
+        offset: int = 0,
+        secrets: bool = True,
+    ) -> Pages:
+        """Search what is committed and what the transaction wrote itself; it holds no key."""
+        self._verify_active()
+        words = {"sort": sort, "limit": limit, "offset": offset, "secrets": secrets}
+        return listing.search_pages(collection, query, seen_by=self.id, **words)
+
+    @also_named(value="body")
     def post(self, collection: str, body: Any) -> Response:
         """Store the value under a new key, which nobody can have locked."""
         return self.put(collection, new_key(), body, ref=False)
 
+    @also_named(value="body")
     def put(
         self, collection: str, key: str, body: Any, ref: Ref = None, *, wait: float | None = None
     ) -> Response:
@@ -153,9 +193,7 @@ class Transaction:
         return operations.complete(self._fence)
 
     def roll_back(self) -> None:
-        self._verify()
-        if over := why_over(*self._fence):
-            self._raise_over(over)
+        self._verify_active()
         self._undo("requested", None)
 
     def __enter__(self) -> "Transaction":
@@ -206,6 +244,11 @@ class Transaction:
     def _verify(self) -> None:
         if self._over is not None:
             raise self._over
+
+    def _verify_active(self) -> None:
+        self._verify()
+        if over := why_over(*self._fence):
+            self._raise_over(over)
 
     def _why_over(self) -> TransactionIsOver:
         return why_over(*self._fence) or JobIsFailed(f"transaction {self.id} failed")

@@ -200,8 +200,8 @@ def _value(text: str) -> Any:
     words = {"true": True, "false": False, "null": None}
     if text in words:
         return words[text]
-    if re.fullmatch(r"-?\d{1,18}", text):
+    if re.fullmatch(r"-?[0-9]{1,18}", text):
         return int(text)
-    if re.fullmatch(r"-?\d{1,18}\.\d{1,18}", text):
+    if re.fullmatch(r"-?[0-9]{1,18}\.[0-9]{1,18}", text):
         return float(text)
     return text

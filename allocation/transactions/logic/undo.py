@@ -21,27 +21,36 @@ class Write:
     key: Any
     before: Image
     after_ref: str
+    line: int = 0
 
 
 @dataclass(frozen=True)
 class Restore:
-    """Give a key its image back, provided that it still carries this ref."""
+    """Give a key its image back, provided that it still carries this ref.
+
+    `line` has the image, `lines` are all that the key has.
+    """
 
     key: Any
     image: Image
     expected_ref: str
+    line: int = 0
+    lines: tuple[int, ...] = ()
 
 
 def plan(journal: Iterable[Write]) -> list[Restore]:
     """Return one restore per key, starting with the key that was written last."""
     first: dict[Any, Write] = {}
     last: dict[Any, Write] = {}
+    lines: dict[Any, list[int]] = {}
     for write in journal:
+        lines.setdefault(write.key, []).append(write.line)
         if not _continues(last.pop(write.key, None), write):
             first[write.key] = write
         last[write.key] = write
     return [
-        Restore(key, first[key].before, write.after_ref) for key, write in reversed(last.items())
+        Restore(key, first[key].before, write.after_ref, first[key].line, tuple(lines[key]))
+        for key, write in reversed(last.items())
     ]
 
 

@@ -26,49 +26,55 @@ class DocumentQuerySet(models.QuerySet):
     def present(self) -> "DocumentQuerySet":
         return self.filter(present=True)
 
-    def committed(self) -> "DocumentQuerySet":
-        """Return documents that exist if every open transaction were rolled back now."""
-        return self.with_images().standing(Q(), first_lines())
+    def committed(self, but: int | None = None) -> "DocumentQuerySet":
+        """Return documents that exist if every open transaction but one were rolled back now."""
+        return self.with_images(but).standing(Q(), first_lines(but), but)
 
-    def with_images(self) -> "DocumentQuerySet":
-        names = ("value", "ref")
-        return self.annotate(**{f"committed_{name}": committed_image(name) for name in names})
+    def with_images(self, but: int | None = None) -> "DocumentQuerySet":
+        images = {f"committed_{name}": committed_image(name, but=but) for name in ("value", "ref")}
+        return self.annotate(**images)
 
-    def standing(self, now: Q, lines: models.QuerySet) -> "DocumentQuerySet":
+    def standing(
+        self, now: Q, lines: models.QuerySet, but: int | None = None
+    ) -> "DocumentQuerySet":
         """Return those that meet a condition, by the journal while they change."""
         before = Q(pk__in=lines.filter(before_present=True).values("document"))
-        return self.filter((Q(present=True) & now & ~changing()) | (before & changing()))
+        others = changing(but)
+        return self.filter((Q(present=True) & now & ~others) | (before & others))
 
 
-def changing() -> Q:
-    """Match documents that an open transaction wrote.
+def changing(but: int | None = None) -> Q:
+    """Match documents that an open transaction wrote, other than one whose writes are seen.
 
     Its few locks are read once per query; reading them for each document took seconds for a
     hundred thousand.
     """
-    return Q(ref__in=_lines().values("after_ref"))
+    return Q(ref__in=_lines(but).values("after_ref"))
 
 
-def _lines() -> models.QuerySet:
+def _lines(but: int | None) -> models.QuerySet:
     """Return the journal of open transactions for the keys that they hold."""
-    return apps.get_model("allocation", "JournalEntry").objects.filter(
+    lines = apps.get_model("allocation", "JournalEntry").objects.filter(
         undo="", transaction__locks__mode="exclusive", transaction__locks__document=F("document")
     )
+    return lines if but is None else lines.exclude(transaction=but)
 
 
-def first_lines() -> models.QuerySet:
+def first_lines(but: int | None = None) -> models.QuerySet:
     """Return the first line of each key, which is the image before the transaction."""
     earlier = apps.get_model("allocation", "JournalEntry").objects.filter(
         transaction=OuterRef("transaction"), document=OuterRef("document"), pk__lt=OuterRef("pk")
     )
-    return _lines().exclude(Exists(earlier))
+    return _lines(but).exclude(Exists(earlier))
 
 
-def committed_image(name: str, of: Callable[[Any], Any] = lambda column: column) -> Case:
+def committed_image(
+    name: str, of: Callable[[Any], Any] = lambda column: column, but: int | None = None
+) -> Case:
     """Return a column of the row as it was before an open transaction changed it."""
-    lines = first_lines().filter(document=OuterRef("pk"))
+    lines = first_lines(but).filter(document=OuterRef("pk"))
     before = Subquery(lines.values(f"before_{name}")[:1])
-    return Case(When(changing(), then=of(before)), default=of(F(name)))
+    return Case(When(changing(but), then=of(before)), default=of(F(name)))
 
 
 class Document(models.Model):
@@ -118,9 +124,11 @@ class DocumentVersionQuerySet(models.QuerySet):
         unfinished = apps.get_model("allocation", "Transaction").objects.unfinished()
         return self.exclude(transaction__in=unfinished.values("pk"))
 
-    def undo(self, transaction: int, document: int) -> None:
-        """Mark what a transaction wrote under a key as rolled back."""
-        self.filter(document=document, transaction=transaction).update(undone=True)
+    def replaced(self) -> "DocumentVersionQuerySet":
+        """Return versions that are not and do not become the newest of their key."""
+        lock = apps.get_model("allocation", "Lock").objects.filter(document=OuterRef("document"))
+        newest = Document.objects.filter(pk=OuterRef("document"), ref=OuterRef("ref"))
+        return self.exclude(Exists(lock)).exclude(Exists(newest))
 
 
 class DocumentVersion(models.Model):
@@ -140,6 +148,7 @@ class DocumentVersion(models.Model):
         db_index=False,
     )
     undone = models.BooleanField(default=False, db_default=False)  # it was rolled back
+    lock_token = models.BigIntegerField(null=True, blank=True)  # of its key when it was written
     at = models.DateTimeField(db_default=Now(), editable=False)
 
     objects = DocumentVersionQuerySet.as_manager()

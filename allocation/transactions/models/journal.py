@@ -12,6 +12,10 @@ class JournalQuerySet(models.QuerySet):
     def not_undone(self) -> "JournalQuerySet":
         return self.filter(undo="")
 
+    def with_documents(self) -> "JournalQuerySet":
+        """Read the documents, too; a line stays in the list if its document is gone."""
+        return self.prefetch_related("document")
+
 
 class JournalEntry(models.Model):
     class Action(models.TextChoices):
@@ -53,7 +57,14 @@ class JournalEntry(models.Model):
     def __str__(self) -> str:
         return f"{self.action} {self.document_id} in {self.transaction_id}"
 
+    @property
+    def document_name(self) -> str:
+        try:
+            return str(self.document)
+        except Document.DoesNotExist:
+            return f"no document {self.document_id}"
+
     def write(self) -> Write:
         """Return this line as the undo logic reads it."""
         before = Image(self.before_present, self.before_value, self.before_ref)
-        return Write(self.document_id, before, self.after_ref)
+        return Write(self.document_id, before, self.after_ref, self.pk)

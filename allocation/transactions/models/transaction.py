@@ -1,5 +1,6 @@
 """Transaction: its one row decides whether its changes stand."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -31,27 +32,25 @@ class TransactionQuerySet(models.QuerySet):
 
     def claim(self, pk: int, epoch: int, cause: str, seconds: float) -> bool:
         """Take it over to roll it back; return True for one caller and fence all others."""
-        return (
-            self.unfinished()
-            .filter(pk=pk, epoch=epoch)
-            .update(
-                status=Transaction.Status.ROLLING_BACK,
-                epoch=F("epoch") + 1,
-                cause=models.Case(
-                    models.When(status=Transaction.Status.ACTIVE, then=models.Value(cause)),
-                    default=F("cause"),
-                ),
-                expires_at=from_now(seconds),
-            )
-            == 1
+        return self.filter(pk=pk, epoch=epoch).claim_all(cause, seconds) == 1
+
+    def claim_all(self, cause: str, seconds: float) -> int:
+        """Take them over, as far as they are not finished."""
+        return self.unfinished().update(
+            status=Transaction.Status.ROLLING_BACK,
+            epoch=F("epoch") + 1,
+            cause=models.Case(
+                models.When(status=Transaction.Status.ACTIVE, then=models.Value(cause)),
+                default=F("cause"),
+            ),
+            expires_at=from_now(seconds),
         )
 
-    def finish(self, pk: int, epoch: int, outcome: str) -> bool:
-        return (
-            self.unfinished()
-            .filter(pk=pk, epoch=epoch)
-            .update(status=outcome, finished_at=Now(), error="")
-            == 1
+    def finish(self, pks: Sequence[int]) -> int:
+        """End roll backs that the caller holds by their epoch."""
+        rolling_back = self.unfinished().filter(pk__in=pks, status=Transaction.Status.ROLLING_BACK)
+        return rolling_back.update(
+            status=Transaction.Status.ROLLED_BACK, finished_at=Now(), error=""
         )
 
     def mark_stuck(self, pk: int, epoch: int, error: str, seconds: float) -> bool:

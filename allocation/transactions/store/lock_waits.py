@@ -8,14 +8,18 @@ from typing import TypeVar
 
 from allocation.transactions.errors import CollectionKeyIsLocked, DeadlockDetected
 from allocation.transactions.logic.waits import is_victim
-from allocation.transactions.models import Document, Lock, LockWait
-from allocation.transactions.models.lock import Mode
+from allocation.transactions.models import LockWait
+from allocation.transactions.store import lock_waits_sql
 from allocation.transactions.store.keys import Key
+from atributo_site.core.database import dialect, execute
 from atributo_site.core.failpoints import failpoint
 
 T = TypeVar("T")
-PAUSE_SECONDS = 0.01
-LONGEST_PAUSE_SECONDS = 0.5
+PAUSE_SECONDS = 0.003  # of the first in line, while the line moves
+LONGEST_PAUSE_SECONDS = 0.05
+STANDING_STILL = 8  # a line that has not moved for a while is looked at so often in that time
+GONE = (0, False, True, False)  # whoever ends the transaction ends its wait
+MOST_AHEAD = 9  # who is further back looks as often
 CIRCLES_SECONDS = 0.1  # between checks; longer far back, where fifty kept a processor busy
 
 
@@ -29,13 +33,12 @@ def waiting(
 ) -> T:
     """Try at once, then in turn until the key is free or the time is over.
 
-    A newcomer takes a key that is free: to queue behind fifty that sleep would be fair, but slow.
-    A reader does not pass a waiting writer, who would never get a key that readers always share.
-    If no seat is free, it does not wait.
+    Nobody who may wait passes those that wait already: who changes a key again and again would
+    keep it from all that sleep. If no seat is free, it does not wait.
     """
     if seconds <= 0:
         return act()
-    if not _passes_a_writer(txn, place, mode):
+    if not _passes_others(txn, place, mode):
         try:
             return act()
         except CollectionKeyIsLocked:
@@ -57,46 +60,66 @@ def _seated(seats: Semaphore | None) -> Iterator[bool]:
 def _wait(act: Callable[[], T], txn: int, place: Key, mode: str, seconds: float) -> T:
     wait = _announce(txn, place, mode)
     try:
-        return _try_in_turn(act, wait, place, time.monotonic() + seconds)
+        return _try_in_turn(act, Line(wait, txn, mode), place, time.monotonic() + seconds)
     finally:
-        LockWait.objects.filter(pk=wait.pk).delete()
+        LockWait.objects.filter(pk=wait).delete()
         failpoint("wait.after_end")
 
 
-def _passes_a_writer(txn: int, place: Key, mode: str) -> bool:
-    if mode != Mode.SHARED:
-        return False
-    return LockWait.objects.live().by_writers(*place).exists() and not _holds(txn, place)
+def _passes_others(txn: int, place: Key, mode: str) -> bool:
+    facts = {"txn": txn, "mode": mode, **place._asdict()}
+    return bool(execute(lock_waits_sql.others(dialect()), facts).rows)
 
 
-def _holds(txn: int, place: Key) -> bool:
-    return Lock.objects.on(*place).filter(transaction=txn).exists()
-
-
-def _announce(txn: int, place: Key, mode: str) -> LockWait:
-    document = Document.objects.only("pk").get(collection=place.collection, key=place.key)
-    wait, _ = LockWait.objects.update_or_create(
-        transaction_id=txn, defaults={"document": document, "mode": mode}
-    )
+def _announce(txn: int, place: Key, mode: str) -> int:
+    facts = {"txn": txn, "mode": mode, **place._asdict()}
+    ((wait,),) = execute(lock_waits_sql.announce(dialect()), facts).rows
     failpoint("wait.after_announce")
     return wait
 
 
-def _try_in_turn(act: Callable[[], T], wait: LockWait, place: Key, deadline: float) -> T:
-    holds, asked_at = _holds(wait.transaction_id, place), float("-inf")
+class Line:
+    """The line that a transaction stands in, and how often to look at it."""
+
+    def __init__(self, wait: int, txn: int, mode: str) -> None:
+        self.txn = txn
+        self.ahead = -1
+        self.is_my_turn = False
+        self.holds_some = False  # so that others may wait for it
+        self._facts = {"wait": wait, "txn": txn, "mode": mode}
+        self._moved_at = time.monotonic()
+
+    def look(self) -> None:
+        """Read by one statement who is ahead, and whether the key is free; it writes nothing."""
+        row = execute(lock_waits_sql.look(dialect()), self._facts).first
+        ahead, is_taken, is_over, self.holds_some = row or GONE
+        if ahead != self.ahead:
+            self.ahead, self._moved_at = ahead, time.monotonic()
+        self.is_my_turn = bool(is_over) or not (ahead or is_taken)
+
+    def pause(self) -> float:
+        """Return a short pause while the line moves, and a longer one while it stands still."""
+        still = (time.monotonic() - self._moved_at) / STANDING_STILL
+        pause = min(max(PAUSE_SECONDS, still), LONGEST_PAUSE_SECONDS)
+        return pause * (1 + min(self.ahead, MOST_AHEAD))
+
+
+def _try_in_turn(act: Callable[[], T], line: Line, place: Key, deadline: float) -> T:
+    line.look()
+    asked_at = float("-inf") if line.holds_some else time.monotonic()
     while True:
-        ahead = 0 if holds else LockWait.objects.ahead_of(wait).count()
-        if time.monotonic() - asked_at >= CIRCLES_SECONDS * (1 + min(ahead, 4)):
-            _give_way_to_older(wait.transaction_id, place)
+        if time.monotonic() - asked_at >= CIRCLES_SECONDS * (1 + min(line.ahead, 4)):
+            _give_way_to_older(line.txn, place)
             asked_at = time.monotonic()
         is_late = time.monotonic() >= deadline
-        if is_late or not ahead:
+        if is_late or line.is_my_turn:
             try:
                 return act()
             except CollectionKeyIsLocked:
                 if is_late:
                     raise
-        time.sleep(min(PAUSE_SECONDS * (1 + ahead), LONGEST_PAUSE_SECONDS))
+        time.sleep(line.pause())
+        line.look()
 
 
 def _give_way_to_older(txn: int, place: Key) -> None:

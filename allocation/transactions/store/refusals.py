@@ -22,7 +22,7 @@ def why_over(txn: int, epoch: int) -> TransactionIsOver | None:
     """Return that it has ended, was taken over or has expired; None while it is active."""
     row = Transaction.objects.filter(pk=txn).annotate(late=Q(expires_at__lte=Now())).first()
     if row is None:
-        return JobIsRolledBack(f"transaction {txn} is not known any more")
+        return JobIsRolledBack(f"transaction {txn} is no longer known")
     if row.status == Transaction.Status.COMPLETED:
         return JobIsCompleted(f"transaction {txn} is completed")
     if row.status != Transaction.Status.ACTIVE or row.epoch != epoch:

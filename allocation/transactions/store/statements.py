@@ -63,12 +63,13 @@ def transactional_delete(dialect: Dialect, demand: str) -> Script:
 def transactional_get(dialect: Dialect) -> Script:
     steps = {
         "get.fence": sql.FENCE,
+        "get.ensure": sql.ENSURE,
         "get.mutex": sql.MUTEX,
         "get.lock": sql.LOCK,
         "get.count_token": sql.COUNT_TOKEN,
         "get.read": sql.READ_LOCKED,
     }
-    return _script(dialect, steps, demand=sql.PRESENT)
+    return _script(dialect, steps, demand=sql.ANYTHING)
 
 
 @lru_cache(maxsize=8)

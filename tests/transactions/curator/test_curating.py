@@ -212,6 +212,26 @@ def test_old_versions_go_and_the_newest_stays(store, lease, now, monkeypatch):
     assert sweep.position == 0
 
 
+def test_old_versions_of_a_locked_key_stay_since_it_may_get_them_back(store, lease, now):
+    txn = Transaction(store)
+    txn.put("c", "old", {"v": 1})
+    DocumentVersion.objects.update(at=now - timedelta(days=91))
+    assert OldVersions()(now, lease) == 0
+    txn.roll_back()
+    ref = store.get("c", "old").ref
+    assert [row["path"]["ref"] for row in store.refs("c", "old").all()] == [ref]
+
+
+def test_a_restored_version_that_is_gone_is_in_the_history_again(store):
+    txn = Transaction(store)
+    txn.put("c", "old", {"v": 1})
+    DocumentVersion.objects.filter(transaction=None).delete()
+    txn.roll_back()
+    found = store.get("c", "old")
+    assert [row["path"]["ref"] for row in store.refs("c", "old").all()] == [found.ref]
+    assert found.json == {"v": 0}
+
+
 def replaced(environment, **changes):
     from dataclasses import replace
 

@@ -28,6 +28,7 @@ def test_a_snapshot_counts_what_is_open_and_what_ended_lately(store, let_expire)
 
 
 def test_a_snapshot_takes_as_many_queries_with_many_rows(store):
+    snapshot(database_now())  # it prepares statements
     with CaptureQueriesContext(connection) as few:
         snapshot(database_now())
     finished_transactions(500)

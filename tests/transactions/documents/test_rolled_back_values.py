@@ -36,7 +36,7 @@ def by_the_client(txn, let_expire, lease):
 
 def by_an_error(txn, let_expire, lease):
     with pytest.raises(FAILURES):
-        txn.get("c", "missing")
+        txn.delete("c", "missing")
 
 
 def by_the_deadline(txn, let_expire, lease):
@@ -121,7 +121,7 @@ def test_the_journal_keeps_it_and_says_that_it_is_undone(written, client_as, res
     txn, _ = written
     txn.roll_back()
     page = client_as("viewer").get(f"/transactions/{txn.id}/").text
-    assert f"{CANARY}-2" in page and "these changes are undone" in page
+    assert f"{CANARY}-2" in page and "these changes were rolled back" in page
     shown = rest_as("viewer").get(f"/api/v1/transactions/{txn.id}").json()
     assert shown["status"] == "rolled_back"
     assert {line["undo"] for line in shown["journal"]} == {"restored"}

@@ -84,6 +84,52 @@ def test_a_stale_etag_is_412_and_a_known_one_304(operator):
     assert (known.status_code, known.content) == (304, b"")
 
 
+WRITES = [("PUT", {"n": 2}), ("PATCH", {"n": 2}), ("DELETE", NOTHING)]
+
+
+@pytest.mark.parametrize(("method", "body"), WRITES)
+@pytest.mark.parametrize("header", ["W/{tag}", 'W/{tag}, "other"', '""', '"{long}"', 'W/"x"'])
+def test_if_match_compares_strongly(operator, method, body, header):
+    tag = operator("PUT", "/collections/c/k", {"n": 1})["ETag"]
+    demanded = header.format(tag=tag, long="a" * 99)
+    answer = operator(method, "/collections/c/k", body, **{"If-Match": demanded})
+    assert (answer.status_code, answer.json()["code"]) == (412, "precondition_failed")
+    assert operator("GET", "/collections/c/k").json() == {"n": 1}
+
+
+@pytest.mark.parametrize(("method", "body"), WRITES)
+@pytest.mark.parametrize("header", ['"other", {tag}', "{tag},{tag}", ' ,{tag} ,, W/"x"', "*"])
+def test_if_match_may_be_a_list(operator, method, body, header):
+    tag = operator("PUT", "/collections/c/k", {"n": 1})["ETag"]
+    demanded = header.format(tag=tag)
+    answer = operator(method, "/collections/c/k", body, **{"If-Match": demanded})
+    assert answer.status_code in (201, 204)
+    late = operator(method, "/collections/c/k", body, **{"If-Match": f'"other", {tag}'})
+    assert late.status_code == 412 or (method, late.status_code) == ("PATCH", 404)
+
+
+@pytest.mark.parametrize("header", ["x", '"x', '"x" "y"', ",", ""])
+def test_an_if_match_that_is_no_list_of_tags_is_400(operator, header):
+    operator("PUT", "/collections/c/k", {"n": 1})
+    answer = operator("PUT", "/collections/c/k", {"n": 2}, **{"If-Match": header})
+    assert (answer.status_code, answer.json()["code"]) == (400, "malformed")
+
+
+@pytest.mark.parametrize("header", ["{tag}", "W/{tag}", '"other", {tag}'])
+def test_a_put_is_refused_while_if_none_match_matches(operator, header):
+    tag = operator("PUT", "/collections/c/k", {"n": 1})["ETag"]
+    named = {"If-None-Match": header.format(tag=tag)}
+    assert operator("PUT", "/collections/c/k", {"n": 2}, **named).status_code == 412
+    operator("PUT", "/collections/c/k", {"n": 3})
+    assert operator("PUT", "/collections/c/k", {"n": 4}, **named).status_code == 201
+
+
+def test_what_if_match_names_is_not_new(operator):
+    both = {"If-Match": '"some"', "If-None-Match": "*"}
+    assert operator("PUT", "/collections/c/none", {}, **both).status_code == 412
+    assert operator("GET", "/collections/c/none").status_code == 404
+
+
 @pytest.mark.parametrize(("method", "body"), [("PUT", {}), ("DELETE", NOTHING)])
 def test_if_match_any_needs_a_document(operator, method, body):
     answer = operator(method, "/collections/c/none", body, **{"If-Match": "*"})

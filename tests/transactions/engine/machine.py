@@ -6,6 +6,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from allocation.transactions import (
     Client,
     CollectionKeyIsLocked,
+    DocumentNotFound,
     RollbackCausedByException,
     Transaction,
 )
@@ -126,9 +127,11 @@ class TransactionMachine(RuleBasedStateMachine):
     def _step(self, txn, name, key, value):
         """False once the transaction was rolled back because of this step."""
         free = self.owner[key] in (None, txn)
-        possible = free and (name == "put" or self.current[key] is not ABSENT)
+        possible = free and (name != "delete" or self.current[key] is not ABSENT)
         try:
             getattr(txn, name)("m", key, *([value] if name == "put" else []))
+        except DocumentNotFound:
+            assert free and name == "get" and self.current[key] is ABSENT
         except RollbackCausedByException:
             assert not possible
             self._end(txn, self.base)
