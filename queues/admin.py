@@ -64,7 +64,7 @@ class StateFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
         state = self.STATES.get(self.value() or "")
-        return queryset.extra(where=[state]) if state else queryset
+        return queryset.extra(where=[state]) if state else queryset  # nosec B610 # a constant condition
 
 
 @admin.register(QueuedJob)
@@ -76,7 +76,7 @@ class QueuedJobList(RawList):
     list_filter = [StateFilter]
     list_select_related = ["queue"]
     search_fields = ["id"]
-    search_help_text = "The whole id."
+    search_help_text = "The full id."
     exclude = ["data", "result"]  # the job's page shows them without secrets
 
     def get_search_results(

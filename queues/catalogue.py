@@ -8,6 +8,7 @@ from django.db.models.functions import Now
 from django.db.transaction import atomic
 
 from atributo_site.core.after_commit import after_commit
+from atributo_site.core.database import execute
 from atributo_site.core.events import current_actor, record
 from queues.errors import BadQueue, QueueNotFound
 from queues.jobs.handles import QueueHandle
@@ -17,6 +18,7 @@ from queues.models import Queue, QueuedJob
 from queues.models.queue import MOST_TARGET_AGE_SECONDS, MOST_WORKERS
 from queues.runs.held_jobs import wait_for_workers
 from queues.runs.stations import ring_queue
+from queues.sql.queues import MAKE
 
 DEFAULT = "default"
 LONGEST_NAME = 255
@@ -27,23 +29,43 @@ MOST_DAYS = 36_500
 def create(name: str, max_workers: int | None = None) -> QueueHandle:
     """Make a queue, or change how many of its jobs may run at once if that is given."""
     _check(name, max_workers)
-    queues = Queue.objects
     with atomic():
-        queue, made = queues.get_or_create(name=name, defaults={"max_workers": max_workers or 1})
-        made = made or queues.filter(pk=queue.pk).revive(max_workers or 1)
-        queue.refresh_from_db()
-        changes = {} if made else _changes(queue, max_workers)
-        if changes:
-            queues.filter(pk=queue.pk).update(**changes)
-            queue.refresh_from_db()
-        queue.add_slots()
-        if made or changes:
-            kind = "queue.created" if made else "queue.changed"
-            record(kind, f"queue:{name}", max_workers=queue.max_workers)
-        if changes:
-            wait_for_slots(queue)
-    after_commit(lambda: ring_due(queue))
+        new = _made(name, max_workers or 1)
+        if new is None:
+            _revive_or_change(name, max_workers)
+        else:  # nobody can have pushed to it yet, so there is nothing to ring for
+            new.add_slots()
+            record("queue.created", f"queue:{name}", max_workers=new.max_workers)
     return QueueHandle(name)
+
+
+def _made(name: str, max_workers: int) -> Queue | None:
+    """Return the new queue; None when there is one of this name already, deleted or not."""
+    new = Queue(name=name, max_workers=max_workers)
+    columns = ("name", "max_workers", "retention_days", "when_away", "away_seconds")
+    stored = execute(MAKE, {column: getattr(new, column) for column in columns}).first
+    if stored is None:
+        return None
+    new.pk = stored[0]
+    return new
+
+
+def _revive_or_change(name: str, max_workers: int | None) -> None:
+    queues = Queue.objects
+    queue = queues.get(name=name)
+    made = queues.filter(pk=queue.pk).revive(max_workers or 1)
+    queue.refresh_from_db()
+    changes = {} if made else _changes(queue, max_workers)
+    if changes:
+        queues.filter(pk=queue.pk).update(**changes)
+        queue.refresh_from_db()
+    queue.add_slots()
+    if made or changes:
+        kind = "queue.created" if made else "queue.changed"
+        record(kind, f"queue:{name}", max_workers=queue.max_workers)
+    if changes:
+        wait_for_slots(queue)
+    after_commit(lambda: ring_due(queue))
 
 
 def get(name: str) -> QueueHandle:

@@ -32,6 +32,11 @@ class BadPush(AtributoError):
     code = "bad_push"
 
 
+class BadPage(AtributoError):
+    status_code = 400
+    code = "bad_page"
+
+
 class BadQueue(AtributoError):
     status_code = 400
     code = "bad_queue"
@@ -100,9 +105,9 @@ class BadMount(AtributoError):
 
 
 class ServiceNotFound(AtributoError):
-    """An unknown mount is a bad request, as in Foxx."""
+    """Nothing is installed at this mount."""
 
-    status_code = 400
+    status_code = 404
     code = "service_not_found"
 
 
@@ -114,6 +119,21 @@ class MountTaken(AtributoError):
 class ScriptNotFound(AtributoError):
     status_code = 404
     code = "script_not_found"
+
+
+class OptionsMissing(AtributoError):
+    """A required option of a service has no value, so none of its scripts runs."""
+
+    status_code = 409
+    code = "options_missing"
+
+    def __init__(self, mount: str, options: list[str]) -> None:
+        named = f"the required option{'s' if len(options) > 1 else ''} {', '.join(options)}"
+        super().__init__(
+            f"service {mount} is missing {named}: none of its scripts run",
+            mount=mount,
+            options=options,
+        )
 
 
 class ScriptFailed(AtributoError):

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from atributo_site.core.models.clock import database_now
-from atributo_site.rest.serializers import StrictSerializer, TextField
+from atributo_site.rest.serializers import StrictSerializer
 from queues.models.job import CHOICES
 from queues.queries.presenters import job_dict, wait_reason
 
@@ -19,7 +19,7 @@ class ScriptName(StrictSerializer):
 
 
 class Options(StrictSerializer):
-    """Numbers are milliseconds; negative counts mean for ever."""
+    """Numbers are milliseconds; negative counts mean forever."""
 
     script = ScriptName()
     delay_until = serializers.DateTimeField(required=False)
@@ -33,7 +33,10 @@ class Options(StrictSerializer):
     success = ScriptName(required=False)
     failure = ScriptName(required=False)
     priority = serializers.IntegerField(required=False, min_value=-2, max_value=2)
-    sticky_key = TextField(required=False, max_length=255, trim_whitespace=False)
+    sticky_key = serializers.CharField(required=False, max_length=255, trim_whitespace=False)
+    concurrent = serializers.BooleanField(
+        required=False, help_text="The job may run alongside other jobs of its key."
+    )
 
     def validate_back_off(self, value: Any) -> Any:
         if isinstance(value, dict) and "function" in value:
@@ -45,7 +48,7 @@ class NewJob(Options):
     data = serializers.JSONField(  # type: ignore[assignment]
         required=False, allow_null=True, default=None
     )
-    unique_key = TextField(required=False, max_length=255, trim_whitespace=False)
+    unique_key = serializers.CharField(required=False, max_length=255, trim_whitespace=False)
     transaction = serializers.IntegerField(
         required=False,
         min_value=1,
@@ -64,7 +67,7 @@ class ScheduleChanges(StrictSerializer):
     """The schedule of a job that repeats; what is left out stays."""
 
     repeat_delay = serializers.IntegerField(required=False, min_value=0, help_text="Milliseconds.")
-    repeat_times = serializers.IntegerField(required=False, help_text="Negative: for ever.")
+    repeat_times = serializers.IntegerField(required=False, help_text="Negative: forever.")
     repeat_until = serializers.DateTimeField(
         required=False, allow_null=True, help_text="null: no end."
     )
@@ -92,7 +95,7 @@ class QueuedJobSerializer(serializers.Serializer):
     result = serializers.JSONField()
     error = serializers.CharField()
     attempt = serializers.IntegerField()
-    run = serializers.CharField(help_text="For example «2 of 4».")
+    run = serializers.CharField(help_text="For example '2 of 4'.")
     runs = serializers.IntegerField(help_text="Finished runs.")
     run_failures = serializers.IntegerField()
     max_failures = serializers.IntegerField()
@@ -109,6 +112,9 @@ class QueuedJobSerializer(serializers.Serializer):
     priority = serializers.IntegerField()
     unique_key = serializers.CharField(allow_null=True)
     sticky_key = serializers.CharField(allow_null=True)
+    concurrent = serializers.BooleanField(
+        help_text="Whether the job may run alongside other jobs of its key."
+    )
     instance = serializers.CharField(allow_null=True, help_text="Where its key is allocated.")
     instance_epoch = serializers.IntegerField(allow_null=True)
     waits_for = serializers.CharField(help_text="Of a sticky job that waits; otherwise empty.")

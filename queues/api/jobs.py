@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from allocation.transactions.api.callers import own
 from atributo_site.core.models.clock import database_now
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
-from atributo_site.rest.serializers import checked
+from atributo_site.rest.serializers import checked, checked_query
 from queues import audited, catalogue
 from queues.api.job_serializers import (
     AttemptSerializer,
@@ -56,7 +56,7 @@ def searched(jobs: Any, asked: QueryDict) -> Any:
     given = {name: asked[name] for name in NAMES if asked.get(name)}
     if not given:
         return jobs
-    query = {**checked(JobSearch, given), "fingerprint": asked.get("fingerprint", "")}
+    query = {**checked_query(JobSearch, given), "fingerprint": asked.get("fingerprint", "")}
     newest = query.pop("upto", None)
     return matching(stored(query), database_now(), newest).jobs.select_related("queue")
 
@@ -72,7 +72,7 @@ class JobFilter(django_filters.FilterSet):
     )
 
     def only_repeating(self, jobs: Any, name: str, wanted: bool) -> Any:
-        return jobs.extra(where=[REPEATING]) if wanted else jobs.exclude(REPEATS)
+        return jobs.extra(where=[REPEATING]) if wanted else jobs.exclude(REPEATS)  # nosec B610 # a constant condition
 
     class Meta:
         model = QueuedJob
@@ -99,6 +99,7 @@ class Jobs(ListEndpoint):
 @extend_schema_view(get=extend_schema(operation_id="queues_jobs_list", parameters=[JobSearch]))
 class QueueJobs(Jobs):
     actions = {"GET": "job.view", "POST": "job.push"}
+    in_a_hurry = True
 
     def get_queryset(self) -> Any:
         if getattr(self, "swagger_fake_view", False):
@@ -117,6 +118,7 @@ class QueueJobs(Jobs):
 
 class Batch(Endpoint):
     actions = {"POST": "job.push"}
+    in_a_hurry = True
 
     @extend_schema(operation_id="queues_jobs_push_many", request=NewJobs, responses={201: JobIds})
     def post(self, request: Request, queue: str) -> Response:

@@ -39,7 +39,7 @@ class NewOperation(StrictSerializer):
     schedules = serializers.BooleanField(
         required=False,
         default=False,
-        help_text="Jobs that repeat are aborted or deleted, too; else they are refused.",
+        help_text="Also abort or delete jobs that repeat; without it they are refused.",
     )
 
 

@@ -21,7 +21,7 @@ from queues.models.queue import MOST_TARGET_AGE_SECONDS, MOST_WORKERS
 from queues.queries.presenters import queue_dict
 
 TARGET_AGE = (
-    "How old the oldest due job may become before somebody should look; "
+    "How old the oldest due job may get before the queue is late; "
     f"null: {TARGET_AGE_SECONDS} s, while nobody works at the queue."
 )
 
@@ -132,7 +132,9 @@ class Resume(Endpoint):
 
 
 class ChangedQueues(serializers.Serializer):
-    changed = serializers.IntegerField(help_text="How many; the others were so already.")
+    changed = serializers.IntegerField(
+        help_text="How many changed; the others already had this state."
+    )
     queues = serializers.ListField(child=serializers.CharField(), help_text="Their names.")
 
 

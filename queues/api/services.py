@@ -13,7 +13,7 @@ from atributo_site.rest.endpoint import Endpoint
 from atributo_site.rest.serializers import StrictSerializer, checked
 from queues import audited
 from queues.api.script_runs import ScriptRunSerializer, still_running
-from queues.errors import ScriptNotFound, ScriptStillRuns, ServiceNotFound
+from queues.errors import ScriptNotFound, ScriptStillRuns
 from queues.models import Service
 from queues.queries.presenters import configuration_dict, script_dict, service_dict
 from queues.services import installation
@@ -21,7 +21,7 @@ from queues.services.dry_run import dry_run_as_dict
 
 MOUNT = OpenApiParameter("mount", str, required=True, description="For example /mailer.")
 OPTIONAL_MOUNT = OpenApiParameter("mount", str, description="Only the service at this mount.")
-DRY_RUN = OpenApiParameter("dry_run", bool, description="Run it and take back what it did.")
+DRY_RUN = OpenApiParameter("dry_run", bool, description="Run the script and undo what it did.")
 OPTIONS = {"application/json": {"type": "object"}}
 ANY: dict[str, Any] = {"description": "Any JSON value."}
 ANY_JSON = (dict, list, str, int, float, bool, type(None))
@@ -35,6 +35,9 @@ class ServiceSerializer(serializers.Serializer):
     development = serializers.BooleanField()
     scripts = serializers.DictField(child=serializers.CharField())
     configuration = serializers.DictField()
+    missing_options = serializers.ListField(
+        child=serializers.CharField(), help_text="No script runs until they have values."
+    )
     installed_at = serializers.DateTimeField()
     changed_at = serializers.DateTimeField()
 
@@ -46,6 +49,7 @@ class ScriptSerializer(serializers.Serializer):
     schema = serializers.JSONField(allow_null=True)
     defaults = serializers.DictField()
     record_start = serializers.BooleanField()
+    threads = serializers.IntegerField(help_text="Jobs that one process runs at the same time.")
 
 
 class Change(StrictSerializer):
@@ -181,7 +185,7 @@ class Development(Endpoint):
         operation_id="development_on", parameters=[MOUNT], request=None, responses=ServiceSerializer
     )
     def post(self, request: Request) -> Response:
-        """Read the scripts anew for every run, after the setup."""
+        """Reload the scripts before every run, after the setup."""
         return Response(service_dict(installation.set_development(mounted(request).mount, True)))
 
     @extend_schema(
@@ -256,5 +260,5 @@ def _yes_or_no(request: Request, name: str, otherwise: str = "false") -> bool:
 def _mount(request: Request) -> str:
     mount = request.query_params.get("mount", "")
     if not mount:
-        raise ServiceNotFound("the query needs a mount, for example ?mount=/mailer")
+        raise ParseError("The query needs a mount, for example ?mount=/mailer.")
     return mount

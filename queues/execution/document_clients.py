@@ -6,7 +6,8 @@ What a dry run writes is rolled back, outside a transaction, too.
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from allocation.transactions.documents.client import Client, Ref
+from allocation.transactions.documents.argument_names import also_named
+from allocation.transactions.documents.client import ALL_KEYS, Client, Ref
 from allocation.transactions.documents.patch import Patch
 from allocation.transactions.engine.transaction import Transaction
 from allocation.transactions.errors import PreconditionFailed
@@ -28,6 +29,7 @@ class DryClient(Client):
     ) -> Response:
         return super().get(collection, key, ref, raise_if_locked=False)
 
+    @also_named(value="body")
     def put(
         self,
         collection: str,
@@ -43,13 +45,20 @@ class DryClient(Client):
         return self._transaction().put(collection, key, body)
 
     def delete(
-        self, collection: str, key: str, ref: str | None = None, raise_if_locked: bool = True
+        self,
+        collection: str,
+        key: str = ALL_KEYS,
+        ref: str | None = None,
+        raise_if_locked: bool = True,
     ) -> Response:
+        if key is ALL_KEYS:
+            self._refused()
         current = self.get(collection, key)
         if not current.ok:
             return current
         return self._transaction().delete(collection, key, ref)
 
+    @also_named(body_or_patch="operations")
     def patch(
         self,
         collection: str,
@@ -61,6 +70,7 @@ class DryClient(Client):
         steps = operations.operations if isinstance(operations, Patch) else operations
         return self._changed(collection, key, lambda value: patched(value, steps), ref)
 
+    @also_named(body="changes")
     def patch_merge(
         self,
         collection: str,
@@ -78,7 +88,7 @@ class DryClient(Client):
         return self.put(collection, key, change(current.json), ref) if current.ok else current
 
     def _refused(self, *_: Any, **__: Any) -> NoReturn:
-        raise NotInDryRun("a dry run changes documents only: this could not be taken back")
+        raise NotInDryRun("a dry run may change only documents: this could not be undone")
 
     drop = put_relation = delete_relation = _refused
     post_event = put_event = delete_event = _refused

@@ -3,7 +3,13 @@
 The functions that it needs are bound here by name, before any script can replace them.
 """
 
+import asyncio
+from collections.abc import Awaitable, Callable
+from inspect import isawaitable, iscoroutine
+from itertools import count
 from json import JSONEncoder, loads
+from os import environ
+from sys import maxsize
 from time import monotonic
 from traceback import format_exception
 from typing import Any
@@ -14,7 +20,8 @@ from atributo_site.core import redaction
 from atributo_site.core.errors import AtributoError
 from queues.errors import ServiceNotFound
 from queues.execution.context import Context, Emit
-from queues.execution.loader import LoadedService, Services, candidate, imported
+from queues.execution.loader import LIFECYCLE, LoadedService, Services, candidate, imported
+from queues.execution.output import LONGEST_LINE
 from queues.execution.scope import RunScope
 from queues.logic import secret_fields
 from queues.logic.arguments import argv
@@ -24,8 +31,8 @@ from queues.logic.storable import DEEPEST, has_nul, is_too_deep
 LARGEST_RESULT = 1024 * 1024
 LONGEST_ERROR = 2_000
 LONGEST_TRACEBACK = 20_000
-LONGEST_LINE = 4_000
 MOST_LINES = 1_000
+CUT_HERE = f"the log is cut here: {MOST_LINES:,} lines of a run are kept"
 PROGRESS_SECONDS = 0.05
 _encode = JSONEncoder(allow_nan=False, ensure_ascii=False).encode
 
@@ -41,12 +48,14 @@ class Execution:
         self.work = work
         self.services = services
         self._send = send
-        self._lines = 0
+        self._numbers = count(1)  # of log lines; whichever thread asks gets its own
+        self._cut_lines = self._cut_characters = 0
         self._progress: dict[str, Any] | None = None
         self._progress_at = 0.0
         self.secrets: set[str] = set()
         self.scope = RunScope(work, self.emit)
         self.is_ending = False
+        self.stop_error: TimedOut | None = None  # once it was asked to stop
 
     def run(self) -> dict[str, Any]:
         """Run the script; return the message about its end."""
@@ -56,73 +65,91 @@ class Execution:
             ended = self._ended(self._call())
             self.is_ending = True
             ended |= self.scope.succeed()
-        except (Exception, TimedOut) as error:  # a script may raise anything
+        except BaseException as error:  # a script may raise anything
             self.is_ending = True
             ended = self._failed(_time_out_behind(error) or error)
+        return {**ended, "begun": begun, "seconds": monotonic() - begun}
+
+    async def run_async(self) -> dict[str, Any]:
+        """Run an `async def` among others; `stop_error` says why it was cancelled, if it was."""
+        begun = monotonic()
+        try:
+            called = self._call(awaited=False)
+            if isawaitable(called):
+                called = await _ended_well(called)
+            ended = self._ended(called)
+            self.is_ending = True
+            ended |= self.scope.succeed()
+        except BaseException as error:  # a script may raise anything
+            self.is_ending = True
+            ended = self._failed(self.stop_error or error)
         return {**ended, "begun": begun, "seconds": monotonic() - begun}
 
     def emit(self, message: dict[str, Any]) -> None:
         """Send log lines and progress, a bounded number of bounded lines, without secrets."""
         if message["t"] == "log":
-            self._lines += 1
-            if self._lines > MOST_LINES:
-                return
-            message["text"] = redaction.scrubbed(message["text"], self.secrets, LONGEST_LINE)
+            number, left_out = next(self._numbers), message.pop("left_out", 0)
+            if number == MOST_LINES + 1:
+                self._warn(CUT_HERE)
+            if number > MOST_LINES:
+                return self.skip(1, len(message["text"]) + left_out)
+            message["text"] = kept_line(message["text"], left_out, self.secrets)
             message["at"] = monotonic()
         if message["t"] == "progress":
             message["note"] = redaction.scrubbed(message["note"], self.secrets, 255)
             if monotonic() < self._progress_at:  # more than anybody reads keeps the parent busy
                 self._progress = message
-                return
+                return None
             self._progress_at = monotonic() + PROGRESS_SECONDS
             self._progress = None
-        self._send(message)
+        return self._send(message)
 
-    def tell_progress(self) -> None:
-        """Send the last progress that was not sent yet."""
+    def skip(self, lines: int, characters: int) -> None:
+        """Count what is not kept."""
+        self._cut_lines += lines
+        self._cut_characters += characters
+
+    def is_full(self) -> bool:
+        """Return whether no more of its log is kept."""
+        return self._cut_lines > 0
+
+    def tell_rest(self) -> None:
+        """Send the last progress that was not sent yet, and how much of the log was cut."""
         if self._progress is not None:
             self._send(self._progress)
+        if self.is_full():
+            lines, characters = self._cut_lines, self._cut_characters
+            self._warn(f"{lines:,} more lines with {characters:,} characters were cut")
+
+    def _warn(self, text: str) -> None:
+        self._send({"t": "log", "level": "warning", "text": text, "at": monotonic()})
 
     def fall_silent(self) -> None:
         """Send nothing more: a thread that outlives its run must not speak for the next one."""
         self._send = _to_nobody
 
-    def _call(self) -> Any:
+    def _call(self, *, awaited: bool = True) -> Any:
         work = self.work
         data = loads(work["data"]) if work["data"] is not None else None
-        self.secrets = self._secrets_of_origin(data)
+        self.secrets = secrets_of_run(work, self.services, data)
         if not work["mount"]:
-            self.secrets |= redaction.secrets_in(data)
-            return imported(work["script"])(*argv(data))
-        service = self._service(work["mount"])
-        self.secrets |= secrets_of(service, work["script"], data)
-        if service.development and work["script"] != "setup":
+            return _returned(imported(work["script"]), *argv(data), awaited=awaited)
+        service = service_of(work, self.services, work["mount"])
+        if service.development:
+            service.unload()
+        if service.development and work["script"] not in LIFECYCLE:
             self._invoke(service, "setup", [])
-        return self._invoke(service, work["script"], argv(data))
+        return self._invoke(service, work["script"], argv(data), awaited=awaited)
 
-    def _secrets_of_origin(self, data: Any) -> set[str]:
-        """Return the secrets of the job whose callback this is."""
-        origin = secret_fields.origin(data)
-        if origin is None or self.work.get("candidate"):
-            return set()
-        mount, name = origin
-        try:
-            return secrets_of(self._service(mount), name, data)
-        except ServiceNotFound:  # uninstalled meanwhile, and its schema with it
-            return set()
-
-    def _service(self, mount: str) -> LoadedService:
-        """Return the service as it is installed, or as it is about to be."""
-        if self.work.get("candidate"):
-            return candidate(self.work["candidate"])
-        return self.services.at(mount, self.work["revision"])
-
-    def _invoke(self, service: LoadedService, name: str, arguments: list[Any]) -> Any:
+    def _invoke(
+        self, service: LoadedService, name: str, arguments: list[Any], *, awaited: bool = True
+    ) -> Any:
         function = service.function(name)
         if function is None:
             return None
         job = self.work.get("job")
-        return function(Context(arguments, job, service.facts, self.emit, self.scope))
+        context = Context(arguments, job, service.facts, self.emit, self.scope)
+        return _returned(function, context, awaited=awaited)
 
     def _ended(self, result: Any) -> dict[str, Any]:
         if result is None:
@@ -137,6 +164,11 @@ class Execution:
             raise ValueError(f"the result is larger than {LARGEST_RESULT} characters of JSON")
         return {"t": "done", "ok": True, "result": result}
 
+    def failed(self, error: BaseException) -> dict[str, Any]:
+        """Return the message about an end that the script did not reach by itself."""
+        now = monotonic()
+        return {**self._failed(error), "begun": now, "seconds": 0.0}
+
     def _failed(self, error: BaseException) -> dict[str, Any]:
         text = _said(error)
         lines = format_exception(error)
@@ -148,7 +180,9 @@ class Execution:
             "abandoned": not rolled_back,
             "timed_out": isinstance(error, TimedOut),
             "error": redaction.scrubbed(text, self.secrets, LONGEST_ERROR),
-            "traceback": redaction.scrubbed("".join(lines), self.secrets, LONGEST_TRACEBACK),
+            "traceback": _without_middle(
+                redaction.scrubbed("".join(lines), self.secrets, maxsize), LONGEST_TRACEBACK
+            ),
             "status_code": _status_code(error),
             "back_off": back_off,
         }
@@ -168,15 +202,43 @@ class Execution:
             return None
         try:
             return _checked(self._asked(reference, self.work["run_failures"]))
-        except Exception as error:  # a script may raise anything
+        except BaseException as error:  # a script may raise anything
             self.emit({"t": "log", "level": "error", "text": f"back_off: {error!r}"})
             return None
 
     def _asked(self, reference: dict[str, str], failures: int) -> Any:
         if "function" in reference:
             return imported(reference["function"])(failures)
-        service = self._service(reference["mount"])
+        service = service_of(self.work, self.services, reference["mount"])
         return self._invoke(service, reference["name"], [failures])
+
+
+def service_of(work: dict[str, Any], services: Services, mount: str) -> LoadedService:
+    """Return the service as it is installed, or as it is about to be."""
+    if work.get("candidate"):
+        return candidate(work["candidate"])
+    return services.at(mount, work["revision"])
+
+
+def secrets_of_run(work: dict[str, Any], services: Services, data: Any) -> set[str]:
+    """Return the secret values that a run may meet: its own, and as a callback its job's."""
+    secrets = _secrets_of_origin(work, services, data)
+    if not work["mount"]:
+        return secrets | redaction.secrets_in(data)
+    service = service_of(work, services, work["mount"])
+    return secrets | secrets_of(service, work["script"], data)
+
+
+def _secrets_of_origin(work: dict[str, Any], services: Services, data: Any) -> set[str]:
+    """Return the secrets of the job whose callback this is."""
+    origin = secret_fields.origin(data)
+    if origin is None or work.get("candidate"):
+        return set()
+    mount, name = origin
+    try:
+        return secrets_of(service_of(work, services, mount), name, data)
+    except ServiceNotFound:  # uninstalled meanwhile, and its schema with it
+        return set()
 
 
 def secrets_of(service: LoadedService, name: str, data: Any) -> set[str]:
@@ -188,6 +250,49 @@ def secrets_of(service: LoadedService, name: str, data: Any) -> set[str]:
     return service.secrets | redaction.secrets_in(data, names)
 
 
+def kept_line(text: str, left_out: int, secrets: set[str]) -> str:
+    """Return a line as it is stored; one that was cut says how much is missing."""
+    left_out += max(0, len(text) - LONGEST_LINE)
+    line = redaction.scrubbed(text, secrets, LONGEST_LINE)
+    return f"{line} ({left_out:,} more characters)" if left_out else line
+
+
+def _without_middle(text: str, longest: int) -> str:
+    """Cut a long traceback where it repeats itself: its end has the error."""
+    if len(text) <= longest:
+        return text
+    left_out, half = len(text) - longest, longest // 2
+    return f"{text[:half]}\n… {left_out:,} characters are cut here …\n{text[-half:]}"
+
+
+def _returned(function: Callable[..., Any], *arguments: Any, awaited: bool = True) -> Any:
+    """Call a script; `sys.exit()` and `sys.exit(0)` are a good end without a result."""
+    try:
+        returned = function(*arguments)
+        if not awaited or not iscoroutine(returned):
+            return returned
+        allow_calls_in_loops()
+        return asyncio.run(returned)
+    except SystemExit as error:
+        if error.code not in (None, 0):
+            raise
+        return None
+
+
+def allow_calls_in_loops() -> None:
+    """Let an `async def` use its context, whose calls are short; the others wait meanwhile."""
+    environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+
+
+async def _ended_well(called: Awaitable[Any]) -> Any:
+    try:
+        return await called
+    except SystemExit as error:
+        if error.code not in (None, 0):
+            raise RuntimeError(f"SystemExit: {error.code}") from error
+        return None
+
+
 def _to_nobody(message: dict[str, Any]) -> None:
     pass
 
@@ -195,7 +300,7 @@ def _to_nobody(message: dict[str, Any]) -> None:
 def _checked(value: Any) -> int:
     milliseconds = checked(value)
     if milliseconds is None:
-        raise ValueError(f"{value!r} is no duration")
+        raise ValueError(f"{value!r} is not a duration")
     return milliseconds
 
 
@@ -213,7 +318,7 @@ def _time_out_behind(error: BaseException | None) -> TimedOut | None:
 def _said(error: BaseException) -> str:
     try:
         return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    except Exception:  # it is the script's own, and so is its __str__
+    except BaseException:  # it is the script's own, and so is its __str__
         return type(error).__name__
 
 

@@ -1,8 +1,6 @@
 """Find scripts and load them, in the child process that runs them."""
 
 import importlib
-import importlib.util
-import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,17 +8,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from django.conf import settings
-
 from atributo_site.core.redaction import secrets_in
-from queues.errors import ScriptNotFound, ServiceNotFound
+from queues.errors import OptionsMissing, ScriptNotFound, ServiceNotFound
 from queues.execution.context import ServiceFacts
+from queues.execution.packages import Package, leave
 from queues.logic.secret_fields import passwords_of
 from queues.models import Script, Service
-from queues.sandbox.trust import on_the_way
 
 LIFECYCLE = ("setup", "teardown")
-_numbers = itertools.count()
 
 
 @dataclass
@@ -31,6 +26,7 @@ class LoadedService:
     development: bool
     scripts: dict[str, Script]
     passwords: list[str] = field(default_factory=list)  # names of options that are secret
+    missing: list[str] = field(default_factory=list)  # required options without a value
     functions: dict[str, Callable[..., Any]] = field(default_factory=dict)
 
     @cached_property
@@ -38,17 +34,28 @@ class LoadedService:
         """Return the secrets of its configuration."""
         return secrets_in(self.facts.configuration, self.passwords)
 
+    @cached_property
+    def package(self) -> Package:
+        return Package(self.facts.mount, Path(self.facts.folder))
+
     def function(self, name: str) -> Callable[..., Any] | None:
         """Return the script's `run`; None for a lifecycle script that is not defined."""
-        if name in self.functions and not self.development:
-            return self.functions[name]
         script = self.scripts.get(name)
         if script is None:
             if name in LIFECYCLE:
                 return None
             raise ScriptNotFound(f"service {self.facts.mount} has no script {name}", script=name)
-        self.functions[name] = load(Path(self.facts.folder), script.path)
+        if self.missing:
+            raise OptionsMissing(self.facts.mount, self.missing)
+        self.package.enter(script.path)
+        if name not in self.functions:
+            self.functions[name] = _run_of(self.package.load(script.path), script.path)
         return self.functions[name]
+
+    def unload(self) -> None:
+        """Read every script, and what it imports, anew when it is next called."""
+        self.functions.clear()
+        self.package.forget()
 
 
 class Services:
@@ -60,6 +67,7 @@ class Services:
 
     def at(self, mount: str, revision: int) -> LoadedService:
         if revision != self._revision:
+            self.unload()
             self._loaded, self._revision = {}, revision
         if mount not in self._loaded:
             self._loaded[mount] = loaded(mount)
@@ -68,7 +76,7 @@ class Services:
     def unload(self) -> None:
         """Read every script anew when it is next called."""
         for service in self._loaded.values():
-            service.functions.clear()
+            service.unload()
 
 
 def loaded(mount: str) -> LoadedService:
@@ -77,7 +85,8 @@ def loaded(mount: str) -> LoadedService:
         raise ServiceNotFound(f"no service is installed at {mount}", mount=mount)
     facts = ServiceFacts(mount, service.name, service.version, service.folder, service.settings())
     scripts = {script.name: script for script in service.scripts.all()}
-    return LoadedService(facts, service.development, scripts, passwords_of(service.definitions))
+    passwords = passwords_of(service.definitions)
+    return LoadedService(facts, service.development, scripts, passwords, service.missing_options)
 
 
 def candidate(given: dict[str, Any]) -> LoadedService:
@@ -87,17 +96,6 @@ def candidate(given: dict[str, Any]) -> LoadedService:
     return LoadedService(facts, False, scripts, given["passwords"])
 
 
-def load(folder: Path, path: str) -> Callable[..., Any]:
-    """Return the function `run` of a file below one of the service roots."""
-    file = inside(folder, path)
-    spec = importlib.util.spec_from_file_location(f"atributo_script_{next(_numbers)}", file)
-    if spec is None or spec.loader is None:
-        raise ScriptNotFound(f"{path} is no Python file", path=path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return _run_of(module, path)
-
-
 def _run_of(module: ModuleType, path: str) -> Callable[..., Any]:
     run = getattr(module, "run", None)
     if not callable(run):
@@ -105,23 +103,9 @@ def _run_of(module: ModuleType, path: str) -> Callable[..., Any]:
     return run
 
 
-def inside(folder: Path, path: str) -> Path:
-    """Return the file; refuse it if it or its folder is not below a root, links followed."""
-    roots = [Path(root).resolve() for root in settings.ATRIBUTO.service_roots]
-    file = (folder / path).resolve()
-    root = next((root for root in roots if file.is_relative_to(root)), None)
-    if root is None:
-        raise ScriptNotFound(f"{path} is outside the service roots", path=path)
-    if not file.is_relative_to(folder.resolve()) or not file.is_file():
-        raise ScriptNotFound(f"{path} is no file of the service", path=path)
-    for place, reason in on_the_way(root, file):
-        name = path if place == file else place
-        raise ScriptNotFound(f"{name} {reason}", path=path)
-    return file
-
-
 def imported(path: str) -> Callable[..., Any]:
     """Return a module-level function that the Python API stored as `module:name`."""
+    leave()
     module_name, _, name = path.partition(":")
     function = getattr(importlib.import_module(module_name), name, None)
     if not callable(function) or not name.isidentifier():

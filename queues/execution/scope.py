@@ -143,5 +143,5 @@ class RunScope:
         """Return what would have been pushed, and roll back all of the run."""
         pushes = outbox.described(self.begun)
         if not self.fail():
-            raise NotInDryRun("what was written could not be taken back yet; the curator goes on")
+            raise NotInDryRun("the changes could not be undone yet; the curator will retry")
         return pushes

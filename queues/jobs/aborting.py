@@ -19,7 +19,7 @@ from atributo_site.core.after_commit import after_commit
 from queues.logic.lifecycle import ABORTED, Outcome, Status
 from queues.models import QueuedJob, Run
 from queues.models.job import RESERVED
-from queues.runs import abandoned
+from queues.runs import abandoned, turns
 from queues.runs.cancellation import notify_cancelled
 from queues.runs.held_jobs import wait_for_workers
 
@@ -66,14 +66,17 @@ def abort(
             _end_runs(ids)
             tell(ASKED if held else TOLD)
             after_commit(partial(notify_cancelled, list(ids)))
+        lines = turns.lines_of(ids) if changed else []
         aborted = jobs.filter(aborted_at__isnull=False).values_list("pk", flat=True)
         left = abandoned.open_of_jobs(aborted) if changed else []
     abandoned.roll_back(left)
     asked = jobs.filter(pk__in=held, abort_asked_at__isnull=False)
     if connection.in_atomic_block:
         after_commit(lambda: wait_for_workers(asked, patience))
+        turns.pass_on_and_ring(lines)
         return Answer(changed, set())
     silent = wait_for_workers(asked, patience) if held else set()
+    turns.pass_on_and_ring(lines)
     ended = jobs.filter(pk__in=held, status=Status.FAILED, aborted_at__isnull=False).count()
     if ended:
         tell(TOLD)

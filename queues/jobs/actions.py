@@ -19,22 +19,23 @@ from atributo_site.core.models.clock import database_now
 from queues.errors import JobIsHeld, JobIsRunning, JobIsTwice, JobNotFound, JobRepeatsNot
 from queues.jobs import aborting
 from queues.logic.lifecycle import Status
-from queues.logic.ranks import PAUSED
+from queues.logic.ranks import LINE, PAUSED
 from queues.logic.repeats import next_in_step
 from queues.models import AttemptTransaction, QueuedJob, Run, RunLog
-from queues.models.job import REPEATING
-from queues.runs import abandoned
+from queues.models.job import REPEATING, SERIAL, WITH_TURN
+from queues.runs import abandoned, turns
 from queues.runs.doorbell import ring
 from queues.runs.held_jobs import wait_for_workers
 
 ENDING = ("abort", "delete")  # nothing is left of a schedule then
-SPARED = "It repeats; schedules are left alone unless that is said."
+SPARED = "It is a schedule, and schedules were not included."
 FINISHED = [Status.COMPLETE, Status.FAILED]
 FORGIVEN: dict[str, Any] = {"due_at": Now(), "run_failures": 0, "lost": 0}
 AWAKE_RANK = F("rank") - Case(When(paused_at__isnull=False, then=PAUSED), default=0)
+BACK_IN_LINE = Case(When(SERIAL & WITH_TURN, then=LINE), default=0)
 WAITING_AGAIN: dict[str, Any] = {
     **FORGIVEN,
-    "rank": AWAKE_RANK,  # a paused job that is reset runs at once
+    "rank": AWAKE_RANK + BACK_IN_LINE,  # a paused job that is reset runs at once
     "paused_at": None,
     "paused_by": "",
     "pause_reason": "",
@@ -132,6 +133,7 @@ def ring_for(job_id: int) -> None:
 
 
 def _ring(job: QueuedJob) -> None:
+    turns.pass_on_and_ring(turns.lines_of([job.pk]))
     if job.sticky_key is None or job.routed_to:  # the curator routes one without a route
         ring(job.queue_id, job.queue.name, station=job.routed_to or "")
 
@@ -168,6 +170,7 @@ def pause(job_id: int, *, reason: str = "") -> bool:
     if not paused:
         _check(job_id)
     after_commit(lambda: wait_for_workers(jobs))  # it may be about to begin
+    turns.pass_on_and_ring(turns.lines_of([job_id]))
     return paused == 1
 
 
@@ -197,4 +200,4 @@ def _check(job_id: int) -> None:
     if not jobs.exists():
         raise JobNotFound(f"Job does not exist: {job_id}", job=str(job_id))
     if not jobs.filter(REPEATING).exists():
-        raise JobRepeatsNot(f"job {job_id} does not repeat, or is over: there is nothing to pause")
+        raise JobRepeatsNot(f"job {job_id} does not repeat or has ended: there is nothing to pause")

@@ -14,7 +14,7 @@ from queues.errors import JobIsRunning, JobIsTwice, JobNotFound
 from queues.jobs import aborting, actions
 from queues.jobs.actions import SPARED, kept_schedules
 from queues.models import AttemptTransaction, Queue, QueuedJob, Run, RunLog
-from queues.runs import abandoned
+from queues.runs import abandoned, turns
 from queues.runs.held_jobs import BRIEFLY_SECONDS
 from queues.runs.stations import ring_queue
 
@@ -57,6 +57,7 @@ def _retry(ids: list[int], done: Done) -> None:
     except IntegrityError:  # a unique key is taken: find out by whom, one at a time
         for job_id in ids:
             _retry_one(job_id, done)
+    turns.pass_on_and_ring(turns.lines_of(ids))
     for queue in Queue.objects.filter(jobs__in=ids).distinct():
         after_commit(partial(ring_queue, queue.pk, queue.name, queue.max_workers))
 

@@ -5,14 +5,16 @@ from contextlib import nullcontext
 from datetime import datetime
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet, Subquery
 
 from allocation.transactions.engine.transaction import Transaction
-from queues.errors import BadPush, InvalidJobId, JobNotFound, QueueNotFound
+from atributo_site.core.database import execute
+from queues.errors import BadPage, BadPush, InvalidJobId, JobNotFound, QueueNotFound
 from queues.jobs import actions, push, schedules
 from queues.logic.lifecycle import ABORTED, Outcome, Status
 from queues.models import Queue, QueuedJob, Run
 from queues.runs import outbox
+from queues.sql.lists import pending_page
 
 
 class QueueHandle:
@@ -65,27 +67,57 @@ class QueueHandle:
         job = self.get(job_id)
         return job.exists() and actions.delete(int(job.id))
 
-    def pending(self, script: Mapping[str, str] | None = None) -> list[str]:
-        return self._ids(script, status=Status.PENDING)
+    def pending(self, script: Mapping[str, str] | None = None, **page: Any) -> list[str]:
+        """Return ids by due time, as the other lists do: all, or up to `limit` after a job.
 
-    def progress(self, script: Mapping[str, str] | None = None) -> list[str]:
-        return self._ids(script, status=Status.PROGRESS)
+        `queue.pending(limit=100, after=ids[-1])` is the page that follows `ids`.
+        """
+        return self._ids(script, Page(**page), status=Status.PENDING)
 
-    def complete(self, script: Mapping[str, str] | None = None) -> list[str]:
-        return self._ids(script, status=Status.COMPLETE)
+    def progress(self, script: Mapping[str, str] | None = None, **page: Any) -> list[str]:
+        return self._ids(script, Page(**page), status=Status.PROGRESS)
 
-    def failed(self, script: Mapping[str, str] | None = None) -> list[str]:
-        return self._ids(script, status=Status.FAILED)
+    def complete(self, script: Mapping[str, str] | None = None, **page: Any) -> list[str]:
+        return self._ids(script, Page(**page), status=Status.COMPLETE)
 
-    def all(self, script: Mapping[str, str] | None = None) -> list[str]:
-        return self._ids(script)
+    def failed(self, script: Mapping[str, str] | None = None, **page: Any) -> list[str]:
+        return self._ids(script, Page(**page), status=Status.FAILED)
 
-    def _ids(self, script: Mapping[str, str] | None, **conditions: Any) -> list[str]:
-        jobs = QueuedJob.objects.visible().filter(queue__name=self.name)
-        if script is not None:
-            jobs = jobs.of_script(*_mount_and_name(script))
-        ids = jobs.filter(**conditions).by_due_time().values_list("id", flat=True)
+    def all(self, script: Mapping[str, str] | None = None, **page: Any) -> list[str]:
+        return self._ids(script, Page(**page))
+
+    def _ids(self, script: Mapping[str, str] | None, page: "Page", **conditions: Any) -> list[str]:
+        named = None if script is None else _mount_and_name(script)
+        if page.limit is not None and conditions == {"status": Status.PENDING}:
+            return self._pending_page(named, page, page.limit)
+        jobs = QueuedJob.objects.visible().filter(queue__name=self.name, **conditions)
+        if named is not None:
+            jobs = jobs.of_script(*named)
+        if page.after is not None:
+            last = self.get(page.after)._found()
+            due_at = Subquery(QueuedJob.objects.filter(pk=last).values("due_at"))
+            jobs = jobs.filter(Q(due_at__gt=due_at) | Q(due_at=due_at, id__gt=last))
+        ids = jobs.by_due_time().values_list("id", flat=True)[: page.limit]
         return [str(job_id) for job_id in ids]
+
+    def _pending_page(self, named: tuple[str, str] | None, page: "Page", limit: int) -> list[str]:
+        queue_id = Queue.objects.filter(name=self.name).values_list("pk", flat=True).first()
+        mount, script = named or ("", "")
+        asked = {"queue_id": queue_id, "mount": mount, "script": script, "limit": limit}
+        if page.after is not None:
+            asked["id"] = self.get(page.after)._found()
+        statement = pending_page(of_script=named is not None, after=page.after is not None)
+        return [str(job_id) for (job_id,) in execute(statement, asked).rows]
+
+
+class Page:
+    """So many jobs of a list: those that follow one, which may have ended meanwhile."""
+
+    def __init__(self, limit: int | None = None, after: str | None = None) -> None:
+        is_number = isinstance(limit, int) and not isinstance(limit, bool)
+        if limit is not None and not (is_number and limit >= 1):
+            raise BadPage(f"limit must be a whole number from 1 on, not {limit!r}")
+        self.limit, self.after = limit, after
 
 
 class JobHandle:

@@ -30,7 +30,7 @@ NARROWING = ("text", "fingerprint", "since", "until")
 # The states that an action cannot change, and the reason that is shown.
 HOPELESS = {
     "retry": ({Status.PROGRESS}, "It is running."),
-    "abort": ({Status.COMPLETE, Status.FAILED}, "It had ended already."),
+    "abort": ({Status.COMPLETE, Status.FAILED}, "It had already finished."),
     "delete": (set[Status](), ""),
 }
 
@@ -66,7 +66,7 @@ def start(
     if action not in bulk.ACTIONS:
         raise BadOperation("the action must be retry, abort or delete")
     if not everything and not any(query.get(name) for name in NARROWING):
-        raise BadOperation("nothing narrows this down: say «everything» if that is meant")
+        raise BadOperation("nothing narrows this down: pass 'everything' if that is meant")
     query = {**query, "schedules": True} if schedules else query
     sentence = query_said(query)
     jobs = matching(query, now, upto).jobs

@@ -5,10 +5,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from django.conf import settings
 from django.db import connection
 from django.db.transaction import atomic
 
 from atributo_site.core.after_commit import after_commit
+from atributo_site.core.availability.patience import in_a_hurry
 from atributo_site.core.database import dialect, execute
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.retry import surely
@@ -17,7 +19,7 @@ from queues.jobs import push_request
 from queues.jobs.push_request import Define, PushRequest, checked_push
 from queues.jobs.routing import route_key
 from queues.models import Queue, QueuedJob
-from queues.runs import outbox
+from queues.runs import outbox, turns
 from queues.runs.doorbell import MESSAGE_SECONDS, RING_AGAIN_SECONDS, call, ring, ring_ahead
 from queues.runs.ids import get_job_ids
 from queues.runs.slots import next_job
@@ -41,7 +43,11 @@ def push(
 
     `tell` records what is new, in the database transaction that stores it.
     """
-    order = _Order(queue, script, data, given)
+    with in_a_hurry(settings.ATRIBUTO.push_timeout_ms):
+        return _push(_Order(queue, script, data, given), tell)
+
+
+def _push(order: "_Order", tell: Tell | None) -> str:
     holder = outbox.holder()
     if holder is not None:
         request, text = order.checked(push_request.fresh)
@@ -92,6 +98,17 @@ def push_many(
     tell: Tell | None = None,
 ) -> list[str]:
     """Store all of them in the order given, or none."""
+    with in_a_hurry(settings.ATRIBUTO.push_timeout_ms):
+        return _push_many(queue, script, datas, given, tell)
+
+
+def _push_many(
+    queue: str,
+    script: Any,
+    datas: Sequence[Any],
+    given: Mapping[str, Any],
+    tell: Tell | None,
+) -> list[str]:
     request = checked_push(queue, script, given, push_request.fresh)
     if request.options.unique_key is not None:
         raise BadPush("unique_key cannot be shared by many jobs")
@@ -160,14 +177,27 @@ def _insert(request: PushRequest, text: str | None, job_id: int) -> int | None:
     """Store a job; None when its definition is out of date, or its unique key or id is taken."""
     facts = request.row(job_id, text)
     facts |= {"queue": request.queue, "revision": request.revision}
-    if connection.vendor == "postgresql" and request.for_anybody() and connection.get_autocommit():
-        return _insert_and_ring(request, facts)
+    if request.for_anybody() and connection.get_autocommit():
+        at_once = connection.vendor == "postgresql"
+        return (_insert_and_ring if at_once else _insert_and_look)(request, facts)
     statement = push_sql.push_known(dialect())
     stored = execute(statement, facts).first
     if stored is None:
         return None
     _ring_after_commit(request, [stored[0]])
     return stored[0]
+
+
+def _insert_and_look(request: PushRequest, facts: dict[str, Any]) -> int | None:
+    """Store a job in one round trip; ring if somebody is to be called."""
+    facts["ring_again_seconds"] = -RING_AGAIN_SECONDS
+    stored = execute(push_sql.push_and_look(dialect()), facts).first
+    if stored is None:
+        return None
+    job_id, is_free = stored
+    follow = _ring if is_free else _ring_ahead
+    after_commit(partial(follow, request, [job_id]))
+    return job_id
 
 
 def _insert_and_ring(request: PushRequest, facts: dict[str, Any]) -> int | None:
@@ -249,7 +279,9 @@ def _ring_ahead(request: PushRequest, ids: list[int], station: str = "") -> None
 
 def _send(request: PushRequest, ids: list[int]) -> None:
     """Route jobs to the instance of their key; the curator routes what cannot be routed now."""
-    instance_id = route_key(request.options.sticky_key or "", ids)
-    if instance_id is not None and request.due_now():
+    key = request.options.sticky_key or ""
+    instance_id = route_key(key, ids)
+    may_start = not request.is_serial() or turns.pass_on(request.queue_id, [key])
+    if instance_id is not None and request.due_now() and may_start:
         ring(request.queue_id, request.queue, station=instance_id)
         _ring_ahead(request, ids, instance_id)

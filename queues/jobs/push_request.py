@@ -87,6 +87,10 @@ class PushRequest:
         """Return whether any worker may start it now."""
         return self.options.sticky_key is None and self.due_now()
 
+    def is_serial(self) -> bool:
+        """Return whether it waits for the turn of its sticky key."""
+        return self.options.sticky_key is not None and not self.options.concurrent
+
     def row(self, job_id: int | None, text: str | None) -> dict[str, Any]:
         """Return the columns of push_sql.PUSHED."""
         o = self.options
@@ -97,7 +101,7 @@ class PushRequest:
             "mount": self.mount,
             "script": self.script,
             "data": text,
-            "rank": rank_of(o.priority, o.sticky_key is not None),
+            "rank": rank_of(o.priority, o.sticky_key is not None, in_line=self.is_serial()),
             "due_at": d.moment(o.delay_until),
             "pushed_by": current_actor().name,
             "max_failures": o.max_failures,
@@ -110,6 +114,7 @@ class PushRequest:
             "failure": _json(o.failure),
             "unique_key": o.unique_key,
             "sticky_key": o.sticky_key,
+            "concurrent": o.concurrent,
             "parent": None,
             "parent_run": None,
             "suspect": False,

@@ -13,6 +13,7 @@ from atributo_site.core.database import dialect, execute
 from atributo_site.core.events import record_many
 from atributo_site.core.leases import HeldLease
 from queues.models import QueuedJob, Station
+from queues.runs import turns
 from queues.sql import sticky
 
 log = structlog.get_logger(__name__)
@@ -48,12 +49,16 @@ def route_waiting(lease: HeldLease) -> int:
     if not waiting:
         return 0
     _allocate({key for _, key in waiting})
-    return len(_route_guarded([pk for pk, _ in waiting], lease))
+    routed = _route_guarded([pk for pk, _ in waiting], lease)
+    turns.pass_on_and_ring(turns.lines_of(list(routed)))
+    return len(routed)
 
 
 def route_misrouted(lease: HeldLease) -> int:
-    """Route jobs whose key has moved, or whose instance was removed."""
-    rows = execute(sticky.misrouted(dialect()), {"limit": BATCH}).rows
+    """Route jobs whose key has moved, or whose instance was removed; first those that may start."""
+    d = dialect()
+    rows = execute(sticky.misrouted(d, in_line=False), {"limit": BATCH}).rows
+    rows = rows or execute(sticky.misrouted(d, in_line=True), {"limit": BATCH}).rows
     misrouted = [MisroutedJob(*row) for row in rows]
     return reroute(misrouted, "its key has moved", lease) if misrouted else 0
 

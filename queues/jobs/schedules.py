@@ -30,7 +30,7 @@ COLUMNS = {
 
 def repeating() -> Any:
     """Return unfinished jobs that repeat, in any order."""
-    return QueuedJob.objects.visible().extra(where=[INDEXED])
+    return QueuedJob.objects.visible().extra(where=[INDEXED])  # nosec B610 # a constant condition
 
 
 def last_runs(ids: list[int]) -> dict[int, list[Run]]:
@@ -87,7 +87,7 @@ def _check(job: QueuedJob, new: Mapping[str, Any], now: datetime) -> None:
     if times != FOREVER and times < least:
         raise BadSchedule(
             f"repeat_times must be at least {least} for job {job.pk}, which has finished "
-            f"{job.runs} of its runs, or -1 for ever; not {times}"
+            f"{job.runs} of its runs, or -1 to repeat forever; not {times}"
         )
     if until is not None and until <= now:
         raise BadSchedule(f"repeat_until is over already: {until.isoformat()}; abort ends a job")
@@ -104,7 +104,7 @@ def _refusal(rows: Any, job_id: int) -> Exception:
     if not rows.exists():
         return JobNotFound(f"Job does not exist: {job_id}", job=str(job_id))
     if not rows.filter(REPEATING).exists():
-        return JobRepeatsNot(f"job {job_id} does not repeat, or is over: it has no schedule")
+        return JobRepeatsNot(f"job {job_id} does not repeat or has ended: it has no schedule")
     return JobIsRunning(f"job {job_id} is running: change its schedule when this run has ended")
 
 

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 from jsonschema import Draft202012Validator, FormatChecker
-from jsonschema.exceptions import SchemaError, best_match
+from jsonschema.exceptions import SchemaError, ValidationError, best_match
 from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
 from referencing import Resource
 from referencing.exceptions import Unresolvable
@@ -50,8 +50,18 @@ def check(schema: dict[str, Any] | None, data: Any) -> Any:
         raise DataRefused("data: nested too deep, or the schema refers to itself") from deep
     if error is not None:
         where = "/".join(str(part) for part in error.absolute_path)
-        raise DataRefused(f"{where or 'data'}: {error.message}", path=where)
+        raise DataRefused(f"{where or 'data'}: {error.message}", path=where, **_missing(error))
     return filled
+
+
+def _missing(error: ValidationError) -> dict[str, str]:
+    """Return the name of a member that is required and not there."""
+    if error.validator != "required":
+        return {}
+    required: Any = error.validator_value
+    there: Any = error.instance
+    names = [name for name in required if name not in there]
+    return {"missing": names[0]} if names else {}
 
 
 def with_defaults(schema: dict[str, Any], data: Any) -> Any:

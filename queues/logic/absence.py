@@ -21,7 +21,8 @@ class WaitingJob:
     due_at: datetime
     instance_id: str | None  # None: its key is allocated to nobody yet
     away_since: datetime | None = None  # None: a worker serves its instance
-    busy_elsewhere: str | None = None  # an instance where another job of the key still runs
+    busy_at: str | None = None  # an instance where another job of the key still runs
+    behind: int | None = None  # the job that has the turn of its key
     is_paused: bool = False
 
 
@@ -44,9 +45,11 @@ def waits_for(job: WaitingJob, policy: WhenAway, grace_seconds: int, now: dateti
         return f"No instance is available for its key {job.key}."
     if job.away_since is not None:
         return _away(job, policy, grace_seconds)
-    if job.busy_elsewhere is not None:
-        return f"Another job of its key still runs at {job.busy_elsewhere}."
-    return f"A worker of {job.instance_id} starts it when it has room."
+    if job.behind is not None:
+        return f"Job {job.behind} with the same key runs first."
+    if job.busy_at is not None:
+        return f"Another job with the same key is still running on {job.busy_at}."
+    return f"A worker of {job.instance_id} starts it when it is free."
 
 
 def _away(job: WaitingJob, policy: WhenAway, grace_seconds: int) -> str:
@@ -54,8 +57,8 @@ def _away(job: WaitingJob, policy: WhenAway, grace_seconds: int) -> str:
     moment = acts_at(policy, grace_seconds, job.away_since, job.due_at)
     absent = f"No worker serves {job.instance_id}"
     if moment is None:
-        return f"{absent}: it waits until one comes back."
+        return f"{absent}. The job waits until one does."
     at = f"{moment:%Y-%m-%d %H:%M:%S} UTC"
     if policy is WhenAway.MOVE:
-        return f"{absent}: its key moves to another instance that is served, from {at} on."
-    return f"{absent}: it fails at {at}."
+        return f"{absent}. Its key moves to another instance at {at}."
+    return f"{absent}. The job fails at {at}."

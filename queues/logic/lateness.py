@@ -1,5 +1,6 @@
 """How late a queue is: the age of its oldest due job beside the age that is still fine."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 TARGET_AGE_SECONDS = 30  # of queues that have none of their own
@@ -33,3 +34,40 @@ def needs_a_look(late: Lateness | None, own_seconds: int | None, running: int) -
     if late is None or late is Lateness.FINE:
         return False
     return own_seconds is not None or not running
+
+
+@dataclass(frozen=True)
+class Late:
+    """Why the oldest job of a queue still waits, and what it needs."""
+
+    sentence: str
+    needs: str  # worker, slots or instance
+    instance: str | None = None
+
+
+def why_late(
+    *,
+    running: int,
+    max_workers: int,
+    workers: int,
+    is_sticky: bool = False,
+    instance: str | None = None,
+    is_served: bool = False,
+) -> Late:
+    """Name the first reason that holds; a paused queue is never late."""
+    if is_sticky and instance is None:
+        return Late("No instance is available for the key of its oldest job.", "instance")
+    if is_sticky and not is_served:
+        return Late(
+            f"No worker serves {instance}, where its oldest job must run.", "instance", instance
+        )
+    if running >= max_workers:
+        slots = "its only slot is" if max_workers == 1 else f"all {max_workers} of its slots are"
+        return Late(f"The limit is reached: {slots} in use.", "slots")
+    if is_sticky:
+        return Late(f"The workers of {instance} are busy, or its key is.", "instance", instance)
+    if not workers:
+        return Late("No worker runs.", "worker")
+    if not running:
+        return Late("No worker has taken it: those that run are busy with other queues.", "worker")
+    return Late(f"{running} of {max_workers} slots are in use, and no worker is free.", "worker")

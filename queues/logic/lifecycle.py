@@ -97,7 +97,8 @@ def _failed(
 def _lost(policy: Policy, counts: Counts, started_at: datetime, now: datetime) -> Next:
     lost = counts.lost + 1
     if lost >= LOST_IN_A_ROW:
-        return _finished(policy, counts, Status.FAILED, started_at)
+        failed = Counts(counts.runs, counts.run_failures + 1, lost)
+        return _finished(policy, failed, Status.FAILED, started_at)
     return Next(Status.PENDING, Counts(counts.runs, counts.run_failures, lost), now)
 
 

@@ -23,6 +23,7 @@ TYPES = {
     "password": str,
     "json": object,
 }
+MISSING = "is required"
 TEXTS = ("title", "description")
 LONGEST = {"name": 128, "version": 64, "title": 255, "path": 1024}
 DEFAULTS = ("back_off", "max_failures", "repeat_times", "repeat_until", "repeat_delay", "timeout")
@@ -30,6 +31,9 @@ KNOWN = {"name", "version", "description", "scripts", "configuration", "author",
     "keywords",
     "lib",
 }
+
+
+MOST_THREADS = 256
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ class ScriptEntry:
     schema: dict[str, Any] | None = None
     defaults: dict[str, Any] = field(default_factory=dict)
     record_start: bool = False
+    threads: int | None = None  # jobs of it that one process runs at the same time
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,22 @@ def well_formed_scripts(value: Any) -> list[ScriptEntry]:
     return list(_scripts(value, []).values()) if isinstance(value, Mapping) else []
 
 
+def missing_options(
+    definitions: Mapping[str, Mapping[str, Any]], values: Mapping[str, Any]
+) -> list[str]:
+    """Return the required options that have neither a value nor a default."""
+    wrong = configuration_errors(definitions, values)
+    return sorted(name for name, reason in wrong.items() if reason == MISSING)
+
+
+def still_valid(
+    definitions: Mapping[str, Mapping[str, Any]], values: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the values that fit another manifest; the others are of options that are gone."""
+    wrong = configuration_errors(definitions, values)
+    return {name: value for name, value in values.items() if name not in wrong}
+
+
 def configuration_errors(
     definitions: Mapping[str, Mapping[str, Any]], values: Mapping[str, Any]
 ) -> dict[str, str]:
@@ -84,7 +105,7 @@ def configuration_errors(
     for name, definition in definitions.items():
         value = values.get(name, definition.get("default"))
         if value is None and definition.get("required", True):
-            wrong[name] = "is required"
+            wrong[name] = MISSING
         elif value is not None and not _is_of(value, definition["type"]):
             wrong[name] = f"must be of type {definition['type']}"
     return wrong
@@ -139,7 +160,7 @@ def _script(name: str, entry: Any, errors: list[str]) -> ScriptEntry | None:
     errors.extend(
         f"script {name}: unknown field {key}"
         for key in entry
-        if key not in {"path", "schema", "record_start", *TEXTS, *DEFAULTS}
+        if key not in {"path", "schema", "record_start", "threads", *TEXTS, *DEFAULTS}
     )
     errors.extend(f"script {name}: {reason}" for reason in _path_errors(entry.get("path")))
     errors.extend(
@@ -156,6 +177,10 @@ def _script(name: str, entry: Any, errors: list[str]) -> ScriptEntry | None:
         errors.append(f"script {name}: schema must be an object")
     if not isinstance(entry.get("record_start", False), bool):
         errors.append(f"script {name}: record_start must be true or false")
+    if type(threads := entry.get("threads", 1)) is not int or not 1 <= threads <= MOST_THREADS:
+        errors.append(f"script {name}: threads must be a number from 1 to {MOST_THREADS}")
+    elif threads > 1 and entry.get("record_start"):
+        errors.append(f"script {name}: threads and record_start exclude each other")
     defaults = {key: entry[key] for key in DEFAULTS if key in entry}
     errors.extend(f"script {name}: {reason}" for reason in default_errors(defaults))
     if len(errors) > before:
@@ -168,6 +193,7 @@ def _script(name: str, entry: Any, errors: list[str]) -> ScriptEntry | None:
         dict(entry["schema"]) if "schema" in entry else None,
         defaults,
         entry.get("record_start", False),
+        entry.get("threads"),
     )
 
 

@@ -21,6 +21,7 @@ LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
 PUSH_ONLY = frozenset({"delay_until", "delay", "success", "failure", "priority"}) | {
     "unique_key",
     "sticky_key",
+    "concurrent",
 }
 
 
@@ -42,6 +43,7 @@ class Options:
     priority: int = 0
     unique_key: str | None = None
     sticky_key: str | None = None
+    concurrent: bool = False
 
 
 def resolve(now: datetime, *layers: Mapping[str, Any]) -> Options:
@@ -58,7 +60,7 @@ def _given(now: datetime, layer: Mapping[str, Any]) -> dict[str, Any]:
     if "delay" not in given:
         return given
     if "delay_until" in given:
-        raise BadOption("delay and delay_until are two ways to say one thing: give one of them")
+        raise BadOption("give either delay or delay_until, not both")
     delay = timedelta(milliseconds=duration("delay", given.pop("delay")))
     return {**given, "delay_until": now + delay}
 
@@ -181,6 +183,12 @@ def key(name: str, value: Any) -> str:
     return value
 
 
+def yes_or_no(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise BadOption(f"{name} must be true or false, not {value!r}")
+    return value
+
+
 def _number(name: str, value: Any) -> int | float:
     if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
         raise BadOption(f"{name} must be a number, not {value!r}")
@@ -200,4 +208,5 @@ PARSERS: dict[str, Callable[[str, Any], Any]] = {
     "priority": priority,
     "unique_key": key,
     "sticky_key": key,
+    "concurrent": yes_or_no,
 }

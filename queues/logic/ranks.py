@@ -1,25 +1,33 @@
-"""Ranks: the order in which waiting jobs start, and which of them are sticky.
+"""Ranks: the order in which waiting jobs start, and which of them are sticky, in line or paused.
 
 Sticky jobs have ranks of their own, so that one index of waiting jobs leads to either kind without
-stepping over the other. Paused jobs have ranks that no worker asks for. Callbacks start before
-everything else.
+stepping over the other. Those that wait for the turn of their key, and those that are paused, have
+ranks that no worker asks for. Callbacks start before everything else.
 """
 
 from queues.logic.options import PRIORITIES
 
 STICKY = 10  # more than there are priorities
+LINE = 20  # waits behind another job of its key
 RANKS = sorted(-priority for priority in PRIORITIES)
 CALLBACK = RANKS[0] - 1
 SHARED_RANKS = [CALLBACK, *RANKS]  # of what any worker may run, in the order of starting
-STICKY_RANKS = [rank + STICKY for rank in RANKS]
-PAUSED = 40  # beyond the sticky ones
+STICKY_RANKS = [rank + STICKY for rank in RANKS]  # of what a station may run
+LINE_RANKS = [rank + LINE for rank in STICKY_RANKS]
+PAUSED = 40  # beyond all others
 
 
-def rank_of(priority: int, sticky: bool) -> int:
-    return STICKY - priority if sticky else -priority
+def rank_of(priority: int, sticky: bool, in_line: bool = False) -> int:
+    return -priority + STICKY * sticky + LINE * in_line
 
 
 def shared_rank(rank: int) -> int:
-    """Return the rank that the job would have if it were neither sticky nor paused."""
-    awake = rank - PAUSED if rank > STICKY_RANKS[-1] else rank
-    return awake - STICKY if awake > RANKS[-1] else awake
+    """Return the rank that the job would have if it were neither sticky nor in line nor paused."""
+    awake = rank - PAUSED if rank > LINE_RANKS[-1] else rank
+    sticky = awake - LINE if awake > STICKY_RANKS[-1] else awake
+    return sticky - STICKY if sticky > RANKS[-1] else sticky
+
+
+def is_in_line(rank: int) -> bool:
+    awake = rank - PAUSED if rank > LINE_RANKS[-1] else rank
+    return awake in LINE_RANKS

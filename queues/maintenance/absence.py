@@ -8,7 +8,8 @@ from django.db.models import Exists, F
 from django.db.transaction import atomic
 
 from allocation.logic.drain import plan
-from allocation.placement.moves import Destinations, move_jobs
+from allocation.placement.destinations import Destinations
+from allocation.placement.moves import move_jobs
 from atributo_site.core.database import dialect
 from atributo_site.core.events import record
 from atributo_site.core.leases import HeldLease
@@ -18,6 +19,7 @@ from queues.logic.absence import WhenAway
 from queues.logic.lifecycle import Outcome, Status
 from queues.maintenance.recovery import as_reserved
 from queues.models import Queue, QueuedJob, Run, Station
+from queues.runs import turns
 from queues.runs.callbacks import push_callbacks
 from queues.runs.outcome_rows import AttemptResult, outcome_row
 
@@ -37,6 +39,7 @@ def give_up(job: QueuedJob, instance_id: str, now: datetime, lease: HeldLease) -
         _keep(job, outcome.row, now)
         record("job.given_up", f"job:{job.pk}", instance=instance_id)
         push_callbacks([outcome])
+        turns.pass_on_and_ring(turns.lines_of([job.pk]))
     return True
 
 
@@ -101,7 +104,9 @@ def _follow(queue: Queue, now: datetime, lease: HeldLease) -> int:
 def _move(instance_id: str, jobs: list[QueuedJob], lease: HeldLease) -> int:
     """Move their keys to instances that are available and served; without one they wait on."""
     keys = sorted({job.sticky_key or "" for job in jobs})
-    moves = plan([(key, instance_id) for key in keys], _served(instance_id).choose)
+    destinations = _served(instance_id)
+    destinations.expect(keys)
+    moves = plan([(key, instance_id) for key in keys], destinations.choose)
     if not moves:
         return 0
     with atomic():

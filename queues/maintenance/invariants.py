@@ -7,23 +7,39 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet
-from django.db.models.functions import Now
+from django.db.models import (
+    Count,
+    DateTimeField,
+    Exists,
+    ExpressionWrapper,
+    F,
+    Max,
+    Min,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+)
+from django.db.models.functions import Coalesce, Now
 
 from allocation.models import Allocation
 from allocation.transactions.models import Transaction
 from atributo_site.core.models import Event, Lease
 from atributo_site.core.models.clock import database_now
+from atributo_site.core.models.pieces import MOST, InPieces, Lasting, seen_twice
 from atributo_site.core.text import pluralize
 from queues.logic.lifecycle import FOREVER
 from queues.models import AttemptTransaction, HeldPush, Queue, QueuedJob, Run, Slot
+from queues.models.job import SERIAL
+from queues.runs import turns
 
-MOST = 20
 MOST_RUNNING = 10_000
 HELD = ("holder", "facts")
-Invariant = tuple[str, str, Callable[[], list[str]]]
+Rows = QuerySet[Any]
+Invariant = tuple[str, str, Callable[[], list[str]] | InPieces | Lasting]
 LATE = timedelta(seconds=10)
-NEWEST = 1000  # old rows were looked at when they were new
+A_MOMENT = timedelta(seconds=1)  # between the clocks of a worker and of the database
+MOST_LINES = 1000
 
 
 def run_by_another_instance() -> list[str]:
@@ -45,28 +61,57 @@ def key_at_two_instances() -> list[str]:
     return [f"{row['sticky_key']} at {row['n']}" for row in keys.filter(n__gt=1)[:MOST]]
 
 
-def route_of_the_future() -> list[str]:
+def route_of_the_future(rows: Rows) -> list[str]:
     """Find routes that are newer than the placement from which they were read."""
-    jobs = QueuedJob.objects.filter(sticky_key__isnull=False, routed_epoch__isnull=False)
+    jobs = rows.filter(sticky_key__isnull=False, routed_epoch__isnull=False)
     older = Allocation.objects.filter(pk=OuterRef("sticky_key"), epoch__lt=OuterRef("routed_epoch"))
     return [f"{row.pk} at epoch {row.routed_epoch}" for row in jobs.filter(Exists(older))[:MOST]]
+
+
+def routed_elsewhere(rows: Rows) -> list[str]:
+    """An epoch is of one placement: whoever was routed at it was routed there."""
+    same = Allocation.objects.filter(pk=OuterRef("sticky_key"), epoch=OuterRef("routed_epoch"))
+    other = same.exclude(instance_id=OuterRef("routed_to"))
+    jobs = rows.filter(Exists(other), sticky_key__isnull=False, routed_epoch__isnull=False)
+    return [f"{row.pk} to {row.routed_to} at epoch {row.routed_epoch}" for row in jobs[:MOST]]
+
+
+def line_without_turn() -> list[str]:
+    """Look among the first keys; what became due a moment ago may just be given its turn."""
+    idle = turns.walk(None, MOST_LINES).without_turn
+    return [f"{line.key} in queue {line.queue_id}" for line in idle if _has_waited(line)][:MOST]
+
+
+def _has_waited(line: turns.Line) -> bool:
+    jobs = QueuedJob.objects.waiting().awake().filter(SERIAL, sticky_key=line.key)
+    return jobs.filter(queue=line.queue_id, due_at__lt=Now() - LATE).exists()
 
 
 STATION_INVARIANTS: list[Invariant] = [
     (
         "sticky elsewhere",
         "No sticky job is in progress on a worker of another instance.",
-        run_by_another_instance,
+        seen_twice(run_by_another_instance),
     ),
     (
         "key at two instances",
-        "No two instances run jobs of one sticky key at the same time.",
+        "No two instances run jobs of one key at the same time.",
         key_at_two_instances,
     ),
     (
         "route of the future",
         "No sticky job has a route that is newer than the placement of its key.",
-        route_of_the_future,
+        InPieces(QueuedJob, route_of_the_future),
+    ),
+    (
+        "routed elsewhere",
+        "No sticky job is routed to another instance than the placement that it names.",
+        InPieces(QueuedJob, routed_elsewhere),
+    ),
+    (
+        "line without turn",
+        "Jobs of a key never wait for each other while none of them may start.",
+        seen_twice(line_without_turn),
     ),
 ]
 
@@ -85,14 +130,33 @@ def open_beside_a_later_attempt() -> list[str]:
 
 def undelivered_pushes() -> list[str]:
     """Find those that are older than a sweep takes."""
-    ended = Transaction.objects.finished().filter(
-        pk=OuterRef("transaction"), finished_at__lt=Now() - LATE
-    )
-    rows = HeldPush.objects.filter(Exists(ended))
+    known = Transaction.objects.filter(pk=OuterRef("transaction"))
+    ended = known.finished().filter(finished_at__lt=Now() - LATE)
+    lost = Q(~Exists(known), created_at__lt=Now() - LATE)
+    rows = HeldPush.objects.filter(lost | Exists(ended))
     return [f"{row.pk} of transaction {row.transaction}" for row in rows[:MOST]]
 
 
-TRANSACTION_INVARIANTS = [
+def held_and_pushed() -> list[str]:
+    job = QueuedJob.objects.filter(pk=OuterRef("pk"))
+    rows = HeldPush.objects.filter(Exists(job))
+    return [f"{row.pk} of transaction {row.transaction}" for row in rows[:MOST]]
+
+
+def complete_and_rolled_back(rows: Rows) -> list[str]:
+    """A script may take back what it wrote, or outlive its time, before its run completes."""
+    this = {"job": OuterRef("job"), "attempt": OuterRef("attempt"), "outcome": "complete"}
+    run = Run.objects.filter(**this)
+    its_end = Coalesce(Subquery(run.values("ended_at")[:1]), F("job__ended_at"))
+    noted = rows.filter(Exists(run) | Q(job__status="complete", attempt=F("job__attempt")))
+    undone = Transaction.objects.filter(pk=OuterRef("transaction"), status="rolled_back")
+    later = undone.filter(finished_at__gt=OuterRef("its_end")).exclude(cause="timed_out")
+    wrong = noted.annotate(its_end=ExpressionWrapper(its_end + A_MOMENT, DateTimeField()))
+    wrong = wrong.filter(Exists(undone.filter(cause="")) | Exists(later))
+    return [f"{row.job_id} attempt {row.attempt}: {row.transaction}" for row in wrong[:MOST]]
+
+
+TRANSACTION_INVARIANTS: list[Invariant] = [
     (
         "open beside a later attempt",
         "No attempt runs while a transaction of an earlier one is open.",
@@ -102,6 +166,12 @@ TRANSACTION_INVARIANTS = [
         "undelivered pushes",
         "No push is held long after its transaction ended.",
         undelivered_pushes,
+    ),
+    ("held and pushed", "No push is held and delivered.", held_and_pushed),
+    (
+        "complete and rolled back",
+        "No run is complete whose transaction was rolled back instead.",
+        InPieces(AttemptTransaction, complete_and_rolled_back),
     ),
 ]
 
@@ -133,47 +203,63 @@ def held_by_another_epoch() -> list[str]:
     return [f"{row.pk} at epoch {row.slot_epoch}" for row in rows[:MOST]]
 
 
-def gaps_between_attempts() -> list[str]:
-    """Look among the newest attempts."""
-    newest = Run.objects.order_by("-pk").values("job_id")[:NEWEST]
-    rows = Run.objects.filter(job_id__in=list(newest.values_list("job_id", flat=True)))
-    of_jobs = rows.order_by().values("job_id", "job__created_at", "job__queue__retention_days")
-    jobs = of_jobs.annotate(n=Count("pk"), first=Min("attempt"), last=Max("attempt"))
+def held_by_nothing() -> list[str]:
+    """Find jobs whose slot is not there, or belongs to another queue."""
+    slot = Slot.objects.filter(pk=OuterRef("slot_id"), queue=OuterRef("queue"))
+    rows = QueuedJob.objects.filter(~Exists(slot), slot__isnull=False)
+    return [f"{row.pk} by slot {row.slot_id}" for row in rows[:MOST]]
+
+
+def gaps_between_attempts(rows: Rows) -> list[str]:
+    jobs = rows.order_by("pk").values("pk", "created_at", "queue__retention_days")
+    numbers = {"n": Count("attempts"), "first": Min("attempts__attempt")}
+    counted = jobs.annotate(**numbers, last=Max("attempts__attempt"))
     now = database_now()
-    return [f"{job['job_id']}" for job in jobs.exclude(n=F("last")) if _has_gap(job, now)][:MOST]
+    return [f"{job['pk']}" for job in counted.exclude(n=F("last")) if _has_gap(job, now)][:MOST]
 
 
 def _has_gap(job: Any, now: datetime) -> bool:
     """The first ones may be gone, as far as the queue's retention reaches."""
-    old = job["job__created_at"] < now - timedelta(days=job["job__queue__retention_days"])
+    if job["last"] is None:
+        return False
+    old = job["created_at"] < now - timedelta(days=job["queue__retention_days"])
     return not old or job["n"] != job["last"] - job["first"] + 1
 
 
-def two_running_attempts() -> list[str]:
-    running = Run.objects.filter(outcome="running", job__status__in=["complete", "failed"])
+def attempts_of_the_future(rows: Rows) -> list[str]:
+    later = rows.filter(attempt__gt=F("job__attempt"))
+    return [f"{run.job_id} attempt {run.attempt}" for run in later[:MOST]]
+
+
+def complete_without_a_run(rows: Rows) -> list[str]:
+    run = Run.objects.filter(job=OuterRef("pk"), attempt=OuterRef("attempt"), outcome="complete")
+    jobs = rows.filter(~Exists(run), status="complete")
+    return [f"{row.pk} attempt {row.attempt}" for row in jobs[:MOST]]
+
+
+def two_running_attempts(rows: Rows) -> list[str]:
+    running = rows.filter(outcome="running", job__status__in=["complete", "failed"])
     return [f"{run.job_id} attempt {run.attempt}" for run in running[:MOST]]
 
 
-def failed_too_often() -> list[str]:
+def failed_too_often(rows: Rows) -> list[str]:
     """A run fails at most once more than was allowed."""
-    rows = _newest_jobs().filter(max_failures__gte=0, run_failures__gt=F("max_failures") + 1)
-    return [f"{row.pk}: {pluralize(row.run_failures, 'failure')}" for row in rows[:MOST]]
+    jobs = rows.filter(max_failures__gte=0, run_failures__gt=F("max_failures") + 1)
+    return [f"{row.pk}: {pluralize(row.run_failures, 'failure')}" for row in jobs[:MOST]]
 
 
-def repeated_too_often() -> list[str]:
+def repeated_too_often(rows: Rows) -> list[str]:
     """Whoever resets a finished job allows one more run."""
     allowed = F("repeat_times") + 1 + F("resets")
-    rows = _newest_jobs().exclude(repeat_times=FOREVER).filter(runs__gt=allowed)
-    return [f"{row.pk}: {pluralize(row.runs, 'run')}" for row in rows[:MOST]]
+    jobs = rows.exclude(repeat_times=FOREVER).filter(runs__gt=allowed)
+    return [f"{row.pk}: {pluralize(row.runs, 'run')}" for row in jobs[:MOST]]
 
 
-def called_back_after_abort() -> list[str]:
+def called_back_after_abort(rows: Rows) -> list[str]:
     """An aborted job pushes no callback."""
     aborted = QueuedJob.objects.filter(pk=OuterRef("parent"), aborted_at__lt=OuterRef("created_at"))
-    rows = QueuedJob.objects.filter(
-        Exists(aborted), pk__in=_newest(QueuedJob.objects.exclude(parent=None))
-    )
-    return [f"{row.pk} of {row.parent}" for row in rows[:MOST]]
+    jobs = rows.filter(Exists(aborted), parent__isnull=False)
+    return [f"{row.pk} of {row.parent}" for row in jobs[:MOST]]
 
 
 def due_and_untouched() -> list[str]:
@@ -187,14 +273,6 @@ def due_and_untouched() -> list[str]:
     free = Slot.objects.filter(queue=OuterRef("pk"), holder="", number__lt=OuterRef("max_workers"))
     rows = Queue.objects.active().filter(Exists(free), Exists(due))
     return [row.name for row in rows[:MOST]]
-
-
-def _newest_jobs() -> QuerySet[QueuedJob]:
-    return QueuedJob.objects.filter(pk__in=_newest(QueuedJob.objects.all()))
-
-
-def _newest(rows: QuerySet[QueuedJob]) -> list[int]:
-    return list(rows.order_by("-pk").values_list("pk", flat=True)[:NEWEST])
 
 
 def expired_slots() -> list[str]:
@@ -219,22 +297,45 @@ INVARIANTS: list[Invariant] = [
         "A running job is held at its slot's epoch.",
         held_by_another_epoch,
     ),
-    ("gaps between attempts", "Attempts are numbered without gaps.", gaps_between_attempts),
+    ("held by nothing", "Every job that is held is held by a slot of its queue.", held_by_nothing),
+    (
+        "attempt of the future",
+        "No job has an attempt that it has not begun.",
+        InPieces(Run, attempts_of_the_future),
+    ),
+    (
+        "complete without a run",
+        "Every complete job has a run that completed it.",
+        InPieces(QueuedJob, complete_without_a_run),
+    ),
+    (
+        "gaps between attempts",
+        "Attempts are numbered without gaps.",
+        InPieces(QueuedJob, gaps_between_attempts),
+    ),
     (
         "finished and running",
         "No finished job has an attempt that still runs.",
-        two_running_attempts,
+        InPieces(Run, two_running_attempts),
     ),
-    ("failed too often", "No run fails more often than its job allows.", failed_too_often),
-    ("repeated too often", "No job runs more often than it was told.", repeated_too_often),
+    (
+        "failed too often",
+        "No run fails more often than its job allows.",
+        InPieces(QueuedJob, failed_too_often),
+    ),
+    (
+        "repeated too often",
+        "No job runs more often than it was scheduled.",
+        InPieces(QueuedJob, repeated_too_often),
+    ),
     (
         "called back after abort",
-        "No aborted job calls anybody back.",
-        called_back_after_abort,
+        "No aborted job starts a callback.",
+        InPieces(QueuedJob, called_back_after_abort),
     ),
     (
         "due and untouched",
-        "No due job waits while a slot is free and a worker idle.",
+        "No due job waits while a slot is free and a worker is idle.",
         due_and_untouched,
     ),
     *STATION_INVARIANTS,

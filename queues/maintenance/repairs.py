@@ -9,6 +9,7 @@ from django.db.models import Count
 from django.db.models.functions import Now, TruncMinute
 from django.db.transaction import atomic
 
+from atributo_site.core.database import dialect, execute
 from atributo_site.core.events import record
 from atributo_site.core.leases import HeldLease
 from atributo_site.core.loops import Repair
@@ -29,13 +30,14 @@ from queues.models import (
     Station,
 )
 from queues.queries.counters import sum_hours
-from queues.runs import outbox
-from queues.runs.doorbell import ring
-from queues.runs.slots import queues_with_work
+from queues.runs import outbox, turns
+from queues.runs.doorbell import queues_to_ring, ring, ring_all
 from queues.runs.stations import ring_stations
+from queues.sql import looks
 from queues.worker.notes_reader import is_reachable
 
 STATION_BATCH = 100
+MOST_LINES = 2000  # keys that one sweep looks at
 FORGET_SECONDS = 86_400  # after which a station is deleted if no job waits for it
 MOST_COUNTED = 10_000
 SHARE = 20  # the look at all routes may take one part in so many of the curator's time
@@ -59,7 +61,7 @@ class Routes:
         self._not_before = 0.0
 
     def mend(self, now: datetime, lease: HeldLease) -> int:
-        sent = route_waiting(lease)
+        sent = route_waiting(lease) if _any(looks.UNROUTED) else 0
         begun = self._monotonic()
         if begun < self._not_before:
             return sent
@@ -67,6 +69,28 @@ class Routes:
         ended = self._monotonic()
         self._not_before = ended + min(SHARE * (ended - begun), LONGEST_PAUSE_SECONDS)
         return sent
+
+
+class Turns:
+    """Give turns that a process that died has not passed on; many keys take several sweeps."""
+
+    def __init__(
+        self, most: int = MOST_LINES, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._most = most
+        self._monotonic = monotonic
+        self._not_before = 0.0
+        self._last: turns.Line | None = None
+
+    def mend(self, now: datetime, lease: HeldLease) -> int:
+        begun = self._monotonic()
+        if begun < self._not_before:
+            return 0
+        idle, self._last = turns.walk(self._last, self._most)
+        turns.pass_on_and_ring(idle)
+        ended = self._monotonic()
+        self._not_before = ended + min(SHARE * (ended - begun), LONGEST_PAUSE_SECONDS)
+        return len(idle)
 
 
 def call_stations(now: datetime, lease: HeldLease) -> int:
@@ -77,6 +101,8 @@ def call_stations(now: datetime, lease: HeldLease) -> int:
 
 def tell_who_is_away(now: datetime, lease: HeldLease) -> int:
     """Record an event for each absence: what waits, and by which policy. This mends nothing."""
+    if not _any(looks.station_away(dialect(), untold=True)):
+        return 0
     stations = Station.objects
     for instance_id in list(stations.untold().values_list("pk", flat=True)[:STATION_BATCH]):
         waiting = _waiting(instance_id)
@@ -86,6 +112,11 @@ def tell_who_is_away(now: datetime, lease: HeldLease) -> int:
                 subject = f"instance:{instance_id}"
                 record("station.away", subject, waiting=waiting)
     return 0
+
+
+def treat_absences(now: datetime, lease: HeldLease) -> int:
+    """Move or fail jobs of instances that are away, if any is."""
+    return follow_policies(now, lease) if _any(looks.station_away(dialect())) else 0
 
 
 def forget_stations(now: datetime, lease: HeldLease) -> int:
@@ -112,33 +143,51 @@ def _waiting(instance_id: str) -> dict[str, dict[str, Any]]:
     }
 
 
+def go_on_with_operations(now: datetime, lease: HeldLease) -> int:
+    return advance(now, lease) if _any(looks.OPERATION) else 0
+
+
+def _any(look: str) -> bool:
+    return bool(execute(look, {}).rows)
+
+
 STATION_REPAIRS = [
     Repair("routes of sticky jobs", Routes().mend, every_seconds=0.5),
+    Repair("turns of keys", Turns().mend, every_seconds=0.5),
     Repair("stations that are away", tell_who_is_away, every_seconds=0.5),
-    Repair("jobs of instances that are away", follow_policies, every_seconds=0.5),
+    Repair("jobs of instances that are away", treat_absences, every_seconds=0.5),
     Repair("bells of stations", call_stations, every_seconds=0.5),
     Repair("old stations", forget_stations, every_seconds=600),
 ]
 
 
 def recover_dead_workers(now: datetime, lease: HeldLease) -> int:
+    recovered = _recover_expired(now, lease) if _any(looks.expired_slot(dialect())) else 0
+    return recovered + (free_stranded(lease) if _any(looks.STRANDED) else 0)
+
+
+def _recover_expired(now: datetime, lease: HeldLease) -> int:
     expired = list(Slot.objects.expired().values_list("pk", flat=True)[:BATCH])
     answers = is_reachable() if expired else False  # asked once: each wait for Redis is long
-    recovered = sum(recover(slot, now, lease, redis_answers=answers) for slot in expired)
-    return recovered + free_stranded(lease)
+    return sum(recover(slot, now, lease, redis_answers=answers) for slot in expired)
 
 
 def ring_for_due_jobs(now: datetime, lease: HeldLease) -> int:
     """Ring for delayed jobs that are due, and for lost bells. This mends nothing."""
-    for queue_id, name, max_workers in queues_with_work():
-        due = QueuedJob.objects.filter(queue_id=queue_id).due().shared()
-        waiting = len(due.values_list("pk")[:max_workers])
-        ring(queue_id, name, waiting)
+    queues = queues_to_ring()
+    ring_all([queue_id for queue_id, _, max_workers in queues if max_workers == 1])
+    for queue_id, name, max_workers in queues:
+        if max_workers > 1:
+            due = QueuedJob.objects.filter(queue_id=queue_id).due().shared()
+            waiting = len(due.values_list("pk")[:max_workers])
+            ring(queue_id, name, waiting)
     return 0
 
 
 def settle_held_pushes(now: datetime, lease: HeldLease) -> int:
     """Deliver or drop pushes whose transaction has ended, if its client has died."""
+    if not _any(looks.HELD_PUSH):
+        return 0
     with atomic():
         lease.guard()
         return outbox.deliver_or_drop()
@@ -203,7 +252,7 @@ REPAIRS = [
     Repair("old attempts", forget_old_attempts, every_seconds=600, budget=BATCH),
     Repair("hours", sum_hours_up, every_seconds=60),
     Repair("old minutes", forget_old_minutes, every_seconds=3600, budget=BATCH),
-    Repair("operations", advance, every_seconds=0.5),
+    Repair("operations", go_on_with_operations, every_seconds=0.5),
     Repair("old runs of scripts", forget_old_script_runs, every_seconds=600, budget=BATCH),
     Repair("old operations", forget_old_operations, every_seconds=3600, budget=FEW),
 ]

@@ -1,17 +1,18 @@
 """Delete what is older than its queue keeps, a bounded part with each sweep."""
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from django.db.models import OuterRef, Subquery
+from django.db.models import Min
 from django.db.transaction import atomic
 
 from allocation.transactions.models import Transaction
+from atributo_site.core.database import dialect, execute
 from atributo_site.core.leases import HeldLease
 from atributo_site.core.models.clock import from_now
 from queues.logic.lifecycle import Status
 from queues.models import AttemptTransaction, Queue, QueuedJob, Run, RunLog
+from queues.sql import retention as sql
 
 BATCH = 1000
 FEW = 10  # jobs that go on, each with up to a thousand old attempts
@@ -20,47 +21,60 @@ FINISHED = [Status.COMPLETE, Status.FAILED]
 
 def forget_old_jobs(now: datetime, lease: HeldLease) -> int:
     """Delete finished jobs beyond their queue's retention, with attempts and log lines."""
-    return _of_each_queue(_forget_jobs, lease)
+    queues = execute(sql.queues_with_old_jobs(dialect()), {}).rows
+    if not queues:
+        return 0
+    with atomic():
+        lease.guard()
+        return _delete(_old_jobs(queues))
 
 
 def forget_old_attempts(now: datetime, lease: HeldLease) -> int:
     """Delete old attempts at jobs that go on: one that repeats for ever never ends."""
-    return _of_each_queue(_forget_attempts, lease)
-
-
-def _of_each_queue(forget: Callable[[Queue, Any], int], lease: HeldLease) -> int:
+    shortest = Queue.objects.aggregate(days=Min("retention_days"))["days"]
+    if shortest is None:
+        return 0
+    asked = {"shortest_days": shortest, "jobs": FEW}
     forgotten = 0
-    for queue in Queue.objects.all():
+    for job_id, days in execute(sql.jobs_with_old_attempts(dialect()), asked).rows:
         with atomic():
             lease.guard()
-            forgotten += forget(queue, from_now(-queue.retention_days * 86400))
+            forgotten += _forget_first_of(job_id, _border(days))
     return forgotten
 
 
-def _forget_jobs(queue: Queue, border: Any) -> int:
-    """Delete locked jobs, so that nobody resets one whose attempts are gone."""
-    jobs = QueuedJob.objects
-    ended = jobs.filter(queue=queue, status__in=FINISHED, ended_at__lt=border)
-    old = ended.order_by("ended_at").select_for_update(skip_locked=True)
-    ids = list(old.values_list("pk", flat=True)[:BATCH])
+def _old_jobs(queues: list[Any]) -> list[int]:
+    """Lock the first of them, so that nobody resets one whose attempts are gone."""
+    ids: list[int] = []
+    for queue_id, days in queues:
+        ended = QueuedJob.objects.filter(queue=queue_id, status__in=FINISHED)
+        old = ended.filter(ended_at__lt=_border(days)).order_by("ended_at")
+        locked = old.select_for_update(skip_locked=True).values_list("pk", flat=True)
+        ids += locked[: BATCH - len(ids)]
+        if len(ids) >= BATCH:
+            break
+    return ids
+
+
+def _delete(ids: list[int]) -> int:
+    if not ids:
+        return 0
     AttemptTransaction.objects.filter(job_id__in=ids).delete()
     RunLog.objects.filter(job_id__in=ids).delete()
     Run.objects.filter(job_id__in=ids).delete()
-    return jobs.filter(pk__in=ids).delete()[0] if ids else 0
+    return QueuedJob.objects.filter(pk__in=ids).delete()[0]
 
 
-def _forget_attempts(queue: Queue, border: Any) -> int:
-    first = Run.objects.filter(job=OuterRef("pk")).order_by("attempt").values("ended_at")[:1]
-    jobs = QueuedJob.objects.unfinished().filter(queue=queue, attempt__gt=1)
-    old = jobs.filter(created_at__lt=border).annotate(first=Subquery(first))
-    job_ids = list(old.filter(first__lt=border).values_list("pk", flat=True)[:FEW])
-    return sum(_forget_first_of(job_id, border) for job_id in job_ids)
+def _border(days: int) -> Any:
+    return from_now(-days * 86400)
 
 
 def _forget_first_of(job_id: int, border: Any) -> int:
     """Delete from the first on, so that the others are numbered without gaps."""
     ended = Run.objects.filter(job_id=job_id, ended_at__lt=border)
-    *_, last = ended.order_by("attempt").values_list("attempt", flat=True)[:BATCH]
+    *_, last = ended.order_by("attempt").values_list("attempt", flat=True)[:BATCH] or [None]
+    if last is None:  # somebody has deleted the job
+        return 0
     these = {"job_id": job_id, "attempt__lte": last}
     begun = AttemptTransaction.objects.filter(**these)
     begun.exclude(transaction__in=Transaction.objects.unfinished().values("pk")).delete()

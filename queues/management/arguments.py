@@ -6,7 +6,8 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from atributo_site.core.text import milliseconds
+from atributo_site.commands import integer
+from atributo_site.core.text import milliseconds, whole_number
 from queues.jobs.schedules import COLUMNS
 from queues.queries.states import STATES
 
@@ -38,7 +39,7 @@ def moment(text: str) -> datetime:
     try:
         given = datetime.fromisoformat(text)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text} is no moment like 2030-01-31T12:00") from error
+        raise argparse.ArgumentTypeError(f"{text} is not a time like 2030-01-31T12:00") from error
     return given if given.tzinfo else given.replace(tzinfo=UTC)
 
 
@@ -48,9 +49,9 @@ def _moment(text: str) -> str:
 
 def span(text: str) -> int:
     """Read a span in milliseconds; a bare number is milliseconds already."""
-    number = int(text) if text.isascii() and text.isdigit() else milliseconds(text)
-    if number is None:
-        raise argparse.ArgumentTypeError(f"{text} is no span like 500ms, 5m or 1h30m")
+    number = milliseconds(text) if whole_number(text) is None else whole_number(text)
+    if number is None or number < 0:
+        raise argparse.ArgumentTypeError(f"{text} is not a duration like 500ms, 5m or 1h30m")
     return number
 
 
@@ -63,7 +64,7 @@ def back_off(text: str) -> Any:
 def add_schedule(parser: argparse.ArgumentParser) -> None:
     arguments: dict[str, Any] = {"default": argparse.SUPPRESS}
     parser.add_argument("--repeat-delay", type=span, help="5m", **arguments)
-    parser.add_argument("--repeat-times", type=int, help="-1 is for ever.", **arguments)
+    parser.add_argument("--repeat-times", type=integer, help="-1 repeats forever.", **arguments)
     parser.add_argument(
         "--repeat-until", type=_end, help=f"2030-01-31T12:00, or {NEVER}", **arguments
     )

@@ -20,7 +20,7 @@ def fact_rows(job: Shown) -> list[list[str]]:
         "run": job["run"],
         "paused": f"by {job['paused_by']}" if job["paused"] else "",
         "because": job["pause_reason"],
-        "sticky key": job["sticky_key"],
+        "key": _key(job),
         "instance": f"{job['instance']}, epoch {job['instance_epoch']}" if job["instance"] else "",
         "unique key": job["unique_key"],
         "pushed by": job["pushed_by"],
@@ -57,6 +57,11 @@ def last_words(job: Shown) -> list[str]:
     last = job["attempts"][-1]
     lines = [f"{_moment(line['at'])} {line['level']} {line['text']}" for line in last["log"]]
     return [*lines, *last["traceback"].splitlines()]
+
+
+def _key(job: Shown) -> str:
+    key = job["sticky_key"] or ""
+    return f"{key}, concurrent" if key and job["concurrent"] else key
 
 
 def _moment(moment: datetime | None) -> str:

@@ -10,7 +10,15 @@ from django.urls import reverse
 from atributo_site.core.models.fields import IdField
 from queues.logic.backoff import DEFAULT_MS
 from queues.logic.lifecycle import Status
-from queues.logic.ranks import CALLBACK, PAUSED, RANKS, SHARED_RANKS, STICKY_RANKS, shared_rank
+from queues.logic.ranks import (
+    CALLBACK,
+    LINE,
+    PAUSED,
+    RANKS,
+    SHARED_RANKS,
+    STICKY_RANKS,
+    shared_rank,
+)
 from queues.models.queue import Queue, Slot
 
 WAITING = Q(status="pending", slot__isnull=True)
@@ -24,13 +32,18 @@ STICKY_WAITING = (
 REPEATING = Q(ended_at__isnull=True) & ~Q(repeat_times=0)
 AWAKE = Q(paused_at__isnull=True)
 ANYBODYS_RANKS = (RANKS[0], RANKS[-1])
-OWN_RANKS = (STICKY_RANKS[0], STICKY_RANKS[-1])  # of sticky jobs
+OWN_RANKS = (STICKY_RANKS[0], STICKY_RANKS[-1])  # of sticky jobs that may start
 UNFINISHED = [Status.PENDING, Status.PROGRESS]
 CHOICES = [(status.value, status.value) for status in Status]
 
 
-def _paused(ranks: tuple[int, int]) -> tuple[int, int]:
-    return ranks[0] + PAUSED, ranks[1] + PAUSED
+def _plus(offset: int, ranks: tuple[int, int]) -> tuple[int, int]:
+    return ranks[0] + offset, ranks[1] + offset
+
+
+SERIAL = Q(sticky_key__isnull=False, concurrent=False)
+# A paused job keeps the turn while its run is under way.
+WITH_TURN = Q(rank__range=OWN_RANKS) | Q(rank__range=_plus(PAUSED, OWN_RANKS))
 
 
 def default_back_off() -> int:
@@ -60,7 +73,7 @@ class QueuedJobQuerySet(models.QuerySet):
 
     def waiting_at(self, instance_id: str | None) -> "QueuedJobQuerySet":
         """Select sticky jobs with this route; None: those that have none yet."""
-        return self.filter(routed_to=instance_id).extra(where=[STICKY_WAITING])  # type: ignore
+        return self.filter(routed_to=instance_id).extra(where=[STICKY_WAITING])  # type: ignore  # nosec B610 # a constant condition
 
     def reserved(self) -> "QueuedJobQuerySet":
         """Select jobs that a worker holds and may begin before their row says so."""
@@ -126,6 +139,8 @@ class QueuedJob(models.Model):
     sticky_key = IdField(null=True, blank=True)
     routed_to = IdField(null=True, blank=True)
     routed_epoch = models.BigIntegerField(null=True, blank=True)
+    # It neither waits for other jobs of its key nor keeps them waiting.
+    concurrent = models.BooleanField(default=False, db_default=False)
 
     # A callback is a job of its own: at most one per finished run of its parent.
     parent = models.BigIntegerField(null=True, blank=True)
@@ -158,6 +173,11 @@ class QueuedJob(models.Model):
                 name="job_waiting_routed",
             ),
             models.Index(fields=["sticky_key", "slot"], condition=STICKY, name="job_by_sticky_key"),
+            models.Index(
+                fields=["sticky_key", "queue", "rank", "due_at", "id"],
+                condition=WAITING & SERIAL,
+                name="job_waiting_by_key",
+            ),
             models.Index(fields=["slot"], condition=Q(slot__isnull=False), name="job_held_by_slot"),
             models.Index(
                 fields=["status", "id", "parent"],
@@ -219,9 +239,21 @@ class QueuedJob(models.Model):
                 condition=Q(AWAKE, rank=CALLBACK, parent__isnull=False, sticky_key__isnull=True)
                 | Q(AWAKE, rank__range=ANYBODYS_RANKS, sticky_key__isnull=True)
                 | Q(AWAKE, rank__range=OWN_RANKS, sticky_key__isnull=False)
-                | Q(~AWAKE, rank__range=_paused(ANYBODYS_RANKS), sticky_key__isnull=True)
-                | Q(~AWAKE, rank__range=_paused(OWN_RANKS), sticky_key__isnull=False),
+                | Q(AWAKE, SERIAL, rank__range=_plus(LINE, OWN_RANKS))
+                | Q(~AWAKE, rank__range=_plus(PAUSED, ANYBODYS_RANKS), sticky_key__isnull=True)
+                | Q(~AWAKE, rank__range=_plus(PAUSED, OWN_RANKS), sticky_key__isnull=False)
+                | Q(~AWAKE, SERIAL, rank__range=_plus(PAUSED + LINE, OWN_RANKS)),
                 name="job_rank_in_range",
+            ),
+            models.UniqueConstraint(
+                fields=["queue", "sticky_key"],
+                condition=SERIAL & WITH_TURN & Q(status__in=["pending", "progress"]),
+                name="job_turn_once_per_key",
+            ),
+            models.UniqueConstraint(
+                fields=["sticky_key"],
+                condition=SERIAL & Q(slot__isnull=False),
+                name="job_held_once_per_key",
             ),
             models.CheckConstraint(
                 condition=Q(routed_to__isnull=True, routed_epoch__isnull=True)

@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models.functions import Now
 from django.urls import reverse
 
+from queues.logic.manifest import missing_options
 from queues.logic.mounts import prefix
 
 REVISIONS = 2**53
@@ -47,6 +48,11 @@ class Service(models.Model):
         }
         return {**defaults, **self.configuration}
 
+    @property
+    def missing_options(self) -> list[str]:
+        """Return the required options without a value: none of its scripts runs meanwhile."""
+        return missing_options(self.definitions, self.configuration)
+
 
 class Script(models.Model):
     service = models.ForeignKey(Service, models.CASCADE, related_name="scripts")
@@ -57,6 +63,7 @@ class Script(models.Model):
     schema = models.JSONField(null=True, blank=True)
     defaults = models.JSONField(default=dict, blank=True)
     record_start = models.BooleanField(default=False, db_default=False)  # before it begins
+    threads = models.PositiveIntegerField(default=1, db_default=1)  # jobs at once in one process
 
     class Meta:
         ordering = ["service", "name"]

@@ -11,6 +11,7 @@ from queues.logic import secret_fields
 from queues.logic.absence import WaitingJob, WhenAway, waits_for
 from queues.logic.lateness import lateness
 from queues.logic.lifecycle import FOREVER
+from queues.logic.ranks import is_in_line
 from queues.models import (
     AttemptTransaction,
     Queue,
@@ -22,6 +23,7 @@ from queues.models import (
     Slot,
     Station,
 )
+from queues.models.job import SERIAL, WITH_TURN
 from queues.queries.backlog import first_due, oldest_is_sticky, oldest_seconds
 from queues.queries.redaction import hiding_of
 
@@ -103,6 +105,7 @@ def job_dict(job: QueuedJob) -> dict[str, Any]:
         "priority": job.priority,
         "unique_key": job.unique_key,
         "sticky_key": job.sticky_key,
+        "concurrent": job.concurrent,
         "instance": job.routed_to,
         "instance_epoch": job.routed_epoch,
         "pushed_by": job.pushed_by,
@@ -170,6 +173,7 @@ def service_dict(service: Service) -> dict[str, Any]:
         "development": service.development,
         "scripts": {script.name: script.title for script in service.scripts.all()},
         "configuration": configuration_dict(service),
+        "missing_options": service.missing_options,
         "installed_at": service.installed_at,
         "changed_at": service.changed_at,
     }
@@ -187,6 +191,7 @@ def script_dict(script: Script) -> dict[str, Any]:
         "schema": script.schema,
         "defaults": script.defaults,
         "record_start": script.record_start,
+        "threads": script.threads,
     }
 
 
@@ -203,7 +208,8 @@ def wait_reason(job: QueuedJob, now: datetime) -> str:
         job.due_at,
         job.routed_to,
         _away_since(job.routed_to),
-        _busy_elsewhere(job),
+        _busy_at(job),
+        _first_of_its_key(job) if is_in_line(job.rank) else None,
         job.queue.paused,
     )
     return waits_for(waiting, WhenAway(job.queue.when_away), job.queue.away_seconds, now)
@@ -214,6 +220,14 @@ def _away_since(instance_id: str | None) -> datetime | None:
     return None if station is None else station.served_until
 
 
-def _busy_elsewhere(job: QueuedJob) -> str | None:
+def _busy_at(job: QueuedJob) -> str | None:
     held = QueuedJob.objects.filter(sticky_key=job.sticky_key, slot_id__gt=0)
-    return held.exclude(routed_to=job.routed_to).values_list("routed_to", flat=True).first()
+    if job.concurrent:
+        held = held.exclude(routed_to=job.routed_to)
+    return held.values_list("routed_to", flat=True).first()
+
+
+def _first_of_its_key(job: QueuedJob) -> int | None:
+    """Return the job with the turn; none for the moment in which it is passed on."""
+    of_key = QueuedJob.objects.unfinished().filter(SERIAL, WITH_TURN, sticky_key=job.sticky_key)
+    return of_key.filter(queue=job.queue_id).values_list("pk", flat=True).first()

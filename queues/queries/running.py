@@ -40,10 +40,16 @@ def few_wait_for(instance_id: str, most: int) -> bool:
 
 
 def running_at(holders: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return the job of each holder of a slot; a worker runs one at a time."""
-    running = QueuedJob.objects.extra(where=[INDEXED["running"]])
+    """Return the newest job of each holder of slots, and how many others it runs."""
+    running = QueuedJob.objects.extra(where=[INDEXED["running"]])  # nosec B610 # a constant condition
     rows = running.filter(slot__holder__in=list(holders) or [NOBODY]).order_by()
-    return {holder: _facts(*columns) for holder, *columns in rows.values_list(*COLUMNS)}
+    found: dict[str, dict[str, Any]] = {}
+    for holder, *columns in rows.values_list(*COLUMNS):
+        facts, before = _facts(*columns), found.get(holder)
+        others = 0 if before is None else before["others"] + 1
+        is_newer = before is None or facts["since"] > before["since"]
+        found[holder] = {**(facts if is_newer else before or facts), "others": others}
+    return found
 
 
 def _facts(pk: int, queue: str, mount: str, script: str, since: Any) -> dict[str, Any]:

@@ -21,6 +21,7 @@ OPTIONS = {
     "failure": "failure",
     "unique_key": "unique_key",
     "sticky_key": "sticky_key",
+    "concurrent": "concurrent",
     "delay_until": "due_at",
 }
 MOMENTS = ["created_at", "started_at", "ended_at"]
@@ -47,6 +48,7 @@ def _row(parent: QueuedJob, rows: OutcomeRow) -> dict[str, Any]:
         "script": ref.get("function") or ref["name"],
         "data": json.dumps([row["result"], parent.data, _document(parent)]),
         "rank": CALLBACK,
+        "concurrent": False,
         "pushed_by": f"job:{parent.pk}",
         "max_failures": 0,
         "repeat_times": 0,

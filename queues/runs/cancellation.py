@@ -6,14 +6,14 @@ The row decides. If Redis loses the message, the worker notices with its next he
 from collections.abc import Sequence
 from typing import Any
 
-import structlog
 from redis import Redis
 from redis.exceptions import RedisError
 
+from atributo_site.core.availability.outages import outages
 from queues.runs.doorbell import client
 
 CHANNEL = "rq:atributo:called-off"
-log = structlog.get_logger(__name__)
+NOT_SENT = "call_not_sent"
 
 
 def notify_cancelled(job_ids: Sequence[int]) -> None:
@@ -21,7 +21,9 @@ def notify_cancelled(job_ids: Sequence[int]) -> None:
     try:
         client().publish(CHANNEL, f"{job_ids[0]} and {len(job_ids) - 1} more")
     except RedisError as error:
-        log.warning("call_not_sent", job=job_ids[0], error=str(error))
+        outages.warn(NOT_SENT, error, job=job_ids[0])
+    else:
+        outages.succeeded(NOT_SENT)
 
 
 class CancelChannel:

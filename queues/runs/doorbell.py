@@ -9,9 +9,8 @@ import json
 import os
 import zlib
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-import structlog
 from django.conf import settings
 from redis import Redis
 from redis.exceptions import RedisError, ResponseError
@@ -19,21 +18,23 @@ from rq import Queue
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
+from atributo_site.core.availability.outages import outages
 from atributo_site.core.database import dialect, execute
 from queues.logic.storable import is_storable
 from queues.models.queue import MOST_WORKERS
 from queues.runs.slots import HeldSlot
-from queues.sql import slots, sticky
+from queues.sql import slots, sticky, work
 
 ENTRY = "queues.runs.doorbell.answer"
 CHANNEL = "atributo-bells"
 ASIDE = f"{CHANNEL}-foreign"  # what others put among our bells is kept here
+RUNG = "rq:atributo:rung"  # where workers that choose among bells hear that one rang
 LONGEST_MESSAGE = 2000
 MESSAGE_SECONDS = 60
 
 # A message that still waits keeps its place: ringing again must not move it to the end.
 PUSH_ONCE = "return redis.call('LPOS', KEYS[1], ARGV[1]) or redis.call('RPUSH', KEYS[1], ARGV[1])"
-log = structlog.get_logger(__name__)
+NOT_SENT = "bell_not_sent"
 RING_AGAIN_SECONDS = 2.0  # a bell that nobody answered may have been lost with Redis
 ANSWER_SECONDS = 0.5
 _clients: dict[int, Redis] = {}
@@ -83,7 +84,7 @@ def put(pipeline: Any, doorbells: Queue, queue_id: int, queue: str, slot: tuple[
     message = Job.create(
         ENTRY,
         args=[queue, number],
-        id=f"{doorbells.name}-{queue_id}-{slot_id}",
+        id=_id_of(doorbells, queue_id, slot_id),
         connection=doorbells.connection,
         serializer=JSONSerializer,
         description="bell",
@@ -92,6 +93,10 @@ def put(pipeline: Any, doorbells: Queue, queue_id: int, queue: str, slot: tuple[
     message.save(pipeline=pipeline)
     pipeline.expire(message.key, MESSAGE_SECONDS)
     pipeline.eval(PUSH_ONCE, 1, doorbells.key, message.id)
+
+
+def _id_of(doorbells: Queue, queue_id: int, slot_id: int) -> str:
+    return f"{doorbells.name}-{queue_id}-{slot_id}"
 
 
 def queue_id_of(message_id: bytes) -> int | None:
@@ -157,6 +162,85 @@ def ring_ahead(queue_id: int, queue: str, *, station: str = "") -> int:
     return call(queue_id, queue, slots, station=station, first=True) if slots else 0
 
 
+def queues_to_ring() -> list[tuple[int, str, int]]:
+    """Return queues with a due job and a free slot: id, name, how many jobs may run at once."""
+    return execute(work.queues_to_ring(dialect()), _reach()).rows
+
+
+def ring_all(queue_ids: list[int]) -> int:
+    """Ring for queues that have one slot each; a bell that still hangs is left as it is."""
+    if not queue_ids:
+        return 0
+    asked = {**_reach(), "ids": _listed(queue_ids)}
+    free = [Call(*row) for row in execute(work.slots_to_ring(dialect()), asked).rows]
+    marked = {slot_id for (slot_id,) in _mark([each.slot_id for each in free])}
+    calls = [each for each in free if each.slot_id in marked]
+    try:
+        _send_all(calls)
+    except RedisError as error:
+        outages.warn(NOT_SENT, error, queues=len(calls))
+        return 0
+    outages.succeeded(NOT_SENT)
+    return len(calls)
+
+
+class Call(NamedTuple):
+    """A bell for the one slot of a queue."""
+
+    queue_id: int
+    queue: str
+    first: bool
+    slot_id: int
+
+
+def _mark(slot_ids: list[int]) -> list[Any]:
+    if not slot_ids:
+        return []
+    return execute(work.mark_as_rung(dialect()), {**_reach(), "ids": _listed(slot_ids)}).rows
+
+
+def _send_all(calls: list[Call]) -> None:
+    redis = client()
+    first, others = (doorbell_queue(redis, channel_of("", first=each)) for each in (True, False))
+    hanging = _hanging(redis, [first, others])
+    with redis.pipeline(transaction=False) as pipeline:
+        for each in calls:
+            if not hanging & {
+                _id_of(bells, each.queue_id, each.slot_id) for bells in (first, others)
+            }:
+                put(
+                    pipeline,
+                    first if each.first else others,
+                    each.queue_id,
+                    each.queue,
+                    (each.slot_id, 0),
+                )
+        for doorbells in (first, others):
+            pipeline.expire(doorbells.key, MESSAGE_SECONDS)
+        pipeline.publish(RUNG, "")
+        pipeline.execute()
+
+
+def _hanging(redis: Redis, doorbells: list[Queue]) -> set[str]:
+    """Return the ids of messages that wait for a worker, and keep them from expiring."""
+    found: list[Any] = [message for each in doorbells for message in redis.lrange(each.key, 0, -1)]
+    with redis.pipeline(transaction=False) as pipeline:
+        for message_id in found:
+            pipeline.expire(Job.redis_job_namespace_prefix.encode() + message_id, MESSAGE_SECONDS)
+        there = pipeline.execute()
+    return {
+        message_id.decode() for message_id, is_there in zip(found, there, strict=True) if is_there
+    }
+
+
+def _reach() -> dict[str, float]:
+    return {"ring_again_seconds": -RING_AGAIN_SECONDS, "message_seconds": -MESSAGE_SECONDS}
+
+
+def _listed(ids: list[int]) -> Any:
+    return ids if dialect().vendor == "postgresql" else json.dumps(ids)
+
+
 def call(
     queue_id: int,
     queue: str,
@@ -171,8 +255,9 @@ def call(
         if slots[1:]:
             send(queue_id, queue, slots[1:], channel_of(station))
     except RedisError as error:  # the sweep rings again, and workers look by themselves
-        log.warning("bell_not_sent", queue=queue, error=str(error))
+        outages.warn(NOT_SENT, error, queue=queue)
         return 0
+    outages.succeeded(NOT_SENT)
     return len(slots)
 
 
@@ -205,6 +290,7 @@ def send(queue_id: int, queue: str, slots: list[tuple[int, int]], channel: str) 
             put(pipeline, doorbells, queue_id, queue, slot)
         # The bells of a station that never comes back leave nothing behind.
         pipeline.expire(doorbells.key, MESSAGE_SECONDS)
+        pipeline.publish(RUNG, "")
         pipeline.execute()
 
 

@@ -2,13 +2,13 @@
 
 import json
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from atributo_site.core.database import Dialect
 from queues.logic import backoff
-from queues.logic.lifecycle import Callback, Next, Outcome, after
+from queues.logic.lifecycle import LOST_IN_A_ROW, Callback, Next, Outcome, after
 from queues.logic.secret_fields import fingerprint
 from queues.runs.reservation import Reserved, aware
 
@@ -70,7 +70,10 @@ class OutcomeRow:
 
 def outcome_row(result: AttemptResult, d: Dialect) -> OutcomeRow:
     """Decide what becomes of the job, and put it into columns."""
-    job, step = result.job, result.next()
+    step = result.next()
+    if result.outcome is Outcome.LOST and step.callback is Callback.FAILURE:
+        result = replace(result, outcome=Outcome.FAILED, error=lost_too_often(result.error))
+    job = result.job
     wait = result.started_at - (aware(job.due_at) or result.started_at)
     row = {
         "id": job.id,
@@ -96,6 +99,10 @@ def outcome_row(result: AttemptResult, d: Dialect) -> OutcomeRow:
         "run_ms": max(0, (result.ended_at - result.started_at) // MILLISECOND),
     }
     return OutcomeRow(row, result, _callback(job, step))
+
+
+def lost_too_often(error: str) -> str:
+    return f"{error}, {LOST_IN_A_ROW} times in a row: this job may be what ends it"
 
 
 def _callback(job: Reserved, step: Next) -> dict[str, str] | None:

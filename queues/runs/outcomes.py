@@ -5,19 +5,21 @@ Every write is fenced by the slot's epoch and the attempt: a late writer changes
 
 import json
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from django.db.transaction import atomic
 
 from allocation.transactions.engine.operations import Fence, complete
 from allocation.transactions.store.refusals import why_over
+from atributo_site.core.after_commit import after_commit
 from atributo_site.core.database import dialect, execute
 from atributo_site.core.fencing import count_fenced
 from queues.logic.lifecycle import Outcome, Status
 from queues.models import QueuedJob, Run, RunLog
-from queues.runs import abandoned, outbox
+from queues.runs import abandoned, outbox, turns
 from queues.runs.callbacks import push_callbacks
-from queues.runs.outcome_rows import AttemptResult, outcome_row
+from queues.runs.outcome_rows import AttemptResult, OutcomeRow, outcome_row
 from queues.runs.reservation import Reserved
 from queues.runs.slots import HeldSlot, lease_seconds
 from queues.sql import outcomes, reserve
@@ -52,13 +54,31 @@ def record(slot: HeldSlot, results: list[AttemptResult], worker: str) -> set[int
     rows = [outcome_row(result, d) for result in results]
     written = [each.row for each in rows]
     if not any(each.callback or each.result.lines for each in rows):
-        return set(_write(slot, written, worker))
+        accepted_at_once = set(_write(slot, written, worker))
+        _pass_turns_on(slot, rows, accepted_at_once)
+        return accepted_at_once
     with atomic():
         aborted_at = _write(slot, written, worker)
         accepted = [each for each in rows if each.row["id"] in aborted_at]
         _insert_lines([(each.result.job, line) for each in accepted for line in each.result.lines])
         push_callbacks([each for each in accepted if aborted_at[each.row["id"]] is None])
+        _pass_turns_on(slot, accepted, set(aborted_at))
     return set(aborted_at)
+
+
+def _pass_turns_on(slot: HeldSlot, rows: list[OutcomeRow], accepted: set[int]) -> None:
+    """Let the next jobs of their sticky keys start."""
+    of_keys = [each for each in rows if each.result.job.line and each.row["id"] in accepted]
+    if of_keys:
+        after_commit(partial(_next_of_keys, slot, of_keys))
+
+
+def _next_of_keys(slot: HeldSlot, rows: list[OutcomeRow]) -> None:
+    """Ring elsewhere only: this worker looks for the next job by itself."""
+    keys = [each.result.job.line or "" for each in rows]
+    ended = all(each.row["status"] != Status.PENDING for each in rows)
+    given = turns.pass_on(slot.queue_id, keys, ended=ended)
+    turns.ring_for(given, slot.queue_id, slot.queue, but=rows[0].result.job.routed_to)
 
 
 def recorded_before(results: list[AttemptResult], worker: str) -> set[int]:

@@ -7,6 +7,9 @@ from datetime import UTC, datetime
 from itertools import accumulate
 from typing import Any
 
+import structlog
+from django.db import IntegrityError
+
 from atributo_site.core.database import dialect, execute
 from queues.logic.arguments import of_callback
 from queues.logic.lifecycle import Counts, Policy
@@ -14,6 +17,9 @@ from queues.logic.ranks import shared_rank
 from queues.runs.attempt import Attempt
 from queues.runs.slots import HeldSlot
 from queues.sql import reserve as sql
+
+TRIES = 3
+log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
@@ -42,6 +48,12 @@ class Reserved:
     sticky_key: str | None = None
     routed_to: str | None = None
     routed_epoch: int | None = None
+    concurrent: bool = False
+
+    @property
+    def line(self) -> str | None:
+        """The sticky key whose other jobs wait for this one."""
+        return None if self.concurrent else self.sticky_key
 
     @property
     def policy(self) -> Policy:
@@ -115,7 +127,7 @@ def reserve_callback(slot: HeldSlot) -> Batch | None:
 
 def reserved(slot: HeldSlot, statement: str, count: int, *, station: str = "") -> Batch | None:
     asked = {**slot.key, "queue_id": slot.queue_id, "jobs": count, "station": station}
-    rows = execute(statement, asked).rows
+    rows = _rows(statement, asked)
     if not rows:
         return None
     *_, now, revision, record_start = rows[0]
@@ -124,6 +136,16 @@ def reserved(slot: HeldSlot, statement: str, count: int, *, station: str = "") -
     moment = aware(now)
     assert moment is not None
     return Batch(jobs, moment, revision, bool(record_start))
+
+
+def _rows(statement: str, asked: dict[str, Any]) -> list[Any]:
+    """Reserve again if a job of the same sticky key was reserved in another queue meanwhile."""
+    for _ in range(TRIES):
+        try:
+            return execute(statement, asked).rows
+        except IntegrityError:
+            log.debug("key_held_meanwhile", slot=asked["slot_id"])
+    return []  # the sweep rings again
 
 
 def aware(value: Any) -> datetime | None:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 
-from atributo_site.core.database import dialect, execute
+from atributo_site.core.database import dialect, execute, execute_together
 from atributo_site.core.errors import LeaseLost
 from queues.logic.ranks import RANKS
-from queues.sql import reserve, slots, sticky
+from queues.sql import reserve, slots, sticky, work
 
 
 def has_due(queue_id: int) -> bool:
@@ -27,12 +27,7 @@ def next_job(queue_id: int, priority: int, *, station: str = "") -> int | None:
 
 def free_slots_with_work() -> list[tuple[str, int]]:
     """Return a free slot of each active queue with a due job: queue and slot number."""
-    return execute(reserve.free_slots(dialect()), {}).rows
-
-
-def queues_with_work() -> list[tuple[int, str, int]]:
-    """Return active queues with a due job: id, name, how many of them may run at once."""
-    return execute(reserve.queues_with_work(dialect()), {}).rows
+    return execute(work.free_slots(dialect()), {}).rows
 
 
 @dataclass(frozen=True)
@@ -60,6 +55,11 @@ class HeldSlot:
     def give_back(self) -> int:
         """Free every job that is reserved and not started; one that was aborted ends."""
         return execute(reserve.give_back(dialect()), self.key).count
+
+    def leave(self) -> None:
+        """Give back and release, in one message."""
+        d = dialect()
+        execute_together([reserve.give_back(d), slots.release(d)], self.key)
 
     @property
     def key(self) -> dict[str, int]:

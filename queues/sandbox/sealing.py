@@ -16,6 +16,7 @@ ALLOWED_BEGINNINGS = ("LC_", "PYTHON")
 ENV_START, ENV_END = 50, 51  # fields of /proc/self/stat, counted from 1
 PR_CAPBSET_DROP = 24
 CAP_SYS_PTRACE, CAP_SYS_RESOURCE = 19, 24
+KILLED_FIRST = 500  # of 1000
 CAPABILITY_VERSION = 0x20080522
 SETS = ("effective", "permitted", "inheritable")
 
@@ -107,6 +108,14 @@ def is_of_sqlite(place: str) -> bool:
     known = connections.settings.values()
     names = [each["NAME"] for each in known if each["ENGINE"].endswith("sqlite3")]
     return any(place.startswith(os.path.realpath(name)) for name in names)
+
+
+def be_killed_first() -> None:
+    """Let the kernel end the script, not its worker, when the machine's memory is used up."""
+    with suppress(OSError), open("/proc/self/oom_score_adj", "r+") as file:
+        score = max(int(file.read()), KILLED_FIRST)
+        file.seek(0)
+        file.write(str(score))
 
 
 def limit_memory(more_bytes: int) -> None:

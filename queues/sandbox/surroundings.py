@@ -42,6 +42,7 @@ TIMERS = (ITIMER_REAL, int(signal.ITIMER_VIRTUAL), int(signal.ITIMER_PROF))
 LIMITS = tuple(number for name, number in vars(resource).items() if name.startswith("RLIMIT_"))
 GUARDED = (builtins, json, os, random, signal, socket, threading, time)  # what we live on
 POOL_THREADS = "pools-"  # a pool that a script keeps stays, with its threads and connections
+STANDARD = (0, 1, 2)
 MOST_DESCRIPTORS = 256  # of such pools
 
 
@@ -61,6 +62,7 @@ class Surroundings:
         self._blocked = pthread_sigmask(SIG_SETMASK, ())
         self._fixed = self._fixed_now()
         self._guarded = [dict(vars(module)) for module in GUARDED]
+        self._standard = [*map(_identity, STANDARD)]
         self._descriptors = {each for each in open_descriptors() if place_of(each)}
         self._imports = Imports()
 
@@ -108,6 +110,8 @@ class Surroundings:
         for module, before in zip(GUARDED, self._guarded, strict=True):
             if not before.items() <= vars(module).items():
                 return f"the module {module.__name__}"
+        if [*map(_identity, STANDARD)] != self._standard:
+            return "standard descriptors"
         return "descriptors" if self._has_leaked() else ""
 
     def _fixed_now(self) -> list[Any]:
@@ -139,6 +143,7 @@ class Imports:
     """How modules are found and set up: every service begins with what the process has."""
 
     def __init__(self) -> None:
+        sys.dont_write_bytecode = True  # a service's folder stays as it is
         self._mount: str | None = None
         self._path = list(sys.path)
         self._modules = set(sys.modules)
@@ -177,6 +182,14 @@ class Imports:
         for name in dropped:
             del sys.modules[name]
         return bool(dropped)
+
+
+def _identity(number: int) -> tuple[int, ...]:
+    """Return which file a descriptor leads to; nothing when it is closed."""
+    try:
+        return tuple(os.fstat(number)[:3])
+    except OSError:
+        return ()
 
 
 def _file_of(name: str) -> str:

@@ -7,7 +7,26 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+
+from queues.errors import ScriptNotFound
+
 MOST_REASONS = 20
+
+
+def trusted_file(folder: Path, path: str) -> Path:
+    """Return the file; refuse it if it or its folder is not below a root, links followed."""
+    roots = [Path(root).resolve() for root in settings.ATRIBUTO.service_roots]
+    file = (folder / path).resolve()
+    root = next((root for root in roots if file.is_relative_to(root)), None)
+    if root is None:
+        raise ScriptNotFound(f"{path} is outside the service roots", path=path)
+    if not file.is_relative_to(folder.resolve()) or not file.is_file():
+        raise ScriptNotFound(f"{path} is no file of the service", path=path)
+    for place, reason in on_the_way(root, file):
+        name = path if place == file else place
+        raise ScriptNotFound(f"{name} {reason}", path=path)
+    return file
 
 
 def distrust(path: Path) -> str:

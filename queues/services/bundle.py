@@ -8,11 +8,12 @@ from pathlib import Path
 from django.conf import settings
 
 from queues.errors import BadService, ScriptNotFound
-from queues.execution.loader import inside
 from queues.jobs.schema import schema_error
 from queues.logic.manifest import Manifest, ScriptEntry, read, well_formed_scripts
 from queues.models import Script, Service
 from queues.sandbox import trust
+
+ASYNC_JOBS = 100
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,16 @@ class Bundle:
                 schema=entry.schema,
                 defaults=entry.defaults,
                 record_start=entry.record_start,
+                threads=self._threads(entry),
             )
             for entry in self.manifest.scripts.values()
         ]
+
+    def _threads(self, entry: ScriptEntry) -> int:
+        """Return how many jobs one process runs at once: many of an `async def`, unless told."""
+        if entry.threads is not None or entry.record_start:
+            return entry.threads or 1
+        return ASYNC_JOBS if _is_async(self.folder / entry.path) else 1
 
 
 def opened(folder: str) -> Bundle:
@@ -54,6 +62,15 @@ def opened(folder: str) -> Bundle:
     if manifest is None or errors:
         raise BadService(f"{folder} cannot be installed: {'; '.join(errors)}", errors=errors)
     return Bundle(path, manifest)
+
+
+def _is_async(path: Path) -> bool:
+    """Return whether `run` is an `async def`; the code is read, not executed."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return False  # its run will say what is wrong
+    return any(isinstance(each, ast.AsyncFunctionDef) and each.name == "run" for each in tree.body)
 
 
 def located(folder: str) -> Path:
@@ -93,7 +110,7 @@ def _json(path: Path) -> object:
 
 def _file_errors(folder: Path, entry: ScriptEntry) -> list[str]:
     try:
-        text = inside(folder, entry.path).read_text()
+        text = trust.trusted_file(folder, entry.path).read_text()
         ast.parse(text, entry.path)
     except ScriptNotFound as error:
         return [f"script {entry.name}: {error}"]

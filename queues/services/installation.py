@@ -1,5 +1,6 @@
 """Install, upgrade, replace, uninstall and configure services."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import structlog
@@ -16,10 +17,11 @@ from queues.errors import (
     BadService,
     LifecycleScriptFailed,
     MountTaken,
+    OptionsMissing,
     ScriptFailed,
     ServiceNotFound,
 )
-from queues.logic.manifest import configuration_errors
+from queues.logic.manifest import MISSING, configuration_errors, still_valid
 from queues.logic.mounts import mount_error
 from queues.logic.storable import json_refusal
 from queues.models import Catalogue, QueuedJob, Script, Service
@@ -64,12 +66,18 @@ def upgrade(
     teardown: bool = False,
     force: bool = False,
 ) -> Service:
-    """Keep configuration and development mode; failing scripts only give a warning."""
+    """Keep configuration and development mode; failing scripts only give a warning.
+
+    Values of options that the new manifest lacks, or that have another type there, are discarded.
+    """
     service = _existing(mount, force)
     if service is None:
         return install(folder, mount, configuration=configuration, setup=setup, force=True)
-    merged = {**service.configuration, **_as_meant(service, configuration or {})}
-    return _exchange(service, opened(folder), merged, setup, teardown, "service.upgraded")
+    bundle, old = opened(folder), service.configuration
+    kept = still_valid(bundle.manifest.configuration, old)
+    merged = {**kept, **_as_meant(service, configuration or {})}
+    gone = sorted(old.keys() - merged.keys())
+    return _exchange(service, bundle, merged, setup, teardown, "service.upgraded", gone)
 
 
 def replace(
@@ -169,9 +177,12 @@ def _exchange(
     setup: bool,
     teardown: bool,
     kind: str,
+    discarded: Sequence[str] = (),
 ) -> Service:
     """Replace the old service; the new folder was checked before."""
-    ran = _run(service, list(service.scripts.all()), "teardown", warn=True) if teardown else {}
+    facts: dict[str, Any] = {"discarded": list(discarded)} if discarded else {}
+    old = list(service.scripts.all())
+    ran = facts | (_run(service, old, "teardown", warn=True) if teardown else {})
     _fill(service, bundle, configuration)
     if setup:
         ran |= _run(service, bundle.scripts(service), "setup", warn=True)
@@ -185,7 +196,7 @@ def _fill(service: Service, bundle: Bundle, configuration: dict[str, Any]) -> No
 
 
 def _check_configuration(service: Service) -> None:
-    wrong = {k: v for k, v in warnings_of(service).items() if v != "is required"}
+    wrong = {k: v for k, v in warnings_of(service).items() if v != MISSING}
     if reason := json_refusal(service.configuration):
         raise BadService(f"the configuration cannot be stored: {reason}", errors=[reason])
     if wrong:
@@ -193,7 +204,7 @@ def _check_configuration(service: Service) -> None:
         raise BadService("; ".join(reasons), errors=reasons)
 
 
-def _store(service: Service, bundle: Bundle, kind: str, ran: dict[str, str]) -> Service:
+def _store(service: Service, bundle: Bundle, kind: str, ran: dict[str, Any]) -> Service:
     with atomic():
         service.changed_at = Now()
         service.save()
@@ -236,7 +247,7 @@ def _run(service: Service, scripts: list[Script], name: str, *, warn: bool) -> d
         return {}
     try:
         run_candidate(service, scripts, name)
-    except ScriptFailed as error:
+    except (OptionsMissing, ScriptFailed) as error:
         if not warn:
             raise LifecycleScriptFailed(
                 f"{name} of {service.mount} failed: {error}", **error.facts

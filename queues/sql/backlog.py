@@ -3,6 +3,7 @@
 from atributo_site.core.database import Dialect
 from queues.logic.lateness import TARGET_AGE_SECONDS
 from queues.sql.reserve import ALL_RANKS
+from queues.sql.work import FILLED
 
 COUNTED = 10_000  # beyond this, screens say "10,000+"
 
@@ -13,15 +14,30 @@ FREE = f"{WAITING} AND j.slot_id IS NULL AND j.rank IN ({', '.join(map(str, ALL_
 def capped_count(condition: str) -> str:
     """Count no further than COUNTED; the ORM would count all of a million jobs."""
     some = f"SELECT 1 {FREE} AND {condition} LIMIT {COUNTED + 1}"
-    return f"(SELECT COUNT(*) FROM ({some}) AS counted)"
+    return _if_filled(f"(SELECT COUNT(*) FROM ({some}) AS counted)", "0")  # nosec B608 # of constants and dialect
 
 
 def first_due_at(rank: int) -> str:
+    return _first("due_at", rank)
+
+
+def first_routed_to(rank: int) -> str:
+    """Name the instance of the sticky job that `first_due_at` finds."""
+    return _first("routed_to", rank)
+
+
+def _first(column: str, rank: int) -> str:
     """Step into the index of waiting jobs once."""
-    return (
-        f"(SELECT j.due_at {WAITING} AND j.slot_id IS NULL AND j.rank = {rank} "
+    return _if_filled(
+        f"(SELECT j.{column} {WAITING} AND j.slot_id IS NULL AND j.rank = {rank} "
         "ORDER BY j.due_at LIMIT 1)"
     )
+
+
+def _if_filled(value: str, otherwise: str = "NULL") -> str:
+    """Ask no queue without waiting jobs: of a thousand, few have any."""
+    filled = f"queues_queue.id IN ({FILLED} SELECT id FROM filled WHERE id IS NOT NULL)"  # nosec B608 # of constants and dialect
+    return f"(CASE WHEN {filled} THEN {value} ELSE {otherwise} END)"
 
 
 def has_late(d: Dialect) -> str:
@@ -36,4 +52,4 @@ def has_late(d: Dialect) -> str:
         f"AND j.due_at < {limit} ORDER BY j.due_at LIMIT 1) IS NOT NULL"
         for rank in ALL_RANKS
     )
-    return f"({' OR '.join(steps)})"
+    return _if_filled(f"({' OR '.join(steps)})", "FALSE")

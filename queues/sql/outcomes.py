@@ -46,19 +46,22 @@ COUNTS = [
 ]
 
 
-def outcome_source(d: Dialect) -> str:
+def outcome_source(d: Dialect, columns_of: dict[str, str] | None = None) -> str:
     """Turn the outcomes of a batch, given as one JSON array, into rows."""
+    kinds = columns_of or OUTCOME
     if d.vendor == "postgresql":
-        columns = ", ".join(f"{name} {kind}" for name, kind in OUTCOME.items())
-        return f"SELECT * FROM jsonb_to_recordset({d.json('outcomes')}) AS o({columns})"
+        columns = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
+        return f"SELECT * FROM jsonb_to_recordset({d.json('outcomes')}) AS o({columns})"  # nosec B608 # of constants and dialect
     columns = ", ".join(
         f"value -> '$.{name}' AS {name}" if kind == "jsonb" else f"value ->> '$.{name}' AS {name}"
-        for name, kind in OUTCOME.items()
+        for name, kind in kinds.items()
     )
-    return f"SELECT {columns} FROM json_each(%(outcomes)s)"
+    return f"SELECT {columns} FROM json_each(%(outcomes)s)"  # nosec B608 # of constants and dialect
 
 
-def finish_jobs(d: Dialect, slot_id: str = "%(slot_id)s") -> str:
+def finish_jobs(
+    d: Dialect, slot_id: str = "%(slot_id)s", epoch: str = "%(epoch)s", condition: str = ""
+) -> str:
     """Change the jobs that this slot holds, at the attempt that it knows of.
 
     A late writer changes no row.
@@ -88,9 +91,9 @@ def finish_jobs(d: Dialect, slot_id: str = "%(slot_id)s") -> str:
             slot_id = NULL, slot_epoch = NULL, suspect = {no}
         FROM o
         WHERE queues_queuedjob.id = o.id AND {plus}queues_queuedjob.slot_id = {slot_id}
-        AND queues_queuedjob.slot_epoch = %(epoch)s
+        AND queues_queuedjob.slot_epoch = {epoch} {condition}
         AND ((queues_queuedjob.status = 'pending' AND queues_queuedjob.attempt = o.attempt - 1)
-            OR (queues_queuedjob.status = 'progress' AND queues_queuedjob.attempt = o.attempt))"""
+            OR (queues_queuedjob.status = 'progress' AND queues_queuedjob.attempt = o.attempt))"""  # nosec B608 # of constants and dialect
 
 
 RECORD_RUNS = """
@@ -125,7 +128,7 @@ def count_minute(d: Dialect, accepted: str) -> str:
         SELECT %(queue_id)s, {d.minute}, 0, batch.* FROM (
             SELECT {", ".join(values)} FROM o WHERE o.counted = 1 AND o.id IN ({accepted})
         ) batch WHERE batch.started > 0
-        ON CONFLICT (queue_id, minute) DO UPDATE SET {added}"""
+        ON CONFLICT (queue_id, minute) DO UPDATE SET {added}"""  # nosec B608 # of constants and dialect
 
 
 def _buckets(column: str) -> list[str]:
@@ -149,7 +152,7 @@ def finish_postgresql(d: Dialect) -> str:
         ),
         runs AS ({RECORD_RUNS.format(accepted=accepted)}),
         minute AS ({count_minute(d, accepted)})
-        SELECT id, aborted_at FROM done"""
+        SELECT id, aborted_at FROM done"""  # nosec B608 # of constants and dialect
 
 
 @cache

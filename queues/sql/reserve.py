@@ -4,11 +4,11 @@ from functools import cache
 
 from atributo_site.core.database import Dialect
 from queues.logic.lifecycle import ABORTED
-from queues.logic.ranks import CALLBACK, SHARED_RANKS, STICKY_RANKS
+from queues.logic.ranks import CALLBACK, LINE_RANKS, SHARED_RANKS, STICKY_RANKS
 
 # A probe of the index for each rank, in the order in which they start, keeps the price of a
 # reservation the same however many jobs wait for a later moment.
-ALL_RANKS = [*SHARED_RANKS, *STICKY_RANKS]
+ALL_RANKS = [*SHARED_RANKS, *STICKY_RANKS, *LINE_RANKS]
 
 QUEUE = "%(queue_id)s"
 ACTIVE = "(q.paused_at IS NULL AND q.deleted_at IS NULL)"
@@ -43,7 +43,7 @@ def due_probe(d: Dialect, rank: int, columns: str, limit: str, queue: str = QUEU
     return (
         f"SELECT {columns} FROM queues_queuedjob WHERE queue_id = {queue} AND rank = {rank} "
         f"AND status = 'pending' AND slot_id IS NULL AND due_at <= {d.now} "
-        f"ORDER BY due_at, id {limit}"
+        f"ORDER BY due_at, id {limit}"  # nosec B608 # of constants and dialect
     )
 
 
@@ -54,7 +54,7 @@ def has_due(d: Dialect, queue: str = QUEUE) -> str:
     It does not use EXISTS, which forgets the order: with statistics from a time when many jobs
     waited, PostgreSQL would then rather read the whole table.
     """
-    return f"({' OR '.join(_has_rank(d, rank, queue) for rank in SHARED_RANKS)})"
+    return f"({' OR '.join(has_rank(d, rank, queue) for rank in SHARED_RANKS)})"
 
 
 @cache
@@ -64,7 +64,7 @@ def first_due(d: Dialect, ranks: tuple[int, ...]) -> str:
 
 
 def first_of(probes: list[str]) -> str:
-    parts = (f"SELECT id FROM ({probe}) r{number}" for number, probe in enumerate(probes))
+    parts = (f"SELECT id FROM ({probe}) r{number}" for number, probe in enumerate(probes))  # nosec B608 # of constants and dialect
     return f"{' UNION ALL '.join(parts)} LIMIT 1"
 
 
@@ -74,18 +74,12 @@ def is_due(d: Dialect) -> str:
 
 
 @cache
-def has_work(d: Dialect) -> str:
-    """A condition: queue q has a job that may start now. A callback may start in any queue."""
-    return f"({_has_rank(d, CALLBACK, 'q.id')} OR ({ACTIVE} AND {has_due(d, 'q.id')}))"
-
-
-@cache
 def is_open(d: Dialect) -> str:
     """A condition: jobs of queue q may start, or at least a callback that waits."""
-    return f"({ACTIVE} OR {_has_rank(d, CALLBACK, 'q.id')})"
+    return f"({ACTIVE} OR {has_rank(d, CALLBACK, 'q.id')})"
 
 
-def _has_rank(d: Dialect, rank: int, queue: str) -> str:
+def has_rank(d: Dialect, rank: int, queue: str) -> str:
     return f"({due_probe(d, rank, 'id', 'LIMIT 1', queue)}) IS NOT NULL"
 
 
@@ -102,7 +96,7 @@ def reserve_callbacks(d: Dialect) -> str:
 
 def picked(d: Dialect, ranks: list[int]) -> str:
     return " UNION ALL ".join(
-        f"SELECT id FROM ({due_probe(d, rank, 'id', f'LIMIT %(jobs)s {d.lock}')}) r{number}"
+        f"SELECT id FROM ({due_probe(d, rank, 'id', f'LIMIT %(jobs)s {d.lock}')}) r{number}"  # nosec B608 # of constants and dialect
         for number, rank in enumerate(ranks)
     )
 
@@ -135,7 +129,7 @@ def reserving(d: Dialect, picked: str, columns: list[str]) -> str:
             (
                 SELECT q.record_start FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
                 WHERE s.id = %(slot_id)s
-            )"""
+            )"""  # nosec B608 # of constants and dialect
 
 
 @cache
@@ -148,7 +142,7 @@ def give_back(d: Dialect) -> str:
             error = {asked.format("error", f"'{ABORTED}'")},
             ended_at = {asked.format("ended_at", d.now)},
             aborted_at = {asked.format("aborted_at", d.now)}
-        WHERE slot_id = %(slot_id)s AND slot_epoch = %(epoch)s AND status = 'pending'"""
+        WHERE slot_id = %(slot_id)s AND slot_epoch = %(epoch)s AND status = 'pending'"""  # nosec B608 # of constants and dialect
 
 
 @cache
@@ -158,7 +152,7 @@ def start(d: Dialect) -> str:
         UPDATE queues_queuedjob SET status = 'progress', attempt = attempt + 1,
             started_at = {d.in_seconds("started_seconds")}
         WHERE id = %(job_id)s AND slot_id = %(slot_id)s AND slot_epoch = %(epoch)s
-        AND status = 'pending' AND attempt = %(attempt)s - 1 AND abort_asked_at IS NULL"""
+        AND status = 'pending' AND attempt = %(attempt)s - 1 AND abort_asked_at IS NULL"""  # nosec B608 # of constants and dialect
 
 
 @cache
@@ -167,7 +161,7 @@ def record_start(d: Dialect) -> str:
         INSERT INTO queues_run (job_id, attempt, number, worker, outcome, started_at,
             error, traceback, note)
         VALUES (%(job_id)s, %(attempt)s, %(run)s, %(worker)s, 'running',
-            {d.in_seconds("started_seconds")}, '', '', '')"""
+            {d.in_seconds("started_seconds")}, '', '', '')"""  # nosec B608 # of constants and dialect
 
 
 STILL_OURS = """
@@ -178,19 +172,3 @@ STILL_OURS = """
 SHOW_PROGRESS = """
     UPDATE queues_run SET percent = %(percent)s, note = %(note)s
     WHERE job_id = %(job_id)s AND attempt = %(attempt)s"""
-
-
-@cache
-def queues_with_work(d: Dialect) -> str:
-    return f"""
-        SELECT q.id, q.name, q.max_workers FROM queues_queue q WHERE {has_work(d)}
-        ORDER BY q.id"""
-
-
-@cache
-def free_slots(d: Dialect) -> str:
-    return f"""
-        SELECT q.name, min(s.number) FROM queues_queue q JOIN queues_slot s ON s.queue_id = q.id
-        WHERE {has_work(d)}
-        AND s.holder = '' AND s.number < q.max_workers
-        GROUP BY q.id, q.name ORDER BY q.id"""

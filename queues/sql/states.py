@@ -1,8 +1,8 @@
 """The states of a job as conditions that an index answers."""
 
-from queues.logic.ranks import PAUSED, RANKS, STICKY_RANKS
+from queues.logic.ranks import LINE_RANKS, PAUSED, RANKS, STICKY_RANKS
 
-PAUSED_RANKS = ", ".join(str(rank + PAUSED) for rank in (*RANKS, *STICKY_RANKS))
+PAUSED_RANKS = ", ".join(str(rank + PAUSED) for rank in (*RANKS, *STICKY_RANKS, *LINE_RANKS))
 
 # SQLite takes a partial index only where its condition stands in the query as it was defined,
 # with no parameter in it; with ORM filters each count would read the whole table.
@@ -37,5 +37,5 @@ NARROW = {
 # The index of waiting jobs is by queue and rank, and what is paused has ranks of its own.
 PAUSED_KEYS = (
     "SELECT p.id FROM queues_queuedjob p WHERE p.queue_id IN (SELECT id FROM queues_queue)"
-    f" AND p.rank IN ({PAUSED_RANKS}) AND p.status = 'pending' AND p.slot_id IS NULL"
+    f" AND p.rank IN ({PAUSED_RANKS}) AND p.status = 'pending' AND p.slot_id IS NULL"  # nosec B608 # of constants only
 )

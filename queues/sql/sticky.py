@@ -1,29 +1,32 @@
 """The statements of sticky jobs. A job starts at its station only while its key is allocated there.
 
-The placement is locked while its job is reserved. If the key moves before, the job is not probes
-here; if it moves afterwards, its new instance sees that the job is held.
+The placement is locked while its job is reserved. If the key moves before, the job is not probed
+here; if it moves afterwards, its new instance sees that the job is held. Of the jobs of one key and
+queue only the one with the turn has a rank that is asked for: see queues.sql.turns.
 """
 
 from functools import cache
 
 from atributo_site.core.database import Dialect
-from queues.logic.ranks import CALLBACK, RANKS, STICKY
+from queues.logic.ranks import CALLBACK, PAUSED, RANKS, STICKY, STICKY_RANKS
 from queues.sql import reserve as sql
 
 STATION = "%(station)s"
-STICKY_COLUMNS = ["sticky_key", "routed_to", "routed_epoch"]
+STICKY_COLUMNS = ["sticky_key", "routed_to", "routed_epoch", "concurrent"]
 
 WAITING = (
     "{job}.status = 'pending' AND {job}.slot_id IS NULL AND {job}.sticky_key IS NOT NULL "
     "AND {job}.routed_to"
 )
 
-# No other instance runs, or is about to run, a job of the same key. It does not use EXISTS, which
-# PostgreSQL would turn into a join that need not begin with the first job of the station.
+# No other instance runs, or is about to run, a job of the same key, nor does another queue unless
+# one of the two jobs is concurrent. It does not use EXISTS, which PostgreSQL would turn into a join
+# that need not begin with the first job of the station.
 ALONE = """
     (
         SELECT 1 FROM queues_queuedjob held WHERE held.sticky_key = j.sticky_key
-        AND held.slot_id > 0 AND held.routed_to <> j.routed_to LIMIT 1
+        AND held.slot_id > 0
+        AND (held.routed_to <> j.routed_to OR NOT (held.concurrent OR j.concurrent)) LIMIT 1
     ) IS NULL"""
 
 PLACED_HERE = """
@@ -35,7 +38,7 @@ PLACED_HERE = """
 def is_served(d: Dialect) -> str:
     """A condition: a worker serves this station."""
     served = f"instance_id = {STATION} AND served_until > {d.now}"
-    return f"EXISTS (SELECT 1 FROM queues_station WHERE {served})"
+    return f"EXISTS (SELECT 1 FROM queues_station WHERE {served})"  # nosec B608 # of constants and dialect
 
 
 def probe(d: Dialect, rank: int, tail: str, station: str = STATION, queue: str = sql.QUEUE) -> str:
@@ -48,13 +51,13 @@ def probe(d: Dialect, rank: int, tail: str, station: str = STATION, queue: str =
         SELECT j.id, j.due_at FROM queues_queuedjob j{source}
         WHERE j.routed_to = {station} AND j.queue_id = {queue} AND j.rank = {rank + STICKY}
         AND {WAITING.format(job="j")} IS NOT NULL AND j.due_at <= {d.now} AND {ALONE} {placed}
-        ORDER BY j.due_at, j.id {tail}"""
+        ORDER BY j.due_at, j.id {tail}"""  # nosec B608 # of constants and dialect
 
 
 @cache
 def has_due(d: Dialect, station: str, queue: str) -> str:
     """A condition: this station has a sticky job of this queue to start."""
-    probes = (f"SELECT id FROM ({probe(d, rank, 'LIMIT 1', station, queue)}) p" for rank in RANKS)
+    probes = (f"SELECT id FROM ({probe(d, rank, 'LIMIT 1', station, queue)}) p" for rank in RANKS)  # nosec B608 # of constants and dialect
     return "(" + " OR ".join(f"({each}) IS NOT NULL" for each in probes) + ")"
 
 
@@ -68,7 +71,7 @@ def first_due(d: Dialect, ranks: tuple[int, ...]) -> str:
 def reserve(d: Dialect, shared: bool) -> str:
     """Reserve callbacks, the station's own jobs and, if `shared`, those that any worker may run."""
     ranks = (
-        f"SELECT id FROM ({_of_rank(d, rank, shared)}) r{number}"
+        f"SELECT id FROM ({_of_rank(d, rank, shared)}) r{number}"  # nosec B608 # of constants and dialect
         for number, rank in enumerate(RANKS)
     )
     picked = " UNION ALL ".join([sql.picked(d, [CALLBACK]), *ranks])
@@ -77,33 +80,23 @@ def reserve(d: Dialect, shared: bool) -> str:
 
 def _of_rank(d: Dialect, rank: int, shared: bool) -> str:
     lock = "FOR UPDATE OF j SKIP LOCKED" if d.lock else ""
-    own = f"SELECT id, due_at FROM ({probe(d, rank, f'LIMIT %(jobs)s {lock}')}) own{rank + STICKY}"
+    own = f"SELECT id, due_at FROM ({probe(d, rank, f'LIMIT %(jobs)s {lock}')}) own{rank + STICKY}"  # nosec B608 # of constants and dialect
     if not shared:
         return own
     others = sql.due_probe(d, rank, "id, due_at", f"LIMIT %(jobs)s {d.lock}")
-    both = f"{own} UNION ALL SELECT id, due_at FROM ({others}) any{rank + STICKY}"
+    both = f"{own} UNION ALL SELECT id, due_at FROM ({others}) any{rank + STICKY}"  # nosec B608 # of constants and dialect
     return f"{both} ORDER BY due_at, id LIMIT %(jobs)s"
 
 
 @cache
-def free_slots(d: Dialect, shared: bool) -> str:
-    """Select one free slot of each active queue with work for a station."""
-    work = f"({sql.ACTIVE} AND {has_due(d, STATION, 'q.id')})"
-    work = f"({work} OR {sql.has_work(d)})" if shared else work
+def who_has_work(d: Dialect) -> str:
+    """Select the served stations with work of a queue; an empty name stands for any worker."""
     return f"""
-        SELECT q.name, min(s.number) FROM queues_queue q JOIN queues_slot s ON s.queue_id = q.id
-        WHERE {work}
-        AND s.holder = '' AND s.number < q.max_workers
-        GROUP BY q.id, q.name ORDER BY q.id"""
-
-
-@cache
-def calls(d: Dialect, queue: str = "TRUE") -> str:
-    """Select active queues with work for stations that are served: queue, its name, station."""
-    return f"""
-        SELECT q.id, q.name, s.instance_id FROM queues_queue q CROSS JOIN queues_station s
+        SELECT '' WHERE {sql.has_due(d)}
+        UNION ALL
+        SELECT s.instance_id FROM queues_queue q CROSS JOIN queues_station s
         WHERE {sql.ACTIVE} AND s.served_until > {d.now}
-        AND {queue} AND {has_due(d, "s.instance_id", "q.id")}"""
+        AND q.id = {sql.QUEUE} AND {has_due(d, "s.instance_id", "q.id")}"""  # nosec B608 # of constants and dialect
 
 
 @cache
@@ -115,13 +108,15 @@ def route(d: Dialect) -> str:
         FROM allocation_allocation a
         WHERE a.job_id = queues_queuedjob.sticky_key AND queues_queuedjob.id {listed}
         AND queues_queuedjob.status = 'pending' AND queues_queuedjob.slot_id IS NULL
-        RETURNING queues_queuedjob.id, queues_queuedjob.routed_to"""
+        RETURNING queues_queuedjob.id, queues_queuedjob.routed_to"""  # nosec B608 # of constants and dialect
 
 
 @cache
-def misrouted(d: Dialect) -> str:
+def misrouted(d: Dialect, *, in_line: bool) -> str:
     """Select waiting jobs whose key has moved or left since they were routed."""
+    ranks = ", ".join(str(rank + PAUSED * paused) for rank in STICKY_RANKS for paused in (0, 1))
     return f"""
         SELECT j.id, j.sticky_key, j.routed_to FROM queues_queuedjob j
         WHERE {WAITING.format(job="j")} IS NOT NULL AND NOT EXISTS ({PLACED_HERE})
-        LIMIT %(limit)s"""
+        AND j.rank {"NOT" if in_line else ""} IN ({ranks})
+        LIMIT %(limit)s"""  # nosec B608 # of constants and dialect

@@ -9,12 +9,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import structlog
 from redis import Redis
 from redis.exceptions import RedisError
 from rq import Queue
 from rq.exceptions import DequeueTimeout
 
+from atributo_site.core.availability.outages import outages
 from queues.runs.doorbell import (
     Bell,
     Foreign,
@@ -25,7 +25,7 @@ from queues.runs.doorbell import (
     set_aside,
 )
 
-log = structlog.get_logger(__name__)
+NOT_SEEN = "bells_not_seen"
 
 WAIT_SECONDS = 1
 PEEK_SECONDS = 0.02  # between two looks while jobs run
@@ -62,8 +62,27 @@ class BellListener:
         try:
             key, message_id = Queue.lpop(keys, WAIT_SECONDS, connection=self._redis)
         except DequeueTimeout:
+            outages.succeeded(NOT_SEEN)
             return None
+        outages.succeeded(NOT_SEEN)
         return self._taken(message_id, first=key.decode() in {each.key for each in first})
+
+    def listen(self) -> None:
+        """Nothing is to be done for a worker that waits at the lists themselves."""
+
+    def hear(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return -1
+
+    def take(self, *, shared: bool = True) -> Bell | None:
+        """Take the next bell without waiting."""
+        first, others = self._channels(shared)
+        for doorbells in [*others, *first] if self._is_patient() else [*first, *others]:
+            if (message_id := self._redis.lpop(doorbells.key)) is not None:
+                return self._taken(message_id, first=doorbells in first)
+        return None
 
     def urgent(self, queue_id: int, *, shared: bool = True) -> Bell | None:
         """Take a first bell of another queue, if there is one, without waiting."""
@@ -74,7 +93,7 @@ class BellListener:
         try:
             return self._peek(queue_id, self._channels(shared)[0])
         except RedisError as error:
-            log.warning("bells_not_seen", error=str(error))
+            outages.warn(NOT_SEEN, error)
             self._peek_at = now + AWAY_SECONDS
             return None
 
@@ -87,7 +106,7 @@ class BellListener:
         try:
             return self._redis.exists(*(each.key for each in self._others)) > 0
         except RedisError as error:
-            log.warning("bells_not_seen", error=str(error))
+            outages.warn(NOT_SEEN, error)
             return False
 
     def _channels(self, shared: bool) -> tuple[list[Queue], list[Queue]]:

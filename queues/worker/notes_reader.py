@@ -9,12 +9,14 @@ from typing import Any
 import structlog
 from redis.exceptions import RedisError, ResponseError
 
+from atributo_site.core.availability.outages import outages
+from queues.children.messages import Nonsense, understood
 from queues.runs.doorbell import client
 from queues.runs.notes import CODE_SIZE, LARGEST_NOTES, code_of, name_of
-from queues.worker.messages import Nonsense, understood
 
 MOST_BYTES = 16 * LARGEST_NOTES  # more is not ours
 log = structlog.get_logger(__name__)
+NOT_FORGOTTEN = "notes_not_forgotten"
 
 
 @dataclass
@@ -59,7 +61,9 @@ def forget(key: str) -> None:
     try:
         client().delete(name_of(key))
     except RedisError as error:
-        log.warning("notes_not_forgotten", error=str(error))
+        outages.warn(NOT_FORGOTTEN, error)
+    else:
+        outages.succeeded(NOT_FORGOTTEN)
 
 
 def is_reachable() -> bool:

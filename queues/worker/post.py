@@ -33,6 +33,7 @@ class Post:
         self.takes_shared = False  # one that drains does its own jobs only
         self._is_closed = False
         self._is_held = False
+        self._running = 0  # lanes that run jobs
         self._due = 0.0
 
     def open(self) -> None:
@@ -56,11 +57,15 @@ class Post:
 
     def begin(self) -> None:
         """Let a run hold the instance. It holds first and looks then: no drain ends in between."""
+        self._running += 1
         self._is_held = self._hold()
         if self.takes_shared:
             self.takes_shared = Instance.objects.available().filter(pk=self.instance_id).exists()
 
     def end(self) -> None:
+        self._running -= 1
+        if self._running:
+            return
         self._is_held = False
         holds.release(self.instance_id, holds.RUNNING_JOB, self.presence.role)
 

@@ -11,13 +11,14 @@ from django.db import InterfaceError, OperationalError, connection
 
 from allocation.transactions.engine.completion import renew
 from allocation.transactions.engine.operations import Fence
+from queues.children.child_process import Workhorse
+from queues.children.protocol import ChildGone
+from queues.children.waits import Steps, Wait
 from queues.logic.lifecycle import Outcome
 from queues.runs import abandoned, outcomes
 from queues.runs.outcome_rows import AttemptResult
 from queues.runs.reservation import Reserved
 from queues.runs.slots import HeldSlot, lease_seconds
-from queues.worker.child_process import Workhorse
-from queues.worker.protocol import ChildGone
 
 GRACE_SECONDS = 1.0  # between TimedOut inside the script and the end of its process
 STOP_SECONDS = 7.0  # a stopping worker lets a run go on for this long
@@ -47,14 +48,14 @@ class RunMonitor:
 
     def watch(
         self, lines: list[dict[str, Any]], progress: Any, transaction: tuple[int, int] | None
-    ) -> AttemptResult | None:
+    ) -> Steps[AttemptResult | None]:
         """Return how the run ended, or None when it was aborted or deleted meanwhile."""
         self.lines, self.progress, self.transaction = lines, progress, transaction
         self._new_progress = progress is not None
         self._note_renewal()
         while True:
             try:
-                message = self.workhorse.receive(TICK_SECONDS)
+                message = yield Wait(self.workhorse, TICK_SECONDS)
             except ChildGone:
                 return self._result_of_dead_child(self.workhorse.reap())
             if message is not None and message["t"] == "done":
@@ -159,6 +160,8 @@ class RunMonitor:
 
     def _result_of_dead_child(self, how: str) -> AttemptResult:
         """Call it a time-out if the process was interrupted before it could handle that."""
+        for line in self.workhorse.last_lines():
+            self._receive(line)
         if self._interrupted_at is not None:
             return self._timed_out()
         return self._failed(f"the process was {how}")

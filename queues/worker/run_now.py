@@ -7,12 +7,13 @@ from typing import Any
 
 from django.conf import settings
 
+from queues.children.child_process import Workhorse
+from queues.errors import OptionsMissing
 from queues.execution.loader import LIFECYCLE, loaded
 from queues.jobs.push_request import json_text
 from queues.jobs.schema import check
 from queues.logic.secret_fields import passwords_of
 from queues.models import Catalogue, Script, Service
-from queues.worker.child_process import Workhorse
 from queues.worker.script_follower import ScriptResult, follow
 from queues.worker.script_runs import at_worker
 
@@ -53,6 +54,8 @@ def run_script(mount: str, name: str, data: Any = None, *, dry_run: bool = False
         service.function(name)  # raises ScriptNotFound
     if script is None:
         return ScriptResult()
+    if service.missing:
+        raise OptionsMissing(mount, service.missing)
     checked = check(script.schema, data)
     timeout_ms = script.defaults.get("timeout", settings.ATRIBUTO.script_timeout_ms)
     return _way.get()({**_work(mount, name, checked, timeout_ms), "dry_run": dry_run})
@@ -62,6 +65,8 @@ def run_candidate(service: Service, scripts: list[Script], name: str) -> ScriptR
     """Run `setup` or `teardown` of a service that is not stored as it is given here."""
     if name not in {script.name for script in scripts}:
         return ScriptResult()
+    if service.missing_options:
+        raise OptionsMissing(service.mount, service.missing_options)
     facts = {
         "mount": service.mount,
         "name": service.name,

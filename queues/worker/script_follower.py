@@ -9,10 +9,11 @@ from django.conf import settings
 
 from allocation.transactions.engine.completion import renew
 from allocation.transactions.engine.operations import Fence
+from queues.children.child_process import Workhorse
+from queues.children.protocol import ChildGone
+from queues.children.waits import Steps, Wait, followed
 from queues.errors import ScriptFailed
 from queues.runs import abandoned
-from queues.worker.child_process import Workhorse
-from queues.worker.protocol import ChildGone
 
 START_SECONDS = 20.0  # a fresh interpreter on a busy machine
 TICK_SECONDS = 0.1
@@ -40,10 +41,20 @@ def follow(
     monotonic: Callable[[], float] = time.monotonic,
 ) -> ScriptResult:
     """Return the result or raise ScriptFailed; a failed one leaves nothing running or half done."""
+    return followed(steps(workhorse, work, watch, monotonic))
+
+
+def steps(
+    workhorse: Workhorse,
+    work: dict[str, Any],
+    watch: Watch = lambda: "",
+    monotonic: Callable[[], float] = time.monotonic,
+) -> Steps[ScriptResult]:
+    """Do the same in steps."""
     result = ScriptResult()
     try:
         workhorse.give([work], 0.0)
-        _listen(result, workhorse, work, watch, monotonic)
+        yield from _listen(result, workhorse, work, watch, monotonic)
     except BaseException:
         workhorse.kill()
         abandoned.roll_back(result.transactions)
@@ -57,17 +68,20 @@ def _listen(
     work: dict[str, Any],
     watch: Watch,
     monotonic: Callable[[], float],
-) -> None:
+) -> Steps[None]:
     begun, renewed = monotonic(), monotonic()
     while True:
         starting = workhorse.start_seconds(START_SECONDS)
         left = begun + work["timeout_ms"] / 1000 + starting - monotonic()
         if left <= 0:
-            raise ScriptFailed(f"timed out after {work['timeout_ms']} ms")
+            raise _failed(result, f"timed out after {work['timeout_ms']} ms")
         try:
-            message = workhorse.receive(min(left, TICK_SECONDS))
+            message = yield Wait(workhorse, min(left, TICK_SECONDS))
         except ChildGone:
-            raise ScriptFailed(f"the process was {workhorse.reap()}") from None
+            how = workhorse.reap()
+            for line in workhorse.last_lines():
+                _receive(result, line)
+            raise _failed(result, f"the process was {how}") from None
         if message is not None and message["t"] == "done":
             return _end(result, message)
         if message is not None and starting:
@@ -75,10 +89,15 @@ def _listen(
         if message is not None:
             _receive(result, message)
         if reason := watch() or _too_fat(workhorse):
-            raise ScriptFailed(reason)
+            raise _failed(result, reason)
         if monotonic() > renewed + settings.ATRIBUTO.max_job_time_ms / 3000:
             _renew(result)
             renewed = monotonic()
+
+
+def _failed(result: ScriptResult, reason: str) -> ScriptFailed:
+    """Return the error of a script that did not end by itself, with what it logged."""
+    return ScriptFailed(reason, lines=result.lines)
 
 
 def _receive(result: ScriptResult, message: dict[str, Any]) -> None:

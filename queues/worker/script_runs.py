@@ -5,21 +5,23 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import structlog
 from django.conf import settings
 from django.db import connection
 from django.db.models.functions import Now
 from django.db.transaction import atomic
 from redis.exceptions import RedisError
 
+from atributo_site.core.availability.outages import outages
 from atributo_site.core.events import Actor, acting, current_actor, record
 from atributo_site.core.models import Lease
 from atributo_site.core.models.clock import from_now
+from queues.children.child_process import Workhorse
+from queues.children.waits import Steps, followed
 from queues.errors import NoWorker, ScriptFailed, ScriptRunNotFound, ScriptStillRuns
 from queues.models import ScriptRun
-from queues.runs.doorbell import channel_of, send
-from queues.worker.child_process import Workhorse
-from queues.worker.script_follower import ScriptResult, follow
+from queues.runs.doorbell import NOT_SENT, channel_of, send
+from queues.worker import script_follower
+from queues.worker.script_follower import ScriptResult
 
 State = ScriptRun.State
 NOW = ""  # the queue of a bell that calls for these: no queue has this name
@@ -28,7 +30,6 @@ WAIT_SECONDS = 20.0  # after this long the caller gets an address instead of the
 STOP_SECONDS = 7.0  # a stopping worker lets a run go on for this long
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.01, 0.1
 NOBODY = "no worker is running: start one with `manage.py worker`"
-log = structlog.get_logger(__name__)
 
 
 def at_worker(work: dict[str, Any], *, whole: bool = False) -> ScriptResult:
@@ -51,7 +52,7 @@ def get_run(key: str) -> ScriptRun:
     """Return a run that the current actor has asked for, as it is now."""
     run = ScriptRun.objects.filter(key=key, asked_by=current_actor().name).first()
     if run is None:
-        raise ScriptRunNotFound("There is no such run, or it is kept no longer.")
+        raise ScriptRunNotFound("There is no such run, or its result is no longer kept.")
     if run.state != State.ENDED and _end_overdue(run.pk):
         run.refresh_from_db()
     return run
@@ -69,16 +70,27 @@ def run_next(
     holder: str, workhorse: Workhorse, keep_alive: Callable[[], None], stops: Callable[[], bool]
 ) -> bool:
     """Take the oldest that waits and run it; False when none does."""
-    run = _taken(holder)
+    run = taken(holder)
     if run is None:
         return False
+    followed(steps(run, holder, workhorse, keep_alive, stops))
+    return True
+
+
+def steps(
+    run: ScriptRun,
+    holder: str,
+    workhorse: Workhorse,
+    keep_alive: Callable[[], None],
+    stops: Callable[[], bool],
+) -> Steps[None]:
+    """Run a script that this holder has taken, and store its answer."""
     watch = _Watch(run, holder, keep_alive, stops)
     try:
-        answer = follow(workhorse, run.work, watch).as_answer()
+        answer = (yield from script_follower.steps(workhorse, run.work, watch)).as_answer()
     except ScriptFailed as error:
         answer = {"error": str(error), "status_code": error.status_code, **error.facts}
     _store(run, holder, answer)
-    return True
 
 
 class _Watch:
@@ -120,7 +132,7 @@ def _asked(work: dict[str, Any]) -> ScriptRun:
     try:
         send(0, NOW, [(run.pk, 0)], channel_of("", first=True))
     except RedisError as error:  # workers look by themselves
-        log.warning("bell_not_sent", run=run.pk, error=str(error))
+        outages.warn(NOT_SENT, error, run=run.pk)
     return run
 
 
@@ -157,7 +169,7 @@ def _end_overdue(pk: int) -> bool:
     late = rows.filter(state=State.WAITING, begin_by__lt=Now())
     lost = rows.filter(state=State.RUNNING, leased_until__lt=Now())
     busy = _failure(f"no worker was free within {BEGIN_SECONDS:.0f} s")
-    gone = _failure("its worker died: whether the script did anything is not known")
+    gone = _failure("its worker died; it is unknown whether the script did anything")
     return bool(
         late.update(state=State.ENDED, answer=busy) or lost.update(state=State.ENDED, answer=gone)
     )
@@ -167,7 +179,7 @@ def _failure(reason: str) -> dict[str, Any]:
     return {"error": reason, "status_code": 503}
 
 
-def _taken(holder: str) -> ScriptRun | None:
+def taken(holder: str) -> ScriptRun | None:
     for pk in ScriptRun.objects.waiting().values_list("pk", flat=True)[:10]:
         mine = {"state": State.RUNNING, "holder": holder}
         until = from_now(_lease_seconds())

@@ -5,7 +5,7 @@ takes longer is first shown as running, and then watched by a RunMonitor.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -15,6 +15,9 @@ import structlog
 from django.db import InterfaceError, OperationalError, connection
 
 from atributo_site.core.errors import LeaseLost
+from queues.children.child_process import Workhorse
+from queues.children.protocol import ChildGone
+from queues.children.waits import Steps, Wait, followed
 from queues.logic.lifecycle import ABORTED, Outcome
 from queues.models import Script
 from queues.runs import abandoned, outcomes
@@ -22,13 +25,12 @@ from queues.runs.doorbell import call_any
 from queues.runs.outcome_rows import AttemptResult
 from queues.runs.reservation import Batch, Reserved, reserve, reserve_callback
 from queues.runs.slots import HeldSlot, lease_seconds
-from queues.worker.child_process import Workhorse
-from queues.worker.protocol import ChildGone
 from queues.worker.run_monitor import RunMonitor
 
 log = structlog.get_logger(__name__)
 
 SHORT_SECONDS = 0.02  # what ends sooner is written with its batch
+LOOK_SECONDS = 0.005  # between two looks whether the rest of a batch may still begin
 SLICE_SECONDS = 5.0  # then the other queues have their turn
 LARGEST_BATCH = 256
 LARGEST_MESSAGE = 1024 * 1024  # characters of data: while it is handed over no lease is renewed
@@ -56,7 +58,10 @@ class SlotRunner:
     reserve: Callable[[HeldSlot, int], Batch | None] = reserve
     call: Callable[[HeldSlot], None] = call_any  # for work of this queue that it leaves
     is_wanted: Callable[[], bool] = lambda: False  # another queue must not wait
-    _size: int = field(default=1, init=False)
+    is_halted: Callable[[], bool] = lambda: False  # no further job may begin
+    show: Callable[[Reserved], None] = lambda job: None  # a job is shown as running
+    count: Callable[[list[AttemptResult]], None] = lambda results: None  # jobs that have ended
+    size: int = 1  # of the next batch
     _renewed: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -64,19 +69,25 @@ class SlotRunner:
 
     def run(self) -> bool:
         """Return whether work may be left; LeaseLost is raised when the slot went to another."""
+        return followed(self.steps())
+
+    def steps(self) -> Steps[bool]:
+        """Do the same in steps."""
         over = time.monotonic() + SLICE_SECONDS
         is_over = False
         while not self.is_stopping():
             # A callback follows its run at once, though the time slice is over.
-            batch = reserve_callback(self.slot) if is_over else self.reserve(self.slot, self._size)
+            batch = reserve_callback(self.slot) if is_over else self.reserve(self.slot, self.size)
             if batch is None:
                 return is_over
-            self._run_batch(batch)
+            yield from self._run_batch(batch)
             self.keep_alive()
             is_over = is_over or time.monotonic() > over or self.is_wanted()
+            if is_over and not any(job.success or job.failure for job in batch.jobs):
+                return True
         return True
 
-    def _run_batch(self, batch: Batch) -> None:
+    def _run_batch(self, batch: Batch) -> Steps[None]:
         """Run a batch; nothing of it is held any more when this returns."""
         is_recorded = self._recorded_before(batch)
         progress = BatchProgress(self._first_of(batch, is_recorded), time.monotonic())
@@ -88,7 +99,7 @@ class SlotRunner:
         until = self._renewed + lease_seconds()
         self.workhorse.give(work, deadline, until, self._notes(progress))
         try:
-            self._follow(progress, deadline)
+            yield from self._follow(progress, deadline)
         except LeaseLost:
             self.workhorse.kill()
             outcomes.count_refused(self.slot, len(progress.results))
@@ -100,7 +111,7 @@ class SlotRunner:
         """Return the jobs that are handed over together; no more are reserved the next time."""
         first = batch.before(is_recorded).within(LARGEST_MESSAGE)
         if len(first.jobs) < len(batch.jobs):
-            self._size = len(first.jobs)
+            self.size = len(first.jobs)
         return first
 
     def _recorded_before(self, batch: Batch) -> Callable[[Reserved], bool]:
@@ -127,7 +138,9 @@ class SlotRunner:
         first, asked_at = progress.batch.jobs[0], time.monotonic()
         progress.is_shown = outcomes.record_start(self.slot, first, self.worker, 0.0)
         self._renewed = asked_at
-        if not progress.is_shown:
+        if progress.is_shown:
+            self.show(first)
+        else:
             self.slot.give_back()
         if others:
             self.call(self.slot)
@@ -137,31 +150,42 @@ class SlotRunner:
             self._store(progress)
         return progress.is_shown and not stuck
 
-    def _follow(self, progress: "BatchProgress", deadline: float) -> None:
+    def _follow(self, progress: "BatchProgress", deadline: float) -> Steps[None]:
         while progress.unstarted() and not progress.is_shown:
-            wait = deadline + SHORT_SECONDS / 4 - time.monotonic()
+            left = max(0.0, deadline + SHORT_SECONDS / 4 - time.monotonic())
+            is_look = left > LOOK_SECONDS and self._has_more_to_begin(progress)
             try:
-                message = self.workhorse.receive(max(0.0, wait))
+                message = yield Wait(self.workhorse, LOOK_SECONDS if is_look else left)
             except ChildGone:
-                progress.child_died(f"the process was {self.workhorse.reap()}")
+                how = self.workhorse.reap()
+                progress.child_died(f"the process was {how}", self.workhorse.last_lines())
                 break
             if message is not None and message["t"] == "stopped":
                 break
             if message is not None:
                 progress.receive(message)
-            elif not self._has_begun_more(progress):
+            if self._has_more_to_begin(progress) and self.is_halted():
+                self._take_back(progress)
+            if message is None and not is_look and not self._has_begun_more(progress):
                 self._show_as_running(progress)
                 break
         if progress.is_shown:
-            self._monitor(progress)
+            yield from self._monitor(progress)
         else:
             self._finish(progress)
 
     def _has_begun_more(self, progress: "BatchProgress") -> bool:
         """Return whether the child has begun more jobs than it has reported yet."""
+        return progress.number != self._take_back(progress) - 1
+
+    def _has_more_to_begin(self, progress: "BatchProgress") -> bool:
+        return progress.to_begin is None and progress.number + 1 < len(progress.batch.jobs)
+
+    def _take_back(self, progress: "BatchProgress") -> int:
+        """Let the child begin no more jobs; return how many of the batch it has begun."""
         if progress.to_begin is None:
             progress.to_begin = len(progress.batch.jobs) - self.workhorse.revoke()
-        return progress.number != progress.to_begin - 1
+        return progress.to_begin
 
     def _show_as_running(self, progress: "BatchProgress") -> None:
         """Show the current job, which takes longer; store what has ended, free the others."""
@@ -169,10 +193,11 @@ class SlotRunner:
             self._store(progress)
         ago = time.monotonic() - progress.begun
         progress.is_shown = outcomes.record_start(self.slot, progress.current, self.worker, ago)
-        self._size = 1
+        self.size = 1
         if not progress.is_shown:  # aborted or deleted at the last moment
             self._drop_current(progress)
             return
+        self.show(progress.current)
         if progress.number + 1 < len(progress.batch.jobs):
             self.call(self.slot)
 
@@ -182,8 +207,8 @@ class SlotRunner:
         progress.end_current(Outcome.ABORTED, ABORTED)
         self._store(progress)
 
-    def _monitor(self, progress: "BatchProgress") -> None:
-        result = RunMonitor(
+    def _monitor(self, progress: "BatchProgress") -> Steps[None]:
+        result = yield from RunMonitor(
             self.slot,
             progress.current,
             self.workhorse,
@@ -196,6 +221,8 @@ class SlotRunner:
         if result is not None:
             progress.results = [result]
             self._store(progress)
+        else:
+            self.count([progress.dropped()])
         if self.workhorse.is_over_memory_limit():
             self.workhorse.kill()
 
@@ -227,6 +254,7 @@ class SlotRunner:
                 connection.close()
                 time.sleep(DATABASE_PAUSE_SECONDS)
         self._renewed = asked_at
+        self.count(progress.results)
         refused = len(progress.results) - len(accepted)
         if refused:
             outcomes.count_refused(self.slot, refused)
@@ -235,9 +263,9 @@ class SlotRunner:
     def _adapt(self, progress: "BatchProgress") -> None:
         """Take as many jobs at once as fit the time in which a short one must end."""
         if progress.seconds > SHORT_SECONDS:
-            self._size = max(1, self._size // 2)
+            self.size = max(1, self.size // 2)
         elif progress.seconds < SHORT_SECONDS / 2 and not progress.unstarted():
-            self._size = min(LARGEST_BATCH, self._size * 2)
+            self.size = min(LARGEST_BATCH, self.size * 2)
 
 
 @dataclass
@@ -279,25 +307,31 @@ class BatchProgress:
             self.seconds += message["seconds"]
             self._advance(message["begun"] + message["seconds"])
 
-    def child_died(self, error: str) -> None:
+    def child_died(self, error: str, written: Sequence[dict[str, Any]] = ()) -> None:
         """Count the death of the child as a failure like any other."""
+        for line in written:
+            self.receive(line)
         self.end_current(Outcome.FAILED, error)
 
     def end_current(self, outcome: Outcome, error: str) -> None:
         """End the current job without a message of the child."""
-        now = time.monotonic()
-        self.results.append(
-            AttemptResult(
-                self.current,
-                outcome,
-                self.moment(self.begun),
-                self.moment(now),
-                error=error,
-                lines=self.lines,
-                abandoned=True,
-            )
+        self.results.append(self._ended(outcome, error))
+        self._advance(time.monotonic())
+
+    def dropped(self) -> AttemptResult:
+        """Return the end of a job that somebody aborted or deleted, which is recorded already."""
+        return self._ended(Outcome.ABORTED, ABORTED)
+
+    def _ended(self, outcome: Outcome, error: str) -> AttemptResult:
+        return AttemptResult(
+            self.current,
+            outcome,
+            self.moment(self.begun),
+            self.moment(time.monotonic()),
+            error=error,
+            lines=self.lines,
+            abandoned=True,
         )
-        self._advance(now)
 
     def _advance(self, begun: float) -> None:
         self.number += 1

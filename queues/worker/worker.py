@@ -5,40 +5,50 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import structlog
 from django.conf import settings
 from django.db import Error as DatabaseError
 from django.db import connections
+from redis import Redis
 from redis.exceptions import RedisError
 from rq import Worker as RQWorker
 from rq import worker_registration
 from rq.exceptions import StopRequested
 from rq.utils import now as rq_now
 
+from atributo_site.core.availability.outages import outages
 from atributo_site.core.database import forget_plans
-from atributo_site.core.errors import LeaseLost
+from atributo_site.core.errors import DatabaseBusy
 from atributo_site.core.events import record
+from queues.children.waits import Steps
 from queues.runs.cancellation import CancelChannel
 from queues.runs.doorbell import Bell, connection
 from queues.runs.slots import HeldSlot, acquire, free_slots_with_work
 from queues.runs.stations import call_all
 from queues.worker import script_runs
+from queues.worker.bell_watcher import BellWatcher
 from queues.worker.bells import BellListener
-from queues.worker.child_process import Workhorse
-from queues.worker.notes_reader import forget
+from queues.worker.lanes import Lane, Lanes
+from queues.worker.plan import Allowance, WorkPlan
 from queues.worker.post import Post
 from queues.worker.presence import WorkerPresence
+from queues.worker.rq_record import RQRecord
+from queues.worker.runners import Runners
 from queues.worker.slot_runner import SlotRunner
 
 log = structlog.get_logger(__name__)
 
+ROWS, BELLS = "rows of the worker", "bells of the worker"  # what it tries to reach
 ANSWER_SECONDS = 2.0  # Redis that takes longer counts as down
 ANNOUNCE_SECONDS = 10.0
 DEGRADED_SECONDS = 1.0
 NOW_SECONDS = 0.25  # between two looks for scripts that somebody waits for
-TURN_SECONDS = 0.5  # of a queue that did not wait for its turn, while others do
+ROWS_SECONDS = 1.0  # between two looks for jobs without a bell
+MOST_ANSWERS = 50
+PAUSE_SECONDS = 0.1  # of a worker that takes no more jobs
 PLANS_SECONDS = 5.0  # a plan made for a small table is not kept while it grows
 
 
@@ -47,21 +57,43 @@ class Worker(RQWorker):
 
     redis_worker_namespace_prefix = "rq:worker:atributo-"  # others may have a worker of our name
 
-    def __init__(self, name: str, presence: WorkerPresence, post: Post | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        presence: WorkerPresence,
+        post: Post | None = None,
+        plan: WorkPlan | None = None,
+    ) -> None:
         redis = connection(ANSWER_SECONDS)
-        self.listener = BellListener(redis, post.instance_id if post else "", self._alarm)
+        self.plan = plan or WorkPlan()
+        self.listener = self._listener(redis, post.instance_id if post else "")
         super().__init__(self.listener.doorbells, name=name, connection=redis, worker_ttl=30)
         self.presence = presence
         self.post = post
-        self.workhorse = Workhorse(settings.ATRIBUTO.worker_memory_mb)
+        self.lanes = Lanes(self.plan.concurrency, settings.ATRIBUTO.worker_memory_mb)
         self.cancellations = CancelChannel(redis)
+        self.rq = RQRecord(redis, name, self.key)
+        self.allowance = Allowance(self.plan)
+        self.runners = Runners(
+            name,
+            self.rq,
+            self.allowance,
+            self.cancellations,
+            keep=self.keep,
+            is_stopping=lambda: self._stop_requested,
+            is_called_away=self._is_called_away,
+            is_turn_over=self.listener.others_wait,
+            is_weighed=bool(self.plan.choice.weights),
+            shares=post is None,
+        )
         self._called: Bell | None = None  # away from the slot that it works at
-        self._turn_until = 0.0
         self._waiting = False
         self._announced = 0.0
         self._planned = 0.0
         self._look_at = 0.0
-        self._degraded = False
+        self._failed_with = ""
+        self._rows_at = 0.0
+        self._has_missed_bells = False
         self._alarmed = False
 
     @property
@@ -75,50 +107,105 @@ class Worker(RQWorker):
     def work(self, *args: Any, **options: Any) -> bool:
         self._install_signal_handlers()
         self._arrive()
-        while not self._stop_requested:
+        while not self._is_done():
             try:
                 self.round()
             except StopRequested:
-                break
-            except DatabaseError:
-                self._quietly(self._without_database)
+                continue
+            except (DatabaseError, DatabaseBusy) as error:
+                self._quietly(partial(self._without_database, error))
         self._leave()
         return True
 
+    def _is_done(self) -> bool:
+        """Return whether nothing runs here and nothing more is to begin."""
+        return not self.lanes.busy() and (self._stop_requested or self.allowance.is_used_up)
+
     def round(self) -> None:
-        """Wait at the doorbell once, or look at the rows once while Redis is away."""
+        """Go on with what runs, and begin what may begin; else wait for one of both."""
         self.keep()
         self._plan_anew()
+        self.lanes.advance()
+        if not self.lanes.busy():
+            self.rq.rest()
+        if not self._takes_more():
+            self._has_missed_bells = True
+            self.lanes.wait([], PAUSE_SECONDS)
+            return
+        if self.lanes.free() is not None:
+            self._fill()
+        self._rows_are_there()
+        if self.lanes.busy():
+            self._wait()
+
+    def _fill(self) -> None:
+        """Begin what waits, as far as lanes are free."""
         if time.monotonic() > self._look_at:
             self.run_scripts()
+        if self._has_missed_bells:
+            self.look()
         try:
-            bell = self.listen()
+            is_idle = self._answer_all()
         except RedisError as error:
             self._without_redis(error)
             return
-        self._degraded = False
-        if bell is None:
+        outages.succeeded(BELLS)
+        is_time = self.lanes.busy() and time.monotonic() > self._rows_at
+        if is_idle or (is_time and self.lanes.free() is not None):
             self.look()  # a delayed job may have become due, a bell may have been lost
-        elif bell.queue == script_runs.NOW:
+
+    def _answer_all(self) -> bool:
+        """Answer the bells as far as lanes are free; return whether there was nothing to do."""
+        for _ in range(MOST_ANSWERS):  # then those that run have their turn
+            if self.lanes.free() is None:
+                return False
+            was_idle = not self.lanes.busy()
+            bell = self.listen()
+            if bell is None:
+                return was_idle
+            if not self._takes_more():  # since a moment ago
+                self._has_missed_bells = True
+                return False
+            self.answer(bell)
+            if self.plan.concurrency == 1:
+                return False
+        return False
+
+    def _wait(self) -> None:
+        """Wait for the children, and for bells if somebody is free to answer."""
+        others = [self.listener.fileno()] if self.lanes.free() is not None else []
+        self.lanes.wait(others)
+
+    def answer(self, bell: Bell) -> None:
+        if bell.queue == script_runs.NOW:
             self.run_scripts()
         else:
             self.run_slot(bell)
+        self._rows_are_there()
 
     def run_scripts(self) -> None:
         """Run scripts that somebody waits for, before all jobs."""
-        stops = lambda: self._stop_requested  # noqa: E731
-        while not self._stop_requested and script_runs.run_next(
-            self.presence.holder, self.workhorse, self.keep, stops
-        ):
-            pass
+        while not self._stop_requested and (lane := self.lanes.free()) is not None:
+            run = script_runs.taken(self.presence.holder)
+            if run is None:
+                break
+            steps = script_runs.steps(
+                run, self.presence.holder, lane.workhorse, self.keep, self.runners.is_stopping
+            )
+            self._begin(lane, steps)
         self._look_at = time.monotonic() + NOW_SECONDS
 
     def listen(self) -> Bell | None:
+        """Return the next bell; wait for it if nothing else is to be done."""
         if self._called is not None:
             bell, self._called = self._called, None
             return bell
         if time.monotonic() > self._announced:
             self.announce()
+        if self.lanes.busy() or self.plan.burst:
+            self.listener.listen()
+            self.listener.hear()
+            return self.listener.take(shared=self._takes_shared())
         self._waiting = True
         try:
             return self.listener.wait(shared=self._takes_shared())
@@ -131,78 +218,88 @@ class Worker(RQWorker):
         self.last_heartbeat = rq_now()
         with self.connection.pipeline() as pipeline:
             pipeline.hset(self.key, mapping=self.serialize())
+            self.rq.write(pipeline)
             worker_registration.register(self, pipeline)
             pipeline.expire(self.key, self.worker_ttl + 60)
             pipeline.execute()
         self.cancellations.listen()
+        self.rq.listen()
         self._announced = time.monotonic() + ANNOUNCE_SECONDS
 
     def run_slot(self, bell: Bell) -> None:
         """Run the jobs of a slot; a doubled, late or forged bell finds no slot to take."""
-        slot = acquire(bell.queue, bell.slot, self.presence.holder)
-        if slot is None:
-            return
+        lane = None if self.runners.is_put_off(bell.queue) else self.lanes.free()
+        slot = acquire(bell.queue, bell.slot, self.presence.holder) if lane else None
+        if lane is not None and slot is not None:
+            self._begin(lane, self._slot_steps(lane, slot, bell))
+
+    def look(self) -> None:
+        """Take a free slot of any queue with work, without a bell."""
+        self._rows_at = time.monotonic() + ROWS_SECONDS
+        self._has_missed_bells = False
+        free = free_slots_with_work() if self.post is None else self.post.free_slots()
+        served = [each for each in free if self.plan.choice.serves(each[0])]
+        served.sort(key=lambda each: self.plan.choice.place(each[0]) or 0)
+        for queue, number in served:
+            if self._called is None and self._takes_more():
+                self.run_slot(Bell(queue, number))
+        if self.plan.burst and not served and not self.lanes.busy():
+            self._stop_requested = True
+
+    def _begin(self, lane: Lane, steps: Steps[None]) -> None:
+        self.rq.begin()
+        lane.begin(steps)
+        if self.plan.concurrency == 1:  # nothing else could be done meanwhile
+            while not lane.is_free:
+                self.lanes.wait([])
+                self.lanes.advance()
+
+    def _slot_steps(self, lane: Lane, slot: HeldSlot, bell: Bell) -> Steps[None]:
         begun = time.monotonic()
-        runner = self._runner_of(slot, bell)
-        more = self._run(runner) if self.post is None else self._run_at(self.post, runner)
+        runner = self.runners.runner(lane.workhorse, slot, is_first=bell.first)
+        if self.post is None:
+            more = yield from self.runners.run(runner)
+        else:
+            more = yield from self._run_at(self.post, runner)
+        if (found := self.runners.found.pop(slot.id, None)) is not None:
+            self.runners.begin_many(self.lanes, slot, *found)
+            more = None
+        self.allowance.leave(lane.workhorse)
         self.listener.answered(bell, time.monotonic() - begun)
         if more is not None:  # a push may have found the slot still taken
             call_all(slot, leftover=more)
 
-    def look(self) -> None:
-        """Take a free slot of any queue with work, without a bell."""
-        free = free_slots_with_work() if self.post is None else self.post.free_slots()
-        for queue, number in free:
-            if self._called is None:
-                self.run_slot(Bell(queue, number))
-
     def keep(self) -> None:
         """Renew the lease of this worker, and of its instance if it has one."""
         self.presence.keep()
+        self.rq.tick()
+        self.rq.obey(self._shut_down)
         if self.post is not None:
             self.post.keep(self._stop_requested)
 
-    def _run_at(self, post: Post, runner: SlotRunner) -> bool | None:
+    def _run_at(self, post: Post, runner: SlotRunner) -> Steps[bool | None]:
         post.begin()
-        runner.reserve, runner.call = post.reserve, call_all
+        runner.reserve = self.runners.within_plan(runner.workhorse, post.reserve)
+        runner.call = call_all
         try:
-            return self._run(runner)
+            return (yield from self.runners.run(runner))
         finally:
             post.end()
 
-    def _run(self, runner: SlotRunner) -> bool | None:
-        """Return whether work may be left; None when the slot went to another meanwhile."""
-        try:
-            more = runner.run()
-        except LeaseLost as error:
-            log.warning("slot_lost", error=str(error))
-            return None
-        leave(runner.slot)
-        return more
+    def _takes_more(self) -> bool:
+        """Return whether a job may begin here now."""
+        if self._stop_requested or not self.allowance.has_room():
+            return False
+        return not self.rq.is_suspended()
 
-    def _runner_of(self, slot: HeldSlot, bell: Bell) -> SlotRunner:
-        self._turn_until = time.monotonic() + TURN_SECONDS
-        return SlotRunner(
-            slot,
-            self.workhorse,
-            self.name,
-            self.keep,
-            lambda: self._stop_requested,
-            self.cancellations.has_come,
-            is_wanted=lambda: self._is_called_away(slot) or (bell.first and self._is_turn_over()),
-        )
+    def _shut_down(self) -> None:
+        log.info("shutdown_command")
+        self._stop_requested = True
 
     def _is_called_away(self, slot: HeldSlot) -> bool:
-        if self._called is None:
+        if self._called is None and self.lanes.free() is None:
             self._called = self.listener.urgent(slot.queue_id, shared=self._takes_shared())
         return self._called is not None
-
-    def _is_turn_over(self) -> bool:
-        now = time.monotonic()
-        if now < self._turn_until:
-            return False
-        self._turn_until = now + TURN_SECONDS
-        return self.listener.others_wait()
 
     def _takes_shared(self) -> bool:
         return self.post is None or self.post.takes_shared
@@ -230,11 +327,11 @@ class Worker(RQWorker):
         self._alarmed = True
 
     def _without_redis(self, error: RedisError) -> None:
-        if not self._degraded:
-            log.warning("redis_away", error=str(error))
-        self._degraded = True
+        if not outages.failed(BELLS, error):
+            self._log_once(error)
         self._announced = 0.0
         self.look()
+        self._rows_are_there()
         self._pause()
 
     def _pause(self) -> None:
@@ -245,11 +342,21 @@ class Worker(RQWorker):
         finally:
             self._waiting = False
 
-    def _without_database(self) -> None:
-        log.warning("database_away", exc_info=True)
+    def _without_database(self, error: Exception) -> None:
+        if not outages.failed(ROWS, error):
+            self._log_once(error)
         connections.close_all()
-        self.workhorse.kill()
         self._pause()
+
+    def _log_once(self, error: Exception) -> None:
+        """Log a failure, and not again while it stays the same."""
+        if repr(error) != self._failed_with:
+            log.error("round_failed", exc_info=error)
+        self._failed_with = repr(error)
+
+    def _rows_are_there(self) -> None:
+        self._failed_with = ""
+        outages.succeeded(ROWS)
 
     def _quietly(self, step: Callable[[], None]) -> None:
         with suppress(StopRequested):
@@ -261,23 +368,21 @@ class Worker(RQWorker):
         if self.post is not None:
             self.post.open()
 
+    def _listener(self, redis: Redis, station: str) -> BellListener | BellWatcher:
+        if self.plan.choice.is_everything and self.plan.concurrency == 1:
+            return BellListener(redis, station, self._alarm)
+        return BellWatcher(redis, station, self._alarm, self.plan.choice)
+
     def _leave(self) -> None:
-        self.workhorse.kill()
+        self.lanes.kill()
         try:
             (self.presence if self.post is None else self.post).leave()
-        except DatabaseError:
+        except (DatabaseError, DatabaseBusy):
             log.warning("lease_left_to_expire")
         try:
             self.register_death()
         except RedisError:
             log.warning("death_not_registered")
-
-
-def leave(slot: HeldSlot) -> None:
-    """Leave a slot in which everything that began is recorded."""
-    slot.give_back()
-    slot.release()
-    forget(slot.notes_key)
 
 
 def default_name() -> str:

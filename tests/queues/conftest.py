@@ -12,10 +12,10 @@ import queues
 from atributo_site.core.leases import HeldLease
 from atributo_site.core.models import Lease
 from atributo_site.core.models.clock import database_now
+from queues.children.child_process import Workhorse
 from queues.maintenance.repairs import REPAIRS
 from queues.models import QueuedJob, Slot
 from queues.services import installation
-from queues.worker.child_process import Workhorse
 from tests.queues.inline_worker import Hands
 from tests.queues.worker.child_calls import messages, work
 
@@ -63,10 +63,10 @@ def hands(probe):
 
 @pytest.fixture
 def worker(probe, process_environment, worker_process, monkeypatch, wait_until):
-    """worker("a") → a running worker process of that name that waits at the doorbell."""
+    """worker("a", …) → a running worker of that name, with further arguments of the command."""
 
-    def start(name="a"):
-        process = worker_process("--name", name, env=environment(monkeypatch))
+    def start(name="a", *arguments):
+        process = worker_process("--name", name, *arguments, env=environment(monkeypatch))
         present = Lease.objects.held().filter(role=f"worker/{name}")
         wait_until(present.exists)
         return process

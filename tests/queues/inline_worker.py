@@ -1,9 +1,10 @@
 """A worker without a process of its own: what a test needs to have jobs run at once."""
 
 from atributo_site.core.errors import LeaseLost
+from queues.children.child_process import Workhorse
+from queues.children.waits import followed
 from queues.runs.slots import acquire, free_slots_with_work, has_due
 from queues.runs.stations import call_all
-from queues.worker.child_process import Workhorse
 from queues.worker.slot_runner import SlotRunner
 
 ROUNDS = 200
@@ -30,6 +31,15 @@ class Hands:
         except LeaseLost:
             return
         slot.release()
+
+    def acquire(self, queue, number=0):
+        return acquire(queue, number, "hands")
+
+    def runner(self, slot, **ways):
+        return SlotRunner(slot, self.workhorse, "hands", lambda: None, lambda: False, **ways)
+
+    def follow(self, steps):
+        return followed(steps)
 
     def pump_at(self, post, queue, number):
         """What a worker of an instance does with a bell."""

@@ -61,7 +61,7 @@ SCENARIOS = {
     "D-28 push in a transaction": "a_push_that_rolls_back_never_was a_push_rings_when_it_commits",
     "D-30 titles": "scripts_are_listed_with_their_titles names_are_shown_as_titles",
     "D-31 mounts over HTTP": (
-        "a_missing_or_unknown_mount_is_400 an_unknown_script_is_named "
+        "a_missing_mount_is_400_and_an_unknown_one_404 an_unknown_script_is_named "
         "a_lifecycle_script_that_is_not_defined_is_null"
     ),
     "D-32 status codes": (

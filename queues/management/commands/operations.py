@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from atributo_site.commands import AtributoCommand, listed_number
+from atributo_site.commands import AtributoCommand, integer, listed_number
 from atributo_site.core.models.clock import database_now
 from atributo_site.core.text import pluralize
 from queues.api.operations import (
@@ -19,7 +19,7 @@ from queues.models import Operation
 
 
 class Command(AtributoCommand):
-    help = "One action on every job that matches, done by the curator: list, show, start, abort."
+    help = "Actions on all matching jobs, carried out by the curator: list, show, start, abort."
 
     def add_arguments(self, parser: CommandParser) -> None:
         actions = Subcommands(parser)
@@ -27,14 +27,16 @@ class Command(AtributoCommand):
             "--limit", type=listed_number, default=20
         )
         for name in ("show", "abort"):
-            actions.add(name).add_argument("id", type=int)
+            actions.add(name).add_argument("id", type=integer)
         start = actions.add("start", help="Retry, abort or delete every job that matches.")
         start.add_argument("verb", choices=sorted(bulk.ACTIONS))
         add_search(start)
         start.add_argument("--reason", default="")
-        start.add_argument("--everything", action="store_true", help="Where no query narrows it.")
         start.add_argument(
-            "--schedules", action="store_true", help="Abort or delete jobs that repeat, too."
+            "--everything", action="store_true", help="Required if no query narrows it down."
+        )
+        start.add_argument(
+            "--schedules", action="store_true", help="Also abort or delete jobs that repeat."
         )
 
     def perform(self, **options: Any) -> None:
@@ -67,11 +69,13 @@ class Command(AtributoCommand):
             everything=options["everything"],
             schedules=options["schedules"],
         )
-        self._say(options, made.pk, f"is begun, for {pluralize(made.expected, 'job')}: {made.said}")
+        self._say(
+            options, made.pk, f"is started, for {pluralize(made.expected, 'job')}: {made.said}"
+        )
 
     def _abort(self, options: dict[str, Any]) -> None:
         is_changed = operations.abort(operation_or_404(options["id"]).pk)
-        sentence = "is aborted: what is done stays done" if is_changed else "had ended already"
+        sentence = "is aborted; finished changes stay" if is_changed else "had already finished"
         self._say(options, options["id"], sentence)
 
     def _say(self, options: dict[str, Any], pk: int, sentence: str) -> None:

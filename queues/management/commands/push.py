@@ -6,19 +6,19 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from atributo_site.commands import AtributoCommand
+from atributo_site.commands import AtributoCommand, integer
 from queues import audited
 from queues.management.arguments import back_off, moment, span
 
 NUMBERS = ("max_failures", "repeat_times", "priority")
 SPANS = ("delay", "repeat_delay", "timeout")
 KEYS = ("unique_key", "sticky_key")
-BACK_OFF = "A span, or a strategy with its unit: foxx:5s"
+BACK_OFF = "A duration, or a strategy with its unit: foxx:5s"
 SCRIPT = "A script by its mount and name: /mailer/send-mail"
 MOMENTS = ("delay_until", "repeat_until")
 CALLBACKS = ("success", "failure")
 KINDS: dict[str, Any] = {
-    **dict.fromkeys(NUMBERS, int),
+    **dict.fromkeys(NUMBERS, integer),
     **dict.fromkeys(SPANS, span),
     **dict.fromkeys(MOMENTS, moment),
     "back_off": back_off,
@@ -34,8 +34,8 @@ OPTIONS = (*NUMBERS, *SPANS, "back_off", *KEYS, *MOMENTS, *CALLBACKS)
 
 class Command(AtributoCommand):
     help = (
-        "Push a job and print its id. Spans are written 500ms, 5m or 1h30m, a bare number is "
-        "milliseconds; -1 times means for ever."
+        "Push a job and print its id. Write durations as 500ms, 5m or 1h30m; a plain number is "
+        "milliseconds. -1 times means forever."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -43,6 +43,12 @@ class Command(AtributoCommand):
         parser.add_argument("mount", help="For example /mailer.")
         parser.add_argument("name", help="For example send-mail.")
         parser.add_argument("--data", help="The data as JSON; a list is spread into arguments.")
+        parser.add_argument(
+            "--concurrent",
+            action="store_true",
+            default=argparse.SUPPRESS,
+            help="The job may run alongside other jobs of its key, in any order.",
+        )
         for name in OPTIONS:
             parser.add_argument(
                 f"--{name.replace('_', '-')}",
@@ -52,7 +58,7 @@ class Command(AtributoCommand):
             )
 
     def perform(self, **options: Any) -> None:
-        given = {name: options[name] for name in OPTIONS if name in options}
+        given = {name: options[name] for name in (*OPTIONS, "concurrent") if name in options}
         given |= {name: _script(given[name]) for name in CALLBACKS if name in given}
         script = {"mount": options["mount"], "name": options["name"]}
         job_id = audited.push(options["queue"], script, _data(options["data"]), given)

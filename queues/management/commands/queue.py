@@ -7,7 +7,7 @@ from django.core.management.base import CommandParser
 from django.db.transaction import atomic
 
 import queues
-from atributo_site.commands import AtributoCommand, whole_number
+from atributo_site.commands import AtributoCommand, integer, whole_number
 from atributo_site.core.models.clock import database_now
 from atributo_site.core.text import pluralize
 from queues import catalogue
@@ -38,27 +38,27 @@ class Command(AtributoCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         actions = Subcommands(parser)
         actions.add("list", help="Every queue with what runs and waits.")
-        creation = actions.add("create", help="Make a queue, or change its workers or policy.")
+        creation = actions.add("create", help="Create a queue, or change its workers or policy.")
         creation.add_argument("name")
-        creation.add_argument("--max-workers", type=int)
+        creation.add_argument("--max-workers", type=integer)
         creation.add_argument(
             "--when-away",
             choices=list(WhenAway),
             help="What sticky jobs do while no worker serves their instance.",
         )
         creation.add_argument(
-            "--away-seconds", type=int, metavar="N", help="The grace before they move or fail."
+            "--away-seconds", type=integer, metavar="N", help="The grace before they move or fail."
         )
         creation.add_argument(
-            "--retention-days", type=int, metavar="N", help="How long finished jobs are kept."
+            "--retention-days", type=integer, metavar="N", help="How long finished jobs are kept."
         )
         creation.add_argument(
             "--target-age-seconds",
             type=seconds_or_default,
             default=SUPPRESS,  # nothing said leaves it as it is
             metavar="N",
-            help="How old the oldest due job may become before somebody should look; "
-            f"«{DEFAULT}»: {TARGET_AGE_SECONDS} s, while nobody works at the queue.",
+            help="How old the oldest due job may get before the queue is late; "
+            f"'{DEFAULT}': {TARGET_AGE_SECONDS} s, while nobody works at the queue.",
         )
         creation.add_argument(
             "--record-start",
@@ -144,4 +144,4 @@ def seconds_or_default(text: str) -> int | None:
     try:
         return whole_number(1, MOST_TARGET_AGE_SECONDS)(text)
     except ArgumentTypeError as error:
-        raise ArgumentTypeError(f"{error}, or «{DEFAULT}»") from error
+        raise ArgumentTypeError(f"{error}, or '{DEFAULT}'") from error

@@ -21,7 +21,7 @@ class Command(AtributoCommand):
         parser.add_argument(
             "--dry-run",
             action="store_true",
-            help="Run it, show what it would change and push, and take that back.",
+            help="Show what the script would change and push, then undo it.",
         )
         parser.add_argument("--data", help="The data as one JSON value; a list is spread.")
 

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from atributo_site.commands import AtributoCommand
+from queues.errors import OptionsMissing
 from queues.management.arguments import Subcommands
 from queues.models import Service
 from queues.queries.presenters import service_dict
@@ -20,7 +21,7 @@ class Command(AtributoCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         actions = Subcommands(parser)
         actions.add("list", help="Installed services.")
-        actions.add("folders", help="Folders below the service roots that have a manifest.")
+        actions.add("folders", help="Folders in the service roots that have a manifest.")
         for name in ("install", "upgrade", "replace"):
             change = actions.add(name, help=f"{name.capitalize()} a service from a folder.")
             change.add_argument("folder")
@@ -38,7 +39,7 @@ class Command(AtributoCommand):
         options = actions.add("configure", help="Change options of a service.")
         options.add_argument("mount")
         options.add_argument("configuration", help="Options as JSON.")
-        development = actions.add("development", help="Read scripts anew for every run.")
+        development = actions.add("development", help="Reload scripts before every run.")
         development.add_argument("mount")
         development.add_argument("state", choices=["on", "off"])
 
@@ -52,10 +53,16 @@ class Command(AtributoCommand):
             self.show([service_dict(service) for service in installed])
             return
         rows = [
-            [s.mount, s.name, s.version, ", ".join(script.name for script in s.scripts.all())]
+            [
+                s.mount,
+                s.name,
+                s.version,
+                ", ".join(script.name for script in s.scripts.all()),
+                ", ".join(s.missing_options),
+            ]
             for s in installed
         ]
-        self.table(["mount", "name", "version", "scripts"], rows)
+        self.table(["mount", "name", "version", "scripts", "missing options"], rows)
 
     def _folders(self, options: dict[str, Any]) -> None:
         names = bundle.available()
@@ -102,6 +109,8 @@ class Command(AtributoCommand):
             self.show(service_dict(service))
         else:
             self.stdout.write(f"{service.mount} {service.name} {service.version}")
+            if service.missing_options:
+                self.stdout.write(str(OptionsMissing(service.mount, service.missing_options)))
 
 
 def _json(text: str) -> Any:

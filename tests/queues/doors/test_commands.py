@@ -61,11 +61,11 @@ def test_what_was_done_to_a_job_is_said(run, queue):
     job_id = run("push", "work", "/probe", "act").strip()
     assert run("queued_jobs", "run-now", job_id) == f"{job_id} due now\n"
     assert run("queued_jobs", "abort", job_id, "--reason", "late") == f"{job_id} aborted\n"
-    assert run("queued_jobs", "abort", job_id) == f"{job_id} had ended already\n"
+    assert run("queued_jobs", "abort", job_id) == f"{job_id} had already finished\n"
     assert json.loads(run("queued_jobs", "abort", job_id, "--json")) == [
         {"id": job_id, "changed": False}
     ]
-    assert run("queued_jobs", "retry", job_id) == f"{job_id} waits to run again\n"
+    assert run("queued_jobs", "retry", job_id) == f"{job_id} will run again\n"
     assert run("queued_jobs", "delete", job_id) == f"{job_id} deleted\n"
 
 

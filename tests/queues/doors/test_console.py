@@ -6,8 +6,8 @@ import pytest
 
 from atributo_site.core.models import Event
 from atributo_site.core.models.clock import from_now
+from atributo_site.curator.expired import remove_old_answers
 from atributo_site.models import IdempotencyKey
-from atributo_site.rest.idempotency import remove_expired
 
 FIVE = '<span class="key">n: </span><span class="plain">5</span>'
 PROBE = "/services/probe/-/scripts/checked/"
@@ -22,7 +22,7 @@ def operator(client_as):
 def test_a_deleted_queue_is_gone_and_its_jobs_wait(client_as, queue, act):
     queue.push(act)
     admin = client_as("admin")
-    assert "Its jobs stay" in admin.get("/queues/work/delete").text
+    assert "They wait until a queue with this name" in admin.get("/queues/work/delete").text
     admin.post("/queues/work/delete")
     assert admin.get("/queues/work/").status_code == 404
     assert len(queue.pending()) == 1
@@ -87,18 +87,18 @@ def test_what_came_of_a_run_is_kept_for_a_day_and_at_its_script(operator):
     address = operator.post(PROBE, {"data-n": "5"}).headers["Location"]
     word = address.partition("?ran=")[2]
     IdempotencyKey.objects.update(created_at=from_now(-86_500))
-    remove_expired(10)
+    remove_old_answers(10)
     other = "/services/probe/-/scripts/act/"
     for gone in (address, f"{PROBE}?ran=made-up", f"{other}?ran={word}"):
         answer = operator.get(gone)
         assert answer.headers["Location"] == gone.partition("?")[0]
-        assert "no longer there" in operator.get(answer.headers["Location"]).text
+        assert "no longer available" in operator.get(answer.headers["Location"]).text
 
 
 def test_a_result_that_is_too_large_is_not_kept(operator):
     given = json.dumps({"result": "x" * 300_000, "say": ["said"]})
     page = operator.post("/services/probe/-/scripts/act/", {"data": given}, follow=True).text
-    assert "too large to be kept" in page and "said" in page
+    assert "too large to store" in page and "said" in page
     assert len(IdempotencyKey.objects.get().body) < 1000
 
 

@@ -195,9 +195,17 @@ ROUTES = [
 
 
 @pytest.mark.parametrize(("method", "url"), ROUTES)
-@pytest.mark.parametrize("query", ["", "?mount=", "?mount=/nowhere"])
-def test_a_missing_or_unknown_mount_is_400(admin, method, url, query):
-    assert bare(admin, method, url + query).status_code == 400
+@pytest.mark.parametrize(
+    ("query", "answer"),
+    [
+        ("", (400, "malformed")),
+        ("?mount=", (400, "malformed")),
+        ("?mount=/nowhere", (404, "service_not_found")),
+    ],
+)
+def test_a_missing_mount_is_400_and_an_unknown_one_404(admin, method, url, query, answer):
+    given = bare(admin, method, url + query)
+    assert (given.status_code, given.json()["code"]) == answer
 
 
 def test_services_are_installed_and_removed(admin, tmp_path):
@@ -209,7 +217,7 @@ def test_services_are_installed_and_removed(admin, tmp_path):
     assert admin.get(one).json()[0]["version"] == "2.0.0"
     assert admin.delete(one + "&teardown=no").status_code == 400
     assert admin.delete(one).status_code == 204
-    assert admin.get(one).status_code == 400
+    assert admin.get(one).status_code == 404
 
 
 @pytest.mark.parametrize("method", ["put", "patch"])

@@ -133,10 +133,10 @@ def test_the_command_speaks_in_sentences(queue, capsys):
     fail(queue, 1)
     call_command("operations", "start", "retry", "--state", "failed", "--query", "queue:mail")
     made = Operation.objects.get()
-    assert capsys.readouterr().out == f"Operation {made.pk} is begun, for 1 job: {made.said}.\n"
+    assert capsys.readouterr().out == f"Operation {made.pk} is started, for 1 job: {made.said}.\n"
     call_command("operations", "show", str(made.pk))
     assert "waiting" in capsys.readouterr().out
-    for said in ("is aborted: what is done stays done", "had ended already"):
+    for said in ("is aborted; finished changes stay", "had already finished"):
         call_command("operations", "abort", str(made.pk))
         assert capsys.readouterr().out == f"Operation {made.pk} {said}.\n"
 
@@ -152,7 +152,7 @@ def test_many_are_not_deleted_without_a_typed_word(queue, client_as):
     fail(queue, 101)
     client = client_as("operator")
     asked = {"action": "delete", "scope": "all", "state": "failed", "q": "queue:mail"}
-    assert "So many cannot be brought back." in client.get("/jobs/bulk/", asked).text
+    assert "This affects many jobs and cannot be undone." in client.get("/jobs/bulk/", asked).text
     assert client.post("/jobs/bulk/", {**asked, "sure": "yes"}).status_code == 400
     assert not Operation.objects.exists()
     client.post("/jobs/bulk/", {**asked, "sure": "yes", "word": "all jobs"})
@@ -167,6 +167,6 @@ def test_more_than_a_hundred_become_an_operation(queue, sweep, client_as):
     assert "Retry 101 jobs?" in page
     assert "--state failed" in page
     answer = client.post("/jobs/bulk/", {**asked, "sure": "yes", "reason": "mended"}, follow=True)
-    assert "the curator does it piece by piece" in answer.text
+    assert "The curator works through the jobs in batches" in answer.text
     assert Operation.objects.get().reason == "mended"
     assert QueuedJob.objects.filter(status="failed").count() == 101

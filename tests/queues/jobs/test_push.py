@@ -233,3 +233,14 @@ def test_many_are_stored_as_one_is(queue, act):
     odd = [None, [], "", 'a "quote" and a \\', "é 😀 \u2028", {"deep": [{"n": 2**53}]}, -0.5, True]
     alone = [queue.get(queue.push(act, data)).data for data in odd]
     assert [queue.get(job).data for job in queue.push_many(act, odd)] == alone == odd
+
+
+def test_a_push_to_a_queue_that_was_called_is_one_statement(queue, act):
+    for _ in range(2):  # the first rings, and what is prepared is prepared
+        queue.push(act)
+    with CaptureQueriesContext(connection) as seen:
+        queue.push(act)
+    assert len(seen.captured_queries) == 1
+    Slot.objects.update(rung_at=None)
+    queue.push(act)
+    assert Slot.objects.filter(queue__name="work", rung_at__isnull=False).count() == 1

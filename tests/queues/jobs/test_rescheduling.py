@@ -98,7 +98,7 @@ def test_it_runs_by_its_new_schedule_and_ends(ran, hands, pass_time):
     pass_time()
     hands.drain()
     assert (ran.status, ran.runs) == ("complete", 2)
-    assert repeated_too_often() == []
+    assert repeated_too_often(QueuedJob.objects.all()) == []
 
 
 def test_a_run_that_is_reserved_or_under_way_is_not_changed(job, queue):
@@ -165,7 +165,7 @@ def test_rest_changes_it_or_says_why_not(ran, rest_as):
 def test_the_command_changes_it(ran, capsys):
     end = ("--repeat-times", "9", "--repeat-until", "2090-01-31T12:00")
     call_command("queued_jobs", "reschedule", ran.id, "--repeat-delay", "1m30s", *end)
-    assert capsys.readouterr().out == f"{ran.id} has its new schedule\n"
+    assert capsys.readouterr().out == f"{ran.id} has a new schedule\n"
     assert (ran.repeat_delay, ran.repeat_times, ran.repeat_until.year) == (90_000, 9, 2090)
     call_command("queued_jobs", "reschedule", ran.id, "--repeat-until", "never", "--json")
     assert json.loads(capsys.readouterr().out) == [{"id": ran.id, "changed": True}]

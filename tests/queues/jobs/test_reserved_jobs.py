@@ -33,7 +33,7 @@ def batch(queue, probe, act, hands, tmp_path, monkeypatch, wait_until):
     second = queue.push(act, {"file": files["ran"]}, repeat_times=1, repeat_delay=3_600_000)
     slot = acquire(queue.name, 0, "hands")
     working = SlotRunner(slot, hands.workhorse, "hands", lambda: None, lambda: False)
-    working._size = 2
+    working.size = 2
     hands.workhorse._ready()  # SQLite bears no fork beside an open connection
     thread = threading.Thread(target=_work, args=[working, slot])
     thread.start()

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queues.logic.manifest import configuration_errors, read
+from queues.logic.manifest import configuration_errors, missing_options, read, still_valid
 from queues.logic.mounts import mount_error, prefix, title
 
 json_values = st.recursive(
@@ -80,6 +80,14 @@ def test_configuration_is_checked_by_type_and_need():
     }
     assert configuration_errors(definitions, {"port": True}) == {"port": "must be of type int"}
     assert configuration_errors(definitions, {"port": 25}) == {}
+
+
+@given(st.dictionaries(st.sampled_from(["port", "note", "colour"]), json_values))
+def test_what_is_kept_for_another_manifest_lacks_at_most_required_options(values):
+    definitions = {"port": {"type": "int", "required": True}, "note": {"type": "string"}}
+    kept = still_valid(definitions, values)
+    wrong = configuration_errors(definitions, kept)
+    assert kept.items() <= values.items() and sorted(wrong) == missing_options(definitions, kept)
 
 
 REFUSED = ["/_x", "/%x", "/3x", "/app", "/a/app/b", "/a/APP", "/a.b", "/a b", "/a?b", "/a:b"]

@@ -98,7 +98,7 @@ def test_a_delay_at_push_wins_over_a_moment_of_the_script():
 
 
 def test_a_delay_and_a_moment_at_once_are_refused():
-    with pytest.raises(BadOption, match="delay and delay_until"):
+    with pytest.raises(BadOption, match="give either delay or delay_until"):
         resolve(NOW, {"delay": 5000, "delay_until": NOW})
 
 

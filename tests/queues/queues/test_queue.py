@@ -1,6 +1,8 @@
 """Queues: made, changed, deleted, paused."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 import queues
 from atributo_site.core.models import Event
@@ -54,6 +56,15 @@ def test_a_queue_has_as_many_slots_as_workers(db):
     queues.create("q", 3)
     queues.create("q", 5)
     assert Slot.objects.filter(queue__name="q").count() == 5
+
+
+def test_a_new_queue_takes_three_statements(db):
+    queues.create("first")  # it prepares what is prepared once per connection
+    with CaptureQueriesContext(connection) as seen:
+        queues.create("q", 3)
+    kinds = [query["sql"].split()[0] for query in seen.captured_queries]
+    around = {"BEGIN", "COMMIT", "SAVEPOINT", "RELEASE"}
+    assert len([kind for kind in kinds if kind not in around]) == 3, kinds
 
 
 def test_deleting_says_whether_it_was_there(db):

@@ -39,7 +39,7 @@ def test_old_attempts_at_a_job_that_goes_on_are_forgotten(queue, act, hands, swe
     assert sweep()["old attempts"] == 2
     for rows in (Run, RunLog):
         assert list(rows.objects.values_list("attempt", flat=True)) == [3, 4]
-    assert gaps_between_attempts() == []
+    assert gaps_between_attempts(QueuedJob.objects.all()) == []
     Run.objects.create(job_id=job.id, attempt=6, number=6, outcome="failed", started_at=NOW)
-    assert gaps_between_attempts() == [job.id]
+    assert gaps_between_attempts(QueuedJob.objects.all()) == [job.id]
     assert (job.status, job.runs) == ("pending", 4)

@@ -70,7 +70,7 @@ def test_the_age_by_command(queue):
 
 @pytest.mark.parametrize("seconds", ["0", "soon", "1.5", "31536001"])
 def test_the_command_names_what_is_wrong(queue, seconds):
-    with pytest.raises(CommandError, match="whole number from 1 to 31536000, or «default»"):
+    with pytest.raises(CommandError, match="whole number from 1 to 31536000, or 'default'"):
         run("create", "work", "--target-age-seconds", seconds)
 
 

@@ -63,7 +63,7 @@ def in_process(probe, redis_connection):
     worker = Worker("here", WorkerPresence("here", {}))
     worker.presence.take()
     yield worker
-    worker.workhorse.close()
+    worker.lanes.close()
 
 
 @pytest.mark.only_on("postgresql")

@@ -5,11 +5,9 @@ import json
 import pytest
 
 import queues
-from queues.logic.ranks import CALLBACK
-from queues.models import QueuedJob, Run
+from queues.models import QueuedJob
 from queues.runs.slots import acquire
 from queues.worker.slot_runner import SlotRunner
-from tests.factories.old_states import migrate_to
 
 
 @pytest.fixture
@@ -126,14 +124,3 @@ def test_data_and_result_of_a_job_are_stored_once_for_its_callback(queue, act, c
     result, given, document = QueuedJob.objects.exclude(parent=None).get().data
     assert (result, given) == ("much", {**data, "result": "much"})
     assert not {"data", "result"} & set(document)
-
-
-def test_callbacks_that_wait_at_the_upgrade_move_to_the_front(queue, act, called, run_one):
-    options, data = called
-    queue.push(act, data, **options)
-    run_one("work")
-    migrate_to([("queues", "0014_script_runs")])
-    assert QueuedJob.objects.exclude(parent=None).get().rank == 0
-    migrate_to([("queues", "0015_callbacks_first")])
-    assert QueuedJob.objects.exclude(parent=None).get().rank == CALLBACK
-    assert Run.objects.count() == 1

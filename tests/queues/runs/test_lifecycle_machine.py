@@ -38,7 +38,7 @@ class Expected:
 
     def __init__(self, k, n, delay, until):
         self.k, self.n, self.delay, self.until = k, n, delay, until
-        self.status, self.due = "pending", None  # None is «at once»
+        self.status, self.due = "pending", None  # None is 'at once'
         self.executions = self.runs = self.failures = self.lost = 0
         self.callbacks = []
 

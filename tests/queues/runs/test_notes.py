@@ -18,6 +18,8 @@ from atributo_site.core.errors import LeaseLost
 from atributo_site.core.leases import HeldLease
 from atributo_site.core.models import Event
 from atributo_site.core.models.clock import database_now
+from queues.children.child_process import Workhorse
+from queues.children.waits import followed
 from queues.errors import BadQueue
 from queues.jobs import aborting
 from queues.maintenance import recovery
@@ -28,7 +30,6 @@ from queues.runs.doorbell import CHANNEL, client
 from queues.runs.notes import name_of
 from queues.runs.slots import acquire
 from queues.worker import notes_reader, slot_runner
-from queues.worker.child_process import Workhorse
 from queues.worker.slot_runner import SlotRunner
 
 
@@ -56,8 +57,7 @@ def dying(queue, probe, hands, tmp_path, monkeypatch, wait_until):
     ids.append(queue.push({"mount": probe, "name": "wait"}, files))
     ids.append(queue.push(script, order))
     slot = acquire(queue.name, 0, "dying")
-    worker = SlotRunner(slot, hands.workhorse, "dying", lambda: None, lambda: False)
-    worker._size = 4
+    worker = SlotRunner(slot, hands.workhorse, "dying", lambda: None, lambda: False, size=4)
     hands.workhorse._ready()  # SQLite bears no fork beside an open connection
     thread = threading.Thread(target=_work, args=[worker])
     thread.start()
@@ -214,7 +214,7 @@ def test_a_large_result_ends_its_batch(queue, act, hands, monkeypatch):
     jobs = queue.push_many(act, [{"result": large}, {"result": 2}])
     slot = acquire(queue.name, 0, "hands")
     worker = Counted(slot, hands.workhorse, "hands", lambda: None, lambda: False)
-    worker._size = 2
+    worker.size = 2
     worker.run()
     assert worker.stored == [1, 1]
     assert [len(queue.get(job).result) for job in jobs[:1]] == [len(large)]
@@ -275,7 +275,7 @@ def test_nothing_begins_once_the_lease_may_be_over(
     slot = replace(acquire(queue.name, 0, "stopped"), taken_at=float("-inf"))
     working = SlotRunner(slot, hands.workhorse, "stopped", lambda: None, lambda: False)
     batch = working.reserve(slot, 1)
-    working._run_batch(batch)
+    followed(working._run_batch(batch))
     assert (executions(), Run.objects.count()) == (0, 0)
     assert QueuedJob.objects.waiting().count() == 1
 

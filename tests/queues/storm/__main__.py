@@ -9,6 +9,7 @@ import time
 from tests.queues.storm.stage import Stage
 
 LIMITS = {"wide": 2, "narrow": 1}
+MANY = {"wide": 20, "narrow": 1}  # for workers that run many jobs at once
 SLEEPS = [0, 0, 0.02, 0.1, 0.5]
 SHORT = [0, 0, 0.001]
 CALM_SECONDS = 180
@@ -21,9 +22,11 @@ def main():
     parser.add_argument("--redis-down", type=float, default=60, help="seconds of one long outage")
     parser.add_argument("--database", choices=["postgresql", "sqlite"], default="postgresql")
     parser.add_argument("--kills", action="store_true", help="no other faults, and many short jobs")
+    parser.add_argument("--concurrency", type=int, default=1, help="children of each worker")
+    parser.add_argument("--shared", action="store_true", help="many async jobs in one process")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     given = parser.parse_args()
-    with Stage(given.database) as stage:
+    with Stage(given.database, concurrency=given.concurrency) as stage:
         story = play(stage, given)
     print(json.dumps(story, indent=1))
     sys.exit(bool(story["broken"]))
@@ -36,10 +39,12 @@ def play(stage, given):
     from tests.queues.storm.verdict import broken_promises, told
     from tests.queues.storm.watch import Watch
 
-    handles = [queues.create(name, limit) for name, limit in LIMITS.items()]
-    watch = Watch(LIMITS)
+    limits = MANY if given.shared or given.concurrency > 1 else LIMITS
+    handles = [queues.create(name, limit) for name, limit in limits.items()]
+    watch = Watch(limits)
     faults = Faults(stage, given.seed, only_kills=given.kills)
-    executions = Executions(f"{stage.folder}/trace")
+    at_once = sum(limits.values()) if given.shared else given.concurrency
+    executions = Executions(f"{stage.folder}/trace", at_once)
     watch.start()
     begun = time.monotonic()
     pushed = rage(faults, handles, given, executions.path)
@@ -67,7 +72,7 @@ def rage(faults, handles, given, trace):
     begun = time.monotonic()
     outage = given.faults // 3
     for number in range(given.faults):
-        pushed += push(faults.random, faults.random.choice(handles), trace, given.kills)
+        pushed += push(faults.random, faults.random.choice(handles), trace, given)
         if number == outage and not given.kills:
             faults.mend_all()
             faults.take_redis_away(given.redis_down)
@@ -79,16 +84,16 @@ def rage(faults, handles, given, trace):
     return pushed
 
 
-def push(chance, queue, trace, many):
+def push(chance, queue, trace, given):
     """Only what was acknowledged counts; the database may be away at this moment."""
     from django.db import Error, connections
 
     from atributo_site.core.errors import DatabaseBusy
 
     sleeps = [chance.choice(SLEEPS) for _ in range(6)]
-    sleeps += [chance.choice(SHORT) for _ in range(600 if many else 30)]
+    sleeps += [chance.choice(SHORT) for _ in range(600 if given.kills and not given.shared else 30)]
     data = [{"sleep": sleep, "trace": trace} for sleep in sleeps]
-    script = {"mount": "/probe", "name": "trace"}
+    script = {"mount": "/probe", "name": "trace_many" if given.shared else "trace"}
     try:
         ids = queue.push_many(script, data, max_failures=-1, back_off=0)
     except (Error, DatabaseBusy):

@@ -1,7 +1,7 @@
 """What scripts say themselves of every execution, against the attempts that are recorded.
 
 While the database and Redis are there, each execution has its attempt, and a kill repeats at
-most the one job that was under way. What Redis forgets takes the notes of at most one batch of
+most the jobs that were under way. What Redis forgets takes the notes of at most one batch of
 each worker that dies within their reach with it: that is told, and no broken promise.
 """
 
@@ -14,8 +14,9 @@ AROUND_SECONDS = 20  # a batch, a lease, the patience of recovery and the machin
 
 
 class Executions:
-    def __init__(self, path):
+    def __init__(self, path, at_once=1):
         self.path = path
+        self.at_once = at_once  # jobs that one worker runs
 
     def told(self, faults):
         found = self._lines()
@@ -31,7 +32,7 @@ class Executions:
         excused = self._excused(faults, found)
         broken = [f"executed without an attempt: {each}" for each in unrecorded - excused]
         lost = Run.objects.filter(outcome="lost").count()
-        if faults.only_kills and lost > sum(faults.counts.values()):
+        if faults.only_kills and lost > self.at_once * sum(faults.counts.values()):
             broken.append(f"{lost} attempts lost by {sum(faults.counts.values())} kills")
         return broken
 

@@ -21,8 +21,9 @@ QUICK = {
 
 
 class Stage:
-    def __init__(self, database, settings=QUICK):
+    def __init__(self, database, settings=QUICK, concurrency=1):
         self.database, self.settings = database, settings
+        self.concurrency = concurrency
         self.processes = []
         self._serial = 0
 
@@ -47,10 +48,14 @@ class Stage:
 
     def worker(self):
         self._serial += 1
-        return self._started("worker", "--name", f"w{self._serial}")
+        several = ["--concurrency", str(self.concurrency)] if self.concurrency > 1 else []
+        return self._started("worker", "--name", f"w{self._serial}", *several)
 
     def curator(self):
         return self._started("run_curator")
+
+    def web(self):
+        return self._started("web")
 
     def children_of(self, process):
         with suppress(psutil.NoSuchProcess):

@@ -1,11 +1,12 @@
 """Stop a process where it holds no row, or all of SQLite: then nobody else could go on."""
 
 import signal
+import time
 
 from django.db import OperationalError, connection
 from django.db.transaction import atomic
 
-from atributo_site.config.databases import SQLITE_OPTIONS
+from atributo_site.core.availability.patience import waiting_until
 from queues.models import QueuedJob, Slot
 
 BUSY = """
@@ -38,16 +39,10 @@ def nobody_is_asking():
 
 
 def nobody_holds_a_row():
-    wait = "PRAGMA busy_timeout = {}" if connection.vendor == "sqlite" else "SELECT {}"
     try:
-        with connection.cursor() as cursor:
-            cursor.execute(wait.format(100))
-        with atomic():
+        with waiting_until(time.monotonic() + 0.1), atomic():
             list(Slot.objects.select_for_update(nowait=True))
             list(QueuedJob.objects.select_for_update(nowait=True).only("pk"))
     except OperationalError:
         return False
-    finally:
-        with connection.cursor() as cursor:
-            cursor.execute(wait.format(SQLITE_OPTIONS["timeout"] * 1000))
     return True

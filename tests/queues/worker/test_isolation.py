@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from queues.children.child_process import Workhorse
+from queues.children.protocol import ChildGone
 from queues.sandbox.sealing import for_scripts
-from queues.worker.child_process import Workhorse
-from queues.worker.protocol import ChildGone
 from tests.queues.worker.child_calls import messages, work
 from tests.servers.process import has_ended
 
@@ -199,7 +199,7 @@ def test_a_daemon_ends_with_its_worker(tmp_path, wait_until):
     file = tmp_path / "pid"
     code = (
         "import django; django.setup()\n"
-        "from queues.worker.child_process import Workhorse\n"
+        "from queues.children.child_process import Workhorse\n"
         "from tests.queues.worker.test_isolation import *\n"
         "horse = Workhorse(512)\n"
         f"horse.give([work(leaves_a_daemon_for_long, {str(file)!r})], 0.0)\n"

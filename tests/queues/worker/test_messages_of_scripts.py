@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from queues.children import messages as said
+from queues.children.protocol import ChildGone
 from queues.execution.execution import PROGRESS_SECONDS
-from queues.worker import messages as said
-from queues.worker.child import Printed
+from queues.execution.output import Lines
 from queues.worker.notes_reader import WorkerNotes
-from queues.worker.protocol import ChildGone
 from tests.queues.worker.child_calls import messages, work
 
 
@@ -21,8 +21,13 @@ def does_nothing(file):
     return os.getpid()
 
 
+def child():
+    """The object that serves this process."""
+    return sys.stdout._lines._line.__self__
+
+
 def progresses_all_the_time(file):
-    emit = sys.stdout._child._running.emit  # as context.progress does
+    emit = child()._running.emit  # as context.progress does
     for number in range(10_001):
         emit({"t": "progress", "percent": number / 100, "note": ""})
 
@@ -31,7 +36,7 @@ def says(text):
     """A script that writes to its worker by itself."""
 
     def script(file):
-        wire = sys.stdout._child.wire
+        wire = child().wire
         wire.send_text(text)
         time.sleep(600)
 
@@ -82,7 +87,7 @@ globals().update({f"says_{number}": says(text) for number, text in enumerate(WRO
 
 
 def test_a_line_without_an_end_is_nonsense(workhorse, monkeypatch):
-    monkeypatch.setattr("queues.worker.child_process.LONGEST_LINE_BYTES", 1 << 16)
+    monkeypatch.setattr("queues.children.child_process.LONGEST_LINE_BYTES", 1 << 16)
     workhorse.give([{**work(does_nothing), "script": f"{__name__}:never_ends_its_line"}], 0.0)
     with pytest.raises(ChildGone):
         workhorse.receive(30.0)
@@ -90,7 +95,7 @@ def test_a_line_without_an_end_is_nonsense(workhorse, monkeypatch):
 
 
 def never_ends_its_line(file):
-    sys.stdout._child.wire.send_text("x" * (1 << 20))
+    child().wire.send_text("x" * (1 << 20))
     time.sleep(600)
 
 
@@ -126,29 +131,22 @@ class Counted(str):
         return str.__add__(other, self)
 
 
-class Listener:
-    def __init__(self):
-        self.lines = []
-
-    def print(self, text):
-        self.lines.append(text)
-
-
 def test_printing_without_an_end_of_line_copies_nothing_twice():
-    Counted.copied, listener = 0, Listener()
-    printed = Printed(listener)
+    Counted.copied, told = 0, []
+    lines = Lines(lambda line, left_out: told.append((line, left_out)))
     for _ in range(80_000):
-        printed.write(Counted("."))
-    assert printed._size < 80_000  # no more than is ever shown of a line
-    printed.end()
+        lines.write(Counted("."))
+    assert lines._size < 80_000  # no more than is ever shown of a line
+    lines.end()
     assert Counted.copied <= 80_000
-    assert set(listener.lines[0]) == {"."}
+    [(line, left_out)] = told
+    assert (set(line), len(line) + left_out) == ({"."}, 80_000)
 
 
 def test_lines_are_told_as_they_were_printed():
-    listener = Listener()
-    printed = Printed(listener)
+    told = []
+    lines = Lines(lambda line, left_out: told.append(line))
     for text in ("a", "b\nc\n", "\n", "d", "", "e"):
-        printed.write(text)
-    printed.end()
-    assert listener.lines == ["ab", "c", "", "de"]
+        lines.write(text)
+    lines.end()
+    assert told == ["ab", "c", "", "de"]

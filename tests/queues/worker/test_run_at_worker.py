@@ -4,11 +4,11 @@ import pytest
 
 from atributo_site.core.events import Actor, acting
 from atributo_site.core.models import Event
+from queues.children.child_process import Workhorse
 from queues.errors import NoWorker, ScriptFailed
 from queues.models import ScriptRun, Service
 from queues.services import installation
 from queues.worker import script_runs
-from queues.worker.child_process import Workhorse
 from queues.worker.run_now import run_script
 
 pytestmark = [pytest.mark.usefixtures("probe"), pytest.mark.django_db(transaction=True)]
@@ -92,7 +92,7 @@ def test_what_takes_longer_has_an_address(impatient, operator, take, rest_as):
 def test_a_slow_run_is_shown_in_the_browser_once_it_has_ended(impatient, client_as, take):
     page = client_as("operator")
     asked = page.post("/services/probe/-/scripts/act/", {"data": '{"result": 4711}'}, follow=True)
-    assert "It takes longer." in asked.text
+    assert "Still running" in asked.text
     assert take()
     assert "4711" in page.get(asked.request["PATH_INFO"], asked.context["request"].GET).text
 
@@ -113,7 +113,7 @@ def test_what_nobody_begins_in_time_is_never_begun(impatient, operator, take, mo
 
 def test_a_run_whose_worker_died_has_failed_and_is_not_run_again(impatient, operator, take):
     address = operator({"result": 1}).headers["Location"]
-    run = script_runs._taken("the dead")
+    run = script_runs.taken("the dead")
     ScriptRun.objects.filter(pk=run.pk).update(leased_until=script_runs.from_now(-1))
     assert "its worker died" in operator.get(address).json()["error"]
     script_runs._store(run, "the dead", {"result": "too late"})

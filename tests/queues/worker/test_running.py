@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import queues
+from queues.children.child_process import Workhorse
 from queues.execution.context import Log
 from queues.models import MinuteCount, QueuedJob, Run, RunLog
 from queues.runs.slots import acquire
-from queues.worker.child_process import Workhorse
 from queues.worker.slot_runner import LARGEST_MESSAGE, SlotRunner
 
 
@@ -349,7 +349,7 @@ def test_large_data_is_handed_over_in_small_parts(queue, act, hands):
     hands.close()
     hands.workhorse = Counting(512)
     pump = SlotRunner(acquire("work", 0, "hands"), hands.workhorse, "hands", *([lambda: False] * 2))
-    pump._size = 5
+    pump.size = 5
     while pump.run():
         pass
     assert max(hands.workhorse.given) < LARGEST_MESSAGE

@@ -34,6 +34,22 @@ def test_a_kill_repeats_one_job_and_every_execution_is_recorded(database):
     assert (story["unrecorded"], story["executions"] >= story["complete"] > 0) == (0, True)
 
 
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("kind", [["--concurrency", "4"], ["--shared"]])
+def test_a_kill_of_many_jobs_at_once_repeats_those_that_ran(kind, database):
+    story = storm(database, "--kills", "--seconds", "6", "--faults", "4", *kind)
+    assert story["broken"] == []
+    assert (story["unrecorded"], story["executions"] >= story["complete"] > 0) == (0, True)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("kind", [["--concurrency", "8"], ["--shared"]])
+def test_a_long_storm_of_many_jobs_at_once_breaks_no_promise(kind, database):
+    story = storm(database, "--seconds", "120", "--faults", "200", *kind)
+    assert (story["broken"], story["faults"]) == ([], 200)
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_a_hundred_kills_repeat_one_job_each(database):

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import pytest
 
 from queues.errors import BadService, ScriptNotFound
-from queues.execution.loader import inside
 from queues.sandbox import trust
 from queues.services import bundle
 
@@ -44,10 +43,10 @@ def test_what_everybody_may_write_to_is_not_installed(service, name):
 
 @pytest.mark.parametrize("name", ["..", ".", "run.py"])
 def test_a_script_is_not_loaded_once_others_may_change_it(service, name):
-    assert inside(service, "run.py")
+    assert trust.trusted_file(service, "run.py")
     (service / name).chmod(0o777)
     with pytest.raises(ScriptNotFound, match="may be changed by everybody"):
-        inside(service, "run.py")
+        trust.trusted_file(service, "run.py")
 
 
 @pytest.mark.parametrize("private", [True, False])

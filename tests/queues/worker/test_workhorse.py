@@ -14,9 +14,9 @@ from django.db import connection
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queues.worker.child import STOP_SIGNAL, Child
-from queues.worker.child_process import Workhorse
-from queues.worker.protocol import ChildGone, Wire
+from queues.children.child import STOP_SIGNAL, Child
+from queues.children.child_process import Workhorse
+from queues.children.protocol import ChildGone, Wire
 from tests.queues.worker.child_calls import messages, work
 from tests.servers.process import has_ended
 
@@ -94,6 +94,17 @@ def test_one_that_died_while_it_was_idle_is_replaced(workhorse, wait_until):
     wait_until(lambda: has_ended(first["result"]))
     workhorse.give([work(tells_its_number)], 0.0)
     (second,) = messages(workhorse)
+    assert second["result"] != first["result"]
+
+
+def test_one_that_dies_before_it_has_read_its_batch_fails_no_job(workhorse):
+    workhorse.give([work(tells_its_number)], 0.0)
+    (first,) = messages(workhorse)
+    os.kill(first["result"], signal.SIGSTOP)
+    workhorse.give([work(tells_its_number)], 0.0)
+    os.kill(first["result"], signal.SIGKILL)
+    (second,) = messages(workhorse)
+    assert second["ok"]
     assert second["result"] != first["result"]
 
 

@@ -20,6 +20,11 @@ def run(context):
         raise Odd("a teapot")
     if order.get("die"):
         os.kill(os.getpid(), signal.SIGKILL)
+    if order.get("kill") == "family":
+        for pid in (parent_of(os.getppid()), os.getppid()):
+            os.kill(pid, signal.SIGKILL)
+    if order.get("kill") == "by shell":
+        os.system(f"kill -9 {parent_of(os.getppid())}; kill -9 {os.getppid()}")
     if order.get("clean_up"):
         fail_while_cleaning_up()
     time.sleep(order.get("sleep", 0))

@@ -13,17 +13,20 @@ from typing import Any
 
 from django.db import connections
 
+from queues.children.child import STOP_SIGNAL, become_child
+from queues.children.messages import LONGEST_LINE_BYTES, Nonsense, understood
+from queues.children.protocol import ChildGone, LineTooLong, NeverRead, Wire
 from queues.execution.execution import MOST_LINES
+from queues.execution.last_lines import last_lines
+from queues.execution.output import read_some
 from queues.sandbox.sealing import hide_environment
-from queues.worker.child import STOP_SIGNAL, become_child
-from queues.worker.messages import LONGEST_LINE_BYTES, Nonsense, understood
-from queues.worker.protocol import ChildGone, LineTooLong, Wire
 
 UNNOTED_SECONDS = 2.0  # Redis is away: it is tried again later, not before every job
 SIGNALS = {number.value: number.name for number in signal.Signals}
 END_SECONDS = 5.0  # for a keeper to end what the scripts have started
 PAUSE_SECONDS = 0.001
 SLACK_SECONDS = 1.0
+MOST_MESSAGES = MOST_LINES + 2  # where a log was cut, and how much
 STOPPED = {"t": "stopped", "spent": ""}
 
 
@@ -48,6 +51,10 @@ class Workhorse:
         self._number = 0  # of the job in the batch whose messages are expected
         self._lines = 0
         self._given = 0.0
+        self._message: dict[str, Any] = {"jobs": []}  # the last batch that was handed over
+        self._is_new = False  # nobody has asked about it yet
+        self._output = -1  # the end of the pipe that is read
+        self._written = b""  # what the last child wrote before it ended
         self._tokens = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -66,7 +73,7 @@ class Workhorse:
         to begin it or the parent takes back: never both, whatever delays one of them.
         """
         self._batch += 1
-        message = {
+        self._message = {
             "jobs": jobs,
             "deadline": deadline,
             "until": until,
@@ -75,10 +82,11 @@ class Workhorse:
             "leave": not self._fork,  # one that may idle for long keeps no database connection
         }
         try:
-            self._hand_over(message)
+            self._hand_over()
         except ChildGone:
             self.kill()
-            self._hand_over(message)
+            self._hand_over()
+        self._is_new = True
 
     def revoke(self) -> int:
         """Take back the tokens; return how many jobs have not begun and never will."""
@@ -95,7 +103,7 @@ class Workhorse:
         if self._is_spent:
             return STOPPED
         try:
-            message = self._next_message(time.monotonic() + timeout)
+            message = self._first_or_next_message(time.monotonic() + timeout)
         except (Nonsense, LineTooLong) as error:
             self._fault = f"ended, because it sent nonsense: {error}"
             raise ChildGone from error
@@ -105,6 +113,14 @@ class Workhorse:
             self.kill()
             self._is_spent = True
         return message
+
+    def has_message(self) -> bool:
+        """Return whether `receive` would not have to wait."""
+        return self._is_spent or self._wire is None or self._wire.has_line()
+
+    def fileno(self) -> int:
+        """Return the descriptor that can be read when a message comes."""
+        return -1 if self._wire is None else self._wire.sock.fileno()
 
     def takes_notes(self) -> bool:
         """Return whether Redis takes notes of short jobs before the database has them."""
@@ -126,10 +142,13 @@ class Workhorse:
         One that died keeps the end it had. One that only closed its wire ends here, and in either
         case so does what it started.
         """
+        if not self._keeper:  # number 0 would be all processes of our group
+            return "gone"
         with suppress(ProcessLookupError):
             os.kill(self._keeper, signal.SIGTERM)
         code, fault = self._reaped(time.monotonic() + END_SECONDS), self._fault
         self._keeper, self._pid, self._process, self._fault = 0, 0, None, ""
+        self._written = self._drained()
         if self._wire is not None:
             self._wire.close()
             self._wire = None
@@ -138,6 +157,13 @@ class Workhorse:
         if code < 0:
             return f"killed (signal {-code}, {SIGNALS.get(-code, '?')})"
         return f"exited with code {code}"
+
+    def last_lines(self) -> list[dict[str, Any]]:
+        """Return what the job whose process died has written and nobody has read yet."""
+        jobs = self._message["jobs"]
+        if not self._written or self._number >= len(jobs):
+            return []
+        return last_lines(jobs[self._number], self._written)
 
     def close(self) -> None:
         self.kill()
@@ -151,6 +177,18 @@ class Workhorse:
     def is_over_memory_limit(self) -> bool:
         """Return whether the living child uses more memory than it may."""
         return self._resident() - self._fresh_bytes > self.memory_mb * 2**20
+
+    def _first_or_next_message(self, give_up: float) -> dict[str, Any] | None:
+        """Hand a batch over again if its child died before it had read it."""
+        is_new, self._is_new = self._is_new, False
+        try:
+            return self._next_message(give_up)
+        except NeverRead:
+            if not is_new:
+                raise
+        self.kill()
+        self._hand_over()
+        return self._next_message(give_up)
 
     def _next_message(self, give_up: float) -> dict[str, Any] | None:
         """Return the next message, and skip what still comes of an earlier batch."""
@@ -179,7 +217,7 @@ class Workhorse:
 
     def _checked(self, message: dict[str, Any]) -> dict[str, Any]:
         """Check that it is about the job whose turn it is, and a time that has been."""
-        if message["job"] != self._number or self._lines > MOST_LINES:
+        if message["job"] != self._number or self._lines > MOST_MESSAGES:
             raise Nonsense(f"about job {message['job']}, in its turn {self._number}")
         kind = message["t"]
         if kind == "done":
@@ -215,9 +253,9 @@ class Workhorse:
             self._process.returncode = code  # it is reaped
         return code
 
-    def _hand_over(self, message: dict[str, Any]) -> None:
-        wire = self._ready()
-        self._is_spent, self._number, self._lines = False, 0, 0
+    def _hand_over(self) -> None:
+        wire, message = self._ready(), self._message
+        self._is_spent, self._number, self._lines, self._written = False, 0, 0, b""
         self._given = time.monotonic()
         self.revoke()
         os.write(self._tokens[1], b"." * (len(message["jobs"]) - 1))
@@ -234,28 +272,40 @@ class Workhorse:
         self._answered = False
         hide_environment()
         ours, theirs = socket.socketpair()
+        self._output, write = os.pipe2(os.O_CLOEXEC)
+        os.set_blocking(self._output, False)
         if self._fork:
-            self._start_by_fork(ours, theirs)
+            self._start_by_fork(ours, theirs, write)
         else:
-            self._start_by_exec(theirs)
+            self._start_by_exec(theirs, write)
         theirs.close()
+        os.close(write)
         self._wire = Wire(ours, LONGEST_LINE_BYTES)
 
-    def _start_by_fork(self, ours: socket.socket, theirs: socket.socket) -> None:
+    def _drained(self) -> bytes:
+        if self._output < 0:
+            return b""
+        written = read_some(self._output)
+        os.close(self._output)
+        self._output = -1
+        return written
+
+    def _start_by_fork(self, ours: socket.socket, theirs: socket.socket, write: int) -> None:
         connections.close_all()  # a forked copy of a connection would disturb ours
         gc.freeze()  # a collection in the child would copy every page that the two share
         self._keeper = os.fork()
         if self._keeper == 0:
             os.setpgid(0, 0)
             ours.close()
-            become_child(theirs, self._tokens[0], self.memory_mb * 2**20)
+            output = (self._output, write)
+            become_child(theirs, self._tokens[0], output, self.memory_mb * 2**20)
 
-    def _start_by_exec(self, theirs: socket.socket) -> None:
+    def _start_by_exec(self, theirs: socket.socket, write: int) -> None:
         """Start a new interpreter, for processes with threads and where fork is not safe."""
-        descriptors = [theirs.fileno(), self._tokens[0]]
+        descriptors = [theirs.fileno(), self._tokens[0], self._output, write]
         arguments = [str(number) for number in (*descriptors, self.memory_mb * 2**20)]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "queues.worker.launch", *arguments],
+            [sys.executable, "-m", "queues.children.launch", *arguments],
             pass_fds=descriptors,
             stdin=subprocess.DEVNULL,
             process_group=0,

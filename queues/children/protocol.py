@@ -4,6 +4,7 @@ import socket
 from collections import deque
 from json import dumps
 from select import select
+from socket import MSG_DONTWAIT
 from time import monotonic
 from typing import Any
 
@@ -12,6 +13,10 @@ CHUNK = 1 << 16
 
 class ChildGone(Exception):
     """The other side has closed."""
+
+
+class NeverRead(ChildGone):
+    """The other side has closed before it has read all that we sent."""
 
 
 class LineTooLong(Exception):
@@ -35,6 +40,24 @@ class Wire:
         except OSError as error:
             raise ChildGone from error
 
+    def send_and_read(self, message: dict[str, Any]) -> None:
+        """Send, and read meanwhile: the other side may wait for us to read before it reads."""
+        left = memoryview(dumps(message).encode() + b"\n")
+        while left:
+            readable, writable, _ = select([self.sock], [self.sock], [])
+            if readable:
+                self._read()
+            if writable:
+                left = left[self._sent(left) :]
+
+    def _sent(self, data: memoryview) -> int:
+        try:
+            return self.sock.send(data, MSG_DONTWAIT)
+        except BlockingIOError:
+            return 0
+        except OSError as error:
+            raise ChildGone from error
+
     def receive(self, timeout: float | None = None) -> bytes | None:
         """Return the next line, or None after `timeout` seconds without one."""
         give_up = None if timeout is None else monotonic() + timeout
@@ -45,12 +68,18 @@ class Wire:
             self._read()
         return self._lines.popleft()
 
+    def has_line(self) -> bool:
+        """Return whether a line is here already, so that nothing need be read for it."""
+        return bool(self._lines)
+
     def close(self) -> None:
         self.sock.close()
 
     def _read(self) -> None:
         try:
             chunk = self.sock.recv(CHUNK)
+        except ConnectionResetError as error:
+            raise NeverRead from error
         except OSError as error:
             raise ChildGone from error
         if not chunk:

@@ -3,7 +3,7 @@
 The functions that it needs are bound here by name, before any script can replace them.
 """
 
-import io
+import faulthandler
 import math
 import os
 import signal
@@ -20,21 +20,30 @@ from django.db import close_old_connections, connections
 from django.utils.module_loading import import_string
 
 from atributo_site.core.forking import die_with_parent
-from queues.execution.execution import LONGEST_LINE, Execution, TimedOut
+from queues.children.protocol import ChildGone, Wire
+from queues.children.shared_jobs import SharedJobs
+from queues.execution.execution import Execution, TimedOut
 from queues.execution.loader import Services
+from queues.execution.output import Lines, OutputPipe, Printed
 from queues.runs.notes import Notes
 from queues.sandbox import sealing
+from queues.sandbox.ancestors import protect_ancestors
 from queues.sandbox.offspring import adopt_orphans, keep
 from queues.sandbox.surroundings import Surroundings
-from queues.worker.protocol import ChildGone, Wire
 
 STOP_SIGNAL = signal.SIGUSR1
-MOST_KEPT = 16 * LONGEST_LINE  # characters of a line that does not end: it is cut anyway
 _encode = JSONEncoder(ensure_ascii=False).encode
 
 
 class Child:
-    def __init__(self, wire: Wire, tokens: int, surroundings: Surroundings) -> None:
+    def __init__(
+        self,
+        wire: Wire,
+        tokens: int,
+        surroundings: Surroundings,
+        output: int = -1,
+        service_log: int = 2,
+    ) -> None:
         self.wire = wire
         self.tokens = tokens
         self._surroundings = surroundings
@@ -43,8 +52,10 @@ class Child:
         self._batch = 0
         self._number = 0
         self._running: Execution | None = None
-        self._printed = Printed(self)
-        self._stderr = sys.stderr
+        self._stdout = Printed(self._lines(), 1)
+        self._stderr = Printed(self._lines(), 2)
+        self.output = OutputPipe(output, self._lines())
+        self._service_log = service_log  # for what is written while no script runs
         self._talking = threading.Lock()
         self._talker = 0
         self._is_late = False
@@ -62,6 +73,9 @@ class Child:
                 return
             if line is not None:
                 message = loads(line)
+                if "shared" in message:
+                    SharedJobs(self.wire, self._service_log, message["shared"]).serve()
+                    return
                 self._batch = message["batch"]
                 close_old_connections()  # what broke meanwhile is no failure of the next script
                 self.notes.open(message["notes"])
@@ -95,18 +109,32 @@ class Child:
             if spent:  # no job follows in this process
                 return
 
-    def print(self, text: str) -> None:
+    def _lines(self) -> Lines:
+        return Lines(self._print, self._skip, self._is_full)
+
+    def _print(self, text: str, left_out: int) -> None:
         if self._running is not None:
-            self._running.emit({"t": "log", "level": "print", "text": text})
+            line = {"t": "log", "level": "print", "text": text, "left_out": left_out}
+            self._running.emit(line)
+        else:
+            os.write(self._service_log, f"{text}\n".encode(errors="replace"))
+
+    def _skip(self, lines: int, characters: int) -> None:
+        if self._running is not None:
+            self._running.skip(lines, characters)
+
+    def _is_full(self) -> bool:
+        return self._running is not None and self._running.is_full()
 
     def _run(self, work: dict[str, Any]) -> dict[str, Any]:
         if self._surroundings.belong_to(work["mount"]):
             self.services.unload()
         self._running = Execution(work, self.services, self._send)
-        sys.stdout, sys.stderr = self._printed, self._stderr  # whatever the job before did
+        sys.stdout, sys.stderr = self._stdout, self._stderr  # whatever the job before did
         ended = self._running.run()
-        self._printed.end()
-        self._running.tell_progress()
+        for written in (self._stdout, self._stderr, self.output):
+            written.end()
+        self._running.tell_rest()
         self._running.fall_silent()
         return ended
 
@@ -133,7 +161,7 @@ class Child:
             self._talker = threading.get_ident()
             self.wire.send_text(text)
             self._talker = 0
-        if self._is_late and threading.current_thread() is threading.main_thread():
+        if self._is_late and threading.get_ident() == threading.main_thread().ident:
             self._is_late = False
             self._stop()
         return None
@@ -154,54 +182,23 @@ class Child:
         raise TimedOut(f"timed out after {self._running.work['timeout_ms']} ms")
 
 
-class Printed(io.TextIOBase):
-    """Turn what a script prints into log lines."""
-
-    def __init__(self, child: Child) -> None:
-        self._child = child
-        self._parts: list[str] = []  # of a line whose end has not come
-        self._size = 0
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, text: str) -> int:
-        first, *others = text.split("\n")
-        self._begin(first)
-        for other in others:
-            self._end_line()
-            self._begin(other)
-        return len(text)
-
-    def end(self) -> None:
-        """End a last line that has no end: it belongs to this job, not to the next one."""
-        if self._parts:
-            self._end_line()
-
-    def _begin(self, part: str) -> None:
-        if part and self._size < MOST_KEPT:
-            self._parts.append(part)
-            self._size += len(part)
-
-    def _end_line(self) -> None:
-        line = "".join(self._parts)
-        self._parts, self._size = [], 0
-        self._child.print(line)
-
-
-def become_child(sock: socket.socket, tokens: int, memory_bytes: int) -> NoReturn:
+def become_child(
+    sock: socket.socket, tokens: int, output: tuple[int, int], memory_bytes: int
+) -> NoReturn:
     """Take over a process that was forked or started for this, and never return.
 
-    It becomes the keeper of a second one, in which the scripts run.
+    It becomes the keeper of a second one, in which the scripts run. `output` is a pipe for what
+    they write to descriptors 1 and 2.
     """
     owner = os.getppid()
 
     def work() -> None:
-        _work(sock, tokens, memory_bytes, owner)
+        _work(sock, tokens, output, memory_bytes, owner)
 
     def forget() -> None:
         sock.close()
-        os.close(tokens)
+        for descriptor in (tokens, *output):
+            os.close(descriptor)
 
     try:
         sealing.hide_environment()
@@ -210,7 +207,9 @@ def become_child(sock: socket.socket, tokens: int, memory_bytes: int) -> NoRetur
         os._exit(1)
 
 
-def _work(sock: socket.socket, tokens: int, memory_bytes: int, owner: int) -> NoReturn:
+def _work(
+    sock: socket.socket, tokens: int, output: tuple[int, int], memory_bytes: int, owner: int
+) -> NoReturn:
     code = 1
     try:
         os.setpgid(0, 0)
@@ -220,10 +219,24 @@ def _work(sock: socket.socket, tokens: int, memory_bytes: int, owner: int) -> No
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         for path in settings.SCRIPT_PROCESS_BEGINS:
             import_string(path)(owner)
-        sealing.let_go_of_descriptors({sock.fileno(), tokens})
+        service_log = os.dup(2)
+        child = Child(Wire(sock), tokens, Surroundings(), output[0], service_log)
+        sealing.let_go_of_descriptors({sock.fileno(), tokens, output[0], output[1], service_log})
         sealing.forget_credentials()
+        protect_ancestors(owner)
+        sealing.be_killed_first()
+        _redirect(output[1])
+        child.output.follow()
         sealing.limit_memory(memory_bytes)
-        Child(Wire(sock), tokens, Surroundings()).serve()
+        child.serve()
         code = 0
     finally:
         os._exit(code)
+
+
+def _redirect(output: int) -> None:
+    """Let descriptors 1 and 2 lead into the pipe; a crash tells there where it happened."""
+    for number in (1, 2):
+        os.dup2(output, number)
+    os.close(output)
+    faulthandler.enable(2)

@@ -1,0 +1,1 @@
+"""Many jobs of one queue in one process: `async def` scripts, and scripts that allow threads."""

@@ -1,0 +1,1 @@
+"""The statements about many slots and jobs at once."""

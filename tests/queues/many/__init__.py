@@ -1,0 +1,1 @@
+"""Workers that choose among queues or run many jobs at once, and how RQ sees them."""
