@@ -14,7 +14,7 @@ class PoolList(RawList):
     list_display = ["name", "domain", "service", "state", "state_since", "stale_since", "next_at"]
     list_filter = ["state", "is_watched"]
     search_fields = ["name__exact", "domain__exact"]
-    search_help_text = "The whole name or domain."
+    search_help_text = "The full name or domain."
 
     def subject_of(self, obj: Pool) -> str:
         return f"pool:{obj.name}"
@@ -27,7 +27,7 @@ class BackendList(RawList):
     list_filter = ["state", "administrative"]
     list_select_related = ["pool"]
     search_fields = ["instance_id__exact", "key__exact", "name__exact"]
-    search_help_text = "The whole instance, key or name."
+    search_help_text = "The full instance, backend key or name."
 
 
 @admin.register(BackendChange)
@@ -38,13 +38,13 @@ class BackendChangeList(RawList):
     list_filter = ["kind"]
     list_select_related = ["pool"]
     search_fields = ["key__exact", "pool__name__exact"]
-    search_help_text = "The whole key of a backend, or the name of a pool."
+    search_help_text = "The full key of a backend, or the name of a pool."
 
 
 @admin.register(PoolSnapshot)
 class PoolSnapshotList(RawList):
     view_action = "pool.view"
-    list_name = "Pictures of live pools"
+    list_name = "Reports of live pools"
     list_display = ["process", "at"]
     search_fields = ["process__exact"]
-    search_help_text = "The whole name of the process."
+    search_help_text = "The full name of the process."

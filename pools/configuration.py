@@ -42,7 +42,7 @@ READY, DRAIN = Backend.Administrative.READY, Backend.Administrative.DRAIN
 def pool_named(name: str) -> Pool:
     pool = Pool.objects.filter(name=name).first()
     if pool is None:
-        raise UnknownPool(f"no pool is called {name}", pool=name)
+        raise UnknownPool(f"there is no pool named {name}", pool=name)
     return pool
 
 
@@ -55,7 +55,7 @@ def watch(name: str, **settings: Any) -> Pool:
             pool.save(force_insert=True)
             record("pool.watched", f"pool:{name}", domain=pool.domain, service=pool.service)
     except IntegrityError as error:
-        raise PoolExists(f"a pool called {name} exists already", pool=name) from error
+        raise PoolExists(f"a pool named {name} already exists", pool=name) from error
     return pool_named(name)
 
 
@@ -91,14 +91,14 @@ def ask_now(name: str) -> Pool:
     """Let the watcher look again at once, but no more often than the name's TTL floor."""
     pool = pool_named(name)
     if not pool.is_watched:
-        raise PoolPaused(f"{name} is paused: resume it to have it looked up", pool=name)
+        raise PoolPaused(f"{name} is paused: resume it to look it up", pool=name)
     since = from_now(-pool.ttl_floor_ms / 1000)
     with atomic():
         free = Q(asked_at__isnull=True) | Q(asked_at__lte=since)
         idle = Q(looked_up_at__isnull=True) | Q(looked_up_at__lte=since)
         if not Pool.objects.filter(free, idle, pk=pool.pk).update(asked_at=Now()):
             wait = _wait_seconds(pool)
-            sentence = f"{name} was looked up a moment ago: ask again in {wait} s"
+            sentence = f"{name} was just looked up: try again in {wait} s"
             raise AskedTooOften(sentence, retry_after_seconds=wait)
         record("pool.asked", f"pool:{name}")
     return pool_named(name)

@@ -3,15 +3,19 @@
 from collections import defaultdict
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 
-from allocation.models import Instance
-from pools.models import Backend, Pool
+from allocation.instances.holds import OPEN_CLAIM
+from allocation.models import Hold, Instance
+from atributo_site.core.models.pieces import MOST, InPieces, Lasting, seen_twice
+from pools.models import Backend, Pool, PoolSnapshot
+from pools.models.backend import instance_id
 
-MOST = 20
 ROUNDING = timedelta(milliseconds=2)  # each moment is stored in whole milliseconds
-Invariant = tuple[str, str, Callable[[], list[str]]]
+Rows = QuerySet[Any]
+Invariant = tuple[str, str, Callable[[], list[str]] | InPieces | Lasting]
 
 
 def available_without_dns() -> list[str]:
@@ -61,6 +65,36 @@ def asked_below_floor() -> list[str]:
     return broken[:MOST]
 
 
+def unavailable_in_dns() -> list[str]:
+    """Check instances that are left to DNS; one whose heartbeat stopped is dead all the same."""
+    ready = Backend.Administrative.READY
+    backends = Backend.objects.filter(instance_id=OuterRef("pk"), pool__is_watched=True)
+    held = Backend.objects.filter(instance_id=OuterRef("pk")).exclude(administrative=ready)
+    rows = Instance.objects.filter(
+        Exists(backends.filter(state=Backend.State.PRESENT)),
+        ~Exists(held),
+        available=False,
+        is_dead=False,
+        source=Instance.Source.DNS,
+    )
+    return [f"{row.pk} is in DNS and unavailable" for row in rows[:MOST]]
+
+
+def another_address(rows: Rows) -> list[str]:
+    return [
+        f"{row.key} of {row.address}:{row.port} is {row.instance_id}"
+        for row in rows.only("key", "address", "port", "instance_id")
+        if row.instance_id != instance_id(row.address, row.port)
+    ]
+
+
+def claims_of_nobody() -> list[str]:
+    """A process writes its picture before its claims, and removes it before them."""
+    picture = PoolSnapshot.objects.filter(process=OuterRef("key"))
+    rows = Hold.objects.live().filter(~Exists(picture), kind=OPEN_CLAIM)
+    return [f"{row.instance_id} by {row.key}" for row in rows[:MOST]]
+
+
 INVARIANTS: list[Invariant] = [
     (
         "available without DNS",
@@ -75,7 +109,22 @@ INVARIANTS: list[Invariant] = [
     (
         "other backends than answered",
         "The backends are those of the last good answer, and those whose absence is in doubt.",
-        other_than_answered,
+        seen_twice(other_than_answered),
+    ),
+    (
+        "unavailable in DNS",
+        "What is in DNS and left to it is available.",
+        unavailable_in_dns,
+    ),
+    (
+        "another address",
+        "Every backend is the instance of its address and port.",
+        InPieces(Backend, another_address),
+    ),
+    (
+        "claims of nobody",
+        "Every open claim belongs to a process that reports its pools.",
+        Lasting(claims_of_nobody),
     ),
     ("asked below the floor", "No name is asked again before its time.", asked_below_floor),
 ]

@@ -68,7 +68,7 @@ def look_up(
 def _a_place() -> Iterator[None]:
     """Limit the look-ups under way, as each of them occupies a thread of the web server."""
     if not _places.acquire(blocking=False):
-        raise LookUpsBusy(f"{MOST_AT_ONCE} look-ups are under way already")
+        raise LookUpsBusy(f"{MOST_AT_ONCE} lookups are already running")
     try:
         yield
     finally:

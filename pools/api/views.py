@@ -73,12 +73,12 @@ class OnePool(Endpoint):
 
     @extend_schema(request=PoolSettings, responses=PoolSerializer)
     def patch(self, request: Request, name: str) -> Response:
-        epoch, wanted = required_epoch(request), checked(PoolSettings, request.data)
+        epoch, wanted = _required_epoch(request, name), checked(PoolSettings, request.data)
         return _pool_response(configuration.change(name, epoch, **wanted))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, name: str) -> Response:
-        configuration.forget(name, required_epoch(request))
+        configuration.forget(name, _required_epoch(request, name))
         return Response(status=204)
 
 
@@ -139,7 +139,8 @@ class PauseName(Endpoint):
 
     @extend_schema(operation_id="pools_pause", request=None, responses=PoolSerializer)
     def post(self, request: Request, name: str) -> Response:
-        return _pool_response(configuration.change(name, required_epoch(request), is_watched=False))
+        epoch = _required_epoch(request, name)
+        return _pool_response(configuration.change(name, epoch, is_watched=False))
 
 
 class ResumeName(Endpoint):
@@ -149,7 +150,8 @@ class ResumeName(Endpoint):
 
     @extend_schema(operation_id="pools_resume", request=None, responses=PoolSerializer)
     def post(self, request: Request, name: str) -> Response:
-        return _pool_response(configuration.change(name, required_epoch(request), is_watched=True))
+        epoch = _required_epoch(request, name)
+        return _pool_response(configuration.change(name, epoch, is_watched=True))
 
 
 class Resolve(Endpoint):
@@ -170,6 +172,11 @@ class Kang(Endpoint):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         return Response(kang_snapshot(reports(), database_now()))
+
+
+def _required_epoch(request: Request, name: str) -> int | None:
+    rows = Pool.objects.filter(name=name).values_list("epoch", flat=True)
+    return required_epoch(request, rows.first)
 
 
 def _pool_response(pool: Pool, status: int = 200) -> Response:

@@ -66,7 +66,7 @@ def _operations(spec: Mapping[str, Mapping[str, float]]) -> dict[str, Recovery]:
     if not isinstance(spec, Mapping):
         raise TypeError("recovery must be a mapping of operations")
     if "default" not in spec:
-        raise InvalidInput("recovery needs an operation «default»")
+        raise InvalidInput("recovery needs an operation 'default'")
     for name in spec:
         if name not in OPERATIONS:
             raise InvalidInput(

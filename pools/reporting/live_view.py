@@ -48,7 +48,7 @@ def live_backends(reports: list[PoolSnapshot]) -> dict[str, LiveBackend]:
     live: dict[str, LiveBackend] = defaultdict(LiveBackend)
     for report in reports:
         for _, pool in _pools(report):
-            for key, states in pool.get("connections", {}).items():
+            for key, states in states_of(pool).items():
                 live[key].connections.update(states)
             for key, why in pool.get("why_dead", {}).items():
                 live[key].why_dead.append(f"{report.process}: {why}")
@@ -132,6 +132,12 @@ def _slots(pool: dict[str, Any]) -> list[str]:
 
 def _sums(pool: dict[str, Any]) -> Counter[str]:
     sums: Counter[str] = Counter()
-    for states in pool.get("connections", {}).values():
+    for states in states_of(pool).values():
         sums.update(states)
     return sums
+
+
+def states_of(pool: dict[str, Any]) -> dict[str, dict[str, int]]:
+    """Return backend key → state → connections; a set lists the keys of its connections apart."""
+    states: dict[str, dict[str, int]] = pool.get("fsms") or pool.get("connections", {})
+    return states

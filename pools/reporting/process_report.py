@@ -1,8 +1,9 @@
 """Report the live pools of a process, so that the console can show all of them.
 
 With its picture a process stores how many connections to each backend it has lent out, as holds:
-allocation counts them and removes no instance that is in use. Pools also give up their idle
-connections to instances that take no new work.
+allocation counts them and removes no instance that is in use. A hold of none says that the process
+may lend one at any moment. It ends when the process has seen that the instance takes no new work:
+its pools give up their idle connections and lend none, so a drain that is done stays done.
 """
 
 from collections import Counter
@@ -11,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Exists, OuterRef
 
-from allocation.instances.holds import OPEN_CLAIM, hold, release
+from allocation.instances.holds import OPEN_CLAIM, hold_together
 from allocation.models import Hold, Instance
 from pools.models import Backend
 from pools.models.pool_snapshot import OLD_SECONDS
 
 if TYPE_CHECKING:
-    from pools.net.pool.pool import PoolShell
+    from pools.net.pool.shell import PoolShell
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -41,16 +42,15 @@ FIRST_SECONDS = 1.0  # a new pool is still connecting at first
 def hold_claimed(process: str, claimed: Mapping[str, int]) -> None:
     """Store backend key → connections lent out, instead of what this process stored before."""
     counts = _by_instance(claimed)
-    for instance_id, count in counts.items():
-        hold(instance_id, OPEN_CLAIM, process, seconds=OLD_SECONDS, count=count)
+    Hold.objects.filter(kind=OPEN_CLAIM, key=process, until__lte=Now()).delete()  # too late: anew
+    hold_together(counts, OPEN_CLAIM, process, seconds=OLD_SECONDS)
     let_go(process, but=set(counts))
 
 
 def let_go(process: str, but: Collection[str] = ()) -> None:
     """Remove the holds of this process, except on these."""
     held = Hold.objects.filter(kind=OPEN_CLAIM, key=process).exclude(instance_id__in=but)
-    for instance_id in held.values_list("instance_id", flat=True):
-        release(instance_id, OPEN_CLAIM, process)
+    held.delete()
 
 
 def _by_instance(claimed: Mapping[str, int]) -> Counter[str]:
@@ -65,16 +65,36 @@ def _by_instance(claimed: Mapping[str, int]) -> Counter[str]:
 
 def avoid_drained(pools: Sequence["PoolShell"]) -> None:
     """Avoid drained instances; connect to a restored one again."""
-    known = {key for pool in pools for key in pool.resolver.list()}
-    drained = frozenset(_drained(known)) if known else frozenset()
+    drained = _drained(_known(pools))
     for pool in pools:
         pool.avoid(drained & pool.resolver.list().keys())
 
 
-def _drained(keys: set[str]) -> list[str]:
+def hold_and_avoid(process: str, monitor: PoolMonitor) -> None:
+    """Stop lending before a hold ends, and hold before lending again.
+
+    A drain that begins in between finds the hold of none and waits for the next report.
+    """
+    pools = monitor.pools()
+    known = _known(pools)
+    drained = _drained(known)
+    for pool in pools:
+        pool.avoid(pool.avoided | (drained & pool.resolver.list().keys()))
+    hold_claimed(process, dict.fromkeys(known - drained, 0) | monitor.lent())
+    for pool in pools:
+        pool.avoid(drained & pool.resolver.list().keys())
+
+
+def _known(pools: Sequence["PoolShell"]) -> set[str]:
+    return {key for pool in pools for key in pool.resolver.list()}
+
+
+def _drained(keys: set[str]) -> frozenset[str]:
+    if not keys:
+        return frozenset()
     unavailable = Instance.objects.filter(pk=OuterRef("instance_id"), available=False)
     rows = Backend.objects.filter(Exists(unavailable), key__in=list(keys))
-    return list(rows.values_list("key", flat=True))
+    return frozenset(rows.values_list("key", flat=True))
 
 
 class Report:
@@ -111,8 +131,7 @@ class Report:
     def _write(self, body: dict[str, Any]) -> None:
         values = {"body": body, "at": Now()}
         PoolSnapshot.objects.update_or_create(process=self.process, defaults=values)
-        hold_claimed(self.process, self._monitor.lent())
-        avoid_drained(self._monitor.pools())
+        hold_and_avoid(self.process, self._monitor)
         self._has_reported = True
 
 

@@ -7,6 +7,7 @@ import structlog
 from django.db import DatabaseError
 from django.db.transaction import atomic
 
+from atributo_site.core.availability.trouble import state_of_database
 from atributo_site.core.leases import HeldLease
 from pools.address_policy import refused_target
 from pools.logic.dns.change_guard import is_answered, judge
@@ -24,7 +25,9 @@ def apply_readings(names: Sequence[WatchedName], clock: Clock, lease: HeldLease)
     """Apply the oldest reading of each that can be stored; return how many came and went."""
     try:
         return _apply(names, clock, lease)
-    except DatabaseError:
+    except DatabaseError as error:
+        if state_of_database(error) is not None:  # no reading can be stored now
+            raise
         if len(names) == 1:  # busy, away or refused: the reading is there for the next sweep
             log.exception("dns_reading_kept", pool=names[0].pool_id)
             return 0

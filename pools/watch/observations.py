@@ -99,7 +99,7 @@ def _lines(observation: Observation) -> Iterator[Line]:
         yield Line(pool, Kind.FRESH)
     if verdict.waits and not pool.waiting:
         many = f"{pluralize(len(verdict.waits), 'backend')} vanished at once"
-        yield Line(pool, Kind.WAITING, detail=f"{many}: a second look-up must confirm it")
+        yield Line(pool, Kind.WAITING, detail=f"{many}: a second lookup must confirm it")
     elif pool.waiting and not verdict.waits:
         confirmed = f"{len(verdict.removed)} confirmed" if verdict.removed else "they are back"
         yield Line(pool, Kind.SETTLED, detail=confirmed)

@@ -60,7 +60,7 @@ class WatchedName:
             system=default_nameservers,
             permits=may_be_asked,
         )
-        self.resolver.on("updated", self._read)
+        self.resolver.follow("updated", self._read)
         self.resolver.start()
 
     def has_news(self) -> bool:

@@ -112,10 +112,13 @@ class Watch:
             except PoolError as error:  # the settings do not allow it any more
                 _mark_failed(pool, str(error))
                 continue
-            name.resolver.on("updated", lambda error: self._wake_waiting())
+            name.resolver.follow("updated", self._answered)
             self.names[pool.pk] = name
             started.append(name)
         return started
+
+    def _answered(self, error: Exception | None) -> None:
+        self._wake_waiting()
 
     def _ask(self, wanted: dict[int, tuple[int, datetime | None]]) -> list[WatchedName]:
         """Ask now because a person wants to know; the resolver still keeps its floor."""

@@ -5,6 +5,7 @@ import pytest
 from pools import HttpAgent
 from tests.pools.http.web import Web
 from tests.pools.live import LONG
+from tests.servers.dns.server import DNSServer
 
 RECOVERY = {"default": {"timeout": 20_000, "retries": 1, "delay": 10, "max_delay": 50}}
 
@@ -29,3 +30,9 @@ def make_agent():
         if not agent.is_stopped():
             agent.stop(drain=0)
         agent.wait_stopped(LONG)
+
+
+@pytest.fixture
+def dns_server():
+    with DNSServer() as server:
+        yield server

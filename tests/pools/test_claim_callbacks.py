@@ -22,14 +22,14 @@ def one():
 
 @contextmanager
 def driver_held(pool):
-    """Hold the driver's calls back; at the end it makes all of them."""
+    """Hold the driver's calls back; at the end it makes all of them, and all callbacks."""
     held, go, over = threading.Event(), threading.Event(), threading.Event()
     pool.driver.call_soon(lambda: (held.set(), go.wait()))
     assert held.wait(LONG / 1000)
     try:
         yield
     finally:
-        pool.driver.call_soon(over.set)
+        pool.driver.call_soon(lambda: pool.driver.call_back(pool, over.set, None))
         go.set()
         assert over.wait(LONG / 1000)
 

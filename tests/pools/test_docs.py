@@ -2,6 +2,8 @@
 
 import re
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -38,10 +40,26 @@ def test_the_names_of_the_library_are_loaded_when_used():
 
 
 def test_importing_the_package_loads_neither_django_nor_the_network():
-    import subprocess
-    import sys
-
     code = "import sys, pools; print(sorted(m for m in sys.modules if m.split('.')[0] in "
     code += "('django', 'dns', 'urllib3') or m.startswith('pools.')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "[]\n"
+
+
+def test_type_checkers_see_every_name():
+    """What is loaded when first used is declared for those who do not run the program."""
+    source = (PAGE.parents[1] / "pools" / "__init__.py").read_text()
+    import pools
+
+    for name in pools.__all__:
+        assert f" import {name} as {name}\n" in source
+    assert (PAGE.parents[1] / "pools" / "py.typed").exists()
+
+
+def test_the_library_needs_only_dnspython(tmp_path):
+    """And that not before a name is looked up."""
+    code = "import sys; from pools import AsyncHttpAgent, HttpAgent, HttpsAgent; "
+    code += "print(sorted({m.split('.')[0] for m in sys.modules} & {'django', 'dns', 'urllib3', "
+    code += "'requests', 'httpx', 'atributo_site'}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "[]\n"

@@ -9,7 +9,7 @@ import urllib.request
 import pytest
 
 from pools import ConnectionPool, DNSResolver, StaticIpResolver, pool_monitor
-from pools.net.runtime.monitor import KangServer
+from pools.net.runtime.kang import KangServer
 from tests.pools.live import LONG, RECOVERY, resolving, started
 from tests.servers.dns.server import DNSServer
 from tests.servers.waiting import wait_until

@@ -66,7 +66,7 @@ class Lookup:
         self._new_id = new_id
         self._chance = chance
         self._asked: dict[int, Ask] = {}
-        self._asked_at = 0.0
+        self._sent_at: dict[int, float] = {}
         self._outcomes: list[LookupResult] = []
 
     def ask(self, now: float) -> list[Ask]:
@@ -74,9 +74,22 @@ class Lookup:
         self._outcomes = []
         asks = [Ask(self._new_id(), s, self.name, self.rdtype) for s in self._servers()]
         self._asked = {ask.id: ask for ask in asks}
-        self._asked_at = now
-        self.wake_at = now + self._recovery.timeout
+        self._sent_at = {ask.id: now for ask in asks}
+        self._set_wake()
         return asks
+
+    def hold(self, ask_id: int) -> None:
+        """Stop the clock of a question that waits in our own queue."""
+        self._sent_at[ask_id] = math.inf
+        self._set_wake()
+
+    def sent(self, ask_id: int, now: float) -> None:
+        self._sent_at[ask_id] = now
+        self._set_wake()
+
+    def _set_wake(self) -> None:
+        earliest = min((self._sent_at[ask_id] for ask_id in self._asked), default=math.inf)
+        self.wake_at = earliest + self._recovery.timeout
 
     def owns(self, ask_id: int) -> bool:
         return ask_id in self._asked
@@ -94,11 +107,17 @@ class Lookup:
             return []
         if not self._asked:
             return list(self.ask(now))
-        for ask in self._asked.values():
-            late = timed_out(self._recovery.timeout)
-            self._note(ask, late, now)
+        limit_ms = self._recovery.timeout
+        due = [each for each in self._asked if self._sent_at[each] + limit_ms <= now]
+        for ask_id in due:
+            late = timed_out(limit_ms)
+            self._note(self._asked.pop(ask_id), late, now)
             self._outcomes.append(late)
-        return list(self._conclude(now))
+        forgotten = [Forget(ask_id) for ask_id in due]
+        if self._asked:
+            self._set_wake()
+            return list(forgotten)
+        return [*forgotten, *self._conclude(now)]
 
     def abandon(self) -> list[Forget]:
         forgotten = [Forget(ask_id) for ask_id in self._asked]
@@ -124,7 +143,7 @@ class Lookup:
         result = outcome.error or f"{len(outcome.records)} records"
         step = Step(
             now, ask.server, self.name, self.rdtype, self.attempt,
-            now - self._asked_at, result, outcome.ttl_ms,
+            now - min(now, self._sent_at[ask.id]), result, outcome.ttl_ms,
         )  # fmt: skip
         self.steps.append(step)
 

@@ -123,10 +123,17 @@ class RecordCache:
 
     def _ask_again_ms(self, target: Target, family: str, outcome: LookupResult) -> float:
         """Ask soon if these addresses were known or are the last hope; else when "no" expires."""
+        if outcome.kind == "error" and not self._address_seen:
+            return self._pace_ms("dns")
         if target.families[family].values or _is_last_hope(target, family):
             return self._last_ttl
         negative = outcome.negative_ttl_ms
         return self.config.ttl.clamp(HOUR_MS if negative is None else negative)
+
+    def _pace_ms(self, operation: str) -> float:
+        """Look again at the slowest pace of the recovery while DNS has never answered at all."""
+        delay_ms = self.config.recovery.operation(operation).monitoring().delay
+        return self.config.ttl.clamp(delay_ms)
 
     def _note_failure(self, target: Target, family: str, outcome: LookupResult) -> None:
         text = f'{FAMILY_NAMES[family]} lookup for "{target.name}" failed: {outcome.error}'
@@ -141,6 +148,8 @@ class RecordCache:
             self.targets = [self._fallback]  # the service has really moved to the plain name
             self._srv_seen, self.srv_stale = False, None
         self._drop_what_is_over(now)
+        if self._srv_unknown and not (self._srv_seen or self._address_seen):
+            self.srv_at = min(self.srv_at, now + self._pace_ms("dns_srv"))
         backends = {b.key: b for target in self.targets for b in target.backends()}
         if backends:
             self.stale = None

@@ -70,6 +70,17 @@ class ResolverMachine:
         self._waiting: deque[tuple[str, str]] = deque()
         self._announced = False
 
+    def successor(self) -> "ResolverMachine":
+        """Return a machine that knows the same backends and looks at once; for a forked child."""
+        heir = ResolverMachine(self.config, self._chance, self.nameservers, self.has_ipv6)
+        if self.state in ("starting", "running", "failed"):
+            heir.state, heir.phase = self.state, "sleep" if self.nameservers else "bootstrap"
+            heir.backends = dict(self.backends)
+            heir.last_error = self.last_error
+            heir._announced = self._announced
+            heir.wake_at = -math.inf if self.nameservers else math.inf
+        return heir
+
     # -- events ------------------------------------------------------------------------------
 
     def start(self, now: float) -> list[Action]:
@@ -117,6 +128,21 @@ class ResolverMachine:
                 self._after(lookup, now)
                 break
         return self._take()
+
+    def hold(self, ask_id: int) -> list[Action]:
+        """Note that a question waits in our own queue: its time has not begun."""
+        for lookup in self._lookups:
+            if lookup.owns(ask_id):
+                lookup.hold(ask_id)
+                self._set_wake()
+        return []
+
+    def sent(self, ask_id: int, now: float) -> list[Action]:
+        for lookup in self._lookups:
+            if lookup.owns(ask_id):
+                lookup.sent(ask_id, now)
+                self._set_wake()
+        return []
 
     def tick(self, now: float) -> list[Action]:
         if self.phase == "sleep" and now >= self.wake_at:

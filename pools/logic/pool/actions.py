@@ -59,6 +59,13 @@ class Revoke:
 
 
 @dataclass(frozen=True, slots=True)
+class Unwanted:
+    """Tell a connection in use, if it wants to know, that it will be closed when it is free."""
+
+    connection: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Advertise:
     """Announce a working connection of a set; `holder` is its key from now on."""
 
@@ -92,6 +99,7 @@ PoolAction = (
     | Grant
     | Refuse
     | Revoke
+    | Unwanted
     | Advertise
     | Withdraw
     | PoolStateChanged

@@ -79,31 +79,31 @@ class ClaimQueue:
     ) -> None:
         self.codel = ControlledDelay(target_delay) if target_delay else None
         self.waits_ms: deque[float] = deque(maxlen=WAITS_KEPT)
-        self._since: dict[Any, float] = {}
+        self.waiting: dict[Any, float] = {}  # since when
         self._longest = 0
         self._timers = timers
         self._counters = counters
         self._max_waiting = math.inf if max_waiting is None else max_waiting
 
     def __len__(self) -> int:
-        return len(self._since)
+        return len(self.waiting)
 
     def __contains__(self, holder: Any) -> bool:
-        return holder in self._since
+        return holder in self.waiting
 
     def put(self, holder: Any, timeout_ms: float | None, now: float) -> None:
-        if len(self._since) >= self._max_waiting:
-            raise ClaimQueueFullError(f"claims that wait already: {len(self._since)}")
+        if len(self.waiting) >= self._max_waiting:
+            raise ClaimQueueFullError(f"claims that wait already: {len(self.waiting)}")
         if self.codel:
             timeout_ms = self.codel.limit_ms(now)
         if timeout_ms is not None and math.isnan(timeout_ms):
             raise InvalidInput(f"timeout must be a number of milliseconds: {timeout_ms}")
         if timeout_ms is not None and timeout_ms < math.inf:
             self._timers.set(("claim", holder), now + timeout_ms)
-        self._since[holder] = now
+        self.waiting[holder] = now
         self._counters["queued-claim"] += 1
-        if len(self._since) > self._longest:
-            self._longest = self._counters["max-claim-queue"] = len(self._since)
+        if len(self.waiting) > self._longest:
+            self._longest = self._counters["max-claim-queue"] = len(self.waiting)
 
     def check_timeout(self, timeout_ms: float | None) -> None:
         if self.codel and timeout_ms is not None:
@@ -112,19 +112,19 @@ class ClaimQueue:
     def discard(self, holder: Any) -> bool:
         """Forget a claim; return False if it was not waiting."""
         self._timers.cancel(("claim", holder))
-        return self._since.pop(holder, None) is not None
+        return self.waiting.pop(holder, None) is not None
 
     def pop(self, now: float) -> tuple[Any, bool] | None:
         """Return the claim that waited longest, and whether it waited too long and is dropped."""
-        if not self._since:
+        if not self.waiting:
             return None
-        holder, since = next(iter(self._since.items()))
+        holder, since = next(iter(self.waiting.items()))
         self.discard(holder)
         self.waits_ms.append(now - since)
         return holder, self.codel is not None and self.codel.overloaded(since, now)
 
     def pop_all(self) -> list[Any]:
-        holders = list(self._since)
+        holders = list(self.waiting)
         for holder in holders:
             self.discard(holder)
         return holders

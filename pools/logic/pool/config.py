@@ -14,8 +14,8 @@ class PoolConfig:
     """Times in milliseconds; None switches a limit off."""
 
     recovery: RecoverySpec
-    spares: int
-    maximum: int
+    spares: int = 4
+    maximum: int = 16
     domain: str = ""
     target_claim_delay: float | None = None
     max_waiting: int | None = 1024
@@ -28,6 +28,7 @@ class PoolConfig:
     max_churn_rate: float = math.inf
     decoherence_interval: float = 60.0
     stable_after: float = 1000.0
+    flap_limit: float = 100.0
 
     def __post_init__(self) -> None:
         for name in ("spares", "maximum"):

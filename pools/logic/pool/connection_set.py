@@ -32,9 +32,8 @@ class SetMachine(PoolMachine):
     def become_idle(self, slot: Slot, now: float) -> None:
         """Announce a working connection, and let an older one go if that is possible now."""
         self._serials[slot.key] += 1
-        slot.state = BUSY
+        slot.lend(f"{slot.key}.{self._serials[slot.key]}")
         slot.leased_at = now
-        slot.holder = f"{slot.key}.{self._serials[slot.key]}"
         self.actions.append(Advertise(slot.holder, slot))
         self.shape.want_rebalance()
 

@@ -17,6 +17,7 @@ from pools.logic.errors import (
 from pools.logic.pool.actions import Grant, PoolAction, PoolStateChanged, Refuse, ResolveNow, Revoke
 from pools.logic.pool.claims import ClaimQueue
 from pools.logic.pool.config import PoolConfig
+from pools.logic.pool.plain_path import PlainPath
 from pools.logic.pool.roster import Death, Roster
 from pools.logic.pool.sizing import Shape
 from pools.logic.pool.slot import BUSY, IDLE, Slot
@@ -33,8 +34,9 @@ class PoolMachine:
     def __init__(self, config: PoolConfig, chance: Callable[[], float]) -> None:
         self.config = config
         self.state = "starting"
+        self.plain = PlainPath(self)
         self.counters: Counter[str] = Counter()
-        self.claims = 0
+        self.claims = 0  # of slots that are gone, and those that wait; a slot counts its own
         self.last_error: BaseException | None = None
         self.wants_tick = False
         self.timers = Timers()
@@ -68,30 +70,52 @@ class PoolMachine:
         """Return an idle slot, or None while `holder` waits for its Grant or Refuse."""
         if self.queue.codel is not None:
             self.queue.check_timeout(timeout_ms)
-        if self.idle and self._is_open:
-            self.claims += 1
-            return self._lease(self._pick(), holder, now)
+        slot = self._pick() if self._is_open else None
+        if slot is not None:
+            return self._lease(slot, holder, now)
         if error_on_empty or not self._is_open:
             self._check_open(error_on_empty)
         self.queue.put(holder, timeout_ms, now)
-        self.claims += 1
-        self.shape.want_for_waiting(has_limit=timeout_ms is not None)
+        if self.idle:  # somebody released one meanwhile, and did not see that this claim waits
+            self.serve_waiting(now)
+        self.shape.want_for_waiting(now, has_limit=timeout_ms is not None)
         return None
+
+    @property
+    def wants_more(self) -> bool:
+        """Return whether a claim without the lock is to be followed by `shape.want_more`."""
+        return not self.shape.is_sampling or (
+            len(self.idle) < self._spares and self.slots.total < self._maximum
+        )
+
+    def settle(self, slot: Slot, now: float) -> None:
+        if slot.doomed is not None and self.slots.take_out(slot):
+            self.slots.retire(slot, now)
+        self.serve_waiting(now)
+
+    def serve_waiting(self, now: float) -> None:
+        while self.idle and self.queue.waiting and self._is_open:
+            slot = self._pick()
+            if slot is not None:
+                self.become_idle(slot, now)
 
     def claim_idle(self, holder: Any, now: float) -> Slot:
         """Return an idle slot or raise an error, but never wait."""
-        if not (self.idle and self._is_open):
+        slot = self._pick() if self._is_open else None
+        if slot is None:
             self._check_open(error_on_empty=True)
             raise NoBackendsError("no idle connection at this moment", pool=self)
-        self.claims += 1
-        return self._lease(self._pick(), holder, now)
+        return self._lease(slot, holder, now)
 
     def cancel(self, holder: Any) -> bool:
         """Leave the queue at once; return False if the claim was not waiting."""
-        return self.queue.discard(holder)
+        is_waiting = self.queue.discard(holder)
+        self.claims += is_waiting
+        return is_waiting
 
     def release(self, slot: Slot, now: float, ok: bool | None = True) -> None:
         """Give a connection back; `ok` is the verdict on its backend, None for no verdict."""
+        slot.lease.clear()
         slot.holder = None
         if ok is False:
             self.result_failed(slot.key, now)
@@ -124,18 +148,20 @@ class PoolMachine:
         self.idle.append(slot)
         self.queue.note_idle(now)
 
-    def _pick(self) -> Slot:
-        if self.balancer is None:
+    def _pick(self) -> Slot | None:
+        if not self.idle:
+            return None
+        if self.balancer is not None:
+            return self.balancer.pick(self.idle, self.slots.all())
+        try:
             return self.idle.popleft()
-        return self.balancer.pick(self.idle, self.slots.all())
+        except IndexError:  # a claim without the lock was faster
+            return None
 
     def _lease(self, slot: Slot, holder: Any, now: float) -> Slot:
-        slot.state = BUSY
-        slot.holder = holder
+        slot.lend(holder)
         slot.leased_at = now
-        if not self.shape.is_sampling or (
-            len(self.idle) < self._spares and self.slots.total < self._maximum
-        ):
+        if self.wants_more:
             self.shape.want_more(now)
         return slot
 
@@ -160,12 +186,14 @@ class PoolMachine:
         return error
 
     def _time_out(self, holder: Any) -> None:
+        self.claims += 1
         self.counters["claim-timeout"] += 1
         error = ClaimTimeoutError(f"no connection of {self.name} became free", pool=self)
         self.actions.append(Refuse(holder, error))
 
     def refuse_all(self, error: Callable[[], PoolError]) -> None:
         for holder in self.queue.pop_all():
+            self.claims += 1
             self.actions.append(Refuse(holder, error()))
 
     # -- backends ----------------------------------------------------------------------------
@@ -230,6 +258,21 @@ class PoolMachine:
             self.balancer = Balancer(str(strategy), self._chance)
         else:
             self.balancer.start_again()
+        self._judge_plain()
+
+    @property
+    def is_weighted(self) -> bool:
+        return self.balancer is not None and self.balancer.strategy == "weighted"
+
+    def _judge_plain(self) -> None:
+        """Note whether claims may do without the lock: first come first served, no lease limit."""
+        self.plain.is_open = (
+            self._is_open
+            and self.balancer is None
+            and self.queue.codel is None
+            and self.config.max_lease is None
+            and not self.is_singleton
+        )
 
     def _fail_if_all_dead(self) -> None:
         if self.state in ("starting", "running") and self.roster.is_all_dead():
@@ -273,9 +316,9 @@ class PoolMachine:
 
     def revoke(self, slot: Slot, reason: str, now: float) -> None:
         """Take a connection away from its holder."""
-        if slot.state == BUSY:
-            self.actions.append(Revoke(slot.holder, reason))
-            slot.holder = None
+        holder = slot.holder
+        if slot.state == BUSY and holder is not None and slot.end_lease(holder):
+            self.actions.append(Revoke(holder, reason))
             slot.doomed = slot.doomed or "closed"
             self.slots.retire(slot, now)
 
@@ -316,6 +359,7 @@ class PoolMachine:
     def _enter(self, state: str) -> None:
         self.state = state
         self._is_open = state in ("starting", "running")
+        self._judge_plain()
         self.actions.append(PoolStateChanged(state))
 
     # -- what can be seen --------------------------------------------------------------------
@@ -324,10 +368,20 @@ class PoolMachine:
         actions, self.actions = self.actions, []
         return actions
 
+    def lent(self) -> list[Slot]:
+        """Return the slots in use, and those that a claim without the lock is just taking."""
+        resting = {slot.id for slot in self.idle.copy()}
+        taken = (slot for slot in self.slots.all() if slot.state in (BUSY, IDLE))
+        return [slot for slot in taken if slot.state == BUSY or slot.id not in resting]
+
+    def claims_in_all(self) -> int:
+        waiting = len(self.queue)
+        return self.claims + waiting + sum(slot.claims for slot in self.slots.all())
+
     def stats(self) -> dict[str, Any]:
         pending = sum(not slot.is_connected for slot in self.slots.all())
         return {
-            "counters": {"claim": self.claims, **self.counters},
+            "counters": {"claim": self.claims_in_all(), **self.counters},
             "total_connections": len(self.slots),
             "idle_connections": len(self.idle),
             "pending_connections": pending,

@@ -1,6 +1,6 @@
 """Plan which connections to open and which to give up, so that every backend gets its share."""
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -24,6 +24,40 @@ def plan_rebalance(
     if target < 0 or maximum < target:
         raise ValueError(f"need 0 <= target <= maximum, not {target} and {maximum}")
     wanted = _Shares([key for key, _ in backends], dead, maximum, singleton).share(target)
+    return _difference(backends, wanted)
+
+
+def plan_weighted(
+    backends: Sequence[tuple[str, Sequence[S]]],
+    weights: Mapping[str, float],
+    dead: Collection[str],
+    target: int,
+    maximum: int,
+) -> Plan[S]:
+    """Plan connections in proportion to the weights, so that they hold when all are in use."""
+    living = [key for key, _ in backends if key not in dead]
+    wanted = {key: 0 for key, _ in backends} | apportion({k: weights[k] for k in living}, target)
+    room = maximum - sum(wanted.values())
+    for key in [key for key, _ in backends if key in dead][: max(room, int(not living))]:
+        wanted[key] = 1
+    return _difference(backends, wanted)
+
+
+def apportion(weights: Mapping[str, float], count: int) -> dict[str, int]:
+    """Divide a count by weight; each gets one as long as there are enough."""
+    total = sum(weights.values())
+    shares = {key: count * weight / total for key, weight in weights.items()}
+    given = {key: int(share) for key, share in shares.items()}
+    if count >= len(weights):
+        given = {key: max(1, number) for key, number in given.items()}
+    while sum(given.values()) > count:
+        given[max(given, key=lambda key: given[key] - shares[key] if given[key] > 1 else -1)] -= 1
+    while given and sum(given.values()) < count:
+        given[max(given, key=lambda key: shares[key] - given[key])] += 1
+    return given
+
+
+def _difference(backends: Sequence[tuple[str, Sequence[S]]], wanted: Mapping[str, int]) -> Plan[S]:
     add = [key for key, slots in backends for _ in range(wanted[key] - len(slots))]
     remove = [
         slot

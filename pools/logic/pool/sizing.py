@@ -9,7 +9,8 @@ from collections import deque
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from pools.logic.pool.rebalance import plan_rebalance
+from pools.logic.dns.srv import weight_of
+from pools.logic.pool.rebalance import plan_rebalance, plan_weighted
 from pools.logic.pool.slot import BUSY, CLOSING, CONNECTING, RANK, Slot
 
 if TYPE_CHECKING:
@@ -121,8 +122,10 @@ class Shape:
         if len(self._pool.idle) < self._pool.config.spares and self._has_room():
             self.want_rebalance()
 
-    def want_for_waiting(self, has_limit: bool) -> None:
+    def want_for_waiting(self, now: float, has_limit: bool) -> None:
         """Grow for a waiting claim if there is room, and set a timer for its limit."""
+        if self._pool.slots.resting:
+            self._pool.slots.wake_resting(now)
         if self._has_room():
             self.want_rebalance()
         elif has_limit or self._pool.queue.codel is not None:
@@ -148,7 +151,11 @@ class Shape:
         keys = roster.in_use(watched=max(maximum - target, maximum // 2))
         self._leave_others(set(keys), now)
         groups = [(key, self._replaceable(key)) for key in keys]
-        plan = plan_rebalance(groups, roster.dead.keys(), target, maximum, singleton)
+        if self._pool.is_weighted and not singleton:
+            weights = {key: weight_of(roster.backends[key]) for key in keys}
+            plan = plan_weighted(groups, weights, roster.dead.keys(), target, maximum)
+        else:
+            plan = plan_rebalance(groups, roster.dead.keys(), target, maximum, singleton)
         for slot in plan.remove:
             if not self._pool.is_last(slot) and self._may_change(slot.key, now):
                 self._pool.slots.give_up(slot, now)
@@ -228,7 +235,7 @@ class Shape:
     def _check(self, now: float) -> None:
         rest_ms = self._pool.config.check_timeout or 0.0
         self._pool.slots.check_idle(now)
-        oldest = min((slot.idle_since for slot in self._pool.idle), default=now)
+        oldest = min((slot.idle_since for slot in self._pool.idle.copy()), default=now)
         self._pool.timers.set("check", oldest + rest_ms)
 
     def _end_leases(self, now: float) -> None:

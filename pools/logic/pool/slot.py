@@ -8,6 +8,7 @@ from pools.logic.recovery import Recovery
 
 CONNECTING = "connecting"
 RETRYING = "retrying"
+RESTING = "resting"
 PROVING = "proving"
 IDLE = "idle"
 BUSY = "busy"
@@ -15,7 +16,16 @@ CHECKING = "checking"
 CLOSING = "closing"
 
 # Slots are given up in this order when there are too many.
-RANK = {RETRYING: 0, CONNECTING: 1, PROVING: 1, CHECKING: 2, IDLE: 2, BUSY: 3, CLOSING: 4}
+RANK = {
+    RETRYING: 0,
+    RESTING: 0,
+    CONNECTING: 1,
+    PROVING: 1,
+    CHECKING: 2,
+    IDLE: 2,
+    BUSY: 3,
+    CLOSING: 4,
+}
 
 
 class Slot:
@@ -24,6 +34,7 @@ class Slot:
     __slots__ = (
         "attempt",
         "backend",
+        "claims",
         "connected_at",
         "connection",
         "doomed",
@@ -33,10 +44,12 @@ class Slot:
         "is_monitor",
         "key",
         "last_error",
+        "lease",
         "leased_at",
         "next_step",
         "proven",
         "recovery",
+        "rests",
         "serial",
         "state",
     )
@@ -52,6 +65,9 @@ class Slot:
         self.serial = 0
         self.connection: Any = None
         self.holder: Any = None
+        self.lease: list[Any] = []
+        self.claims = 0
+        self.rests = 0
         self.doomed: str | None = None
         self.next_step = ""
         self.proven = False
@@ -59,6 +75,25 @@ class Slot:
         self.idle_since = -math.inf
         self.leased_at = -math.inf
         self.last_error: BaseException | None = None
+
+    def lend(self, holder: Any) -> "Slot":
+        self.state = BUSY
+        self.claims += 1
+        self.lease.append(holder)
+        self.holder = holder
+        return self
+
+    def end_lease(self, holder: Any) -> bool:
+        """Return True for exactly one of those who end the lease at the same time."""
+        try:
+            ended = self.lease.pop()
+        except IndexError:
+            return False
+        if ended is not holder:  # the connection serves somebody else by now
+            self.lease.append(ended)
+            return False
+        self.holder = None
+        return True
 
     @property
     def is_retrying(self) -> bool:

@@ -6,8 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from pools.logic.backends import Backend
 from pools.logic.errors import CheckFailedError, ConnectionClosedError, ConnectionTimeoutError
-from pools.logic.pool.actions import Abandon, Check, Close, Connect
-from pools.logic.pool.slot import BUSY, CHECKING, CLOSING, CONNECTING, IDLE, PROVING, RETRYING, Slot
+from pools.logic.pool.actions import Abandon, Check, Close, Connect, Unwanted
+from pools.logic.pool.slot import (
+    BUSY,
+    CHECKING,
+    CLOSING,
+    CONNECTING,
+    IDLE,
+    PROVING,
+    RESTING,
+    RETRYING,
+    Slot,
+)
 
 if TYPE_CHECKING:
     from pools.logic.pool.pool import PoolMachine
@@ -18,6 +28,7 @@ class Slots:
         self._pool = pool
         self._chance = chance
         self._slots: dict[int, Slot] = {}
+        self.resting: dict[int, Slot] = {}  # some of them may have gone on meanwhile
         self.total = 0
         self._ids = itertools.count(1)
 
@@ -97,7 +108,7 @@ class Slots:
     def prove(self, slot: Slot) -> None:
         """Forget earlier failures, because the connection served or lasted."""
         slot.proven = True
-        slot.attempt = 0
+        slot.attempt = slot.rests = 0
         self._pool.timers.cancel(("proof", slot.id))
         self._pool.roster.outliers.succeeded(slot.key)
 
@@ -132,11 +143,19 @@ class Slots:
         if error is not None:
             where = "claimed" if slot.state == BUSY else "connected"
             self._pool.counters[f"error-while-{where}"] += 1
-        if slot.state == IDLE:
+        if slot.state == PROVING or self.take_out(slot):
+            self.retire(slot, now)
+
+    def take_out(self, slot: Slot) -> bool:
+        """Take a slot out of the idle ones; False if it is not among them, or a claim was faster.
+
+        A claim takes a slot without the lock, and a moment later it is busy.
+        """
+        try:
             self._pool.idle.remove(slot)
-            self.retire(slot, now)
-        elif slot.state == PROVING:
-            self.retire(slot, now)
+        except ValueError:
+            return False
+        return True
 
     def retire(self, slot: Slot, now: float) -> None:
         """Close a connection; then reconnect at once, try again later, or go, as `doomed` says."""
@@ -144,9 +163,12 @@ class Slots:
             slot.next_step = "go"
         elif slot.doomed == "closed" and slot.proven:
             slot.next_step = "connect"
+        elif slot.doomed == "closed" and now - slot.connected_at >= self._pool.config.flap_limit:
+            slot.next_step = "rest"
         else:
             slot.next_step = "retry"
         slot.state = CLOSING
+        slot.lease.clear()
         slot.holder = None
         for event in ("proof", "checking", "recheck"):
             self._pool.timers.cancel((event, slot.id))
@@ -159,12 +181,39 @@ class Slots:
         slot.connection, slot.doomed = None, None
         if slot.next_step == "connect":
             self._connect(slot, now)
+        elif slot.next_step == "rest":
+            self._rest(slot, now)
         elif slot.next_step == "retry":
             where = f"{slot.backend.name} ({slot.backend.address}:{slot.backend.port})"
             closed = ConnectionClosedError(f"{where} closed the connection", backend=slot.backend)
             self._retry(slot, "flap", slot.last_error or closed, now)
         else:
             self._gone(slot)
+
+    def _rest(self, slot: Slot, now: float) -> None:
+        """Connect later, or when a claim waits: the server closes connections that are not used.
+
+        That is no failure, but reconnecting at once would go on for ever.
+        """
+        slot.rests += 1
+        slot.attempt = 0
+        slot.state = RESTING
+        self.resting[slot.id] = slot
+        paces = max(1, min(slot.rests, int(slot.recovery.retries)))
+        delay_ms = slot.recovery.delay_ms(paces, self._chance())
+        self._pool.timers.set(("retry", slot.id), now + delay_ms)
+        if self._pool.queue.waiting:
+            self.wake_resting(now)
+
+    def wake_resting(self, now: float) -> None:
+        """Connect for the claims that wait, as far as no others connect for them already."""
+        resting = [slot for slot in self.resting.values() if slot.state == RESTING]
+        self.resting.clear()
+        opening = sum(slot.state == CONNECTING for slot in self._slots.values())
+        for slot in resting[: max(0, len(self._pool.queue) - opening)]:
+            self._pool.timers.cancel(("retry", slot.id))
+            self._connect(slot, now)
+        self.resting |= {slot.id: slot for slot in resting if slot.state == RESTING}
 
     # -- going -------------------------------------------------------------------------------
 
@@ -173,16 +222,16 @@ class Slots:
         slot.next_step = "go"
         if slot.state == CONNECTING:  # its place is taken until the attempt has ended
             slot.doomed = "unwanted"
-        elif slot.state == RETRYING:
+        elif slot.state in (RETRYING, RESTING):
             self._gone(slot)
         elif slot.state != CLOSING:
             if slot.state == BUSY and slot.doomed is None:
                 self._pool.became_doomed(slot)
             slot.doomed = "unwanted"
-            if slot.state == IDLE:
-                self._pool.idle.remove(slot)
-            if slot.state in (IDLE, PROVING):
+            if slot.state == PROVING or self.take_out(slot):
                 self.retire(slot, now)
+            elif slot.state in (IDLE, BUSY):
+                self._pool.actions.append(Unwanted(slot.connection))
 
     def give_up_backend(self, key: str, now: float) -> None:
         for slot in self.of(key):
@@ -194,7 +243,9 @@ class Slots:
 
     def _gone(self, slot: Slot) -> None:
         del self._slots[slot.id]
+        self.resting.pop(slot.id, None)
         self.total -= 1
+        self._pool.claims += slot.claims
         for event in ("connect", "retry", "proof", "checking", "recheck"):
             self._pool.timers.cancel((event, slot.id))
         self._pool.shape.want_rebalance()
@@ -205,9 +256,9 @@ class Slots:
     def check_idle(self, now: float) -> None:
         """Check every connection that has rested long enough."""
         rest_ms = self._pool.config.check_timeout or 0.0
-        for slot in [slot for slot in self._pool.idle if now - slot.idle_since >= rest_ms]:
-            self._pool.idle.remove(slot)
-            self._check(slot, CHECKING, now)
+        for slot in [s for s in self._pool.idle.copy() if now - s.idle_since >= rest_ms]:
+            if self.take_out(slot):
+                self._check(slot, CHECKING, now)
 
     def _check(self, slot: Slot, state: str, now: float) -> None:
         limit_ms = self._pool.config.check_limit or slot.recovery.timeout
@@ -216,25 +267,45 @@ class Slots:
         self._pool.actions.append(Check(slot.id, slot.connection))
 
     def checked(
-        self, slot_id: int, connection: Any, error: BaseException | None, now: float
+        self,
+        slot_id: int,
+        connection: Any,
+        error: BaseException | None,
+        now: float,
+        is_over: bool = False,
     ) -> None:
-        """Handle the end of a check; `error` says what it found."""
+        """Handle the end of a check; `error` says what it found.
+
+        `is_over` is for a good answer after which the server closed the connection.
+        """
         slot = self._slots.get(slot_id)
         if slot is None or slot.connection is not connection:
             return
         if ("checking", slot_id) not in self._pool.timers:
             return
         self._pool.timers.cancel(("checking", slot_id))
+        if is_over and error is None:
+            slot.doomed = slot.doomed or "closed"
         if error is not None:
             self._check_failed(slot, error, now)
         elif slot.state == CHECKING:
             self._check_passed(slot, now)
         elif self._pool.roster.health.passed(slot.key):
             slot.proven = True
-            self._ready(slot, now)
+            self._trusted(slot, now)
+        elif slot.doomed is not None:
+            slot.proven = True
+            self.retire(slot, now)
         else:
             pause_ms = slot.recovery.delay_ms(1, self._chance())
             self._pool.timers.set(("recheck", slot.id), now + pause_ms)
+
+    def _trusted(self, slot: Slot, now: float) -> None:
+        if slot.doomed is None:
+            self._ready(slot, now)
+        else:
+            self._pool.backend_lives(slot.key)
+            self.retire(slot, now)
 
     def _check_passed(self, slot: Slot, now: float) -> None:
         self._pool.roster.health.passed(slot.key)

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from atributo_site.commands import EXIT_USAGE, AtributoCommand, listed_number
+from atributo_site.commands import EXIT_USAGE, AtributoCommand, decimal, integer, listed_number
 from pools import configuration
 from pools.api.serializers import BackendChangeSerializer, BackendSerializer, PoolSerializer
 from pools.configuration import administer, pool_named, still_held
@@ -22,7 +22,7 @@ class Command(AtributoCommand):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="verb")
-        _verb(verbs, "list", "show all watched names")
+        _verb(verbs, "list", "list all watched names")
         for verb, words in (("watch", "watch a new name"), ("change", "change how it is watched")):
             _settings(_verb(verbs, verb, words, "name"), is_new=verb == "watch")
         _verb(verbs, "show", "one name with all that is known", "name")
@@ -30,7 +30,7 @@ class Command(AtributoCommand):
         changes = _verb(verbs, "changes", "what happened to a name, newest first", "name")
         changes.add_argument("--limit", type=listed_number, default=20)
         _verb(verbs, "resolve", "let the watcher look again now", "name")
-        _verb(verbs, "forget", "watch it no longer; its instances stay", "name")
+        _verb(verbs, "forget", "stop watching it; its instances stay", "name")
         for verb in ADMINISTRATIVE:
             decide = _verb(verbs, verb, f"set a backend to {verb}", "name", "key")
             decide.add_argument("--reason", default="")
@@ -44,7 +44,7 @@ class Command(AtributoCommand):
         rows = list(Pool.objects.order_by("name"))
         if options["json"]:
             return self.show(PoolSerializer(rows, many=True).data)
-        columns = ["name", "looked for", "state", "since", "next look-up", "last error"]
+        columns = ["name", "looked for", "state", "since", "next lookup", "last error"]
         self.table(columns, [_line(pool) for pool in rows])
 
     def _show(self, name: str, **options: Any) -> None:
@@ -69,7 +69,7 @@ class Command(AtributoCommand):
         configuration.forget(name)
         if options["json"]:
             return self.show({"forgotten": name})
-        self.stdout.write(f"{name} is watched no longer; its instances stay as they are.")
+        self.stdout.write(f"{name} is no longer watched. Its instances stay as they are.")
 
     def _backends(self, name: str, **options: Any) -> None:
         rows = with_live(pool_named(name).backends.order_by("id"))
@@ -113,15 +113,19 @@ def _verb(verbs: Any, name: str, words: str, *arguments: str) -> argparse.Argume
 def _settings(parser: argparse.ArgumentParser, is_new: bool) -> None:
     parser.add_argument("--domain", required=is_new)
     parser.add_argument("--service", help="SRV label, for example _http._tcp")
-    parser.add_argument("--default-port", type=int)
+    parser.add_argument("--default-port", type=integer)
     parser.add_argument(
         "--nameserver", action="append", dest="nameservers", metavar="IP[:PORT]|NAME"
     )
     parser.add_argument("--recovery", type=_json, metavar="JSON")
-    parser.add_argument("--ttl-floor-ms", type=int)
-    parser.add_argument("--ttl-ceiling-ms", type=int)
-    parser.add_argument("--removal-share", type=float, help="0 to 1; so many at once wait")
-    parser.add_argument("--grace-seconds", type=int)
+    parser.add_argument("--ttl-floor-ms", type=integer)
+    parser.add_argument("--ttl-ceiling-ms", type=integer)
+    parser.add_argument(
+        "--removal-share",
+        type=decimal,
+        help="0 to 1; if this share disappears at once, a second lookup decides",
+    )
+    parser.add_argument("--grace-seconds", type=integer)
     parser.add_argument("--pause", dest="is_watched", action="store_false", default=None)
     parser.add_argument("--resume", dest="is_watched", action="store_true", default=None)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pools.logic.backends import Backend
 from pools.logic.dns.names import parse_host_port
+from pools.net.runtime.fork import first_after_fork
 
 if TYPE_CHECKING:
     from pools.net.dns.resolver import DNSResolver
@@ -19,6 +20,15 @@ Key = tuple[int, str, Permit | None]
 
 _shared: dict[Key, "Bootstrap"] = {}
 _lock = threading.RLock()
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.RLock()
+    _shared.clear()
+
+
+first_after_fork(_after_fork)
 
 
 def shared_bootstrap(name: str, first_user: "DNSResolver") -> "Bootstrap":
@@ -38,7 +48,7 @@ class Bootstrap:
         behind = parse_host_port(key[1])
         self._users: list[DNSResolver] = []
         self._resolver = first_user.sibling(behind.host, SERVICE, behind.port or PORT, FAN_OUT)
-        self._resolver.on("updated", self._updated)
+        self._resolver.follow("updated", self._updated)
 
     def join(self, user: "DNSResolver") -> None:
         with _lock:

@@ -17,11 +17,11 @@ from pools.logic.dns.names import parse_host_port
 from pools.logic.errors import InvalidInput, PoolError
 from pools.net.dns.base import Resolver, StaticIpResolver
 from pools.net.dns.pick import resolver_for_ip_or_domain
-from pools.net.runtime.monitor import KangServer
+from pools.net.runtime.kang import KangServer
 
 USAGE = """\
 usage: resolve HOSTNAME[:PORT]                # for DNS-based lookup
-       resolve -S | --static IP:PORT...       # for static IPs
+       resolve -S | --static IP[:PORT]...     # for static IPs
 Locate services in DNS.
 
 The following options are available for DNS-based lookups:
@@ -37,6 +37,7 @@ LONG = ["follow", "port=", "resolvers=", "service=", "timeout=", "kang-port=", "
 TIMEOUT = re.compile(r"([1-9][0-9]*)(ms|s|m)?\Z", re.ASCII)
 UNITS = {None: 1, "ms": 1, "s": 1000, "m": 60_000}
 DEFAULT_TIMEOUT_MS = 5000
+DEFAULT_PORT = 80
 
 
 class UsageError(Exception):
@@ -128,8 +129,9 @@ def _timeout_ms(text: str) -> int:
 
 def make_resolver(options: Options, more: Mapping[str, Any]) -> Resolver:
     if options.static:
+        default = options.port or DEFAULT_PORT
         parsed = [parse_host_port(text) for text in options.inputs]
-        backends = [{"address": host.host, "port": host.port} for host in parsed]
+        backends = [{"address": host.host, "port": host.port or default} for host in parsed]
         return StaticIpResolver(backends)
     config: dict[str, Any] = {"recovery": _recovery(options.timeout_ms), **more}
     if options.port:
@@ -150,8 +152,8 @@ def describe(options: Options, stderr: TextIO) -> None:
     given = {"service": options.service, "port": options.port or None}
     if options.static:
         print("using static IP resolver", file=stderr)
-        if any(given.values()) or options.resolvers:
-            print("note: --service, --port and --resolvers are ignored", file=stderr)
+        if options.service or options.resolvers:
+            print("note: --service and --resolvers are ignored", file=stderr)
         return
     print(f"domain: {options.inputs[0]}", file=stderr)
     plural = "" if options.timeout_ms == 1 else "s"

@@ -1,15 +1,15 @@
 """Choose whom to ask: the given nameservers, those of /etc/resolv.conf, or those behind a name."""
 
+import os
 import socket
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 from pools.logic.backends import is_address
 from pools.logic.dns.names import parse_host_port
 from pools.logic.errors import InvalidInput
 
-RESOLV_CONF = Path("/etc/resolv.conf")
+RESOLV_CONF = "/etc/resolv.conf"
 IPV6_BELIEVED_SECONDS = 60.0
 DOCUMENTATION_ADDRESS = "2001:db8::1"
 
@@ -24,18 +24,24 @@ def nameservers_of(text: str) -> list[str]:
     return list(dict.fromkeys(servers))
 
 
-def system_nameservers(path: Path = RESOLV_CONF) -> list[str]:
+def system_nameservers(path: "str | os.PathLike[str]" = RESOLV_CONF) -> list[str]:
     """Return nothing if the file cannot be read or names none: nobody else is asked instead."""
     try:
-        return nameservers_of(path.read_text(errors="replace"))
+        with open(path, errors="replace") as file:
+            return nameservers_of(file.read())
     except OSError:
         return []
 
 
-def split_resolvers(resolvers: Sequence[str]) -> tuple[list[str], str | None]:
-    """Return addresses to ask, or the one name behind which they are found."""
+def split_resolvers(resolvers: Sequence[str] | str) -> tuple[list[str], str | None]:
+    """Return addresses to ask, or the one name behind which they are found.
+
+    A single string is what the original calls the dynamic mode, or one address.
+    """
     if isinstance(resolvers, str):
-        raise TypeError("resolvers must be a list of strings")
+        resolvers = [resolvers]
+    if not isinstance(resolvers, Sequence) or not all(isinstance(r, str) for r in resolvers):
+        raise TypeError(f"resolvers must be a string or a list of strings, not {resolvers!r}")
     parsed = [(text, parse_host_port(text)) for text in resolvers]
     names = [host.host if host.port is None else text for text, host in parsed if not host.is_ip]
     if len(names) > 1 or (names and len(parsed) > 1):

@@ -1,5 +1,6 @@
 """The resolver that follows a name in DNS."""
 
+import logging
 import random
 import threading
 from collections.abc import Callable, Sequence
@@ -19,8 +20,8 @@ from pools.net.dns.bootstrap import Bootstrap, Permit, shared_bootstrap
 from pools.net.dns.nameservers import ipv6, split_resolvers, system_nameservers
 from pools.net.dns.transport import DNSTransport, Exchange
 from pools.net.runtime.driver import Driver, Timer, shared
+from pools.net.runtime.fork import keep
 from pools.net.runtime.monitor import pool_monitor
-from pools.net.runtime.threads import default_driver
 
 
 class DNSResolver(Resolver):
@@ -44,16 +45,19 @@ class DNSResolver(Resolver):
         chance: Callable[[], float] = random.random,
         system: Callable[[], list[str]] = system_nameservers,
         permits: Permit | None = None,
+        log: logging.Logger | None = None,
     ) -> None:
-        super().__init__()
         if not isinstance(domain, str):
-            raise TypeError("domain must be a string")
+            raise TypeError(f"domain must be a string, not {type(domain).__name__}")
+        super().__init__(driver)
         self._servers, self._behind = split_resolvers(resolvers)
+        self.log = log or logging.getLogger("pools")
         self._system = system
         self.permits = permits  # which nameservers behind a name may be asked
         self._has_ipv6 = has_ipv6
-        self._driver = driver or default_driver()
-        self._transport = transport or shared(DNSTransport, self._driver)
+        self._given_transport = transport
+        self._transport = transport or shared(DNSTransport, self.driver)
+        self._is_dormant = False
         self._lock = threading.RLock()
         self._asked: dict[int, Exchange] = {}
         self._timer: Timer | None = None
@@ -97,7 +101,32 @@ class DNSResolver(Resolver):
         if bootstrap is not None:
             bootstrap.leave(self)
 
+    def after_fork(self) -> None:
+        """Begin anew in a forked child, as soon as somebody asks for the backends."""
+        keep(*self._asked.values())
+        super().after_fork()
+        self._lock = threading.RLock()
+        self._transport = self._given_transport or shared(DNSTransport, self.driver)
+        self._asked, self._timer, self._bootstrap = {}, None, None
+        self._machine = self._machine.successor()
+        self._is_dormant = self._machine.state != "stopped"
+
+    def _awake(self) -> None:
+        with self._lock:
+            is_dormant, self._is_dormant = self._is_dormant, False
+            if not is_dormant:
+                return
+            self._feed(self._machine.tick)
+            if self._behind is not None:
+                self._bootstrap = shared_bootstrap(self._behind, self)
+                self._bootstrap.join(self)
+
+    def wait_for_state(self, *states: str, timeout: float | None = None) -> str:
+        self._awake()
+        return super().wait_for_state(*states, timeout=timeout)
+
     def resolve_now(self) -> None:
+        self._awake()
         self._feed(self._machine.resolve_now)
 
     @property
@@ -109,8 +138,18 @@ class DNSResolver(Resolver):
         text = self._machine.last_error
         return None if text is None else ResolutionError(text)
 
-    def list(self) -> dict[str, Backend]:
+    def known(self) -> dict[str, Backend]:
+        """Return the backends without waking a resolver that rests in a forked child."""
         return dict(self._machine.backends)
+
+    def list(self) -> dict[str, Backend]:
+        if self._is_dormant:
+            self._awake()
+        return dict(self._machine.backends)
+
+    def __repr__(self) -> str:
+        known = len(self._machine.backends)
+        return f"<DNSResolver {self.config.domain} {self.state}, {known} backends>"
 
     # -- what else can be seen ---------------------------------------------------------------
 
@@ -155,10 +194,6 @@ class DNSResolver(Resolver):
             times = {"srv": cache.srv_at, "v6": cache.next_at("AAAA"), "v4": cache.next_at("A")}
             return {**times, "wake": self._machine.wake_at}
 
-    @property
-    def driver(self) -> Driver:
-        return self._driver
-
     # -- for the bootstrap -------------------------------------------------------------------
 
     def sibling(self, domain: str, service: str, port: int, fan_out: int) -> "DNSResolver":
@@ -173,9 +208,10 @@ class DNSResolver(Resolver):
             ttl_ceiling=self.config.ttl.ceiling_ms,
             stale=self.config.stale,
             has_ipv6=self._has_ipv6,
-            driver=self._driver,
+            driver=self.driver,
             transport=self._transport,
             system=self._system,
+            log=self.log,
         )
 
     def use_nameservers(self, servers: Sequence[str]) -> None:
@@ -190,8 +226,8 @@ class DNSResolver(Resolver):
         """Give the machine one event, and do on the driver what it asks for."""
         with self._lock:
             self._machine.has_ipv6 = self._may_use_ipv6()
-            actions = event(self._driver.now())
-            self._driver.call_soon(lambda: self._do(actions))
+            actions = event(self.driver.now())
+            self.driver.call_soon(lambda: self._do(actions))
 
     def _may_use_ipv6(self) -> bool:
         return ipv6.is_usable() if self._has_ipv6 is None else self._has_ipv6
@@ -206,7 +242,7 @@ class DNSResolver(Resolver):
                     if exchange is not None:
                         exchange.cancel()
                 case StateChanged(state):
-                    self._emit("state", state)
+                    self.emit("state", state)
                 case _ if self._machine.state not in ("stopping", "stopped"):
                     self._announce(action)
         self._set_timer()
@@ -216,23 +252,31 @@ class DNSResolver(Resolver):
             self._asked.pop(ask.id, None)
             self._feed(lambda now: self._machine.answer(ask.id, outcome, now))
 
-        self._asked[ask.id] = self._transport.ask(ask.server, ask.name, ask.rdtype, answered)
+        def sent() -> None:
+            self._feed(lambda now: self._machine.sent(ask.id, now))
+
+        exchange = self._transport.ask(ask.server, ask.name, ask.rdtype, answered, sent)
+        self._asked[ask.id] = exchange
+        if not exchange.has_started:
+            self._feed(lambda now: self._machine.hold(ask.id))
 
     def _announce(self, action: Action) -> None:
         match action:
             case Added(backend):
-                self._emit("added", backend.key, backend)
+                self.emit("added", backend.key, backend)
             case Removed(backend):
-                self._emit("removed", backend.key)
+                self.emit("removed", backend.key)
             case Updated(error):
-                self._emit("updated", None if error is None else ResolutionError(error))
+                if error is not None:
+                    self.log.info("%s", error)
+                self.emit("updated", None if error is None else ResolutionError(error))
 
     def _set_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         if self._machine.wake_at < float("inf"):
-            self._timer = self._driver.call_at(self._machine.wake_at, self._tick)
+            self._timer = self.driver.call_at(self._machine.wake_at, self._tick)
 
     def _tick(self) -> None:
         self._timer = None

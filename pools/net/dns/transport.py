@@ -2,14 +2,14 @@
 
 import random
 import socket
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 
 from pools.logic.dns.names import parse_host_port
 from pools.logic.dns.reply import LookupResult, failed, lookup_result
 from pools.net.dns.tcp import TCPExchange
 from pools.net.dns.udp import UDPExchange
-from pools.net.dns.wire import Question, parse_reply
+from pools.net.dns.wire import Question
 from pools.net.runtime.driver import Driver
 
 DNS_PORT = 53
@@ -19,35 +19,56 @@ Asked = tuple[str, str, str]  # server, name, type
 
 
 class DNSTransport:
-    """Shared by all resolvers of a driver; used only on the driver's thread."""
+    """Shared by all resolvers of a driver; used only on the driver's thread.
+
+    Each nameserver has its own queue, so that a silent one delays only what it was asked itself.
+    """
 
     def __init__(self, driver: Driver, limit: int = 100) -> None:
         self._driver = driver
         self._limit = limit
-        self._under_way = 0
-        self._waiting: deque[Exchange] = deque()
+        self._under_way: Counter[str] = Counter()
+        self._waiting: dict[str, deque[Exchange]] = {}
         self._long_answers: dict[Asked, None] = {}
         self._random = random.SystemRandom()
 
-    def ask(self, server: str, name: str, rdtype: str, answered: Answered) -> "Exchange":
+    def ask(
+        self,
+        server: str,
+        name: str,
+        rdtype: str,
+        answered: Answered,
+        sent: Callable[[], None] | None = None,
+    ) -> "Exchange":
+        """Ask now, or when others are answered; `sent` is called only in the second case."""
         exchange = Exchange(self, server, name, rdtype, answered)
-        if self._under_way < self._limit:
+        if self._under_way[server] < self._limit:
             self._start(exchange)
         else:
-            self._waiting.append(exchange)
+            exchange.sent = sent
+            self._waiting.setdefault(server, deque()).append(exchange)
         return exchange
 
     def _start(self, exchange: "Exchange") -> None:
-        self._under_way += 1
+        self._under_way[exchange.server] += 1
         exchange.start(self._driver, self._random.getrandbits(16))
 
     def finished(self, exchange: "Exchange") -> None:
+        server = exchange.server
+        waiting = self._waiting.get(server)
         if not exchange.has_started:
-            self._waiting.remove(exchange)
+            if waiting is not None:
+                waiting.remove(exchange)
             return
-        self._under_way -= 1
-        if self._waiting:
-            self._start(self._waiting.popleft())
+        self._under_way[server] -= 1
+        if waiting:
+            following = waiting.popleft()
+            self._start(following)
+            if following.sent is not None:
+                following.sent()
+        elif not self._under_way[server]:
+            del self._under_way[server]
+            self._waiting.pop(server, None)
 
     def expects_long_answer(self, question: Asked) -> bool:
         return question in self._long_answers
@@ -70,7 +91,8 @@ class Exchange:
         self.has_started = False
         self._transport = transport
         self._asked = (server, name, rdtype)
-        self._server = server
+        self.server = server
+        self.sent: Callable[[], None] | None = None
         self._name = name
         self._rdtype = rdtype
         self._answered: Answered | None = answered
@@ -90,12 +112,12 @@ class Exchange:
             self._finish()
 
     def _start_udp(self) -> None:
-        address = socket_address(self._server)
+        address = socket_address(self.server)
         self._wire = UDPExchange(self._driver, address, self._question, self)
         self._wire.start()
 
     def _start_tcp(self) -> None:
-        address = socket_address(self._server)
+        address = socket_address(self.server)
         self._wire = TCPExchange(self._driver, address, self._question, self)
         self._wire.start()
 
@@ -106,6 +128,8 @@ class Exchange:
 
     def received(self, wire: bytes) -> bool:
         """Return False for bytes that are no DNS message: the real answer may still come."""
+        from pools.net.dns.answers import parse_reply  # when the first answer comes
+
         reply = parse_reply(wire)
         if reply is None:
             return False

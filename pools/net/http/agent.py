@@ -1,207 +1,205 @@
 """HTTP clients that keep a pool of connections for every host they talk to."""
 
-import http.client
-import threading
-from collections.abc import Iterable, Mapping
-from typing import Any
+import time
+from types import TracebackType
+from typing import Any, Self
 
-from urllib3.exceptions import HTTPError, LocationParseError, UnrewindableBodyError
-from urllib3.response import HTTPResponse
-from urllib3.util.request import rewind_body, set_file_position
-from urllib3.util.url import Url, parse_url
-
-from pools.logic.errors import AgentStoppedError, InvalidInput, PoolExistsError
-from pools.logic.pool.config import PoolConfig
-from pools.logic.recovery import RecoverySpec
-from pools.net.dns.base import Resolver
-from pools.net.dns.pick import resolver_for_ip_or_domain
-from pools.net.http.connection import connection_maker, ping_checker
-from pools.net.http.lease import FAILING, Lease, take_lease
+from pools.logic.errors import (
+    ClaimTimeoutError,
+    PoolStoppingError,
+    RequestError,
+    TooManyRedirects,
+)
+from pools.net.http.connection import Dialer, ping_checker
+from pools.net.http.headers import Pairs
+from pools.net.http.host_pools import HostPools
+from pools.net.http.lease import Deadline, Disconnected, take_lease
+from pools.net.http.message import (
+    REDIRECTS,
+    Address,
+    Prepared,
+    Timeout,
+    may_repeat,
+    prepare,
+    redirected,
+    timeout_of,
+)
+from pools.net.http.response import Response
 from pools.net.http.tls import Tls
 from pools.net.pool.pool import ConnectionPool
+from pools.net.pool.shell import DRAIN_MS
 
 IDEMPOTENT = {"GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"}
-FAULTS = (OSError, EOFError, http.client.HTTPException, HTTPError)
-Key = tuple[str, int, Tls]
+WORTH_ANOTHER_TRY = {502, 503, 504}
+FIRST_DELAY = 0.1
+MOST_DELAY = 5.0
 
 
-class HttpAgent:
-    """Times are in milliseconds. `ping` is a path to check idle connections with."""
+class HttpAgent(HostPools[ConnectionPool]):
+    """Options under names of the original are in milliseconds, `timeout` is in seconds.
 
-    scheme = "http"
-    port = 80
+    `ping` is a path to check idle connections with.
+    """
 
-    def __init__(
-        self,
-        *,
-        recovery: Any,
-        spares: int,
-        maximum: int,
-        resolvers: Iterable[str] = (),
-        default_port: int | None = None,
-        initial_domains: Iterable[str] = (),
-        tcp_keep_alive_initial_delay: float | None = None,
-        ping: str | None = None,
-        ping_interval: float = 30_000.0,
-        ping_limit: float = 2000.0,
-        error_on_empty: bool = False,
-        claim_timeout: float | None = None,
-        tls: Tls | None = None,
-        resolver_options: Mapping[str, Any] | None = None,
-        **limits: Any,
-    ) -> None:
-        if isinstance(resolvers, str):
-            raise TypeError("resolvers must be a list of strings")
-        limits |= {"spares": spares, "maximum": maximum}
-        PoolConfig(recovery=RecoverySpec(recovery), **limits)  # refuses early
-        self._recovery = recovery
-        self._tls = tls or Tls()
-        self._default_port = default_port or self.port
-        self._keep_alive_ms = tcp_keep_alive_initial_delay
-        self._error_on_empty = error_on_empty
-        self._claim_timeout = claim_timeout
-        self._resolver_config = {
-            "recovery": recovery,
-            "service": f"_{self.scheme}._tcp",
-            "resolvers": list(resolvers),
-            **(resolver_options or {}),
-        }
-        self._pool_options = limits
-        if ping is not None:
-            checker = ping_checker(ping, ping_limit)
-            check = {"checker": checker, "check_timeout": ping_interval, "check_limit": ping_limit}
-            self._pool_options |= check
-        self._lock = threading.Lock()
-        self._pools: dict[Key, ConnectionPool] = {}
-        self._own_resolvers: dict[Key, Resolver] = {}
-        self._is_stopped = False
-        for domain in initial_domains:
-            self.create_pool(domain)
-
-    # -- requests ----------------------------------------------------------------------------
+    _other: "HttpAgent | None" = None
 
     def request(
         self,
         method: str,
         url: str,
         body: Any = None,
-        headers: Mapping[str, str] | None = None,
+        headers: Pairs = None,
         *,
-        timeout: float | None = None,
+        params: Any = None,
+        data: Any = None,
+        json: Any = None,
+        timeout: float | Timeout | None = None,
         claim_timeout: float | None = None,
+        stream: bool = False,
         preload_content: bool = True,
         decode_content: bool = True,
+        redirects: int = 0,
+        retries: int = 0,
         tls: Tls | None = None,
-    ) -> HTTPResponse:
-        """Make one request; `timeout` limits every wait for the network, not the whole exchange.
+    ) -> Response:
+        """Make a request and return its answer, read whole unless `stream` is set.
 
-        With `preload_content=False` the caller reads the response to its end, or closes it.
+        Follow up to `redirects` redirects. Repeat up to `retries` times what is safe to repeat,
+        when the connection breaks or the answer is 502, 503 or 504.
         """
-        if timeout is not None and not timeout > 0:
-            raise InvalidInput(f"timeout must be positive: {timeout}")
-        target = _parsed(url)
-        pool = self._pool_for(target, tls or self._tls)
-        path = target.request_uri
-        options = {"preload_content": preload_content, "decode_content": decode_content}
-        wait_ms = self._claim_timeout if claim_timeout is None else claim_timeout
-        begin = set_file_position(body, None)
-        while True:
-            lease = take_lease(pool, wait_ms, self._error_on_empty)
-            try:
-                return _exchange(lease, method, path, body, headers, timeout, options)
-            except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
-                # A kept connection may die just as it is used again; a new one does not.
-                if not lease.is_used or method.upper() not in IDEMPOTENT:
-                    raise
-                if not _is_whole_again(body, begin):
-                    raise
-
-    def _pool_for(self, target: Url, tls: Tls) -> ConnectionPool:
-        if target.scheme != self.scheme:
-            raise InvalidInput(f"this agent speaks {self.scheme}, not {target.scheme}")
-        if not target.host:
-            raise InvalidInput("the URL names no host")
-        key = self._key(target.host, target.port, tls)
-        pool = self._pools.get(key)
-        if pool is None or self._is_stopped:
-            with self._lock:
-                self._check_running()
-                pool = self._pools.get(key) or self._add_pool(key, None)
-        return pool
-
-    # -- pools -------------------------------------------------------------------------------
-
-    def get_pool(
-        self, host: str, port: int | None = None, tls: Tls | None = None
-    ) -> ConnectionPool | None:
-        return self._pools.get(self._key(host, port, tls or self._tls))
-
-    def create_pool(
-        self,
-        host: str,
-        port: int | None = None,
-        resolver: Resolver | None = None,
-        tls: Tls | None = None,
-    ) -> ConnectionPool:
-        """Make the pool of a host beforehand; a given resolver is neither started nor stopped."""
-        key = self._key(host, port, tls or self._tls)
-        with self._lock:
-            self._check_running()
-            if key in self._pools:
-                raise PoolExistsError(f"there is a pool for {key[0]}:{key[1]} already")
-            return self._add_pool(key, resolver)
-
-    def _key(self, host: str, port: int | None, tls: Tls) -> Key:
-        """Include the TLS settings in the key only where there is TLS."""
-        if self.scheme == "http":
-            tls = self._tls
-        return host.strip("[]").rstrip(".").lower(), port or self._default_port, tls
-
-    def _add_pool(self, key: Key, resolver: Resolver | None) -> ConnectionPool:
-        host, port, tls = key
-        constructor = connection_maker(self.scheme, host, port, tls, self._keep_alive_ms)
-        if resolver is None:
-            resolver = resolver_for_ip_or_domain(
-                host, {**self._resolver_config, "default_port": port}
-            )
-            self._own_resolvers[key] = resolver
-        pool = ConnectionPool(
-            constructor=constructor,
-            resolver=resolver,
-            domain=host,
-            service=f"_{self.scheme}._tcp",
-            default_port=port,
-            recovery=self._recovery,
-            **self._pool_options,
+        limits = timeout_of(timeout, self._timeout)
+        request = prepare(
+            method, url, headers=headers, params=params, body=body, data=data, json_value=json
         )
-        if key in self._own_resolvers:
-            resolver.start()
-        self._pools[key] = pool
-        return pool
+        call = _Call(limits, claim_timeout, decode_content, tls, retries)
+        response, history = self._once(request, call, url), []
+        for _ in range(redirects):
+            location = response.headers.get("location")
+            if response.status not in REDIRECTS or location is None:
+                break
+            history.append(_emptied(response))
+            request, url = redirected(request, response.status, location)
+            response = self._for(request.address)._once(request, call, url)
+        else:
+            if redirects and response.status in REDIRECTS and "location" in response.headers:
+                response.close()
+                raise TooManyRedirects(f"more than {redirects} redirects, the last to {url}")
+        response.history = history
+        if stream or not preload_content:
+            return response.begin_stream()
+        response.read()
+        return response
+
+    def get(self, url: str, **options: Any) -> Response:
+        return self.request("GET", url, **options)
+
+    def head(self, url: str, **options: Any) -> Response:
+        return self.request("HEAD", url, **options)
+
+    def post(self, url: str, **options: Any) -> Response:
+        return self.request("POST", url, **options)
+
+    def put(self, url: str, **options: Any) -> Response:
+        return self.request("PUT", url, **options)
+
+    def patch(self, url: str, **options: Any) -> Response:
+        return self.request("PATCH", url, **options)
+
+    def delete(self, url: str, **options: Any) -> Response:
+        return self.request("DELETE", url, **options)
+
+    def _once(self, request: Prepared, call: "_Call", url: str) -> Response:
+        """Make one request, again if that is safe and wanted."""
+        is_safe = request.method in IDEMPOTENT
+        retries = call.retries if is_safe else 0
+        for attempt in range(retries + 1):
+            is_last = attempt == retries or not may_repeat(request)
+            try:
+                response = self._attempt(request, call, url, is_safe)
+            except (RequestError, ClaimTimeoutError):
+                call.deadline.limit(None)
+                if is_last:
+                    raise
+            else:
+                if is_last or response.status not in WORTH_ANOTHER_TRY:
+                    return response
+                response.close()
+            time.sleep(call.deadline.limit(min(FIRST_DELAY * 2**attempt, MOST_DELAY)) or 0.0)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _attempt(self, request: Prepared, call: "_Call", url: str, is_safe: bool) -> Response:
+        while True:
+            pool = self.pool_for(request.address, call.tls)
+            try:
+                lease = take_lease(pool, self._wait_ms(call), self._error_on_empty)
+            except PoolStoppingError:  # nobody had used it for long
+                self._check_running()
+                if self._pools.get(self._key(*request.address[1:3], call.tls or self._tls)) is pool:
+                    raise
+                continue
+            try:
+                return lease.exchange(request, call.timeout, call.deadline, call.decode, url)
+            except Disconnected:
+                # A kept connection may die just as it is used again; a new one does not.
+                if not is_safe or not may_repeat(request):
+                    raise
+
+    def _wait_ms(self, call: "_Call") -> float | None:
+        if self._options.get("target_claim_delay") is not None:
+            return None  # controlled delay decides how long claims wait
+        given = self._claim_timeout if call.claim_timeout is None else call.claim_timeout
+        seconds = call.timeout.connect if given is None else given / 1000.0
+        limit = call.deadline.limit(seconds)
+        return None if limit is None else limit * 1000.0
+
+    def _for(self, address: Address) -> "HttpAgent":
+        """Return this agent, or one with the same settings for a redirect to the other scheme."""
+        if address.scheme == self.scheme or address.scheme not in KINDS:
+            return self
+        with self._lock:
+            if self._other is None:
+                self._other = self.clone(KINDS[address.scheme])
+            return self._other
+
+    def _make_pool(self, host: str, port: int, tls: Tls, **options: Any) -> ConnectionPool:
+        dialer = Dialer(host, tls if self.scheme == "https" else None, self.keep_alive_ms)
+        if self._ping is not None:
+            path, interval, limit = self._ping
+            name = Address(self.scheme, host, None if port == self.port else port, path).host_header
+            options |= {"checker": ping_checker(path, limit, name)}
+            options |= {"check_timeout": interval, "check_limit": limit}
+        return ConnectionPool(constructor=dialer, **options)
 
     # -- the end -----------------------------------------------------------------------------
 
-    def stop(self, drain: float | None = None) -> None:
-        """Stop every pool at once, and each resolver of ours after its pool."""
-        with self._lock:
-            self._check_running()
-            self._is_stopped = True
-        for key, pool in self._pools.items():
-            resolver = self._own_resolvers.get(key)
-            if resolver is not None:
-                pool.on_state("stopped", resolver.stop)
-            pool.stop(drain)
-
-    def is_stopped(self) -> bool:
-        return self._is_stopped
+    def stop(self, drain: float | None = DRAIN_MS) -> None:
+        super().stop(drain)
+        if self._other is not None:
+            self._other.stop(drain)
 
     def wait_stopped(self, timeout: float | None = None) -> None:
-        for pool in self._pools.values():
+        """Block until every pool is stopped, each for at most `timeout` milliseconds."""
+        for pool in list(self._pools.values()):
             pool.wait_for_state("stopped", timeout=timeout)
+        if self._other is not None:
+            self._other.wait_stopped(timeout)
 
-    def _check_running(self) -> None:
-        if self._is_stopped:
-            raise AgentStoppedError("the agent is stopped")
+    def close(self, timeout: float | None = None) -> None:
+        """Stop at once and wait for the end, at most `timeout` seconds; twice is no error."""
+        if not self._is_stopped:
+            self.stop(drain=0)
+        self.wait_stopped(None if timeout is None else timeout * 1000.0)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
 
 
 class HttpsAgent(HttpAgent):
@@ -211,49 +209,34 @@ class HttpsAgent(HttpAgent):
     port = 443
 
 
-def _verdict(error: BaseException) -> bool | None:
-    """Count only what the network or the server did against a backend."""
-    is_request = isinstance(error, http.client.InvalidURL)  # it could not even be sent
-    return False if isinstance(error, FAULTS) and not is_request else None
+KINDS = {"http": HttpAgent, "https": HttpsAgent}
 
 
-def _parsed(url: str) -> Url:
-    try:
-        return parse_url(url)
-    except LocationParseError as error:
-        raise InvalidInput(str(error)) from error
+class _Call:
+    """What holds for all attempts and redirects of one call."""
+
+    __slots__ = ("claim_timeout", "deadline", "decode", "retries", "timeout", "tls")
+
+    def __init__(
+        self,
+        timeout: Timeout,
+        claim_timeout: float | None,
+        decode: bool,
+        tls: Tls | None,
+        retries: int,
+    ) -> None:
+        self.timeout = timeout
+        self.claim_timeout = claim_timeout
+        self.decode = decode
+        self.tls = tls
+        self.retries = retries
+        self.deadline = Deadline(timeout.total)
 
 
-def _is_whole_again(body: Any, begin: Any) -> bool:
-    """Rewind a file to its `begin` for another try; a used-up iterator cannot be rewound."""
-    if begin is None:
-        return not hasattr(body, "__next__")
-    try:
-        rewind_body(body, begin)
-    except (UnrewindableBodyError, ValueError):
-        return False
-    return True
-
-
-def _exchange(
-    lease: Lease,
-    method: str,
-    path: str,
-    body: Any,
-    headers: Mapping[str, str] | None,
-    timeout_ms: float | None,
-    options: Mapping[str, bool],
-) -> HTTPResponse:
-    connection = lease.connection
-    try:
-        connection.timeout = None if timeout_ms is None else timeout_ms / 1000.0
-        connection.request(method, path, body=body, headers=headers, **options)
-        response = connection.getresponse()
-    except BaseException as error:  # an interrupt leaves it half read, too
-        lease.break_off(_verdict(error))
-        raise
-    if options["preload_content"]:
-        lease.end(response.status < FAILING)
+def _emptied(response: Response) -> Response:
+    """Read the body of a redirect, which gives its connection back; a long one is given up."""
+    if int(response.headers.get("content-length", "0") or 0) > 65536:
+        response.close()
     else:
-        lease.follow(response)
+        response.read()
     return response

@@ -1,76 +1,197 @@
-"""Make urllib3 connect to a given backend, and check idle connections with a GET.
+"""A connection to a backend, how it is opened without blocking, and how it is checked.
 
-The host stays the one of the URL: the Host header, SNI and the certificate are about it. The answer
-to the check must not be 5xx.
+The host stays the one of the URL: the Host header, SNI and the certificate are about it.
 """
 
+import errno
+import os
+import select
 import socket
 import ssl
 from collections.abc import Callable
+from functools import partial
 from typing import Any
-
-from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.util.connection import create_connection
 
 from pools.logic.backends import Backend
 from pools.logic.errors import CheckFailedError
 from pools.net.http.tls import Tls
+from pools.net.http.wire import ResponseParser, request_head
 from pools.net.pool.connecting import CheckHandle
+from pools.net.runtime.driver import Done, Driver
 
-MOST_BYTES = 64 * 1024
-
-
-class BackendHTTPConnection(HTTPConnection):
-    backend: Backend
-    served = 0
-
-    def _new_conn(self) -> socket.socket:
-        return connect(self, self.backend)
+MOST_PING_BYTES = 64 * 1024
+RECEIVE = 64 * 1024
+RDHUP = getattr(select, "POLLRDHUP", 0)
+STARTED = {0, errno.EINPROGRESS, errno.EWOULDBLOCK}
 
 
-class BackendHTTPSConnection(HTTPSConnection):
-    backend: Backend
-    served = 0
+class Connection:
+    """One socket; `served` counts the exchanges, `sock` is None when it is closed."""
 
-    def _new_conn(self) -> socket.socket:
-        return connect(self, self.backend)
+    __slots__ = ("__weakref__", "_news", "_timeout", "backend", "served", "sock")
+    closes_at_once = True
+
+    def __init__(self, sock: socket.socket, backend: Backend) -> None:
+        self.sock: socket.socket | None = sock
+        self.backend = backend
+        self.served = 0
+        self._timeout: float | None = 0.0
+        self._news = select.poll()
+        is_tls = isinstance(sock, ssl.SSLSocket)
+        self._news.register(sock, RDHUP if is_tls else RDHUP | select.POLLIN)
+
+    def limit(self, seconds: float | None) -> socket.socket:
+        """Return the socket with a limit for each wait; setting the same again costs nothing."""
+        if self.sock is None:
+            raise ConnectionResetError("the connection is closed")
+        if seconds != self._timeout:
+            self.sock.settimeout(seconds)
+            self._timeout = seconds
+        return self.sock
+
+    def fileno(self) -> int:
+        return -1 if self.sock is None else self.sock.fileno()
+
+    def close(self) -> None:
+        sock, self.sock = self.sock, None
+        if sock is not None:
+            sock.close()
+
+    def is_dropped(self) -> bool:
+        """Return True if the server closed it, or sent bytes unasked.
+
+        The tickets of a fresh TLS session come unasked, too.
+        """
+        return self.sock is None or bool(self._news.poll(0))
 
 
-HTTPBackendConnection = BackendHTTPConnection | BackendHTTPSConnection
+class Dialer:
+    """Open connections for the pool of one host, on the driver's thread and without blocking."""
+
+    def __init__(self, host: str, tls: Tls | None, keep_alive_ms: float | None) -> None:
+        self._host = (tls and tls.server_hostname) or host
+        self._context = None if tls is None else tls.make_context()
+        self._options = socket_options(keep_alive_ms)
+
+    def __call__(self, backend: Backend, timeout_ms: float) -> Connection:
+        """Open one and wait for it, where there is no driver."""
+        address = (backend.address, backend.port)
+        sock: socket.socket = socket.create_connection(address, timeout_ms / 1000.0)
+        for option in self._options:
+            sock.setsockopt(*option)
+        if self._context is not None:
+            sock = self._context.wrap_socket(sock, server_hostname=self._host)
+        return Connection(sock, backend)
+
+    def begin(
+        self, driver: Driver, backend: Backend, timeout_ms: float, done: Done
+    ) -> Callable[[], bool]:
+        """Return a function that gives the attempt up."""
+        dial = Dial(driver, backend, self._context, self._host, done)
+        driver.call_soon(partial(dial.start, self._options))
+        return dial.give_up
 
 
-def connect(connection: HTTPConnection, backend: Backend) -> socket.socket:
-    return create_connection(
-        (backend.address, backend.port),
-        connection.timeout,
-        socket_options=connection.socket_options,
-    )
+class Dial:
+    """One attempt: connect, then shake hands; everything on the driver's thread."""
 
+    def __init__(
+        self,
+        driver: Driver,
+        backend: Backend,
+        context: ssl.SSLContext | None,
+        host: str,
+        done: Done,
+    ) -> None:
+        self._driver = driver
+        self._backend = backend
+        self._context = context
+        self._host = host
+        self._done: Done | None = done
+        self._sock: socket.socket | None = None
 
-def connection_maker(
-    scheme: str, host: str, port: int, tls: Tls, keep_alive_ms: float | None
-) -> Callable[..., HTTPBackendConnection]:
-    """Return a constructor for the pool of one host."""
-    options: dict[str, Any] = {"socket_options": socket_options(keep_alive_ms)}
-    kind: type[HTTPBackendConnection] = BackendHTTPConnection
-    if scheme == "https":
-        kind = BackendHTTPSConnection
-        options["ssl_context"] = tls.make_context()
-        options["server_hostname"] = tls.server_hostname or host
-        options["cert_reqs"] = ssl.CERT_REQUIRED if tls.verify else ssl.CERT_NONE
-        options["assert_hostname"] = None if tls.verify else False
-
-    def construct(backend: Backend, timeout_ms: float) -> HTTPBackendConnection:
-        connection = kind(host, port, timeout=timeout_ms / 1000.0, **options)
-        connection.backend = backend
+    def start(self, options: list[tuple[int, int, int]]) -> None:
+        if self._done is None:
+            return
+        family = socket.AF_INET6 if ":" in self._backend.address else socket.AF_INET
         try:
-            connection.connect()
-        except BaseException:  # whatever it was, the socket must be closed
-            connection.close()
-            raise
-        return connection
+            self._sock = sock = socket.socket(family, socket.SOCK_STREAM)
+            sock.setblocking(False)
+            for option in options:
+                sock.setsockopt(*option)
+            number = sock.connect_ex((self._backend.address, self._backend.port))
+        except OSError as error:
+            self._fail(error)
+            return
+        if number in STARTED:
+            self._driver.add_writer(sock, self._connected)
+        else:
+            self._fail(OSError(number, os.strerror(number)))
 
-    return construct
+    def give_up(self) -> bool:
+        self._done = None
+        self._driver.call_soon(self._close)
+        return True
+
+    def _connected(self) -> None:
+        sock = self._sock
+        assert sock is not None
+        self._driver.remove_writer(sock)
+        number = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        if number:
+            self._fail(OSError(number, os.strerror(number)))
+        elif self._context is None:
+            self._finish()
+        else:
+            self._wrap(self._context, sock)
+
+    def _wrap(self, context: ssl.SSLContext, sock: socket.socket) -> None:
+        try:
+            self._sock = context.wrap_socket(
+                sock, server_hostname=self._host, do_handshake_on_connect=False
+            )
+        except (OSError, ValueError) as error:
+            self._fail(error)
+            return
+        self._shake_hands()
+
+    def _shake_hands(self) -> None:
+        sock = self._sock
+        assert isinstance(sock, ssl.SSLSocket)
+        self._driver.remove_reader(sock)
+        self._driver.remove_writer(sock)
+        try:
+            sock.do_handshake()
+        except ssl.SSLWantReadError:
+            self._driver.add_reader(sock, self._shake_hands)
+        except ssl.SSLWantWriteError:
+            self._driver.add_writer(sock, self._shake_hands)
+        except (OSError, ValueError) as error:
+            self._fail(error)
+        else:
+            self._finish()
+
+    def _finish(self) -> None:
+        sock, self._sock = self._sock, None
+        done, self._done = self._done, None
+        assert sock is not None
+        if done is None:
+            sock.close()
+        else:
+            done(Connection(sock, self._backend), None)
+
+    def _fail(self, error: Exception) -> None:
+        done, self._done = self._done, None
+        self._close()
+        if done is not None:
+            done(None, error)
+
+    def _close(self) -> None:
+        sock, self._sock = self._sock, None
+        if sock is not None:
+            self._driver.remove_reader(sock)
+            self._driver.remove_writer(sock)
+            sock.close()
 
 
 def socket_options(keep_alive_ms: float | None) -> list[tuple[int, int, int]]:
@@ -83,23 +204,40 @@ def socket_options(keep_alive_ms: float | None) -> list[tuple[int, int, int]]:
     return options
 
 
-def ping_checker(
-    path: str, limit_ms: float
-) -> Callable[[CheckHandle, HTTPBackendConnection], None]:
-    """Return a checker; it follows no redirects and refuses an answer that is too long."""
+def ping_head(host_header: str, path: str) -> bytes:
+    return request_head("GET", path, [("Host", host_header), ("User-Agent", "pools")])
 
-    def check(handle: CheckHandle, connection: HTTPBackendConnection) -> None:
-        connection.timeout = limit_ms / 1000.0
-        connection.request("GET", path, preload_content=False)
-        response = connection.getresponse()
-        body = response.read(MOST_BYTES + 1)
-        if len(body) > MOST_BYTES:
-            handle.close(CheckFailedError(f"{path} answered more than {MOST_BYTES} bytes"))
-        elif response.status >= 500:
-            handle.close(CheckFailedError(f"{path} answered {response.status}"))
-        elif connection.sock is None:
-            handle.close(CheckFailedError(f"{path} does not keep the connection"))
-        else:
-            handle.release()
+
+def ping_checker(
+    path: str, limit_ms: float, host_header: str
+) -> Callable[[CheckHandle, Connection], None]:
+    """Return a checker; the answer must not be 5xx. It follows no redirects."""
+    question = ping_head(host_header, path)
+
+    def check(handle: CheckHandle, connection: Connection) -> None:
+        sock = connection.limit(limit_ms / 1000.0)
+        sock.sendall(question)
+        parser, size = ResponseParser("GET"), 0
+        while not parser.is_over and size <= MOST_PING_BYTES:
+            data = sock.recv(RECEIVE)
+            size += len(data)
+            if data:
+                parser.feed(data)
+            else:
+                parser.end()
+        judge_ping(path, parser, handle)
 
     return check
+
+
+def judge_ping(path: str, parser: ResponseParser, handle: Any) -> None:
+    """A server that answers well and then closes the connection is well, too."""
+    head = parser.head
+    if head is None or not parser.is_over:
+        handle.close(CheckFailedError(f"{path} answered more than {MOST_PING_BYTES} bytes"))
+    elif head.status >= 500:
+        handle.close(CheckFailedError(f"{path} answered {head.status}"))
+    elif head.keeps and not parser.rest:
+        handle.release()
+    else:
+        handle.expire()

@@ -4,8 +4,6 @@ import os
 import ssl
 from dataclasses import dataclass
 
-from urllib3.util.ssl_ import create_urllib3_context
-
 
 @dataclass(frozen=True, slots=True)
 class Tls:
@@ -23,14 +21,24 @@ class Tls:
     def make_context(self) -> ssl.SSLContext:
         if self.context is not None:
             return self.context
-        required = ssl.CERT_REQUIRED if self.verify else ssl.CERT_NONE
-        context = create_urllib3_context(cert_reqs=required, ciphers=self.ciphers)
-        if self.verify and self.ca_certs is None:
-            context.load_default_certs()
-        elif self.ca_certs is not None and os.path.isdir(self.ca_certs):
-            context.load_verify_locations(capath=self.ca_certs)
-        elif self.ca_certs is not None:
-            context.load_verify_locations(self.ca_certs)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # it checks certificate and host name
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.set_alpn_protocols(["http/1.1"])
+        if self.ciphers is not None:
+            context.set_ciphers(self.ciphers)
+        if not self.verify:
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        self._trust(context)
         if self.cert_file is not None:
             context.load_cert_chain(self.cert_file, self.key_file, self.key_password)
         return context
+
+    def _trust(self, context: ssl.SSLContext) -> None:
+        if self.ca_certs is None:
+            if self.verify:
+                context.load_default_certs()
+        elif os.path.isdir(self.ca_certs):
+            context.load_verify_locations(capath=self.ca_certs)
+        else:
+            context.load_verify_locations(self.ca_certs)

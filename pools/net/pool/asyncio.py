@@ -5,10 +5,10 @@ import inspect
 import threading
 from collections.abc import Callable, Generator
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
-from pools.net.pool.claim import WAITING, BaseClaim
-from pools.net.pool.pool import PoolShell
+from pools.net.pool.claim import CLAIMED, WAITING, BaseClaim
+from pools.net.pool.shell import PoolShell
 from pools.net.runtime.driver import Done
 from pools.net.runtime.events import Emitter
 
@@ -46,6 +46,13 @@ class AsyncioDriver:
         self._tasks.add(task)
         task.add_done_callback(lambda ended: self._ended(ended, done))
         return task.cancel
+
+    def call_back(self, owner: Any, call: Call, culprit: Any) -> None:
+        """Call on the loop, as everything of an asyncio pool."""
+        if threading.get_ident() == self._thread:
+            call()
+        else:
+            self._loop.call_soon_threadsafe(call)
 
     def _ended(self, task: "asyncio.Future[Any]", done: Done) -> None:
         self._tasks.discard(task)
@@ -103,12 +110,15 @@ class AsyncClaim(BaseClaim):
 
     async def wait(self) -> Any:
         if self.state == WAITING:
-            self._future = asyncio.get_running_loop().create_future()
+            self._future = future = asyncio.get_running_loop().create_future()
             try:
-                await self._future
+                await future
             except asyncio.CancelledError:
                 self.cancel()
                 raise
+        if self.state == CLAIMED:
+            self._taker = asyncio.current_task()
+            return self.connection
         return self._answer()
 
     def _wake(self) -> None:
@@ -121,8 +131,7 @@ class AsyncClaim(BaseClaim):
     def __await__(self) -> Generator[Any, None, Any]:
         return self.wait().__await__()
 
-    async def __aenter__(self) -> Any:
-        return await self.wait() if self.state == WAITING else self._answer()
+    __aenter__ = wait
 
     async def __aexit__(
         self,
@@ -130,7 +139,10 @@ class AsyncClaim(BaseClaim):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._leave(error)
+        if error is None:
+            self.release()
+        else:
+            self._leave(error)
 
 
 class AsyncConnectionPool(PoolShell):
@@ -140,6 +152,22 @@ class AsyncConnectionPool(PoolShell):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"driver": asyncio_driver(), **options})
+
+    async def aclose(self, timeout: float | None = None) -> None:
+        """Stop at once and wait until everything is closed, at most `timeout` seconds."""
+        self.stop(drain=0)
+        await self.until("stopped", timeout=None if timeout is None else timeout * 1000.0)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
 
     def claim(self, timeout: float | None = None, error_on_empty: bool = False) -> AsyncClaim:
         claim = AsyncClaim(self)

@@ -16,7 +16,7 @@ from pools.net.pool.claim_callback import ClaimCallback
 
 if TYPE_CHECKING:
     from pools.logic.pool.slot import Slot
-    from pools.net.pool.pool import PoolShell
+    from pools.net.pool.shell import PoolShell
 
 WAITING, CLAIMED, RELEASED, CLOSED = "waiting", "claimed", "released", "closed"
 FAILED, CANCELLED, REVOKED = "failed", "cancelled", "revoked"
@@ -41,31 +41,77 @@ class BaseClaim:
 
     def release(self, ok: bool | None = True) -> None:
         """Give the connection back; `ok=False` counts against its backend."""
+        pool, slot = self._pool, self._slot
+        machine = pool.machine
+        if slot is None or slot.holder is not self:
+            self._misused("released")
+            return
+        is_back = machine.plain.put(slot, self, pool.now) if ok else None
+        if is_back is None:
+            if pool._lock._is_owned():  # type: ignore[attr-defined]
+                pool.call_locked(partial(self._release, slot, ok))
+            else:
+                self._release(slot, ok)
+        elif is_back:
+            self._slot, self.state = None, RELEASED
+            if machine.plain.is_unsettled(slot):
+                pool.call_locked(partial(self._settle, slot))
+        else:
+            self._misused("released")
+
+    def _release(self, slot: "Slot", ok: bool | None) -> None:
         pool = self._pool
         with pool._lock:
-            slot = self._slot
-            if slot is None or slot.holder is not self:
+            if not slot.end_lease(self):
                 self._misused("released")
                 return
-            self._slot = None
-            self.state = RELEASED
-            machine = pool.machine
-            machine.release(slot, pool.now(), ok)
+            self._slot, self.state = None, RELEASED
+            machine, now = pool.machine, pool.now()
+            following = machine.plain.pass_on(slot, now) if ok else None
+            if following is not None:
+                following.granted(slot)
+                following._wake()
+                return
+            machine.release(slot, now, ok)
             if not machine.wants_tick and _hand_over(machine.actions):
                 return
         pool.go_on()
 
+    def _settle(self, slot: "Slot") -> None:
+        pool = self._pool
+        with pool._lock:
+            pool.machine.settle(slot, pool.now())
+        pool.go_on()
+
     def close(self, ok: bool | None = None) -> None:
         """Give the connection back to be closed; the pool opens another in its place."""
+        slot = self._slot
+        if slot is None or slot.holder is not self:
+            self._misused("closed")
+            return
+        self._pool.call_locked(partial(self._close, slot, ok))
+
+    def _close(self, slot: "Slot", ok: bool | None) -> None:
         with self._pool._lock:
-            slot = self._slot
-            if slot is None or slot.holder is not self:
+            if not slot.end_lease(self):
                 self._misused("closed")
                 return
-            self._slot = None
-            self.state = CLOSED
+            self._slot, self.state = None, CLOSED
             self._pool.machine.discard(slot, self._pool.now(), ok)
         self._pool.go_on()
+
+    def abandon(self) -> None:
+        """Close the connection soon; a finalizer may call this in the middle of anything."""
+        slot = self._slot
+        if slot is not None:
+            try:
+                self._pool.driver.call_soon(partial(self._abandoned, slot))
+            except RuntimeError:  # the event loop is closed, and its connections with it
+                return
+
+    def _abandoned(self, slot: "Slot") -> None:
+        if slot.holder is self:
+            self._close(slot, None)
 
     def cancel(self) -> None:
         """Leave the queue, or release what was granted already; no callback follows.
@@ -74,6 +120,9 @@ class BaseClaim:
         """
         if self._callback is not None:
             self._callback.withdraw()
+        self._pool.call_locked(self._cancel)
+
+    def _cancel(self) -> None:
         with self._pool._lock:
             if self.state == WAITING:
                 self._pool.machine.cancel(self)  # or else its answer is on the way
@@ -81,7 +130,7 @@ class BaseClaim:
                 self._wake()
                 return
             slot, self._slot = self._slot, None
-            if slot is None or slot.holder is not self:
+            if slot is None or not slot.end_lease(self):
                 return
             self._give_up(slot)
         self._pool.go_on()
@@ -127,7 +176,7 @@ class BaseClaim:
             if self.state == WAITING:
                 self._accept(slot, error)
                 return
-            if slot is None or slot.holder is not self:
+            if slot is None or not slot.end_lease(self):
                 return
             self._pool.machine.release(slot, self._pool.now(), None)  # cancelled meanwhile
         self._pool.go_on()
@@ -149,6 +198,11 @@ class BaseClaim:
             if is_late:
                 self._wake()
 
+    def left_behind(self) -> None:
+        """End a claim of the parent in a forked child, where its connection is not ours."""
+        self._slot, self.connection, self.state = None, None, REVOKED
+        self.error = ClaimError("the connection belongs to the process that was forked")
+
     def _wake(self) -> None:
         raise NotImplementedError
 
@@ -157,7 +211,9 @@ class BaseClaim:
 
     def _report(self) -> None:
         if self._callback is not None:
-            self._pool.driver.call_soon(partial(self._callback.call, self._arguments))
+            callback, driver = self._callback, self._pool.driver
+            call = partial(callback.call, self._arguments)
+            driver.call_soon(partial(driver.call_back, self._pool, call, callback.callback))
 
     def _arguments(self) -> tuple[Any, ...] | None:
         """Return what a callback gets; nothing for a claim that its owner has ended."""
@@ -175,6 +231,9 @@ class BaseClaim:
             # a claim that timed out inside, of this pool or another, is an OSError, too
             is_network = isinstance(error, OSError | EOFError) and not isinstance(error, PoolError)
             self.close(ok=False if is_network else None)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.state} of {self._pool!r}>"
 
     def __getattr__(self, name: str) -> Any:
         if name in SOCKET_WORDS:
@@ -202,6 +261,21 @@ class Claim(BaseClaim):
         super().__init__(pool)
         self._event: threading.Event | None = None
 
+    @classmethod
+    def at_once(cls, pool: "PoolShell") -> "Claim | None":
+        """Return a claim that has its connection already; None if it must take its turn."""
+        claim = cls(pool)
+        machine = pool.machine
+        slot = machine.plain.take(claim)
+        if slot is None:
+            return None
+        claim._slot = slot
+        claim.connection = slot.connection
+        claim.state = CLAIMED
+        if machine.wants_more:
+            pool.call_locked(pool._want_more)
+        return claim
+
     def wait(self) -> Any:
         """Block until there is an answer; return the connection or raise the error."""
         if self.state == WAITING:
@@ -228,6 +302,9 @@ class Claim(BaseClaim):
         return threading.get_ident()
 
     def __enter__(self) -> Any:
+        if self.state == CLAIMED:
+            self._taker = threading.get_ident()
+            return self.connection
         return self.wait()
 
     def __exit__(
@@ -236,4 +313,7 @@ class Claim(BaseClaim):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._leave(error)
+        if error is None:
+            self.release()
+        else:
+            self._leave(error)

@@ -11,6 +11,7 @@ class ClaimCallback:
     """Let both sides take turns, so that `withdraw` knows whether the call comes or is over."""
 
     def __init__(self, callback: Callback) -> None:
+        self.callback = callback
         self._callback: Callback | None = callback
         self._turn = threading.RLock()  # a callback may cancel its own claim
 

@@ -1,11 +1,13 @@
 """Connections that many users share: one per backend, announced when they come and go."""
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 from pools.logic.errors import ClaimHandleMisusedError
 from pools.logic.pool.actions import Advertise, PoolAction, Revoke, Withdraw
 from pools.logic.pool.connection_set import SetMachine
-from pools.net.pool.pool import PoolShell
+from pools.net.pool.shell import PoolShell
 
 if TYPE_CHECKING:
     from pools.logic.pool.slot import Slot
@@ -27,6 +29,9 @@ class ConnectionSet(PoolShell):
         super().__init__(spares=target, **options)
 
     def set_target(self, target: int) -> None:
+        self.call_locked(partial(self._set_target, target))
+
+    def _set_target(self, target: int) -> None:
         with self._lock:
             self.machine.set_target(target)
         self.go_on()
@@ -36,6 +41,21 @@ class ConnectionSet(PoolShell):
         with self._lock:
             handles = {k: h for k, h in self._handles.items() if not h.is_withdrawn}
             return {ckey: handle.slot.connection for ckey, handle in handles.items()}
+
+    def after_fork(self) -> None:
+        self._handles = {}
+        super().after_fork()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
 
     def _is_announced(self, action: PoolAction) -> bool:
         match action:
@@ -54,7 +74,7 @@ class ConnectionSet(PoolShell):
         return super()._is_announced(action)
 
     def _emit_later(self, event: str, ckey: str, connection: Any, handle: "SetHandle") -> None:
-        self.driver.call_soon(lambda: self._emit(event, ckey, connection, handle))
+        self.driver.call_soon(lambda: self.emit(event, ckey, connection, handle))
 
 
 class SetHandle:
@@ -75,6 +95,9 @@ class SetHandle:
         self._end()
 
     def _end(self) -> None:
+        self._connections.call_locked(self._end_locked)
+
+    def _end_locked(self) -> None:
         owner = self._connections
         with owner._lock:
             if owner._handles.pop(self._ckey, None) is None:

@@ -1,7 +1,6 @@
 """Notice when a peer closes a connection, without touching the connection."""
 
 import select
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -29,15 +28,6 @@ def _number(connection: Any) -> int:
     return int(inner.fileno()) if inner is not None else -1
 
 
-def has_hung_up(connection: Any) -> bool:
-    """Return whether the peer has closed its end, whatever is unread; False if unknown."""
-    if not hasattr(select, "POLLRDHUP"):
-        return False
-    poll = select.poll()
-    poll.register(file_number(connection), select.POLLRDHUP)
-    return bool(poll.poll(0))
-
-
 class HangupWatch:
     """Watch each descriptor once, so that claims and releases cost nothing extra.
 
@@ -45,7 +35,6 @@ class HangupWatch:
     """
 
     def __init__(self, driver: Driver) -> None:
-        self._lock = threading.Lock()
         self._calls: dict[int, Callable[[], None]] = {}
         self._epoll = select.epoll() if hasattr(select, "epoll") else None
         if self._epoll is not None:
@@ -55,29 +44,26 @@ class HangupWatch:
         number = file_number(connection)
         if self._epoll is None or number < 0:
             return
-        with self._lock:
-            self._calls[number] = call
-            try:
-                self._epoll.register(number, HANGUP)
-            except FileExistsError:  # a duplicate of a descriptor that was watched before
-                self._epoll.modify(number, HANGUP)
-            except OSError:  # not a socket after all, or closed meanwhile
-                del self._calls[number]
+        self._calls[number] = call
+        try:
+            self._epoll.register(number, HANGUP)
+        except FileExistsError:  # a duplicate of a descriptor that was watched before
+            self._epoll.modify(number, HANGUP)
+        except OSError:  # not a socket after all, or closed meanwhile
+            self._calls.pop(number, None)
 
     def forget(self, connection: Any) -> None:
         """Call this before the connection is closed, while the number is still its own."""
         number = file_number(connection)
-        with self._lock:
-            if self._epoll is not None and self._calls.pop(number, None) is not None:
-                try:
-                    self._epoll.unregister(number)
-                except OSError:  # the kernel forgot it already
-                    return
+        if self._epoll is not None and self._calls.pop(number, None) is not None:
+            try:
+                self._epoll.unregister(number)
+            except OSError:  # the kernel forgot it already
+                return
 
     def _ready(self) -> None:
         assert self._epoll is not None
-        with self._lock:
-            calls = [self._calls.get(number) for number, _ in self._epoll.poll(0)]
+        calls = [self._calls.get(number) for number, _ in self._epoll.poll(0)]
         for call in calls:
             if call is not None:
                 call()

@@ -4,6 +4,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
+from pools.net.runtime.fork import first_after_fork
+
 Done = Callable[[Any, BaseException | None], None]
 T = TypeVar("T")
 
@@ -47,8 +49,20 @@ class Driver(Protocol):
         """
         ...
 
+    def call_back(self, owner: Any, call: Callable[[], None], culprit: Any) -> None:
+        """Make a call into a user's code, after those that the same owner made before."""
+        ...
 
-_lock = threading.Lock()
+
+_lock = threading.RLock()  # garbage collection may make a user's code come back here
+
+
+def after_fork() -> None:
+    global _lock
+    _lock = threading.RLock()
+
+
+first_after_fork(after_fork)
 
 
 def shared(kind: Callable[[Driver], T], driver: Driver) -> T:

@@ -4,27 +4,51 @@ import logging
 import threading
 from collections import defaultdict
 from collections.abc import Callable
+from functools import partial
 from typing import Any
+from weakref import WeakMethod
+
+from pools.net.runtime.driver import Driver
 
 log = logging.getLogger("pools")
 
+Listener = Callable[..., None]
+
 
 class Emitter:
-    """Events: `state` (state) and those of the subclass; listeners run on the driver."""
+    """Events: `state` (state) and those of the subclass.
+
+    Listeners run one after the other on a thread of their own, or on the event loop of an asyncio
+    pool. A listener that blocks delays no pool; after a second it is named in the log, and the
+    others are told without it.
+    """
+
+    driver: Driver
 
     def __init__(self) -> None:
-        self._listeners: dict[str, list[Callable[..., None]]] = defaultdict(list)
+        self._listeners: dict[str, list[Listener]] = defaultdict(list)
+        self._followers: dict[str, list[WeakMethod[Listener]]] = defaultdict(list)
         self._changed = threading.Condition()
 
-    def on(self, event: str, listener: Callable[..., None]) -> None:
+    def after_fork(self) -> None:
+        self._changed = threading.Condition()
+
+    def on(self, event: str, listener: Listener) -> None:
         self._listeners[event].append(listener)
 
-    def off(self, event: str, listener: Callable[..., None]) -> None:
+    def off(self, event: str, listener: Listener) -> None:
         self._listeners[event].remove(listener)
 
     def on_state(self, state: str, call: Callable[[], None]) -> None:
         """Call whenever the state is entered."""
         self.on("state", lambda entered: call() if entered == state else None)
+
+    def follow(self, event: str, method: Listener) -> None:
+        """Tell another part of this library at once, on the driver, without keeping it alive."""
+        self._followers[event].append(WeakMethod(method))
+
+    def unfollow(self, event: str, method: Listener) -> None:
+        self._followers[event] = [each for each in self._followers[event] if each() != method]
 
     @property
     def state(self) -> str:
@@ -32,6 +56,9 @@ class Emitter:
 
     def is_in_state(self, state: str) -> bool:
         return self.state == state
+
+    def get_state(self) -> str:
+        return self.state
 
     def wait_for_state(self, *states: str, timeout: float | None = None) -> str:
         """Block until one of the states is reached; TimeoutError after `timeout` milliseconds."""
@@ -41,11 +68,21 @@ class Emitter:
                 raise TimeoutError(f"still {self.state} after {timeout:g} ms")
             return self.state
 
-    def _emit(self, event: str, *values: Any) -> None:
-        for listener in list(self._listeners[event]):
-            try:
-                listener(*values)
-            except Exception:  # one listener must not silence the others
-                log.exception("a listener of %s failed", event)
+    def emit(self, event: str, *values: Any) -> None:
+        """Tell everybody; resolvers of your own call this, from any thread."""
+        for reference in self._followers[event]:
+            follower = reference()
+            if follower is not None:
+                _tell(follower, event, values)
+        listeners = list(self._listeners[event])
+        for listener in listeners:
+            self.driver.call_back(self, partial(_tell, listener, event, values), listener)
         with self._changed:
             self._changed.notify_all()
+
+
+def _tell(listener: Listener, event: str, values: tuple[Any, ...]) -> None:
+    try:
+        listener(*values)
+    except Exception:  # one listener must not silence the others
+        log.exception("a listener of %s failed", event)

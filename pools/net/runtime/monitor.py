@@ -1,4 +1,4 @@
-"""All pools and resolvers of the process as one snapshot in the shape of kang, also over HTTP."""
+"""All pools and resolvers of the process as one snapshot in the shape of kang."""
 
 import resource
 import socket
@@ -8,16 +8,13 @@ from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 from weakref import WeakValueDictionary
 
-from pools.logic.pool.slot import BUSY
+from pools.net.runtime.fork import renew_after_fork
 
 if TYPE_CHECKING:
     from pools.net.dns.resolver import DNSResolver
-    from pools.net.pool.pool import PoolShell
-import json
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+    from pools.net.pool.shell import PoolShell
 
 SERVICE = "cueball"
 VERSION = "1.0.0"
@@ -28,12 +25,15 @@ class PoolMonitor:
     """Know the live pools and resolvers without keeping them alive."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._pools: WeakValueDictionary[str, PoolShell] = WeakValueDictionary()
         self._sets: WeakValueDictionary[str, PoolShell] = WeakValueDictionary()
         self._resolvers: WeakValueDictionary[str, DNSResolver] = WeakValueDictionary()
         self._started_at = datetime.now(UTC)
         self._when_used: Callable[[], None] | None = None
+
+    def after_fork(self) -> None:
+        self._lock = threading.RLock()
 
     def register_pool(self, pool: "PoolShell") -> None:
         self._register(self._of(pool.kang_type), pool)
@@ -66,7 +66,7 @@ class PoolMonitor:
     def get(self, type: str, id: str) -> dict[str, Any]:
         with self._lock:
             subject = self._of(type)[id]
-        return _resolver(subject) if type == "dns_res" else _pool(subject)
+        return KINDS[type](subject)
 
     def pools(self) -> list["PoolShell"]:
         """Return the live pools and sets of connections."""
@@ -78,7 +78,7 @@ class PoolMonitor:
         lent: Counter[str] = Counter()
         for pool in self.pools():
             with pool._lock:
-                lent.update(s.key for s in pool.machine.slots.all() if s.state == BUSY)
+                lent.update(slot.key for slot in pool.machine.lent())
         return lent
 
     def snapshot(self, most: int | None = None) -> dict[str, Any]:
@@ -96,11 +96,13 @@ class PoolMonitor:
             },
             "types": list(TYPES),
             "pool": {id: _pool(pool) for id, pool in pools[:most]},
-            "set": {id: _pool(connections) for id, connections in sets[:most]},
+            "set": {id: _set(connections) for id, connections in sets[:most]},
             "dns_res": {id: _resolver(resolver) for id, resolver in resolvers[:most]},
         }
 
     def _register(self, known: WeakValueDictionary[str, Any], newcomer: Any) -> None:
+        from uuid import uuid4  # here, because importing it takes as long as ten pools
+
         with self._lock:
             known[str(uuid4())] = newcomer
             call, self._when_used = self._when_used, None
@@ -146,6 +148,16 @@ def _pool(pool: "PoolShell") -> dict[str, Any]:
         }
 
 
+def _set(connections: "PoolShell") -> dict[str, Any]:
+    """Return the facts of a set: its machines by state, and the keys of what is announced."""
+    facts = _pool(connections)
+    with connections._lock:
+        announced = [slot.holder for slot in connections.machine.slots.all() if slot.holder]
+    maximum = connections.machine.config.maximum
+    fsms = {key: states for key, states in facts["connections"].items() if states}
+    return {**facts, "fsms": fsms, "connections": announced, "maximum": maximum}
+
+
 def _resolver(resolver: "DNSResolver") -> dict[str, Any]:
     now = resolver.driver.now()
     since = resolver.stale_since
@@ -156,7 +168,7 @@ def _resolver(resolver: "DNSResolver") -> dict[str, Any]:
         "defaultPort": resolver.config.default_port,
         "state": resolver.phase,
         "next": {kind: _moment(at - now) for kind, at in resolver.next_at().items()},
-        "backends": {key: _backend(backend) for key, backend in resolver.list().items()},
+        "backends": {key: _backend(backend) for key, backend in resolver.known().items()},
         "counters": resolver.counters,
         "stale_since": None if since is None else _moment(since - now),
         "last_error": None if resolver.last_error is None else str(resolver.last_error),
@@ -182,48 +194,10 @@ def _iso(moment: datetime) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+KINDS: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "pool": _pool,
+    "set": _set,
+    "dns_res": _resolver,
+}
 pool_monitor = PoolMonitor()
-
-
-class KangServer:
-    """Serve /kang/snapshot, /kang/types, /kang/objects/TYPE and /kang/obj/TYPE/ID."""
-
-    def __init__(self, port: int, address: str = "127.0.0.1") -> None:
-        self._server = ThreadingHTTPServer((address, port), _Handler)
-        self._server.daemon_threads = True
-        self.port = self._server.server_port
-        serve = self._server.serve_forever
-        self._thread = threading.Thread(target=serve, name="kang", daemon=True)
-        self._thread.start()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-
-class _Handler(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        body_facts = answer(pool_monitor, self.path)
-        body = json.dumps(body_facts if body_facts is not None else {"error": "not found"}).encode()
-        self.send_response(404 if body_facts is None else 200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Log nothing: standard error belongs to the program."""
-
-
-def answer(monitor: PoolMonitor, path: str) -> Any:
-    match path.strip("/").split("/"):
-        case ["kang", "snapshot"]:
-            return monitor.snapshot()
-        case ["kang", "types"]:
-            return list(TYPES)
-        case ["kang", "objects", kind] if kind in TYPES:
-            return monitor.list_objects(kind)
-        case ["kang", "obj", kind, id] if kind in TYPES and id in monitor.list_objects(kind):
-            return monitor.get(kind, id)
-    return None
+renew_after_fork(pool_monitor)

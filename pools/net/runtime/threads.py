@@ -1,78 +1,31 @@
 """The driver of the synchronous API: one thread for all resolvers and pools of the process.
 
-Calls that may block run in daemon threads, which come when needed and go when idle.
+Calls that may block run in other threads. What other threads hand to the driver goes through a
+queue that needs no lock, because a finalizer may do so in the middle of any line.
 """
 
 import heapq
 import itertools
 import logging
-import os
-import queue
 import selectors
 import socket
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from pools.net.runtime.driver import Done
+from pools.net.runtime.fork import first_after_fork, keep
+from pools.net.runtime.strand import Strand
+from pools.net.runtime.workers import Workers
 
 log = logging.getLogger("pools")
 
-IDLE_SECONDS = 10.0
 LONGEST_SLEEP_MS = 60_000.0
 Call = Callable[[], None]
-
-
-class Workers:
-    """Run calls in threads that, unlike a ThreadPoolExecutor's, never delay the program's end."""
-
-    def __init__(self, most: int = 64) -> None:
-        self._most = most
-        self._calls: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._lock = threading.Lock()
-        self._threads = 0
-        self._free = 0
-        self._backlog = 0
-
-    def submit(self, call: Callable[[], None]) -> None:
-        with self._lock:
-            if self._free > 0:
-                self._free -= 1
-            elif self._threads < self._most:
-                self._threads += 1
-                threading.Thread(target=self._work, name="pools-worker", daemon=True).start()
-            else:
-                self._backlog += 1
-        self._calls.put(call)
-
-    def _work(self) -> None:
-        while (call := self._next()) is not None:
-            try:
-                call()
-            except Exception:  # the thread has more calls to make
-                log.exception("a call in the background failed")
-            with self._lock:
-                if self._backlog:
-                    self._backlog -= 1
-                else:
-                    self._free += 1
-
-    def _next(self) -> Callable[[], None] | None:
-        try:
-            return self._calls.get(timeout=IDLE_SECONDS)
-        except queue.Empty:
-            return self._leave()
-
-    def _leave(self) -> Callable[[], None] | None:
-        """End this thread, unless a call was given to it at the very last moment."""
-        with self._lock:
-            if self._free > 0:
-                self._free -= 1
-                self._threads -= 1
-                return None
-        return self._calls.get()
 
 
 class ThreadTimer:
@@ -99,10 +52,11 @@ class ThreadDriver:
         self._calls_of: dict[Any, dict[int, Call]] = {}
         self._timers: list[tuple[float, int, ThreadTimer]] = []
         self._serial = itertools.count()
-        self._lock = threading.Lock()
+        self._starts = itertools.count()
         self._is_awake = False
         self._thread: threading.Thread | None = None
         self._workers = Workers()
+        self._strands: WeakKeyDictionary[Any, Strand] = WeakKeyDictionary()
 
     def now(self) -> float:
         return time.monotonic() * 1000.0
@@ -113,16 +67,27 @@ class ThreadDriver:
 
     def call_at(self, at: float, call: Call) -> ThreadTimer:
         timer = ThreadTimer(call)
-        with self._lock:
-            heapq.heappush(self._timers, (at, next(self._serial), timer))
-            is_first = self._timers[0][2] is timer
-        if is_first:
-            self._wake()
+        if threading.current_thread() is self._thread:
+            self._set_timer(at, timer)
+        else:
+            self.call_soon(partial(self._set_timer, at, timer))
         return timer
 
+    def _set_timer(self, at: float, timer: ThreadTimer) -> None:
+        heapq.heappush(self._timers, (at, next(self._serial), timer))
+
     def run(self, call: Callable[[], Any], done: Done) -> Callable[[], bool]:
-        self._workers.submit(lambda: _call(call, done))
+        try:
+            self._workers.submit(partial(_call, call, done))
+        except RuntimeError as error:  # no more threads
+            self.call_soon(partial(done, None, error))
         return lambda: False  # a thread cannot be ended
+
+    def call_back(self, owner: Any, call: Call, culprit: Any) -> None:
+        strand = self._strands.get(owner)
+        if strand is None:
+            strand = self._strands.setdefault(owner, Strand(self, self._workers.submit))
+        strand.put(call, culprit)
 
     # -- sockets, on the driver's own thread ---------------------------------------------------
 
@@ -160,16 +125,17 @@ class ThreadDriver:
     # -- the thread ----------------------------------------------------------------------------
 
     def _wake(self) -> None:
-        if threading.current_thread() is self._thread:
-            return
-        with self._lock:
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._loop, name="pools-driver", daemon=True)
-                self._thread.start()
-            if self._is_awake:
-                return
+        thread = self._thread
+        if thread is None and next(self._starts) == 0:
+            thread = threading.Thread(target=self._loop, name="pools-driver", daemon=True)
+            self._thread = thread
+            thread.start()
+        if not self._is_awake and threading.current_thread() is not thread:
             self._is_awake = True
-        self._wake_writer.send(b"x")
+            try:
+                self._wake_writer.send(b"x")
+            except BlockingIOError:  # it has a thousand of them to read already
+                return
 
     def _loop(self) -> None:
         while True:
@@ -182,16 +148,14 @@ class ThreadDriver:
     def _sleep_ms(self) -> float:
         if self._calls:
             return 0.0
-        with self._lock:
-            if not self._timers:
-                return LONGEST_SLEEP_MS
-            return max(0.0, min(self._timers[0][0] - self.now(), LONGEST_SLEEP_MS))
+        if not self._timers:
+            return LONGEST_SLEEP_MS
+        return max(0.0, min(self._timers[0][0] - self.now(), LONGEST_SLEEP_MS))
 
     def _ready(self, key: selectors.SelectorKey, events: int) -> None:
         if key.fileobj is self._wake_reader:
             self._wake_reader.recv(4096)
-            with self._lock:  # only now: a byte sent before would be read with the others
-                self._is_awake = False
+            self._is_awake = False  # before the calls are made: later ones send a byte again
             return
         for event, call in list(key.data.items()):
             if event & events:
@@ -199,11 +163,8 @@ class ThreadDriver:
 
     def _run_timers(self) -> None:
         now = self.now()
-        while True:
-            with self._lock:
-                if not self._timers or self._timers[0][0] > now:
-                    return
-                timer = heapq.heappop(self._timers)[2]
+        while self._timers and self._timers[0][0] <= now:
+            timer = heapq.heappop(self._timers)[2]
             if timer.call is not None:
                 self._run(timer.call)
 
@@ -224,7 +185,7 @@ def _call(call: Callable[[], Any], done: Done) -> None:
 
 
 _driver: ThreadDriver | None = None
-_driver_lock = threading.Lock()
+_driver_lock = threading.RLock()
 
 
 def default_driver() -> ThreadDriver:
@@ -239,7 +200,9 @@ def default_driver() -> ThreadDriver:
 def _forget_driver() -> None:
     """Drop the driver in a forked child, which has no such thread and makes its own."""
     global _driver, _driver_lock
-    _driver, _driver_lock = None, threading.Lock()
+    if _driver is not None:
+        keep(_driver)
+    _driver, _driver_lock = None, threading.RLock()
 
 
-os.register_at_fork(after_in_child=_forget_driver)
+first_after_fork(_forget_driver)

@@ -46,7 +46,7 @@ def test_static_ipv6():
 
 
 def test_a_note_about_options_that_static_ignores():
-    assert "note:" in run("-S", "-p", "80", "127.0.0.1:1")[2]
+    assert "note:" in run("-S", "-s", "_x._tcp", "127.0.0.1:1")[2]
 
 
 def test_a_kang_port_in_use_is_told():
@@ -119,7 +119,6 @@ def test_follow_and_static_exclude_each_other():
         ["http://a.example"],
         ["no good"],
         ["127.0.0.1"],
-        ["-S", "127.0.0.1"],
         ["-S", "host:80"],
         ["-S"],
         ["--help"],

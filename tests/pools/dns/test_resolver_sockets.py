@@ -208,9 +208,15 @@ def test_bad_lists_of_resolvers(resolvers):
         DNSResolver("svc.example", RECOVERY, resolvers=resolvers)
 
 
-def test_resolvers_must_not_be_one_string():
-    with pytest.raises(TypeError):
-        DNSResolver("svc.example", RECOVERY, resolvers="10.0.0.1")
+def test_one_string_is_the_dynamic_mode_or_one_address():
+    assert DNSResolver("svc.example", RECOVERY, resolvers="ns.example")._behind == "ns.example"
+    assert DNSResolver("svc.example", RECOVERY, resolvers="10.0.0.1")._servers == ["10.0.0.1"]
+
+
+@pytest.mark.parametrize("wrong", [5, [None], {"10.0.0.1"}])
+def test_what_names_no_nameservers_is_refused(wrong):
+    with pytest.raises(TypeError, match="resolvers must be"):
+        DNSResolver("svc.example", RECOVERY, resolvers=wrong)
 
 
 # -- static resolvers ------------------------------------------------------------------------

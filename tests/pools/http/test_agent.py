@@ -1,11 +1,9 @@
 """HTTP and HTTPS agents against real servers on loopback."""
 
-import http.client
 import io
 import threading
 
 import pytest
-import urllib3
 
 from pools import (
     AgentStoppedError,
@@ -15,9 +13,10 @@ from pools import (
     NoBackendsError,
     PoolExistsError,
     PoolFailedError,
+    PoolsError,
+    RequestError,
     StaticIpResolver,
 )
-from pools.net.http.agent import FAULTS
 from tests.pools.http.web import Web
 from tests.pools.live import LONG
 from tests.servers.dns.server import DNSServer
@@ -37,7 +36,13 @@ def test_a_body_is_sent(web, make_agent):
     assert make_agent().request("POST", web.url(), body=b"abc").data == b"abc"
 
 
-UNSENDABLE = [{"headers": {"X": "a\r\nb"}}, {"body": object()}, {"method": "GE T"}, {"timeout": 0}]
+UNSENDABLE = [
+    {"headers": {"X": "a\r\nb"}},
+    {"headers": {"X": "\u20ac"}},
+    {"body": object()},
+    {"method": "GE T"},
+    {"timeout": 0},
+]
 
 
 @pytest.mark.parametrize("wrong", UNSENDABLE)
@@ -184,7 +189,7 @@ def test_other_schemes_and_missing_hosts_are_refused(make_agent, url):
         make_agent().request("GET", url)
 
 
-NOT_AGENTS = [{"spares": 9}, {"recovery": {}}, {"resolvers": "10.0.0.53"}]
+NOT_AGENTS = [{"spares": 9}, {"recovery": {}}, {"resolvers": [5]}]
 NOT_AGENTS += [{"max_waitign": 9}, {"max_waiting": 0}]
 
 
@@ -237,7 +242,7 @@ def test_a_request_that_is_sent_again_has_its_whole_body(cut, body):
 
 def test_a_body_that_is_used_up_is_not_sent_again(web, cut):
     agent, url = cut
-    with pytest.raises((OSError, http.client.HTTPException)):
+    with pytest.raises(RequestError):
         agent.request("PUT", url, iter([b"abc"]), {"Content-Length": "3"}, timeout=LONG)
     assert [method for method, _, _ in web.requests] == ["GET", "PUT"]
 
@@ -246,7 +251,7 @@ def test_a_request_has_a_time_limit(web, make_agent):
     agent = make_agent()
     web.hang = True
     with pytest.raises(TimeoutError):
-        agent.request("GET", web.url(), timeout=50)
+        agent.request("GET", web.url(), timeout=0.05)
 
 
 def test_a_claim_has_a_time_limit(web, make_agent):
@@ -304,7 +309,7 @@ def test_many_threads_share_a_few_connections(web, make_agent):
 def test_a_backend_that_hangs_up_at_once_is_not_hammered(web, make_agent, mode):
     with TCPProxy("127.0.0.1", web.port) as proxy:
         proxy.mode = mode
-        with pytest.raises((PoolFailedError, *FAULTS)):
+        with pytest.raises(PoolsError):
             make_agent().request("GET", f"http://127.0.0.1:{proxy.port}/", claim_timeout=LONG)
         assert proxy.connections < 20
 
@@ -316,5 +321,5 @@ def test_a_reset_in_the_middle_is_raised(web, make_agent):
         agent.create_pool("127.0.0.1", proxy.port).wait_for_state("running", timeout=LONG)
         proxy.cut_after_bytes = 5000
         proxy.mode = "cut_after"
-        with pytest.raises((OSError, http.client.HTTPException, urllib3.exceptions.HTTPError)):
+        with pytest.raises(RequestError):
             agent.request("GET", f"http://127.0.0.1:{proxy.port}/")

@@ -83,7 +83,7 @@ class Emptying(StaticIpResolver):
 
     def _leave(self, known):
         for key in known:
-            self._emit("removed", key)
+            self.emit("removed", key)
 
 
 def test_a_backend_that_leaves_while_a_pool_is_made_is_not_kept(echo):

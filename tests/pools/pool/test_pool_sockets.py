@@ -62,7 +62,7 @@ def test_claims_with_a_callback(echo):
         pool.claim(callback=called)
         assert done.wait(LONG / 1000)
         error, handle, connection, thread = answers[0]
-        assert (error, thread) == (None, "pools-driver")
+        assert (error, thread) == (None, "pools-worker")
         assert handle.connection is connection
         handle.release()
 
@@ -131,7 +131,7 @@ def test_a_claim_cancelled_while_its_answer_is_on_the_way_is_given_back(echo):
         second = pool.claim()
         with pool._lock:
             pool.machine.release(first._slot, pool.now())
-            second.cancel()
+            second._cancel()
         pool.go_on()
         assert pool.get_stats()["idle_connections"] == 1
         with pytest.raises(ClaimCancelledError):

@@ -57,7 +57,7 @@ def test_an_unknown_name_is_refused_with_code_1(capsys, arguments):
     with pytest.raises(SystemExit) as stop:
         call_command("pools", *arguments)
     assert stop.value.code == 1
-    assert "no pool is called nix" in capsys.readouterr().err
+    assert "there is no pool named nix" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_line_that_cannot_be_parsed_is_code_2(capsys, arguments):
         (["web", "--domain", "svc.example", "--nameserver", "8.8.8.8"], "may not be asked"),
         (["web", "--domain", "svc.example", "--recovery", "[]"], "recovery"),
         (["web", "--domain", "svc.example", "--removal-share", "2"], "removal_share"),
-        (["web", "--domain", "svc.example", "--removal-share", "nan"], "removal_share"),
+        (["web", "--domain", "svc.example", "--removal-share", "-1"], "removal_share"),
     ],
 )
 def test_settings_that_cannot_work_are_code_2(arguments, words):

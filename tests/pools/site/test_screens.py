@@ -33,7 +33,7 @@ def test_the_lists_show_names_backends_and_changes(client_as, two):
     assert "10.0.0.2:8002" not in client.get("/pools/backends/?state=gone").text
     assert "t1.example" in client.get("/pools/timeline/?pool=svc").text
     page = client.get("/pools/watched/svc/").text
-    assert "Last look-up" in page
+    assert "Last lookup" in page
     assert "Maintenance" not in page
 
 
@@ -96,13 +96,13 @@ def test_the_timeline_is_filtered_by_name_kind_and_time(client_as, two, asked, k
     answer = client_as("viewer").get(f"/pools/timeline/?{asked}")
     shown = {change.kind for change in answer.context["page"].rows}
     assert (answer.status_code, shown) == (200, kinds)
-    assert ("No change matches" in answer.text) == (not kinds)
+    assert ("No changes match" in answer.text) == (not kinds)
 
 
 def test_a_wrong_filter_of_the_timeline_says_which(client_as, two):
     answer = client_as("viewer").get("/pools/timeline/?since=soon&kind=nothing")
     assert answer.status_code == 400
-    assert "<strong>Since:</strong> «soon» is neither" in answer.text
+    assert "<strong>Since:</strong> &#x27;soon&#x27; is neither" in answer.text
     assert "<strong>What:</strong> Select a valid choice" in answer.text
 
 
@@ -111,8 +111,8 @@ def test_one_kind_is_looked_for_no_further_back_than_is_said(client_as, two, mon
     note(Pool.objects.get(), BackendChange.Kind.STALE)
     note(Pool.objects.get(), BackendChange.Kind.FRESH)
     text = client_as("viewer").get("/pools/timeline/?kind=added").text
-    assert "Looked through the newest 10,000 changes, back to" in text
-    assert "An earlier «Until» looks further back." in text
+    assert "Searched the newest 10,000 changes, back to" in text
+    assert 'Set an earlier "Until" to search further back.' in text
 
 
 def test_a_backend_says_how_long_it_was_gone_in_the_last_day(client_as, two):
@@ -140,7 +140,7 @@ def test_an_administrator_watches_changes_and_forgets_a_name(client_as, loopback
     assert client.post("/pools/watched/web/change/", change).status_code == 302
     assert (Pool.objects.get().domain, Pool.objects.get().epoch) == ("other.example", 2)
     assert client.post("/pools/watched/web/change/", change).status_code == 412
-    assert "Nothing happened" in client.post("/pools/watched/web/forget", follow=True).text
+    assert "Nothing changed" in client.post("/pools/watched/web/forget", follow=True).text
     client.post("/pools/watched/web/forget", {"typed": "web"})
     assert not Pool.objects.exists()
 
@@ -178,7 +178,7 @@ def test_resolve_now_and_pause_say_what_happened(client_as, two):
     Pool.objects.update(ttl_floor_ms=600_000)
     client = client_as("operator")
     answer = client.post("/pools/watched/svc/resolve", follow=True)
-    assert "was looked up a moment ago: ask again in " in answer.text
+    assert "was just looked up: try again in " in answer.text
     assert "is paused" in client.post("/pools/watched/svc/pause", {"watch": "no"}, follow=True).text
     two.sweep()
     assert (Pool.objects.get().state, two.watch.names) == ("stopped", {})

@@ -1,0 +1,69 @@
+"""What is wrong with watched names and with backends."""
+
+from shlex import quote
+from typing import Any
+
+from atributo_site.core.incidents.symptom import Severity, Symptom
+from atributo_site.core.text import pluralize
+from pools.snapshot import MOST_TROUBLED
+
+
+def symptoms(seen: dict[str, Any]) -> list[Symptom]:
+    """Take what `snapshot` returned."""
+    return [
+        *_names(seen.get("troubled", [])),
+        *_dead(seen.get("dead_backends", [])),
+        *_refused(seen.get("backends", {}).get("refused", 0)),
+    ]
+
+
+def _names(pools: list[dict[str, Any]]) -> list[Symptom]:
+    return [
+        Symptom(
+            kind="name.troubled",
+            subject=f"pool:{pool['name']}",
+            severity=Severity.ERROR if pool["state"] == "failed" else Severity.WARNING,
+            title=f"Watched name {pool['name']}: {pool['state']}",
+            detail=pool["error"] or f"{pluralize(pool['waiting'], 'backend')} disappeared at once.",
+            command=f"manage.py pools show {quote(pool['name'])}",
+            since=pool["since"],
+            is_cut=len(pools) >= MOST_TROUBLED,
+        )
+        for pool in pools
+    ]
+
+
+def _dead(domains: list[dict[str, Any]]) -> list[Symptom]:
+    """Report each domain: an error where a pool has no other backend."""
+    return [
+        Symptom(
+            kind="backends.dead",
+            subject=f"domain:{each['domain']}",
+            severity=Severity.ERROR if each["failed"] else Severity.WARNING,
+            title=f"{each['domain']}: {_count(each['dead'], each['known'])} dead",
+            detail=each["why"],
+            affected=pluralize(each["dead"], "backend"),
+            is_cut=len(domains) >= MOST_TROUBLED,
+        )
+        for each in domains
+    ]
+
+
+def _count(dead: int, known: int) -> str:
+    return f"{dead} of {pluralize(known, 'backend is', 'backends are')}"
+
+
+def _refused(count: int) -> list[Symptom]:
+    if not count:
+        return []
+    return [
+        Symptom(
+            kind="backends.refused",
+            subject="site:backends",
+            severity=Severity.WARNING,
+            title=pluralize(count, "backend is refused", "backends are refused"),
+            detail="In DNS, but not used: ATRIBUTO_DNS_TARGET_NETWORKS does not permit the"
+            " address.",
+            affected=pluralize(count, "backend"),
+        )
+    ]
