@@ -67,10 +67,10 @@ class TokenList(RawList):
     view_action = change_action = "user.administer"
     list_name = "Tokens"
     may_delete = True
-    list_display = ["name", "owner", "level", "made", "expiry", "last_used_at"]
+    list_display = ["name", "owner", "level", "source", "made", "expiry", "last_used_at"]
     list_select_related = ["token__user"]
-    list_filter = ["level"]
-    fields = ("name", "owner", "level", "made", "expiry", "last_used_at")
+    list_filter = ["level", "source"]
+    fields = ("name", "owner", "level", "source", "made", "expiry", "last_used_at")
     readonly_fields = fields
 
     def owner(self, scope: TokenScope) -> str:

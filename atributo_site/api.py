@@ -3,7 +3,6 @@
 from typing import Any
 
 import django_filters
-from django.conf import settings
 from django.db.models import QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
@@ -16,8 +15,9 @@ from rest_framework.response import Response
 from atributo_site.core.models import Event
 from atributo_site.models import TokenScope
 from atributo_site.permissions import ACTIONS, APP_LABEL, ROLES, Level
+from atributo_site.rest.authentication import source_of
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
-from atributo_site.rest.permission import allowed, within
+from atributo_site.rest.permission import allowed, permitted, within
 from atributo_site.rest.serializers import StrictSerializer, checked
 from atributo_site.web import tokens
 
@@ -59,7 +59,8 @@ class TokenSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = TokenScope
-        fields = ["id", "user", "name", "level", "created_at", "expires_at", "last_used_at"]
+        fields = ["id", "user", "name", "level", "source"]
+        fields += ["created_at", "expires_at", "last_used_at"]
 
 
 class MadeTokenSerializer(TokenSerializer):
@@ -73,10 +74,15 @@ class NewTokenSerializer(StrictSerializer):
     name = serializers.CharField(max_length=100)
     level = serializers.ChoiceField([level.value for level in Level])
     days = serializers.IntegerField(min_value=1, max_value=36500, required=False)
+    source = serializers.ChoiceField(  # type: ignore[assignment]
+        TokenScope.Source.values,
+        default=TokenScope.Source.MANUAL.value,
+        help_text="worker for a program: what it says of instances ranks below people.",
+    )
 
     def validate_days(self, days: int) -> int:
-        if days > settings.ATRIBUTO.token_days:
-            raise serializers.ValidationError(f"At most {settings.ATRIBUTO.token_days} days.")
+        if days > tokens.most_days():
+            raise serializers.ValidationError(f"At most {tokens.most_days()} days.")
         return days
 
 
@@ -111,7 +117,10 @@ class Tokens(ListEndpoint):
 
 
 class Token(Endpoint):
-    """One token; somebody else's is not there unless the caller administers users."""
+    """One token; somebody else's is not there unless the caller administers users.
+
+    A token below the level administer revokes itself alone.
+    """
 
     actions = {"DELETE": "token.own"}
 
@@ -120,6 +129,8 @@ class Token(Endpoint):
         scope = get_object_or_404(TokenScope.objects.select_related("token__user"), pk=pk)
         if scope.token.user_id != request.user.pk and not allowed(request, "user.administer"):
             raise Http404
+        if request.auth != scope and not within(request.auth, Level.ADMINISTER):
+            raise PermissionDenied("A token revokes others only at the level administer.")
         tokens.end(scope)
         return Response(status=204)
 
@@ -128,6 +139,7 @@ class MeSerializer(serializers.Serializer):
     user = serializers.CharField()
     role = serializers.ChoiceField([*ROLES, "none"])
     scope = serializers.ChoiceField([level.value for level in Level], allow_null=True)
+    source = serializers.ChoiceField(TokenScope.Source.values)  # type: ignore[assignment]
     may = serializers.ListField(child=serializers.ChoiceField([*ACTIONS]))
 
 
@@ -142,9 +154,10 @@ class Me(Endpoint):
             "user": request.user.get_username(),
             "role": _role(request.user),
             "scope": getattr(request.auth, "level", None),
-            "may": [action for action in ACTIONS if allowed(request, action)],
+            "source": source_of(request),
+            "may": permitted(request),
         }
-        return Response(MeSerializer(me).data)
+        return Response(me)
 
 
 def _whose(request: Request) -> str:
@@ -155,9 +168,9 @@ def _whose(request: Request) -> str:
     return wanted
 
 
-def _make(request: Any, name: str, level: str, days: int | None = None) -> TokenScope:
-    life = settings.ATRIBUTO.token_days if days is None else days
-    scope, text = tokens.make_token(request.user, name, level, life, by=request.auth)
+def _make(request: Any, days: int | None = None, **wanted: Any) -> TokenScope:
+    life = tokens.most_days() if days is None else days
+    scope, text = tokens.make_token(request.user, days=life, by=request.auth, **wanted)
     scope.text = text  # type: ignore[attr-defined]
     return scope
 

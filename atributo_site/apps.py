@@ -1,7 +1,6 @@
-"""The Django apps of the site, and the admin site that it uses."""
+"""The Django app of the site."""
 
 from django.apps import AppConfig
-from django.contrib.admin import apps
 
 from atributo_site.core.forking import watch_forks
 
@@ -12,7 +11,3 @@ class SiteConfig(AppConfig):
 
     def ready(self) -> None:
         watch_forks()
-
-
-class AdminConfig(apps.AdminConfig):
-    default_site = "atributo_site.web.admin_site.AtributoAdminSite"

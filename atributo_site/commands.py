@@ -3,37 +3,29 @@
 import argparse
 import getpass
 import json
-import re
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from django.core.management.base import BaseCommand, OutputWrapper
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import DatabaseError, InterfaceError, OperationalError, ProgrammingError
 from django.db.migrations.exceptions import MigrationSchemaMissing
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Column, Table
 
 from allocation.job_ids import ids
+from atributo_site.core import text as text_of
+from atributo_site.core.availability.trouble import state_of_database
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.events import Actor, acting, has_done_something
-from atributo_site.core.retry import refuses_to_write
+from atributo_site.core.text import harmless
 from atributo_site.status.migrations import check_migrated
 
-COMMANDS_TERMINAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 EXIT_REFUSED = 1  # the request was understood and refused
 EXIT_USAGE = 2  # the command line itself is wrong
 MOST_LISTED = 100_000
 UNBOUNDED_WIDTH = 10_000  # characters; in a pipe nothing is cut or wrapped
 # PostgreSQL says that tables or rights are missing; SQLite reports both as an OperationalError.
 UNDEFINED_TABLE, INSUFFICIENT_PRIVILEGE = "42P01", "42501"
-
-
-def harmless(text: str) -> str:
-    r"""Write out what a terminal would obey, as JSON does: Escape becomes \u001b."""
-    return COMMANDS_TERMINAL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 class DatabaseFailed(AtributoError):
@@ -47,18 +39,31 @@ def whole_number(least: int, most: int) -> Callable[[str], int]:
     """Return an argument type that accepts a whole number from `least` to `most`."""
 
     def parse(text: str) -> int:
-        try:
-            number = int(text) if len(text) < 20 else None
-        except ValueError:
-            number = None
-        if number is None or not least <= number <= most:
+        found = text_of.whole_number(text)
+        if found is None or not least <= found <= most:
             raise argparse.ArgumentTypeError(f"must be a whole number from {least} to {most}")
-        return number
+        return found
 
     return parse
 
 
 listed_number = whole_number(1, MOST_LISTED)
+
+
+def integer(text: str) -> int:
+    """Read a whole number whose limits others check; `int` itself would read 1_0, too."""
+    found = text_of.whole_number(text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number")
+    return found
+
+
+def decimal(text: str) -> float:
+    """Read a number with or without decimals."""
+    found = text_of.number(text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text} is not a number")
+    return found
 
 
 def with_json(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
@@ -71,6 +76,8 @@ class AtributoCommand(BaseCommand):
     """Run `perform(**options)` of a subclass; turn errors into a sentence and an exit code."""
 
     has_json = True
+    # They would load every page and form of the site; `check`, `doctor` and `web` run them.
+    requires_system_checks: list[str] | tuple[str, ...] | Literal["__all__"] = []
     needs_migrations = False  # True for a command that runs for ever: it would fail again and again
     perform: Callable[..., None]
     _ends_the_process = False
@@ -110,6 +117,11 @@ class AtributoCommand(BaseCommand):
 
     def table(self, columns: list[str], rows: list[list[Any]]) -> None:
         """Print a table in full: a narrow terminal folds it, a file or a pipe gets long lines."""
+        # Loaded here, because most commands print no table.
+        from rich.console import Console
+        from rich.markup import escape
+        from rich.table import Column, Table
+
         folded = [Column(name, overflow="fold") for name in columns]
         table = Table(*folded, box=None, pad_edge=False)
         for row in rows:
@@ -146,7 +158,7 @@ def _is_of_the_database(error: Exception) -> bool:
         sqlstate = getattr(error.__cause__, "sqlstate", "")
         return sqlstate in (UNDEFINED_TABLE, INSUFFICIENT_PRIVILEGE)
     away = (OperationalError, InterfaceError, MigrationSchemaMissing)
-    return isinstance(error, away) or type(error) is DatabaseError or refuses_to_write(error)
+    return isinstance(error, away) or type(error) is DatabaseError or bool(state_of_database(error))
 
 
 def _database_error(error: Exception) -> BaseException:

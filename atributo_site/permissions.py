@@ -22,6 +22,8 @@ ROLES = {
 
 ACTIONS = {
     "overview.view": Level.VIEW,
+    "incident.view": Level.VIEW,
+    "incident.acknowledge": Level.OPERATE,
     "event.view": Level.VIEW,
     "lease.view": Level.VIEW,
     "schema.view": Level.VIEW,
@@ -69,7 +71,11 @@ ACTIONS = {
 
 def may(user: Any, action: str) -> bool:
     """Raise KeyError for an action that the table lacks: a missing entry must be noticed."""
-    return user.is_active and user.has_perm(f"{APP_LABEL}.{ACTIONS[action].value}")
+    return holds(user, ACTIONS[action])
+
+
+def holds(user: Any, level: Level) -> bool:
+    return user.is_active and user.has_perm(f"{APP_LABEL}.{level.value}")
 
 
 NO_ROLE = "You are logged in, but have no role yet: ask an administrator for one."

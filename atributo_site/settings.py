@@ -1,6 +1,7 @@
 """Django's settings. What an operator may change is in config/environment.py, not here."""
 
 import os
+import sys
 from pathlib import Path
 
 from atributo_site.config import databases, logs, state_folder
@@ -8,6 +9,7 @@ from atributo_site.config.conflicts import clashes
 from atributo_site.config.embedded_redis import embedded_url
 from atributo_site.config.env_file import with_env_file
 from atributo_site.config.environment import BASE_DIR, BadEnvironment, read
+from atributo_site.config.installed_apps import installed_apps
 
 ATRIBUTO = read(with_env_file(os.environ, BASE_DIR / ".env"))
 if _clashes := clashes(ATRIBUTO):
@@ -25,12 +27,12 @@ ROOT_URLCONF = "atributo_site.urls"
 WSGI_APPLICATION = "atributo_site.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-INSTALLED_APPS = [
+ALL_APPS = [
     "atributo_site.apps.SiteConfig",
     "allocation",
     "queues",
     "pools",
-    "atributo_site.apps.AdminConfig",
+    "atributo_site.web.admin_app.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -46,9 +48,11 @@ INSTALLED_APPS = [
     "axes",
     "csp",
 ]
+INSTALLED_APPS = installed_apps(ALL_APPS, sys.argv)
 
 MIDDLEWARE = [
     "atributo_site.web.middleware.RequestIdMiddleware",
+    "atributo_site.web.token_requests.TokenRequestMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -139,6 +143,8 @@ AXES_FAILURE_LIMIT = 20
 AXES_COOLOFF_TIME = 1  # hours
 AXES_CLIENT_IP_CALLABLE = "atributo_site.rest.client_address.own_address"
 AXES_LOCKOUT_PARAMETERS = "atributo_site.rest.client_address.limited_by"
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_WHITELIST_CALLABLE = "atributo_site.web.known_browser.may_try"
 AXES_HTTP_RESPONSE_CODE = 429
 AXES_LOCKOUT_CALLABLE = "atributo_site.web.login.locked_out"
 AXES_SENSITIVE_PARAMETERS = ["password", "token", "secret"]
@@ -208,6 +214,7 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Atributo",
     "DESCRIPTION": "A control plane for sticky work.",
     "VERSION": "1",
+    "OAS_VERSION": "3.1.0",  # whose schemas are JSON Schema, as those of scripts are
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_AUTHENTICATION": None,
     "SERVE_PERMISSIONS": ["atributo_site.rest.permission.ActionPermission"],

@@ -11,11 +11,13 @@ from pathlib import Path
 from atributo_site.config.validators import (
     cluster_size,
     database_url,
+    excluded_queues,
     hosts,
     nameservers,
     networks,
     origins,
     proxies,
+    queue_patterns,
     redis_url,
     worker_number,
 )
@@ -134,6 +136,24 @@ class Environment:
         listed,
         "Instances that the workers of `up` serve, one each and in turn; none unless given.",
     )
+    worker_queues: tuple[str, ...] = variable(
+        "ATRIBUTO_WORKER_QUEUES",
+        "",
+        queue_patterns,
+        "Queues that workers serve, as `manage.py worker` takes them: critical:3,mail-*; or all.",
+    )
+    worker_exclude: tuple[str, ...] = variable(
+        "ATRIBUTO_WORKER_EXCLUDE",
+        "",
+        excluded_queues,
+        "Queues that workers leave to others, names or patterns.",
+    )
+    worker_concurrency: int = variable(
+        "ATRIBUTO_WORKER_CONCURRENCY",
+        "1",
+        whole(1, 256),
+        "Processes in which a worker runs jobs at the same time.",
+    )
     admin_user: str = variable(
         "ATRIBUTO_ADMIN_USER", "admin", words, "Name of the first administrator."
     )
@@ -184,7 +204,7 @@ class Environment:
         "Event streams that one user may have open before 429.",
     )
     token_days: int = variable(
-        "ATRIBUTO_TOKEN_DAYS", "90", whole(1, 3650), "Life of a new REST token in days."
+        "ATRIBUTO_TOKEN_DAYS", "90", whole(1, 3650), "Longest life of a REST token in days."
     )
     statement_timeout_ms: int = variable(
         "ATRIBUTO_STATEMENT_TIMEOUT_MS",
@@ -196,13 +216,19 @@ class Environment:
         "ATRIBUTO_BUSY_TIMEOUT_MS",
         "10000",
         whole(100, 600_000),
-        "How long a busy database is tried again before the call gives up, in milliseconds.",
+        "How long a call waits for a busy database, all tries together, in milliseconds.",
+    )
+    push_timeout_ms: int = variable(
+        "ATRIBUTO_PUSH_TIMEOUT_MS",
+        "1500",
+        whole(100, 600_000),
+        "How long a push waits for a busy database before it is refused, in milliseconds.",
     )
     strategy: str = variable(
         "ATRIBUTO_STRATEGY",
         "md5-modulo",
         one_of("md5-modulo", "rendezvous", "least-loaded"),
-        "How an instance is chosen for a job id that has none.",
+        "How an instance is chosen for a key that has none.",
     )
     worker_id: str = variable(
         "ATRIBUTO_WORKER_ID",
@@ -274,7 +300,7 @@ class Environment:
         "ATRIBUTO_VERSION_RETENTION_DAYS",
         "90",
         whole(0, 36500),
-        "Days that old versions of documents are kept; the newest one stays for ever.",
+        "Days that old versions of documents are kept; the newest one is never deleted.",
     )
     worker_heartbeat_ms: int = variable(
         "ATRIBUTO_WORKER_HEARTBEAT_MS",
@@ -310,7 +336,7 @@ class Environment:
         "ATRIBUTO_DNS_TTL_FLOOR_MS",
         "5000",
         whole(1000, DAY_MS),
-        "Least pause between two look-ups of a name, whatever its TTL, in milliseconds.",
+        "Shortest pause between two lookups of a name, whatever its TTL, in milliseconds.",
     )
     dns_ttl_ceiling_ms: int = variable(
         "ATRIBUTO_DNS_TTL_CEILING_MS",

@@ -1,12 +1,26 @@
 """Structured logs: one JSON line for each event, with the request id and without secrets."""
 
 import logging.config
+import sys
+from http import HTTPStatus
 from typing import Any
 
-import structlog
-from structlog.contextvars import merge_contextvars
+# For coloured traces, which are never printed here, structlog would load rich and all its parts
+# into every process: as long as it looks for it, there is none.
+_rich = sys.modules.get("rich")
+sys.modules["rich"] = None  # type: ignore[assignment]
+import structlog  # noqa: E402
+from structlog.contextvars import merge_contextvars  # noqa: E402
 
-from atributo_site.core.redaction import masked
+if _rich is None:
+    del sys.modules["rich"]
+else:
+    sys.modules["rich"] = _rich
+
+from atributo_site.core.redaction import masked  # noqa: E402
+from atributo_site.core.text import harmless  # noqa: E402
+
+as_json = structlog.processors.JSONRenderer(ensure_ascii=False)
 
 
 def configure(level: str) -> None:
@@ -20,7 +34,19 @@ def configure(level: str) -> None:
 
 
 def mask_secrets(logger: Any, name: str, event: Any) -> Any:
-    return masked(event)
+    """Leave the exception itself: as a list it would be lost outside of its except block."""
+    error = {"exc_info": event["exc_info"]} if "exc_info" in event else {}
+    return {**masked(event), **error}
+
+
+def is_news(record: logging.LogRecord) -> bool:
+    """Keep out the 503: why the database cannot be used is logged once, not at each request."""
+    return getattr(record, "status_code", 0) != HTTPStatus.SERVICE_UNAVAILABLE
+
+
+def as_line(logger: Any, name: str, event: Any) -> str:
+    """Write what strangers sent so that no terminal or viewer obeys it; it stays the same JSON."""
+    return harmless(str(as_json(logger, name, event)))
 
 
 def _shared() -> list[Any]:
@@ -38,7 +64,7 @@ def _standard_library(level: str) -> dict[str, Any]:
     final = [
         structlog.stdlib.ProcessorFormatter.remove_processors_meta,
         structlog.processors.format_exc_info,
-        structlog.processors.JSONRenderer(ensure_ascii=False),
+        as_line,
     ]
     return {
         "version": 1,
@@ -50,11 +76,12 @@ def _standard_library(level: str) -> dict[str, Any]:
                 "processors": final,
             }
         },
+        "filters": {"news": {"()": lambda: is_news}},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             # Otherwise every 4xx would have a line of its own beside the access line.
-            "django.request": {"level": "ERROR"},
+            "django.request": {"level": "ERROR", "filters": ["news"]},
             "uvicorn.access": {"level": "WARNING"},
         },
     }

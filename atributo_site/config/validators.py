@@ -3,12 +3,11 @@
 import ipaddress
 from urllib.parse import urlsplit
 
-import redis
-
 from atributo_site.config.variables import listed
 from pools.logic.dns.address_policy import parse_permit
 from pools.logic.dns.names import parse_host_port
 from pools.logic.errors import InvalidInput
+from queues.logic.queue_choice import parsed
 
 # A password may hold a character that ends it here; the rest is then taken for a port.
 A_URL = "a URL whose parts can be read (in a password, / is %2F, @ is %40 and # is %23), such as "
@@ -28,7 +27,7 @@ def database_url(text: str) -> str:
 
 def redis_url(text: str) -> str:
     if text != "embedded" and not text.startswith(("redis://", "rediss://", "unix://")):
-        raise ValueError("«embedded» or a URL that starts with redis://, rediss:// or unix://")
+        raise ValueError("'embedded' or a URL that starts with redis://, rediss:// or unix://")
     if text != "embedded":
         _try_redis(text)
     return text
@@ -36,6 +35,8 @@ def redis_url(text: str) -> str:
 
 def _try_redis(url: str) -> None:
     """Make a client as a process would, but do not connect it."""
+    import redis  # many processes never talk to it
+
     try:
         connection = redis.Redis.from_url(url).connection_pool.make_connection()
     except (ValueError, TypeError) as error:  # the latter for an unknown option
@@ -46,7 +47,7 @@ def _try_redis(url: str) -> None:
 
 def worker_number(text: str) -> str:
     if text != "auto" and not (text.isascii() and text.isdigit() and len(text) < 20):
-        raise ValueError("«auto» or a whole number")
+        raise ValueError("'auto' or a whole number")
     return text
 
 
@@ -96,3 +97,23 @@ def proxies(text: str) -> tuple[str, ...]:
     except ValueError as error:
         raise ValueError("addresses or networks, such as 10.0.0.7 or 10.0.0.0/24") from error
     return listed(text)
+
+
+def queue_patterns(text: str) -> tuple[str, ...]:
+    """Return queues that a worker serves, each as its command takes it."""
+    words = listed(text)
+    _readable(words, ())
+    return words
+
+
+def excluded_queues(text: str) -> tuple[str, ...]:
+    words = listed(text)
+    _readable((), words)
+    return words
+
+
+def _readable(words: tuple[str, ...], excluded: tuple[str, ...]) -> None:
+    try:
+        parsed(words, excluded)
+    except ValueError as error:
+        raise ValueError(f"queues such as critical:3,mail-*: {error}") from error

@@ -10,6 +10,7 @@ from atributo_site.console.base.screen import Screen
 from atributo_site.console.events.folding import recent_events
 from atributo_site.console.instances.detail import with_percent
 from atributo_site.core.models.clock import database_now
+from atributo_site.incidents.listing import merged
 from atributo_site.status.redis import remember
 from atributo_site.status.snapshot import snapshot
 
@@ -17,18 +18,24 @@ SECTIONS = BASE_DIR / "templates" / "console" / "sections"
 ORDER = ("queues", "allocation", "pools", "transactions")
 MOST_INSTANCES = 10
 MOST_EVENTS = 10
+MOST_ATTENTION = 20
 
 
 class Overview(Screen):
     actions = {"GET": "overview.view"}
     template_name = "console/overview.html"
+    is_shared = True
     title = "Overview"
 
     def get(self, request: HttpRequest) -> HttpResponse:
         taken = snapshot(database_now())
         remember(taken["redis"])
+        needed = merged(taken["attention"])
         return self.show(
             snapshot=taken,
+            attention=needed[:MOST_ATTENTION],
+            open_incidents=sum(not item["is_acknowledged"] for item in needed),
+            attention_total=len(needed),
             sections=sections(taken),
             charts=charts(request.GET.get("range", ""), taken["now"]),
             events=recent_events(MOST_EVENTS),

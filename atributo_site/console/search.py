@@ -46,13 +46,13 @@ def subjects(user: Any, text: str) -> list[Hit]:
 
 def _subject(subject: str) -> list[Hit]:
     noun, _, name = subject.partition(":")
-    events = Hit("events", f"What happened to {noun} {name}", _events(subject=subject))
+    events = Hit("events", f"Events of {noun} {name}", _events(subject=subject))
     return [Hit(noun, name, subject_url(subject)), events]
 
 
 def kinds_and_actors(user: Any, text: str) -> list[Hit]:
     """Find events of this kind and events by this actor."""
-    sentences = {"kind": f"Every {text}", "actor": f"What {text} did"}
+    sentences = {"kind": f"Every {text}", "actor": f"Events by {text}"}
     return [
         Hit("events", words, _events(**{name: text}))
         for name, words in sentences.items()
@@ -79,7 +79,7 @@ def transactions(user: Any, text: str) -> list[Hit]:
 
 
 def placements(user: Any, text: str) -> list[Hit]:
-    """Find instances and allocated job ids that begin with the text."""
+    """Find instances and allocated keys that begin with the text."""
     instances = Instance.objects.starting_with(text).order_by("pk").values_list("pk", flat=True)
     jobs = Allocation.objects.starting_with(text).order_by("pk").values_list("pk", "instance_id")
     return [

@@ -11,6 +11,7 @@ urlpatterns = [
     path("views", saved_views.SaveView.as_view(), name="view-save"),
     path("views/<int:pk>/remove", saved_views.RemoveView.as_view(), name="view-remove"),
     path("theme", theme.choose_theme, name="theme"),
+    path("", include("atributo_site.console.incidents.urls")),
     path("", include("atributo_site.console.events.urls")),
     path("", include("atributo_site.console.instances.urls")),
     path("", include("atributo_site.console.allocations.urls")),

@@ -12,6 +12,7 @@ from atributo_site.core.events import record
 from atributo_site.core.fencing import count_fenced
 from atributo_site.core.leases import HeldLease, this_process
 from atributo_site.core.loops import Repair, Step
+from atributo_site.curator.pace import IDLE_SECONDS, Pace
 
 ROLE = "curator"
 
@@ -26,10 +27,24 @@ class Leadership:
         self.lease: HeldLease | None = None
         self._holder = this_process()
         self._rests_until: datetime | None = None
+        self._pace = Pace()
+        self._steps: list[Step] = []
 
     def steps(self) -> list[Step]:
-        beat = Step("heartbeat", self.heartbeat)
-        return [beat, *(Step(repair.name, self._when_active(repair)) for repair in self.repairs)]
+        beat = Step("heartbeat", self._beat)
+        self._steps = [Step(each.name, self._when_active(each)) for each in self.repairs]
+        return [beat, *self._steps]
+
+    def _beat(self, now: datetime) -> float:
+        pause = self.heartbeat(now)
+        if self.lease and self._pace.look():
+            self._run_the_frequent_ones_now()
+        return pause
+
+    def _run_the_frequent_ones_now(self) -> None:
+        for repair, step in zip(self.repairs, self._steps, strict=True):
+            if repair.every_seconds < IDLE_SECONDS and not step.failures:
+                step.due = 0.0
 
     def heartbeat(self, now: datetime) -> float:
         """Beat. A standby looks as often, so that it notices a hand-over at once."""
@@ -85,7 +100,9 @@ class Leadership:
                     mended = self.sweep(now, repair)
                 except LeaseLost:
                     self._lose(now, during=repair.name)
-            return repair.pause_after(mended)
+            if mended:
+                self._pace.stir()
+            return self._pace.pause(repair.pause_after(mended))
 
         return run
 

@@ -12,9 +12,7 @@ from atributo_site.core.leases import HeldLease
 from atributo_site.core.loops import Repair
 from atributo_site.core.models import Event, Lease
 from atributo_site.core.models.clock import from_now
-from atributo_site.curator import integrity
-from atributo_site.rest import idempotency
-from atributo_site.web import tokens
+from atributo_site.curator import expired, integrity
 from pools import repairs as pools
 from queues.maintenance import repairs as queues
 
@@ -42,13 +40,13 @@ def forget_old_answers(now: datetime, lease: HeldLease) -> int:
     """Remove the answers kept for an Idempotency-Key once they have expired."""
     with atomic():
         lease.guard()
-        return idempotency.remove_expired(BATCH)
+        return expired.remove_old_answers(BATCH)
 
 
 def forget_expired_tokens(now: datetime, lease: HeldLease) -> int:
     with atomic():
         lease.guard()
-        return tokens.remove_expired(BATCH)
+        return expired.remove_expired_tokens(BATCH)
 
 
 REPAIRS = [

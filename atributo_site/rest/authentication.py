@@ -7,20 +7,23 @@ import copy
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from hashlib import sha256
 from threading import Lock
 from typing import Any, Generic, TypeVar
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
+from django.db import Error
 from django.db.models import Q
 from django.db.models.functions import Now
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from knox.crypto import hash_token
 from rest_framework import authentication
-from rest_framework.exceptions import AuthenticationFailed, PermissionDenied, Throttled
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 
+from atributo_site.core.availability.patience import in_a_hurry
 from atributo_site.core.models.clock import from_now
 from atributo_site.models import TokenScope
 from atributo_site.rest.client_address import UNKNOWN, own_address
@@ -29,6 +32,7 @@ from atributo_site.rest.throttling import Buckets
 Value = TypeVar("Value")
 REMEMBERED_SECONDS = 5.0
 USED_SECONDS = 60
+NOTE_MS = 100  # nobody waits longer so that the use of a token is noted
 LONGEST_TOKEN = 256  # characters
 WRONG_TOKENS_PER_HOUR = 20  # by address; wrong tokens never hold back a right one
 wrong_tokens = Buckets()
@@ -75,6 +79,14 @@ class TokenCache(Generic[Value]):
 known_tokens: TokenCache[TokenScope] = TokenCache(REMEMBERED_SECONDS, size=10_000)
 
 
+class WrongToken(AuthenticationFailed):
+    """It stays 401 however often it comes; after too many, `Retry-After` asks for patience."""
+
+    def __init__(self, wait: int) -> None:
+        super().__init__("The token is unknown, expired or revoked.")
+        self.wait = wait or None
+
+
 class TokenAuthentication(authentication.BaseAuthentication):
     """Authenticate `Authorization: Bearer …`; the token is stored as a hash and never logged."""
 
@@ -86,8 +98,7 @@ class TokenAuthentication(authentication.BaseAuthentication):
             return None
         scope = scope_of(token.strip())
         if scope is None:
-            _count_wrong_token(request, token)
-            raise AuthenticationFailed("The token is unknown, expired or revoked.")
+            raise WrongToken(_seconds_to_wait(request, token))
         return copy.copy(scope.token.user), scope
 
     def authenticate_header(self, request: Request) -> str:
@@ -107,6 +118,11 @@ class SessionAuthentication(authentication.SessionAuthentication):
 def caller_of(request: Request) -> str:
     """Name the sender of this request as no other caller is named: by its token or its user."""
     return f"token:{request.auth.pk}" if request.auth else f"user:{request.user.pk}"
+
+
+def source_of(request: Request) -> str:
+    """Say for whom the request speaks about instances: a person, unless its token says worker."""
+    return getattr(request.auth, "source", TokenScope.Source.MANUAL.value)
 
 
 def scope_of(token: str) -> TokenScope | None:
@@ -135,16 +151,15 @@ def _note_use(scope: TokenScope) -> None:
     unused = Q(last_used_at__isnull=True) | Q(last_used_at__lt=from_now(-USED_SECONDS))
     stale = TokenScope.objects.filter(unused, pk=scope.pk)
     if stale.exists():  # on SQLite even an UPDATE that changes no row waits for other writers
-        stale.update(last_used_at=Now())
+        with suppress(Error), in_a_hurry(NOTE_MS):  # a database that only reads is read
+            stale.update(last_used_at=Now())
 
 
-def _count_wrong_token(request: Request, token: str) -> None:
+def _seconds_to_wait(request: Request, token: str) -> int:
     """Count by address, or by the token itself where others may share the address."""
     address = own_address(request)
     key = sha256(token.encode()).hexdigest() if address == UNKNOWN else address
-    wait = wrong_tokens.wait(key, WRONG_TOKENS_PER_HOUR, per_seconds=3600)
-    if wait:
-        raise Throttled(wait, "Too many wrong tokens from this address.")
+    return wrong_tokens.wait(key, WRONG_TOKENS_PER_HOUR, per_seconds=3600)
 
 
 class TokenScheme(OpenApiAuthenticationExtension):

@@ -1,8 +1,9 @@
 """The base classes of every REST view."""
 
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, NoReturn
 
+from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from rest_framework import generics, views
@@ -10,6 +11,7 @@ from rest_framework.exceptions import ParseError, UnsupportedMediaType
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from atributo_site.core.availability.patience import in_a_hurry
 from atributo_site.core.events import Actor, acting
 from atributo_site.core.models import Event
 from atributo_site.rest.idempotency import answered_once
@@ -26,6 +28,8 @@ class Endpoint(views.APIView):
 
     actions: dict[str, str] = {}
     body_types: tuple[type, ...] = (dict,)
+    in_a_hurry = False  # True where a busy database is to be answered as soon as for a push
+    has_page = False  # True where people look at the answer in a browser
     remembers_answers = True  # by Idempotency-Key; False where an answer holds a secret
 
     @property
@@ -38,6 +42,8 @@ class Endpoint(views.APIView):
         self.request = self.initialize_request(request, *args, **kwargs)
         self.headers = self.default_response_headers
         with ExitStack() as self.entered:
+            if self.in_a_hurry and request.method == "POST":
+                self.entered.enter_context(in_a_hurry(settings.ATRIBUTO.push_timeout_ms))
             return self._answer(self.request)
 
     def _answer(self, request: Request) -> HttpResponseBase:
@@ -78,6 +84,12 @@ class Endpoint(views.APIView):
         """Throttle before the permission check, so that refused requests count, too."""
         super().perform_authentication(request)
         super().check_throttles(request)
+
+    def throttled(self, request: Request, wait: float) -> NoReturn:
+        """Answer 401 to strangers where a log-in is needed: waiting would not help them."""
+        if not request.user.is_authenticated:
+            self.check_permissions(request)
+        super().throttled(request, wait)
 
     def check_throttles(self, request: Request) -> None:
         """Do nothing: perform_authentication has done it."""

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable
 
 from django.db import IntegrityError
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 from django.db.transaction import atomic
 from django.http import HttpResponse
@@ -17,13 +17,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from atributo_site.core.errors import AtributoError
+from atributo_site.core.models import Lease
 from atributo_site.core.models.clock import from_now
+from atributo_site.core.presence import holder_here
 from atributo_site.core.retry import retry_busy
-from atributo_site.models import IdempotencyKey
+from atributo_site.models import ANSWERS_KEPT_SECONDS, IdempotencyKey
 from atributo_site.rest.authentication import caller_of
 
-KEPT_SECONDS = 24 * 60 * 60
-ABANDONED_SECONDS = 60  # after this long without an answer, the process that worked on it has died
+ABANDONED_SECONDS = 60  # a process without a presence has died after this long without an answer
 KEPT_HEADERS = ("Content-Type", "Location", "ETag")
 ACCEPTED_KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
@@ -57,12 +58,6 @@ def answered_once(
     finally:
         _store_answer(request, ours, response)
     return response
-
-
-def remove_expired(limit: int) -> int:
-    expired = IdempotencyKey.objects.filter(created_at__lt=from_now(-KEPT_SECONDS))
-    keys = list(expired.order_by("created_at").values_list("pk", flat=True)[:limit])
-    return expired.filter(pk__in=keys).delete()[0]
 
 
 def _claimed(request: Request, ours: str) -> IdempotencyKey | None:
@@ -100,7 +95,11 @@ def _inserted(request: Request, key: str, fingerprint: str, ours: str) -> bool:
     try:
         with atomic():
             IdempotencyKey.objects.create(
-                user_id=_owner(request), key=key, fingerprint=fingerprint, body=ours
+                user_id=_owner(request),
+                key=key,
+                fingerprint=fingerprint,
+                body=ours,
+                holder=holder_here(),
             )
     except IntegrityError:  # another request has this key
         return False
@@ -109,13 +108,18 @@ def _inserted(request: Request, key: str, fingerprint: str, ours: str) -> bool:
 
 def _taken_over(request: Request, key: str, fingerprint: str, ours: str) -> bool:
     """Take over a row that has expired, or whose process died during the same request."""
-    expired = Q(created_at__lt=from_now(-KEPT_SECONDS))
-    abandoned = Q(
-        status__isnull=True, fingerprint=fingerprint, created_at__lt=from_now(-ABANDONED_SECONDS)
-    )
+    expired = Q(created_at__lt=from_now(-ANSWERS_KEPT_SECONDS))
+    abandoned = Q(status__isnull=True, fingerprint=fingerprint) & _is_dead()
     rows = IdempotencyKey.objects.filter(expired | abandoned, user_id=_owner(request), key=key)
-    fresh = {"fingerprint": fingerprint, "status": None, "body": ours, "created_at": Now()}
-    return rows.update(**fresh) == 1
+    fresh = {"fingerprint": fingerprint, "status": None, "body": ours, "holder": holder_here()}
+    return rows.update(**fresh, created_at=Now()) == 1
+
+
+def _is_dead() -> Q:
+    """Match rows whose process holds its presence no more, or had none long ago."""
+    alive = Lease.objects.held().filter(holder=OuterRef("holder"))
+    silent = Q(holder="", created_at__lt=from_now(-ABANDONED_SECONDS))
+    return silent | Q(~Q(holder=""), ~Exists(alive))
 
 
 def _store_answer(request: Request, ours: str, response: HttpResponse | None) -> None:

@@ -34,6 +34,7 @@ class Docs(Endpoint, SpectacularSwaggerSplitView):
     """Swagger UI from our own static files, its script at ?script."""
 
     actions = {"GET": "schema.view"}
+    has_page = True
     url_name = "api-schema"
     template_name = "rest/docs.html"
     template_name_js = "rest/docs.js"

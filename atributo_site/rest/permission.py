@@ -6,7 +6,7 @@ from rest_framework.exceptions import MethodNotAllowed
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from atributo_site.permissions import ACTIONS, Level, may
+from atributo_site.permissions import ACTIONS, Level, holds, may
 
 RANK = {level: number for number, level in enumerate(Level)}
 
@@ -26,6 +26,13 @@ class ActionPermission(BasePermission):
 def allowed(request: Request, action: str) -> bool:
     """Require that both the user and, where there is one, the token are allowed."""
     return may(request.user, action) and within(request.auth, ACTIONS[action])
+
+
+def permitted(request: Request) -> list[str]:
+    """Return the actions that are allowed, each level asked for once."""
+    user, scope = request.user, request.auth
+    levels = {level for level in Level if holds(user, level) and within(scope, level)}
+    return [action for action, level in ACTIONS.items() if level in levels]
 
 
 def within(scope: Any, level: Level) -> bool:

@@ -22,9 +22,15 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from rest_framework import exceptions
 from rest_framework.permissions import SAFE_METHODS
 
+from atributo_site.core.availability.outages import REQUESTS, outages
+from atributo_site.core.availability.trouble import (
+    DISK_FULL,
+    READ_ONLY,
+    REFUSED,
+    state_of_database,
+)
 from atributo_site.core.errors import AtributoError, ConnectionLost, DatabaseBusy
 from atributo_site.core.events import has_done_something
-from atributo_site.core.retry import refuses_to_write
 
 log = structlog.get_logger("atributo.rest")
 
@@ -56,6 +62,29 @@ class Problem:
     detail: str
     members: dict[str, Any] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
+
+
+def _unusable(code: str, detail: str, retry_after_seconds: int) -> Problem:
+    return Problem(503, code, detail, {}, {"Retry-After": str(retry_after_seconds)})
+
+
+BUSY_DATABASE = _unusable("busy", "The database is busy. Try again in a moment.", 1)
+# By the state of the database; one that is away is called busy, as it is mostly back in a moment.
+OF_STATES = {
+    REFUSED: _unusable(
+        "database_refused",
+        "The database does not accept this site; whoever runs it has to look at its log.",
+        60,
+    ),
+    READ_ONLY: _unusable(
+        "read_only", "The database is read-only: this was not written. Reading goes on.", 1
+    ),
+    DISK_FULL: _unusable(
+        "disk_full",
+        "The disk of the database is full: this was not written. Whoever runs it must make room.",
+        60,
+    ),
+}
 
 
 def problem(
@@ -168,10 +197,8 @@ def _from_django(exc: Exception) -> Problem | None:
 
 
 def _from_database(exc: Exception) -> Problem | None:
-    if isinstance(exc, BUSY) or refuses_to_write(exc):
-        log.warning("database_busy", error=type(exc).__name__)
-        detail = "The database is busy; try again in a moment."
-        return Problem(503, "busy", detail, {}, {"Retry-After": "1"})
+    if is_unusable(exc):
+        return unusable(exc)
     if isinstance(exc, DataError | OverflowError):
         return Problem(400, "out_of_range", "A value cannot be stored: too long or out of range.")
     if isinstance(exc, IntegrityError):
@@ -180,7 +207,19 @@ def _from_database(exc: Exception) -> Problem | None:
     return None
 
 
+def is_unusable(error: BaseException) -> bool:
+    """Whether the database or Redis fails, not the request."""
+    return isinstance(error, BUSY) or state_of_database(error) is not None
+
+
+def unusable(error: BaseException) -> Problem:
+    """Log what is wrong with the database, unless the log has it, and return what to answer."""
+    if not outages.failed(REQUESTS, error):
+        log.warning("database_busy", error=type(error).__name__)
+    return OF_STATES.get(state_of_database(error) or "", BUSY_DATABASE)
+
+
 def _unexpected(exc: Exception, request_id: str) -> Problem:
     log.error("request_failed", exc_info=exc)
-    detail = "Something went wrong here; it has been logged."
+    detail = "Something went wrong on the server. The error has been logged."
     return Problem(500, "internal_error", detail, {"request_id": request_id})

@@ -32,6 +32,11 @@ class Buckets:
             self._put(key, level - 1 if taken else level)
         return 0 if taken else math.ceil((1 - level) * per_seconds / size)
 
+    def has(self, key: str, size: int, per_seconds: float) -> bool:
+        """Return whether a token is left, without taking one."""
+        with self._lock:
+            return self._level(key, size, per_seconds) >= 1
+
     def clear(self) -> None:
         with self._lock:
             self._levels.clear()

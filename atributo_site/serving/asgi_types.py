@@ -35,9 +35,12 @@ def numbered(scope: Message, send: Send) -> Send:
 
 
 async def send_problem(send: Send, error: Exception) -> None:
+    """Answer for an address that is only read."""
     response = handle(error, {})
     if response.status_code == 401:
         response["WWW-Authenticate"] = TokenAuthentication.challenge
+    if response.status_code == 405:
+        response["Allow"] = "GET, HEAD"
     await send_response(send, response)
 
 

@@ -1,9 +1,9 @@
-"""Read new events once per process and pass them to all listeners."""
+"""Read new events and marks once per process and pass them to all listeners."""
 
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import structlog
 from django.db import Error as DatabaseError
@@ -11,14 +11,24 @@ from django.db import close_old_connections, connections
 
 from atributo_site.core.event_cursor import EventCursor, events_after, newest_cursor
 from atributo_site.core.models import Event
-from atributo_site.serving.listener import Line, Listener, Notice, Round
+from atributo_site.serving.hinting import Hinting
+from atributo_site.serving.listener import Hint, Item, Line, Listener, Notice, Round
+from atributo_site.status.marks import Marks
 
-PAUSE_SECONDS = 0.5
+PAUSE_SECONDS = 0.25
 SLOW_SECONDS = 5.0  # a round that takes longer counts as degraded
 MOST_EVENTS = 2000  # per round
 
 log = structlog.get_logger("atributo.stream")
 Value = TypeVar("Value")
+
+
+class Reading(NamedTuple):
+    """Hold what one round has read; no marks if nobody wants hints."""
+
+    lines: tuple[Line, ...]
+    cursor: EventCursor
+    marks: Marks | None
 
 
 class Broadcast:
@@ -29,8 +39,10 @@ class Broadcast:
         newest: Callable[[], EventCursor] = newest_cursor,
         after: Callable[[EventCursor, int], tuple[list[Event], EventCursor]] = events_after,
         pause_seconds: float = PAUSE_SECONDS,
+        hinting: Hinting | None = None,
     ) -> None:
         self._pause_seconds = pause_seconds
+        self._hinting = hinting or Hinting()
         self._newest = newest
         self._after = after
         self._listeners: set[Listener] = set()
@@ -38,9 +50,14 @@ class Broadcast:
         self._ready = asyncio.Event()
         self._degraded = False
 
-    async def join(self) -> Listener:
+    @property
+    def opening_hint(self) -> Hint:
+        """Return what tells a page whether it is older than the hints before it listened."""
+        return Hint((), self._hinting.numbers.name)
+
+    async def join(self, *, wants_hints: bool = False) -> Listener:
         """Add a listener, which from now on misses nothing that is committed."""
-        listener = Listener()
+        listener = Listener(wants_hints=wants_hints)
         self._listeners.add(listener)
         if self._reading is None:
             self._reading = asyncio.create_task(self._read())
@@ -70,6 +87,7 @@ class Broadcast:
                 await asyncio.sleep(max(0.0, self._pause_seconds - spent))
         finally:
             self._reading = None
+            self._hinting.rest()
             self._ready.clear()
             thread.submit(connections.close_all)
             thread.shutdown(wait=False)
@@ -77,23 +95,34 @@ class Broadcast:
     async def _round(
         self, thread: ThreadPoolExecutor, cursor: EventCursor | None
     ) -> EventCursor | None:
+        wants_hints = any(listener.wants_hints for listener in self._listeners)
         try:
-            lines, cursor = await self._in(thread, lambda: self._step(cursor))
+            reading = await self._in(thread, lambda: self._step(cursor, wants_hints))
         except DatabaseError as error:
             self._say_degraded(type(error).__name__)
             return cursor
         self._say_healed()
         self._ready.set()
-        if lines:
-            self._send_to_all(Round(lines, str(cursor)))
-        return cursor
+        if reading.lines:
+            self._send_to_all(Round(reading.lines, str(reading.cursor)))
+        self._hint(reading)
+        return reading.cursor
 
-    def _step(self, cursor: EventCursor | None) -> tuple[tuple[Line, ...], EventCursor]:
+    def _step(self, cursor: EventCursor | None, wants_hints: bool) -> Reading:
         close_old_connections()
+        marks = self._hinting.read() if wants_hints else None
         if cursor is None:
-            return (), self._newest()
+            return Reading((), self._newest(), marks)
         events, cursor = self._after(cursor, MOST_EVENTS)
-        return tuple(Line.of(event) for event in events), cursor
+        return Reading(tuple(Line.of(event) for event in events), cursor, marks)
+
+    def _hint(self, reading: Reading) -> None:
+        if reading.marks is None:
+            return self._hinting.rest()
+        subjects = {line.subject for line in reading.lines}
+        hint = self._hinting.hint(reading.marks, subjects, asyncio.get_running_loop().time())
+        if hint is not None:
+            self._send_to_all(hint)
 
     async def _in(self, thread: ThreadPoolExecutor, work: Callable[[], Value]) -> Value:
         future = asyncio.get_running_loop().run_in_executor(thread, work)
@@ -102,7 +131,7 @@ class Broadcast:
             self._say_degraded("no answer")
         return await future
 
-    def _send_to_all(self, item: Round | Notice) -> None:
+    def _send_to_all(self, item: Item) -> None:
         for listener in self._listeners:
             listener.put(item)
 

@@ -1,12 +1,13 @@
 """What a listener of new events gets, and its queue, which never grows beyond its bound."""
 
 import asyncio
+import json
 from dataclasses import dataclass
 
 from atributo_site.core.models import Event
 from atributo_site.serving.sse import as_json
 
-MOST_WAITING = 20  # rounds that a slow listener may be behind
+MOST_WAITING = 40  # rounds and hints that a slow listener may be behind
 
 
 @dataclass(frozen=True)
@@ -37,14 +38,29 @@ class Notice:
     word: str
 
 
+@dataclass(frozen=True)
+class Hint:
+    """Name the subjects that changed, or none if anything may have."""
+
+    subjects: tuple[str, ...]
+    generation: str
+
+    def as_json(self) -> str:
+        return json.dumps({"generation": self.generation, "subjects": self.subjects})
+
+
+Item = Round | Notice | Hint
+
+
 class Listener:
     """Queue items up to a bound; `closed` says why nothing more will come."""
 
-    def __init__(self) -> None:
-        self._queue: asyncio.Queue[Round | Notice | None] = asyncio.Queue(MOST_WAITING)
+    def __init__(self, *, wants_hints: bool = False) -> None:
+        self._queue: asyncio.Queue[Item | None] = asyncio.Queue(MOST_WAITING)
+        self.wants_hints = wants_hints
         self.closed = ""
 
-    def put(self, item: Round | Notice) -> None:
+    def put(self, item: Item) -> None:
         try:
             self._queue.put_nowait(item)
         except asyncio.QueueFull:
@@ -55,7 +71,7 @@ class Listener:
         if not self._queue.full():
             self._queue.put_nowait(None)  # wakes the waiting reader
 
-    async def next(self, seconds: float) -> Round | Notice | None:
+    async def next(self, seconds: float) -> Item | None:
         """Return the next item; None after so many seconds, or when the queue is closed."""
         try:
             return await asyncio.wait_for(self._queue.get(), max(0.0, seconds))

@@ -12,7 +12,6 @@ from types import FrameType
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from a2wsgi import WSGIMiddleware
 from django.conf import settings
 
 from atributo_site.rest.ids import ENCODED_SLASH
@@ -25,6 +24,7 @@ from atributo_site.serving.asgi_types import (
     refuse,
     send_response,
 )
+from atributo_site.serving.in_threads import InThreads
 from atributo_site.serving.stream import PATH, EventStream
 from atributo_site.serving.systemd import Notify
 from atributo_site.status.probes import alive
@@ -58,7 +58,7 @@ class OnePort:
 
     def __init__(self, wsgi: Any) -> None:
         self._stream = EventStream()
-        self._in_threads: Any = WSGIMiddleware(wsgi, workers=settings.ATRIBUTO.web_threads)
+        self._in_threads = InThreads(wsgi, settings.ATRIBUTO.web_threads)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -94,7 +94,7 @@ class OnePort:
 
     async def _hand_on(self, scope: Message, receive: Receive, send: Send) -> None:
         try:
-            body = await request_body.body_of(receive, settings.ATRIBUTO.body_bytes)
+            body = await request_body.body_of(scope, receive, settings.ATRIBUTO.body_bytes)
         except request_body.BodyTooLarge:
             detail = "The request body is larger than this site accepts."
             return await refuse(numbered(scope, send), 413, "too_large", detail)
@@ -104,7 +104,7 @@ class OnePort:
         except request_body.BodyCut:
             return None
         scope["headers"] = trusted_headers(scope["headers"], len(body))
-        return await self._in_threads(scope, request_body.replayed(body, receive), send)
+        return await self._in_threads(scope, body, send)
 
 
 def decoded_path(raw: bytes) -> str | None:

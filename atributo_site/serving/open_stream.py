@@ -10,7 +10,7 @@ from rest_framework.exceptions import APIException
 
 from atributo_site.serving import sse, stream_access
 from atributo_site.serving.asgi_types import Send, send_problem
-from atributo_site.serving.listener import Line, Listener, Notice, Round
+from atributo_site.serving.listener import Hint, Line, Listener, Notice, Round
 from atributo_site.serving.stream_access import Missed, Reader
 
 RETRY_MS = 2000
@@ -38,7 +38,7 @@ class OpenStream:
         self._loop = asyncio.get_running_loop()
         self._check_at = self._loop.time() + CHECK_SECONDS
 
-    async def run(self, headers: list[tuple[bytes, bytes]]) -> None:
+    async def run(self, headers: list[tuple[bytes, bytes]], opening: Hint | None = None) -> None:
         try:
             missed = await self._missed()
         except DatabaseError as error:
@@ -48,6 +48,8 @@ class OpenStream:
         try:
             await self._write(sse.opening(RETRY_MS, str(self._admitted.cursor)))
             await self._catch_up(missed)
+            if opening is not None:
+                await self._write_hint(opening)
             await self._follow()
         except TimeoutError:
             return  # the answer has no end: the server closes the connection
@@ -61,7 +63,7 @@ class OpenStream:
 
     async def _catch_up(self, missed: Missed) -> None:
         if missed.too_much:
-            await self._say("overflow", "too much was missed: read anew", missed.cursor)
+            await self._say("overflow", "too many events were missed: reload", missed.cursor)
         self._sent = frozenset(line.pk for line in missed.lines)
         await self._write_lines(missed.lines, missed.cursor)
 
@@ -71,12 +73,25 @@ class OpenStream:
             if self._listener.closed:
                 return await self._farewell(self._listener.closed)
             if isinstance(item, Round):
-                unsent = [line for line in item.lines if line.pk not in self._sent]
-                await self._write_lines(unsent, item.cursor)
+                await self._pass_on(item)
+            elif isinstance(item, Hint):
+                await self._write_hint(item)
             elif isinstance(item, Notice):
                 await self._say(item.word, f"the database is {item.word}")
             elif not await self._beat():
                 return await self._farewell("bye")
+
+    async def _pass_on(self, item: Round) -> None:
+        if self._admitted.wants_hints:
+            self._cursor = item.cursor
+            return
+        unsent = [line for line in item.lines if line.pk not in self._sent]
+        await self._write_lines(unsent, item.cursor)
+
+    async def _write_hint(self, hint: Hint) -> None:
+        if self._admitted.wants_hints:
+            await self._write(sse.frame(hint.as_json(), event="hint", cursor=self._cursor))
+            self._cursor = ""
 
     def _pause(self) -> float:
         return min(HEARTBEAT_SECONDS, self._check_at - self._loop.time())

@@ -4,7 +4,9 @@ import asyncio
 
 from atributo_site.serving.asgi_types import Message, Receive
 
-READ_SECONDS = 30.0
+READ_SECONDS = 10.0  # where the server itself does not close what is half sent
+
+ANNOUNCING = {b"content-length", b"transfer-encoding"}  # HTTP/1.1 has no body without them
 
 
 class BodyTooLarge(Exception):
@@ -19,7 +21,9 @@ class BodyCut(Exception):
     """The client went away in the middle."""
 
 
-async def body_of(receive: Receive, limit: int) -> bytes:
+async def body_of(scope: Message, receive: Receive, limit: int) -> bytes:
+    if not any(name in ANNOUNCING for name, _ in scope["headers"]):
+        return b""
     try:
         async with asyncio.timeout(READ_SECONDS):
             return await _collected(receive, limit)
@@ -38,17 +42,3 @@ async def _collected(receive: Receive, limit: int) -> bytes:
             raise BodyTooLarge
         if not message.get("more_body", False):
             return bytes(body)
-
-
-def replayed(body: bytes, receive: Receive) -> Receive:
-    """Return a `receive` that gives the whole body at once, then whatever comes after it."""
-    given = False
-
-    async def give() -> Message:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return give

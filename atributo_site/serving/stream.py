@@ -89,14 +89,14 @@ class EventStream:
             await send({"type": "http.response.body"})
             return
         try:
-            listener = await self.broadcast.join()
+            listener = await self.broadcast.join(wants_hints=admitted.wants_hints)
         except TimeoutError:
             await send_problem(send, DatabaseError("no answer"))
             return
         leaving = asyncio.create_task(_close_when_gone(listener, receive))
         stream = OpenStream(request, admitted, listener, send, self._threads)
         try:
-            await stream.run(HEADERS)
+            await stream.run(HEADERS, self.broadcast.opening_hint if admitted.wants_hints else None)
         finally:
             leaving.cancel()
             self.broadcast.leave(listener)

@@ -42,6 +42,7 @@ class Reader:
     topics: tuple[str, ...]
     cursor: EventCursor
     resumes: bool
+    wants_hints: bool = False  # instead of events: a page wants to know when to look, not what for
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ def admitted(request: ASGIRequest) -> Reader:
     wait = requests.wait(f"user {user_id}", settings.ATRIBUTO.requests_per_minute, per_seconds=60)
     if wait:
         raise Throttled(wait)
-    return Reader(user_id, _topics(request), *_start(request))
+    wants_hints = request.GET.get("hints") == "yes"
+    return Reader(user_id, _topics(request), *_start(request), wants_hints)
 
 
 def listening_user(request: ASGIRequest) -> int:

@@ -17,15 +17,17 @@ from atributo_site.config.env_file import source_of, with_env_file
 from atributo_site.config.environment import BASE_DIR, Environment
 from atributo_site.config.variables import variables_of
 from atributo_site.core.models.clock import database_now
-from atributo_site.status.attention import MOST_AHEAD_SECONDS
+from atributo_site.core.postgresql import pending_indexes
 from atributo_site.status.redis import RedisHealth, redis_health
 from atributo_site.status.snapshot import present
+from atributo_site.status.symptoms import MOST_AHEAD_SECONDS
 from atributo_site.supervisor.startup import pending_migrations
 from atributo_site.web.format import roughly
 
 ENV_FILE = BASE_DIR / ".env"
 LARGEST_SKEW_SECONDS = 1.0
 OLDEST_REDIS = (6, 2)
+OF_THE_CLIENT = {"ATRIBUTO_URL", "ATRIBUTO_TOKEN"}  # where programs on this machine find a site
 SQLITE_EXPECTED = {"journal_mode": "wal", "synchronous": "1", "foreign_keys": "1"}
 POSTGRESQL_EXPECTED = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"]
 
@@ -80,18 +82,19 @@ def _unknown_variables() -> list[Finding]:
         return []
     given = with_env_file(os.environ, ENV_FILE)
     known = {variable.name for variable in variables_of(Environment).values()}
-    ours = {name for name in given if name.startswith("ATRIBUTO_")} - known
+    ours = {name for name in given if name.startswith("ATRIBUTO_")} - known - OF_THE_CLIENT
     fix = ".env.example lists them all"
     return [
-        Finding("configuration", "warning", f"{name} is no setting", fix) for name in sorted(ours)
+        Finding("configuration", "warning", f"{name} is not a setting", fix)
+        for name in sorted(ours)
     ]
 
 
 def _plain_http() -> list[Finding]:
     if not settings.PRODUCTION or settings.ATRIBUTO.behind_proxy:
         return []
-    sentence = "pages are for https alone, and the web server speaks http"
-    fix = "put a proxy that ends TLS in front and set ATRIBUTO_BEHIND_PROXY=yes"
+    sentence = "pages require https, but the web server speaks http"
+    fix = "put a TLS proxy in front and set ATRIBUTO_BEHIND_PROXY=yes"
     return [Finding("configuration", "warning", sentence, fix)]
 
 
@@ -148,6 +151,10 @@ def _migrations() -> Finding:
     pending = pending_migrations()
     if pending:
         return Finding("migrations", "error", f"{len(pending)} pending", "manage.py migrate")
+    unbuilt = pending_indexes.pending(connection)
+    if unbuilt:
+        sentence = f"all applied, but {len(unbuilt)} indexes are not built: {', '.join(unbuilt)}"
+        return Finding("migrations", "warning", sentence, "manage.py migrate")
     return Finding("migrations", "ok", "all applied")
 
 
@@ -164,7 +171,7 @@ def _job_ids(numbers: dict[str, float]) -> Finding:
     seconds = numbers["id_numbers_ahead_seconds"]
     sentence = f"{roughly(seconds)} ahead of the clock" if seconds else "not ahead of the clock"
     if seconds > MOST_AHEAD_SECONDS:
-        fix = "run a time service (NTP); ids go on from there, and the clock catches up"
+        fix = "run a time service (NTP); ids continue from there until the clock catches up"
         return Finding("job ids", "warning", sentence, fix)
     return Finding("job ids", "ok", sentence)
 

@@ -43,6 +43,9 @@ def redis_health() -> RedisHealth:
 def _examined(info: dict) -> RedisHealth:
     version = str(info.get("valkey_version") or info.get("redis_version", ""))
     policy = str(info.get("maxmemory_policy", ""))
+    if "err" in {info.get("aof_last_write_status"), info.get("rdb_last_bgsave_status")}:
+        detail = "Redis cannot write to its disk, which is full or refuses it."
+        return RedisHealth("degraded", detail, version, policy)
     if policy not in GOOD_POLICIES:
         detail = f"maxmemory-policy {policy} may drop messages; set it to noeviction."
         return RedisHealth("degraded", detail, version, policy)

@@ -27,8 +27,16 @@ NEWEST_EVENTS = 20
 
 
 def snapshot(now: datetime) -> dict[str, Any]:
+    """Return the state with what needs attention and the newest events."""
+    state = state_of_everything(now)
+    events = [_event(event) for event in Event.objects.newest_first()[:NEWEST_EVENTS]]
+    return {**state, "events": events, "attention": attention(state)}
+
+
+def state_of_everything(now: datetime) -> dict[str, Any]:
+    """Return what every room says of itself; a process without pages can ask for it, too."""
     skew = (datetime.now(UTC) - now).total_seconds()  # `now` is the database's
-    state: dict[str, Any] = {
+    return {
         "now": now,
         "badge": settings.ATRIBUTO.badge or settings.ATRIBUTO.mode,
         "database": {"vendor": connection.vendor},
@@ -40,10 +48,7 @@ def snapshot(now: datetime) -> dict[str, Any]:
         "pools": pools.snapshot(now),
         "queues": queues.snapshot(now),
         "integrity": integrity(),
-        "events": [_event(event) for event in Event.objects.newest_first()[:NEWEST_EVENTS]],
     }
-    state["attention"] = attention(state)
-    return state
 
 
 def present(now: datetime) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,11 @@ STEADY_AFTER_SECONDS = 30.0  # a program that ran this long starts again at once
 def keep_small(path: Path, largest: int = LARGEST_LOG_BYTES) -> None:
     """Copy and empty a log file: its program would go on writing to a renamed one."""
     if path.exists() and path.stat().st_size > largest:
-        shutil.copyfile(path, path.with_suffix(".log.1"))
+        older = path.with_suffix(".log.1")
+        try:
+            shutil.copyfile(path, older)
+        except OSError:  # on a full disk the older lines go, and the site stays
+            older.unlink(missing_ok=True)
         os.truncate(path, 0)
 
 
@@ -39,6 +44,7 @@ class Child:
     environ: dict[str, str] = field(default_factory=dict)
     pass_fds: tuple[int, ...] = ()
     restarts: int = 0
+    restarted_at: str | None = None
     last_exit: str = ""
     _why: str = ""
     _process: subprocess.Popen[bytes] | None = None
@@ -68,6 +74,7 @@ class Child:
             died(self)
         if self._process is None and monotonic >= self._start_again_at:
             self.restarts += 1
+            self.restarted_at = datetime.now(UTC).isoformat()
             self.start(monotonic)
 
     def signal(self, number: int) -> None:
@@ -92,6 +99,7 @@ class Child:
             "pid": self.pid,
             "state": "running" if self.pid else "waiting",
             "restarts": self.restarts,
+            "restarted_at": self.restarted_at,
             "last_exit": self.last_exit,
         }
 

@@ -15,8 +15,9 @@ class PortInUse(AtributoError):
 
 def listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    _send_at_once(listener)
     try:
         listener.bind((host, port))
     except OSError:
@@ -25,6 +26,23 @@ def listen(host: str, port: int) -> socket.socket:
     listener.listen(2048)
     listener.set_inheritable(True)
     return listener
+
+
+def inherited(fd: int) -> socket.socket:
+    """Return the listening socket that the supervisor or systemd has opened."""
+    listener = socket.socket(fileno=fd)
+    if listener.family in {socket.AF_INET, socket.AF_INET6}:
+        _send_at_once(listener)
+    return listener
+
+
+def _send_at_once(listener: socket.socket) -> None:
+    """Let its connections send small pieces without waiting for the other side.
+
+    An answer is two writes; the second one would wait up to 40 ms for a delayed acknowledgement on
+    a connection that is kept. asyncio sets the option only where the listener names its protocol.
+    """
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def listen_or_offer(host: str, port: int, *, insist: bool) -> tuple[socket.socket, str]:

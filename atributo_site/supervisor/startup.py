@@ -20,6 +20,7 @@ from django.db.migrations.migration import Migration
 from atributo_site.config.state_folder import unusable
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.events import record
+from atributo_site.core.postgresql import pending_indexes
 
 # No page of ours uses these folders; compressing them would double the time of a first start.
 UNUSED_STATIC = ["redoc", "rest_framework", "django_rq", "knox"]
@@ -28,7 +29,7 @@ UNUSED_STATIC = ["redoc", "rest_framework", "django_rq", "knox"]
 def migrate() -> bool:
     """Apply the missing migrations; return False if there were none."""
     executor = MigrationExecutor(connection)
-    if _plan(executor):
+    if _plan(executor) or pending_indexes.pending(connection):
         call_command("migrate", verbosity=0, interactive=False)
         return True
     executor.check_replacements()  # an older release applied what is squashed in this one

@@ -1,11 +1,11 @@
 """Start the children, watch them, stop them in order, and report them to the dashboard."""
 
 import math
-import queue
 import signal
 import socket
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any
@@ -15,7 +15,8 @@ from atributo_site.core.presence import Presence, presence_of
 from atributo_site.supervisor.child import Child
 from atributo_site.supervisor.watchdog import Watchdog
 
-LOOK_SECONDS = 0.1
+LOOK_SECONDS = 0.25
+MOST_DEATHS = 1000  # that wait for the database to be recorded
 STOP_SECONDS = 8.0  # then the rest is killed, so that all is over within ten
 
 
@@ -25,18 +26,19 @@ class Report:
     def __init__(self, children: list[Child]) -> None:
         self.children = children
         self.presence: Presence = presence_of("supervisor", socket.gethostname())
-        self._deaths: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+        self._deaths: deque[dict[str, Any]] = deque(maxlen=MOST_DEATHS)
 
     def died(self, child: Child) -> None:
-        self._deaths.put(child.facts())
+        self._deaths.append(child.facts())
 
     def step(self, now: datetime) -> float:
         self.presence.facts["children"] = [child.facts() for child in self.children]
         delay = self.presence.step(now)
         with acting(Actor("supervisor")):
-            while not self._deaths.empty():
-                facts = self._deaths.get()
+            while self._deaths:
+                facts = self._deaths[0]
                 record("process.died", f"process:{facts['name']}", **facts)
+                self._deaths.popleft()  # only now: while the database is away it is kept
         return delay
 
 

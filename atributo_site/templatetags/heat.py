@@ -12,7 +12,7 @@ from atributo_site.rest.ids import IdConverter
 
 register = template.Library()
 CELL = (
-    '<li><a class="heat-{}{}" href="{}{}/" title="{}: job ids: {}{}">'
+    '<li><a class="heat-{}{}" href="{}{}/" title="{}: keys: {}{}">'
     "<span>{}</span> <small>{}{}</small></a></li>"
 )
 OFF = (" is-off", ", unavailable", " · off")

@@ -46,8 +46,10 @@ def life_bar(life: Life) -> SafeString:
 
 
 @register.simple_tag
-def document_link(document: Document) -> SafeString:
-    """Link collection/key to the document."""
+def document_link(document: Document | str) -> SafeString:
+    """Link collection/key to the document; a damaged journal may name one that there is not."""
+    if not isinstance(document, Document):
+        return format_html('<span class="muted">{}</span>', "no document")
     return format_html(
         '<a class="subject" href="{}"><span class="in">{}/</span>{}</a>',
         address("document", document.collection, document.key),

@@ -83,7 +83,7 @@ class AtributoAdminSite(admin.AdminSite):
 def _check_address(request: HttpRequest) -> None:
     """Refuse NUL, which PostgreSQL cannot store or search for."""
     if "%00" in request.META.get("QUERY_STRING", "") or "\x00" in request.path:
-        raise BadRequest("An address must not contain NUL.")
+        raise BadRequest("An address must not contain a NUL character.")
 
 
 def _check_may(request: HttpRequest, raw_list: RawList) -> None:

@@ -3,38 +3,35 @@
 import sys
 from typing import Any
 
-import structlog
 from django.conf import settings
 from django.core.exceptions import BadRequest
-from django.db import InterfaceError, OperationalError
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.template.loader import render_to_string
 
-from atributo_site.core.errors import ConnectionLost, DatabaseBusy
+from atributo_site.core.errors import AtributoError, ConnectionLost, DatabaseBusy
 from atributo_site.core.events import has_done_something
-from atributo_site.core.retry import refuses_to_write
-from atributo_site.rest.problems import IN_DOUBT, problem
+from atributo_site.permissions import may
+from atributo_site.rest.problems import IN_DOUBT, is_unusable, problem, unusable
 
 THEMES = ("auto", "light", "dark")
 THEME_COOKIE = "theme"
-AWAY = (OperationalError, InterfaceError, DatabaseBusy)
-log = structlog.get_logger("atributo.requests")
 
 SENTENCES = {
     400: ("bad_request", "The request could not be understood."),
     403: ("forbidden", "Your role does not allow this."),
-    404: ("not_found", "There is nothing at this address."),
+    404: ("not_found", "This page does not exist."),
     405: (
         "method_not_allowed",
-        "Nothing is shown at this address: a button on another page uses it.",
+        "This address has no page of its own. It is used by a button on another page.",
     ),
-    409: ("conflict", "Something else came first; look again and repeat."),
-    412: ("precondition_failed", "It has changed meanwhile; look again and repeat."),
+    409: ("conflict", "Something else changed first. Reload and try again."),
+    412: ("precondition_failed", "It has changed in the meantime. Reload and try again."),
     413: ("too_large", "The request body is larger than this site accepts."),
-    429: ("too_many_requests", "Too many requests; wait a moment and try again."),
-    500: ("internal_error", "Something went wrong here; it has been logged."),
-    503: ("busy", "The database is busy; try again in a moment."),
+    429: ("too_many_requests", "Too many requests. Wait a moment and try again."),
+    500: ("internal_error", "Something went wrong on the server. The error has been logged."),
+    503: ("busy", "The database is busy. Try again in a moment."),
 }
 
 
@@ -50,15 +47,33 @@ def look(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def failure(request: HttpRequest, status: int, detail: str = "") -> HttpResponse:
+def failure(
+    request: HttpRequest, status: int, detail: str = "", own_code: str = ""
+) -> HttpResponse:
     code, sentence = SENTENCES.get(status, ("refused", "This was refused."))
     if request.path.startswith("/api/"):
-        return problem(status, code, detail or sentence)
+        return problem(status, own_code or code, detail or sentence)
     context = {**look(request), "status": status, "sentence": detail or sentence}
-    if status == 403:  # people with the wrong user must be able to log out
+    page = "" if status == 503 else _framed(request, context)
+    return HttpResponse(page or _bare(request, context), status=status)
+
+
+def _framed(request: HttpRequest, context: dict[str, Any]) -> str:
+    """Render the page with the navigation, for somebody who is logged in and has a role."""
+    user = getattr(request, "user", None)
+    try:
+        if user is None or not user.is_authenticated or not may(user, "overview.view"):
+            return ""
+        return render_to_string("failure.html", {**context, "base": "base.html"}, request)
+    except (DatabaseError, AtributoError):  # what failed may be the database itself
+        return ""
+
+
+def _bare(request: HttpRequest, context: dict[str, Any]) -> str:
+    """Render the page without the request's context, which asks a database that may be away."""
+    if context["status"] == 403:  # people with the wrong user must be able to log out
         context["csrf_token"] = get_token(request)
-    # Without the request's context, which asks a database that may be away.
-    return HttpResponse(render_to_string("failure.html", context), status=status)
+    return render_to_string("failure.html", {**context, "base": "bare.html"})
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -81,17 +96,18 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def is_away(error: BaseException) -> bool:
-    return isinstance(error, AWAY) or refuses_to_write(error)
+    return isinstance(error, DatabaseBusy) or is_unusable(error)
 
 
 def busy(request: HttpRequest, error: BaseException) -> HttpResponse:
-    log.warning("database_busy", error=str(error))
+    """Answer while the database cannot be used, and say what is wrong with it."""
+    answer = unusable(error)
     is_lost = isinstance(error, ConnectionLost) and error.in_doubt
     doubt = request.method == "POST" and (is_lost or has_done_something())
-    response = failure(request, 503, IN_DOUBT if doubt else "")
-    response["Retry-After"] = "1"
+    response = failure(request, 503, IN_DOUBT if doubt else answer.detail, answer.code)
+    response["Retry-After"] = answer.headers["Retry-After"]
     return response
 
 
 def csrf(request: HttpRequest, reason: str = "") -> HttpResponse:
-    return failure(request, 403, "The form has expired; reload the page and send it again.")
+    return failure(request, 403, "The form has expired. Reload the page and send it again.")

@@ -1,19 +1,25 @@
 """Log in, log out and change the own password; each records an event."""
 
 from datetime import timedelta
+from math import ceil
 from typing import Any
 
 from axes.handlers.proxy import AxesProxyHandler
 from axes.helpers import get_cool_off
+from axes.models import AccessAttempt
 from django.contrib.auth import views
 from django.contrib.auth.forms import AuthenticationForm
+from django.db.models import Max, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse_lazy
 from django.utils.decorators import method_decorator
+from django.utils.timezone import now
 from django.views.decorators.http import require_http_methods
 
 from atributo_site.core.events import Actor, acting, record
+from atributo_site.rest.client_address import UNKNOWN, own_address
+from atributo_site.web import known_browser
 
 LONGEST_NAME = 150
 
@@ -31,10 +37,13 @@ class LogIn(views.LoginView):
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         self._record("user.logged_in", form.get_user().get_username())
-        return super().form_valid(form)
+        response = super().form_valid(form)
+        known_browser.remember(response, form.get_user())
+        return response
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         name = form.cleaned_data.get("username", "")[:LONGEST_NAME]
+        known_browser.count_guess(self.request, name)
         if self.is_recorded and name:
             self._record("user.login_failed", name)
         return super().form_invalid(form)
@@ -65,8 +74,18 @@ class PasswordChange(views.PasswordChangeView):
 
 def locked_out(request: HttpRequest, response: HttpResponse, credentials: Any) -> HttpResponse:
     """Say after too many wrong passwords how long it takes until the next try counts."""
-    wait = get_cool_off(request) or timedelta(hours=1)
-    seconds = int(wait.total_seconds())
-    page = render(request, "admin/locked_out.html", {"minutes": seconds // 60}, status=429)
+    seconds = _seconds_left(request, (credentials or {}).get("username") or "")
+    page = render(request, "admin/locked_out.html", {"minutes": ceil(seconds / 60)}, status=429)
     page["Retry-After"] = str(seconds)
     return page
+
+
+def _seconds_left(request: HttpRequest, username: str) -> int:
+    """Return when the last guess that counted is over; those that came since do not count."""
+    whole = get_cool_off(request) or timedelta(hours=1)
+    address = own_address(request)
+    counted = Q(username=username)
+    counted |= Q(ip_address=address) if address != UNKNOWN else Q()
+    newest = AccessAttempt.objects.filter(counted).aggregate(at=Max("attempt_time"))["at"]
+    left = whole if newest is None else newest + whole - now()
+    return max(1, ceil(left.total_seconds()))

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Least, Now
 from django.db.transaction import atomic
@@ -17,10 +18,8 @@ from atributo_site.permissions import APP_LABEL, Level
 from atributo_site.rest.authentication import known_tokens
 
 MOST_TOKENS = 100
-MOST_DAYS = 3650
 LONGEST_NAME = 100
 DAY_SECONDS = 24 * 60 * 60
-EXPIRED_KEPT_SECONDS = 7 * DAY_SECONDS
 
 
 class TokenRefused(AtributoError):
@@ -45,19 +44,29 @@ class NoSuchToken(AtributoError):
 
 
 def make_token(
-    user: Any, name: str, level: str, days: int, *, by: TokenScope | None = None
+    user: Any,
+    name: str,
+    level: str,
+    days: int,
+    source: str = TokenScope.Source.MANUAL,
+    *,
+    by: TokenScope | None = None,
 ) -> tuple[TokenScope, str]:
     """Make a token and return it with its text, which cannot be read again.
 
-    A token made `by` another one does not outlive it.
+    A token made `by` another one does not outlive it, and that of a program makes no person's.
     """
     _check(user, name, level, days)
+    _check_source(source, by)
     with atomic():
         if own_tokens(user).count() >= MOST_TOKENS:
             raise TooManyTokens(f"{user} has {MOST_TOKENS} tokens; revoke one first")
         digest, text = _new_token(user, days, by)
-        scope = TokenScope.objects.create(token_id=digest, level=level, name=name.strip())
-        record("token.made", f"token:{scope.pk}", name=scope.name, level=level, days=days)
+        scope = TokenScope.objects.create(
+            token_id=digest, level=level, name=name.strip(), source=source
+        )
+        facts: dict[str, Any] = {"name": scope.name, "level": level, "days": days, "source": source}
+        record("token.made", f"token:{scope.pk}", **facts)
     return scope, text
 
 
@@ -93,12 +102,9 @@ def levels_of(user: Any) -> list[Level]:
     return [level for level in Level if user.has_perm(f"{APP_LABEL}.{level.value}")]
 
 
-def remove_expired(limit: int) -> int:
-    """Delete tokens that expired long ago."""
-    old = AuthToken.objects.filter(expiry__lt=from_now(-EXPIRED_KEPT_SECONDS))
-    digests = list(old.values_list("pk", flat=True)[:limit])
-    AuthToken.objects.filter(pk__in=digests).delete()
-    return len(digests)
+def most_days() -> int:
+    """Return the longest life of a token, whichever door makes it."""
+    return settings.ATRIBUTO.token_days
 
 
 def _new_token(user: Any, days: int, by: TokenScope | None) -> tuple[str, str]:
@@ -119,5 +125,12 @@ def _check(user: Any, name: str, level: str, days: int) -> None:
         raise TokenRefused(f"a token needs a name of 1 to {LONGEST_NAME} characters")
     if level not in levels_of(user):
         raise TokenRefused(f"the level must be one of {', '.join(levels_of(user)) or 'none'}")
-    if not 1 <= days <= MOST_DAYS:
-        raise TokenRefused(f"a token lives 1 to {MOST_DAYS} days")
+    if not 1 <= days <= most_days():
+        raise TokenRefused(f"a token lives 1 to {most_days()} days")
+
+
+def _check_source(source: str, by: TokenScope | None) -> None:
+    if source not in TokenScope.Source.values:
+        raise TokenRefused(f"the source must be one of {', '.join(TokenScope.Source.values)}")
+    if by is not None and by.source == TokenScope.Source.WORKER != source:
+        raise TokenRefused("a program's token makes tokens of programs: source worker")

@@ -111,7 +111,7 @@ def test_the_first_tab_skips_to_the_content(page_as, transactional_db):
     page = page_as("viewer")
     page.goto("/")
     page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("#content")).to_be_focused()
 
@@ -131,7 +131,7 @@ def test_a_paused_page_asks_nothing(page_as, story):
     expect(page.locator(WORD)).to_have_text("Paused")
     page.reload()
     expect(page.locator(WORD)).to_have_text("Paused")
-    choose(page, "At once")
+    choose(page, "Immediately")
     expect(page.locator(WORD)).to_have_text("Polling")
 
 
@@ -157,5 +157,5 @@ def test_a_command_is_copied(page_as, transactional_db):
 def test_a_wrong_address_is_a_page_of_ours(path, page_as, transactional_db):
     page = page_as("viewer")
     assert page.goto(path).status == 404
-    expect(page.get_by_role("link", name="To the overview")).to_be_visible()
+    expect(page.get_by_role("link", name="Go to the overview")).to_be_visible()
     page.troubles.clear()  # Chromium reports the 404 itself

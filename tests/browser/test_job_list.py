@@ -25,7 +25,7 @@ def jobs(transactional_db):
 def test_one_box_ticks_the_page(page_as, jobs):
     page = page_as("operator")
     page.goto("/jobs/")
-    whole, boxes = page.get_by_label("Choose all jobs of this page"), page.locator("[name=job]")
+    whole, boxes = page.get_by_label("Select all jobs on this page"), page.locator("[name=job]")
     whole.focus()
     page.keyboard.press("Space")
     expect(page.locator("[name=job]:checked")).to_have_count(3)
@@ -69,9 +69,9 @@ def test_a_reason_that_is_typed_in_the_head_is_not_lost(page_as, jobs):
     page = page_as("operator")
     page.goto(f"/jobs/{job.pk}/")
     page.locator("#do-pause").click()
-    page.get_by_placeholder("Why (not required)").fill("holi")
+    page.get_by_placeholder("Reason (optional)").fill("holi")
     actions.pause(job.pk)
     with page.expect_response(re.compile(rf"/jobs/{job.pk}/$")):
         page.evaluate(COME_BACK)
     expect(page.get_by_text("paused", exact=True).first).to_be_visible()
-    expect(page.get_by_placeholder("Why (not required)")).to_have_value("holi")
+    expect(page.get_by_placeholder("Reason (optional)")).to_have_value("holi")

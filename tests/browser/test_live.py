@@ -2,7 +2,6 @@
 
 import re
 from datetime import timedelta
-from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect
@@ -12,9 +11,7 @@ from atributo_site.core.models.clock import database_now
 from queues.models import MinuteCount
 from tests.browser.live_menu import WITHOUT_CLOCK, WORD, choose
 from tests.factories.jobs import make_queue
-from tests.fixtures.browser import PATIENCE_MS, session_cookie
-from tests.servers import patient_http
-from tests.servers.watched_page import WatchedPage
+from tests.fixtures.browser import PATIENCE_MS
 
 # What a person sees does not depend on the database; the answers are tested on both.
 pytestmark = pytest.mark.only_on("sqlite")
@@ -25,27 +22,39 @@ REFRESHED = """new Promise((done, failed) => {
 }).then(() => null)"""
 
 
-@pytest.fixture
-def live_page(browser, spawn, free_port, client_as, wait_until):
-    """Open a page as viewer on a web process of this test alone."""
-    url = f"http://127.0.0.1:{free_port}"
-    spawn("web", env={"ATRIBUTO_PORT": str(free_port)})
-    wait_until(lambda: patient_http.answers(url))
-    context = browser.new_context(base_url=url)
-    context.set_default_timeout(PATIENCE_MS)
-    context.add_cookies([session_cookie(client_as("viewer"), url)])
-    watched = WatchedPage(context.new_page(), urlsplit(url).netloc)
-    yield watched.page
-    watched.close()
-    assert watched.troubles == []
-
-
 def test_a_hint_refreshes_the_part_that_it_concerns(live_page):
     live_page.add_init_script(WITHOUT_CLOCK)
     live_page.goto("/events/")
     expect(live_page.locator(WORD)).to_have_text("Live")
     record("instance.restored", "instance:web-1")
     expect(live_page.locator("#timeline")).to_contain_text("instance.restored")
+
+
+def test_a_hint_during_a_fetch_is_followed_after_it(live_page):
+    live_page.add_init_script(WITHOUT_CLOCK)
+    network = live_page.context.new_cdp_session(live_page)
+    network.send("Network.enable")
+    hints, held = [], []
+    network.on("Network.eventSourceMessageReceived", lambda message: hints.append(message))
+    live_page.goto("/events/")
+    expect(live_page.locator(WORD)).to_have_text("Live")
+    live_page.route("**/events/", lambda route: held.append((route, route.fetch())), times=1)
+    record("instance.restored", "instance:web-1")
+    pump(live_page, lambda: held)
+    record("instance.removed", "instance:web-2")
+    pump(live_page, lambda: any("web-2" in hint["data"] for hint in hints))
+    route, answer = held[0]
+    route.fulfill(response=answer)
+    expect(live_page.locator("#timeline")).to_contain_text("instance.removed")
+
+
+def pump(page, condition):
+    """Let the page go on until the condition holds."""
+    for _ in range(PATIENCE_MS // 20):
+        if condition():
+            return
+        page.wait_for_timeout(20)
+    raise AssertionError("the page did not get so far")
 
 
 def test_what_happens_before_the_stream_opens_is_shown_too(live_page):
@@ -65,7 +74,7 @@ def test_a_refused_stream_is_asked_for_again(live_page):
     with live_page.expect_request("**/events/stream*"):
         live_page.goto("/events/")
     expect(live_page.locator(WORD)).to_have_text("Polling")
-    with live_page.expect_response("**/events/stream"):
+    with live_page.expect_response("**/events/stream*"):
         live_page.clock.run_for(30_000)
     expect(live_page.locator(WORD)).to_have_text("Live")
 
@@ -75,7 +84,7 @@ def test_a_paused_page_stays_as_it_is(live_page):
     choose(live_page, "Paused")
     expect(live_page.locator(WORD)).to_have_text("Paused")
     record("instance.restored", "instance:web-1")
-    choose(live_page, "At once")
+    choose(live_page, "Immediately")
     expect(live_page.locator("#timeline")).to_contain_text("instance.restored")
 
 

@@ -112,7 +112,7 @@ def test_workers_are_stepped_without_javascript_by_what_is_there_now(page_as, st
     page = page_as("admin", java_script_enabled=False)
     page.goto("/queues/mail/")
     queues.create("mail", 5)
-    page.get_by_role("button", name="One job less at once").click()
+    page.get_by_role("button", name="One job fewer at once").click()
     expect(page.get_by_text("mail runs up to 4 jobs at once.")).to_be_visible()
 
 
@@ -225,13 +225,13 @@ def test_the_legend_says_durations_as_the_server_does(bucket, page_as, transacti
 def test_a_list_with_a_tick_waits_with_its_refresh(page_as, story):
     page = page_as("operator")
     page.goto("/jobs/?state=failed")
-    page.get_by_label(f"Choose job {story.pk}").check()
+    page.get_by_label(f"Select job {story.pk}").check()
     page.locator("h1").click()
     asked = []  # from now on: on a slow machine the clock asked before the tick
     page.on("request", lambda request: asked.append(request.headers.get("hx-request")))
     page.evaluate(COME_BACK)
     assert "true" not in asked
-    page.get_by_label(f"Choose job {story.pk}").uncheck()
+    page.get_by_label(f"Select job {story.pk}").uncheck()
     page.locator("h1").click()
     with page.expect_request(lambda request: request.headers.get("hx-request") == "true"):
         page.evaluate(COME_BACK)

@@ -1,5 +1,6 @@
 """Every older state of the tables becomes the one that a new installation gets."""
 
+import os
 from dataclasses import replace
 from urllib.parse import urlsplit
 
@@ -17,6 +18,7 @@ from atributo_site.config import databases
 from atributo_site.curator.integrity import all_rules
 from atributo_site.status.migrations import NotMigrated, check_migrated
 from atributo_site.supervisor import startup
+from queues.maintenance.repairs import Turns
 from tests.config.schema import schema
 from tests.factories.old_states import forget_squashed, migrate_to
 from tests.servers.postgres import shared
@@ -33,10 +35,10 @@ MIDDLE = FIRST | {
     "atributo_site": "0002_roles",
 }
 LAST = {
-    "allocation": "0013_who_began_and_what_was_undone",
-    "queues": "0015_callbacks_first",
+    "allocation": "0016_changes_by_epoch",
+    "queues": "0017_threads_of_scripts",
     "pools": "0002_what_was_answered",
-    "atributo_site": "0004_saved_views",
+    "atributo_site": "0007_incidents",
 }
 STATES = pytest.mark.parametrize("state", [FIRST, MIDDLE, LAST], ids=["first", "middle", "last"])
 
@@ -50,7 +52,7 @@ def new_installation(transactional_db):
 @pytest.fixture
 def empty_database(database, new_installation, migrated_database, tmp_path):
     """Point the default connection at a database without tables."""
-    name = f"empty_{tmp_path.name}"[:60]
+    name = f"empty_{os.getpid()}_{tmp_path.name}"[:60]  # a server for many processes
     url = f"sqlite:///{tmp_path}/empty.sqlite3"
     if database == "postgresql":
         on_server(f'CREATE DATABASE "{name}"')
@@ -81,13 +83,18 @@ def test_an_older_state_becomes_that_of_a_new_installation(state, new_installati
     assert facts() == new_installation
     assert {job.id: (job.rank, job.resets) for job in rows_of("queues.QueuedJob")} == {
         1: (0, 2),  # ran three times although it was to run once: it was reset
-        2: (10, 0),  # sticky
+        2: (10 if state is LAST else 30, 0),  # sticky: the curator gives the turn
         3: (-3, 0),  # a callback
+        **({4: (10, 0), 5: (10, 0)} if state is MIDDLE else {}),  # of one key, and held
     }
+    assert set(
+        rows_of("queues.QueuedJob").filter(concurrent=True).values_list("pk", flat=True)
+    ) == ({4, 5} if state is MIDDLE else set())
     assert [version.undone for version in rows_of("allocation.DocumentVersion")] == (
         [] if state is FIRST else [False, True]
     )
     assert [pool.answer for pool in rows_of("pools.Pool")] == [[]]
+    Turns().mend(now(), None)
     assert [row for rule in all_rules() for row in rule.broken()] == []
 
 
@@ -136,7 +143,8 @@ def fill(historic, state):
 
     make("allocation.Event", actor="ada", channel="rest", kind="x.y", subject="x:1")
     pool = make("pools.Pool", name="p", domain="svc.example")
-    make("pools.Backend", pool=pool, key="k", name="n", address="10.0.0.1", port=80)
+    where = {"address": "10.0.0.1", "port": 80, "instance_id": "10.0.0.1:80"}
+    make("pools.Backend", pool=pool, key="k", name="n", **where)
     fill_jobs(make, state)
     if state is not FIRST:
         fill_documents(make, {"undone": True} if state is LAST else {})
@@ -147,14 +155,22 @@ def fill_jobs(make, state):
     ended = {"status": "complete", "started_at": now(), "ended_at": now(), "attempt": 3, "runs": 3}
     resets = {"resets": 2} if state is LAST else {}
     make("queues.QueuedJob", id=1, **job, **ended, **resets)
+    facts = {"worker": "w", "outcome": "complete", "started_at": now(), "ended_at": now()}
+    for attempt in (1, 2, 3):
+        make("queues.Run", job_id=1, attempt=attempt, number=attempt, **facts)
     make("queues.QueuedJob", id=2, **job, sticky_key="k", rank=0 if state is FIRST else 10)
     callback = {"parent": 1, "parent_run": 1, "rank": -3 if state is LAST else 0}
     make("queues.QueuedJob", id=3, **job, **callback)
+    if state is MIDDLE:
+        held = {"sticky_key": "k", "rank": 10, "routed_to": "a", "routed_epoch": 1}
+        held |= {"slot_id": 1, "slot_epoch": 0}
+        make("queues.QueuedJob", id=4, **job, **held)
+        make("queues.QueuedJob", id=5, **job, **held)
 
 
 def fill_documents(make, undone):
     document = make("allocation.Document", collection="c", key="k", present=True, ref="1")
-    ended = {"status": "rolled_back", "finished_at": now()}
+    ended = {"status": "rolled_back", "epoch": 2, "finished_at": now()}
     rolled_back = make("allocation.Transaction", limit_at=now(), expires_at=now(), **ended)
     wrote = {"document": document, "transaction": rolled_back}
     line = {"before_present": True, "before_ref": "1", "after_ref": "2", "undo": "restored"}

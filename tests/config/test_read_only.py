@@ -1,4 +1,4 @@
-"""A PostgreSQL standby, which answers and refuses to write, counts as busy, not broken."""
+"""A PostgreSQL standby, which answers and refuses to write, is called read-only, not broken."""
 
 import pytest
 from django.db import connection
@@ -31,7 +31,7 @@ def standby(client_as):
 )
 def test_a_write_is_refused_for_the_time_being(standby, path, body):
     answer = standby.post(path, body, content_type="application/json")
-    assert (answer.status_code, answer.json()["code"]) == (503, "busy")
+    assert (answer.status_code, answer.json()["code"]) == (503, "read_only")
     assert answer["Retry-After"] == "1"
     again = standby.post(path, body, content_type="application/json")  # over a new connection
     assert again.status_code < 300

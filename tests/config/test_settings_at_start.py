@@ -33,7 +33,7 @@ def manage(var_dir: Path, *arguments: str, **environ: str) -> subprocess.Complet
     [
         ({"DATABASE_URL": "mysql://host/db"}, "DATABASE_URL must be a URL that starts with"),
         ({"DATABASE_URL": "postgresql://host/"}, "DATABASE_URL must name a database"),
-        ({"REDIS_URL": "localhost"}, "REDIS_URL must be «embedded» or a URL"),
+        ({"REDIS_URL": "localhost"}, "REDIS_URL must be 'embedded' or a URL"),
         ({"ATRIBUTO_CLUSTER_SIZE": "50"}, "ATRIBUTO_CLUSTER_SIZE must be one of 10, 100, or 1000"),
         (
             {"ATRIBUTO_CURATOR_HEARTBEAT_INTERVAL_MS": "8000"},

@@ -144,6 +144,9 @@ VARIANTS = [
     "/pools/timeline/?since=20d&until=19d",
     "/pools/timeline/?until=29d&kind=stale",
     "/system/operations/?after=900",
+    "/incidents/?severity=error",
+    "/incidents/?since=7d",
+    "/incidents/?severity=warning&since=20d&until=19d",
     "/admin/",
     "/admin/queues/",
 ]

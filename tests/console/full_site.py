@@ -16,6 +16,7 @@ from allocation.transactions.models import Transaction as Row
 from atributo_site.core.events import Actor, acting, record
 from atributo_site.core.models import Lease
 from atributo_site.core.models.clock import database_now
+from atributo_site.models import Incident
 from pools.models import Backend, BackendChange, Pool, PoolSnapshot
 from queues.jobs import actions, operations
 from queues.jobs.schedules import repeating
@@ -53,6 +54,7 @@ def fill(text=MARKUP):
         _transactions(text)
         _queues(text)
         _pools(text)
+        _incidents(text)
         record(text[:64], f"instance:{text}", **{text: [text]})
     Lease.objects.acquire(f"worker/{text}", text, 3600, note=text)
     Lease.objects.acquire("curator", text, 3600, name=text)
@@ -61,6 +63,7 @@ def fill(text=MARKUP):
 def fill_texts(text=MARKUP):
     """Put markup into every other column that holds free text."""
     sticky = {"sticky_key": text, "routed_to": text, "routed_epoch": 1}
+    sticky["concurrent"] = True  # all of them have one key
     QueuedJob.objects.awake().update(rank=STICKY, **sticky)
     QueuedJob.objects.filter(paused_at__isnull=False).update(rank=STICKY + PAUSED, **sticky)
     for model in (model for app in APPS for model in apps.get_app_config(app).get_models()):
@@ -128,6 +131,7 @@ def _samples(text):
         ("documents", "key"): text,
         ("transactions", "pk"): Row.objects.get(status="stuck").pk,
         ("system", "pk"): Operation.objects.first().pk,
+        ("incidents", "pk"): Incident.objects.unresolved().first().pk,
         ("lock-release", "pk"): Lock.objects.first().pk,
     }
 
@@ -180,6 +184,14 @@ def _queues(text):
         MinuteCount.objects.create(
             queue=queue, minute=minute, complete=ago, failed=1, started=ago + 1, wait_1=ago, run_2=1
         )
+
+
+def _incidents(text):
+    facts = {"severity": "warning", "title": text, "detail": text, "command": text, "note": text}
+    facts |= {"affected": text, "acknowledged_by": text}
+    Incident.objects.create(kind="test.open", subject=f"queue:{text}", **facts)
+    ended = {"resolved_at": database_now(), "acknowledged_at": database_now()}
+    Incident.objects.create(kind="test.over", subject=f"instance:{text}", **facts, **ended)
 
 
 def _pools(text):

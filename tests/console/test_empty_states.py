@@ -35,4 +35,4 @@ def test_the_screen_is_not_empty_when_its_command_was_followed(client_as, capsys
     client = client_as("operator")
     for noun in ("service", "push"):
         follow(client, "/schedules/", noun)
-    assert "Nothing repeats" not in client.get("/schedules/").text
+    assert "No schedules yet" not in client.get("/schedules/").text

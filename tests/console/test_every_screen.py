@@ -65,9 +65,10 @@ def compare(client, chosen):
     client.get(screens(NAME)["allocation"])  # and so is the cache of instances
     few = asked(client, chosen)
     many(600, queues=2)
+    client.get(screens(NAME)["allocation"])  # which has other instances now
     more = asked(client, chosen)
     assert {name: (few[name], more[name]) for name in few if more[name] != few[name]} == {}
-    assert max(few.values()) <= 45
+    assert max(few.values()) <= 48
 
 
 def asked(client, chosen):

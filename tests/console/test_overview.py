@@ -62,18 +62,18 @@ def test_restarts_are_shown(everything_runs, client_as):
     HeldLease.take("supervisor/up", "node:up", 3600, children=[child])
     page = client_as("viewer").get("/").text
     assert "worker-1 was restarted 5 times" in page
-    assert "Last end: signal 9." in page
+    assert "Last exit: signal 9." in page
 
 
 def test_more_rows_need_no_more_queries(client_as, db, django_assert_max_num_queries):
     client = client_as("viewer")
     client.get("/")
-    with django_assert_max_num_queries(45) as few:
+    with django_assert_max_num_queries(48) as few:
         client.get("/")
     for number in range(60):
         record("thing.happened", f"thing:{number}")
         HeldLease.take(f"worker/worker-{number}", f"node:{number}", 3600)
-    with django_assert_max_num_queries(45) as many:
+    with django_assert_max_num_queries(48) as many:
         client.get("/")
     assert len(many) == len(few)
 
@@ -84,8 +84,8 @@ def test_routine_is_one_row_and_hides_nothing_else(client_as, db):
         record("instance.jobs_moved", "instance:alan", count=2)
         record("curator.repaired", "curator:one", count=1)
     page = client_as("viewer").get("/").text
-    assert "40 job ids moved in 20 steps" in page
-    assert "20 mended in 20 sweeps" in page
+    assert "40 keys moved in 20 steps" in page
+    assert "20 repaired in 20 sweeps" in page
     assert ">instance.draining</a>" in page
 
 

@@ -42,8 +42,8 @@ def test_a_name_finds_what_there_is_and_nothing_else(client, text, found):
 
 @pytest.mark.parametrize("text", ["barbara", "grace", "job.failed"])
 def test_no_hit_leads_to_an_empty_list(client, text):
-    assert all("No event matches" not in client.get(url).text for url in hits(client, text))
+    assert all("No events match" not in client.get(url).text for url in hits(client, text))
 
 
 def test_nothing_found_is_said(client):
-    assert "Nothing is called so" in client.get("/search/?q=zzzz").text
+    assert "No results" in client.get("/search/?q=zzzz").text

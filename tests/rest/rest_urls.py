@@ -56,7 +56,7 @@ class Doing(Endpoint):
         return Response({"name": name})
 
     def put(self, request, name="x"):
-        return Response({"epoch": required_epoch(request), "new": must_be_new(request)})
+        return Response({"epoch": required_epoch(request, lambda: 7), "new": must_be_new(request)})
 
     def post(self, request, name="x"):
         if "fail" in request.data:
@@ -91,3 +91,14 @@ def endpoints(patterns=None, prefix=""):
         else:
             found += endpoints(pattern.url_patterns, route)
     return found
+
+
+def readable():
+    """Return the addresses below /api/v1/ that are read and have no name in them."""
+    return sorted(
+        "/" + route
+        for route, view in endpoints()
+        if route.startswith("api/v1/")
+        and "<" not in route
+        and "GET" in getattr(view, "actions", {})
+    )

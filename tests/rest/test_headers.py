@@ -6,13 +6,9 @@ import pytest
 from django.test import Client
 
 from atributo_site.models import TokenScope
-from tests.rest.rest_urls import endpoints
+from tests.rest.rest_urls import readable
 
-GETS = sorted(
-    "/" + route
-    for route, view in endpoints()
-    if route.startswith("api/v1/") and "<" not in route and "GET" in getattr(view, "actions", {})
-)
+GETS = readable()
 # Without a parameter, or without a job or queue of that name.
 WANTING = {
     "/api/v1/allocations/batch": 404,

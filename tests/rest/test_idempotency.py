@@ -6,7 +6,7 @@ import pytest
 from django.db import connections
 
 from atributo_site.core.leases import HeldLease
-from atributo_site.core.models import Event
+from atributo_site.core.models import Event, Lease
 from atributo_site.core.models.clock import database_now, from_now
 from atributo_site.curator.repairs import forget_old_answers
 from atributo_site.models import IdempotencyKey
@@ -99,6 +99,36 @@ def test_work_whose_process_died_is_taken_over_after_a_minute(rest_as):
     client = rest_as("viewer")
     send(client)
     IdempotencyKey.objects.update(status=None, body="dead", created_at=from_now(-61))
+    assert send(client).status_code == 201
+    assert send(client)["Idempotency-Replayed"] == "true"
+    assert done() == 2
+
+
+def test_work_of_a_process_that_lives_stays_its_own(rest_as):
+    client = rest_as("viewer")
+    send(client)
+    HeldLease.take("web/a", "a:7", 3600)
+    under_way = {"status": None, "body": "work", "holder": "a:7", "created_at": from_now(-3600)}
+    IdempotencyKey.objects.update(**under_way)
+    assert send(client).status_code == 409
+    assert done() == 1
+
+
+@pytest.mark.parametrize("ended", ["released", "expired", "forgotten", "taken by another"])
+def test_work_of_a_process_that_is_dead_is_taken_over_at_once(rest_as, ended):
+    client = rest_as("viewer")
+    send(client)
+    lease = HeldLease.take("web/a", "a:7", 3600)
+    IdempotencyKey.objects.update(status=None, body="dead", holder="a:7")
+    assert send(client).status_code == 409
+    if ended == "released":
+        lease.release()
+    elif ended == "forgotten":
+        Lease.objects.all().delete()
+    else:
+        Lease.objects.update(expires_at=from_now(-1))
+    if ended == "taken by another":
+        HeldLease.take("web/a", "a:8", 3600)
     assert send(client).status_code == 201
     assert send(client)["Idempotency-Replayed"] == "true"
     assert done() == 2

@@ -11,6 +11,7 @@ from atributo_site.rest.throttling import MOST_KEYS, Buckets
 
 EVENTS = "/api/v1/events"
 ME = "/api/v1/me"
+METRICS = "/metrics"
 DOING = "/api/v1/doing"
 
 
@@ -24,18 +25,27 @@ def test_a_user_above_the_limit_is_429_until_the_time_said(rest_as, settings):
     assert rest_as("operator").get(ME).status_code == 200
 
 
-def test_anonymous_requests_are_counted_by_address(db, settings):
-    settings.ATRIBUTO = replace(settings.ATRIBUTO, requests_per_minute=2)
+def test_anonymous_requests_are_counted_by_address_where_they_are_answered(db, settings):
+    settings.ATRIBUTO = replace(settings.ATRIBUTO, requests_per_minute=2, metrics_open=True)
     client = Client(REMOTE_ADDR="10.0.0.8")
-    assert [client.get(ME).status_code for _ in range(3)] == [401, 401, 429]
-    assert Client(REMOTE_ADDR="10.0.0.9").get(ME).status_code == 401
+    assert [client.get(METRICS).status_code for _ in range(3)] == [200, 200, 429]
+    assert Client(REMOTE_ADDR="10.0.0.9").get(METRICS).status_code == 200
+
+
+@pytest.mark.parametrize("method", ["get", "delete", "options"])
+def test_what_needs_a_log_in_is_401_also_above_the_limit(db, settings, method):
+    settings.ATRIBUTO = replace(settings.ATRIBUTO, requests_per_minute=1)
+    client = Client(REMOTE_ADDR="10.0.0.8")
+    answers = [getattr(client, method)(ME) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [401] * 3
+    assert answers[2]["WWW-Authenticate"] == 'Bearer realm="api"'
 
 
 def test_anonymous_requests_that_share_an_address_are_not_counted_together(db, settings):
-    settings.ATRIBUTO = replace(settings.ATRIBUTO, requests_per_minute=2)
+    settings.ATRIBUTO = replace(settings.ATRIBUTO, requests_per_minute=2, metrics_open=True)
     through_unnamed = {"REMOTE_ADDR": "10.0.0.7", "HTTP_X_FORWARDED_FOR": "192.0.2.1"}
     for where in (through_unnamed, {"REMOTE_ADDR": "127.0.0.1"}):
-        assert [Client(**where).get(ME).status_code for _ in range(4)] == [401] * 4
+        assert [Client(**where).get(METRICS).status_code for _ in range(4)] == [200] * 4
 
 
 def test_a_bucket_refills_evenly():
@@ -109,7 +119,8 @@ def test_a_wrong_moment_is_400(rest_as, since):
 
 @pytest.mark.urls("tests.rest.rest_urls")
 @pytest.mark.parametrize(
-    ("header", "epoch"), [('"7"', 7), ('W/"7"', 7), ("*", None), ('"0"', 0), (' "12" ', 12)]
+    ("header", "epoch"),
+    [('"7"', 7), ("*", None), ('"0"', 0), (' "12" ', 12)] + [('"5", "7"', 7), ('"5", "8"', 5)],
 )
 def test_if_match_names_the_epoch(rest_as, header, epoch):
     answer = rest_as("viewer").put(DOING, headers={"If-Match": header})
@@ -119,7 +130,15 @@ def test_if_match_names_the_epoch(rest_as, header, epoch):
 @pytest.mark.urls("tests.rest.rest_urls")
 @pytest.mark.parametrize(
     ("header", "status"),
-    [("7", 400), ('"7', 400), ('"7", "8"', 400), ("", 400), ('"x"', 412), ('"07"', 412)]
+    [
+        ("7", 400),
+        ('"7', 400),
+        ('W/"7"', 412),
+        ('"7" "8"', 400),
+        ("", 400),
+        ('"x"', 412),
+        ('"07"', 412),
+    ]
     + [('"-1"', 412), ('"' + "9" * 30 + '"', 412), ("w/'7'", 400)],
 )
 def test_a_wrong_if_match_is_told_apart_from_a_late_one(rest_as, header, status):

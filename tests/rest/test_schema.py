@@ -9,10 +9,12 @@ from django.core.wsgi import get_wsgi_application
 from django.test import Client
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
+from openapi_spec_validator import OpenAPIV31SpecValidator
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi import checks
 
 from atributo_site.rest import authentication, throttling
+from queues.models import Script, Service
 
 # Valid data is refused with reason now and then: a cursor of another list, a name in use.
 CHECKS = [
@@ -30,6 +32,33 @@ DOCS = "/api/v1/docs"
 
 def test_the_document_is_made_without_a_warning(db):
     call_command("spectacular", validate=True, fail_on_warn=True, stdout=io.StringIO())
+
+
+def test_a_validator_accepts_the_document(rest_as):
+    document = rest_as("viewer").get(SCHEMA).json()
+    assert [error.message for error in OpenAPIV31SpecValidator(document).iter_errors()] == []
+
+
+SCHEMAS = {
+    "of today": {"type": ["string", "null"], "const": "a", "examples": [{"$ref": "#/a"}]},
+    "with its own parts": {"$ref": "#/$defs/a", "$defs": {"a": {"items": {"$ref": "#"}}}},
+    "with an id": {
+        "$id": "urn:a",
+        "$ref": "urn:a#/$defs/a",
+        "$defs": {"a": {"items": {"$ref": "urn:a"}}},
+    },
+}
+
+
+@pytest.mark.parametrize("schema", SCHEMAS.values(), ids=SCHEMAS)
+def test_a_validator_accepts_the_schemas_of_scripts(rest_as, schema):
+    service = Service.objects.create(mount="/a%b", name="a", version="1", folder="a")
+    for name in ("send mail/now: \u202e", "send_mail.now:::"):
+        Script.objects.create(service=service, name=name, title="a", path="a.py", schema=schema)
+    document = rest_as("viewer").get(SCHEMA).json()
+    names = [name for name in document["components"]["schemas"] if name.startswith("script.")]
+    assert len(names) == 2
+    assert [error.message for error in OpenAPIV31SpecValidator(document).iter_errors()] == []
 
 
 def test_the_document_needs_permission(rest_as):

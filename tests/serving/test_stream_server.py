@@ -110,7 +110,8 @@ def _opens(url, headers):
 
 def test_other_methods_of_the_stream_are_405(web, bearer):
     url = f"{web()}/events/stream"
-    assert patient_http.post(url, headers=bearer("viewer")).status_code == 405
+    answer = patient_http.post(url, headers=bearer("viewer"))
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "GET, HEAD")
     assert patient_http.head(url, headers=bearer("viewer")).status_code == 200
 
 

@@ -36,7 +36,7 @@ def test_a_dead_instance_with_jobs_needs_attention():
     with_jobs("a/b c")
     assert said() == []
     Instance.objects.update(available=False, is_dead=True)
-    title = "Instance a/b c is dead with 2 job ids on it"
+    title = "Instance a/b c is dead with 2 keys on it"
     assert said() == [("error", title, "/instances/a%1Fb%20c/")]
 
 
@@ -51,9 +51,7 @@ def test_a_stuck_drain_needs_attention():
     drains.drain("ada", moves_per_minute=60)
     assert said() == []
     Drain.objects.update(stuck=True)
-    assert said() == [
-        ("warning", "The drain of ada is stuck with 2 job ids left", "/instances/ada/")
-    ]
+    assert said() == [("warning", "The drain of ada is stuck with 2 keys left", "/instances/ada/")]
 
 
 def test_an_overdue_drain_needs_attention_when_the_curator_had_its_time():
@@ -62,7 +60,7 @@ def test_an_overdue_drain_needs_attention_when_the_curator_had_its_time():
     Drain.objects.update(deadline_at=from_now(-30))
     assert said() == []
     Drain.objects.update(deadline_at=from_now(-90))
-    title = "The drain of ada is overdue with 1 job id left"
+    title = "The drain of ada is overdue with 1 key left"
     assert said() == [("warning", title, "/instances/ada/")]
 
 
@@ -94,7 +92,7 @@ def test_the_page_leads_to_the_instance(client_as):
     with_jobs("ada")
     Instance.objects.update(available=False, is_dead=True)
     client = client_as("viewer")
-    link = '<a href="/instances/ada/">Instance ada is dead with 2 job ids on it</a>'
+    link = '<a href="/instances/ada/">Instance ada is dead with 2 keys on it</a>'
     assert link in client.get("/").text
     told = client.get("/api/v1/snapshot").json()
     assert told["allocation"]["troubled"] == [{"id": "ada", "trouble": "dead", "load": 2}]

@@ -72,7 +72,7 @@ def test_everything_leads_to_a_screen_of_its_own(client_as, settings):
     assert screens == {
         "Redis is degraded": "/system/",
         "No curator is active": "/transactions/curators/",
-        "No worker runs": "/system/processes/",
+        "No worker is running": "/system/processes/",
         "Worker silent is silent": "/system/processes/",
         "Watched name svc: failed": "/pools/watched/svc/",
         "web was restarted 3 times": "/system/processes/",

@@ -144,15 +144,18 @@ def test_doctor_says_how_to_mend_what_is_wrong(no_redis):
 def test_doctor_names_a_variable_that_is_no_setting(settings, monkeypatch):
     settings.ATRIBUTO = dataclasses.replace(settings.ATRIBUTO, mode="local")
     monkeypatch.setenv("ATRIBUTO_PROT", "9000")
-    assert "ATRIBUTO_PROT is no setting" in [each.sentence for each in examine()]
+    monkeypatch.setenv("ATRIBUTO_URL", "http://localhost")  # of the client
+    sentences = [each.sentence for each in examine()]
+    assert "ATRIBUTO_PROT is not a setting" in sentences
+    assert "ATRIBUTO_URL is not a setting" not in sentences
 
 
 def test_doctor_says_that_production_needs_a_proxy(settings, monkeypatch):
     settings.PRODUCTION = True
-    warned = [each.fix for each in examine() if "pages are for https alone" in each.sentence]
+    warned = [each.fix for each in examine() if "pages require https" in each.sentence]
     assert len(warned) == 1
     settings.ATRIBUTO = dataclasses.replace(settings.ATRIBUTO, behind_proxy=True)
-    assert not [each for each in examine() if "pages are for https alone" in each.sentence]
+    assert not [each for each in examine() if "pages require https" in each.sentence]
 
 
 def test_doctor_finds_a_running_worker_and_curator():
@@ -208,7 +211,7 @@ def test_a_process_is_running_silent_or_stopped():
 
 def test_what_needs_attention_comes_with_a_command(no_redis):
     titles = [item["title"] for item in snapshot(database_now())["attention"]]
-    assert titles == ["No curator is active", "No worker runs", "Redis is degraded"]
+    assert titles == ["No curator is active", "No worker is running", "Redis is degraded"]
 
 
 def test_a_healthy_site_needs_no_attention():

@@ -64,6 +64,15 @@ def test_a_log_that_grew_is_kept_once_more_while_the_program_goes_on(child):
     assert b"\0" not in one.log_path.read_bytes()[:10]
 
 
+def test_a_log_on_a_full_disk_stops_nothing(tmp_path):
+    log = tmp_path / "web.log"
+    log.write_bytes(b"x" * 200)
+    log.with_suffix(".log.1").symlink_to("/dev/full")
+    keep_small(log, largest=100)
+    assert log.stat().st_size == 0
+    assert not log.with_suffix(".log.1").exists()
+
+
 def test_a_killed_child_is_started_again_and_its_end_is_told(child):
     one, deaths = child("one"), []
     one.start(time.monotonic())

@@ -165,7 +165,7 @@ def test_a_form_that_came_too_late_leads_back_to_its_page_and_says_so(user_as):
     late = client.post("/instances/", {"id": "web-1"}, headers={"Referer": page})
     assert late.headers["Location"] == "/admin/login/?next=/instances/%3Fstate%3Davailable"
     client.force_login(user_as("viewer"), backend=BACKEND)
-    assert "nothing was changed: do it again" in client.get("/instances/").text
+    assert "nothing was changed. Please try again" in client.get("/instances/").text
     assert not Instance.objects.exists()
 
 

@@ -1,1 +1,1 @@
-"""The screens of allocations: the list, one job id, the map, rebalancing."""
+"""The screens of allocations: the list, one key, the map, rebalancing."""

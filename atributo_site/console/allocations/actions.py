@@ -1,10 +1,11 @@
-"""Allocate a job id, or end its allocation, from its page."""
+"""Allocate a key, or end its allocation, from its page."""
 
 from django.http import Http404
 from django.urls import reverse
 
 from allocation.atributo import Atributo
 from allocation.placement import operations
+from atributo_site.console.allocations.forms import asked_labels
 from atributo_site.console.base.actions import Action
 from atributo_site.core.errors import AtributoError
 
@@ -21,8 +22,8 @@ class ChangeAllocation(Action):
     def act(self) -> str:
         if self.verb == "deallocate":
             operations.deallocate(self.job_id)
-            return "It is allocated no longer."
-        operations.allocate(self.job_id)
+            return "The key is deallocated."
+        operations.allocate(self.job_id, asked_labels(self.request.POST.get("labels", "")))
         return f"It is on {Atributo().instance(self.job_id)}."
 
     def back(self) -> str:

@@ -1,4 +1,4 @@
-"""Show one job id: where it is, why, and what happened to it."""
+"""Show one key: where it is, why, and what happened to it."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ class OneAllocation(Screen):
 
 
 def _explained(job_id: str) -> dict[str, Any]:
-    """Explain a placement; of a job id that was never allocated say only where it would go."""
+    """Explain a placement; of a key that was never allocated say only where it would go."""
     try:
         return explain(job_id)
     except UnknownJob:

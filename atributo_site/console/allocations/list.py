@@ -1,4 +1,4 @@
-"""List allocations by job id or instance, and allocate a job id."""
+"""List allocations by key or instance, and allocate a key."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -7,6 +7,7 @@ from django.urls import reverse
 
 from allocation.models import Allocation
 from allocation.placement import operations
+from atributo_site.console.allocations.forms import asked_labels
 from atributo_site.console.base.saved_views import views_of
 from atributo_site.console.base.screen import Screen
 from atributo_site.core.errors import AtributoError
@@ -21,6 +22,7 @@ PAGE = 50
 class Allocations(Screen):
     actions = {"GET": "allocation.view", "POST": "allocation.operate"}
     template_name = "console/allocations/list.html"
+    is_shared = True
     title = "Allocations"
 
     def get(self, request: HttpRequest) -> HttpResponse:
@@ -43,7 +45,8 @@ class Allocations(Screen):
     def post(self, request: HttpRequest) -> HttpResponse:
         job_id = valid_id(request.POST.get("job_id", ""))
         try:
-            allocated = operations.allocate(job_id)
+            labels = asked_labels(request.POST.get("labels", ""))
+            allocated = operations.allocate(job_id, labels)
         except AtributoError as error:
             messages.error(request, str(error))
             return redirect("allocations")

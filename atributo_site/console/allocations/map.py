@@ -18,6 +18,7 @@ HEATS = 5
 class Map(Screen):
     actions = {"GET": "allocation.view"}
     template_name = "console/allocations/map.html"
+    is_shared = True
     title = "Map of allocations"
 
     def get(self, request: HttpRequest) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Show what would move if all job ids were placed today; start, watch and stop a rebalance."""
+"""Show what would move if all keys were placed today; start, watch and stop a rebalance."""
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
@@ -21,6 +21,7 @@ class Rebalance(Action):
     actions = {"GET": "allocation.view", "POST": "allocation.operate"}
     refusals = (AtributoError,)
     template_name = "console/allocations/rebalance.html"
+    is_shared = True
     title = "Rebalance"
 
     def get(self, request: HttpRequest) -> HttpResponse:
@@ -37,10 +38,10 @@ class Rebalance(Action):
     def act(self) -> str:
         if "stop" in self.request.POST:
             retry_busy(rebalance.stop)
-            return "The rebalance is stopped; what has moved stays."
+            return "The rebalance is stopped. Keys that moved stay where they are."
         form = checked(PaceForm(self.request.POST))
         retry_busy(lambda: rebalance.start(**form.cleaned_data))
-        return "The curator moves job ids at this pace until you stop it."
+        return "The curator moves keys at this pace until it is done or you stop it."
 
     def back(self) -> str:
         return reverse("rebalance")

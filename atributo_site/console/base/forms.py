@@ -11,15 +11,15 @@ from django.forms.fields import InvalidJSONInput
 from django.http import HttpRequest
 
 from atributo_site.core.errors import AtributoError
-from atributo_site.core.text import milliseconds, written
+from atributo_site.core.text import milliseconds, number, whole_number, written
 from atributo_site.rest.strict_json import NotStrictJSON, parsed
 
 AnyForm = TypeVar("AnyForm", bound=forms.Form)
-AGE = re.compile(r"(\d{1,6})\s*(s|m|h|d|w)")
+AGE = re.compile(r"([0-9]{1,6})\s*(s|m|h|d|w)")
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 LONGEST_REASON = 2000
-BAD_SPAN = "«{}» is no span like 500ms, 90s, 5m or 1h30m; a bare number is milliseconds."
-BAD_MOMENT = "«{}» is no moment like 2030-01-31T12:00, in UTC."
+BAD_SPAN = "'{}' is not a duration. Write 500ms, 90s, 5m or 1h30m; a plain number is milliseconds."
+BAD_MOMENT = "'{}' is not a time. Write it like 2030-01-31T12:00, in UTC."
 LONGEST = 40  # characters of a wrong text that an error repeats
 
 
@@ -54,7 +54,7 @@ class StrictJSONField(forms.JSONField):
             try:
                 return parsed(value.encode())
             except NotStrictJSON as error:
-                raise forms.ValidationError(f"This is not JSON: {error}.") from error
+                raise forms.ValidationError(f"This is not valid JSON: {error}.") from error
         return super().to_python(value)
 
     def bound_data(self, data: Any, initial: Any) -> Any:
@@ -75,7 +75,7 @@ def moment(text: str, now: datetime) -> datetime | None:
     try:
         return now - timedelta(seconds=int(age[1]) * SECONDS[age[2]]) if age else absolute(text)
     except (ValueError, OverflowError) as error:
-        raise BadMoment(f"«{text}» is neither a time nor an age such as 90m, 2h or 7d") from error
+        raise BadMoment(f"'{text}' is neither a time nor an age such as 90m, 2h or 7d") from error
 
 
 def absolute(text: str) -> datetime:
@@ -125,7 +125,25 @@ def reason_of(request: HttpRequest, longest: int = LONGEST_REASON) -> str:
     return request.POST.get("reason", "").replace("\x00", "").strip()[:longest]
 
 
-class SpanField(forms.IntegerField):
+class WholeField(forms.IntegerField):
+    """A whole number of ASCII digits; Django's own field reads 1_0, too."""
+
+    def to_python(self, value: Any) -> Any:
+        if isinstance(value, str) and value.strip() and whole_number(value) is None:
+            raise ValidationError(self.error_messages["invalid"], code="invalid")
+        return super().to_python(value)
+
+
+class NumberField(forms.FloatField):
+    """A number of ASCII digits, with or without decimals."""
+
+    def to_python(self, value: Any) -> Any:
+        if isinstance(value, str) and value.strip() and number(value) is None:
+            raise ValidationError(self.error_messages["invalid"], code="invalid")
+        return super().to_python(value)
+
+
+class SpanField(WholeField):
     """Milliseconds, typed as 500ms, 5m or 1h30m; a bare number is milliseconds."""
 
     def to_python(self, value: Any) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 
+from atributo_site.incidents.listing import count_open
 from atributo_site.permissions import ACTIONS, may, role_of
 from atributo_site.status.redis import redis_trouble
 from atributo_site.web.error_pages import look
@@ -24,6 +25,7 @@ class Item:
 
 ITEMS = (
     Item("Overview", "overview", "overview", "o", "overview.view"),
+    Item("Incidents", "incidents", "warn", "n", "incident.view"),
     Item("Instances", "instances", "instances", "i", "instance.view"),
     Item("Allocations", "allocations", "allocations", "a", "allocation.view"),
     Item("Queues", "queues", "queues", "q", "queue.view"),
@@ -81,4 +83,5 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "navigation": navigation(user, request.path),
         "role": role_of(user),
         "redis_trouble": redis_trouble(),
+        "open_incidents": count_open,  # asked by whole pages alone
     }

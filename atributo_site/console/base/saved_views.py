@@ -44,13 +44,13 @@ class SaveView(Screen):
     def post(self, request: HttpRequest) -> HttpResponse:
         form = NewView(request.POST)
         if not form.is_valid():
-            messages.error(request, f"The view is not saved. {form_errors(form)}")
+            messages.error(request, f"The view was not saved. {form_errors(form)}")
             return HttpResponseRedirect(_list_of(form))
         own = SavedView.objects.filter(user_id=request.user.pk or 0)
         named = own.filter(screen=form.cleaned_data["screen"], name=form.cleaned_data["name"])
         query = filters_of(form.cleaned_data["query"])
         if own.count() >= MOST and not named.exists():
-            messages.error(request, f"{MOST} views are enough: remove one first.")
+            messages.error(request, f"You can save up to {MOST} views. Remove one first.")
         else:
             self._save(form, query)
         return HttpResponseRedirect(f"{_list_of(form)}?{query}")

@@ -1,5 +1,6 @@
 """The base of every screen: it answers a method only if an action is named for it."""
 
+from functools import partial
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -14,13 +15,15 @@ from django.views import View
 from django_htmx.http import HttpResponseClientRefresh
 
 from atributo_site.console.base.navigation import address
+from atributo_site.console.base.shared_parts import TOKEN, hint_followed, shared
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.event_cursor import newest_cursor
 from atributo_site.permissions import NO_ROLE, may
+from atributo_site.status.marks import generation
 from atributo_site.web.error_pages import busy, failure, is_away
 
 GONE = (404, 409)
-NOTHING_DONE = "You were not logged in any more, so nothing was changed: do it again."
+NOTHING_DONE = "You were logged out, so nothing was changed. Please try again."
 
 
 class Screen(View):
@@ -29,6 +32,7 @@ class Screen(View):
     actions: ClassVar[dict[str, str]] = {}
     template_name = ""
     title = ""
+    is_shared = False  # pages that follow one hint get one answer, so it holds nothing personal
     gone_to = ""  # where a confirmation leads whose object is gone or done with
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -37,9 +41,12 @@ class Screen(View):
         self._check(request)
         if self._action(request) is None:
             return self._not_allowed(request)
+        self._generation = generation.name
         self._since = _newest_event(request)
+        self._hint = hint_followed(request) if self.is_shared else ""
+        answer = partial(super().dispatch, request, *args, **kwargs)
         try:
-            return super().dispatch(request, *args, **kwargs)
+            return shared(request, self._hint, answer) if self._hint else answer()
         except AtributoError as error:
             if is_away(error):
                 return busy(request, error)
@@ -51,12 +58,12 @@ class Screen(View):
     def show(self, status: int = 200, **context: Any) -> HttpResponse:
         """Render the whole page, or only its content when htmx asks for it."""
         base = "fragment.html" if self.request.htmx else "base.html"  # type: ignore[attr-defined]
-        return render(
-            self.request,
-            self.template_name,
-            {"base": base, "title": self.title, "live_since": self._since, **context},
-            status=status,
-        )
+        frame: dict[str, Any] = {"base": base, "title": self.title}
+        frame |= {"live_since": self._since, "live_generation": self._generation}
+        if self._hint:
+            frame |= {"csrf_token": TOKEN, "views": None}
+            context.pop("views", None)
+        return render(self.request, self.template_name, {**frame, **context}, status=status)
 
     @property
     def page_keys(self) -> dict[str, Any]:
@@ -66,7 +73,8 @@ class Screen(View):
     def _not_allowed(self, request: HttpRequest) -> HttpResponse:
         """Answer with a page, since people type or reload the address of a button."""
         response = failure(request, 405)
-        response["Allow"] = ", ".join(self.actions)
+        reading = ["HEAD"] if "GET" in self.actions else []
+        response["Allow"] = ", ".join([*self.actions, *reading])
         return response
 
     def _check(self, request: HttpRequest) -> None:
@@ -76,7 +84,7 @@ class Screen(View):
         if action is not None and not may(request.user, action):
             raise PermissionDenied
         if "%00" in request.META.get("QUERY_STRING", "") or "\x00" in request.path:
-            raise BadRequest("An address must not contain NUL.")
+            raise BadRequest("An address must not contain a NUL character.")
 
     def _action(self, request: HttpRequest) -> str | None:
         method = "GET" if request.method == "HEAD" else str(request.method)

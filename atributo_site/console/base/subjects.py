@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from atributo_site.console.base.navigation import address
 
 # The noun of a subject is the URL name of its screen.
-SCREENS = {"instance", "allocation", "queue", "job", "operation", "service"} | {
+SCREENS = {"instance", "allocation", "queue", "job", "operation", "service", "incident"} | {
     "transaction",
     "document",
     "collection",

@@ -18,7 +18,7 @@ LONGEST_OPEN_SECONDS = 12 * 60 * 60  # shorter than stored numbers are kept
 
 
 class SentBefore(AtributoError):
-    """The form was sent already."""
+    """This form was already sent."""
 
     status_code = 409
     code = "form_sent_before"
@@ -40,11 +40,11 @@ def claim(user: Any, number: str) -> None:
     try:
         owner, name = signing.loads(number, salt=SALT, max_age=LONGEST_OPEN_SECONDS)
     except signing.BadSignature as error:
-        raise FormTooOld("The page was open for too long: send the form again.") from error
+        raise FormTooOld("The page was open too long. Send the form again.") from error
     if owner != user.pk:
-        raise FormTooOld("The page was opened by somebody else: send the form again.")
+        raise FormTooOld("This page was opened by another user. Send the form again.")
     if not _is_first(user, f"form {name}"):
-        raise SentBefore("The form was sent already.")
+        raise SentBefore("This form was already sent.")
 
 
 def _is_first(user: Any, key: str) -> bool:

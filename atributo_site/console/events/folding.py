@@ -46,9 +46,9 @@ class Steps:
     def sentence(self) -> str:
         least = "at least " if self.is_cut else ""
         if self.kind == REPAIRED:
-            return f"{least}{self.jobs} mended in {pluralize(len(self.events), 'sweep')}"
+            return f"{least}{self.jobs} repaired in {pluralize(len(self.events), 'sweep')}"
         steps = pluralize(len(self.events), "step")
-        return f"{least}{pluralize(self.jobs, 'job id')} moved in {steps}"
+        return f"{least}{pluralize(self.jobs, 'key')} moved in {steps}"
 
 
 def events_of(subject: str, most: int) -> list[Event | Steps]:

@@ -11,6 +11,7 @@ from atributo_site.console.base.terminal import same_list
 from atributo_site.console.events.axis import axis
 from atributo_site.console.events.folding import fold_events, page_by_people
 from atributo_site.console.events.forms import EventFilter
+from atributo_site.console.system.health import system_tabs
 from atributo_site.core.models import Event
 from atributo_site.core.models.clock import database_now
 from atributo_site.web.pagination import page_by_key
@@ -22,6 +23,7 @@ REST = "/api/v1/events"
 class Events(Screen):
     actions = {"GET": "event.view"}
     template_name = "console/events/list.html"
+    is_shared = True
     title = "Events"
 
     def get(self, request: HttpRequest) -> HttpResponse:
@@ -44,6 +46,7 @@ class Events(Screen):
             now=now,
             filtered=any(form.cleaned_data.values()),
             by_people=by_people,
+            tabs=system_tabs("events") if by_people else None,
             same=None if by_people else same_list(REST, _rest_filter(form.cleaned_data)),
             views=views_of(request, "events"),
         )

@@ -52,16 +52,16 @@ class ChangeInstance(Action):
 
     def _available(self) -> str:
         retry_busy(lambda: availability.make_available(self.id))
-        return "Job ids may be allocated to it again."
+        return "The instance accepts new keys again."
 
     def _unavailable(self) -> str:
         reason = reason_of(self.request, 255)
         retry_busy(lambda: availability.make_unavailable(self.id, reason=reason))
-        return "No more job ids are allocated to it; those it has stay."
+        return "The instance gets no new keys and keeps those it has."
 
     def _restore(self) -> str:
         retry_busy(lambda: availability.restore(self.id))
-        return "It is available again, as whoever brought it here wants it."
+        return "The instance is available again, and its source decides about it from now on."
 
     def _drain(self) -> str:
         change = drain.adjust if "running" in self.request.POST else drain.begin
@@ -69,18 +69,18 @@ class ChangeInstance(Action):
 
     def _stop(self) -> str:
         retry_busy(lambda: drains.stop(self.id))
-        return "The drain is stopped; the instance stays unavailable."
+        return "The drain is stopped. The instance stays unavailable."
 
     def _force(self) -> str:
         drains.force(self.id)
-        return "The curator was told to move all job ids that are left."
+        return "The curator will move all remaining keys now."
 
     def _settings(self) -> str:
         """Refuse if somebody else changed the instance since the page was read."""
         settings = checked(SettingsForm(self.request.POST)).cleaned_data
         seen = whole(self.request.POST.get("epoch", ""))
         retry_busy(lambda: availability.configure(self.id, epoch=seen, **settings))
-        return "Weight and capacity are set; job ids that are placed stay."
+        return "Weight and capacity are saved. Placed keys stay where they are."
 
 
 class NotConfirmed(AtributoError):
@@ -90,7 +90,7 @@ class NotConfirmed(AtributoError):
 
 
 class RemoveInstance(Confirmation):
-    """Ask for the id, typed, and say how many job ids are dropped."""
+    """Ask for the id, typed, and say how many keys are dropped."""
 
     actions = {"GET": "instance.remove", "POST": "instance.remove"}
     template_name = "console/instances/remove.html"
@@ -104,7 +104,7 @@ class RemoveInstance(Confirmation):
     def question(self) -> dict[str, Any]:
         row, removal = self.row, may_remove(self.row.pk)
         jobs, path = removal.jobs, f"/api/v1/instances/{quote(row.pk, safe='')}"
-        drop = f" and drop {pluralize(jobs, 'job id')}" if jobs else ""
+        drop = f" and drop {pluralize(jobs, 'key')}" if jobs else ""
         command = f"manage.py instances remove {shell_quote(row.pk)}"
         return {
             "row": row,
@@ -112,7 +112,7 @@ class RemoveInstance(Confirmation):
             "crumbs": [("Instances", reverse("instances")), (row.pk, self.back())],
             "heading": f"Remove {row.pk}",
             "button": f"Remove{drop}",
-            "leave": "Keep it",
+            "leave": "Cancel",
             "is_danger": True,
             "command": f"{command} --drop-jobs {jobs}" if jobs else command,
             "rest": curl(f"{path}?drop_jobs={jobs}" if jobs else path, "DELETE"),
@@ -120,12 +120,10 @@ class RemoveInstance(Confirmation):
 
     def act(self) -> str:
         if self.request.POST.get("typed") != self.row.pk:
-            raise NotConfirmed("Type the id of the instance exactly to remove it.")
+            raise NotConfirmed("To remove the instance, type its id exactly.")
         count = whole(self.request.POST.get("jobs", ""))
         dropped = operations.remove_instance(self.row.pk, drop_jobs=count, epoch=self.row.epoch)
-        return (
-            f"{self.row.pk} is removed; {pluralize(dropped, 'job id was', 'job ids were')} dropped."
-        )
+        return f"{self.row.pk} is removed; {pluralize(dropped, 'key was', 'keys were')} dropped."
 
     def refuse(self, error: Exception) -> HttpResponse:
         messages.error(self.request, str(error))

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from allocation.errors import UnknownInstance
@@ -27,6 +28,7 @@ DECIDERS = {Instance.Source.DNS: "DNS", Instance.Source.WORKER: "its worker"}
 class OneInstance(Screen):
     actions = {"GET": "instance.view"}
     template_name = "console/instances/detail.html"
+    is_shared = True
 
     def get(self, request: HttpRequest, instance_id: str) -> HttpResponse:
         row = instance_or_404(instance_id)
@@ -44,6 +46,7 @@ class OneInstance(Screen):
             preview=drain.preview(row, typed) if "plan" in request.GET else None,
             force=drain.forced_moves(row) if "force" in request.GET else None,
             ways_back=ways_back(row),
+            strategy=settings.ATRIBUTO.strategy,
             jobs=Allocation.objects.on(row.pk).order_by("job_id")[:MOST_JOBS],
             queued=jobs_at(row.pk, now),
             events=events_of(f"instance:{row.pk}", MOST_EVENTS),
@@ -56,7 +59,7 @@ def instance_or_404(instance_id: str) -> Any:
     rows = Instance.objects.select_related("drain").with_load()
     row = rows.filter(pk=valid_id(instance_id)).first()
     if row is None:
-        raise UnknownInstance(f"There is no instance {instance_id}.")
+        raise UnknownInstance(f"Instance {instance_id} does not exist.")
     return row
 
 
@@ -82,7 +85,7 @@ def ways_back(row: Instance) -> list[WayBack]:
     if row.available:
         return []
     ends = " The drain ends." if row.state == "draining" else ""
-    again = f"It may get new job ids again.{ends}"
+    again = f"It may get new keys again.{ends}"
     if row.lease_until is not None:
         restored = f"It needs a heartbeat within {RESTORED_SECONDS} seconds."
         kept = "It needs no heartbeat."
@@ -90,8 +93,8 @@ def ways_back(row: Instance) -> list[WayBack]:
         return [WayBack("restore", "Restore", again)]
     else:
         decider = DECIDERS[Instance.Source(row.origin)]
-        restored = f"From then on {decider} decides."
-        kept = f"You have decided: {decider} cannot undo it."
+        restored = f"After that, {decider} decides."
+        kept = f"This is your decision: {decider} cannot undo it."
     return [
         WayBack("restore", "Restore", f"{again} {restored}"),
         WayBack("available", "Make available", f"{again} {kept}"),

@@ -1,4 +1,4 @@
-"""Begin, preview and adjust a drain, and say in words what it does with the job ids."""
+"""Begin, preview and adjust a drain, and say in words what it does with the keys."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,7 +18,7 @@ from atributo_site.core.text import pluralize
 from atributo_site.web.format import roughly
 
 PREVIEWED = 1_000
-NOTHING_MOVES = "nothing is moved: job ids leave when they are deallocated"
+NOTHING_MOVES = "nothing moves; keys leave when they are deallocated"
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def preview(row: Any, form: DrainForm) -> Preview | None:
 
 
 def forced_moves(row: Any) -> Plan | None:
-    """Return what moving all job ids at once would do; None where there are none to move."""
+    """Return what moving all keys at once would do; None where there are none to move."""
     is_possible = row.state == "draining" and row.load
     return plans.plan_drain(row.pk, most=PREVIEWED) if is_possible else None
 
@@ -54,8 +54,8 @@ def begin(instance_id: str, typed: QueryDict) -> str:
     if form.pace is None and form.deadline_seconds is None:
         following = f"Now {NOTHING_MOVES}, or when you set a pace or move all of them."
     else:
-        following = "The curator moves its job ids; this page shows how far it is."
-    return f"The drain has begun. {following}"
+        following = "The curator moves its keys. This page shows the progress."
+    return f"The drain has started. {following}"
 
 
 def adjust(instance_id: str, typed: QueryDict) -> str:
@@ -64,26 +64,26 @@ def adjust(instance_id: str, typed: QueryDict) -> str:
     try:
         retry_busy(lambda: drains.adjust(instance_id, **changes))
     except NotDraining as error:
-        raise AtributoError(f"{instance_id} drains no longer.") from error
+        raise AtributoError(f"{instance_id} is no longer draining.") from error
     return "Pace and deadline are set." if "deadline_seconds" in changes else "The pace is set."
 
 
 def progress(drain: Drain, jobs: int, now: datetime) -> str:
-    """Say what a running drain does with the job ids that are left."""
+    """Say what a running drain does with the keys that are left."""
     if not jobs:
-        return "no job id is left"
+        return "no keys are left"
     if drain.stuck:
-        return "job ids have nowhere to go: no other instance has room for them"
+        return "the keys have nowhere to go: no other instance has room"
     left = None if drain.deadline_at is None else (drain.deadline_at - now).total_seconds()
     return how_jobs_leave(jobs, drain.moves_per_minute, None if left is None else max(0.0, left))
 
 
 def how_jobs_leave(jobs: int, pace: int | None, deadline_seconds: float | None) -> str:
     if deadline_seconds == 0:
-        return "all job ids are moved now"
+        return "all keys are moving now"
     if pace is None and deadline_seconds is None:
         return NOTHING_MOVES
     if pace is None:
-        return f"nothing is moved for {roughly(deadline_seconds or 0)}; then all that are left"
+        return f"nothing moves for {roughly(deadline_seconds or 0)}; then all remaining keys move"
     seconds = min(jobs * 60 / pace, deadline_seconds or float("inf"))
-    return f"{pluralize(pace, 'move')} a minute, about {roughly(seconds)} to go"
+    return f"{pluralize(pace, 'move')} per minute, about {roughly(seconds)} to go"

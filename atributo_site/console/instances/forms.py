@@ -5,18 +5,19 @@ from typing import Any
 from django import forms
 
 from allocation.logic.instance_settings import MOST_CAPACITY, MOST_WEIGHT
+from atributo_site.console.base.forms import NumberField, WholeField
 from atributo_site.core.text import milliseconds
 
 MINUTE_MS = 60_000
-BOTH = "Give a new deadline or tick that there is none, not both."
+BOTH = "Enter a new deadline or remove it, not both."
 
 
 class SettingsForm(forms.Form):
-    weight = forms.IntegerField(min_value=1, max_value=MOST_WEIGHT)
-    capacity = forms.IntegerField(required=False, min_value=0, max_value=MOST_CAPACITY)
+    weight = WholeField(min_value=1, max_value=MOST_WEIGHT)
+    capacity = WholeField(required=False, min_value=0, max_value=MOST_CAPACITY)
 
 
-class MinutesField(forms.FloatField):
+class MinutesField(NumberField):
     """A number of minutes, or a span such as 45m, 1h30m or 2d."""
 
     def to_python(self, value: Any) -> Any:
@@ -26,7 +27,7 @@ class MinutesField(forms.FloatField):
 
 class PaceForm(forms.Form):
     deadline_minutes = MinutesField(required=False, min_value=0, max_value=525_600)
-    moves_per_minute = forms.IntegerField(required=False, min_value=1, max_value=1_000_000)
+    moves_per_minute = WholeField(required=False, min_value=1, max_value=1_000_000)
 
     @property
     def pace(self) -> int | None:

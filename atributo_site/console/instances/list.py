@@ -24,6 +24,7 @@ PAGE = 50
 class Instances(Screen):
     actions = {"GET": "instance.view", "POST": "instance.operate"}
     template_name = "console/instances/list.html"
+    is_shared = True
     title = "Instances"
 
     def get(self, request: HttpRequest) -> HttpResponse:

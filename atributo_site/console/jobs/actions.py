@@ -57,19 +57,19 @@ class JobAction(Action):
 
 class RunNow(JobAction):
     def change(self, job: QueuedJob) -> str:
-        return self.sentence(actions.run_now(job.pk), "{} is due now.", "{} does not wait.")
+        return self.sentence(actions.run_now(job.pk), "{} is due now.", "{} is not waiting.")
 
 
 class Pause(JobAction):
     def change(self, job: QueuedJob) -> str:
         changed = actions.pause(job.pk, reason=self.reason())
-        paused = "{} is paused: nothing of it starts any more."
-        return self.sentence(changed, paused, "{} was paused already.")
+        paused = "{} is paused. It does not start until you resume it."
+        return self.sentence(changed, paused, "{} was already paused.")
 
 
 class Resume(JobAction):
     def change(self, job: QueuedJob) -> str:
-        resumed = "{} goes on, in the rhythm that it had."
+        resumed = "{} is resumed, with the same interval."
         return self.sentence(actions.resume(job.pk), resumed, "{} was not paused.")
 
 
@@ -107,7 +107,7 @@ class Retry(JobConfirmation):
     """The page retries failed jobs at once; complete ones ask, since they do everything twice."""
 
     verb = "retry"
-    too_late = "{} has not ended yet."
+    too_late = "{} has not finished yet."
 
     def is_possible(self, job: QueuedJob) -> bool:
         return job.status in ENDED
@@ -116,34 +116,34 @@ class Retry(JobConfirmation):
         return {
             "heading": f"Run {job.script} again",
             "lead": f"The job is {job.status}. It runs again with the same data,"
-            " and what it does is done once more.",
-            "button": "Run it again",
-            "leave": "Leave it",
+            " and its effects happen again.",
+            "button": "Run again",
+            "leave": "Cancel",
         }
 
     def change(self, job: QueuedJob) -> str:
         actions.reset(job.pk)
-        return self.sentence(True, "{} waits to run again.", "")
+        return self.sentence(True, "{} will run again.", "")
 
 
 class Abort(JobConfirmation):
     """The page aborts jobs at once; repeating ones ask, since no further run follows."""
 
     verb = "abort"
-    too_late = "{} had ended already."
+    too_late = "{} had already finished."
 
     def is_possible(self, job: QueuedJob) -> bool:
         return job.status not in ENDED
 
     def words(self, job: QueuedJob) -> dict[str, Any]:
         word = "End" if job.repeat_times else "Abort"
-        rest = " No further run follows; «Retry» on its page begins anew."
+        rest = " No further runs follow. 'Retry' on its page starts it over."
         return {
             "heading": f"{word} {job.script}",
-            "lead": "It ends as aborted, without callback; what runs is stopped."
+            "lead": "The job ends as aborted, without callbacks. If it is running, it is stopped."
             f"{rest if job.repeat_times else ''}",
             "button": f"{word} it",
-            "leave": "Let it go on",
+            "leave": "Keep the job",
             "takes_reason": True,
             "is_danger": True,
         }
@@ -159,9 +159,9 @@ class Delete(JobConfirmation):
     def words(self, job: QueuedJob) -> dict[str, Any]:
         return {
             "heading": f"Delete job {job.pk}",
-            "lead": "Its attempts and log lines go with it; this cannot be undone.",
-            "button": "Delete the job",
-            "leave": "Keep it",
+            "lead": "Its attempts and log lines are deleted too. This cannot be undone.",
+            "button": "Delete job",
+            "leave": "Cancel",
             "is_danger": True,
             "rest": curl(f"/api/v1/jobs/{job.pk}", "DELETE"),
         }

@@ -24,7 +24,7 @@ from queues.models import QueuedJob
 
 AT_ONCE = 100  # more than these are an operation that the curator does
 WORD = "all jobs"
-NOTHING_CHOSEN = "Tick at least one job, or choose all matching."
+NOTHING_CHOSEN = "Select at least one job, or choose all matching jobs."
 
 
 class Bulk(Screen):
@@ -94,7 +94,7 @@ class Bulk(Screen):
             upto=query.upto,
             **self._reason(),
         )
-        messages.success(self.request, "Begun: the curator does it piece by piece.")
+        messages.success(self.request, "Started. The curator works through the jobs in batches.")
         return redirect("operation", made.pk)
 
     def _reason(self) -> dict[str, str]:
@@ -139,8 +139,8 @@ class Chosen:
         return self.query.sentence() if self.all else f"{len(self.ids)} chosen"
 
     def lead(self) -> str:
-        every = format_html("All that match: <strong>{}</strong>", self.sentence())
-        return every if self.all else "The jobs you ticked."
+        every = format_html("All jobs that match <strong>{}</strong>", self.sentence())
+        return every if self.all else "The jobs that you selected."
 
     def back(self) -> str:
         """Return the list that the jobs were chosen from."""
@@ -156,11 +156,11 @@ def _needs_word(action: str, chosen: Chosen, is_large: bool) -> bool:
 def _schedules_among(jobs: Any, count: int) -> str:
     """Say how many of the jobs repeat; nothing if none does."""
     if count > MOST_COUNTED:
-        return "Some of them may repeat."
+        return "Some of these jobs may repeat."
     among = schedules_among(jobs, MOST_COUNTED)
     if among and among == count:
-        return "It repeats." if count == 1 else "All of them repeat."
-    return f"{pluralize(among, 'of them repeats', 'of them repeat')}." if among else ""
+        return "It repeats." if count == 1 else "All of these jobs repeat."
+    return f"{pluralize(among, 'of these jobs repeats', 'of these jobs repeat')}." if among else ""
 
 
 def equivalents(action: str, chosen: Chosen) -> dict[str, str]:
@@ -191,5 +191,5 @@ def _action(given: QueryDict) -> str:
 def _ids(given: QueryDict) -> list[int]:
     ids = [whole(text) for text in given.getlist("job")[:1000]]
     if None in ids:
-        raise BadRequest("The id of a job is a number.")
+        raise BadRequest("A job id must be a number.")
     return [number for number in ids if number is not None]

@@ -40,6 +40,7 @@ OURS = re.compile(rf'  File "[^"]*[/\\]queues[/\\]{ENGINE}\.py"')
 class Job(Screen):
     actions = {"GET": "job.view"}
     template_name = "console/jobs/detail.html"
+    is_shared = True
 
     def get(self, request: HttpRequest, job_id: str) -> HttpResponse:
         job = job_or_404(job_id)
@@ -86,7 +87,7 @@ def callbacks(job: QueuedJob, now: datetime) -> list[dict[str, Any]]:
 def job_or_404(job_id: str) -> QueuedJob:
     job = QueuedJob.objects.select_related("queue").filter(pk=parsed_id(job_id)).first()
     if job is None:
-        raise JobNotFound(f"There is no job {job_id}.", job=job_id)
+        raise JobNotFound(f"Job {job_id} does not exist.", job=job_id)
     return job
 
 
@@ -213,5 +214,5 @@ def chosen_run(job: QueuedJob, runs: Any, attempt: str) -> Run | None:
         return runs.first()
     run = runs.filter(attempt=whole(attempt) or 0).first()
     if run is None:
-        raise JobNotFound(f"There is no attempt {attempt} at job {job.pk}.", job=str(job.pk))
+        raise JobNotFound(f"There is no attempt {attempt} of job {job.pk}.", job=str(job.pk))
     return run

@@ -24,7 +24,7 @@ from queues.queries.redaction import hiding_of
 OF_CODE = {
     "success": "the callback on success",
     "failure": "the callback on failure",
-    "back_off": "the wait before a retry, by code, unless it is filled in",
+    "back_off": "the retry delay that is set in code, unless you fill it in",
 }
 
 
@@ -42,6 +42,7 @@ def options_of(job: QueuedJob, now: datetime) -> dict[str, Any]:
             "delay_until": job.due_at if waits else None,
             "timeout": job.timeout_ms,
             "sticky_key": job.sticky_key,
+            "concurrent": "true" if job.concurrent else None,
             "unique_key": job.unique_key if job.ended_at else None,  # until then it is taken
             **_back_off(job.back_off),
         }
@@ -100,7 +101,7 @@ class Edit(Screen):
             messages.warning(self.request, DUPLICATE)
         else:
             record(PUSHED_AGAIN, f"job:{job.pk}", job=new)
-            sentence = 'Pushed again as <a href="{}">{}</a>; <a href="{}">{}</a> stays as it was.'
+            sentence = 'Pushed again as <a href="{}">{}</a>; <a href="{}">{}</a> did not change.'
             links = (reverse("job", args=[new]), new, job.get_absolute_url(), job.pk)
             messages.success(self.request, format_html(sentence, *links))
         return redirect("job", new)

@@ -23,6 +23,7 @@ LONGEST = 255
 class Failures(Screen):
     actions = {"GET": "job.view"}
     template_name = "console/jobs/failures.html"
+    is_shared = True
     title = "Failures"
 
     def get(self, request: HttpRequest) -> HttpResponse:

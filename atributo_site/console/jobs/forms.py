@@ -6,7 +6,7 @@ from django import forms
 from django.db.models import Q, TextField, Value
 from django.db.models.functions import Concat
 
-from atributo_site.console.base.forms import MomentField, SpanField
+from atributo_site.console.base.forms import MomentField, SpanField, WholeField
 from atributo_site.console.base.terminal import same_list
 from queues.jobs.schedules import COLUMNS
 from queues.logic.lifecycle import FOREVER
@@ -20,7 +20,7 @@ WHOLE_NAME = Concat("mount", Value("/"), "script", output_field=TextField())
 
 class ScheduleForm(forms.Form):
     repeat_delay = SpanField(label="Every", min_value=0, max_value=CENTURY_MS)
-    repeat_times = forms.IntegerField(label="Repeats", min_value=FOREVER, max_value=MOST_TIMES)
+    repeat_times = WholeField(label="Repeats", min_value=FOREVER, max_value=MOST_TIMES)
     repeat_until = MomentField(label="Until", required=False)
 
     def changes(self, seen: Any) -> dict[str, Any]:

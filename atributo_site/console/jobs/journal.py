@@ -18,10 +18,10 @@ class Journal:
 
 
 def journals(transactions: list[int]) -> dict[int, Journal]:
-    """Return the journals by transaction, in three queries for any number of them."""
+    """Return the journals by transaction, in four queries for any number of them."""
     if not transactions:
         return {}
-    entries = JournalEntry.objects.filter(transaction__in=transactions).select_related("document")
+    entries = JournalEntry.objects.filter(transaction__in=transactions).with_documents()
     lines = written(list(entries.order_by("id")[:MOST_LINES]))
     rows = Transaction.objects.in_bulk(transactions)
     return {

@@ -31,7 +31,7 @@ TITLES = {
     "pushed": "Pushed",
     "by": "Pushed by",
     "runs": "Runs",
-    "sticky": "Sticky key",
+    "sticky": "Key",
     "instance": "Instance",
     "unique": "Unique key",
 }
@@ -39,7 +39,7 @@ USUAL = {"state", "script", "data", "queue", "attempt", "when"}
 NUMBERS = {"attempt", "runs"}
 READ = 2_000  # characters; longer data is on the page of the job
 LONGEST = 80
-LONG = "long, see its page"
+LONG = "long; see the job"
 PAGE = 50
 SUGGESTED = 40
 
@@ -47,6 +47,7 @@ SUGGESTED = 40
 class Jobs(Screen):
     actions = {"GET": "job.view"}
     template_name = "console/jobs/list.html"
+    is_shared = True
     title = "Jobs"
 
     def get(self, request: HttpRequest) -> HttpResponse:

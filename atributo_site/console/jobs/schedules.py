@@ -31,6 +31,7 @@ BEGINNING = urlencode({"repeat_times": FOREVER, "repeat_delay": "1h"})
 class Schedules(Screen):
     actions = {"GET": "job.view"}
     template_name = "console/jobs/schedules.html"
+    is_shared = True
     title = "Schedules"
 
     def get(self, request: HttpRequest) -> HttpResponse:
@@ -99,7 +100,7 @@ class Change(JobAction):
         self.load(job_id)
         job = self.job
         if not job.repeat_times or job.ended_at is not None:
-            raise JobRepeatsNot(f"{job.script} {job.pk} does not repeat, or is over.")
+            raise JobRepeatsNot(f"{job.script} {job.pk} does not repeat or has ended.")
         form = ScheduleForm(initial={name: getattr(job, at) for name, at in COLUMNS.items()})
         return self._render(form, {name: form[name].value() for name in COLUMNS})
 
@@ -114,7 +115,7 @@ class Change(JobAction):
 
     def act(self) -> str:
         changed = reschedule(self.job.pk, self.form.changes(self.request.POST))
-        done, otherwise = "{} has its new schedule.", "{} had this schedule already."
+        done, otherwise = "{} has a new schedule.", "{} already had this schedule."
         return self.sentence(changed, done, otherwise)
 
     def refuse(self, error: Any) -> HttpResponse:

@@ -34,6 +34,6 @@ def repeat_sentence(job: Any, now: datetime) -> str:
     if job.repeat_times == 0:
         return ""
     delay = duration(job.repeat_delay_ms / 1000).replace(".0 s", " s")
-    every = f"every {delay}" if job.repeat_delay_ms else "again and again, at once"
+    every = f"every {delay}" if job.repeat_delay_ms else "continuously"
     until = f" until {until_said(job.repeat_until, now)}" if job.repeat_until else ""
     return f"{every}{until}, {runs_said(job.repeat_times, job.runs)}"

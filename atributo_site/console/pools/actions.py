@@ -19,7 +19,7 @@ from pools import configuration
 from pools.configuration import administer, pool_named, still_held
 from pools.models import Backend
 
-NO_NEW = "{}: {}. It gets no new job ids; those it has stay"
+NO_NEW = "{}: {}. It gets no new keys and keeps those it has"
 BY_DRAIN = (
     NO_NEW + ' until they are deallocated, or until you <a href="{}">give the drain a pace</a>.'
 )
@@ -37,7 +37,7 @@ class NewName(PoolScreen):
         if not form.is_valid():
             return self.show(400, form=form, pool=None)
         pool = configuration.watch(**form.cleaned_data)
-        messages.success(request, f"{pool.name} is watched as soon as a curator is active.")
+        messages.success(request, f"{pool.name} is watched as long as a curator is active.")
         return redirect(pool)
 
 
@@ -56,7 +56,7 @@ class ChangeName(PoolScreen):
         if not form.is_valid():
             return self.show(400, form=form, pool=pool, epoch=seen)  # the epoch that was seen
         configuration.change(name, seen, **form.cleaned_data)
-        messages.success(request, f"{name} is changed; the watcher starts anew with it.")
+        messages.success(request, f"{name} is saved. The watcher restarts with the new settings.")
         return redirect("pool", name)
 
 
@@ -86,7 +86,7 @@ class LookUpNow(PoolAction):
             configuration.ask_now(self.name)
         except (configuration.AskedTooOften, configuration.PoolPaused) as error:
             raise NothingChanged(f"{error}.") from error
-        return f"{self.name} is looked up now."
+        return f"{self.name} is being looked up now."
 
 
 class Forget(PoolAction):
@@ -97,11 +97,11 @@ class Forget(PoolAction):
         pool_named(self.name)
         if request.POST.get("typed") == self.name:
             return self.perform()
-        return self.refuse(BadForm(f"Nothing happened: type {self.name} to forget it."))
+        return self.refuse(BadForm(f"Nothing changed. To stop watching, type {self.name}."))
 
     def act(self) -> str:
         configuration.forget(self.name)
-        return f"{self.name} is watched no longer; its instances stay as they are."
+        return f"{self.name} is no longer watched. Its instances stay as they are."
 
     def after(self) -> str:
         return reverse("pools")

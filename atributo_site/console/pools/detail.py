@@ -14,6 +14,7 @@ MOST_ON_A_PAGE = 100
 
 class OneName(PoolScreen):
     template_name = "console/pools/detail.html"
+    is_shared = True
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         pool = pool_named(name)

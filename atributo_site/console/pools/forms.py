@@ -4,11 +4,12 @@ from typing import Any
 
 from django import forms
 
-from atributo_site.console.base.forms import PeriodForm, StrictJSONField
+from atributo_site.console.base.forms import NumberField, PeriodForm, StrictJSONField, WholeField
 from pools.lookup_tool import DEFAULT_TIMEOUT_MS, LONGEST_MS
 from pools.models import Backend, BackendChange, Pool
 from pools.models.fields import MOST_NAMESERVERS, nameserver_list
 
+NUMBERS = ("default_port", "ttl_floor_ms", "ttl_ceiling_ms", "grace_seconds")
 KINDS = [("", "any"), *BackendChange.Kind.choices]
 
 
@@ -29,7 +30,7 @@ class PoolForm(forms.ModelForm):
     nameservers = ServersField(
         required=False,
         max_length=MOST_NAMESERVERS * 60,
-        help_text="Addresses, separated by commas, or one name; those of this site unless given.",
+        help_text="Addresses separated by commas, or one name. Empty uses the site defaults.",
     )
 
     class Meta:
@@ -46,22 +47,26 @@ class PoolForm(forms.ModelForm):
             "grace_seconds",
             "recovery",
         ]
-        field_classes = {"recovery": StrictJSONField}
+        field_classes = {
+            "recovery": StrictJSONField,
+            "removal_share": NumberField,
+            **dict.fromkeys(NUMBERS, WholeField),
+        }
         widgets = {"recovery": forms.Textarea(attrs={"rows": 3})}
         labels = {
             "service": "SRV label",
             "default_port": "Port without SRV",
-            "ttl_floor_ms": "Least time between look-ups, ms",
-            "ttl_ceiling_ms": "Longest time an answer is believed, ms",
+            "ttl_floor_ms": "Shortest time between lookups, ms",
+            "ttl_ceiling_ms": "Longest time an answer is used, ms",
             "removal_share": "Share that must be confirmed",
             "grace_seconds": "Grace, seconds",
         }
         help_texts = {
-            "name": "How people and programs call it here; it stays.",
-            "domain": "The name that is looked up, for example svc.example.",
-            "removal_share": "When so many vanish at once (0 to 1), a second look-up decides.",
-            "grace_seconds": "An instance without job ids is removed so long after it left DNS.",
-            "recovery": "Time-outs and retries of look-ups, as JSON.",
+            "name": "The name used on this site. It cannot be changed later.",
+            "domain": "The DNS name to look up, for example svc.example.",
+            "removal_share": "If this share (0 to 1) disappears at once, a second lookup decides.",
+            "grace_seconds": "How long after leaving DNS an instance without keys is removed.",
+            "recovery": "Timeouts and retries of lookups, as JSON.",
         }
 
 
@@ -80,12 +85,10 @@ class AdministerForm(forms.Form):
 class LookUpForm(forms.Form):
     host = forms.CharField(label="Name or address", max_length=300)
     service = forms.CharField(label="SRV label", max_length=100, required=False)
-    port = forms.IntegerField(
-        label="Port without SRV", min_value=1, max_value=65535, required=False
-    )
+    port = WholeField(label="Port without SRV", min_value=1, max_value=65535, required=False)
     nameservers = ServersField(required=False, validators=[nameserver_list])
-    timeout_ms = forms.IntegerField(
-        label="Time for each step, ms", min_value=10, max_value=LONGEST_MS, required=False
+    timeout_ms = WholeField(
+        label="Time limit per step, ms", min_value=10, max_value=LONGEST_MS, required=False
     )
 
     def options(self) -> dict[str, Any]:

@@ -25,7 +25,7 @@ class PoolScreen(TabbedScreen):
         "pools-backends": "Backends",
         "pools-timeline": "Timeline",
         "pools-live": "Live pools",
-        "pools-look-up": "Look-up",
+        "pools-look-up": "Lookup",
     }
 
     def show(self, status: int = 200, **context: Any) -> HttpResponse:
@@ -42,6 +42,7 @@ class PoolScreen(TabbedScreen):
 class Names(PoolScreen):
     url_name = "pools"
     template_name = "console/pools/list.html"
+    is_shared = True
 
     def get(self, request: HttpRequest) -> HttpResponse:
         page = page_by_key(Pool.objects.all(), **self.page_keys, size=PAGE, descending=False)
@@ -56,6 +57,7 @@ class Names(PoolScreen):
 class Backends(PoolScreen):
     url_name = "pools-backends"
     template_name = "console/pools/backends.html"
+    is_shared = True
 
     def get(self, request: HttpRequest) -> HttpResponse:
         rows = Backend.objects.select_related("pool")
@@ -75,6 +77,7 @@ class Backends(PoolScreen):
 class Live(PoolScreen):
     url_name = "pools-live"
     template_name = "console/pools/live.html"
+    is_shared = True
 
     def get(self, request: HttpRequest) -> HttpResponse:
         newest = reports()

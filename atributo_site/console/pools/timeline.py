@@ -21,6 +21,7 @@ LOOKED_THROUGH = 10_000  # no index answers for one kind: read that many of the 
 class Timeline(PoolScreen):
     url_name = "pools-timeline"
     template_name = "console/pools/timeline.html"
+    is_shared = True
 
     def get(self, request: HttpRequest) -> HttpResponse:
         form = TimelineFilter(request.GET, now=database_now())

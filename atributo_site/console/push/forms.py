@@ -7,7 +7,7 @@ from django import forms
 from django.forms import BoundField
 
 import queues
-from atributo_site.console.base.forms import MomentField, SpanField
+from atributo_site.console.base.forms import MomentField, SpanField, WholeField
 from atributo_site.core.text import written
 from queues import audited
 from queues.logic.backoff import DEFAULT_MS
@@ -19,11 +19,12 @@ FOREVER = -1
 DEFAULT_QUEUE = "default"
 COMMON = ("queue", "delay", "priority", "max_failures")
 REPEAT = ("repeat_times", "repeat_delay", "repeat_until")
-MORE = ("delay_until", "timeout", "back_off", "strategy", "sticky_key", "unique_key")
+MORE = ("delay_until", "timeout", "back_off", "strategy", "sticky_key", "concurrent", "unique_key")
 DEFAULTS = {"queue": DEFAULT_QUEUE, "back_off": written(DEFAULT_MS)}  # the others: empty or 0
 STRATEGIES = [("", "doubled each time"), ("foxx", "at random, as in Foxx")]
-DUPLICATE = "Nothing was pushed: this unfinished job has the unique key already."
-TWICE = "Start in and Start at are two ways to say one thing: give one of them."
+ORDERS = [("", "one at a time, in order"), ("true", "at the same time")]
+DUPLICATE = "Nothing was pushed. This unfinished job already has the unique key."
+TWICE = "Enter either Start in or Start at, not both."
 SPAN = {"min_value": 0, "max_value": CENTURY_MS}
 TIMES = {"min_value": FOREVER, "max_value": MOST_TIMES}
 KEY = {"max_length": LONGEST_KEY, "strip": False}
@@ -38,9 +39,9 @@ def _typed(field: Any, label: str, placeholder: str, **options: Any) -> Any:
     return field(label=label, required=False, widget=forms.TextInput(attrs), **options)
 
 
-def _number(label: str, placeholder: str, **options: Any) -> forms.IntegerField:
+def _number(label: str, placeholder: str, **options: Any) -> WholeField:
     widget = forms.NumberInput({"placeholder": placeholder})
-    return forms.IntegerField(label=label, required=False, widget=widget, **options)
+    return WholeField(label=label, required=False, widget=widget, **options)
 
 
 class PushForm(forms.Form):
@@ -50,21 +51,22 @@ class PushForm(forms.Form):
         max_length=255,
         widget=forms.TextInput({"placeholder": "", "autocomplete": "off", "list": "queue-names"}),
     )
-    delay = _typed(SpanField, "Start in", "at once", **SPAN)
+    delay = _typed(SpanField, "Start in", "now", **SPAN)
     priority = _number("Priority", "0", min_value=min(PRIORITIES), max_value=max(PRIORITIES))
-    max_failures = _number("Failures forgiven", "as the script says", **TIMES)
-    repeat_times = _number("Repeat times", "-1 is for ever", **TIMES)
+    max_failures = _number("Failures allowed", "default of the script", **TIMES)
+    repeat_times = _number("Repeat times", "-1 repeats forever", **TIMES)
     repeat_delay = _typed(SpanField, "Repeat every", "1h30m", **SPAN)
     repeat_until = _typed(MomentField, "Repeat until", A_MOMENT, help_text="in UTC")
-    delay_until = _typed(MomentField, "Start at", A_MOMENT, help_text="in UTC, instead of Start in")
-    timeout = _typed(SpanField, "Time limit", "as the script says", **{**SPAN, "min_value": 1})
-    back_off = _typed(SpanField, "Wait before a retry", "as the script says", **SPAN)
+    delay_until = _typed(MomentField, "Start at", A_MOMENT, help_text="in UTC, or use Start in")
+    timeout = _typed(SpanField, "Time limit", "default of the script", **{**SPAN, "min_value": 1})
+    back_off = _typed(SpanField, "Retry delay", "default of the script", **SPAN)
     strategy = forms.ChoiceField(label="Further retries", required=False, choices=STRATEGIES)
     sticky_key = _typed(
-        forms.CharField, "Sticky key", "none", help_text="where its instance is", **KEY
+        forms.CharField, "Key", "none", help_text="runs on the instance that has this key", **KEY
     )
+    concurrent = forms.ChoiceField(label="Jobs of this key", required=False, choices=ORDERS)
     unique_key = _typed(
-        forms.CharField, "Unique key", "none", help_text="one unfinished job has it", **KEY
+        forms.CharField, "Unique key", "none", help_text="one unfinished job at a time", **KEY
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -91,6 +93,8 @@ class PushForm(forms.Form):
             for name, value in getattr(self, "cleaned_data", {}).items()
             if value not in (None, "") and name != "queue"
         }
+        if "concurrent" in given:
+            given["concurrent"] = True
         if strategy := given.pop("strategy", None):
             given["back_off"] = {"strategy": strategy, "ms": given.get("back_off", DEFAULT_MS)}
         return given

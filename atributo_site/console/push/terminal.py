@@ -17,7 +17,8 @@ def push_command(
 ) -> str:
     words = ["manage.py", "push", queue, script["mount"], script["name"], "--data", data]
     for name, value in options.items():
-        words += _argument(f"--{name.replace('_', '-')}", _word(name, value))
+        flag = f"--{name.replace('_', '-')}"
+        words += [flag] if value is True else _argument(flag, _word(name, value))
     return shlex.join(words)
 
 

@@ -17,7 +17,7 @@ from queues import catalogue
 from queues.models import Queue
 
 NAMED = 20
-NOTHING = "Nothing was to be done: somebody was faster."
+NOTHING = "Nothing to do. Somebody else already did it."
 
 
 class QueueAction(Action):
@@ -37,8 +37,8 @@ class Pause(QueueAction):
     def act(self) -> str:
         name = self.queue.name
         if not queues.pause(name):
-            raise NothingChanged(f"{name} was paused already.")
-        return f"{name} is paused: what runs finishes, nothing new starts."
+            raise NothingChanged(f"{name} was already paused.")
+        return f"{name} is paused. Running jobs finish; no new jobs start."
 
 
 class Resume(QueueAction):
@@ -46,7 +46,7 @@ class Resume(QueueAction):
         name = self.queue.name
         if not queues.resume(name):
             raise NothingChanged(f"{name} was not paused.")
-        return f"{name} runs again."
+        return f"{name} is resumed."
 
 
 class Delete(Confirmation, QueueAction):
@@ -59,10 +59,10 @@ class Delete(Confirmation, QueueAction):
         return {
             "crumbs": [("Queues", resolve_url("queues")), (name, resolve_url("queue", name))],
             "heading": f"Delete the queue {name}",
-            "lead": "Nothing of it starts any more. Its jobs stay,"
-            " and wait until a queue of this name is made again.",
-            "button": "Delete the queue",
-            "leave": "Keep it",
+            "lead": "No more of its jobs start. They wait until a queue with this name"
+            " is created again.",
+            "button": "Delete queue",
+            "leave": "Cancel",
             "is_danger": True,
             "command": f"manage.py queue delete {shell_quote(name)}",
             "rest": curl(f"/api/v1/queues/{quote(name, safe='')}", "DELETE"),
@@ -70,7 +70,7 @@ class Delete(Confirmation, QueueAction):
 
     def act(self) -> str:
         queues.delete(self.queue.name)
-        return f"{self.queue.name} is deleted; its jobs wait until it is made again."
+        return f"{self.queue.name} is deleted. Its jobs wait until the queue is created again."
 
     def after(self) -> str:
         return resolve_url("queues")
@@ -98,7 +98,7 @@ class ChangeAll(Confirmation):
             "heading": heading,
             "lead": self.lead,
             "button": heading,
-            "leave": "Leave it" if len(rows) == 1 else "Leave them",
+            "leave": "Cancel" if len(rows) == 1 else "Cancel",
             "verb": self.verb,
             "rows": rows,
             "more": count - NAMED,
@@ -119,8 +119,8 @@ class ChangeAll(Confirmation):
 
 class PauseAll(ChangeAll):
     verb = "Pause"
-    lead = "What runs finishes, nothing new starts. Jobs can still be pushed, and wait."
-    done = "paused: what runs finishes, nothing new starts"
+    lead = "Running jobs finish; no new jobs start. New jobs can still be pushed and will wait."
+    done = "paused. Running jobs finish; no new jobs start"
     rows = staticmethod(catalogue.running)
     change_all = staticmethod(catalogue.pause_all)
 
@@ -129,7 +129,7 @@ class ResumeAll(ChangeAll):
     """Resume every queue, also those that people paused one by one before."""
 
     verb = "Resume"
-    lead = "What waits starts at once, also where somebody paused one queue on purpose."
+    lead = "Waiting jobs start right away, even in queues that somebody paused on purpose."
     done = "running again"
     rows = staticmethod(catalogue.paused)
     change_all = staticmethod(catalogue.resume_all)

@@ -31,15 +31,16 @@ START_SENTENCES = {
     False: "The starts of short jobs are recorded with their ends.",
 }
 AWAY_SENTENCES: dict[str, str] = {
-    WhenAway.WAIT: "wait for their instance as long as it takes",
-    WhenAway.MOVE: "move to another instance when theirs is away for {} s",
-    WhenAway.FAIL: "fail when their instance is away for {} s",
+    WhenAway.WAIT: "wait for their instance for as long as it takes",
+    WhenAway.MOVE: "move to another instance after no worker has served theirs for {} s",
+    WhenAway.FAIL: "fail after no worker has served their instance for {} s",
 }
 
 
 class OneQueue(Screen):
     actions = {"GET": "queue.view"}
     template_name = "console/queues/detail.html"
+    is_shared = True
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         queue = queue_or_404(name)
@@ -85,13 +86,13 @@ def settings_of(queue: Queue) -> dict[str, Any]:
 def nobody(queue: Queue, workers: int) -> dict[str, str]:
     """Explain why no worker runs a job of the queue; every worker serves all queues."""
     if not workers:
-        detail = "Its jobs wait until one runs; each serves every queue:"
-        return {"title": "No worker is there", "detail": detail, "command": "manage.py worker"}
+        detail = "Jobs wait until a worker runs. Every worker serves all queues:"
+        return {"title": "No worker is running", "detail": detail, "command": "manage.py worker"}
     there = pluralize(workers, "worker serves", "workers serve")
-    detail = f"{there} every queue; the next that is free takes what is due."
+    detail = f"{there} every queue. The next free worker takes the next due job."
     if queue.paused:
-        detail = "It is paused: nothing new starts."
-    return {"title": "No worker runs a job of it now", "detail": detail}
+        detail = "The queue is paused. No new jobs start."
+    return {"title": "No worker is running a job of this queue", "detail": detail}
 
 
 def times(buckets: dict[str, int]) -> list[dict[str, Any]]:
@@ -109,7 +110,7 @@ def times(buckets: dict[str, int]) -> list[dict[str, Any]]:
 def queue_or_404(name: str) -> Queue:
     queue = Queue.objects.existing().filter(name=name).first()
     if queue is None:
-        raise QueueNotFound(f"There is no queue {name}.", queue=name)
+        raise QueueNotFound(f"Queue {name} does not exist.", queue=name)
     return queue
 
 

@@ -2,6 +2,7 @@
 
 from django import forms
 
+from atributo_site.console.base.forms import WholeField
 from queues import catalogue
 from queues.logic.absence import WhenAway
 from queues.models import Queue
@@ -10,28 +11,26 @@ from queues.models.queue import MOST_TARGET_AGE_SECONDS, MOST_WORKERS
 
 class NewQueue(forms.Form):
     name = forms.CharField(max_length=255)
-    max_workers = forms.IntegerField(label="Jobs at once", min_value=1, max_value=MOST_WORKERS)
+    max_workers = WholeField(label="Jobs at once", min_value=1, max_value=MOST_WORKERS)
 
     def clean_name(self) -> str:
         """Refuse an existing name: creating a queue must not scale another one."""
         name = self.cleaned_data["name"]
         if Queue.objects.existing().filter(name=name).exists():
-            raise forms.ValidationError(f"there is a queue {name} already.")
+            raise forms.ValidationError(f"A queue named {name} already exists.")
         return name
 
 
 class ScaleForm(forms.Form):
-    max_workers = forms.IntegerField(min_value=1, max_value=MOST_WORKERS)
+    max_workers = WholeField(min_value=1, max_value=MOST_WORKERS)
 
 
 class TargetAgeForm(forms.Form):
-    target_age_seconds = forms.IntegerField(
-        required=False, min_value=1, max_value=MOST_TARGET_AGE_SECONDS
-    )
+    target_age_seconds = WholeField(required=False, min_value=1, max_value=MOST_TARGET_AGE_SECONDS)
 
 
 class RetentionForm(forms.Form):
-    retention_days = forms.IntegerField(min_value=1, max_value=catalogue.MOST_DAYS)
+    retention_days = WholeField(min_value=1, max_value=catalogue.MOST_DAYS)
 
 
 class RecordStartForm(forms.Form):
@@ -42,7 +41,7 @@ class RecordStartForm(forms.Form):
 
 class AwayForm(forms.Form):
     when_away = forms.ChoiceField(choices=[(each.value, each.value) for each in WhenAway])
-    away_seconds = forms.IntegerField(min_value=0, max_value=catalogue.MOST_AWAY_SECONDS)
+    away_seconds = WholeField(min_value=0, max_value=catalogue.MOST_AWAY_SECONDS)
 
 
 class StepForm(forms.Form):

@@ -19,6 +19,7 @@ PAGE = 50
 class Queues(Screen):
     actions = {"GET": "queue.view", "POST": "queue.administer"}
     template_name = "console/queues/list.html"
+    is_shared = True
     title = "Queues"
 
     def get(self, request: HttpRequest) -> HttpResponse:
@@ -29,7 +30,7 @@ class Queues(Screen):
         if not form.is_valid():
             return self._render(400, form)
         queues.create(form.cleaned_data["name"], form.cleaned_data["max_workers"])
-        messages.success(request, f"The queue {form.cleaned_data['name']} is made.")
+        messages.success(request, f"The queue {form.cleaned_data['name']} is created.")
         return redirect("queue", form.cleaned_data["name"])
 
     def _render(self, status: int = 200, form: NewQueue | None = None) -> HttpResponse:

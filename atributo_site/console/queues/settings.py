@@ -25,8 +25,8 @@ from queues.logic.lateness import target_age
 from queues.models.queue import MOST_TARGET_AGE_SECONDS, MOST_WORKERS
 
 AT_THE_END = {
-    -1: "{} runs one job at a time already; pause it to stop it.",
-    1: f"{{}} runs {MOST_WORKERS} jobs at once already, as many as may be.",
+    -1: "{} already runs one job at a time. Pause it to stop it.",
+    1: f"{{}} already runs {MOST_WORKERS} jobs at once, the maximum.",
 }
 
 
@@ -51,7 +51,7 @@ class Setting(QueueAction):
 
 class Scale(Setting):
     form = ScaleForm
-    refusal = f"Workers: a whole number from 1 to {MOST_WORKERS}."
+    refusal = f"Jobs at once must be a whole number from 1 to {MOST_WORKERS}."
 
     def set(self, name: str, **chosen: Any) -> str:
         queues.create(name, chosen["max_workers"])
@@ -62,7 +62,7 @@ class Step(Setting):
     """Add or take away one worker from those there are now, whatever the page showed."""
 
     form = StepForm
-    refusal = "One more or one less: by is 1 or -1."
+    refusal = "The step must be 1 or -1."
 
     def set(self, name: str, **chosen: Any) -> str:
         workers = scale_by(name, chosen["by"])
@@ -75,9 +75,7 @@ class TargetAge(Setting):
     """Set the target age; an empty field stands for the default of all queues."""
 
     form = TargetAgeForm
-    refusal = (
-        f"Target age: a whole number of seconds from 1 to {MOST_TARGET_AGE_SECONDS}, or nothing."
-    )
+    refusal = f"The target age must be 1 to {MOST_TARGET_AGE_SECONDS} whole seconds, or empty."
 
     def set(self, name: str, **chosen: Any) -> str:
         own = chosen["target_age_seconds"]
@@ -89,7 +87,7 @@ class Retention(Setting):
     """Set how long finished jobs are kept; the curator's next sweep deletes older ones."""
 
     form = RetentionForm
-    refusal = f"Retention: a whole number of days from 1 to {catalogue.MOST_DAYS}."
+    refusal = f"The retention must be a whole number of days from 1 to {catalogue.MOST_DAYS}."
 
     def set(self, name: str, **chosen: Any) -> str:
         days = chosen["retention_days"]

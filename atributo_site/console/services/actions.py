@@ -1,6 +1,5 @@
 """Upgrade, configure and uninstall a service from its page."""
 
-import json
 from typing import Any
 from urllib.parse import quote
 
@@ -10,8 +9,8 @@ from django.urls import reverse
 from atributo_site.console.base.actions import Action, Confirmation
 from atributo_site.console.base.terminal import curl
 from atributo_site.console.services.detail import service_or_404
+from atributo_site.console.services.forms import options_of
 from atributo_site.console.services.list import REFUSALS
-from queues.errors import BadService
 from queues.models import Service
 from queues.services import installation
 
@@ -31,7 +30,9 @@ class ServiceAction(Action):
 class Upgrade(ServiceAction):
     def act(self) -> str:
         upgraded = installation.upgrade(self.service.folder, self.service.mount)
-        return f"Read anew from its folder: {upgraded.name} {upgraded.version}."
+        gone = self.service.configuration.keys() - upgraded.configuration.keys()
+        told = f" These options no longer exist: {', '.join(sorted(gone))}." if gone else ""
+        return f"Reloaded from its folder: {upgraded.name} {upgraded.version}.{told}"
 
 
 class Development(ServiceAction):
@@ -43,9 +44,9 @@ class Development(ServiceAction):
 
 class Configure(ServiceAction):
     def act(self) -> str:
-        given = _object(self.request.POST.get("configuration", ""))
+        given = options_of(self.request.POST.get("configuration", ""))
         installation.configure(self.service.mount, given, whole=True)
-        return "The configuration is stored."
+        return "The configuration is saved."
 
 
 class Uninstall(Confirmation, ServiceAction):
@@ -59,10 +60,10 @@ class Uninstall(Confirmation, ServiceAction):
         return {
             "crumbs": [("Services", reverse("services")), (mount, self.back())],
             "heading": f"Uninstall {mount}",
-            "lead": f"Its teardown runs, then its {count} script{'' if count == 1 else 's'} are"
-            " gone. Jobs that wait for them fail when they start.",
+            "lead": f"Its teardown runs, then its {count} script{' is' if count == 1 else 's are'}"
+            " removed. Waiting jobs of these scripts will fail when they start.",
             "button": f"Uninstall {mount}",
-            "leave": "Keep it",
+            "leave": "Cancel",
             "is_danger": True,
             "command": f"manage.py service uninstall {mount}",
             "rest": curl(f"/api/v1/services?mount={quote(mount, safe='')}", "DELETE"),
@@ -78,13 +79,3 @@ class Uninstall(Confirmation, ServiceAction):
 
     def after(self) -> str:
         return reverse("services")
-
-
-def _object(text: str) -> dict[str, Any]:
-    try:
-        value = json.loads(text or "{}")
-    except (ValueError, RecursionError) as error:
-        raise BadService(f"The configuration is not JSON: {error}") from error
-    if not isinstance(value, dict):
-        raise BadService("The configuration must be a JSON object.")
-    return value

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from atributo_site.console.base.screen import Screen
-from atributo_site.console.services.forms import InstallForm
+from atributo_site.console.services.forms import InstallForm, options_of
 from atributo_site.permissions import may
 from queues.errors import BadMount, BadService, LifecycleScriptFailed, MountTaken, NoWorker
 from queues.models import Service
@@ -33,11 +33,16 @@ class Services(Screen):
         given: dict[str, Any] = form.cleaned_data
         try:
             service = installation.install(
-                given["folder"], given["mount"], development=given["development"]
+                given["folder"],
+                given["mount"],
+                configuration=options_of(given["configuration"]),
+                development=given["development"],
             )
         except REFUSALS as error:
             return self._render(form, str(error), error.status_code)
-        messages.success(request, f"{service.name} {service.version} is at {service.mount}.")
+        messages.success(
+            request, f"{service.name} {service.version} is installed at {service.mount}."
+        )
         return redirect("service", service.mount)
 
     def _render(self, form: InstallForm, refusal: str = "", status: int = 200) -> HttpResponse:

@@ -16,13 +16,20 @@ from atributo_site.console.services.terminal import address, given_data, termina
 from atributo_site.core.models.clock import database_now
 from atributo_site.permissions import may
 from atributo_site.web.format import pretty_json
-from queues.errors import BadPush, DataRefused, NoWorker, QueueNotFound, ScriptNotFound
+from queues.errors import (
+    BadPush,
+    DataRefused,
+    NoWorker,
+    OptionsMissing,
+    QueueNotFound,
+    ScriptNotFound,
+)
 from queues.jobs.schema import check
 from queues.models import Script
 
-FORGOTTEN = "What came of that run is kept for a day, and no longer there."
-NEVER_PUSHED = "A dry run runs now and is never pushed: choose one of the two."
-TOO_LONG = "That is too much for an address."
+FORGOTTEN = "Results are kept for a day. This one is no longer available."
+NEVER_PUSHED = "A dry run cannot be pushed. Choose one of the two."
+TOO_LONG = "These values are too long for a link."
 
 
 class OneScript(Screen):
@@ -48,9 +55,9 @@ class OneScript(Screen):
         except DataRefused as error:
             form.refuse(error)
             return self.render(script, form, push=push, data=data, status=400)
-        except NoWorker as error:
+        except (NoWorker, OptionsMissing) as error:
             form.error = str(error)
-            return self.render(script, form, push=push, data=data, status=503)
+            return self.render(script, form, push=push, data=data, status=error.status_code)
         filled = address(script, None, push, ran=word)
         return redirect(filled or address(script, None, PushForm.filled({}), ran=word))
 
@@ -133,7 +140,7 @@ class Push(OneScript):
         name = {"mount": script.service.mount, "name": script.name}
         job_id, is_new = push_job(push, name, data)
         if is_new:
-            messages.success(self.request, f"Pushed into {push.cleaned_data['queue']}.")
+            messages.success(self.request, f"Pushed to {push.cleaned_data['queue']}.")
         else:
             messages.warning(self.request, DUPLICATE)
         return redirect("job", job_id)

@@ -10,7 +10,9 @@ from django.urls import reverse
 
 from atributo_site.console.base.terminal import curl
 from atributo_site.console.push.forms import DEFAULT_QUEUE, PushForm
-from atributo_site.console.push.schema_form import PREFIX, WHOLE, SchemaForm, example
+from atributo_site.console.push.schema_example import example
+from atributo_site.console.push.schema_fields import PREFIX
+from atributo_site.console.push.schema_form import WHOLE, SchemaForm
 from atributo_site.console.push.terminal import push_command, push_curl
 from atributo_site.core.redaction import unfilled
 from queues.models import Script
@@ -52,7 +54,7 @@ def _fields(schema: Any, data: Any) -> dict[str, str]:
         return {WHOLE: json.dumps(masked, ensure_ascii=False)}
     texts = {
         each.input_name: ("yes" if each.checked else "") if each.kind == "checkbox" else each.value
-        for each in form.fields
+        for each in form.inputs()
     }
     return {name: text for name, text in texts.items() if text}
 

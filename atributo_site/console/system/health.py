@@ -29,9 +29,20 @@ class SystemScreen(TabbedScreen):
 
     def tab_list(self) -> list[dict[str, Any]]:
         """Add two screens that look different but belong here."""
-        audit = {"name": "Audit", "url": f"{address('events')}?by=people", "current": False}
-        job_ids = {"name": "Job ids", "url": address("job-ids"), "current": False}
-        return [*super().tab_list(), audit, job_ids]
+        here = self.url_name
+        people = f"{address('events')}?by=people"
+        return [
+            *super().tab_list(),
+            {"name": "Audit", "url": people, "current": here == "events"},
+            {"name": "Job ids", "url": address("job-ids"), "current": here == "job-ids"},
+        ]
+
+
+def system_tabs(url_name: str) -> list[dict[str, Any]]:
+    """Return the tabs of this section for a screen that is at home in another one."""
+    screen = SystemScreen()
+    screen.url_name = url_name
+    return screen.tab_list()
 
 
 class Health(SystemScreen):
@@ -59,6 +70,7 @@ def _storage(findings: list[Finding]) -> dict[str, Any]:
 class Integrity(SystemScreen):
     url_name = "system-integrity"
     template_name = "console/system/integrity.html"
+    is_shared = True
 
     def get(self, request: HttpRequest) -> HttpResponse:
         return self.show(rules=every_rule(), now=database_now())
@@ -67,6 +79,7 @@ class Integrity(SystemScreen):
 class Processes(SystemScreen):
     url_name = "system-processes"
     template_name = "console/system/processes.html"
+    is_shared = True
 
     def get(self, request: HttpRequest) -> HttpResponse:
         taken = snapshot(database_now())

@@ -24,6 +24,7 @@ class Operations(SystemScreen):
     actions = {"GET": "operation.view"}
     url_name = "system-operations"
     template_name = "console/system/operations.html"
+    is_shared = True
 
     def get(self, request: HttpRequest) -> HttpResponse:
         page = page_by_key(Operation.objects.all(), **self.page_keys, size=PAGE)
@@ -34,6 +35,7 @@ class OneOperation(SystemScreen):
     actions = {"GET": "operation.view"}
     url_name = "system-operations"
     template_name = "console/system/operation.html"
+    is_shared = True
 
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
         row = operation_or_404(pk)
@@ -56,8 +58,8 @@ class AbortOperation(Action):
 
     def act(self) -> str:
         if not operations.abort(self.row.pk):
-            raise NothingChanged("It had ended already.")
-        return "Stopped: what is done stays done, the rest is left alone."
+            raise NothingChanged("It had already finished.")
+        return "Stopped. Finished changes stay; the rest is left alone."
 
     def back(self) -> str:
         return reverse("operation", args=[self.row.pk])
@@ -66,7 +68,7 @@ class AbortOperation(Action):
 def operation_or_404(pk: int) -> Operation:
     row = Operation.objects.filter(pk=pk).first()
     if row is None:
-        raise OperationNotFound(f"There is no operation {pk}.")
+        raise OperationNotFound(f"Operation {pk} does not exist.")
     return row
 
 

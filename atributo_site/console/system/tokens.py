@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.db.transaction import atomic
 from django.http import HttpRequest, HttpResponse
@@ -18,8 +17,8 @@ from atributo_site.models import TokenScope
 from atributo_site.web import tokens
 
 MADE_ALREADY = (
-    "Nothing was made: the form was sent already, and its token was shown then."
-    " If you have not kept it, revoke it and make another."
+    "No token was created: this form was already sent, and its token was shown then."
+    " If you did not copy it, revoke it and create another."
 )
 
 
@@ -29,7 +28,7 @@ class Tokens(SystemScreen):
     template_name = "console/system/tokens.html"
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        first = {"days": settings.ATRIBUTO.token_days, "level": "view"}
+        first = {"days": tokens.most_days(), "level": "view"}
         return self._render(TokenForm(request.user, initial=first))
 
     def post(self, request: HttpRequest) -> HttpResponse:
@@ -55,7 +54,8 @@ class Tokens(SystemScreen):
         own = list(tokens.own_tokens(self.request.user))
         number = new_number(self.request.user)
         now = database_now()
-        return self.show(status, form=form, number=number, tokens=own, now=now, **context)
+        context = {"tokens": own, "most_days": tokens.most_days(), "now": now, **context}
+        return self.show(status, form=form, number=number, **context)
 
 
 class RevokeToken(Action):
@@ -66,7 +66,7 @@ class RevokeToken(Action):
 
     def act(self) -> str:
         tokens.revoke(self.request.user, self.token_id)
-        return "The token is revoked; it works no longer."
+        return "The token is revoked and no longer works."
 
     def back(self) -> str:
         return reverse("system-tokens")

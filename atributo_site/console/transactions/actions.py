@@ -33,7 +33,7 @@ class OperatorAction(Confirmation):
         self.load(**names)
         self.reason = reason_of(request)
         if not self.reason:
-            return self.ask(400, error="Say why: a reason is missing.")
+            return self.ask(400, error="Enter a reason.")
         return self.perform()
 
     def ask(self, status: int = 200, **context: Any) -> HttpResponse:
@@ -42,7 +42,7 @@ class OperatorAction(Confirmation):
         return super().ask(status, **common, **context)
 
     def refuse(self, error: Exception) -> HttpResponse:
-        messages.error(self.request, f"Not done. {error}")
+        messages.error(self.request, f"Nothing was changed. {error}")
         return redirect(self.back())
 
 
@@ -55,7 +55,7 @@ class TransactionAction(OperatorAction):
         self.row = transaction_or_404(pk)
         if self.row.finished_at is not None:
             self.gone_to = self.back()
-            over = f"Transaction {pk} is over already: {self.row.status}."
+            over = f"Transaction {pk} has already ended: {self.row.status}."
             raise operator_actions.NotPossibleNow(over)
 
     def question(self) -> dict[str, Any]:
@@ -85,14 +85,14 @@ class RollBack(TransactionAction):
 
     def sentences(self, row: Transaction) -> list[str]:
         return [
-            f"Every key that transaction {row.pk} wrote gets back what it was before.",
-            "A key that somebody else wrote since is left alone.",
-            f"Its locks are freed; {row.owner or 'its owner'} can write nothing more with it.",
+            f"Every document that transaction {row.pk} wrote gets its previous value back.",
+            "Documents that somebody else has written since then are left alone.",
+            f"Its locks are released, and {row.owner or 'its owner'} can no longer write with it.",
         ]
 
     def act(self) -> str:
         restored = operator_actions.roll_back(self.row.pk, self.reason)
-        return f"Transaction {self.row.pk} is rolled back; keys restored: {restored}."
+        return f"Transaction {self.row.pk} is rolled back. Documents restored: {restored}."
 
 
 class Retry(TransactionAction):
@@ -105,13 +105,13 @@ class Retry(TransactionAction):
     def sentences(self, row: Transaction) -> list[str]:
         often = pluralize(row.attempts, "time")
         return [
-            f"The roll back of transaction {row.pk} failed {often}; it is tried now.",
+            f"The roll back of transaction {row.pk} failed {often}. It is retried now.",
             "If it fails again, the transaction stays stuck and keeps its locks.",
         ]
 
     def act(self) -> str:
         restored = operator_actions.retry(self.row.pk, self.reason)
-        return f"Transaction {self.row.pk} is rolled back at last; keys restored: {restored}."
+        return f"Transaction {self.row.pk} is rolled back. Documents restored: {restored}."
 
 
 class Complete(TransactionAction):
@@ -123,25 +123,25 @@ class Complete(TransactionAction):
 
     def sentences(self, row: Transaction) -> list[str]:
         return [
-            f"Everything that transaction {row.pk} wrote so far stands for good.",
-            f"Its locks are freed; {row.owner or 'its owner'} can write nothing more with it,"
-            " even if it is half done.",
+            f"Everything that transaction {row.pk} has written becomes permanent.",
+            f"Its locks are released, and {row.owner or 'its owner'} can no longer write with it,"
+            " even if it is only half done.",
         ]
 
     def act(self) -> str:
         operator_actions.complete(self.row.pk, self.reason)
-        return f"Transaction {self.row.pk} is completed; what it wrote stands."
+        return f"Transaction {self.row.pk} is completed. Its changes are kept."
 
 
 class Release(OperatorAction):
     actions = {"GET": "lock.release", "POST": "lock.release"}
-    button = "Release the lock"
+    button = "Release lock"
     gone_to = "transactions-locks"
 
     def load(self, pk: int) -> None:
         lock = Lock.objects.with_names().filter(pk=pk).first()
         if lock is None:
-            raise LockNotFound("That lock is free already.")
+            raise LockNotFound("That lock is already released.")
         self.lock = lock
 
     def question(self) -> dict[str, Any]:
@@ -176,18 +176,18 @@ def about_transaction(row: Transaction) -> dict[str, Any]:
 
 
 def _consequences(lock: Lock) -> list[str]:
-    holder = f"transaction {lock.transaction_id} of {lock.transaction.owner or 'nobody'}"
+    holder = f"transaction {lock.transaction_id} of {lock.transaction.owner or 'no owner'}"
     if lock.transaction.status == Transaction.Status.ACTIVE:
         return [
-            f"The holder still runs, so {holder} is rolled back as a whole.",
-            "All its locks are freed, not only this one.",
+            f"The holder is still running, so all of {holder} is rolled back.",
+            "All its locks are released, not only this one.",
         ]
     if lock.transaction.finished_at is not None:
-        return [f"The holder, {holder}, is over; only the forgotten lock goes."]
+        return [f"The holder, {holder}, has ended. Only the leftover lock is released."]
     return [
-        f"Only this key is freed; {holder} stays {lock.transaction.status}.",
-        "The key keeps the value that was never committed, until the roll back succeeds.",
-        "Whoever writes it from now on is not undone by that roll back.",
+        f"Only this document is released. {holder} stays {lock.transaction.status}.",
+        "The document keeps its uncommitted value until the roll back succeeds.",
+        "That roll back will not undo anything written from now on.",
     ]
 
 
@@ -213,7 +213,7 @@ class HandOver(OperatorAction):
 
     def act(self) -> str:
         hand_over(self.reason)
-        return "The role is free; the first curator that looks takes it."
+        return "The role is free. The next curator to check takes it."
 
     def back(self) -> str:
         return reverse("transactions-curators")
@@ -221,8 +221,8 @@ class HandOver(OperatorAction):
 
 def _successors(standbys: list[str]) -> list[str]:
     if not standbys:
-        return ["Nobody stands by: the same curator may take the role again at once."]
+        return ["No curator is on standby, so the same one may take the role again right away."]
     return [
-        "The active curator loses the role at once and writes nothing more.",
-        f"The first to look takes over: {', '.join(standbys[:5])} or the same again.",
+        "The active curator loses the role immediately and writes nothing more.",
+        f"The first to check takes over: {', '.join(standbys[:5])} or the same again.",
     ]

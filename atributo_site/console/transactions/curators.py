@@ -23,6 +23,7 @@ class Curators(TransactionsScreen):
     actions = {"GET": "curator.view"}
     url_name = "transactions-curators"
     template_name = "console/transactions/curators.html"
+    is_shared = True
 
     def get(self, request: HttpRequest) -> HttpResponse:
         now = database_now()

@@ -27,6 +27,7 @@ NEWEST_EVENTS = 20
 class TransactionDetail(Screen):
     actions = {"GET": "transaction.view"}
     template_name = "console/transactions/detail.html"
+    is_shared = True
 
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
         row = transaction_or_404(pk)
@@ -49,7 +50,7 @@ class TransactionDetail(Screen):
 
     def _journal(self, pk: int) -> dict[str, Any]:
         page = page_by_key(
-            JournalEntry.objects.filter(transaction=pk).select_related("document"),
+            JournalEntry.objects.filter(transaction=pk).with_documents(),
             **self.page_keys,
             size=LINES,
             descending=False,
@@ -60,7 +61,7 @@ class TransactionDetail(Screen):
 def transaction_or_404(pk: int) -> Transaction:
     row = Transaction.objects.filter(pk=pk).first()
     if row is None:
-        raise TransactionNotFound(f"There is no transaction {pk}.")
+        raise TransactionNotFound(f"Transaction {pk} does not exist.")
     return row
 
 
@@ -86,4 +87,4 @@ def life(row: Transaction, now: datetime) -> Life:
 
 def _next_try(left: float) -> str:
     left += settings.ATRIBUTO.additional_timeout_wait_ms / 1000
-    return f"next try in {duration(left)}" if left > 0 else "next try is due"
+    return f"next attempt in {duration(left)}" if left > 0 else "next attempt is due"

@@ -98,7 +98,7 @@ class DocumentDetail(Screen):
         place = Key.of(collection, key)
         row = Document.objects.at(*place).first()
         if row is None:
-            raise DocumentNotFound(f"There is no document {collection}/{key}.")
+            raise DocumentNotFound(f"Document {collection}/{key} does not exist.")
         self.title, now = str(row), database_now()
         page = page_by_key(
             DocumentVersion.objects.not_undone().filter(document=row).defer("value"),

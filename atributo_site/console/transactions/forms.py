@@ -4,7 +4,7 @@ from django import forms
 
 from allocation.transactions.documents.listing import MOST_SKIPPED
 from allocation.transactions.models.transaction import FINISHED
-from atributo_site.console.base.forms import PeriodForm
+from atributo_site.console.base.forms import PeriodForm, WholeField
 
 
 class HistoryFilter(PeriodForm):
@@ -20,4 +20,4 @@ class HistoryFilter(PeriodForm):
 class SearchForm(forms.Form):
     q = forms.CharField(required=False, max_length=4000)
     sort = forms.CharField(required=False, max_length=255)
-    offset = forms.IntegerField(required=False, min_value=0, max_value=MOST_SKIPPED)
+    offset = WholeField(required=False, min_value=0, max_value=MOST_SKIPPED)

@@ -56,6 +56,7 @@ class Open(TransactionsScreen):
 
     url_name = "transactions"
     template_name = "console/transactions/list.html"
+    is_shared = True
 
     def get(self, request: HttpRequest) -> HttpResponse:
         owner = request.GET.get("owner", "")[:255]
@@ -77,6 +78,7 @@ class Open(TransactionsScreen):
 class Stuck(TransactionsScreen):
     url_name = "transactions-stuck"
     template_name = "console/transactions/stuck.html"
+    is_shared = True
 
     def get(self, request: HttpRequest) -> HttpResponse:
         page = self.page(counted(Transaction.objects.stuck()), "expires_at")
@@ -90,6 +92,7 @@ class History(TransactionsScreen):
 
     url_name = "transactions-history"
     template_name = "console/transactions/history.html"
+    is_shared = True
 
     def get(self, request: HttpRequest) -> HttpResponse:
         now = database_now()

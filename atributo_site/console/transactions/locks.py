@@ -30,6 +30,7 @@ class Locks(TransactionsScreen):
     actions = {"GET": "lock.view"}
     url_name = "transactions-locks"
     template_name = "console/transactions/locks.html"
+    is_shared = True
 
     def get(self, request: HttpRequest) -> HttpResponse:
         wanted = {name: request.GET.get(name, "")[:255] for name in FILTERS}
@@ -100,11 +101,9 @@ def consequences(transaction: int) -> list[SafeString]:
         return []
     name = format_html('<a href="{}">{} {}</a>', job.get_absolute_url(), job.script, job.pk)
     if runs_again(job):
-        sentence = (
-            "Its job will be tried again and may take the lock again; abort the job instead: {}."
-        )
+        sentence = "Its job will be retried and may take the lock again. Abort the job instead: {}."
     else:
-        sentence = "Its job fails with that: {}."
+        sentence = "This makes its job fail: {}."
     return [format_html(sentence, name)]
 
 

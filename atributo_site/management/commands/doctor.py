@@ -12,7 +12,6 @@ from atributo_site.status.doctor import Finding, examine
 
 class Command(AtributoCommand):
     help = "Examine configuration, database, Redis, clock and processes; exit code 1 on an error."
-    requires_system_checks: list[str] = []  # it runs them itself and shows them as findings
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

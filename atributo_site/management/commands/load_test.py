@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 from django.db import connection
 
-from atributo_site.commands import AtributoCommand
+from atributo_site.commands import AtributoCommand, decimal, integer
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.events import record
 from atributo_site.load.clients import ACTIONS, apply_load
@@ -28,8 +28,8 @@ class Command(AtributoCommand):
     help = "Put a bounded load on this installation, report rates and times, and clean up."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--seconds", type=float, default=5.0, help="For each kind; 5.")
-        parser.add_argument("--clients", type=int, default=4, help="At the same time; 4.")
+        parser.add_argument("--seconds", type=decimal, default=5.0, help="For each kind; 5.")
+        parser.add_argument("--clients", type=integer, default=4, help="At the same time; 4.")
         parser.add_argument("--kinds", nargs="+", choices=list(ACTIONS), default=list(ACTIONS))
         parser.add_argument("--out", type=Path, help="Folder for report.json and the charts.")
         parser.add_argument("--clean", action="store_true", help="Remove what killed ones left.")

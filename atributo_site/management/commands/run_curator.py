@@ -13,6 +13,7 @@ from atributo_site.core.models.clock import database_now
 from atributo_site.core.presence import host_and_pid, presence_of
 from atributo_site.curator.leadership import ROLE, Leadership
 from atributo_site.curator.repairs import all_repairs
+from atributo_site.incidents.repairs import REPAIRS as OF_INCIDENTS
 from pools.reporting.process_report import Report
 
 
@@ -83,11 +84,11 @@ class Command(AtributoCommand):
 
 
 def _chosen(only: str | None) -> list[Repair]:
-    repairs = all_repairs()
+    repairs = [*all_repairs(), *OF_INCIDENTS]
     if only is None:
         return repairs
     chosen = [repair for repair in repairs if repair.name == only]
     if not chosen:
-        known = ", ".join(f"«{repair.name}»" for repair in repairs)
-        raise CommandError(f"no repair is called «{only}»; there are {known}.", returncode=2)
+        known = ", ".join(f"'{repair.name}'" for repair in repairs)
+        raise CommandError(f"no repair is called '{only}'; there are {known}.", returncode=2)
     return chosen

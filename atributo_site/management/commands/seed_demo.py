@@ -23,7 +23,7 @@ class NotEmpty(AtributoError):
 
 class Command(AtributoCommand):
     has_json = False
-    help = "Fill an empty site with a small story to look at."
+    help = "Fill an empty site with demo content."
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("--force", action="store_true", help="Even beside real content.")
@@ -35,4 +35,4 @@ class Command(AtributoCommand):
         for chapter in CHAPTERS.values():
             chapter.seed()
         record("demo.made", "site:demo", chapters=list(CHAPTERS))
-        self.stdout.write("Demo content is made.")
+        self.stdout.write("Demo content is loaded.")

@@ -1,6 +1,7 @@
 """Run everything on one machine in the foreground; `make run` calls this."""
 
 import os
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -109,9 +110,11 @@ class Command(AtributoCommand):
         return f"Ctrl-C stops everything. Logs are in {log}/."
 
     def _say(self, text: str) -> None:
+        """Print it; nothing stops because the file that gets it is on a full disk."""
         if text:
-            self.stdout.write(text)
-            self.stdout.flush()
+            with suppress(OSError):
+                self.stdout.write(text)
+                self.stdout.flush()
 
 
 def _how_to_log_in(made: tuple[str, str] | None) -> str:

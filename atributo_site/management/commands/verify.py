@@ -1,6 +1,5 @@
 """Check the rules on this installation, once or again and again."""
 
-import re
 import sys
 import time
 from argparse import ArgumentTypeError
@@ -10,7 +9,8 @@ from django.core.management.base import CommandError
 
 from atributo_site.commands import EXIT_REFUSED, EXIT_USAGE, AtributoCommand, whole_number
 from atributo_site.core.models.clock import database_now
-from atributo_site.core.text import pluralize
+from atributo_site.core.models.pieces import Everything, Sample
+from atributo_site.core.text import number, pluralize
 from atributo_site.curator.integrity import Rule, all_rules
 
 Broken = dict[str, list[str]]
@@ -18,15 +18,20 @@ LONGEST_PAUSE_SECONDS = 24 * 60 * 60
 
 
 class Command(AtributoCommand):
-    help = "Check what must always hold; exit code 1 and the rows when something is broken."
+    help = "Check the rules that must always hold; lists broken rows and exits with 1."
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("--rule", action="append", help="Only this rule; may be repeated.")
         parser.add_argument("--list", action="store_true", help="Name the rules and stop.")
-        parser.add_argument("--watch", action="store_true", help="Look again until stopped.")
-        parser.add_argument("--every", type=_pause, default=2.0, help="Seconds between two looks.")
         parser.add_argument(
-            "--rounds", type=whole_number(1, 10**9), help="With --watch: stop after so many looks."
+            "--sample", action="store_true", help="Of large tables only the newest and some others."
+        )
+        parser.add_argument("--watch", action="store_true", help="Check again until stopped.")
+        parser.add_argument("--every", type=_pause, default=2.0, help="Seconds between two rounds.")
+        parser.add_argument(
+            "--rounds",
+            type=whole_number(1, 10**9),
+            help="With --watch: stop after this many rounds.",
         )
 
     def perform(self, *, rule: list[str] | None, **options: Any) -> None:
@@ -34,9 +39,12 @@ class Command(AtributoCommand):
         if options["list"]:
             return self._list(rules, options["json"])
         if options["watch"]:
-            return self._watch(rules, options["every"], options["rounds"], options["json"])
-        broken = _look(rules)
+            return self._watch(rules, **options)
+        look, began = _scope(options["sample"]), time.monotonic()
+        broken = _look(rules, look)
         self._print(rules, broken, options["json"])
+        if not options["json"]:
+            self.stdout.write(_cost(look.rows, time.monotonic() - began))
         _end(any(broken.values()))
 
     def _list(self, rules: list[Rule], as_json: bool) -> None:
@@ -44,20 +52,29 @@ class Command(AtributoCommand):
             return self.show({rule.name: rule.sentence for rule in rules})
         self.table(["rule", "what must hold"], [[r.name, r.sentence] for r in rules])
 
-    def _watch(self, rules: list[Rule], every: float, rounds: int | None, as_json: bool) -> None:
+    def _watch(
+        self,
+        rules: list[Rule],
+        *,
+        every: float,
+        rounds: int | None,
+        sample: bool,
+        json: bool,
+        **options: Any,
+    ) -> None:
         """Print the first result and then every change; the exit code remembers a broken rule."""
         last: Broken | None = None
-        ever_broken, looks = False, 0
+        look, ever_broken, looks = _scope(sample), False, 0
         try:
             while rounds is None or looks < rounds:
                 time.sleep(every if looks else 0)
-                broken, looks = _look(rules), looks + 1
+                broken, looks = _look(rules, look), looks + 1
                 ever_broken |= any(broken.values())
                 if broken != last:
-                    self._print_change(rules, broken, last or {}, as_json)
+                    self._print_change(rules, broken, last or {}, json)
                 last = broken
         except KeyboardInterrupt:
-            self.stdout.write(f"Stopped after {looks} looks.")
+            self.stdout.write(f"Stopped after {looks} rounds.")
         _end(ever_broken)
 
     def _print_change(self, rules: list[Rule], broken: Broken, last: Broken, as_json: bool) -> None:
@@ -84,10 +101,10 @@ class Command(AtributoCommand):
 
 
 def _pause(text: str) -> float:
-    number = re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text)
-    if number is None or not float(text) <= LONGEST_PAUSE_SECONDS:
+    seconds = number(text)
+    if seconds is None or not 0 <= seconds <= LONGEST_PAUSE_SECONDS:
         raise ArgumentTypeError(f"must be a number from 0 to {LONGEST_PAUSE_SECONDS}")
-    return float(text)
+    return seconds
 
 
 def _chosen(names: list[str] | None) -> list[Rule]:
@@ -95,13 +112,23 @@ def _chosen(names: list[str] | None) -> list[Rule]:
     unknown = [name for name in names or [] if name not in rules]
     if unknown:
         raise CommandError(
-            f"no rule is called «{unknown[0]}»; --list names them.", returncode=EXIT_USAGE
+            f"no rule is called '{unknown[0]}'; --list names them.", returncode=EXIT_USAGE
         )
     return [rules[name] for name in names] if names else list(rules.values())
 
 
-def _look(rules: list[Rule]) -> Broken:
-    return {rule.name: rule.broken() for rule in rules}
+def _scope(sample: bool) -> Everything:
+    return Sample() if sample else Everything()
+
+
+def _look(rules: list[Rule], look: Everything) -> Broken:
+    return {rule.name: rule.broken(look) for rule in rules}
+
+
+def _cost(rows: int, seconds: float) -> str:
+    """Say what the look took; a row counts for each rule that reads it."""
+    rate = rows / seconds if seconds else 0
+    return f"{rows:,} rows of large tables in {seconds:.1f} s: {rate:,.0f} rows/s."
 
 
 def _summary(rules: list[Rule], broken: Broken) -> str:

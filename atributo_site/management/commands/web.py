@@ -1,15 +1,15 @@
 """Run the web server: one process, streams are async, everything else runs in threads."""
 
 import signal
-import socket
 from typing import Any
 
 import uvicorn
 from django.conf import settings
 
-from atributo_site.commands import AtributoCommand
+from atributo_site.commands import AtributoCommand, integer
 from atributo_site.core.presence import beating, host_and_pid, presence_of
-from atributo_site.supervisor.ports import listen_or_offer
+from atributo_site.serving import connection
+from atributo_site.supervisor.ports import inherited, listen_or_offer
 from pools.reporting.process_report import reporting
 
 GRACE_SECONDS = 3
@@ -18,27 +18,23 @@ GRACE_SECONDS = 3
 class Command(AtributoCommand):
     has_json = False
     needs_migrations = True
+    requires_system_checks = "__all__"
     help = "Run the web server (ATRIBUTO_HOST, ATRIBUTO_PORT)."
 
     def add_arguments(self, parser: Any) -> None:
-        parser.add_argument("--fd", type=int, help="Serve on this inherited listening socket.")
+        parser.add_argument("--fd", type=integer, help="Serve on this inherited listening socket.")
 
     def perform(self, *, fd: int | None, **options: Any) -> None:
         env = settings.ATRIBUTO
         listener = (
-            socket.socket(fileno=fd)
-            if fd is not None
-            else listen_or_offer(env.host, env.port, insist=True)[0]
+            inherited(fd) if fd is not None else listen_or_offer(env.host, env.port, insist=True)[0]
         )
         config = uvicorn.Config(
             "atributo_site.asgi:application",
-            log_config=None,
-            access_log=False,
+            **connection.options(),
             proxy_headers=env.behind_proxy,
             forwarded_allow_ips=list(env.proxies),
             timeout_graceful_shutdown=GRACE_SECONDS,
-            timeout_keep_alive=30,
-            server_header=False,
         )
         # uvicorn stops on these signals and then raises them again, which would end us before
         # the presence is given back.

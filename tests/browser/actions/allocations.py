@@ -72,7 +72,7 @@ ACTIONS = [
         given=partial(allocated, "job-2"),
         at=PAGE,
         steps=(press("Deallocate"),),
-        seen="It is allocated no longer.",
+        seen="The key is deallocated.",
         changed=lambda words: not is_placed(words),
     ),
     ScreenAction(
@@ -80,7 +80,7 @@ ACTIONS = [
         given=uneven,
         at="/allocations/-/rebalance/",
         steps=(typed("moves_per_minute", "30"), press("Rebalance")),
-        seen="The curator moves job ids at this pace until you stop it.",
+        seen="The curator moves keys at this pace until it is done or you stop it.",
         changed=rebalance_runs,
     ),
     ScreenAction(
@@ -88,7 +88,7 @@ ACTIONS = [
         given=moving,
         at="/allocations/-/rebalance/",
         steps=(press("Stop the rebalance"),),
-        seen="The rebalance is stopped; what has moved stays.",
+        seen="The rebalance is stopped. Keys that moved stay where they are.",
         changed=lambda words: not rebalance_runs(words),
     ),
 ]

@@ -73,7 +73,7 @@ ACTIONS = [
         given=partial(available, "web-1"),
         at=PAGE,
         steps=(reason("drain", "kernel"), typed("deadline_minutes", "90"), press("Drain")),
-        seen="The drain has begun.",
+        seen="The drain has started.",
         changed=is_in("draining"),
     ),
     ScreenAction(
@@ -88,7 +88,7 @@ ACTIONS = [
         "instance-change:drain",
         given=partial(draining, "web-10"),
         at=PAGE,
-        steps=(tick("No deadline any more"), press("Set pace and deadline")),
+        steps=(tick("Remove the deadline"), press("Set pace and deadline")),
         seen="Pace and deadline are set.",
         changed=lambda words: Drain.objects.filter(pk=words["id"], deadline_at=None).exists(),
     ),
@@ -97,7 +97,7 @@ ACTIONS = [
         given=partial(available, "web-9"),
         at=PAGE,
         steps=(typed("weight", "3"), typed("capacity", ""), press("Set weight and capacity")),
-        seen="Weight and capacity are set",
+        seen="Weight and capacity are saved",
         changed=has_settings,
     ),
     ScreenAction(
@@ -113,7 +113,7 @@ ACTIONS = [
         given=partial(unavailable, "web-3"),
         at=PAGE,
         steps=(press("Restore"),),
-        seen="It is available again",
+        seen="The instance is available again",
         changed=is_in("available"),
     ),
     ScreenAction(
@@ -121,7 +121,7 @@ ACTIONS = [
         given=partial(unavailable, "web-4", source="dns"),
         at=PAGE,
         steps=(press("Make available"),),
-        seen="Job ids may be allocated to it again.",
+        seen="The instance accepts new keys again.",
         changed=is_in("available"),
     ),
     ScreenAction(
@@ -136,8 +136,8 @@ ACTIONS = [
         "instance-change:force",
         given=partial(draining_with_jobs, "web-6"),
         at=PAGE,
-        steps=(follow("Move all job ids now …"), press("Move {jobs} job ids now")),
-        seen="The curator was told to move all job ids that are left.",
+        steps=(follow("Move all keys now …"), press("Move {jobs} keys now")),
+        seen="The curator will move all remaining keys now.",
         changed=is_forced,
     ),
     ScreenAction(
@@ -145,7 +145,7 @@ ACTIONS = [
         given=partial(available, "web-7"),
         at=PAGE,
         steps=(follow("Remove …"), typed("typed", "{id}"), press("Remove")),
-        seen="{id} is removed; 0 job ids were dropped.",
+        seen="{id} is removed; 0 keys were dropped.",
         changed=lambda words: not is_there(words["id"])(words),
     ),
 ]

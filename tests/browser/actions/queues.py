@@ -21,6 +21,11 @@ def paused(name):
     return {"name": name}
 
 
+def saved(setting):
+    """Press the button of one setting; each has "Save"."""
+    return Step("css", f"form[action$='/{setting}'] button[type=submit]")
+
+
 def has(**columns):
     return lambda words: Queue.objects.existing().filter(name=words["name"], **columns).exists()
 
@@ -29,8 +34,8 @@ ACTIONS = [
     ScreenAction(
         "queues",
         at="/queues/",
-        steps=(typed("name", "new"), typed("max_workers", "3"), press("Make the queue")),
-        seen="The queue new is made.",
+        steps=(typed("name", "new"), typed("max_workers", "3"), press("Create queue")),
+        seen="The queue new is created.",
         changed=lambda words: has(max_workers=3)({"name": "new"}),
     ),
     ScreenAction(
@@ -38,7 +43,7 @@ ACTIONS = [
         given=partial(made, "mail"),
         at="/queues/",
         steps=(press("Pause {name}"),),
-        seen="mail is paused: what runs finishes, nothing new starts.",
+        seen="mail is paused. Running jobs finish; no new jobs start.",
         changed=has(paused_at__isnull=False),
     ),
     ScreenAction(
@@ -46,7 +51,7 @@ ACTIONS = [
         given=partial(made, "busy"),
         at="/queues/",
         steps=(follow("Pause all"), Step("css", "main form button")),
-        seen="nothing new starts.",
+        seen="no new jobs start.",
         changed=lambda words: not Queue.objects.existing().filter(paused_at=None).exists(),
     ),
     ScreenAction(
@@ -62,7 +67,7 @@ ACTIONS = [
         given=partial(paused, "slow"),
         at=PAGE,
         steps=(press("Resume"),),
-        seen="slow runs again.",
+        seen="slow is resumed.",
         changed=has(paused_at=None),
     ),
     ScreenAction(
@@ -85,7 +90,7 @@ ACTIONS = [
         "queue-target-age",
         given=partial(made, "urgent"),
         at=PAGE,
-        steps=(typed("target_age_seconds", "77"), press("Set")),
+        steps=(typed("target_age_seconds", "77"), saved("target-age")),
         seen="urgent is late after 1 min 17 s.",
         changed=has(target_age_seconds=77),
     ),
@@ -101,7 +106,7 @@ ACTIONS = [
         "queue-retention",
         given=partial(made, "brief"),
         at=PAGE,
-        steps=(typed("retention_days", "7"), press("Keep")),
+        steps=(typed("retention_days", "7"), saved("retention")),
         seen="brief keeps finished jobs for 7 days.",
         changed=has(retention_days=7),
     ),
@@ -109,7 +114,7 @@ ACTIONS = [
         "queue-away",
         given=partial(made, "sticky"),
         at=PAGE,
-        steps=(typed("away_seconds", "77"), press("Change")),
+        steps=(typed("away_seconds", "77"), saved("away")),
         seen="sticky: sticky jobs",
         changed=has(away_seconds=77),
     ),
@@ -117,8 +122,8 @@ ACTIONS = [
         "queue-delete",
         given=partial(made, "old"),
         at=PAGE,
-        steps=(follow("Delete"), press("Delete the queue")),
-        seen="old is deleted; its jobs wait until it is made again.",
+        steps=(follow("Delete"), press("Delete queue")),
+        seen="old is deleted. Its jobs wait until the queue is created again.",
         changed=lambda words: not has()(words),
     ),
 ]

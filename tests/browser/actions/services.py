@@ -31,15 +31,15 @@ ACTIONS = [
         "services",
         at="/services/",
         steps=(typed("mount", "/fresh"), press("Install")),
-        seen="is at /fresh.",
+        seen="is installed at /fresh.",
         changed=lambda words: has()({"mount": "/fresh"}),
     ),
     ScreenAction(
         "service-upgrade",
         given=partial(installed, "/one"),
         at=PAGE,
-        steps=(press("Read anew"),),
-        seen="Read anew from its folder: multiplier 1.0.0.",
+        steps=(press("Reload"),),
+        seen="Reloaded from its folder: multiplier 1.0.0.",
         changed=happened("service.upgraded"),
     ),
     ScreenAction(
@@ -56,9 +56,9 @@ ACTIONS = [
         at=PAGE,
         steps=(
             typed("configuration", '{{"sender": "ada@example.org"}}'),
-            press("Store the configuration"),
+            press("Save configuration"),
         ),
-        seen="The configuration is stored.",
+        seen="The configuration is saved.",
         changed=lambda words: has(configuration__sender="ada@example.org")(words),
     ),
     ScreenAction(
@@ -82,7 +82,7 @@ ACTIONS = [
         given=partial(installed, "/seven"),
         at=SCRIPT,
         steps=(typed("data-0", "6"), typed("data-1", "7"), press("Dry run")),
-        seen="what follows was taken back",
+        seen="everything below was undone",
         changed=happened("script.dry_ran"),
     ),
     ScreenAction(
@@ -92,11 +92,11 @@ ACTIONS = [
         steps=(
             typed("data-0", "6"),
             typed("data-1", "7"),
-            unfold("Queue and options for pushing"),
+            unfold("Queue and push options"),
             typed("priority", "1"),
-            press("Push into the queue"),
+            press("Push to queue"),
         ),
-        seen="Pushed into default.",
+        seen="Pushed to default.",
         changed=lambda words: QueuedJob.objects.filter(mount=words["mount"]).exists(),
     ),
 ]

@@ -1,10 +1,10 @@
-"""Actions on operations, tokens and saved views."""
+"""Actions on incidents, tokens and saved views."""
 
 from functools import partial
 
 from django.contrib.auth.models import User
 
-from atributo_site.models import SavedView, TokenScope
+from atributo_site.models import Incident, SavedView, TokenScope
 from atributo_site.web import tokens
 from tests.browser.actions.screen_action import ScreenAction, press, typed, unfold
 
@@ -22,6 +22,11 @@ def view(name):
     return {"name": name}
 
 
+def incident():
+    facts = {"severity": "warning", "title": "The queue mail is late"}
+    return {"id": Incident.objects.create(kind="queue.late", subject="queue:mail", **facts).pk}
+
+
 def has_token(words):
     return TokenScope.objects.filter(name=words["name"]).exists()
 
@@ -32,10 +37,18 @@ def has_view(words):
 
 ACTIONS = [
     ScreenAction(
+        "incident-acknowledge",
+        given=incident,
+        at="/incidents/{id}/",
+        steps=(typed("note", "I look at it"), press("Acknowledge")),
+        seen="Acknowledged: it stays on the list until its cause is gone.",
+        changed=lambda words: Incident.objects.get(pk=words["id"]).note == "I look at it",
+    ),
+    ScreenAction(
         "system-tokens",
         at="/system/tokens/",
-        steps=(typed("name", "ci"), press("Make the token")),
-        seen="it is shown this once",
+        steps=(typed("name", "ci"), press("Create token")),
+        seen="It is shown only once",
         changed=lambda words: has_token({"name": "ci"}),
     ),
     ScreenAction(
@@ -43,7 +56,7 @@ ACTIONS = [
         given=partial(token, "old"),
         at="/system/tokens/",
         steps=(press("Revoke {name}"),),
-        seen="The token is revoked; it works no longer.",
+        seen="The token is revoked and no longer works.",
         changed=lambda words: not has_token(words),
     ),
     ScreenAction(

@@ -36,9 +36,12 @@ def test_a_cell_leads_to_its_instance_however_that_is_called(three, client_as):
 def test_what_if_changes_nothing_and_says_what_would_move(three, client_as):
     client, ao = client_as("viewer"), Atributo()
     page = client.get("/allocations/-/map/", {"remove": "a"}).text
-    assert "job ids would move" in page
-    assert "a rebalance would bring them" in client.get("/allocations/-/map/", {"add": 2}).text
-    assert "Not among those" in client.get("/allocations/-/map/", {"remove": "nobody"}).text
+    assert "keys would move" in page
+    assert "A rebalance would move" in client.get("/allocations/-/map/", {"add": 2}).text
+    assert (
+        "These instances do not accept"
+        in client.get("/allocations/-/map/", {"remove": "nobody"}).text
+    )
     assert [row["available"] for row in ao.instances()] == [True, True, False]
 
 

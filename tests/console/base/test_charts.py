@@ -132,7 +132,7 @@ def test_the_failed_jobs_of_the_whole_range_are_linked(path, since, client_as, m
     failed = make_job(queue, "failed", ended_at=minute)
     page = client_as("viewer").get(path).text
     assert "2 attempts failed</span>, 1 of them retried" in page
-    assert f'href="/jobs/?state=failed&amp;since={since}">failed jobs' in page
+    assert f'href="/jobs/?state=failed&amp;since={since}">Failed jobs' in page
     assert ids_on(client_as("viewer").get(f"/jobs/?state=failed&since={since}")) == {failed.pk}
 
 
@@ -142,7 +142,7 @@ def test_a_queue_has_the_ranges_of_the_overview(client_as):
     count(at, mail, complete=5, failed=2, wait_1=7, run_3=7)
     count(at, news, complete=90)
     client = client_as("viewer")
-    assert "Nothing ran in this time" in client.get("/queues/mail/").text
+    assert "No jobs ran in this period" in client.get("/queues/mail/").text
     page = client.get("/queues/mail/?range=90d").text
     assert "Last 90 days</h2>" in page and "per 1 d" in page
     assert "5<small> runs complete" in page

@@ -55,5 +55,5 @@ def test_what_is_no_number_is_refused_beside_its_field(typed, client_as):
 def test_json_that_cannot_be_kept_is_shown_again_with_the_reason(typed, client_as):
     form = {"name": "shop", "domain": "shop.example", "recovery": typed}
     page = client_as("admin").post("/pools/new/", form)
-    assert page.status_code == 400 and "This is not JSON: " in page.text
+    assert page.status_code == 400 and "This is not valid JSON: " in page.text
     assert escape(typed) in page.text

@@ -18,7 +18,7 @@ from tests.factories.jobs import make_job, make_queue
 
 LIST = "/admin/allocation/event/"
 SCREEN = "get_absolute_url"
-QUERIES_OF_A_LIST = 6  # session, user, two for permissions, the count, the rows
+QUERIES_OF_A_LIST = 8  # session, user, two for permissions and for incidents, count, rows
 
 
 @pytest.fixture
@@ -88,8 +88,8 @@ def test_search_and_filter_work(events, client_as, user_as):
     assert ids_on(client.get(LIST, {"q": "thing:7"})) == [events[7]]
     make_token(user_as("admin"), "ci", "view", 1)
     tokens = "/admin/atributo_site/tokenscope/"
-    assert "No row matches" in client.get(tokens, {"level__exact": "operate"}).text
-    assert "No row matches" not in client.get(tokens, {"level__exact": "view"}).text
+    assert "No rows match" in client.get(tokens, {"level__exact": "operate"}).text
+    assert "No rows match" not in client.get(tokens, {"level__exact": "view"}).text
 
 
 def test_a_viewer_sees_a_row_and_cannot_change_it(events, client_as):

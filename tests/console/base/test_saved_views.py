@@ -57,7 +57,7 @@ def test_a_full_shelf_takes_a_view_that_is_there_already(client_as, user_as):
     SavedView.objects.bulk_create(SavedView(user=owner, screen="jobs", name=n) for n in names)
     client = client_as("viewer")
     assert "is saved" in client.post("/views", FAILED, follow=True).text
-    assert "remove one first" in client.post("/views", {**FAILED, "name": "x"}, follow=True).text
+    assert "Remove one first" in client.post("/views", {**FAILED, "name": "x"}, follow=True).text
     assert SavedView.objects.count() == MOST
 
 

@@ -134,7 +134,7 @@ def drain(db):
 def test_the_steps_of_a_drain_are_one_row_in_which_each_is_found(drain, client_as):
     page = client_as("viewer").get("/events/?subject=instance:ada")
     assert kinds_on(page) == ["instance.drained", "instance.jobs_moved", "instance.draining"]
-    assert "40 job ids moved in 8 steps" in page.text
+    assert "40 keys moved in 8 steps" in page.text
     steps = set(Event.objects.filter(subject="instance:ada").values_list("pk", flat=True))
     assert {f"event-{pk}" for pk in steps} <= Elements(page.text).ids
 

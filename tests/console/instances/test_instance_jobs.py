@@ -31,7 +31,7 @@ def jobs():
     for queue in (mail, other):
         first = Slot.objects.filter(queue=queue, number=0)
         first.update(holder=HOLDER, leased_until=from_now(600))
-    here = {"sticky_key": "key", "routed_to": "web-1", "routed_epoch": 1}
+    here = {"sticky_key": "key", "concurrent": True, "routed_to": "web-1", "routed_epoch": 1}
     later = database_now() + timedelta(hours=1)
     return {
         "sticky": make_job(mail, "progress", **here),
@@ -58,9 +58,9 @@ def test_the_page_shows_what_runs_at_an_instance_and_what_waits_for_it(jobs, cli
     text = client_as("viewer").get("/instances/web-1/").text
     card = text.partition('id="queued"')[2].partition("</section>")[0]
     assert named(on_page(card), jobs) == {"sticky", "shared", "waiting", "delayed"}
-    assert "2 run here, 2 wait for it" in card
+    assert "2 running here, 2 waiting" in card
     assert 'data-label="Worker">ada</td>' in card and "<strong>scan</strong>" in card
-    assert "No worker serves this instance now." in card
+    assert "No worker serves this instance." in card
     Station.objects.create(pk="web-1", served_until=from_now(600))
     assert "No worker serves" not in client_as("viewer").get("/instances/web-1/").text
 
@@ -68,8 +68,8 @@ def test_the_page_shows_what_runs_at_an_instance_and_what_waits_for_it(jobs, cli
 def test_an_instance_without_jobs_says_so(jobs, client_as):
     Atributo().available("idle")
     text = client_as("viewer").get("/instances/idle/").text
-    assert "0 run here, 0 wait for it" in text
-    assert "No queued job runs here or waits for it" in text
+    assert "0 running here, 0 waiting" in text
+    assert "No jobs are running or waiting here" in text
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_many_waiting_jobs_do_not_hide_the_few_of_an_instance(jobs, monkeypatch)
 
 def test_where_many_wait_for_it_they_are_looked_through_piece_by_piece(jobs, monkeypatch):
     monkeypatch.setattr(searching, "LOOKED_THROUGH", 2)
-    here = {"sticky_key": "key", "routed_to": "web-1", "routed_epoch": 1}
+    here = {"sticky_key": "key", "concurrent": True, "routed_to": "web-1", "routed_epoch": 1}
     newer = [make_job(jobs["waiting"].queue, **here) for _ in range(4)]
     found = search("instance:web-1", state="waiting", now=database_now())
     assert newer[-1] in found.jobs and jobs["waiting"] not in found.jobs

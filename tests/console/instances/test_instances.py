@@ -33,7 +33,7 @@ def instance():
 def test_weight_and_capacity_are_set_on_the_page(instance, client_as):
     form = {"weight": "3", "capacity": "", "epoch": instance.epoch}
     page = client_as("operator").post(SETTINGS, form, follow=True)
-    assert "Weight and capacity are set" in page.text
+    assert "Weight and capacity are saved" in page.text
     row = Instance.objects.get()
     assert (row.weight, row.capacity, row.available) == (3, None, True)
 

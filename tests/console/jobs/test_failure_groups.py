@@ -43,7 +43,7 @@ def counts_on(page):
 def test_groups_are_of_what_is_asked_for(asked, counts, failed, client_as):
     page = client_as("viewer").get("/jobs/failures/", asked)
     assert counts_on(page) == counts
-    assert ("No failure matches" in page.text) == (not counts)
+    assert ("No failures match" in page.text) == (not counts)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_group_without_a_fingerprint_leads_nowhere(failed, client_as):
     page = client_as("operator").get("/jobs/failures/").text
     assert "fingerprint=" not in page
     assert "KeyError: 3" in page
-    assert "newest job" in page
+    assert "Newest job" in page
 
 
 def test_a_viewer_is_offered_no_action(failed, client_as):

@@ -36,6 +36,21 @@ def test_every_failure_has_a_page_without_the_database(status):
     assert 'data-theme="dark"' in page.text
 
 
+@pytest.mark.parametrize(("path", "status"), [("/nowhere/", 404), ("/broken", 500)])
+def test_a_failure_keeps_the_navigation_for_whoever_is_logged_in(
+    path, status, client_as, breaking_site
+):
+    page = client_as("viewer", raise_request_exception=False).get(path)
+    assert page.status_code == status and f'failure-status">{status}<' in page.text
+    assert 'aria-label="Screens"' in page.text and 'href="/queues/"' in page.text
+    assert 'aria-label="Screens"' not in breaking_site.get(path).text
+
+
+def test_a_forbidden_page_keeps_the_navigation(client_as, db):
+    page = client_as("viewer").post("/queues/", {"name": "mail", "max_workers": 1})
+    assert page.status_code == 403 and 'href="/queues/"' in page.text
+
+
 def test_a_failure_names_the_request_for_the_log(breaking_site, db):
     page = breaking_site.get("/broken", headers={"X-Request-Id": "known-id-1"})
     assert page.status_code == 500

@@ -26,7 +26,7 @@ def test_without_a_word_the_usual_columns_are_there(client):
 
 def test_the_address_names_others_and_their_order_is_ours(client):
     page = client.get("/jobs/?columns=unique&columns=by&columns=sticky").text
-    assert heads(page) == ["Job", "Pushed by", "Sticky key", "Unique key"]
+    assert heads(page) == ["Job", "Pushed by", "Key", "Unique key"]
     assert re.findall(r'data-label="[^J"]+">([^<]+?)\s*</td>', page) == [
         "ada",
         "cart 7",

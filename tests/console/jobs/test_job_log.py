@@ -27,8 +27,8 @@ def test_lines_that_are_left_out_are_a_link_away(job, client_as):
     client = client_as("viewer")
     page = client.get(f"/jobs/{job.pk}/").text
     assert len(lines_on(page)) == 200
-    assert "3 earlier lines are not shown" in page
-    link = re.search(r'href="([^"]+)">the whole log of attempt 1', page)[1]
+    assert "3 earlier lines are hidden" in page
+    link = re.search(r'href="([^"]+)">full log of attempt 1', page)[1]
     assert lines_on(client.get(link).text) == [f"line {number}" for number in range(203)]
 
 
@@ -44,11 +44,11 @@ def test_the_newest_attempt_is_shown_unless_one_is_named(job, client_as):
 def test_an_attempt_that_is_none(attempt, job, client_as):
     answer = client_as("viewer").get(f"/jobs/{job.pk}/log", {"attempt": attempt})
     assert answer.status_code == 404
-    assert f"There is no attempt {attempt} at job {job.pk}." in answer.text
+    assert f"There is no attempt {attempt} of job {job.pk}." in answer.text
 
 
 def test_a_job_that_never_ran_has_no_line(job, client_as):
-    assert "No line was written" in client_as("viewer").get(f"/jobs/{job.pk}/log").text
+    assert "No log lines" in client_as("viewer").get(f"/jobs/{job.pk}/log").text
 
 
 def test_a_line_names_its_level(job, client_as):

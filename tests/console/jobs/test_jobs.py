@@ -137,7 +137,7 @@ def test_the_command_finds_what_the_page_finds(asked, varied, client_as, capsys)
 
 
 def test_a_moment_that_is_none_is_refused():
-    with pytest.raises(CommandError, match="yesterday is no moment like 2030-01-31T12:00"):
+    with pytest.raises(CommandError, match="yesterday is not a time like 2030-01-31T12:00"):
         call_command("operations", "start", "retry", "--since", "yesterday")
 
 
@@ -175,7 +175,7 @@ def test_what_no_index_answers_is_looked_for_in_a_window(client_as, monkeypatch)
     client = client_as("viewer")
     page = client.get("/jobs/", {"q": "error:rare"})
     assert ids_on(page) == set()
-    further = re.search(r'<a href="([^"]+)">Look further back', page.text)[1]
+    further = re.search(r'<a href="([^"]+)">Search further back', page.text)[1]
     assert ids_on(client.get("/jobs/" + further.replace("&amp;", "&"))) == {old.pk}
 
 
@@ -308,7 +308,7 @@ def test_nothing_ticked_leads_back_to_the_same_list(jobs, client_as):
     given = {"action": "delete", "sure": "yes", "state": "failed", "q": "queue:mail"}
     answer = client_as("operator").post("/jobs/bulk/", given, follow=True)
     assert answer.redirect_chain == [("/jobs/?q=queue%3Amail&state=failed", 302)]
-    assert "Tick at least one job, or choose all matching." in answer.text
+    assert "Select at least one job, or choose all matching jobs." in answer.text
     assert QueuedJob.objects.count() == len(jobs)
 
 

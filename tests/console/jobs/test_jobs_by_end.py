@@ -56,6 +56,6 @@ def test_the_form_keeps_its_moments(ended, client_as):
 def test_what_is_no_moment_is_named_and_nothing_is_listed(path, ended, client_as):
     page = client_as("viewer").get(path, {"since": "yesterday", "q": "mail"})
     assert page.status_code == 400
-    assert "«yesterday» is neither a time nor an age such as 90m, 2h or 7d." in page.text
+    assert "&#x27;yesterday&#x27; is neither a time nor an age such as 90m, 2h or 7d." in page.text
     assert 'name="since" value="yesterday"' in page.text
     assert ids_on(page) == set()

@@ -65,10 +65,10 @@ def test_an_operator_runs_it_now_and_ends_it_after_a_question(job, client_as):
     )
     assert "End send-mail?" in client.get(url, here).text
     page = client.post(url, {**here, "reason": "month's end"}, follow=True).text
-    assert "Nothing repeats" in page
+    assert "No schedules yet" in page
     assert f'<a href="/jobs/{job.pk}/">send-mail {job.pk}</a> is aborted.' in page
     assert Event.objects.get(kind="job.aborted").facts == {"reason": "month's end"}
-    assert "had ended already" in client.get(url, here, follow=True).text
+    assert "had already finished" in client.get(url, here, follow=True).text
 
 
 def test_it_is_listed_by_rest_and_by_the_command(job, client_as, capsys):
@@ -105,7 +105,7 @@ def test_an_operator_changes_the_schedule_and_the_job_stays(job, client_as):
     assert f"manage.py queued_jobs reschedule {job.pk} --repeat-delay 5000" in page
     form = {"repeat_delay": "1h30m", "repeat_times": "40", "repeat_until": "2090-01-31T12:00"}
     page = client.post(url, {**form, "next": "schedules"}, follow=True).text
-    assert "has its new schedule." in page
+    assert "has a new schedule." in page
     assert "every 1 h 30 min until 2090-01-31 12:00, 37 of 41" in page
     assert Event.objects.get(kind="job.rescheduled").facts["before"]["repeat_delay"] == 5000
 
@@ -140,7 +140,7 @@ def test_the_address_filters(asked, found, client_as):
     actions.pause(jobs["asleep"].pk)
     page = client_as("viewer").get("/schedules/", asked).text
     assert {name for name, job in jobs.items() if f"/jobs/{job.pk}/" in page} == found
-    assert ("No schedule matches" in page) == (not found)
+    assert ("No schedules match" in page) == (not found)
 
 
 def test_a_filter_that_is_none_is_told(job, client_as):
@@ -175,8 +175,8 @@ def test_a_new_schedule_begins_with_a_script_and_its_repeats(client_as):
 @pytest.mark.parametrize(
     ("typed", "status", "said"),
     [
-        ({"repeat_delay": "soon"}, 400, "Every: «soon» is no span like"),
-        ({"repeat_until": "soon"}, 400, "Until: «soon» is no moment like"),
+        ({"repeat_delay": "soon"}, 400, "Every: &#x27;soon&#x27; is not a duration. Write"),
+        ({"repeat_until": "soon"}, 400, "Until: &#x27;soon&#x27; is not a time. Write it like"),
         ({"repeat_until": "2001-01-01"}, 400, "repeat_until is over already"),
         ({"repeat_times": "36"}, 400, "repeat_times must be at least 37"),
         ({"repeat_times": "0"}, 400, "repeat_times must be at least 37"),
@@ -200,7 +200,7 @@ def test_what_runs_keeps_its_schedule_and_what_is_over_has_none(job, client_as):
     assert client.post(f"/jobs/{over.pk}/schedule/", form).status_code == 409
     page = client.get(f"/jobs/{over.pk}/schedule/", follow=True)
     assert page.redirect_chain == [("/schedules/", 302)]
-    assert "does not repeat, or is over" in page.text
+    assert "does not repeat or has ended" in page.text
 
 
 def test_a_viewer_changes_no_schedule(job, client_as):

@@ -29,7 +29,7 @@ def left():
 def emptying(client):
     """Return the address that the page of the queue links to."""
     page = client.get("/queues/mail/").text
-    return re.search(r'href="([^"]+)">empty it', page)[1].replace("&amp;", "&")
+    return re.search(r'href="([^"]+)">Empty the queue', page)[1].replace("&amp;", "&")
 
 
 def hidden_fields(page):
@@ -41,7 +41,7 @@ def test_a_queue_counts_and_lists_the_same_jobs_as_waiting(queue, client_as):
     paused_job(queue)
     client = client_as("operator")
     page = client.get("/queues/mail/").text
-    assert re.search(r'Waiting</h3><p class="tile-main">(\d+)<', page)[1] == "1"
+    assert re.search(r'Waiting</h2><p class="tile-main">(\d+)<', page)[1] == "1"
     listed = client.get("/jobs/?state=waiting&q=queue:mail").text
     assert re.findall(r'class="job-id" href="/jobs/(\d+)/"', listed) == [str(waiting.pk)]
 
@@ -52,10 +52,10 @@ def test_emptying_a_queue_leaves_its_schedules(queue, client_as):
     client = client_as("operator")
     asked = client.get(emptying(client)).text
     assert "Delete 2 jobs?" in asked
-    assert "1 of them repeats. Schedules are left alone" in asked
+    assert "1 of these jobs repeats. Schedules are left alone" in asked
     answer = client.post("/jobs/bulk/", hidden_fields(asked), follow=True).text
     assert "1 job of 2 changed" in answer
-    assert f"{due.pk}: It repeats" in answer
+    assert f"{due.pk}: It is a schedule" in answer
     assert left() == {due.pk, asleep.pk}
 
 
@@ -110,7 +110,7 @@ def test_rest_spares_schedules_and_says_so(queue, client_as):
     started(client_as)
     done = swept()
     assert (done.changed, done.refused, left()) == (1, 1, {due.pk})
-    assert done.refusals.get().reason.startswith("It repeats")
+    assert done.refusals.get().reason.startswith("It is a schedule")
 
 
 def test_rest_ends_schedules_that_are_meant(queue, client_as):

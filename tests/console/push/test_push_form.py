@@ -26,6 +26,7 @@ EVERYTHING = {
     "back_off": "500ms",
     "strategy": "foxx",
     "sticky_key": "customer 7",
+    "concurrent": "true",
     "unique_key": "-once",
 }
 FOLD = '<details class="more"{}><summary>{}</summary>'
@@ -59,7 +60,7 @@ def test_every_option_of_a_push_can_be_filled_in(operator):
     assert job.repeat_until == datetime(2090, 1, 31, 12, tzinfo=UTC)
     assert job.due_at == datetime(2089, 1, 31, 11, tzinfo=UTC)
     assert job.back_off == {"strategy": "foxx", "ms": 500}
-    assert (job.sticky_key, job.unique_key) == ("customer 7", "-once")
+    assert (job.sticky_key, job.concurrent, job.unique_key) == ("customer 7", True, "-once")
 
 
 def test_what_is_left_empty_is_left_to_the_script(operator):
@@ -73,18 +74,22 @@ def test_what_is_left_empty_is_left_to_the_script(operator):
 @pytest.mark.parametrize(
     ("typed", "part", "said"),
     [
-        ({"delay": "soon"}, "Queue and options for pushing", "«soon» is no span like"),
-        ({"repeat_delay": "-5m"}, "Repeat", "is no span like"),
-        ({"repeat_until": "soon"}, "Repeat", "«soon» is no moment like"),
-        ({"timeout": "0"}, "Start at", "greater than or equal to 1"),
-        ({"back_off": "9" * 40}, "Start at", "less than or equal to"),
-        ({"strategy": "hope"}, "Start at", "not one of the available choices"),
-        ({"sticky_key": "x" * 256}, "Start at", "at most 255 characters"),
-        ({"delay": "5m", "delay_until": "2090-01-31"}, "Start at", "two ways to say one thing"),
+        ({"delay": "soon"}, "Queue and push options", "'soon' is not a duration. Write"),
+        ({"repeat_delay": "-5m"}, "Repeat", "is not a duration. Write"),
+        ({"repeat_until": "soon"}, "Repeat", "'soon' is not a time. Write it like"),
+        ({"timeout": "0"}, "Start time", "greater than or equal to 1"),
+        ({"back_off": "9" * 18}, "Start time", "less than or equal to"),
+        ({"strategy": "hope"}, "Start time", "not one of the available choices"),
+        ({"sticky_key": "x" * 256}, "Start time", "at most 255 characters"),
+        (
+            {"delay": "5m", "delay_until": "2090-01-31"},
+            "Start time",
+            "Enter either Start in or Start at, not both",
+        ),
     ],
 )
 def test_what_is_wrong_is_told_at_its_field_and_stays(typed, part, said, operator):
-    part = f"{part} a moment, time limit, retries, keys" if part == "Start at" else part
+    part = f"{part}, time limit, retries, keys" if part == "Start time" else part
     answer = operator.post(f"{URL}push", {"data-to": "ada", "queue": "mail", **typed})
     page = unescape(answer.text)
     assert answer.status_code == 400 and said in page and is_open(page, part)
@@ -95,16 +100,16 @@ def test_what_is_wrong_is_told_at_its_field_and_stays(typed, part, said, operato
 
 def test_a_form_that_nobody_filled_in_is_calm(operator):
     page = operator.get(URL).text
-    parts = ("Queue and options for pushing", "Repeat")
+    parts = ("Queue and push options", "Repeat")
     assert not any(is_open(page, part) for part in parts)
-    assert "Start at a moment" in page and "This form filled in" not in page
+    assert "Start time" in page and "Form with these values" not in page
 
 
 def test_the_address_fills_in_the_options_and_opens_their_part(operator):
     page = operator.get(URL, {"repeat_times": "-1", "repeat_delay": "1h"}).text
-    assert is_open(page, "Repeat") and not is_open(page, "Queue and options for pushing")
+    assert is_open(page, "Repeat") and not is_open(page, "Queue and push options")
     assert 'name="repeat_delay" value="1h"' in page
-    assert "«x»" in operator.get(URL, {"delay": "x"}).text
+    assert "&#x27;x&#x27;" in operator.get(URL, {"delay": "x"}).text
 
 
 def test_a_run_that_is_refused_keeps_the_options(operator):
@@ -119,7 +124,7 @@ def test_commands_and_curls_say_what_was_given(operator):
     assert '"to": "ada"' in run[-1] and '"to": "ada"' in curl[curl.index("-d") + 1]
     assert push[:5] == ["manage.py", "push", "mail", "/mailer", "send-mail"]
     assert "--repeat-delay 1h30m" in " ".join(push) and "--unique-key=-once" in push
-    assert "--back-off foxx:500ms" in " ".join(push)
+    assert "--back-off foxx:500ms" in " ".join(push) and "--concurrent" in push
     assert push_curl[-1].endswith("/api/v1/queues/mail/jobs")
     assert '"strategy": "foxx", "ms": 500' in push_curl[push_curl.index("-d") + 1]
 
@@ -150,7 +155,7 @@ def test_a_link_leads_to_the_form_filled_in_without_secrets(operator):
     asked = parse_qs(urlsplit(link).query)
     assert asked["data-to"] == ["ada"] and asked["repeat_delay"] == ["1h30m"]
     page = operator.get(link).text
-    assert 'name="data-loud" value="yes" checked' in page and "This form filled in" in page
+    assert 'name="data-loud" value="yes" checked' in page and "Form with these values" in page
     assert not QueuedJob.objects.exists()
 
 
@@ -162,7 +167,7 @@ def test_a_secret_is_in_no_command_of_a_refused_form(operator):
 
 def test_what_is_too_long_for_an_address_says_so(operator):
     answer = operator.post(URL, {"data-to": "x" * 5000, "link": "yes"})
-    assert answer.status_code == 400 and "too much for an address" in answer.text
+    assert answer.status_code == 400 and "too long for a link" in answer.text
 
 
 @pytest.mark.django_db(transaction=True)
@@ -179,8 +184,8 @@ def test_a_unique_key_that_is_taken_leads_to_its_job(operator):
     first = operator.post(f"{URL}push", form).headers["Location"]
     page = operator.post(f"{URL}push", form, follow=True)
     assert page.redirect_chain[0][0] == first
-    assert "has the unique key already" in page.text
-    assert page.text.count("Pushed into mail.") == 1  # of the first
+    assert "already has the unique key" in page.text
+    assert page.text.count("Pushed to mail.") == 1  # of the first
 
 
 def test_pushed_again_a_job_keeps_its_options_unless_they_are_changed(operator):
@@ -212,7 +217,7 @@ def test_pushed_again_code_stays_and_is_named(operator):
     made = {"success": code, "failure": {"function": "os:abort"}, "back_off": code}
     job = make_job(make_queue(), "failed", data={"to": "ada"}, **made)
     page = operator.get(f"/jobs/{job.pk}/edit/").text
-    assert "Stays as it is: the callback on success, the callback on failure" in page
+    assert "Unchanged: the callback on success, the callback on failure" in page
     assert "--success /mailer/send-mail" in page and "os:abort" not in page
     operator.post(f"/jobs/{job.pk}/edit/", {"data-to": "ada", "back_off": ""})
     new = QueuedJob.objects.exclude(pk=job.pk).get()

@@ -5,9 +5,10 @@ import json
 import pytest
 
 from atributo_site.config.environment import BASE_DIR
-from atributo_site.console.push.schema_form import example
+from atributo_site.console.push.schema_example import example
 from queues.jobs.schema import check
 from tests.factories.jobs import SCHEMA
+from tests.factories.schemas import ORDER
 
 MANIFESTS = sorted((BASE_DIR / "services").glob("*/manifest.json"))
 
@@ -32,8 +33,11 @@ def test_the_demo_services_take_their_examples(schema):
         {"type": "integer", "minimum": 7},
         {"type": "array", "items": {"type": "number"}, "minItems": 2},
         SCHEMA,
+        ORDER,
+        {"oneOf": [{"const": "air", "title": "By air"}, {"const": "sea"}]},
     ],
 )
 def test_a_property_has_an_example_that_fits(part):
     whole = {"type": "object", "properties": {"it": part, "other": {}}, "required": ["it"]}
+    whole["$defs"] = part.get("$defs", {})
     check(whole, example(whole))

@@ -79,7 +79,7 @@ def test_nothing_failed_offers_no_retry(client_as):
     assert "4 attempts failed" in page
     make_job(queue, "failed", error="E: 1", ended_at=database_now() - timedelta(hours=2))
     page = client_as("operator").get("/queues/mail/").text
-    assert "retry them …" in page
+    assert "Retry all …" in page
     assert "state=failed&amp;since=1h" not in page
 
 
@@ -101,7 +101,7 @@ def test_failed_of_the_last_hour_opens_those_of_the_last_hour(path, client_as):
 def test_attempts_that_were_retried_lead_to_no_list(path, client_as):
     count_minutes(make_queue("mail"), failed=4, retried=4)
     page = client_as("viewer").get(path).text
-    assert "they are tried again" in page
+    assert "these attempts are retried" in page
     assert "state=failed" not in page
 
 
@@ -159,7 +159,9 @@ def test_a_step_needs_an_administrator_and_a_direction(client_as):
     client = client_as("admin")
     assert "up to 3 jobs at once" in client.post("/queues/mail/step", {"by": 1}, follow=True).text
     for wrong in ({}, {"by": "2"}, {"by": "0"}, {"by": "many"}):
-        assert "One more or one less" in client.post("/queues/mail/step", wrong, follow=True).text
+        assert (
+            "The step must be 1 or -1" in client.post("/queues/mail/step", wrong, follow=True).text
+        )
     assert Queue.objects.get(name="mail").max_workers == 3
     assert client.post("/queues/nowhere/step", {"by": 1}).status_code == 404
 
@@ -169,7 +171,7 @@ def test_whoever_steps_below_one_is_told(client_as):
     client = client_as("admin")
     said = [client.post("/queues/mail/step", {"by": -1}, follow=True).text for _ in range(2)]
     assert "mail runs one job at a time." in said[0]
-    assert "mail runs one job at a time already; pause it to stop it." in said[1]
+    assert "mail already runs one job at a time. Pause it to stop it." in said[1]
 
 
 def test_the_target_age_is_set_and_forgotten_on_the_page(client_as):
@@ -181,7 +183,7 @@ def test_the_target_age_is_set_and_forgotten_on_the_page(client_as):
     assert "target 1 min 30 s" in client.get("/queues/").text
     for wrong in ("0", "-1", "soon", "1e9", "99999999999"):
         answer = client.post(path, {"target_age_seconds": wrong}, follow=True)
-        assert "a whole number of seconds from 1 to 31536000, or nothing" in answer.text
+        assert "must be 1 to 31536000 whole seconds, or empty" in answer.text
     assert Queue.objects.get(name="mail").target_age_seconds == 90
     client.post(path, {"target_age_seconds": ""})
     assert Queue.objects.get(name="mail").target_age_seconds is None
@@ -211,7 +213,7 @@ def test_the_retention_is_set_on_the_page(client_as):
     assert 'name="retention_days" type="number" min="1" max="36500" required value="7"' in answer
     for wrong in ("", "0", "-1", "1.5", "soon", "36501"):
         answer = client.post(path, {"retention_days": wrong}, follow=True)
-        assert "Retention: a whole number of days from 1 to 36500." in answer.text
+        assert "The retention must be a whole number of days from 1 to 36500." in answer.text
     assert Queue.objects.get(name="mail").retention_days == 7
     (event,) = Event.objects.filter(kind="queue.changed", subject="queue:mail")
     assert (event.actor, event.facts) == ("admin", {"retention_days": 7})
@@ -229,7 +231,7 @@ def test_making_one_that_exists_is_refused_and_changes_nothing(client_as):
     make_queue()
     answer = client_as("admin").post("/queues/", {"name": "mail", "max_workers": 7})
     assert answer.status_code == 400
-    assert "Name: there is a queue mail already." in answer.text
+    assert "Name: A queue named mail already exists." in answer.text
     assert Queue.objects.get(name="mail").max_workers == 2
 
 
@@ -276,10 +278,10 @@ def test_the_snapshot_speaks_of_queues():
 def test_a_queue_that_nobody_works_at_needs_attention():
     make_job(make_queue(), due_at=database_now() - timedelta(seconds=90))
     titles = [item["title"] for item in snapshot(database_now())["attention"]]
-    assert "Nobody works at the queue mail" in titles
+    assert "No worker serves queue mail" in titles
     Queue.objects.update(paused_at=database_now())
     titles = [item["title"] for item in snapshot(database_now())["attention"]]
-    assert "Nobody works at the queue mail" not in titles
+    assert "No worker serves queue mail" not in titles
 
 
 def test_an_empty_list_of_workers_says_whether_any_is_there(client_as):
@@ -290,7 +292,7 @@ def test_an_empty_list_of_workers_says_whether_any_is_there(client_as):
     page = client.get("/queues/mail/").text
     assert "1 worker serves every queue" in page and "manage.py worker<" not in page
     Queue.objects.update(paused_at=database_now())
-    assert "It is paused: nothing new starts." in client.get("/queues/mail/").text
+    assert "The queue is paused. No new jobs start." in client.get("/queues/mail/").text
 
 
 def test_a_failing_group_needs_attention():

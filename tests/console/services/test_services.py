@@ -130,7 +130,7 @@ def test_a_dry_run_is_a_button_of_its_own_and_never_pushed(client_as):
     assert 'type="submit" name="dry_run" value="yes"' in client.get(url).text
     answer = client.post(f"{url}push", {"data-to": "ada", "queue": "mail", "dry_run": "yes"})
     assert answer.status_code == 400
-    assert "is never pushed" in answer.text
+    assert "cannot be pushed" in answer.text
     assert 'value="ada"' in answer.text
     assert not QueuedJob.objects.exists()
 
@@ -138,7 +138,7 @@ def test_a_dry_run_is_a_button_of_its_own_and_never_pushed(client_as):
 def test_what_was_run_at_once_is_among_the_last_runs(client_as):
     make_script()
     url = "/services/mailer/-/scripts/send-mail/"
-    assert "It never ran" in client_as("viewer").get(url).text
+    assert "This script never ran" in client_as("viewer").get(url).text
     job = make_job(make_queue(), created_at="2026-01-31T12:00Z")
     with acting(Actor("ada", "browser")):
         record("script.ran", "service:/mailer", script="send-mail", seconds=0.25)

@@ -47,6 +47,15 @@ def test_audit_and_the_tool_for_ids_are_one_click_away(client_as, db):
         assert client.get(url).status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("url", "name"), [("/events/?by=people", "Audit"), ("/job-ids/", "Job ids")]
+)
+def test_audit_and_the_tool_for_ids_stay_in_the_tabs(url, name, client_as, db):
+    page = client_as("viewer").get(url).text
+    assert f'<a href="{url}" aria-current="page">{name}</a>' in page
+    assert '<a href="/system/">Health</a>' in page
+
+
 def test_health_shows_the_lines_of_the_doctor_with_their_fixes(client_as, db):
     page = client_as("viewer").get("/system/").text
     assert "migrations" in page
@@ -57,7 +66,7 @@ def test_only_commands_are_offered_for_copying(client_as, settings):
     settings.REDIS_URL = "unix:///nonexistent/valkey.sock"
     page = client_as("viewer").get("/system/").text
     assert 'data-copy="manage.py run_curator"' in page
-    assert '<td data-label="How to mend it">start it, or correct REDIS_URL</td>' in page
+    assert '<td data-label="How to fix it">start it, or correct REDIS_URL</td>' in page
 
 
 def test_health_shows_what_is_kept_and_for_how_long(client_as, settings):
@@ -72,7 +81,7 @@ def test_health_shows_what_is_kept_and_for_how_long(client_as, settings):
     events = r"Events\|+7 days\|+about \d+\|+(just now|\d+ s ago)\|+ATRIBUTO_EVENT_RETENTION_DAYS"
     assert re.search(events, page)
     assert re.search(r"Versions\|+\d+ days\|+0\|+–", page)
-    assert re.search(r"the database has [\d.]+.[KM]B", page)
+    assert re.search(r"database size [\d.]+.[KM]B", page)
 
 
 def test_settings_show_their_source_and_hide_secrets(client_as, db, monkeypatch):
@@ -144,7 +153,7 @@ def test_a_reload_makes_no_second_token(client_as, db):
     text = shown_token(client.post(TOKENS, form))
     again = client.post(TOKENS, form, follow=True)
     assert again.redirect_chain == [(TOKENS, 302)]
-    assert "Nothing was made" in again.text and text not in again.text
+    assert "No token was created" in again.text and text not in again.text
     assert TokenScope.objects.count() == 1
     kept = [*IdempotencyKey.objects.values_list(), *client.session.items()]
     assert text not in repr(kept)
@@ -156,7 +165,7 @@ def test_a_form_that_nobody_knows_makes_no_token(number, client_as, db):
     number = {"of another user": filled(client_as("admin"))["number"]}.get(number, number)
     answer = client.post(TOKENS, {**NEW, "number": number})
     assert (answer.status_code, TokenScope.objects.count()) == (409, 0)
-    assert "send the form again" in answer.text
+    assert "Send the form again" in answer.text
 
 
 def test_a_refused_form_can_be_sent_again(client_as, db, monkeypatch):

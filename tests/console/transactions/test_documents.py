@@ -76,7 +76,7 @@ def test_a_query_that_cannot_be_read_is_explained(query, store, client_as):
 
 def test_a_query_that_finds_nothing_says_so(store, client_as):
     page = client_as("viewer").get("/documents/accounts/?q=balance:>5000").text
-    assert "No document matches" in page
+    assert "No documents match" in page
 
 
 def test_the_last_two_versions_are_compared(store, client_as):
@@ -97,7 +97,7 @@ def test_versions_that_are_not_kept_are_not_compared(store, client_as):
     store.put("accounts", "ada", {"balance": 2})
     answer = client_as("viewer").get("/documents/accounts/ada/?from=none&to=never")
     assert answer.status_code == 200
-    assert "is not kept any more" in answer.text
+    assert "is no longer kept" in answer.text
 
 
 def test_what_is_not_committed_is_not_the_value(store, client_as):
@@ -109,7 +109,7 @@ def test_what_is_not_committed_is_not_the_value(store, client_as):
     assert 'balance: </span><span class="plain">120<' in page
     assert "not committed" in page
     assert f"transaction {txn.id}" in page
-    assert "nothing is committed yet" in client.get("/documents/accounts/new/").text
+    assert "It is not committed yet" in client.get("/documents/accounts/new/").text
     assert ">new<" not in client.get("/documents/accounts/").text
 
 

@@ -103,14 +103,14 @@ def test_the_journal_shows_before_and_after_and_hides_secrets(txn, client_as):
 def test_a_journal_whose_version_is_gone_says_so(txn, accounts, client_as):
     txn.complete()
     accounts.delete("accounts", "ada")
-    assert "is not kept any more" in client_as("viewer").get(f"/transactions/{txn.id}/").text
+    assert "is no longer kept" in client_as("viewer").get(f"/transactions/{txn.id}/").text
 
 
 def test_what_was_undone_is_marked(txn, accounts, client_as):
     accounts.put("accounts", "ada", {"balance": 1}, raise_if_locked=False)
     txn.roll_back()
     page = client_as("viewer").get(f"/transactions/{txn.id}/").text
-    assert "left alone: somebody wrote since" in page
+    assert "skipped: changed since then" in page
     assert "restored" in page
 
 
@@ -118,7 +118,7 @@ def test_a_stuck_transaction_shows_its_error_and_its_next_try(stuck, client_as):
     for path in ("/transactions/stuck/", f"/transactions/{stuck.id}/"):
         page = client_as("viewer").get(path).text
         assert "poisoned" in page
-        assert "next try" in page.lower()
+        assert "next attempt" in page.lower()
 
 
 def test_a_lock_tells_its_holder_and_who_waits(txn, accounts, client_as):
@@ -127,7 +127,7 @@ def test_a_lock_tells_its_holder_and_who_waits(txn, accounts, client_as):
     LockWait.objects.create(transaction_id=waiter.id, document=ada, mode="exclusive")
     page = client_as("viewer").get("/transactions/locks/?collection=accounts&key=ada").text
     assert f"transaction {txn.id}" in page
-    assert "1 waits" in page
+    assert "1 waiting" in page
     assert f'href="/transactions/{waiter.id}/"' in page
     assert "accounts/</span>grace" not in page
 
@@ -146,7 +146,7 @@ def test_history_is_filtered_by_outcome_and_time(accounts, client_as):
     page = client.get("/transactions/history/?status=rolled_back&since=1h").text
     assert f"/transactions/{gone.id}/" in page
     assert f"/transactions/{done.id}/" not in page
-    assert "No transaction matches" in client.get("/transactions/history/?until=1h").text
+    assert "No transactions match" in client.get("/transactions/history/?until=1h").text
     assert client.get("/transactions/history/?since=never").status_code == 400
 
 
@@ -174,14 +174,14 @@ def test_an_action_says_what_it_does_before_it_is_done(action, stuck, client_as)
 def test_without_a_reason_nothing_is_done(action, stuck, client_as):
     answer = client_as("admin").post(f"/transactions/{stuck.id}/{action}", {"reason": "  "})
     assert answer.status_code == 400
-    assert "a reason is missing" in answer.text
+    assert "Enter a reason" in answer.text
     assert Row.objects.get(pk=stuck.id).status == "stuck"
 
 
 def test_an_administrator_rolls_back_with_a_reason(txn, accounts, client_as):
     url = f"/transactions/{txn.id}/roll_back"
     page = client_as("admin").post(url, {"reason": "wrong data"}, follow=True)
-    assert f"Transaction {txn.id} is rolled back; keys restored: 2." in page.text
+    assert f"Transaction {txn.id} is rolled back. Documents restored: 2." in page.text
     assert balance(accounts) == 120
     event = Event.objects.about(f"transaction:{txn.id}").get()
     assert (event.actor, event.channel) == ("admin", "browser")
@@ -191,7 +191,7 @@ def test_an_administrator_rolls_back_with_a_reason(txn, accounts, client_as):
 def test_an_administrator_completes_with_a_reason(txn, accounts, client_as):
     url = f"/transactions/{txn.id}/complete"
     page = client_as("admin").post(url, {"reason": "checked"}, follow=True)
-    assert "what it wrote stands" in page.text
+    assert "Its changes are kept" in page.text
     assert balance(accounts) == 90
     assert Event.objects.about(f"transaction:{txn.id}").get().facts["reason"] == "checked"
 
@@ -199,7 +199,7 @@ def test_an_administrator_completes_with_a_reason(txn, accounts, client_as):
 def test_a_retry_that_fails_again_says_why(stuck, client_as):
     url = f"/transactions/{stuck.id}/retry"
     page = client_as("operator").post(url, {"reason": "maybe now"}, follow=True)
-    assert "Not done. the roll back failed: poisoned" in page.text
+    assert "Nothing was changed. the roll back failed: poisoned" in page.text
     assert Row.objects.get(pk=stuck.id).attempts == 2
 
 
@@ -209,7 +209,7 @@ def test_what_is_over_cannot_be_ended_again(txn, client_as):
     client = client_as("admin")
     back = client.get(f"{url}roll_back", follow=True)
     assert back.redirect_chain == [(url, 302)]
-    assert "is over already" in back.text
+    assert "has already ended" in back.text
     assert client.post(f"{url}roll_back", {"reason": "again"}).status_code == 409
 
 
@@ -218,14 +218,14 @@ def test_releasing_a_lock_names_the_transaction_that_ends(txn, accounts, client_
     client, url = client_as("admin"), f"/transactions/locks/{lock.pk}/release"
     page = client.get(url).text
     assert "Release the lock on accounts/ada?" in page
-    assert f"transaction {txn.id} of vera is rolled back as a whole" in page
+    assert f"transaction {txn.id} of vera is rolled back" in page
     assert "is released" in client.post(url, {"reason": "it hangs"}, follow=True).text
     assert balance(accounts) == 120
     assert Event.objects.about("document:accounts/ada").get().facts["reason"] == "it hangs"
     assert client.post(url, {"reason": "again"}).status_code == 404
     back = client.get(url, follow=True)
     assert back.redirect_chain == [("/transactions/locks/", 302)]
-    assert "That lock is free already." in back.text
+    assert "That lock is already released." in back.text
 
 
 def test_a_lock_of_a_queued_job_leads_to_the_job(txn, client_as):
@@ -235,12 +235,12 @@ def test_a_lock_of_a_queued_job_leads_to_the_job(txn, client_as):
     client, link = client_as("admin"), f'<a href="/jobs/{job.pk}/">'
     url = f"/transactions/locks/{Lock.objects.first().pk}/release"
     assert f"{link}job {job.pk}</a> send-mail" in client.get("/transactions/locks/").text
-    said = f"abort the job instead: {link}send-mail {job.pk}</a>."
+    said = f"Abort the job instead: {link}send-mail {job.pk}</a>."
     assert said in client.get(url).text
     QueuedJob.objects.update(run_failures=3)
-    assert f"Its job fails with that: {link}" in client.get(url).text
+    assert f"This makes its job fail: {link}" in client.get(url).text
     QueuedJob.objects.update(status="failed", slot=None, ended_at=database_now())
-    assert "is rolled back as a whole" in client.get(url).text
+    assert "is still running, so all of transaction" in client.get(url).text
     assert link not in client.get(url).text
 
 

@@ -1,5 +1,5 @@
-// «/» searches, «?» explains, «g» and a letter opens a screen; «j» and «k» go through the rows,
-// «x» ticks one, «r» retries, «p» pauses. Never while typing.
+// '/' searches, '?' explains, 'g' and a letter opens a screen; 'j' and 'k' go through the rows,
+// 'x' ticks one, 'r' retries, 'p' pauses. Never while typing.
 const help = document.querySelector("dialog[data-keys]");
 const search = document.querySelector("[data-search]");
 const FOLLOWS_WITHIN_MS = 1500;

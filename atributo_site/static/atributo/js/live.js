@@ -1,9 +1,10 @@
-// One stream of hints per tab: each part that an event concerns fetches itself again, at most
-// once a second. Without the stream, and for what changes without an event, the clock does it.
-// <section id="x" data-live="instance queue:mail" …>: those topics; an empty value means all.
-const STREAM = "/events/stream";
+// One stream of hints per tab: each part that a hint concerns fetches itself again; the server
+// sends at most one a second. Without the stream, and for what the time alone changes, the clock
+// does it. <section id="x" data-live="instance queue:mail" …>: those topics; an empty value means
+// all; "=job:5" that job alone, not every hint about jobs.
+const STREAM = "/events/stream?hints=yes";
 const LEAST_PAUSE_MS = 1000;
-const ASK_AGAIN_MS = 15000; // after a refusal, which the browser takes for the last word
+const ASK_AGAIN_MS = [1000, 30000]; // after a refusal, which the browser takes for the last word
 const PACES_S = [0, 5, 30];
 const POLL_MS = { live: 15000, polling: 5000 };
 const SAID = { live: "Live", polling: "Polling", paused: "Paused" };
@@ -16,6 +17,9 @@ const parts = () => [...document.querySelectorAll("[data-live]")];
 const isPaused = () => localStorage.getItem("paused") === "yes";
 const pace = () => PACES_S.find((seconds) => String(seconds) === localStorage.getItem("pace")) ?? 0;
 let since = document.body.dataset.since ?? ""; // the last event that this page knows
+let generation = document.body.dataset.generation ?? ""; // of the last hint that it knows
+let shared = ""; // the generation of the hint that is being followed, which others follow, too
+let refusals = 0;
 let source = null;
 let again = null;
 let poll = null;
@@ -56,14 +60,25 @@ document.addEventListener("click", (event) => {
   if (opened) opened.dataset.touched = "yes";
 });
 
+// A part that is being fetched is asked for again when its answer is there: a second request at once
+// would be dropped together with the element that the first one replaces.
 function refresh() {
   waiting = null;
   lastAt = Date.now();
-  for (const part of parts()) {
-    if (stale.has(part.id) && !isBusy(part)) window.htmx?.trigger(part, "refresh");
+  for (const part of parts().filter((each) => stale.has(each.id))) {
+    if (part.classList.contains("htmx-request")) continue;
+    stale.delete(part.id);
+    if (!isBusy(part)) window.htmx?.trigger(part, "refresh");
   }
-  stale.clear();
 }
+
+function refreshSoon() {
+  waiting ??= setTimeout(refresh, Math.max(0, lastAt + LEAST_PAUSE_MS - Date.now()));
+}
+
+document.addEventListener("htmx:afterRequest", () => {
+  if (stale.size > 0) refreshSoon();
+});
 
 // Whoever began to type while the answer was under way is not interrupted either.
 document.addEventListener("htmx:beforeSwap", (event) => {
@@ -85,17 +100,40 @@ document.addEventListener("htmx:beforeRequest", (event) => {
   else askedAt.set(part.id, Date.now());
 });
 
+// A hint may name a kind ("job") for all of its subjects.
+function matches(topic, subject) {
+  if (topic.startsWith("=")) return subject === topic.slice(1);
+  return subject === topic || subject.startsWith(`${topic}:`) || topic.startsWith(`${subject}:`);
+}
+
 function concerns(part, subject) {
   const topics = part.dataset.live.split(" ").filter(Boolean);
-  return subject === null || topics.length === 0 ||
-    topics.some((topic) => subject === topic || subject.startsWith(`${topic}:`));
+  return subject === null || topics.length === 0 || topics.some((topic) => matches(topic, subject));
+}
+
+// All pages that follow one hint share one answer for each address.
+document.addEventListener("htmx:configRequest", (event) => {
+  if (shared && event.detail.elt.matches("[data-live]")) event.detail.headers["X-Live"] = shared;
+});
+
+function follow(message) {
+  const hinted = JSON.parse(message.data);
+  since = message.lastEventId || since;
+  if (hinted.generation === generation) return;
+  generation = hinted.generation;
+  const subjects = hinted.subjects.length > 0 ? hinted.subjects : [null];
+  for (const part of parts()) {
+    if (subjects.some((subject) => concerns(part, subject))) stale.add(part.id);
+  }
+  clearTimeout(waiting);
+  shared = generation;
+  refresh();
+  shared = "";
 }
 
 function hint(subject = null) {
   for (const part of parts()) if (concerns(part, subject)) stale.add(part.id);
-  if (stale.size > 0) {
-    waiting ??= setTimeout(refresh, Math.max(0, lastAt + LEAST_PAUSE_MS - Date.now()));
-  }
+  if (stale.size > 0) refreshSoon();
 }
 
 function start() {
@@ -103,10 +141,14 @@ function start() {
   if (document.hidden || source || parts().length === 0) return;
   if (pace() > 0) return enter("paced");
   enter("polling");
-  source = new EventSource(since ? `${STREAM}?last_event_id=${encodeURIComponent(since)}` : STREAM);
-  source.onopen = () => enter("live");
+  source = new EventSource(since ? `${STREAM}&last_event_id=${encodeURIComponent(since)}` : STREAM);
+  source.onopen = () => {
+    refusals = 0;
+    enter("live");
+  };
   source.onerror = lose;
   source.onmessage = (message) => learn(message, JSON.parse(message.data).subject);
+  source.addEventListener("hint", follow);
   source.addEventListener("overflow", (message) => learn(message, null));
 }
 
@@ -120,7 +162,9 @@ function lose() {
   if (source.readyState !== EventSource.CLOSED) return; // the browser connects again by itself
   source = null;
   since = ""; // perhaps it was refused for this
-  again = setTimeout(start, ASK_AGAIN_MS);
+  const [least, most] = ASK_AGAIN_MS;
+  again = setTimeout(start, Math.min(most, least * 2 ** refusals) * (0.75 + Math.random() / 2));
+  refusals += 1;
 }
 
 function stop() {

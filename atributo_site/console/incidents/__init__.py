@@ -1,0 +1,1 @@
+"""The screens of incidents: what is wrong, what was wrong, and one of them."""

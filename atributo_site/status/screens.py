@@ -1,0 +1,47 @@
+"""Find the screen where an incident can be looked at and cured."""
+
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from queues.logic.search_query import written
+
+STICKY_COLUMNS = ["state", "script", "sticky", "instance", "when"]
+URL_NAMES = {
+    "rule.broken": "system-integrity",
+    "curator.missing": "transactions-curators",
+    "workers.missing": "system-processes",
+    "worker.silent": "system-processes",
+    "process.restarted": "system-processes",
+    "transactions.stuck": "transactions-stuck",
+    "transactions.overdue": "transactions",
+    "locks.orphaned": "transactions-locks",
+    "backends.dead": "pools-live",
+}
+OF_SUBJECT = {"instance": "instance", "pool": "pool"}
+
+
+def screen_of(kind: str, subject: str) -> str:
+    """Return the address; the health of the system for what has no screen of its own."""
+    noun, _, name = subject.partition(":")
+    if kind in URL_NAMES:
+        return reverse(URL_NAMES[kind])
+    if noun in OF_SUBJECT:
+        return reverse(OF_SUBJECT[noun], args=[name])
+    if noun == "queue":
+        return _waiting(kind, name)
+    if kind == "jobs.failing":
+        return f"{reverse('jobs')}?{urlencode({'state': 'failed', 'fingerprint': name})}"
+    if kind == "runs.lost":
+        return f"{reverse('events')}?kind=run.lost"
+    if kind == "backends.refused":
+        return f"{reverse('pools-backends')}?state=refused"
+    return reverse("system")
+
+
+def _waiting(kind: str, name: str) -> str:
+    if kind == "queue.paused":
+        return reverse("queue", args=[name])
+    columns = {"columns": STICKY_COLUMNS} if kind == "queue.sticky_waiting" else {}
+    asked = {"state": "waiting", "q": written("queue", name), **columns}
+    return f"{reverse('jobs')}?{urlencode(asked, doseq=True)}"

@@ -1,0 +1,1 @@
+"""Tests of incidents: rows, reasons, doors."""
