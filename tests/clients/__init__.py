@@ -1,0 +1,1 @@
+"""The client of other programs, against real sites."""
