@@ -4,7 +4,7 @@ from django.conf import settings as django_settings
 from hypothesis import HealthCheck, settings
 
 from queues.runs import doorbell
-from tests.fixtures.browser import browser, page_as, quiet_live_server, running_browser
+from tests.fixtures.browser import browser, live_page, page_as, quiet_live_server, running_browser
 from tests.fixtures.databases import (
     database,
     django_db_setup,
@@ -53,6 +53,7 @@ __all__ = [
     "hurry",
     "migrated_database",
     "migrated_databases",
+    "live_page",
     "page_as",
     "person",
     "postgres",

@@ -8,7 +8,8 @@ from django.core.management import get_commands
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-OUR_FOLDERS = "atributo_site|allocation|queues|pools|tests|bench|docs|services"
+OUR_FOLDERS = "atributo_site|allocation|queues|pools|tests|bench|docs|services|clients"
+OF_THE_CLIENT = {"ATRIBUTO_URL", "ATRIBUTO_TOKEN"}  # where other programs find the site
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
@@ -45,14 +46,14 @@ def test_files_and_modules_exist(page):
 
 
 def ways_in(module: str) -> list[Path]:
-    return list(ROOT.glob(f"{module}/__main__.py"))
+    return [*ROOT.glob(f"{module}/__main__.py"), *ROOT.glob(f"clients/*/{module}/__main__.py")]
 
 
 @every_page
 def test_settings_and_commands_exist(page):
     example = (ROOT / ".env.example").read_text()
     settings = found(page, r"(?:ATRIBUTO_[A-Z_]+|DATABASE_URL|REDIS_URL)")
-    assert [name for name in settings if f"{name}=" not in example] == []
+    assert [name for name in settings - OF_THE_CLIENT if f"{name}=" not in example] == []
     assert found(page, r"manage\.py ([a-z_]+)") <= set(get_commands())
 
 
@@ -61,11 +62,20 @@ def test_quotes_are_straight(page):
     assert [line for line in page.read_text().splitlines() if set(line) & set("«»“”„‘’")] == []
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
-def test_packages_are_pinned_and_those_that_we_chose_have_their_words(name):
-    chosen, _, brought_along = (ROOT / name).read_text().partition("# What those need in turn.")
+@pytest.mark.parametrize("name", ["requirements.in", "requirements-dev.in"])
+def test_packages_that_we_chose_are_pinned_and_have_their_words(name):
     words = (ROOT / "docs" / "dependencies.md").read_text()
-    wanted = [line for line in chosen.splitlines() if line and line[0] not in "#-"]
-    pinned = [line for line in [*wanted, *brought_along.split("\n")] if line]
-    assert [line for line in pinned if "==" not in line] == []
-    assert [line for line in wanted if line.partition("==")[0] not in words] == []
+    chosen = [
+        line for line in (ROOT / name).read_text().splitlines() if line and line[0] not in "#-"
+    ]
+    assert [line for line in chosen if "==" not in line] == []
+    assert [line for line in chosen if line.partition("==")[0] not in words] == []
+
+
+@pytest.mark.parametrize("name", ["requirements", "requirements-dev"])
+def test_the_lock_has_what_we_chose_with_hashes(name):
+    locked = (ROOT / f"{name}.txt").read_text()
+    blocks = [block for block in re.split(r"\n(?=[a-z0-9])", locked) if block]
+    assert [block for block in blocks if "==" not in block or "--hash=sha256:" not in block] == []
+    chosen = [line for line in (ROOT / f"{name}.in").read_text().splitlines() if "==" in line]
+    assert [line for line in chosen if line.partition(" ")[0] not in locked] == []

@@ -121,10 +121,10 @@ def station_worker(probe, process_environment, spawn, wait_until):
     """Return a function: station_worker("a", "b") → running `manage.py worker --instance ID`."""
     environment = {name: os.environ[name] for name in [*QUICK, "ATRIBUTO_SERVICE_ROOTS"]}
 
-    def start(*instance_ids, **settings):
+    def start(*instance_ids, name="", **settings):
         before = times_served()
         processes = [
-            spawn("worker", "--instance", each, "--name", each, env=environment | settings)
+            spawn("worker", "--instance", each, "--name", name or each, env=environment | settings)
             for each in instance_ids
         ]
         expected = before + Counter(f"instance:{each}" for each in instance_ids)

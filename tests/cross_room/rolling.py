@@ -75,11 +75,19 @@ class Rolling:
 
 
 def overlaps(lines):
-    """Return pairs of runs of one key that overlapped at different instances."""
+    """Return pairs of runs of one key that overlapped."""
     found = []
     for key in {line["sticky_key"] for line in lines}:
         runs = sorted((l for l in lines if l["sticky_key"] == key), key=lambda l: l["began"])  # noqa: E741
         for before, after in zip(runs, runs[1:], strict=False):
-            if after["began"] < before["ended"] and after["instance"] != before["instance"]:
+            if after["began"] < before["ended"]:
                 found.append((before, after))
     return found
+
+
+def out_of_order(lines):
+    """Return the keys whose jobs did not run in the order of push."""
+    jobs = {}
+    for line in sorted(lines, key=lambda line: line["began"]):
+        jobs.setdefault(line["sticky_key"], []).append(int(line["job"]))
+    return [key for key, ran in jobs.items() if ran != sorted(ran)]

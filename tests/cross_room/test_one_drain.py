@@ -66,7 +66,7 @@ def test_rest_tells_the_three_counts(instance, rest_as):
 def test_the_page_tells_the_three_counts(instance, client_as):
     drains.drain(instance)
     page = client_as("viewer").get(reverse("instance", args=[instance])).content.decode()
-    assert "1 sticky key<" in page
+    assert "1 key<" in page
     assert "1 running job<" in page
     assert "2 open claims<" in page
 
@@ -75,4 +75,4 @@ def test_the_command_watches_all_of_them(instance, monkeypatch):
     monkeypatch.setattr("time.sleep", lambda seconds: drains.stop(instance))
     said = StringIO()
     call_command("instances", "drain", instance, "--watch", stdout=StringIO(), stderr=said)
-    assert "left: 1 sticky key, 1 running job, 2 open claims" in said.getvalue()
+    assert "left: 1 key, 1 running job, 2 open claims" in said.getvalue()

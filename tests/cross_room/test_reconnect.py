@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from django.core.management import call_command
 from django.db import OperationalError, connection, connections
-from django.db.transaction import atomic
+from django.db.transaction import atomic, on_commit
 
 import queues
 from allocation.atributo import Atributo
@@ -177,6 +177,48 @@ def test_a_forked_child_leaves_the_connection_to_its_parent(site):
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     all_calls()
     assert connection.connection is raw
+
+
+@pytest.mark.only_on("postgresql")
+def test_a_child_that_was_forked_in_a_transaction_has_a_connection_of_its_own(site):
+    """It is not part of the transaction, whose roll back and hooks are its parent's."""
+    rung = []
+    with pytest.raises(ZeroDivisionError), atomic():
+        on_commit(lambda: rung.append("parent"))
+        Client().put("c", "of the parent", 1)
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                Client().put("c", "of the child", 2).raise_for_status()
+                code = int(Client().get("c", "of the parent").status_code != 404)
+                connections.close_all()
+            finally:
+                os._exit(code)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        raise ZeroDivisionError
+    assert Client().get("c", "of the child").json == 2
+    assert Client().get("c", "of the parent").status_code == 404
+    assert rung == []
+
+
+@pytest.mark.only_on("postgresql")
+def test_a_child_that_leaves_its_parents_block_runs_none_of_its_hooks(site):
+    read, write = os.pipe()
+    block = atomic()
+    block.__enter__()
+    on_commit(lambda: os.write(write, b"rung"))
+    child = os.fork()
+    if child == 0:
+        try:
+            block.__exit__(None, None, None)
+            os.write(write, b"left")
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(read, 100) == b"left"
+    block.__exit__(None, None, None)
+    assert os.read(read, 100) == b"rung"
 
 
 @pytest.mark.only_on("postgresql")

@@ -1,6 +1,7 @@
 """`manage.py verify` finds each planted violation, and nothing on a healthy installation."""
 
 import json
+import re
 from datetime import timedelta
 
 import pytest
@@ -180,6 +181,7 @@ def run_at(*instance_ids):
     for job, instance_id in zip(QueuedJob.objects.all(), instance_ids, strict=False):
         route = {"sticky_key": "a", "rank": 10, "routed_to": instance_id, "routed_epoch": 1}
         running = {"status": "progress", "slot": the_slot().get(), "slot_epoch": 1}
+        running["concurrent"] = True  # otherwise the database refuses a second one
         QueuedJob.objects.filter(pk=job.pk).update(**route, **running)
 
 
@@ -193,7 +195,11 @@ def key_at_two_instances():
 
 def route_of_the_future():
     route = {"sticky_key": "a", "rank": 10, "routed_to": "web-1", "routed_epoch": 10**9}
-    QueuedJob.objects.update(**route)
+    QueuedJob.objects.update(**route, concurrent=True)
+
+
+def line_without_turn():
+    QueuedJob.objects.update(sticky_key="a", rank=30, due_at=LONG_AGO)
 
 
 def available_without_dns():
@@ -233,6 +239,7 @@ PLANTED = {
     "sticky elsewhere": sticky_elsewhere,
     "key at two instances": key_at_two_instances,
     "route of the future": route_of_the_future,
+    "line without turn": line_without_turn,
     "available without DNS": available_without_dns,
     "two curators": two_curators,
 }
@@ -257,7 +264,14 @@ def test_a_job_may_wait_while_every_worker_is_busy(healthy, capsys):
 def test_a_healthy_installation_breaks_nothing(healthy, capsys):
     code, text = verify(capsys)
     assert (code, "BROKEN" in text) == (0, False)
-    assert text.endswith(f"{len(all_rules())} rules, 0 rows break them.\n")
+    assert f"{len(all_rules())} rules, 0 rows break them.\n" in text
+    assert re.search(r"[\d,]+ rows of large tables in [\d.]+ s: [\d,]+ rows/s\.\n\Z", text)
+
+
+def test_a_sample_finds_what_is_new(healthy, capsys):
+    token_ahead()
+    assert verify(capsys, "--sample", "--rule", "token ahead")[0] == 1
+    assert verify(capsys, "--sample", "--rule", "without history")[0] == 0
 
 
 def test_every_rule_has_a_name_of_its_own():
@@ -288,6 +302,6 @@ def test_a_watch_that_cannot_be_is_refused(wrong):
 
 
 def test_an_unknown_rule_is_named():
-    with pytest.raises(CommandError, match="no rule is called «nonsense»") as caught:
+    with pytest.raises(CommandError, match="no rule is called 'nonsense'") as caught:
         call_command("verify", "--rule", "nonsense")
     assert caught.value.returncode == 2

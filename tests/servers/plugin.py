@@ -18,6 +18,7 @@ PATIENT = {
     "ATRIBUTO_MAX_JOB_TIME_MS": "60000",
     "ATRIBUTO_MAX_JOB_LIMIT_MS": "600000",
     "ATRIBUTO_WORKER_LEASE_MS": "30000",
+    "ATRIBUTO_PUSH_TIMEOUT_MS": "10000",
     "ATRIBUTO_CURATOR_HEARTBEAT_TIMEOUT_MS": "60000",
 }
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server", "_django_db_helper"}

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.db import connections
 
+from atributo_site.serving import connection
 from atributo_site.serving.one_port import OnePort
 from tests.servers.waiting import wait_until
 
@@ -18,7 +19,7 @@ class WebInThread:
         self.app = OnePort(get_wsgi_application())
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
-        config = uvicorn.Config(self.app, log_config=None, access_log=False)
+        config = uvicorn.Config(self.app, **connection.options())
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, args=([self._listener],))
         self._thread.start()

@@ -45,5 +45,5 @@ def test_a_dead_transfer_is_undone(page_as, spawn, wait_until):
 
     page = page_as("viewer")
     page.goto(f"/transactions/{number}/")
-    expect(page.get_by_text("these changes are undone")).to_be_visible()
+    expect(page.get_by_text("these changes were rolled back")).to_be_visible()
     expect(page.get_by_text("restored").first).to_be_visible()

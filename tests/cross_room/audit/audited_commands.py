@@ -47,6 +47,9 @@ COMMANDS = [
     ("pools ready web 10.0.0.1:80", "backend.administered"),
     ("pools forget web", "pool.forgotten"),
     ("resolve svc.example.com", NOTHING),  # asks a nameserver and stores nothing
+    ("incidents list", NOTHING),
+    ("incidents show {incident}", NOTHING),
+    ("incidents acknowledge {incident} --note audit", "incident.acknowledged"),
     ("queue create q", "queue.created"),
     ("queue list", NOTHING),
     ("queue pause q", "queue.paused"),
@@ -77,6 +80,7 @@ COMMANDS = [
     ("script /probe act", "script.ran"),
     ("script /probe act --dry-run", "script.dry_ran"),
     ("doctor", NOTHING),
+    ("sbom", NOTHING),
     ("verify", NOTHING),
     ("seed_demo --force", "demo.made"),
 ]

@@ -166,6 +166,13 @@ REST = [
     ),
     ("POST", "api-operation-abort", "/operations/{operation}/abort", None, "operation.aborted"),
     ("DELETE", "api-queue", "/queues/q", None, "queue.deleted"),
+    (
+        "POST",
+        "api-incident-acknowledge",
+        "/incidents/{incident}/acknowledge",
+        {"note": "the audit"},
+        "incident.acknowledged",
+    ),
     ("POST", "api-tokens", "/tokens", {"name": "t", "level": "view"}, "token.made"),
     ("DELETE", "api-token", "/tokens/{token}", None, "token.revoked"),
 ]

@@ -25,6 +25,7 @@ SCREENS = {
     "pool-administer": ["backend.administered"],
     "pools-look-up": [],  # asks a nameserver and stores nothing
     "pools-follow": [],  # the same, once more
+    "incident-acknowledge": ["incident.acknowledged"],
     "operation-abort": ["operation.aborted"],
     "system-tokens": ["token.made"],
     "system-token-revoke": ["token.revoked"],

@@ -19,7 +19,7 @@ def plain_worker(probe, redis_connection):
     worker = Worker("plain", WorkerPresence("plain", {}))
     worker.presence.take()
     yield worker
-    worker.workhorse.close()
+    worker.lanes.close()
 
 
 def test_a_worker_that_leaves_a_slot_calls_the_station(

@@ -10,7 +10,7 @@ from django.urls import reverse
 import queues
 from allocation.models import Allocation
 from queues.errors import BadPush, BadQueue
-from queues.models import Queue
+from queues.models import Queue, QueuedJob
 
 
 def policy():
@@ -39,7 +39,7 @@ def test_the_policy_in_the_browser(queue, client_as):
     admin.post(reverse("queue-away", args=["work"]), {"when_away": "move", "away_seconds": 7})
     assert policy() == ("move", 7)
     page = admin.get(reverse("queue", args=["work"])).content.decode()
-    assert "move to another instance when theirs is away for 7 s" in page
+    assert "move to another instance after no worker has served theirs for 7 s" in page
 
 
 def test_an_operator_does_not_change_the_policy(queue, client_as):
@@ -65,7 +65,7 @@ def test_a_job_tells_its_instance_and_what_it_waits_for(queue, act, serve, rest_
     job = queue.push(act, sticky_key="k")
     shown = rest_as("viewer").get(f"/api/v1/jobs/{job}").json()
     assert (shown["instance"], shown["instance_epoch"]) == ("a", Allocation.objects.get().epoch)
-    assert shown["waits_for"] == "A worker of a starts it when it has room."
+    assert shown["waits_for"] == "A worker of a starts it when it is free."
     page = client_as("viewer").get(reverse("job", args=[job])).content.decode()
     assert reverse("allocation", args=["k"]) in page
     assert reverse("instance", args=["a"]) in page
@@ -89,3 +89,22 @@ def test_depth_counts_sticky_jobs_too(queue, act, rest_as):
         if q["name"] == "work"
     ]
     assert (line["waiting"], line["delayed"]) == (2, 1)
+
+
+def test_every_door_pushes_a_job_that_runs_beside_others(queue, act, rest_as):
+    body = {"script": act, "sticky_key": "k", "concurrent": True}
+    answer = rest_as("admin").post(
+        "/api/v1/queues/work/jobs", body, content_type="application/json"
+    )
+    job = rest_as("admin").get(f"/api/v1/jobs/{answer.json()['id']}").json()
+    assert (job["sticky_key"], job["concurrent"]) == ("k", True)
+    words = ["work", act["mount"], act["name"], "--sticky-key", "k"]
+    call_command("push", *words, "--concurrent", stdout=StringIO())
+    call_command("push", *words, stdout=StringIO())
+    kinds = QueuedJob.objects.order_by("pk").values_list("concurrent", flat=True)
+    assert list(kinds) == [True, True, False]
+
+
+def test_a_choice_that_is_none_is_refused(queue, act):
+    with pytest.raises(BadPush, match="concurrent must be true or false"):
+        queue.push(act, sticky_key="k", concurrent="perhaps")

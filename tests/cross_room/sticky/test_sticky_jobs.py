@@ -67,7 +67,7 @@ def test_without_an_instance_it_waits_and_says_so(queue, act, serve, run_repairs
     assert said(job) == "No instance is available for its key k."
     a = serve("a")
     run_repairs()
-    assert said(job) == "A worker of a starts it when it has room."
+    assert said(job) == "A worker of a starts it when it is free."
     a.work()
     assert queue.get(job).status == "complete"
 
@@ -108,7 +108,7 @@ def test_a_key_that_moved_is_not_started_by_the_old_instance(
 def test_a_key_never_runs_at_two_instances_at_once(probe, act, serve, run_repairs):
     queue = queues.create("work", max_workers=2)
     a = serve("a")
-    first, second = (queue.push(act, sticky_key="k") for _ in range(2))
+    first, second = (queue.push(act, sticky_key="k", concurrent=True) for _ in range(2))
     _, held = a.take()
     b = serve("b")
     drains.drain("a", deadline_seconds=0)
@@ -117,7 +117,7 @@ def test_a_key_never_runs_at_two_instances_at_once(probe, act, serve, run_repair
     assert (route(first), route(second)) == ("a", "b")
     b.work()
     assert queue.get(second).status == "pending"
-    assert said(second) == "Another job of its key still runs at a."
+    assert said(second) == "Another job with the same key is still running on a."
 
 
 def test_removing_an_instance_sends_its_jobs_elsewhere(queue, act, serve, run_repairs):
@@ -171,6 +171,21 @@ def test_jobs_of_an_absent_instance_follow_their_queue(
     assert list(Event.objects.about(f"job:{job}").values_list("kind", flat=True)) == kinds
     told = Event.objects.get(kind="station.away")
     assert told.facts["waiting"] == {"work": {"jobs": 1, "policy": policy}}
+
+
+def test_a_key_of_an_absent_instance_moves_to_where_its_labels_are(
+    queue, act, serve, run_repairs, away
+):
+    queues.catalogue.set_when_away("work", "move", 30)
+    for name, zone in [("a", "north"), ("b", "south"), ("c", "north")]:
+        serve(name)
+        availability.configure(name, labels={"zone": zone})
+    first = Atributo().allocate("k", labels={"zone": "north"}).instance_id
+    job = queue.push(act, sticky_key="k")
+    QueuedJob.objects.update(due_at="2020-01-01T00:00:00Z")
+    away(first)
+    run_repairs()
+    assert {first, route(job)} == {"a", "c"}
 
 
 @pytest.mark.parametrize(

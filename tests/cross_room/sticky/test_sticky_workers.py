@@ -1,5 +1,6 @@
 """Real workers of instances, with Redis: started, stopped, killed, restarted in turn."""
 
+import json
 import signal
 
 import pytest
@@ -8,7 +9,7 @@ import queues
 from allocation.models import Instance, PastAllocation
 from atributo_site.core.models import Event
 from queues.models import QueuedJob
-from tests.cross_room.rolling import Rolling, overlaps
+from tests.cross_room.rolling import Rolling, out_of_order, overlaps
 from tests.queues.worker.standstill import nobody_is_asking
 
 
@@ -22,6 +23,22 @@ def test_a_push_rings_at_the_instance_of_its_key(queue, where, station_worker, w
     job = queue.get(queue.push(where, sticky_key="k"))
     wait_until(lambda: job.status == "complete")
     assert job.result["instance"] == "a"
+
+
+def test_two_workers_of_an_instance_run_a_key_in_order(
+    probe, where, station_worker, wait_until, tmp_path
+):
+    queue = queues.create("work", max_workers=2)
+    station_worker("a", name="one")
+    station_worker("a", name="two")
+    path = tmp_path / "lines"
+    order = {"file": str(path), "sleep": 0.03}
+    for number in range(24):
+        queue.push(where, order, sticky_key=f"key-{number % 2}")
+    wait_until(lambda: not QueuedJob.objects.unfinished().exists())
+    ran = [json.loads(line) for line in path.read_text().splitlines()]
+    assert len(ran) == 24
+    assert (overlaps(ran), out_of_order(ran)) == ([], [])
 
 
 def test_a_clean_stop_finishes_the_run_and_leaves(

@@ -1,0 +1,1 @@
+"""DNS drives instances, seen from outside: a real nameserver, real curators, and kills."""

@@ -1,0 +1,1 @@
+"""Servers that are away, read-only, locked or out of disk, and what the site does meanwhile."""
