@@ -171,13 +171,12 @@ def tell_plans() -> None:
 
     from atributo_site.core.database import dialect
     from queues.models import Queue
-    from queues.sql import reserve
+    from queues.sql import reserve, work
 
     d, queue = dialect(), str(Queue.objects.get(name="history").pk)
     word = "EXPLAIN QUERY PLAN" if connection.vendor == "sqlite" else "EXPLAIN"
     asked = {"has_due": f"SELECT 1 WHERE {reserve.has_due(d, queue)}"}
-    asked["queues_with_work"] = reserve.queues_with_work(d)
-    asked["free_slots"] = reserve.free_slots(d)
+    asked["free_slots"] = work.free_slots(d)
     for name, statement in asked.items():
         with connection.cursor() as cursor:
             cursor.execute(f"{word} {statement}", [])

@@ -20,7 +20,7 @@ def dots(count: int) -> None:
 
 
 def seconds_for(count: int) -> float:
-    from queues.worker.child_process import Workhorse
+    from queues.children.child_process import Workhorse
 
     script = {"mount": "", "script": "bench.printing:dots", "data": str(count)}
     work = {**script, "timeout_ms": None, "run_failures": 0, "back_off": None, "revision": 0}

@@ -1,4 +1,4 @@
-"""Measure many claimants on few connections, on one event loop: SECONDS CLAIMANTS CONNECTIONS."""
+"""Measure many claimants on one event loop: NAME SECONDS CLAIMANTS CONNECTIONS [URL]."""
 
 import asyncio
 import json
@@ -12,7 +12,7 @@ async def construct(backend):
     return object()
 
 
-async def main(seconds, claimants, connections):
+async def ours(connections, url):
     resolver = StaticIpResolver([{"address": "127.0.0.1", "port": 1}], driver=asyncio_driver())
     resolver.start()
     pool = AsyncConnectionPool(
@@ -23,6 +23,19 @@ async def main(seconds, claimants, connections):
         maximum=connections,
     )
     await pool.until("running")
+    return "this tree", pool.claim, pool.aclose
+
+
+async def psycopg(connections, url):
+    import psycopg_pool
+
+    pool = psycopg_pool.AsyncConnectionPool(url, min_size=connections, open=False)
+    await pool.open(wait=True)
+    return psycopg_pool.__version__, pool.connection, pool.close
+
+
+async def main(name, seconds, claimants, connections, url=""):
+    version, claim, close = await globals()[name](connections, url)
     count, waits = 0, []
     ends_at = time.perf_counter() + seconds
 
@@ -30,21 +43,21 @@ async def main(seconds, claimants, connections):
         nonlocal count
         while time.perf_counter() < ends_at:
             asked = time.perf_counter()
-            async with pool.claim():
+            async with claim():
                 waits.append(time.perf_counter() - asked)
                 await asyncio.sleep(0)
             count += 1
 
-    began = time.perf_counter()
+    began, cpu = time.perf_counter(), time.process_time()
     await asyncio.gather(*[work() for _ in range(claimants)])
-    took = time.perf_counter() - began
+    took, cpu = time.perf_counter() - began, time.process_time() - cpu
     waits.sort()
     p99 = waits[int(len(waits) * 0.99)] * 1000
-    print(json.dumps({"version": "this tree", "per_second": count / took, "p99_ms": p99}))
-    pool.stop()
-    await pool.until("stopped")
+    rates = {"per_second": count / took, "per_cpu_second": count / cpu}
+    print(json.dumps({"version": version, **rates, "p99_ms": p99}))
+    await close()
 
 
 if __name__ == "__main__":
-    seconds, claimants, connections = sys.argv[1:]
-    asyncio.run(main(float(seconds), int(claimants), int(connections)))
+    name, seconds, claimants, connections, *rest = sys.argv[1:]
+    asyncio.run(main(name, float(seconds), int(claimants), int(connections), *rest))

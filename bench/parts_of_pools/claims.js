@@ -56,6 +56,7 @@ function warmUp(left, then) {
 }
 setTimeout(() => warmUp(30000, () => {
   count = 0; began = process.hrtime.bigint(); waits.length = 0;
+  const cpu = process.cpuUsage();
   for (let i = 0; i < claimants; i += 1) (claimants > 1 ? work : simple)();
   setTimeout(() => {
     ending = true;
@@ -63,7 +64,10 @@ setTimeout(() => warmUp(30000, () => {
     waits.sort((a, b) => a - b);
     const version = require('cueball/package.json').version;
     const p99 = waits.length ? waits[Math.floor(waits.length * 0.99)] : null;
-    console.log(JSON.stringify({ version, per_second: count / took, p99_ms: p99 }));
+    const used = process.cpuUsage(cpu);
+    const perCpu = count / ((used.user + used.system) / 1e6);
+    const rates = { per_second: count / took, per_cpu_second: perCpu };
+    console.log(JSON.stringify({ version, ...rates, p99_ms: p99 }));
     process.exit(0);
   }, seconds * 1000);
 }), 500);

@@ -1,6 +1,7 @@
-"""Measure claim and release per second by one client: `python claims.py NAME SECONDS [URL]`.
+"""Measure claim and release: `python claims.py NAME SECONDS THREADS [URL]`.
 
-Runs with the interpreter that has the peer installed, so it imports nothing before it must.
+Every pool has a connection for each thread, so nobody waits for anything but the pool itself. Runs
+with the interpreter that has the peer installed, so it imports nothing before it must.
 """
 
 import json
@@ -11,7 +12,7 @@ import threading
 import time
 
 
-def ours(url):
+def ours(url, size):
     from pools import ConnectionPool, StaticIpResolver
 
     port = listen()
@@ -21,10 +22,11 @@ def ours(url):
         constructor=lambda backend: socket.create_connection((backend.address, backend.port)),
         resolver=resolver,
         recovery={"default": {"timeout": 1000, "retries": 3, "delay": 100}},
-        spares=2,
-        maximum=10,
+        spares=size,
+        maximum=size,
     )
-    pool.wait_for_state("running", timeout=5000)
+    while pool.get_stats()["idle_connections"] < size:
+        time.sleep(0.01)
     claim = pool.claim
 
     def once():
@@ -34,7 +36,7 @@ def ours(url):
     return "this tree", once
 
 
-def redis(url):
+def redis(url, size):
     import redis
 
     pool = redis.ConnectionPool.from_url(url)
@@ -45,11 +47,11 @@ def redis(url):
     return redis.__version__, once
 
 
-def sqlalchemy(url):
+def sqlalchemy(url, size):
     import sqlalchemy
     from sqlalchemy.pool import QueuePool
 
-    pool = QueuePool(lambda: sqlite3.connect(":memory:", check_same_thread=False), pool_size=10)
+    pool = QueuePool(lambda: sqlite3.connect(":memory:", check_same_thread=False), pool_size=size)
 
     def once():
         pool.connect().close()
@@ -57,10 +59,10 @@ def sqlalchemy(url):
     return sqlalchemy.__version__, once
 
 
-def urllib3(url):
+def urllib3(url, size):
     import urllib3
 
-    pool = urllib3.HTTPConnectionPool("127.0.0.1", listen(), maxsize=10)
+    pool = urllib3.HTTPConnectionPool("127.0.0.1", listen(), maxsize=size)
     first = pool._get_conn()
     first.connect()
     pool._put_conn(first)
@@ -71,10 +73,10 @@ def urllib3(url):
     return urllib3.__version__, once
 
 
-def psycopg(url):
+def psycopg(url, size):
     import psycopg_pool
 
-    pool = psycopg_pool.ConnectionPool(url, min_size=2, max_size=10, open=True)
+    pool = psycopg_pool.ConnectionPool(url, min_size=size, max_size=size, open=True)
     pool.wait()
 
     def once():
@@ -85,7 +87,7 @@ def psycopg(url):
 
 def listen():
     """Open a port that accepts connections and keeps them."""
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = socket.create_server(("127.0.0.1", 0), backlog=256)
     kept = []
 
     def accept():
@@ -96,18 +98,29 @@ def listen():
     return listener.getsockname()[1]
 
 
-def measure(once, seconds):
+def measure(once, seconds, threads):
+    """Return the rates per second of the clock and of the processor."""
     for _ in range(1000):
         once()
-    count, began = 0, time.perf_counter()
-    while time.perf_counter() - began < seconds:
-        for _ in range(200):
-            once()
-        count += 200
-    return count / (time.perf_counter() - began)
+    counts, ends_at = [0] * threads, time.perf_counter() + seconds
+
+    def work(number):
+        while time.perf_counter() < ends_at:
+            for _ in range(50):
+                once()
+            counts[number] += 50
+
+    began, cpu = time.perf_counter(), time.process_time()
+    workers = [threading.Thread(target=work, args=(number,)) for number in range(threads)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    took, cpu = time.perf_counter() - began, time.process_time() - cpu
+    return {"per_second": sum(counts) / took, "per_cpu_second": sum(counts) / cpu}
 
 
 if __name__ == "__main__":
-    name, seconds, *rest = sys.argv[1:]
-    version, once = globals()[name](rest[0] if rest else "")
-    print(json.dumps({"version": version, "per_second": measure(once, float(seconds))}))
+    name, seconds, threads, *rest = sys.argv[1:]
+    version, once = globals()[name](rest[0] if rest else "", max(int(threads), 2))
+    print(json.dumps({"version": version, **measure(once, float(seconds), int(threads))}))

@@ -8,9 +8,8 @@ import time
 def ours(url):
     from pools import HttpAgent
 
-    recovery = {"default": {"timeout": 1000, "retries": 3, "delay": 100}}
-    agent = HttpAgent(spares=1, maximum=10, recovery=recovery)
-    return "this tree", lambda: agent.request("GET", url).data
+    agent = HttpAgent(spares=1, maximum=10)
+    return "this tree", lambda: agent.get(url).data
 
 
 def requests(url):
@@ -25,10 +24,8 @@ def requests_with_agent(url):
 
     from pools import HttpAgent, agent_adapter
 
-    recovery = {"default": {"timeout": 1000, "retries": 3, "delay": 100}}
     session = requests.Session()
-    agent = HttpAgent(spares=1, maximum=10, recovery=recovery)
-    session.mount("http://", agent_adapter(agent))
+    session.mount("http://", agent_adapter(HttpAgent(spares=1, maximum=10)))
     return requests.__version__, lambda: session.get(url).content
 
 
@@ -39,14 +36,22 @@ def urllib3(url):
     return urllib3.__version__, lambda: pool.request("GET", url).data
 
 
+def httpx(url):
+    import httpx
+
+    client = httpx.Client()
+    return httpx.__version__, lambda: client.get(url).content
+
+
 if __name__ == "__main__":
     name, seconds, url = sys.argv[1:]
     version, once = globals()[name](url)
     for _ in range(50):
         assert len(once()) == 100
-    count, began = 0, time.perf_counter()
+    count, began, cpu = 0, time.perf_counter(), time.process_time()
     while time.perf_counter() - began < float(seconds):
         once()
         count += 1
-    rate = count / (time.perf_counter() - began)
-    print(json.dumps({"version": version, "per_second": rate}))
+    took, cpu = time.perf_counter() - began, time.process_time() - cpu
+    rates = {"per_second": count / took, "per_cpu_second": count / cpu}
+    print(json.dumps({"version": version, **rates}))

@@ -8,7 +8,7 @@ def main(part):
     doing, count = sys.argv[1], int(sys.argv[2])
     if doing in {"many", "single"}:
         part.one()  # opens the connection
-    begun = time.perf_counter()
+    begun, cpu = time.perf_counter(), time.process_time()
     if doing == "fill":  # the marks around the jobs record when the first and the last ran
         part.marked(sys.argv[3])
         part.many(count)
@@ -27,4 +27,4 @@ def main(part):
                 print(pushed)
             time.sleep(0.03)
         return
-    print(time.perf_counter() - begun)
+    print(time.perf_counter() - begun, time.process_time() - cpu)

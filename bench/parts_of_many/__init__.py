@@ -1,0 +1,1 @@
+"""The jobs of `bench.many_at_once`, and how each contestant pushes and runs them."""
