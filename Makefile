@@ -7,9 +7,11 @@ BIN := .venv/bin
 PY := PYTHONDONTWRITEBYTECODE= $(BIN)/python
 WORKERS ?= 4
 ARGS ?=
+UV := 0.13.8
+LOCKED := --quiet --universal --python-version 3.11 --generate-hashes --no-header
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev run test soak lint bench screenshots clean
+.PHONY: help install install-dev run test soak lint lock sbom bench screenshots clean
 
 help: ## list every target with a sentence
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,12 +32,12 @@ install-dev: .venv/installed-dev
 
 .venv/installed: requirements.txt | .venv/bin/pip
 	@echo "Installing the pinned packages …"
-	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
 	@touch $@
 
-.venv/installed-dev: requirements-dev.txt requirements.txt | .venv/bin/pip
+.venv/installed-dev: requirements-dev.txt | .venv/bin/pip
 	@echo "Installing the pinned packages for development …"
-	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
 	@touch .venv/installed $@
 
 run: .venv/installed ## start everything: web, workers, curator, Valkey (ARGS=--no-demo)
@@ -49,11 +51,25 @@ soak: .venv/installed-dev ## long storms, hundred-fold kills, million-row checks
 	@$(PY) -m tests.servers.chromium
 	@$(PY) -m pytest -n $(WORKERS) -m soak -q $(ARGS)
 
-lint: .venv/installed-dev ## ruff, mypy and missing migrations
+lint: .venv/installed-dev ## ruff, mypy, bandit and missing migrations
 	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy --no-error-summary allocation queues pools atributo_site
+	@cd clients/python && ../../$(BIN)/mypy --no-error-summary atributo_client
+	@$(BIN)/bandit --quiet --recursive -ll allocation queues pools atributo_site clients 2>/dev/null \
+	  || { echo "Mend what bandit found, or mark it: # nosec B608 # reason" >&2; exit 1; }
 	@ATRIBUTO_ENV=test ATRIBUTO_VAR_DIR="$$(mktemp -d)" $(PY) manage.py makemigrations --check --dry-run >/dev/null \
 	  || { echo "A model change has no migration: run manage.py makemigrations" >&2; exit 1; }
+
+# uv knows the files of all systems and Pythons; it stays outside of .venv.
+lock: ## write requirements*.txt from requirements*.in, with hashes (ARGS=--upgrade-package=NAME)
+	@$(PYTHON) -m venv .lock && .lock/bin/pip install --quiet --disable-pip-version-check uv==$(UV)
+	@.lock/bin/uv pip compile $(LOCKED) $(ARGS) --output-file requirements.txt requirements.in
+	@.lock/bin/uv pip compile $(LOCKED) $(ARGS) --constraints requirements.txt \
+	  --output-file requirements-dev.txt requirements-dev.in
+
+sbom: .venv/installed ## write licences.txt and sbom.json (CycloneDX) of what Atributo runs on
+	@ATRIBUTO_ENV=test ATRIBUTO_VAR_DIR="$$(mktemp -d)" $(PY) manage.py sbom > licences.txt
+	@ATRIBUTO_ENV=test ATRIBUTO_VAR_DIR="$$(mktemp -d)" $(PY) manage.py sbom --json > sbom.json
 
 bench: .venv/installed-dev ## measure beside the peers (ARGS=name for one)
 	@$(PY) -m bench $(ARGS)
@@ -63,5 +79,5 @@ screenshots: .venv/installed-dev ## take the pictures of README and docs anew
 	@$(PY) -m tests.screenshots
 
 clean: ## remove .venv and caches; the state in var/ stays
-	@rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf .venv .lock .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	@find . -name __pycache__ -prune -exec rm -rf {} +
