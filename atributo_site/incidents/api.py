@@ -31,7 +31,7 @@ class IncidentSerializer(serializers.ModelSerializer):
     state = serializers.ChoiceField(["open", "acknowledged", "resolved"])
     severity = serializers.ChoiceField(Incident.SEVERITIES)
     since = serializers.DateTimeField(source="shown_since")
-    screen = serializers.SerializerMethodField(help_text="Where it can be looked at.")
+    screen = serializers.SerializerMethodField(help_text="The address of its screen.")
 
     class Meta:
         model = Incident

@@ -49,7 +49,7 @@ def test_a_push_into_a_transaction_that_is_over_is_refused(bank, txn):
 
 
 def test_a_push_into_a_transaction_that_never_was_says_so(bank):
-    with pytest.raises(JobIsRolledBack, match="999999 is not known"), outbox.holding(999_999):
+    with pytest.raises(JobIsRolledBack, match="999999 is no longer known"), outbox.holding(999_999):
         bank.queue.push(bank.script, bank.order())
 
 
