@@ -21,6 +21,25 @@ REFRESHED = """new Promise((done, failed) => {
   htmx.trigger("#overview", "refresh");
 }).then(() => null)"""
 
+STREAM_IN_HAND = """
+window.EventSource = class extends EventTarget {
+  constructor() {
+    super();
+    window.stream = this;
+    setTimeout(() => this.onopen());
+  }
+  close() {}
+  hint(generation) {
+    const data = JSON.stringify({ generation, subjects: [] });
+    this.dispatchEvent(new MessageEvent("hint", { data }));
+  }
+};
+"""
+HINT_BEFORE_SETTLED = """() => {
+  document.addEventListener("htmx:afterRequest", () => stream.hint("second"), { once: true });
+  stream.hint("first");
+}"""
+
 
 def test_a_hint_refreshes_the_part_that_it_concerns(live_page):
     live_page.add_init_script(WITHOUT_CLOCK)
@@ -46,6 +65,17 @@ def test_a_hint_during_a_fetch_is_followed_after_it(live_page):
     route, answer = held[0]
     route.fulfill(response=answer)
     expect(live_page.locator("#timeline")).to_contain_text("instance.removed")
+
+
+def test_a_hint_before_the_new_part_has_settled_is_followed_after_it(live_page):
+    live_page.add_init_script(WITHOUT_CLOCK + STREAM_IN_HAND)
+    asked = []
+    live_page.on("request", lambda request: asked.append(request.headers.get("x-live")))
+    live_page.goto("/events/")
+    expect(live_page.locator(WORD)).to_have_text("Live")
+    asked.clear()
+    live_page.evaluate(HINT_BEFORE_SETTLED)
+    pump(live_page, lambda: len(asked) == 2)
 
 
 def pump(page, condition):

@@ -60,13 +60,17 @@ document.addEventListener("click", (event) => {
   if (opened) opened.dataset.touched = "yes";
 });
 
-// A part that is being fetched is asked for again when its answer is there: a second request at once
-// would be dropped together with the element that the first one replaces.
+// A part that is being fetched or replaced is asked for again afterwards: htmx would drop a second
+// request together with the element that the first one replaces, and does not know the new element
+// before it has settled.
+const IN_BETWEEN = ["htmx-request", "htmx-settling", "htmx-added"];
+const isInBetween = (part) => IN_BETWEEN.some((name) => part.classList.contains(name));
+
 function refresh() {
   waiting = null;
   lastAt = Date.now();
   for (const part of parts().filter((each) => stale.has(each.id))) {
-    if (part.classList.contains("htmx-request")) continue;
+    if (isInBetween(part)) continue;
     stale.delete(part.id);
     if (!isBusy(part)) window.htmx?.trigger(part, "refresh");
   }
@@ -76,9 +80,11 @@ function refreshSoon() {
   waiting ??= setTimeout(refresh, Math.max(0, lastAt + LEAST_PAUSE_MS - Date.now()));
 }
 
-document.addEventListener("htmx:afterRequest", () => {
-  if (stale.size > 0) refreshSoon();
-});
+for (const end of ["htmx:afterRequest", "htmx:afterSettle"]) {
+  document.addEventListener(end, () => {
+    if (stale.size > 0) refreshSoon();
+  });
+}
 
 // Whoever began to type while the answer was under way is not interrupted either.
 document.addEventListener("htmx:beforeSwap", (event) => {
