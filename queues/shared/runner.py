@@ -32,7 +32,8 @@ from queues.shared.shared_run import SharedRun
 
 SLICE_SECONDS = 5.0  # then the other queues have their turn
 TICK_SECONDS = 0.02
-GATHER_SECONDS = 0.004  # results that come together are written together
+GATHER_SECONDS = 0.001  # results that come together are written together
+MOST_BEGUN = 25  # at a time: others run meanwhile, so that they do not all wait together
 LOOK_SECONDS = 0.02  # between two looks for further jobs while slots are free
 REPORT_SECONDS = 0.25
 GRACE_SECONDS = 1.0  # between TimedOut inside the script and the end of its process
@@ -165,9 +166,10 @@ class SharedRunner:
         if not self._is_over:
             room = self.grant(self.threads - len(self._running), len(self._running))
         if room > 0:
-            self._begin(room)
+            self._begin(min(room, MOST_BEGUN))
             self.grant(0, len(self._running))
-        self._release_free()
+        if self._fill_at:  # no further job begins at once
+            self._release_free()
 
     def _begin(self, room: int) -> None:
         free, due = self._free(), self.holding.due(room)

@@ -10,6 +10,8 @@ from atributo_site.core.database import Dialect
 from queues.logic.ranks import SHARED_RANKS
 from queues.sql import outcomes, reserve
 
+# What a slot holds is pending or runs: to ask for `pending` would invite a scan of all that wait.
+NOT_BEGUN = "status <> 'progress'"
 OUTCOME = {**outcomes.OUTCOME, "slot_id": "bigint", "slot_epoch": "bigint"}
 
 
@@ -38,23 +40,24 @@ def acquire(d: Dialect) -> str:
 def renew(d: Dialect) -> str:
     return f"""
         UPDATE queues_slot SET leased_until = {d.in_seconds("lease_seconds")}
-        WHERE (id, epoch) IN ({_pairs(d)}) AND leased_until > {d.now}"""  # nosec B608 # of constants and dialect
+        WHERE {_are_held(d)} AND leased_until > {d.now}"""  # nosec B608 # of constants and dialect
 
 
 @cache
 def release(d: Dialect) -> str:
     return f"""
         UPDATE queues_slot SET holder = '', leased_until = NULL, rung_at = NULL
-        WHERE (id, epoch) IN ({_pairs(d)}) AND holder <> ''"""  # nosec B608 # of constants and dialect
+        WHERE {_are_held(d)} AND holder <> ''"""  # nosec B608 # of constants and dialect
 
 
 @cache
 def give_back(d: Dialect) -> str:
     """Free what these slots have reserved and not begun."""
     one = reserve.give_back(d)
-    condition = "slot_id = %(slot_id)s AND slot_epoch = %(epoch)s"
+    condition = "slot_id = %(slot_id)s AND slot_epoch = %(epoch)s AND status = 'pending'"
     assert condition in one
-    return one.replace(condition, f"(slot_id, slot_epoch) IN ({_pairs(d)})")
+    held = _are_held(d, "slot_id", "slot_epoch")
+    return one.replace(condition, f"{held} AND {NOT_BEGUN}")
 
 
 @cache
@@ -75,11 +78,13 @@ def reserve_each(d: Dialect) -> str:
     """
     still = "" if d.lock else "AND status = 'pending' AND slot_id IS NULL"
     mine = "(SELECT n FROM numbered WHERE numbered.id = queues_queuedjob.id)"
+    with_slot = "SELECT id FROM numbered WHERE n <= (SELECT count(*) FROM free)"
+    chosen = f"= ANY(ARRAY({with_slot}))" if d.lock else f"IN ({with_slot})"
     return f"""
         WITH picked AS MATERIALIZED ({reserve.picked(d, SHARED_RANKS)} LIMIT %(jobs)s),
         held AS MATERIALIZED (
             SELECT s.id, s.epoch FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
-            WHERE (s.id, s.epoch) IN ({_pairs(d)}) AND s.leased_until > {d.now}
+            WHERE {_are_held(d, "s.id", "s.epoch")} AND s.leased_until > {d.now}
             AND s.number < q.max_workers AND {reserve.ACTIVE} {d.lock and "FOR SHARE OF q"}
         ),
         numbered AS MATERIALIZED (SELECT id, row_number() OVER () AS n FROM picked),
@@ -87,7 +92,7 @@ def reserve_each(d: Dialect) -> str:
         UPDATE queues_queuedjob SET
             slot_id = (SELECT id FROM free WHERE n = {mine}),
             slot_epoch = (SELECT epoch FROM free WHERE n = {mine})
-        WHERE id IN (SELECT id FROM numbered WHERE n <= (SELECT count(*) FROM free)) {still}
+        WHERE id {chosen} {still}
         RETURNING {", ".join(reserve.RESERVED)}, slot_id, {d.now},
             COALESCE((SELECT max(revision) FROM queues_catalogue), 0)"""  # nosec B608 # of constants and dialect
 
@@ -98,8 +103,8 @@ def start(d: Dialect) -> str:
     return f"""
         UPDATE queues_queuedjob SET status = 'progress', attempt = attempt + 1,
             started_at = {d.now}
-        WHERE id IN ({_ids(d, "jobs")}) AND (slot_id, slot_epoch) IN ({_pairs(d)})
-        AND status = 'pending' AND abort_asked_at IS NULL
+        WHERE id {_among(d, "jobs")} AND {_holds(d)}
+        AND {NOT_BEGUN} AND abort_asked_at IS NULL
         RETURNING id, attempt, runs"""  # nosec B608 # of constants and dialect
 
 
@@ -121,15 +126,15 @@ def record_starts(d: Dialect) -> str:
         INSERT INTO queues_run (job_id, attempt, number, worker, outcome, started_at, error,
             traceback, note)
         SELECT id, attempt, runs + 1, %(worker)s, 'running', {d.now}, '', '', ''
-        FROM queues_queuedjob WHERE id IN ({_ids(d, "started")})"""  # nosec B608 # of constants and dialect
+        FROM queues_queuedjob WHERE id {_among(d, "started")}"""  # nosec B608 # of constants and dialect
 
 
 @cache
 def still_ours(d: Dialect) -> str:
     """Select those of the jobs that nobody has aborted or deleted."""
     return f"""
-        SELECT id FROM queues_queuedjob WHERE id IN ({_ids(d, "jobs")})
-        AND (slot_id, slot_epoch) IN ({_pairs(d)}) AND status = 'progress'"""  # nosec B608 # of constants and dialect
+        SELECT id FROM queues_queuedjob WHERE id {_among(d, "jobs")}
+        AND {_holds(d)} AND status <> 'pending'"""  # nosec B608 # of constants and dialect
 
 
 @cache
@@ -163,14 +168,30 @@ def _finish_jobs(d: Dialect) -> str:
     return outcomes.finish_jobs(d, "o.slot_id", "o.slot_epoch", held)
 
 
-def _pairs(d: Dialect) -> str:
+def _holds(d: Dialect) -> str:
+    """A condition on jobs whose ids are known: one of the `slots` holds it.
+
+    The index of held jobs must not look useful: it is full of the remains of former ones.
+    """
+    return f"(COALESCE(slot_id, 0), slot_epoch) IN ({_pairs(d)})"
+
+
+def _are_held(d: Dialect, slot: str = "id", epoch: str = "epoch") -> str:
+    """A condition: this is one of the `slots`, found by its id, since no join looks into JSON."""
+    held = f"({slot}, {epoch}) IN ({_pairs(d)})"
+    return f"{slot} = ANY(ARRAY({_pairs(d, 'h.id')})) AND {held}" if d.lock else held
+
+
+def _pairs(d: Dialect, columns: str = "h.id, h.epoch") -> str:
     if d.vendor == "postgresql":
         rows = f"jsonb_to_recordset({d.json('slots')}) AS h(id bigint, epoch bigint)"
-        return f"SELECT h.id, h.epoch FROM {rows}"  # nosec B608 # of constants and dialect
+        return f"SELECT {columns} FROM {rows}"  # nosec B608 # of constants and dialect
     return "SELECT value ->> '$.id', value ->> '$.epoch' FROM json_each(%(slots)s)"
 
 
-def _ids(d: Dialect, parameter: str) -> str:
+def _among(d: Dialect, parameter: str) -> str:
+    """Compare with the ids in a JSON array; a join with it would read all jobs that wait."""
     if d.vendor == "postgresql":
-        return f"SELECT value::bigint FROM jsonb_array_elements_text({d.json(parameter)})"  # nosec B608 # of constants and dialect
-    return f"SELECT value FROM json_each(%({parameter})s)"  # nosec B608 # of constants and dialect
+        ids = f"SELECT value::bigint FROM jsonb_array_elements_text({d.json(parameter)})"  # nosec B608 # of constants and dialect
+        return f"= ANY(ARRAY({ids}))"
+    return f"IN (SELECT value FROM json_each(%({parameter})s))"  # nosec B608 # of constants and dialect
