@@ -1,8 +1,11 @@
 """Give a child process functions to run, and read what it answers."""
 
+from queues.functions.declaration import declare
+
 
 def work(function, file="", timeout_ms=None):
     """A call of a module's function, as a callback is one."""
+    declare(function)  # a child that is forked later knows it
     script = f"{function.__module__}:{function.__name__}"
     facts = {"mount": "", "script": script, "data": f'"{file}"', "timeout_ms": timeout_ms}
     return {**facts, "run_failures": 0, "back_off": None, "revision": 0, "job": None}
