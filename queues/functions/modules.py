@@ -12,10 +12,12 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from inspect import isfunction
 from types import ModuleType
+from typing import Any
 
 import structlog
 from django.apps import apps
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 
 from queues.errors import BadPush, ScriptNotFound
 from queues.functions.declaration import Declared, bare, declare, forget, is_declared, lookup
@@ -136,4 +138,12 @@ def _declare_all(module: ModuleType) -> None:
     for name, value in list(vars(module).items()):
         own = isfunction(value) and value.__module__ == module.__name__
         if own and name == value.__name__ and not name.startswith("_") and not is_declared(value):
-            declare(value)
+            _declare(value)
+
+
+def _declare(function: Any) -> None:
+    """Declare a function if that is possible: nobody has asked for this one by name."""
+    try:
+        declare(function)
+    except ImproperlyConfigured as error:
+        log.warning("function_not_declared", function=function.__name__, error=str(error))

@@ -5,6 +5,9 @@ from dataclasses import replace
 import pytest
 
 from queues.functions import declaration, modules
+from queues.testing.fixtures import jobs
+
+__all__ = ["jobs", "shop"]
 
 SHOP = "tests.queues.functions.shop_jobs"
 

@@ -94,7 +94,8 @@ def test_output_of_descriptors_and_subprocesses_is_logged(workhorse):
     assert lines == ["one", "two", "three", "four", "five \ufffd\ufffd, without an end"]
 
 
-def test_a_started_interpreter_logs_the_same(transactional_db):
+def test_a_started_interpreter_logs_the_same(transactional_db, monkeypatch):
+    monkeypatch.setenv("ATRIBUTO_TASK_MODULES", __name__)
     horse = Workhorse(512, fork=False)
     try:
         assert texts(horse, work(writes_to_descriptors))[0][:3] == ["one", "two", "three"]
