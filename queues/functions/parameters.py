@@ -86,10 +86,10 @@ def _signature(function: Callable[..., Any], *, takes_context: bool) -> Signatur
     whole = signature(function)
     if not takes_context:
         return whole
-    first, *others = [*whole.parameters.values()] or [None]
-    if first is None or first.kind not in BY_PLACE:
+    taken = list(whole.parameters.values())
+    if not taken or taken[0].kind not in BY_PLACE:
         raise TypeError("it takes the context, so its first parameter must be a place for it")
-    return whole.replace(parameters=others)
+    return whole.replace(parameters=taken[1:])
 
 
 def _of_kind(taken: Signature, kind: Any) -> str | None:
