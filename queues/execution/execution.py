@@ -235,6 +235,7 @@ def service_of(work: dict[str, Any], services: Services, mount: str) -> LoadedSe
 
 def secrets_of_run(work: dict[str, Any], services: Services, data: Any) -> set[str]:
     """Return the secret values that a run may meet: its own, and as a callback its job's."""
+    work = _as_named(work)
     secrets = _secrets_of_origin(work, services, data)
     service = service_of(work, services, work["mount"])
     return secrets | secrets_of(service, work["script"], data)

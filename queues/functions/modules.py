@@ -80,13 +80,9 @@ def to_push(given: object) -> Declared:
         known = lookup(function.__module__, function.__name__)
     path = f"{function.__module__}.{function.__qualname__}"
     if known is None or known.function is not function:
-        if function.__qualname__ != function.__name__ or not function.__name__.isidentifier():
-            raise BadPush(
-                f"{path} is not declared: only a function at the top level of a module is"
-            )
         raise BadPush(
-            f"{path} is not declared: decorate it with queues.tasks.task, or add its module to "
-            "ATRIBUTO_TASK_MODULES"
+            f"{path} is not declared: decorate a function at the top level of a module with "
+            "queues.tasks.task, or add its module to ATRIBUTO_TASK_MODULES"
         )
     return checked(known)
 

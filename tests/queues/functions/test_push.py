@@ -52,7 +52,7 @@ def test_a_function_may_be_a_callback_and_a_back_off(queue, shop):
 
 def test_a_listed_module_declares_its_public_functions(queue, shop):
     assert queue.get(queue.push(shop.plain, "x")).data == {"text": "x"}
-    with pytest.raises(BadPush, match="_hidden is not declared: decorate it"):
+    with pytest.raises(BadPush, match="_hidden is not declared: decorate a"):
         queue.push(shop._hidden)
 
 

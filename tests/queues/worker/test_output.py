@@ -78,7 +78,7 @@ def leads_its_output_elsewhere(file):
 
 
 def with_secret(function):
-    return {**work(function), "data": json.dumps({"password": "hunter22"})}
+    return {**work(function), "data": json.dumps({"order": {"password": "hunter22"}})}
 
 
 def texts(workhorse, job):
