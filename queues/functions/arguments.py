@@ -11,7 +11,10 @@ from queues.functions.parameters import from_object, named, split
 
 def of_call(known: Declared, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     """Return the arguments of a call by their names; BadPush where they do not fit."""
-    return _checked(known, lambda: named(*_for(known, arguments, keywords), **_how(known)))
+    return _checked(
+        known,
+        lambda: named(known.function, arguments, keywords, takes_context=known.takes_context),
+    )
 
 
 def of_data(known: Declared, data: Any) -> Any:
@@ -19,14 +22,17 @@ def of_data(known: Declared, data: Any) -> Any:
     if data is None:
         data = []
     if isinstance(data, Mapping):
-        return _checked(known, lambda: from_object(known.function, data, **_how(known)))
+        takes_context = known.takes_context
+        return _checked(
+            known, lambda: from_object(known.function, data, takes_context=takes_context)
+        )
     return of_call(known, data if isinstance(data, list | tuple) else [data], {})
 
 
 def split_of(known: Declared, data: Any) -> tuple[list[Any], dict[str, Any]]:
     """Return what a job has stored as arguments by place and by name."""
     if isinstance(data, Mapping):
-        return split(known.function, data, **_how(known))
+        return split(known.function, data, takes_context=known.takes_context)
     return list(data) if isinstance(data, list | tuple) else [data][: data is not None], {}
 
 
@@ -35,14 +41,6 @@ def called(known: Declared, context: Any, argv: list[Any]) -> Any:
     data = argv[0] if len(argv) == 1 and isinstance(argv[0], Mapping) else argv
     arguments, keywords = split_of(known, data)
     return known.function(*([context] if known.takes_context else []), *arguments, **keywords)
-
-
-def _for(known: Declared, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    return known.function, arguments, keywords
-
-
-def _how(known: Declared) -> dict[str, bool]:
-    return {"takes_context": known.takes_context}
 
 
 def _checked(known: Declared, bound: Callable[[], dict[str, Any]]) -> Any:

@@ -6,16 +6,20 @@ The rows are for screens, REST and commands. What may be called is decided by th
 from itertools import groupby
 from typing import Any
 
-from django.db import IntegrityError, connection
+import structlog
+from django.db import DatabaseError, IntegrityError, connection
 from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.db.transaction import atomic
 
+from atributo_site.core.errors import AtributoError
 from atributo_site.core.events import record
+from atributo_site.core.retry import retry_busy
 from queues.functions.declaration import Declared, all_declared
 from queues.functions.modules import load, may_declare
 from queues.models import Catalogue, Script, Service
 
+log = structlog.get_logger(__name__)
 NAME = "functions"
 FIELDS = ("name", "title", "description", "schema", "defaults", "record_start", "threads")
 
@@ -26,6 +30,15 @@ def store_all() -> list[str]:
     known = {module: each for module, each in _by_module().items() if may_declare(module)}
     changed = [module for module, each in known.items() if _store(module, each)]
     return changed + _remove_others(set(known))
+
+
+def store_at_start() -> None:
+    """Load the modules and make the rows, if the database lets us: jobs run without them, too."""
+    load()
+    try:
+        retry_busy(store_all, repeatable=True)
+    except (DatabaseError, AtributoError) as error:
+        log.warning("functions_not_shown", error=str(error))
 
 
 def store_module(module: str) -> bool:

@@ -74,7 +74,7 @@ class AtributoBackend(BaseTaskBackend):
         known = lookup(task.func.__module__, task.func.__name__)
         if known is not None and known.function is task.func:
             return
-        ahead = {name: getattr(task, name, None) for name in OF_DECLARATION}
+        ahead: dict[str, Any] = {name: getattr(task, name, None) for name in OF_DECLARATION}
         try:
             declare(task.func, takes_context=task.takes_context, **given, **ahead)
         except ImproperlyConfigured as error:

@@ -59,6 +59,8 @@ class InlineChild(Workhorse):
             try:
                 with _printing_to(run), _kept_environment(), _limited(work["timeout_ms"]):
                     ended = run.run()
+            except TimedOut as error:  # it came a moment before or after the run
+                ended = run.failed(error)
             finally:
                 leave()
             run.tell_rest()

@@ -4,9 +4,12 @@ import json
 
 import pytest
 from django.core.management import call_command
+from django.db import OperationalError
 
 import queues
 from atributo_site.core.models import Event
+from queues.functions import rows
+from queues.functions.declaration import lookup
 from queues.functions.rows import store_all
 from queues.models import QueuedJob, Script, Service
 from tests.queues.functions.conftest import SHOP
@@ -137,6 +140,16 @@ def test_commands_push_run_and_list_functions(queue, capsys, scripts_see_this_da
     with pytest.raises(SystemExit):
         call_command("push", "orders", SHOP, "nothing")
     assert "declares no function nothing" in capsys.readouterr().err
+
+
+def test_a_worker_loads_its_functions_though_no_row_can_be_written(shop, monkeypatch):
+    def refused():
+        raise OperationalError("attempt to write a readonly database")
+
+    monkeypatch.setattr(rows, "store_all", refused)
+    rows.store_at_start()
+    assert lookup(SHOP, "plain").path == f"{SHOP}.plain"
+    assert not Service.objects.filter(mount=SHOP).exists()
 
 
 def test_a_worker_loads_declared_modules_and_runs_their_functions(
