@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from queues.execution.execution import TimedOut
 from queues.functions.declaration import bare
 
 BEGIN, END = "begin", "end"
@@ -56,8 +57,6 @@ def fail(
 @contextmanager
 def time_out(script: Any, *, at: str = BEGIN, times: int = 1) -> Iterator[Fault]:
     """Let the time of the next runs be up at a point."""
-    from queues.execution.execution import TimedOut
-
     def error(timeout_ms: int | None) -> BaseException:
         return TimedOut(f"timed out after {timeout_ms or 0} ms")
 

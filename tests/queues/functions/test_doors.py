@@ -164,3 +164,17 @@ def test_a_worker_loads_declared_modules_and_runs_their_functions(
     wait_until(lambda: ended.count() == 4)
     assert [queue.get(each).result for each in (sync, loop, written)] == [3, 8, 1]
     assert queue.get(failing).run_failures == 3
+
+
+def test_a_function_is_aborted_and_runs_where_its_key_is(
+    shop, process_environment, worker_process, wait_until, tmp_path
+):
+    queue = queues.create("orders")
+    stays = queue.get(queue.push(shop.stay, str(tmp_path / "marks")))
+    worker_process("--instance", "till-1", env={"ATRIBUTO_TASK_MODULES": SHOP})
+    wait_until(lambda: stays.status == "progress")
+    stays.abort()
+    sticky = queue.get(queue.push(shop.add, 1, sticky_key="customer-7"))
+    wait_until(lambda: sticky.status == "complete")
+    assert (stays.status, stays.failures) == ("failed", ["Job aborted."])
+    assert QueuedJob.objects.get(pk=sticky.id).routed_to == "till-1"
