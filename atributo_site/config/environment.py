@@ -13,6 +13,7 @@ from atributo_site.config.validators import (
     database_url,
     excluded_queues,
     hosts,
+    modules,
     nameservers,
     networks,
     origins,
@@ -153,6 +154,18 @@ class Environment:
         "1",
         whole(1, 256),
         "Processes in which a worker runs jobs at the same time.",
+    )
+    task_modules: tuple[str, ...] = variable(
+        "ATRIBUTO_TASK_MODULES",
+        "",
+        modules,
+        "Modules whose functions can be pushed, beside `tasks` of each installed app.",
+    )
+    task_secret_key: bool = variable(
+        "ATRIBUTO_TASK_SECRET_KEY",
+        "no",
+        yes_or_no,
+        "Whether jobs keep the secret key: functions may sign with it, and scripts can read it.",
     )
     admin_user: str = variable(
         "ATRIBUTO_ADMIN_USER", "admin", words, "Name of the first administrator."

@@ -99,6 +99,13 @@ def proxies(text: str) -> tuple[str, ...]:
     return listed(text)
 
 
+def modules(text: str) -> tuple[str, ...]:
+    for name in listed(text):
+        if not all(part.isidentifier() and part.isascii() for part in name.split(".")):
+            raise ValueError("names of modules such as shop.jobs, with commas")
+    return listed(text)
+
+
 def queue_patterns(text: str) -> tuple[str, ...]:
     """Return queues that a worker serves, each as its command takes it."""
     words = listed(text)

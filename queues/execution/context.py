@@ -64,6 +64,18 @@ class Context:
         self._scope = scope
 
     @property
+    def attempt(self) -> int:
+        """The number of this attempt at the job, from 1 on; 1 where there is no job."""
+        return self.job["attempt"] if self.job else 1
+
+    @property
+    def task_result(self) -> Any:
+        """The result of the Tasks API as it is now; None where there is no job."""
+        from queues.tasks.running import result_of_run
+
+        return result_of_run(self.job) if self.job else None
+
+    @property
     def dry_run(self) -> bool:
         """Whether everything is rolled back afterwards: leave alone what lies outside."""
         return self._scope.dry
@@ -77,8 +89,8 @@ class Context:
         """Turn `texts` into `example_texts` for a service mounted at /example."""
         return prefix(self.service.mount) + name
 
-    def push(self, script: Any, data: Any = None, *, queue: str = "default", **options: Any) -> str:
-        """Push a job; a script given by its name alone is one of this service.
+    def push(self, script: Any, *arguments: Any, queue: str = "default", **options: Any) -> str:
+        """Push a job, as the handle of a queue does; a name alone is a script of this service.
 
         Within `with context.transaction():` it appears when the transaction completes.
         """
@@ -86,7 +98,7 @@ class Context:
 
         named = {"mount": self.service.mount, "name": script} if isinstance(script, str) else script
         with self._scope.pushing():
-            return get(queue).push(named, data, **options)
+            return get(queue).push(named, *arguments, **options)
 
     @property
     def client(self) -> Any:

@@ -20,7 +20,7 @@ from atributo_site.core import redaction
 from atributo_site.core.errors import AtributoError
 from queues.errors import ServiceNotFound
 from queues.execution.context import Context, Emit
-from queues.execution.loader import LIFECYCLE, LoadedService, Services, candidate, imported
+from queues.execution.loader import LIFECYCLE, LoadedService, Services, candidate
 from queues.execution.output import LONGEST_LINE
 from queues.execution.scope import RunScope
 from queues.logic import secret_fields
@@ -45,7 +45,7 @@ class Execution:
     """One run of one script."""
 
     def __init__(self, work: dict[str, Any], services: Services, send: Emit) -> None:
-        self.work = work
+        self.work = work = _as_named(work)
         self.services = services
         self._send = send
         self._numbers = count(1)  # of log lines; whichever thread asks gets its own
@@ -132,8 +132,6 @@ class Execution:
         work = self.work
         data = loads(work["data"]) if work["data"] is not None else None
         self.secrets = secrets_of_run(work, self.services, data)
-        if not work["mount"]:
-            return _returned(imported(work["script"]), *argv(data), awaited=awaited)
         service = service_of(work, self.services, work["mount"])
         if service.development:
             service.unload()
@@ -207,10 +205,25 @@ class Execution:
             return None
 
     def _asked(self, reference: dict[str, str], failures: int) -> Any:
-        if "function" in reference:
-            return imported(reference["function"])(failures)
-        service = service_of(self.work, self.services, reference["mount"])
-        return self._invoke(service, reference["name"], [failures])
+        mount, name = place_of(reference)
+        service = service_of(self.work, self.services, mount)
+        return self._invoke(service, name, [failures])
+
+
+def _as_named(work: dict[str, Any]) -> dict[str, Any]:
+    """Return the work of a function with its module as the mount, however it was stored."""
+    if work["mount"]:
+        return work
+    mount, name = place_of({"function": work["script"]})
+    return {**work, "mount": mount, "script": name}
+
+
+def place_of(reference: dict[str, str]) -> tuple[str, str]:
+    """Return mount and name of a script, or module and name of a function."""
+    if "function" in reference:
+        module, _, name = reference["function"].partition(":")
+        return module, name
+    return reference["mount"], reference["name"]
 
 
 def service_of(work: dict[str, Any], services: Services, mount: str) -> LoadedService:
@@ -222,9 +235,8 @@ def service_of(work: dict[str, Any], services: Services, mount: str) -> LoadedSe
 
 def secrets_of_run(work: dict[str, Any], services: Services, data: Any) -> set[str]:
     """Return the secret values that a run may meet: its own, and as a callback its job's."""
+    work = _as_named(work)
     secrets = _secrets_of_origin(work, services, data)
-    if not work["mount"]:
-        return secrets | redaction.secrets_in(data)
     service = service_of(work, services, work["mount"])
     return secrets | secrets_of(service, work["script"], data)
 

@@ -1,17 +1,21 @@
 """Find scripts and load them, in the child process that runs them."""
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from inspect import iscoroutinefunction
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from atributo_site.core.redaction import secrets_in
 from queues.errors import OptionsMissing, ScriptNotFound, ServiceNotFound
-from queues.execution.context import ServiceFacts
+from queues.execution.context import Context, ServiceFacts
 from queues.execution.packages import Package, leave
+from queues.functions.arguments import called
+from queues.functions.declaration import Declared, all_declared
+from queues.functions.modules import find, load
+from queues.logic.mounts import is_module
 from queues.logic.secret_fields import passwords_of
 from queues.models import Script, Service
 
@@ -79,7 +83,48 @@ class Services:
             service.unload()
 
 
+class DeclaredFunctions(LoadedService):
+    """The declared functions of a module, in the place of a service."""
+
+    def function(self, name: str) -> Callable[..., Any]:
+        """Return what calls a declared function with the arguments of a context."""
+        leave()  # imports are those of this program
+        known = find(self.facts.mount, name)
+        return _async_call(known) if iscoroutinefunction(known.function) else _call(known)
+
+    def unload(self) -> None:
+        """Keep them: their code is this program's."""
+
+
+def _call(known: Declared) -> Callable[..., Any]:
+    def run(context: Context) -> Any:
+        return called(known, context, context.argv)
+
+    return run
+
+
+def _async_call(known: Declared) -> Callable[..., Any]:
+    async def run(context: Context) -> Any:
+        return await called(known, context, context.argv)
+
+    return run
+
+
+def declared(module: str) -> DeclaredFunctions:
+    """Return the functions of a module; it is not imported because a row names it."""
+    load()
+    facts = ServiceFacts(module, module, "", "")
+    known = [each for each in all_declared() if each.module == module]
+    scripts = {
+        each.name: Script(name=each.name, schema=each.schema, defaults=each.stored_options())
+        for each in known
+    }
+    return DeclaredFunctions(facts, False, scripts)
+
+
 def loaded(mount: str) -> LoadedService:
+    if is_module(mount):
+        return declared(mount)
     service = Service.objects.filter(mount=mount).first()
     if service is None:
         raise ServiceNotFound(f"no service is installed at {mount}", mount=mount)
@@ -101,13 +146,3 @@ def _run_of(module: ModuleType, path: str) -> Callable[..., Any]:
     if not callable(run):
         raise ScriptNotFound(f"{path} has no function run(context)", path=path)
     return run
-
-
-def imported(path: str) -> Callable[..., Any]:
-    """Return a module-level function that the Python API stored as `module:name`."""
-    leave()
-    module_name, _, name = path.partition(":")
-    function = getattr(importlib.import_module(module_name), name, None)
-    if not callable(function) or not name.isidentifier():
-        raise ScriptNotFound(f"there is no function {path}", function=path)
-    return function

@@ -41,13 +41,13 @@ class RunTransaction(Transaction):
         else:
             super().complete()
 
-    def push(self, queue: str, script: Any, data: Any = None, **options: Any) -> str:
+    def push(self, queue: str, script: Any, *arguments: Any, **options: Any) -> str:
         """Push a job that appears when this completes, and never otherwise."""
         from queues.catalogue import get
 
         self._verify()
         with outbox.holding(self.id):
-            return get(queue).push(script, data, **options)
+            return get(queue).push(script, *arguments, **options)
 
     def __enter__(self) -> "RunTransaction":
         block = outbox.holding(self.id)

@@ -10,7 +10,10 @@ from django.db.models import Q, QuerySet, Subquery
 from allocation.transactions.engine.transaction import Transaction
 from atributo_site.core.database import execute
 from queues.errors import BadPage, BadPush, InvalidJobId, JobNotFound, QueueNotFound
+from queues.functions.declaration import bare
+from queues.functions.modules import to_push
 from queues.jobs import actions, push, schedules
+from queues.jobs.calls import called, called_often
 from queues.logic.lifecycle import ABORTED, Outcome, Status
 from queues.models import Queue, QueuedJob, Run
 from queues.runs import outbox
@@ -39,26 +42,32 @@ class QueueHandle:
 
     def push(
         self,
-        script: Mapping[str, Any],
-        data: Any = None,
-        *,
+        script: Any,
+        *arguments: Any,
         transaction: Transaction | None = None,
         **options: Any,
     ) -> str:
-        """Push a job; with a transaction it becomes one when that completes, else never."""
+        """Push a script with its data, or a declared function with its arguments.
+
+        With a transaction it becomes a job when that completes, else never. Of a function, keywords
+        that are no options are arguments.
+        """
+        call = called(script, arguments, options)
         with outbox.holding_for(transaction) if transaction else nullcontext():
-            return push.push(self.name, script, data, options)
+            return push.push(self.name, call.script, call.data, call.options)
 
     def push_many(
         self,
-        script: Mapping[str, Any],
+        script: Any,
         datas: Sequence[Any],
         *,
         transaction: Transaction | None = None,
         **options: Any,
     ) -> list[str]:
+        """Push many jobs of one script or function, all or none."""
+        call = called_often(script, datas, options)
         with outbox.holding_for(transaction) if transaction else nullcontext():
-            return push.push_many(self.name, script, datas, options)
+            return push.push_many(self.name, call.script, call.data, call.options)
 
     def get(self, job_id: str) -> "JobHandle":
         return JobHandle(parsed_id(job_id), self.name)
@@ -67,26 +76,26 @@ class QueueHandle:
         job = self.get(job_id)
         return job.exists() and actions.delete(int(job.id))
 
-    def pending(self, script: Mapping[str, str] | None = None, **page: Any) -> list[str]:
+    def pending(self, script: Any = None, **page: Any) -> list[str]:
         """Return ids by due time, as the other lists do: all, or up to `limit` after a job.
 
         `queue.pending(limit=100, after=ids[-1])` is the page that follows `ids`.
         """
         return self._ids(script, Page(**page), status=Status.PENDING)
 
-    def progress(self, script: Mapping[str, str] | None = None, **page: Any) -> list[str]:
+    def progress(self, script: Any = None, **page: Any) -> list[str]:
         return self._ids(script, Page(**page), status=Status.PROGRESS)
 
-    def complete(self, script: Mapping[str, str] | None = None, **page: Any) -> list[str]:
+    def complete(self, script: Any = None, **page: Any) -> list[str]:
         return self._ids(script, Page(**page), status=Status.COMPLETE)
 
-    def failed(self, script: Mapping[str, str] | None = None, **page: Any) -> list[str]:
+    def failed(self, script: Any = None, **page: Any) -> list[str]:
         return self._ids(script, Page(**page), status=Status.FAILED)
 
-    def all(self, script: Mapping[str, str] | None = None, **page: Any) -> list[str]:
+    def all(self, script: Any = None, **page: Any) -> list[str]:
         return self._ids(script, Page(**page))
 
-    def _ids(self, script: Mapping[str, str] | None, page: "Page", **conditions: Any) -> list[str]:
+    def _ids(self, script: Any, page: "Page", **conditions: Any) -> list[str]:
         named = None if script is None else _mount_and_name(script)
         if page.limit is not None and conditions == {"status": Status.PENDING}:
             return self._pending_page(named, page, page.limit)
@@ -231,6 +240,9 @@ class JobHandle:
 
 
 def _mount_and_name(script: Any) -> tuple[str, str]:
+    if callable(bare(script)):
+        known = to_push(script)
+        return known.module, known.name
     if not isinstance(script, Mapping) or not {"mount", "name"} <= set(script):
         raise BadPush("a script is named by its mount and name")
     return script["mount"], script["name"]

@@ -5,7 +5,7 @@ What a push must know of its queue and script is kept in memory with its revisio
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,8 +14,13 @@ from atributo_site.core.events import current_actor
 from atributo_site.core.ids import refusal
 from atributo_site.core.models.clock import database_now
 from atributo_site.core.retry import retry_busy
-from queues.errors import BadPush, QueueNotFound
+from queues.errors import BadPush, QueueNotFound, ScriptNotFound
+from queues.functions.arguments import of_data
+from queues.functions.declaration import Declared, bare
+from queues.functions.modules import checked, find, to_push
+from queues.functions.rows import store_module
 from queues.jobs.schema import check, schema_error
+from queues.logic.mounts import is_module
 from queues.logic.options import BadOption, Options, resolve, script_error
 from queues.logic.ranks import rank_of
 from queues.logic.storable import DEEPEST, has_nul, is_too_deep, json_refusal
@@ -23,6 +28,7 @@ from queues.sql import push
 
 MOST_KNOWN = 1000
 LARGEST_DATA = 1024 * 1024
+CODE = {"success", "failure", "back_off"}
 EPOCH = datetime.fromtimestamp(0, tz=UTC)
 
 
@@ -72,13 +78,16 @@ class PushRequest:
     schema: dict[str, Any] | None
     preprocess: Callable[[Any], Any] | None
     options: Options
+    function: Declared | None = None  # where no script of a service runs
 
     def text(self, data: Any) -> str | None:
         """Check the data and return it as it is stored."""
-        checked = check(self.schema, data)
+        if self.function is not None:
+            data = of_data(self.function, data)
+        fitting = check(self.schema, data)
         if self.preprocess is not None:
-            checked = self.preprocess(checked)
-        return None if checked is None else json_text(checked)
+            fitting = self.preprocess(fitting)
+        return None if fitting is None else json_text(fitting)
 
     def due_now(self) -> bool:
         return self.options.delay_until is None
@@ -130,7 +139,10 @@ def checked_push(queue: str, script: Any, given: Mapping[str, Any], define: Defi
     if reason := script_error(mount, name):
         raise BadPush(reason)
     own_schema = _checked_schema(script)
+    known = checked(_found(mount, name)) if is_module(mount) else None
     defined = define(queue, mount, name)
+    if known is not None:
+        defined = _of_function(known, queue, defined)
     own = {k: v for k, v in script.items() if k not in {"mount", "name", "schema", "preprocess"}}
     options = _options(given, own, defined.defaults)
     return PushRequest(
@@ -142,18 +154,61 @@ def checked_push(queue: str, script: Any, given: Mapping[str, Any], define: Defi
         own_schema or defined.schema,
         script.get("preprocess"),
         options,
+        known,
     )
+
+
+def _of_function(known: Declared, queue: str, defined: Definition) -> Definition:
+    """Let the declaration say what it takes, and show it where it is not shown yet."""
+    if defined.schema is None and store_module(known.module):
+        defined = fresh(queue, known.module, known.name)
+    return replace(defined, schema=known.schema, defaults=known.options)
 
 
 def _options(*layers: Mapping[str, Any]) -> Options:
     delayed = any("delay" in layer for layer in layers)
+    layers = tuple(_with_references(layer) for layer in layers)
     try:
         options = resolve(database_now() if delayed else EPOCH, *layers)
     except BadOption as error:
         raise BadPush(str(error)) from error
+    for reference in (options.success, options.failure, options.back_off):
+        _check_reference(reference)
     if options.sticky_key is not None and (reason := refusal(options.sticky_key)):
         raise BadPush(f"sticky_key cannot be allocated: {reason}")
     return options
+
+
+def _with_references(layer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Name declared functions as scripts are named: by module and name."""
+    if not CODE & layer.keys():
+        return layer
+    return {name: _reference(value) if name in CODE else value for name, value in layer.items()}
+
+
+def _reference(value: Any) -> Any:
+    if isinstance(value, Mapping) and set(value) == {"function"}:
+        module, _, name = str(value["function"]).partition(":")
+        return {"mount": module, "name": name}
+    if callable(bare(value)):
+        known = to_push(value)
+        return {"mount": known.module, "name": known.name}
+    return value
+
+
+def _check_reference(reference: Any) -> None:
+    """Refuse a function that nobody may call; a service may be installed later."""
+    if not isinstance(reference, Mapping) or "mount" not in reference:
+        return
+    if is_module(reference["mount"]):
+        checked(_found(reference["mount"], reference["name"]))
+
+
+def _found(module: str, name: str) -> Declared:
+    try:
+        return find(module, name)
+    except ScriptNotFound as error:
+        raise BadPush(str(error), **error.facts) from error
 
 
 def _checked_schema(script: Mapping[str, Any]) -> dict[str, Any] | None:

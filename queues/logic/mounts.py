@@ -1,9 +1,18 @@
-"""Mounts: where a service is installed, and the prefix of its data."""
+"""Mounts: where a service is installed, and the prefix of its data.
+
+The functions of a module are shown as a service, too; its mount is the name of the module.
+"""
 
 import re
 
 SEGMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_%-]*\Z")
+MODULE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*\Z")
 LONGEST = 255
+
+
+def is_module(mount: str) -> bool:
+    """Return whether it names a module of declared functions instead of a folder."""
+    return MODULE.match(mount) is not None and len(mount) <= LONGEST
 
 
 def mount_error(mount: str) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from queues.logic.backoff import DEFAULT_MS, STRATEGIES
 from queues.logic.lifecycle import FOREVER
-from queues.logic.mounts import mount_error
+from queues.logic.mounts import is_module, mount_error
 from queues.logic.storable import is_storable
 
 CENTURY_MS = 100 * 365 * 24 * 60 * 60 * 1000
@@ -158,7 +158,7 @@ def script_error(mount: Any, name: Any) -> str | None:
         return "a script's mount and name are texts"
     if not 0 < len(name) <= LONGEST_SCRIPT or not is_storable(name):
         return f"a script's name has 1 to {LONGEST_SCRIPT} characters"
-    return mount_error(mount)
+    return None if is_module(mount) else mount_error(mount)
 
 
 def import_path(name: str, function: Callable[..., Any]) -> str:

@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 from django.urls import reverse
 
 from queues.logic.manifest import missing_options
-from queues.logic.mounts import prefix
+from queues.logic.mounts import is_module, prefix
 
 REVISIONS = 2**53
 
@@ -34,6 +34,11 @@ class Service(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("service", args=[self.mount])
+
+    @property
+    def has_functions(self) -> bool:
+        """Whether it shows the declared functions of a module instead of a folder's scripts."""
+        return is_module(self.mount)
 
     @property
     def prefix(self) -> str:

@@ -10,7 +10,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from atributo_site.core.availability.outages import outages
-from queues.runs.doorbell import client
+from queues.runs.doorbell import client, is_silent
 
 CHANNEL = "rq:atributo:called-off"
 NOT_SENT = "call_not_sent"
@@ -18,6 +18,8 @@ NOT_SENT = "call_not_sent"
 
 def notify_cancelled(job_ids: Sequence[int]) -> None:
     """Make every worker look at the row of what it runs."""
+    if is_silent():
+        return
     try:
         client().publish(CHANNEL, f"{job_ids[0]} and {len(job_ids) - 1} more")
     except RedisError as error:

@@ -62,10 +62,15 @@ def _environment_block() -> tuple[int, int] | None:
 
 
 def forget_credentials() -> None:
-    """Drop the secret key: scripts sign nothing. The database's password stays."""
+    """Drop the secret key: scripts sign nothing, unless a setting lets functions sign.
+
+    The database's password stays.
+    """
     whole = dict(os.environ)
     os.environ.clear()
     os.environ.update(for_scripts(whole, settings.ATRIBUTO.script_env))
+    if settings.ATRIBUTO.task_secret_key:
+        return
     kept = replace(settings.ATRIBUTO, secret_key="", old_secret_key="")
     nothing = {"SECRET_KEY": "", "SECRET_KEY_FALLBACKS": [], "ATRIBUTO": kept}
     for place in (settings, sys.modules.get(settings.SETTINGS_MODULE)):

@@ -21,8 +21,9 @@ from queues.errors import (
     ScriptFailed,
     ServiceNotFound,
 )
+from queues.functions.rows import store_all
 from queues.logic.manifest import MISSING, configuration_errors, still_valid
-from queues.logic.mounts import mount_error
+from queues.logic.mounts import is_module, mount_error
 from queues.logic.storable import json_refusal
 from queues.models import Catalogue, QueuedJob, Script, Service
 from queues.queries.presenters import configuration_dict
@@ -70,6 +71,7 @@ def upgrade(
 
     Values of options that the new manifest lacks, or that have another type there, are discarded.
     """
+    refuse_functions(mount)
     service = _existing(mount, force)
     if service is None:
         return install(folder, mount, configuration=configuration, setup=setup, force=True)
@@ -90,6 +92,7 @@ def replace(
     force: bool = False,
 ) -> Service:
     """Uninstall and install: nothing of the old configuration stays."""
+    refuse_functions(mount)
     service = _existing(mount, force)
     if service is None:
         return install(folder, mount, configuration=configuration, setup=setup, force=True)
@@ -100,6 +103,7 @@ def replace(
 
 def uninstall(mount: str, *, teardown: bool = True, force: bool = False) -> bool:
     """Remove a service; a teardown that fails keeps it unless forced."""
+    refuse_functions(mount)
     service = Service.objects.filter(mount=mount).first()
     if service is None:
         if force:
@@ -129,11 +133,26 @@ def configure(mount: str, values: dict[str, Any], *, whole: bool = False) -> Ser
 
 def set_development(mount: str, on: bool) -> Service:
     """In development mode every run reads the script anew, after the setup."""
+    refuse_functions(mount)
     service = service_at(mount)
     with atomic():
         _touch(service, development=on)
         record("service.development", f"service:{mount}", on=on)
     return service_at(mount)
+
+
+def refresh() -> list[str]:
+    """Show the functions that are declared now; return the modules that changed."""
+    return store_all()
+
+
+def refuse_functions(mount: str) -> None:
+    """Refuse what only a folder can have done to it."""
+    if is_module(mount) and Service.objects.filter(mount=mount).exists():
+        raise BadMount(
+            f"{mount} is a module of declared functions: change its code, and restart the workers",
+            mount=mount,
+        )
 
 
 def service_at(mount: str | None) -> Service:

@@ -10,8 +10,11 @@ from django.conf import settings
 from queues.children.child_process import Workhorse
 from queues.errors import OptionsMissing
 from queues.execution.loader import LIFECYCLE, loaded
+from queues.functions.arguments import of_data
+from queues.functions.modules import find
 from queues.jobs.push_request import json_text
 from queues.jobs.schema import check
+from queues.logic.mounts import is_module
 from queues.logic.secret_fields import passwords_of
 from queues.models import Catalogue, Script, Service
 from queues.worker.script_follower import ScriptResult, follow
@@ -56,6 +59,8 @@ def run_script(mount: str, name: str, data: Any = None, *, dry_run: bool = False
         return ScriptResult()
     if service.missing:
         raise OptionsMissing(mount, service.missing)
+    if is_module(mount):
+        data = of_data(find(mount, name), data)
     checked = check(script.schema, data)
     timeout_ms = script.defaults.get("timeout", settings.ATRIBUTO.script_timeout_ms)
     return _way.get()({**_work(mount, name, checked, timeout_ms), "dry_run": dry_run})

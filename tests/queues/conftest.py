@@ -119,6 +119,12 @@ def expire_leases():
 
 
 @pytest.fixture
+def declared_here(request, settings):
+    """Let workers know the functions that the module of a test declares."""
+    settings.ATRIBUTO = replace(settings.ATRIBUTO, task_modules=(request.module.__name__,))
+
+
+@pytest.fixture
 def executions(tmp_path):
     """How often the job with this file has run."""
 

@@ -1,23 +1,28 @@
-"""Map the addresses of the services screens; /services/mailer/ is the service at /mailer."""
+"""Map the addresses of the services screens; /services/mailer/ is the service at /mailer.
+
+/services/py:shop.tasks/ has the declared functions of that module.
+"""
 
 from django.urls import path, register_converter
 
 import atributo_site.rest.ids  # noqa: F401  registers <id:...>
 from atributo_site.console.services import actions, detail, list, script
 
+FUNCTIONS = "py:"
 PART = "[A-Za-z_][A-Za-z0-9_%-]*"
 
 
 class MountConverter:
     """Convert a mount; no part of it is "-", so an address may go on with "-"."""
 
-    regex = f"{PART}(?:/{PART})*"
+    regex = f"(?:{FUNCTIONS}[A-Za-z0-9_.]+|{PART}(?:/{PART})*)"
 
     def to_python(self, value: str) -> str:
-        return f"/{value}"
+        is_module = value.startswith(FUNCTIONS)
+        return value.removeprefix(FUNCTIONS) if is_module else f"/{value}"
 
     def to_url(self, value: str) -> str:
-        return value.removeprefix("/")
+        return value.removeprefix("/") if value.startswith("/") else f"{FUNCTIONS}{value}"
 
 
 register_converter(MountConverter, "mount")

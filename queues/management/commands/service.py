@@ -16,12 +16,13 @@ from queues.worker.run_now import in_a_child
 
 
 class Command(AtributoCommand):
-    help = "Services: list, install, upgrade, replace, uninstall, configure, development."
+    help = "Services: list, install, upgrade, replace, uninstall, configure, development, refresh."
 
     def add_arguments(self, parser: CommandParser) -> None:
         actions = Subcommands(parser)
         actions.add("list", help="Installed services.")
         actions.add("folders", help="Folders in the service roots that have a manifest.")
+        actions.add("refresh", help="Show the functions that are declared now.")
         for name in ("install", "upgrade", "replace"):
             change = actions.add(name, help=f"{name.capitalize()} a service from a folder.")
             change.add_argument("folder")
@@ -66,6 +67,13 @@ class Command(AtributoCommand):
 
     def _folders(self, options: dict[str, Any]) -> None:
         names = bundle.available()
+        if options["json"]:
+            return self.show(names)
+        for name in names:
+            self.stdout.write(name)
+
+    def _refresh(self, options: dict[str, Any]) -> None:
+        names = installation.refresh()
         if options["json"]:
             return self.show(names)
         for name in names:

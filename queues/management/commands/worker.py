@@ -10,6 +10,7 @@ from django.utils.timezone import now
 
 from atributo_site.commands import AtributoCommand
 from atributo_site.core.forking import die_with_parent
+from queues.functions.rows import store_at_start
 from queues.logic.queue_choice import parsed
 from queues.logic.storable import is_storable
 from queues.worker.plan import MOST_CHILDREN, WorkPlan
@@ -69,6 +70,7 @@ class Command(AtributoCommand):
             raise CommandError(f"--name has at most {LONGEST_NAME} characters", returncode=2)
         plan = _plan(options)
         die_with_parent()
+        store_at_start()
         presence = WorkerPresence(name, _facts(options["instance"], plan))
         post = None if options["instance"] is None else Post(options["instance"], presence)
         Worker(name, presence, post, plan).work()

@@ -214,14 +214,23 @@ def test_pushed_again_what_waits_for_a_moment_waits_for_it_too(operator):
 
 def test_pushed_again_code_stays_and_is_named(operator):
     code = {"mount": "/mailer", "name": "send-mail"}
-    made = {"success": code, "failure": {"function": "os:abort"}, "back_off": code}
+    made = {"success": code, "failure": code, "back_off": code}
     job = make_job(make_queue(), "failed", data={"to": "ada"}, **made)
     page = operator.get(f"/jobs/{job.pk}/edit/").text
     assert "Unchanged: the callback on success, the callback on failure" in page
-    assert "--success /mailer/send-mail" in page and "os:abort" not in page
+    assert "--success /mailer/send-mail" in page
     operator.post(f"/jobs/{job.pk}/edit/", {"data-to": "ada", "back_off": ""})
     new = QueuedJob.objects.exclude(pk=job.pk).get()
     assert (new.success, new.failure, new.back_off) == (code, made["failure"], code)
+
+
+def test_pushed_again_a_function_that_is_not_declared_is_refused(operator):
+    made = {"failure": {"function": "os:abort"}}
+    job = make_job(make_queue(), "failed", data={"to": "ada"}, **made)
+    assert "os:abort" not in operator.get(f"/jobs/{job.pk}/edit/").text
+    answer = operator.post(f"/jobs/{job.pk}/edit/", {"data-to": "ada"})
+    assert (answer.status_code, "os is not a module of declared" in answer.text) == (400, True)
+    assert QueuedJob.objects.get() == job
 
 
 def test_a_form_that_is_wrong_still_tells_what_is_right():

@@ -71,6 +71,7 @@ COMMANDS = [
     ("queue delete q", "queue.deleted"),
     ("service folders", NOTHING),
     ("service list", NOTHING),
+    ("service refresh", "service.undeclared"),
     ("service install probe /p", "service.installed"),
     ("service upgrade probe /p", "service.upgraded"),
     ("service replace probe /p", "service.replaced"),

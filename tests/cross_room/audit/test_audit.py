@@ -19,7 +19,7 @@ from atributo_site.core.leases import HeldLease
 from atributo_site.core.models import Event
 from atributo_site.models import Incident
 from pools.models import Backend, Pool
-from queues.models import Operation, QueuedJob
+from queues.models import Operation, QueuedJob, Service
 from tests.console.every_url import every_url
 from tests.cross_room.audit.audited_commands import COMMANDS, PROCESSES
 from tests.cross_room.audit.audited_rest import KEPT, NOTHING, REST
@@ -30,12 +30,13 @@ CHANGES = {"POST", "PUT", "PATCH", "DELETE"}
 
 @pytest.fixture
 def prepared(probe, scripts_start_quickly, settings):
-    """Make what no request can make: a stuck transaction, an incident and an active curator."""
+    """Make what no request can make, such as a stuck transaction or an active curator."""
     settings.ATRIBUTO = replace(settings.ATRIBUTO, max_job_time_ms=600_000)
     txn = Transaction(Client())
     txn.put("stuck", "k", 1)
     Row.objects.filter(pk=txn.id).update(status="stuck")
     HeldLease.take("curator", "host:1", 3600, name="first")
+    Service.objects.create(mount="old.tasks", name="functions", version="", folder="")
     facts = {"severity": "error", "title": "1 transaction is stuck"}
     incident = Incident.objects.create(kind="transactions.stuck", subject="site:t", **facts)
     return {"stuck": txn.id, "incident": incident.pk}

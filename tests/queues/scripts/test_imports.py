@@ -133,7 +133,7 @@ def test_a_module_that_is_a_link_to_elsewhere_is_not_run(service, ended, tmp_pat
 def test_a_function_of_the_site_never_meets_a_services_modules(service, result, ended):
     service("one", {"a.py": PLAIN, "helper.py": "NAME = 'one'"})
     assert result("/one", "a") == "one"
-    assert ended("", "helper:NAME")["error"].startswith("ModuleNotFoundError")
+    assert ended("", "helper:NAME")["error"].startswith("ScriptNotFound")
 
 
 def test_a_class_of_a_script_is_found_by_its_module(service, result):

@@ -243,6 +243,7 @@ def test_credentials_are_nowhere_to_be_found(run, monkeypatch):
 
 def test_a_started_interpreter_hides_what_it_was_started_with(monkeypatch):
     monkeypatch.setenv("CANARY", SECRET)
+    monkeypatch.setenv("ATRIBUTO_TASK_MODULES", __name__)
     horse = Workhorse(512, fork=False)
     try:
         horse.give([work(tells_what_it_finds)], 0.0)

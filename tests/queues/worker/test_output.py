@@ -78,7 +78,7 @@ def leads_its_output_elsewhere(file):
 
 
 def with_secret(function):
-    return {**work(function), "data": json.dumps({"password": "hunter22"})}
+    return {**work(function), "data": json.dumps({"order": {"password": "hunter22"}})}
 
 
 def texts(workhorse, job):
@@ -94,7 +94,8 @@ def test_output_of_descriptors_and_subprocesses_is_logged(workhorse):
     assert lines == ["one", "two", "three", "four", "five \ufffd\ufffd, without an end"]
 
 
-def test_a_started_interpreter_logs_the_same(transactional_db):
+def test_a_started_interpreter_logs_the_same(transactional_db, monkeypatch):
+    monkeypatch.setenv("ATRIBUTO_TASK_MODULES", __name__)
     horse = Workhorse(512, fork=False)
     try:
         assert texts(horse, work(writes_to_descriptors))[0][:3] == ["one", "two", "three"]

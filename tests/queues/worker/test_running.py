@@ -11,6 +11,7 @@ from queues.children.child_process import Workhorse
 from queues.execution.context import Log
 from queues.models import MinuteCount, QueuedJob, Run, RunLog
 from queues.runs.slots import acquire
+from queues.tasks import task
 from queues.worker.slot_runner import LARGEST_MESSAGE, SlotRunner
 
 
@@ -116,7 +117,9 @@ def test_repeats_wait_their_delay(queue, act, hands, executions, tmp_path):
     assert job.delay_until - run.started_at == timedelta(seconds=60)
 
 
-def test_a_back_off_function_gets_the_earlier_failures(queue, act, hands, tmp_path, pass_time):
+def test_a_back_off_function_gets_the_earlier_failures(
+    queue, act, hands, tmp_path, pass_time, declared_here
+):
     data = {"file": file_of(tmp_path), "fail_first": 99}
     job = queue.get(queue.push(act, data, max_failures=2, back_off=back_off_of))
     waits = []
@@ -128,15 +131,17 @@ def test_a_back_off_function_gets_the_earlier_failures(queue, act, hands, tmp_pa
     assert waits == [10_000, 20_000]
 
 
+@task
 def back_off_of(failures):
     return 10_000 * (failures + 1)
 
 
+@task
 def raising_back_off(failures):
     raise KeyError("no idea")
 
 
-def test_a_back_off_function_that_raises_is_reported(queue, act, hands, tmp_path):
+def test_a_back_off_function_that_raises_is_reported(queue, act, hands, tmp_path, declared_here):
     data = {"file": file_of(tmp_path), "fail_first": 99}
     job = queue.get(queue.push(act, data, max_failures=1, back_off=raising_back_off))
     hands.drain()

@@ -6,12 +6,14 @@ import pytest
 
 from queues.errors import ScriptFailed
 from queues.models import Catalogue, QueuedJob, Run, RunLog, Script, Service
+from queues.tasks import task
 from queues.worker.run_now import run_candidate, run_script
 from tests.queues.conftest import ROOT
 
 ADDRESS = "postgresql://site:canary-url@db/site"
 
 
+@task
 def complain(result, data, job):
     """A callback that is a function."""
     raise ValueError(f"cannot mail {data['api-key']} {data['pin']} to {ADDRESS}")
@@ -33,7 +35,9 @@ def test_a_password_by_its_type_is_scrubbed_whatever_it_is_called(queue, hands, 
     assert "canary" not in everything_kept()
 
 
-def test_a_callback_does_not_tell_the_secrets_of_its_job(queue, hands, probe, rest_as, client_as):
+def test_a_callback_does_not_tell_the_secrets_of_its_job(
+    queue, hands, probe, rest_as, client_as, declared_here
+):
     checked = {"mount": probe, "name": "checked"}
     data = {"n": 1, "pin": "canary-pin", "api-key": "canary-key", "url": ADDRESS, "odd": True}
     queue.push(checked, data, failure=complain)

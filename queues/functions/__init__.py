@@ -1,0 +1,1 @@
+"""Declared functions: which there are, what they take, how they are called and shown."""

@@ -1,0 +1,36 @@
+"""Django's Tasks API: `django.tasks` where Django has it, else the package django-tasks."""
+
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+
+LIBRARIES = ("django.tasks", "django_tasks")
+
+
+@cache
+def library() -> str:
+    """Return the name of the package that has the API."""
+    for name in LIBRARIES:
+        try:
+            import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name != name:
+                raise
+        else:
+            return name
+    raise ImproperlyConfigured("the Tasks API needs Django 6, or the package django-tasks")
+
+
+def part(name: str) -> ModuleType:
+    """Return a module of the API."""
+    return import_module(f"{library()}.{name}")
+
+
+def invalid(reason: str) -> Exception:
+    """Return the error that the API has for a task that a backend refuses."""
+    errors = part("exceptions")
+    kind: Any = getattr(errors, "InvalidTask", None) or errors.InvalidTaskError
+    return kind(reason)

@@ -1,0 +1,128 @@
+"""Run what is due in this process, see what was pushed, and make runs fail at a point."""
+
+from datetime import timedelta
+
+import pytest
+
+import queues
+from allocation.transactions import Client
+from queues.models import QueuedJob, Run, RunLog
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def queue(jobs, shop):
+    return queues.create("orders")
+
+
+def outcomes(ran):
+    return [(each.script, each.outcome) for each in ran]
+
+
+def test_what_is_due_runs_in_this_process(queue, jobs, shop):
+    first, second = queue.push(shop.add, 1), queue.push(shop.later, 4)
+    ran = jobs.run_due()
+    assert [(each.job_id, each.result) for each in ran] == [(first, 3), (second, 8)]
+    assert queue.get(first).status == "complete"
+    assert RunLog.objects.get().text == "from the loop"
+    assert jobs.run_due() == []
+
+
+def test_time_passes_up_to_the_moment_that_is_given(queue, jobs, shop):
+    job_id = queue.push(shop.add, 1, repeat_times=-1, repeat_delay=timedelta(minutes=20))
+    later = queue.push(shop.add, 2, delay=timedelta(minutes=30))
+    never = queue.push(shop.add, 3, delay=timedelta(minutes=90))
+    begun = queue.get(never).delay_until - timedelta(minutes=90)
+    ran = jobs.run_due(timedelta(minutes=65))
+    assert [each.job_id for each in ran] == [job_id, job_id, later, job_id, job_id]
+    assert queue.get(never).status == "pending"
+    assert queue.get(never).delay_until - begun == timedelta(minutes=90)
+    next_run = queue.get(job_id).delay_until - begun
+    assert timedelta(minutes=80) <= next_run < timedelta(minutes=85)
+
+
+def test_retries_wait_for_their_back_off(queue, jobs, shop):
+    queue.push(shop.fail, back_off=60_000)
+    assert outcomes(jobs.run_due()) == [("fail", "failed")]
+    assert outcomes(jobs.run_due(HOUR)) == [("fail", "failed")] * 2
+
+
+def test_jobs_that_never_end_are_noticed(queue, jobs, shop):
+    queue.push(shop.add, 1, repeat_times=-1)
+    with pytest.raises(AssertionError, match="the jobs do not end"):
+        jobs.run_due(most=20)
+
+
+def test_only_the_queues_that_are_named_run(queue, jobs, shop):
+    queue.push(shop.add, 1)
+    assert jobs.run_due(HOUR, queues=["others"]) == []
+    queues.pause("orders")
+    assert jobs.run_due(HOUR) == []
+
+
+def test_a_run_completes_its_transaction_and_its_pushes(queue, jobs, shop):
+    queues.create("default")
+    queue.push(shop.write, "x")
+    assert outcomes(jobs.run_due()) == [("write", "complete"), ("add", "complete")]
+    assert Client().get("shop", "x").status_code == 200
+
+
+@pytest.mark.parametrize("at", ["begin", "written", "half", "end"])
+def test_a_run_fails_at_the_point_that_is_chosen(queue, jobs, shop, at):
+    queue.push(shop.write, "x", max_failures=1, back_off=0)
+    with jobs.fail(shop.write, OSError("no disk"), at=at) as fault:
+        ran = jobs.run_due()
+    assert (ran[0].outcome, ran[0].error) == ("failed", "OSError: no disk")
+    assert (ran[1].outcome, ran[1].result, fault.count) == ("complete", 2, 1)
+
+
+@pytest.mark.parametrize("at", ["begin", "written", "end"])
+def test_a_worker_dies_at_the_point_that_is_chosen(queue, jobs, shop, at):
+    queue.push(shop.write, "x")
+    with jobs.kill(shop.write, at=at):
+        ran = jobs.run_due()
+    assert outcomes(ran)[:2] == [("write", "lost"), ("write", "complete")]
+    assert Run.objects.filter(outcome="lost").get().error == "the worker died"
+    assert len(jobs.pushed(shop.add)) == 1
+
+
+def test_time_is_up_at_the_point_that_is_chosen(queue, jobs, shop):
+    queue.push(shop.write, "x", timeout=60_000)
+    with jobs.time_out(shop.write, at="written"):
+        ran = jobs.run_due()
+    assert (ran[0].outcome, ran[0].error) == ("failed", "TimedOut: timed out after 60000 ms")
+    assert Client().get("shop", "x").status_code == 404
+
+
+def test_a_real_time_out_interrupts_a_run(queue, jobs, shop, tmp_path):
+    queue.push(shop.stay, str(tmp_path / "marks"), timeout=200)
+    assert jobs.run_due()[0].error == "TimedOut: timed out after 200 ms"
+
+
+def test_pushes_are_asserted_with_arguments_and_options(queue, jobs, shop):
+    jobs.assert_nothing_pushed()
+    queue.push(shop.add, 1, b=2, priority=1, sticky_key="k")
+    found = jobs.assert_pushed(shop.add, 1, 2, queue="orders", sticky_key="k", priority=1, times=1)
+    assert found.data == {"a": 1, "b": 2}
+    jobs.assert_not_pushed(shop.fail)
+    for wrong in ((shop.add, 2), (shop.fail,)):
+        with pytest.raises(AssertionError, match=r"shop_jobs.add in orders with \{'a': 1"):
+            jobs.assert_pushed(*wrong)
+    with pytest.raises(AssertionError, match="pushed 1 times, not 2"):
+        jobs.assert_pushed(shop.add, times=2)
+    with pytest.raises(AssertionError, match="pushed after all"):
+        jobs.assert_not_pushed(shop.add)
+    with pytest.raises(AssertionError, match="pushed after all"):
+        jobs.assert_nothing_pushed()
+
+
+def test_scripts_of_services_run_as_well(queue, jobs, service_roots):
+    from queues.services import installation
+
+    installation.install("multiplier", "/multiplier", setup=False)
+    script = {"mount": "/multiplier", "name": "multiply"}
+    queue.push(script, [6, 7], success=script)
+    assert jobs.run_due()[0].result == 42
+    jobs.assert_pushed(script, [6, 7])
+    assert QueuedJob.objects.exclude(parent=None).count() == 1
