@@ -14,8 +14,21 @@ EXPORTS = {
     "resume": "queues.catalogue",
     "set_target_age": "queues.catalogue",
     "set_record_start": "queues.catalogue",
+    "snooze": "queues.logic.flow.endings",
+    "retry": "queues.logic.flow.endings",
+    "give_up": "queues.logic.flow.endings",
 }
-__all__ = ["create", "delete", "get", "pause", "resume", "set_record_start"]  # noqa: F822
+__all__ = [  # noqa: F822
+    "create",
+    "delete",
+    "get",
+    "give_up",
+    "pause",
+    "resume",
+    "retry",
+    "set_record_start",
+    "snooze",
+]
 
 
 def __getattr__(name: str) -> Any:

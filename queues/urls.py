@@ -25,6 +25,7 @@ urlpatterns = [
     path(f"{QUEUE}/resume", queues.Resume.as_view(), name="api-queue-resume"),
     path(f"{QUEUE}/jobs", jobs.QueueJobs.as_view(), name="api-queue-jobs"),
     path(f"{QUEUE}/jobs/batch", jobs.Batch.as_view(), name="api-queue-jobs-batch"),
+    path(f"{QUEUE}/jobs/cancel", jobs.Cancel.as_view(), name="api-queue-jobs-cancel"),
     path("operations", operations.Operations.as_view(), name="api-operations"),
     path("operations/<int:pk>", operations.OneOperation.as_view(), name="api-operation"),
     path("operations/<int:pk>/abort", operations.Abort.as_view(), name="api-operation-abort"),

@@ -38,6 +38,10 @@ class Options(StrictSerializer):
         required=False, help_text="The job may run alongside other jobs of its key."
     )
 
+    expires_at = serializers.DateTimeField(
+        required=False, help_text="A job that has not started by then ends as expired."
+    )
+
     def validate_back_off(self, value: Any) -> Any:
         if isinstance(value, dict) and "function" in value:
             raise serializers.ValidationError("A function is named in Python only.")
@@ -49,6 +53,10 @@ class NewJob(Options):
         required=False, allow_null=True, default=None
     )
     unique_key = serializers.CharField(required=False, max_length=255, trim_whitespace=False)
+    debounce = serializers.BooleanField(
+        required=False,
+        help_text="Replace the data and the moment of the waiting job with this unique_key.",
+    )
     transaction = serializers.IntegerField(
         required=False,
         min_value=1,
@@ -86,6 +94,15 @@ class JobIds(serializers.Serializer):
     ids = serializers.ListField(child=serializers.CharField())
 
 
+class KeyToCancel(StrictSerializer):
+    unique_key = serializers.CharField(max_length=255, trim_whitespace=False)
+    reason = serializers.CharField(required=False, max_length=255, default="", allow_blank=True)
+
+
+class CancelledJob(serializers.Serializer):
+    id = serializers.CharField(allow_null=True)
+
+
 class QueuedJobSerializer(serializers.Serializer):
     id = serializers.CharField()
     queue = serializers.CharField()
@@ -121,6 +138,10 @@ class QueuedJobSerializer(serializers.Serializer):
     pushed_by = serializers.CharField()
     created_at = serializers.DateTimeField()
     delay_until = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField(allow_null=True)
+    expired = serializers.BooleanField(
+        help_text="Whether it ended because it had not started by expires_at."
+    )
     started_at = serializers.DateTimeField(allow_null=True)
     ended_at = serializers.DateTimeField(allow_null=True)
 

@@ -26,6 +26,7 @@ from queues.execution.scope import RunScope
 from queues.logic import secret_fields
 from queues.logic.arguments import argv
 from queues.logic.backoff import checked
+from queues.logic.flow.endings import Ending, Snooze
 from queues.logic.storable import DEEPEST, has_nul, is_too_deep
 
 LARGEST_RESULT = 1024 * 1024
@@ -170,6 +171,8 @@ class Execution:
         return {**self._failed(error), "begun": now, "seconds": 0.0}
 
     def _failed(self, error: BaseException) -> dict[str, Any]:
+        if isinstance(error, Ending) and self.work.get("job"):
+            return self._ended_by(error)
         text = _said(error)
         lines = format_exception(error)
         back_off = self._back_off()
@@ -184,6 +187,26 @@ class Execution:
                 redaction.scrubbed("".join(lines), self.secrets, maxsize), LONGEST_TRACEBACK
             ),
             "status_code": _status_code(error),
+            "back_off": back_off,
+        }
+
+    def _ended_by(self, ending: Ending) -> dict[str, Any]:
+        """Return the message about an end that the script has chosen; its writes are undone."""
+        text = redaction.scrubbed(str(ending), self.secrets, LONGEST_ERROR)
+        is_snooze = isinstance(ending, Snooze)
+        if is_snooze and text != Snooze.word:
+            self.emit({"t": "log", "level": "info", "text": f"snoozed: {text}"})
+        back_off = self._back_off() if ending.delay is None and not is_snooze else ending.delay
+        return {
+            "t": "done",
+            "ok": False,
+            "ending": ending.word,
+            "due": ending.due,
+            "abandoned": not self._rolled_back(),
+            "timed_out": False,
+            "error": "" if is_snooze else text,
+            "traceback": "",
+            "status_code": None,
             "back_off": back_off,
         }
 

@@ -42,6 +42,8 @@ WAITING_AGAIN: dict[str, Any] = {
     "status": Status.PENDING,
     "ended_at": None,
     "aborted_at": None,
+    "expired_at": None,
+    "expires_at": None,  # whoever starts it over wants it to start
     "error": "",
     "fingerprint": "",
     "resets": F("resets") + 1,
@@ -75,6 +77,18 @@ def abort(job_id: int, *, reason: str = "") -> bool:
     if not answer.ended and not QueuedJob.objects.filter(pk=job_id).exists():
         raise _missing(job_id)
     return answer.ended == 1
+
+
+def cancel_by_key(queue: str, unique_key: str, *, reason: str = "") -> int | None:
+    """Abort the unfinished job of a queue with this unique key.
+
+    Return its id, or None when there is none or it has ended by itself meanwhile.
+    """
+    jobs = QueuedJob.objects.unfinished().filter(queue__name=queue, unique_key=unique_key)
+    job_id = jobs.values_list("pk", flat=True).first()
+    if job_id is None or not abort(job_id, reason=reason):
+        return None
+    return job_id
 
 
 def reset(job_id: int) -> None:

@@ -16,6 +16,7 @@ from atributo_site.core.errors import AtributoError
 from atributo_site.core.retry import surely
 from queues.errors import BadPush, DataRefused
 from queues.jobs import push_request
+from queues.jobs.debounce import replace_waiting
 from queues.jobs.push_request import Define, PushRequest, checked_push
 from queues.jobs.routing import route_key
 from queues.models import Queue, QueuedJob
@@ -51,18 +52,31 @@ def _push(order: "_Order", tell: Tell | None) -> str:
     holder = outbox.holder()
     if holder is not None:
         request, text = order.checked(push_request.fresh)
+        if request.options.debounce:
+            raise BadPush("debounce cannot wait for a transaction: push without one")
         duplicate = _unfinished_duplicate(request)
         return str(duplicate) if duplicate else _hold(request, [text], holder, tell)[0]
     request, text = order.checked_by_memory()
     new = get_job_ids(1)[0]
     for _ in range(TRIES):  # the script may change, and the job with the same key end, meanwhile
+        if request.options.debounce and (waiting := _debounced(request, text, tell)) is not None:
+            return str(waiting)
         insert = partial(_insert if tell is None else partial(_tell_of, tell), request, text, new)
         job_id = surely(insert, partial(_stored, [new]))
-        job_id = job_id or _unfinished_duplicate(request)
+        if job_id is None and not request.options.debounce:  # that one is looked for again
+            job_id = _unfinished_duplicate(request)
         if job_id is not None:
             return str(job_id)
         request, text = order.checked(push_request.fresh)
     raise BadPush("the job could not be stored; try again")
+
+
+def _debounced(request: PushRequest, text: str | None, tell: Tell | None) -> int | None:
+    """Return the waiting job that this push has replaced, if there is one."""
+    waiting = replace_waiting(request, text, is_told=tell is not None)
+    if waiting is not None:
+        _ring_after_commit(request, [waiting])
+    return waiting
 
 
 class _Order(NamedTuple):

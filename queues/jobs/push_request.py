@@ -118,6 +118,7 @@ class PushRequest:
             "parent": None,
             "parent_run": None,
             "suspect": False,
+            "expires_at": d.moment(o.expires_at),
         }
 
 

@@ -75,6 +75,10 @@ class QueuedJobQuerySet(models.QuerySet):
         """Select sticky jobs with this route; None: those that have none yet."""
         return self.filter(routed_to=instance_id).extra(where=[STICKY_WAITING])  # type: ignore  # nosec B610 # a constant condition
 
+    def overdue(self) -> "QueuedJobQuerySet":
+        """Select jobs that wait, have never started and may not start any more."""
+        return self.waiting().filter(expires_at__lte=Now(), attempt=0)
+
     def reserved(self) -> "QueuedJobQuerySet":
         """Select jobs that a worker holds and may begin before their row says so."""
         return self.filter(RESERVED)
@@ -128,6 +132,10 @@ class QueuedJob(models.Model):
     success = models.JSONField(null=True, blank=True)
     failure = models.JSONField(null=True, blank=True)
     unique_key = models.CharField(max_length=255, null=True, blank=True)
+
+    # A job that has not started by this moment never does: it ends as expired.
+    expires_at = models.DateTimeField(null=True, blank=True)
+    expired_at = models.DateTimeField(null=True, blank=True)
 
     # A repeating job that is paused keeps its moment; its rank is one that no worker asks for.
     paused_at = models.DateTimeField(null=True, blank=True)
@@ -186,8 +194,18 @@ class QueuedJob(models.Model):
             ),
             models.Index(
                 fields=["id", "parent"],
-                condition=Q(status="failed", aborted_at__isnull=True),
-                name="job_failed",
+                condition=Q(status="failed", aborted_at__isnull=True, expired_at__isnull=True),
+                name="job_failed_by_itself",
+            ),
+            models.Index(
+                fields=["id", "parent"],
+                condition=Q(expired_at__isnull=False),
+                name="job_expired",
+            ),
+            models.Index(
+                fields=["expires_at"],
+                condition=WAITING & Q(expires_at__isnull=False),
+                name="job_expires",
             ),
             models.Index(
                 fields=["id", "parent"],

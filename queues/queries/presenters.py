@@ -111,6 +111,8 @@ def job_dict(job: QueuedJob) -> dict[str, Any]:
         "pushed_by": job.pushed_by,
         "created_at": job.created_at,
         "delay_until": job.due_at,
+        "expires_at": job.expires_at,
+        "expired": job.expired_at is not None,
         "started_at": job.started_at,
         "ended_at": job.ended_at,
     }

@@ -11,9 +11,11 @@ import structlog
 from django.db import IntegrityError
 
 from atributo_site.core.database import dialect, execute
+from queues.flow import expiry
 from queues.logic.arguments import of_callback
 from queues.logic.lifecycle import Counts, Policy
 from queues.logic.ranks import shared_rank
+from queues.runs import turns
 from queues.runs.attempt import Attempt
 from queues.runs.slots import HeldSlot
 from queues.sql import reserve as sql
@@ -45,6 +47,7 @@ class Reserved:
     suspect: bool
     parent: int | None
     parent_run: int | None
+    expires_at: Any
     sticky_key: str | None = None
     routed_to: str | None = None
     routed_epoch: int | None = None
@@ -127,15 +130,27 @@ def reserve_callback(slot: HeldSlot) -> Batch | None:
 
 def reserved(slot: HeldSlot, statement: str, count: int, *, station: str = "") -> Batch | None:
     asked = {**slot.key, "queue_id": slot.queue_id, "jobs": count, "station": station}
-    rows = _rows(statement, asked)
-    if not rows:
-        return None
-    *_, now, revision, record_start = rows[0]
-    jobs = [Reserved(*row[:-3]) for row in rows]
-    jobs.sort(key=lambda job: (shared_rank(job.rank), job.due_at, job.id))
-    moment = aware(now)
-    assert moment is not None
-    return Batch(jobs, moment, revision, bool(record_start))
+    while rows := _rows(statement, asked):
+        *_, now, revision, record_start = rows[0]
+        jobs = [Reserved(*row[:-3]) for row in rows]
+        moment = aware(now)
+        assert moment is not None
+        jobs = without_expired(slot, jobs, moment)
+        if jobs:
+            jobs.sort(key=lambda job: (shared_rank(job.rank), job.due_at, job.id))
+            return Batch(jobs, moment, revision, bool(record_start))
+    return None
+
+
+def without_expired(slot: HeldSlot, jobs: list[Reserved], now: datetime) -> list[Reserved]:
+    """End the jobs that may not start any more, and return the others."""
+    over = [job for job in jobs if expiry.is_over(aware(job.expires_at), job.attempt, now)]
+    if not over:
+        return jobs
+    expiry.expire_held([job.id for job in over], slot.id, slot.epoch)
+    lines = [turns.Line(slot.queue_id, job.line) for job in over if job.line]
+    turns.pass_on_and_ring(lines)
+    return [job for job in jobs if job not in over]
 
 
 def _rows(statement: str, asked: dict[str, Any]) -> list[Any]:

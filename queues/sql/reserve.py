@@ -35,6 +35,7 @@ RESERVED = [
     "suspect",
     "parent",
     "parent_run",
+    "expires_at",
 ]
 
 

@@ -341,18 +341,14 @@ class BatchProgress:
 def attempt_result(progress: BatchProgress, message: dict[str, Any]) -> AttemptResult:
     """Return how the current job ended by the child's message."""
     reported = progress.reported or {"percent": None, "note": ""}
-    return AttemptResult(
+    result = AttemptResult(
         progress.current,
-        Outcome.COMPLETE if message["ok"] else Outcome.FAILED,
+        Outcome.COMPLETE,
         progress.moment(message["begun"]),
         progress.moment(message["begun"] + message["seconds"]),
-        result=message.get("result"),
-        error=message.get("error", ""),
-        traceback=message.get("traceback", ""),
-        back_off_ms=message.get("back_off"),
         percent=reported["percent"],
         note=reported["note"],
         lines=progress.lines,
-        transaction=message.get("transaction"),
-        abandoned=message.get("abandoned", False),
     )
+    result.end_by(message)
+    return result

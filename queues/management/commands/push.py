@@ -15,7 +15,8 @@ SPANS = ("delay", "repeat_delay", "timeout")
 KEYS = ("unique_key", "sticky_key")
 BACK_OFF = "A duration, or a strategy with its unit: foxx:5s"
 SCRIPT = "A script by its mount and name: /mailer/send-mail"
-MOMENTS = ("delay_until", "repeat_until")
+MOMENTS = ("delay_until", "repeat_until", "expires_at")
+FLAGS = ("concurrent", "debounce")
 CALLBACKS = ("success", "failure")
 KINDS: dict[str, Any] = {
     **dict.fromkeys(NUMBERS, integer),
@@ -49,6 +50,12 @@ class Command(AtributoCommand):
             default=argparse.SUPPRESS,
             help="The job may run alongside other jobs of its key, in any order.",
         )
+        parser.add_argument(
+            "--debounce",
+            action="store_true",
+            default=argparse.SUPPRESS,
+            help="Replace data and moment of the waiting job with the same --unique-key.",
+        )
         for name in OPTIONS:
             parser.add_argument(
                 f"--{name.replace('_', '-')}",
@@ -58,7 +65,7 @@ class Command(AtributoCommand):
             )
 
     def perform(self, **options: Any) -> None:
-        given = {name: options[name] for name in (*OPTIONS, "concurrent") if name in options}
+        given = {name: options[name] for name in (*OPTIONS, *FLAGS) if name in options}
         given |= {name: _script(given[name]) for name in CALLBACKS if name in given}
         script = {"mount": options["mount"], "name": options["name"]}
         job_id = audited.push(options["queue"], script, _data(options["data"]), given)

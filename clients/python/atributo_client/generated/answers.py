@@ -83,6 +83,10 @@ class BatchItem(TypedDict):
     detail: NotRequired[str]
 
 
+class CancelledJob(TypedDict):
+    id: str | None
+
+
 class ChangedQueues(TypedDict):
     changed: int
     queues: list[str]
@@ -464,6 +468,8 @@ class QueuedJob(TypedDict):
     pushed_by: str
     created_at: str
     delay_until: str
+    expires_at: str | None
+    expired: bool
     started_at: str | None
     ended_at: str | None
 

@@ -78,6 +78,11 @@ class JobReason(TypedDict):
     reason: NotRequired[str]
 
 
+class KeyToCancel(TypedDict):
+    unique_key: str
+    reason: NotRequired[str]
+
+
 class LookUp(TypedDict):
     host: str
     service: NotRequired[str]
@@ -117,8 +122,10 @@ class NewJob(TypedDict):
     priority: NotRequired[int]
     sticky_key: NotRequired[str]
     concurrent: NotRequired[bool]
+    expires_at: NotRequired[datetime | str]
     data: NotRequired[Any]
     unique_key: NotRequired[str]
+    debounce: NotRequired[bool]
     transaction: NotRequired[int]
 
 
@@ -137,6 +144,7 @@ class NewJobs(TypedDict):
     priority: NotRequired[int]
     sticky_key: NotRequired[str]
     concurrent: NotRequired[bool]
+    expires_at: NotRequired[datetime | str]
     data: list[Any]
 
 
@@ -253,6 +261,7 @@ class PushManyOptions(TypedDict):
     priority: NotRequired[int]
     sticky_key: NotRequired[str]
     concurrent: NotRequired[bool]
+    expires_at: NotRequired[datetime | str]
 
 
 class PushOptions(TypedDict):
@@ -269,13 +278,15 @@ class PushOptions(TypedDict):
     priority: NotRequired[int]
     sticky_key: NotRequired[str]
     concurrent: NotRequired[bool]
+    expires_at: NotRequired[datetime | str]
     unique_key: NotRequired[str]
+    debounce: NotRequired[bool]
     transaction: NotRequired[int]
 
 
 class Query(TypedDict):
     text: NotRequired[str]
-    state: NotRequired[Literal["waiting", "delayed", "paused", "running", "complete", "failed", "aborted"]]
+    state: NotRequired[Literal["waiting", "delayed", "paused", "running", "complete", "failed", "aborted", "expired"]]
     fingerprint: NotRequired[str]
     since: NotRequired[datetime | str]
     until: NotRequired[datetime | str]

@@ -79,6 +79,14 @@ class Queues(Group[S]):
         path = f"queues/{part(queue)}/jobs/batch"
         return (yield from ask("POST", path, body, key=_given(idempotency_key)))["ids"]  # type: ignore[no-any-return]
 
+    @operation("queues_jobs_cancel")
+    def cancel(
+        self, queue: str, unique_key: str, *, reason: str = ""
+    ) -> Flow[answers.CancelledJob]:
+        """Abort the unfinished job with this unique key; its `id` is None if there is none."""
+        body = {"unique_key": unique_key, "reason": reason}
+        return ask("POST", f"queues/{part(queue)}/jobs/cancel", body)
+
 
 def push(
     queue: str,
