@@ -14,9 +14,11 @@ EXPORTS = {
     "resume": "queues.catalogue",
     "set_target_age": "queues.catalogue",
     "set_record_start": "queues.catalogue",
-    "snooze": "queues.logic.flow.endings",
-    "retry": "queues.logic.flow.endings",
-    "give_up": "queues.logic.flow.endings",
+    "set_limits": "queues.catalogue",
+    "set_weights": "queues.catalogue",
+    "snooze": "queues.execution.endings",
+    "retry": "queues.execution.endings",
+    "give_up": "queues.execution.endings",
 }
 __all__ = [  # noqa: F822
     "create",
@@ -26,7 +28,9 @@ __all__ = [  # noqa: F822
     "pause",
     "resume",
     "retry",
+    "set_limits",
     "set_record_start",
+    "set_weights",
     "snooze",
 ]
 

@@ -42,6 +42,16 @@ class Options(StrictSerializer):
         required=False, help_text="A job that has not started by then ends as expired."
     )
 
+    flow_key = serializers.CharField(
+        required=False,
+        max_length=255,
+        trim_whitespace=False,
+        help_text="The key (tenant, customer, host) that limits and fairness count it for.",
+    )
+    limits = serializers.JSONField(
+        required=False, help_text='Such as [{"per": "key", "at_once": 2}].'
+    )
+
     def validate_back_off(self, value: Any) -> Any:
         if isinstance(value, dict) and "function" in value:
             raise serializers.ValidationError("A function is named in Python only.")
@@ -128,6 +138,8 @@ class QueuedJobSerializer(serializers.Serializer):
     failure = serializers.JSONField()
     priority = serializers.IntegerField()
     unique_key = serializers.CharField(allow_null=True)
+    flow_key = serializers.CharField(allow_null=True)
+    limits = serializers.ListField(child=serializers.DictField(), help_text="Of its push.")
     sticky_key = serializers.CharField(allow_null=True)
     concurrent = serializers.BooleanField(
         help_text="Whether the job may run alongside other jobs of its key."

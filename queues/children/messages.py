@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from queues.execution.context import LEVELS
-from queues.logic.flow.endings import GiveUp, Retry, Snooze
+from queues.logic.lifecycle import Ending
 from queues.logic.options import CENTURY_MS
 from queues.logic.storable import has_nul, is_storable, is_too_deep
 
@@ -13,7 +13,7 @@ LONGEST_TEXT = 25_000  # a traceback
 LARGEST_NUMBER = 2**63
 LARGEST_SPAN = 10**15  # milliseconds
 LAST_MOMENT_MS = 4 * CENTURY_MS
-ENDINGS = (Snooze.word, GiveUp.word, Retry.word)
+ENDINGS = set(Ending)
 PLAIN = (type(None), str, int, bool)
 KNOWN_LEVELS = {*LEVELS, "print"}
 

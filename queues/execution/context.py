@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from queues.logic.flow import endings
-from queues.logic.flow.endings import Delay
+from queues.execution import endings
+from queues.execution.endings import Delay
 from queues.logic.mounts import prefix
 
 if TYPE_CHECKING:

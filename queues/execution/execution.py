@@ -20,13 +20,13 @@ from atributo_site.core import redaction
 from atributo_site.core.errors import AtributoError
 from queues.errors import ServiceNotFound
 from queues.execution.context import Context, Emit
+from queues.execution.endings import ScriptEnding, Snooze
 from queues.execution.loader import LIFECYCLE, LoadedService, Services, candidate, imported
 from queues.execution.output import LONGEST_LINE
 from queues.execution.scope import RunScope
 from queues.logic import secret_fields
 from queues.logic.arguments import argv
 from queues.logic.backoff import checked
-from queues.logic.flow.endings import Ending, Snooze
 from queues.logic.storable import DEEPEST, has_nul, is_too_deep
 
 LARGEST_RESULT = 1024 * 1024
@@ -171,7 +171,7 @@ class Execution:
         return {**self._failed(error), "begun": now, "seconds": 0.0}
 
     def _failed(self, error: BaseException) -> dict[str, Any]:
-        if isinstance(error, Ending) and self.work.get("job"):
+        if isinstance(error, ScriptEnding) and self.work.get("job"):
             return self._ended_by(error)
         text = _said(error)
         lines = format_exception(error)
@@ -190,7 +190,7 @@ class Execution:
             "back_off": back_off,
         }
 
-    def _ended_by(self, ending: Ending) -> dict[str, Any]:
+    def _ended_by(self, ending: ScriptEnding) -> dict[str, Any]:
         """Return the message about an end that the script has chosen; its writes are undone."""
         text = redaction.scrubbed(str(ending), self.secrets, LONGEST_ERROR)
         is_snooze = isinstance(ending, Snooze)

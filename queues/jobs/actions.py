@@ -17,6 +17,7 @@ from atributo_site.core.after_commit import after_commit
 from atributo_site.core.events import current_actor, record
 from atributo_site.core.models.clock import database_now
 from queues.errors import JobIsHeld, JobIsRunning, JobIsTwice, JobNotFound, JobRepeatsNot
+from queues.flow import flows
 from queues.jobs import aborting
 from queues.logic.lifecycle import Status
 from queues.logic.ranks import LINE, PAUSED
@@ -147,6 +148,8 @@ def ring_for(job_id: int) -> None:
 
 
 def _ring(job: QueuedJob) -> None:
+    if job.flow_id is not None:
+        flows.wake(job.queue_id, [job.flow_id])
     turns.pass_on_and_ring(turns.lines_of([job.pk]))
     if job.sticky_key is None or job.routed_to:  # the curator routes one without a route
         ring(job.queue_id, job.queue.name, station=job.routed_to or "")

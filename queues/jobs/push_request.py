@@ -5,7 +5,7 @@ What a push must know of its queue and script is kept in memory with its revisio
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,9 +15,11 @@ from atributo_site.core.ids import refusal
 from atributo_site.core.models.clock import database_now
 from atributo_site.core.retry import retry_busy
 from queues.errors import BadPush, QueueNotFound
+from queues.flow import flows
 from queues.jobs.schema import check, schema_error
+from queues.logic.flow.limits import BadLimit, parsed, stored
 from queues.logic.options import BadOption, Options, resolve, script_error
-from queues.logic.ranks import rank_of
+from queues.logic.ranks import FLOW, rank_of
 from queues.logic.storable import DEEPEST, has_nul, is_too_deep, json_refusal
 from queues.sql import push
 
@@ -34,6 +36,7 @@ class Definition:
     schema: dict[str, Any] | None
     defaults: dict[str, Any]
     revision: int  # of the installed services
+    has_flow: bool = False  # flow control decides about the queue or the script
 
 
 _known: dict[tuple[str, ...], Definition] = {}
@@ -49,9 +52,13 @@ def fresh(queue: str, mount: str, script: str) -> Definition:
     row = retry_busy(lambda: execute(push.FIND_SCRIPT, named).first, repeatable=True)
     if row is None:
         raise QueueNotFound(f"Queue does not exist: {queue}", queue=queue)
-    queue_id, schema, defaults, revision = row
+    queue_id, schema, defaults, revision, has_flow = row
     definition = Definition(
-        queue_id, json.loads(schema or "null"), json.loads(defaults or "{}"), revision
+        queue_id,
+        json.loads(schema or "null"),
+        json.loads(defaults or "{}"),
+        revision,
+        bool(has_flow),
     )
     if len(_known) >= MOST_KNOWN:
         _known.clear()
@@ -72,6 +79,7 @@ class PushRequest:
     schema: dict[str, Any] | None
     preprocess: Callable[[Any], Any] | None
     options: Options
+    has_flow: bool = False
 
     def text(self, data: Any) -> str | None:
         """Check the data and return it as it is stored."""
@@ -85,7 +93,20 @@ class PushRequest:
 
     def for_anybody(self) -> bool:
         """Return whether any worker may start it now."""
-        return self.options.sticky_key is None and self.due_now()
+        return self.options.sticky_key is None and self.due_now() and not self.is_in_flow()
+
+    def is_in_flow(self) -> bool:
+        """Return whether flow control decides when it starts; a sticky job waits for its key."""
+        o = self.options
+        return o.sticky_key is None and (self.has_flow or bool(o.flow_key or o.limits))
+
+    def in_flow(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Add the flow that it waits in, which is made if it is the first."""
+        if not self.is_in_flow():
+            return row
+        key = self.options.flow_key or ""
+        flow_id = flows.ensure(self.queue_id, key, self.mount, self.script)
+        return {**row, "flow_id": flow_id, "flow_key": key, "rank": row["rank"] + FLOW}
 
     def is_serial(self) -> bool:
         """Return whether it waits for the turn of its sticky key."""
@@ -119,6 +140,9 @@ class PushRequest:
             "parent_run": None,
             "suspect": False,
             "expires_at": d.moment(o.expires_at),
+            "flow_key": None,
+            "flow_id": None,
+            "limits": _json(o.limits),
         }
 
 
@@ -143,6 +167,7 @@ def checked_push(queue: str, script: Any, given: Mapping[str, Any], define: Defi
         own_schema or defined.schema,
         script.get("preprocess"),
         options,
+        defined.has_flow,
     )
 
 
@@ -154,7 +179,22 @@ def _options(*layers: Mapping[str, Any]) -> Options:
         raise BadPush(str(error)) from error
     if options.sticky_key is not None and (reason := refusal(options.sticky_key)):
         raise BadPush(f"sticky_key cannot be allocated: {reason}")
-    return options
+    return _with_limits(options)
+
+
+def _with_limits(options: Options) -> Options:
+    """Check limits of the push itself, and what they need."""
+    if options.flow_key is None and options.limits is None:
+        return options
+    if options.sticky_key is not None:
+        raise BadPush("a sticky job has no flow_key and no limits: its key runs one job at a time")
+    try:
+        limits = parsed(options.limits)
+    except BadLimit as error:
+        raise BadPush(str(error)) from error
+    if options.flow_key is None and any(limit.per == "key" for limit in limits):
+        raise BadPush("a limit per key needs a flow_key, which says which key the job counts for")
+    return replace(options, limits=stored(limits))
 
 
 def _checked_schema(script: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -31,6 +31,14 @@ class Outcome(StrEnum):
     SNOOZED = "snoozed"  # the script asked to be started again later
 
 
+class Ending(StrEnum):
+    """How a script decided that its attempt ends."""
+
+    SNOOZE = "snooze"
+    RETRY = "retry"
+    GIVE_UP = "give_up"
+
+
 class Callback(StrEnum):
     SUCCESS = "success"
     FAILURE = "failure"

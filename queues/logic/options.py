@@ -24,6 +24,8 @@ PUSH_ONLY = frozenset({"delay_until", "delay", "success", "failure", "priority"}
     "concurrent",
     "expires_at",
     "debounce",
+    "flow_key",
+    "limits",
 }
 
 
@@ -48,6 +50,8 @@ class Options:
     concurrent: bool = False
     expires_at: datetime | None = None
     debounce: bool = False
+    flow_key: str | None = None
+    limits: Any = None  # as they are stored: see queues.logic.flow.limits
 
 
 def resolve(now: datetime, *layers: Mapping[str, Any]) -> Options:
@@ -226,4 +230,6 @@ PARSERS: dict[str, Callable[[str, Any], Any]] = {
     "concurrent": yes_or_no,
     "expires_at": moment,
     "debounce": yes_or_no,
+    "flow_key": key,
+    "limits": lambda name, value: value,
 }

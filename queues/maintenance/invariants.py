@@ -268,7 +268,7 @@ def due_and_untouched() -> list[str]:
     if Lease.objects.held().filter(role__startswith="worker/").count() <= working:
         return []
     due = QueuedJob.objects.waiting().filter(
-        queue=OuterRef("pk"), sticky_key=None, due_at__lt=Now() - LATE
+        queue=OuterRef("pk"), sticky_key=None, flow_id=None, due_at__lt=Now() - LATE
     )
     free = Slot.objects.filter(queue=OuterRef("pk"), holder="", number__lt=OuterRef("max_workers"))
     rows = Queue.objects.active().filter(Exists(free), Exists(due))

@@ -17,7 +17,7 @@ from queues.models.queue import MOST_WORKERS
 from queues.queries.backlog import with_depth
 from queues.runs.reservation import aware
 from queues.sql import backlog
-from queues.sql.reserve import ALL_RANKS, SHARED_RANKS
+from queues.sql.reserve import ALL_RANKS, ANYBODYS_RANKS
 
 HOUR = timedelta(hours=1)
 UNSERVED_SECONDS = 5.0  # a worker that restarts is back by then
@@ -151,7 +151,7 @@ def _instances(names: list[str]) -> dict[str, str]:
     """Return the instance that the oldest sticky job of each queue waits for, by one query."""
     if not names:
         return {}
-    ranks = list(enumerate(ALL_RANKS))[len(SHARED_RANKS) :]
+    ranks = list(enumerate(ALL_RANKS))[len(ANYBODYS_RANKS) :]
     asked = Queue.objects.existing().filter(name__in=names)
     places = {
         f"at_{number}": RawSQL(backlog.first_routed_to(rank), [])  # nosec B611 # of constants

@@ -48,6 +48,8 @@ def queue_dict(queue: Queue, running: int | None = None) -> dict[str, Any]:
         "away_seconds": queue.away_seconds,
         "target_age_seconds": queue.target_age_seconds,
         "record_start": queue.record_start,
+        "limits": queue.limits or [],
+        "weights": queue.weights or {},
         "created_at": queue.created_at,
     }
 
@@ -104,6 +106,8 @@ def job_dict(job: QueuedJob) -> dict[str, Any]:
         "failure": job.failure,
         "priority": job.priority,
         "unique_key": job.unique_key,
+        "flow_key": job.flow_key or None,
+        "limits": job.limits or [],
         "sticky_key": job.sticky_key,
         "concurrent": job.concurrent,
         "instance": job.routed_to,
@@ -193,6 +197,7 @@ def script_dict(script: Script) -> dict[str, Any]:
         "schema": script.schema,
         "defaults": script.defaults,
         "record_start": script.record_start,
+        "limits": script.limits or [],
         "threads": script.threads,
     }
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from atributo_site.core.database import Dialect
 from queues.logic import backoff
-from queues.logic.flow.endings import GiveUp, Snooze
-from queues.logic.lifecycle import LOST_IN_A_ROW, Callback, Next, Outcome, after
+from queues.logic.lifecycle import LOST_IN_A_ROW, Callback, Ending, Next, Outcome, after
 from queues.logic.options import moment
 from queues.logic.secret_fields import fingerprint
 from queues.runs.reservation import Reserved, aware
@@ -43,7 +42,7 @@ class AttemptResult:
     def end_by(self, message: dict[str, Any]) -> None:
         """Take over from the child's last message how the attempt ended."""
         ending = message.get("ending")
-        snoozed = Outcome.SNOOZED if ending == Snooze.word else Outcome.FAILED
+        snoozed = Outcome.SNOOZED if ending == Ending.SNOOZE else Outcome.FAILED
         self.outcome = Outcome.COMPLETE if message["ok"] else snoozed
         self.result = message.get("result")
         self.error = message.get("error", "")
@@ -51,7 +50,7 @@ class AttemptResult:
         self.back_off_ms = message.get("back_off")
         self.transaction = message.get("transaction")
         self.abandoned = message.get("abandoned", False)
-        self.is_final = ending == GiveUp.word
+        self.is_final = ending == Ending.GIVE_UP
         if message.get("due") is not None:
             self.until = moment("due", message["due"])
 

@@ -1,7 +1,7 @@
 """Reserve due jobs for a slot. Their rows do not show them as running yet."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import accumulate
@@ -11,7 +11,9 @@ import structlog
 from django.db import IntegrityError
 
 from atributo_site.core.database import dialect, execute
-from queues.flow import expiry
+from queues.flow import expiry, flows
+from queues.flow.reserving import host, limits_of_scripts, take
+from queues.flow.sql import statements as flow_sql
 from queues.logic.arguments import of_callback
 from queues.logic.lifecycle import Counts, Policy
 from queues.logic.ranks import shared_rank
@@ -52,6 +54,8 @@ class Reserved:
     routed_to: str | None = None
     routed_epoch: int | None = None
     concurrent: bool = False
+    flow_id: int | None = None
+    flow_key: str | None = None
 
     @property
     def line(self) -> str | None:
@@ -120,7 +124,60 @@ class Batch:
 
 def reserve(slot: HeldSlot, count: int) -> Batch | None:
     """Reserve up to `count` due jobs in the order in which they start; None when there is none."""
-    return reserved(slot, sql.reserve(dialect()), count)
+    return within_flow(slot, count, reserved(slot, sql.reserve(dialect()), count), host())
+
+
+def within_flow(slot: HeldSlot, count: int, batch: Batch | None, instance: str) -> Batch | None:
+    """Let flow control decide about jobs that have limits; leave the others as they are."""
+    limited = limits_of_scripts(batch.revision) if batch is not None else {}
+    if not slot.has_flow and not limited:
+        return batch
+    if batch is not None:
+        strays = [job for job in batch.jobs if _is_stray(job, slot, limited)]
+        if not strays:
+            return batch
+        _put_in_flow(slot, strays)
+        left = [job for job in batch.jobs if job not in strays]
+        if left:
+            return replace(batch, jobs=left)
+    return _reserved_in_flow(slot, count, instance)
+
+
+def _is_stray(job: Reserved, slot: HeldSlot, limited: Mapping[str, Any]) -> bool:
+    """Return whether a job that was pushed as one without limits has some now."""
+    if job.parent is not None or job.sticky_key is not None:
+        return False
+    return slot.has_flow or f"{job.mount}/{job.script}" in limited
+
+
+def _put_in_flow(slot: HeldSlot, jobs: list[Reserved]) -> None:
+    d, by_script = dialect(), {(job.mount, job.script) for job in jobs}
+    for mount, script in by_script:
+        ids = [job.id for job in jobs if (job.mount, job.script) == (mount, script)]
+        flow_id = flows.ensure(slot.queue_id, "", mount, script)
+        asked = {**slot.key, "ids": flows.listed(ids), "flow_id": flow_id}
+        execute(flow_sql.put_in_flow(d), asked)
+        flows.wake(slot.queue_id, [flow_id])
+
+
+def _reserved_in_flow(slot: HeldSlot, count: int, instance: str) -> Batch | None:
+    while (taken := take(slot.queue_id, slot.key, count, instance)) is not None:
+        names = [*sql.RESERVED, *flow_sql.COLUMNS]
+        jobs = [Reserved(**dict(zip(names, row, strict=True))) for row in taken.rows]
+        now = aware(taken.now)
+        assert now is not None
+        started = without_expired(slot, jobs, now)
+        if len(started) < len(jobs):
+            flows.wake(slot.queue_id, [job.flow_id or 0 for job in jobs], ended=True)
+        if started:
+            return Batch(started, now, taken.revision, taken.record_start)
+    return None
+
+
+def wake_flows(queue_id: int, jobs: Iterable[Reserved]) -> int:
+    """Let others of the same limits start, now that these jobs are not held any more."""
+    ids = {job.flow_id for job in jobs if job.flow_id is not None}
+    return flows.wake(queue_id, ids, ended=True) if ids else 0
 
 
 def reserve_callback(slot: HeldSlot) -> Batch | None:

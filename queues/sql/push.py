@@ -29,6 +29,9 @@ PUSHED = [
     "parent_run",
     "suspect",
     "expires_at",
+    "flow_key",
+    "flow_id",
+    "limits",
 ]
 ZERO = {
     "status": "'pending'",
@@ -44,7 +47,9 @@ REVISION = "COALESCE((SELECT max(revision) FROM queues_catalogue), 0)"
 
 # The queue and the installed script of a push.
 FIND_SCRIPT = f"""
-    SELECT q.id, s.schema, s.defaults, {REVISION} FROM queues_queue q
+    SELECT q.id, s.schema, s.defaults, {REVISION},
+        s.limits IS NOT NULL OR EXISTS (SELECT 1 FROM queues_gate g WHERE g.queue_id = q.id)
+    FROM queues_queue q
     LEFT JOIN (queues_script s JOIN queues_service v ON v.id = s.service_id AND v.mount = %(mount)s)
         ON s.name = %(script)s
     WHERE q.name = %(queue)s AND q.deleted_at IS NULL"""  # nosec B608 # of constants and dialect

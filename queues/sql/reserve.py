@@ -4,11 +4,12 @@ from functools import cache
 
 from atributo_site.core.database import Dialect
 from queues.logic.lifecycle import ABORTED
-from queues.logic.ranks import CALLBACK, LINE_RANKS, SHARED_RANKS, STICKY_RANKS
+from queues.logic.ranks import CALLBACK, FLOW_RANKS, LINE_RANKS, SHARED_RANKS, STICKY_RANKS
 
 # A probe of the index for each rank, in the order in which they start, keeps the price of a
 # reservation the same however many jobs wait for a later moment.
-ALL_RANKS = [*SHARED_RANKS, *STICKY_RANKS, *LINE_RANKS]
+ANYBODYS_RANKS = [*SHARED_RANKS, *FLOW_RANKS]
+ALL_RANKS = [*ANYBODYS_RANKS, *STICKY_RANKS, *LINE_RANKS]
 
 QUEUE = "%(queue_id)s"
 ACTIVE = "(q.paused_at IS NULL AND q.deleted_at IS NULL)"
@@ -55,7 +56,20 @@ def has_due(d: Dialect, queue: str = QUEUE) -> str:
     It does not use EXISTS, which forgets the order: with statistics from a time when many jobs
     waited, PostgreSQL would then rather read the whole table.
     """
-    return f"({' OR '.join(has_rank(d, rank, queue) for rank in SHARED_RANKS)})"
+    ranks = [has_rank(d, rank, queue) for rank in SHARED_RANKS]
+    return f"({' OR '.join([*ranks, has_open_flow(d, queue)])})"
+
+
+def has_open_flow(d: Dialect, queue: str) -> str:
+    """A condition: this queue has a flow that may start; its gate is not closed."""
+    flows = f"SELECT 1 FROM queues_flow f WHERE f.queue_id = {queue}"
+    return f"""(
+        SELECT 1 FROM queues_gate g WHERE g.queue_id = {queue}
+        AND (g.closed_at IS NULL OR g.wake_at <= {d.now}) AND COALESCE(
+            ({flows} AND f.rank IS NOT NULL LIMIT 1),
+            ({flows} AND f.wake_at <= {d.now} LIMIT 1)
+        ) IS NOT NULL
+    ) IS NOT NULL"""  # nosec B608 # of constants and dialect
 
 
 @cache

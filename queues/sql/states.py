@@ -1,8 +1,10 @@
 """The states of a job as conditions that an index answers."""
 
-from queues.logic.ranks import LINE_RANKS, PAUSED, RANKS, STICKY_RANKS
+from queues.logic.ranks import FLOW_RANKS, LINE_RANKS, PAUSED, RANKS, STICKY_RANKS
 
-PAUSED_RANKS = ", ".join(str(rank + PAUSED) for rank in (*RANKS, *STICKY_RANKS, *LINE_RANKS))
+PAUSED_RANKS = ", ".join(
+    str(rank + PAUSED) for rank in (*RANKS, *STICKY_RANKS, *LINE_RANKS, *FLOW_RANKS)
+)
 
 # SQLite takes a partial index only where its condition stands in the query as it was defined,
 # with no parameter in it; with ORM filters each count would read the whole table.

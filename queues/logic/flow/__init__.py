@@ -1,1 +1,1 @@
-"""Flow control without Django: how attempts end, limits, and fair turns of keys."""
+"""Flow control as values: limits, and the fair turns of keys."""

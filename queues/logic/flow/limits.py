@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from queues.logic.options import BadOption
-
 PER = ("key", "queue", "script", "instance")
 SPANS_MS = {
     **dict.fromkeys(("s", "sec", "second"), 1_000),
@@ -23,6 +21,10 @@ MOST_WEIGHTS = 1_000
 LARGEST_WEIGHT = 1_000
 LONGEST_KEY = 255
 EXAMPLE = 'such as {"per": "key", "at_once": 2} or {"per": "queue", "rate": "100/min", "burst": 20}'
+
+
+class BadLimit(ValueError):
+    """A limit that cannot mean anything; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,31 +56,31 @@ class Limit:
 
 
 def parsed(value: Any) -> tuple[Limit, ...]:
-    """Read a list of limits; BadOption says what is wrong with the first that is."""
+    """Read a list of limits; BadLimit says what is wrong with the first that is."""
     if value is None:
         return ()
     if isinstance(value, str | Mapping) or not isinstance(value, Sequence):
-        raise BadOption(f"limits must be a list of limits, {EXAMPLE}")
+        raise BadLimit(f"limits must be a list of limits, {EXAMPLE}")
     if len(value) > MOST_LIMITS:
-        raise BadOption(f"there are at most {MOST_LIMITS} limits")
+        raise BadLimit(f"there are at most {MOST_LIMITS} limits")
     return tuple(_limit(each) for each in value)
 
 
 def _limit(value: Any) -> Limit:
     if not isinstance(value, Mapping):
-        raise BadOption(f"a limit is an object {EXAMPLE}")
+        raise BadLimit(f"a limit is an object {EXAMPLE}")
     unknown = sorted(str(name) for name in set(value) - {"per", "at_once", "rate", "burst"})
     if unknown:
-        raise BadOption(f"a limit has per, at_once, rate and burst, not {', '.join(unknown)}")
+        raise BadLimit(f"a limit has per, at_once, rate and burst, not {', '.join(unknown)}")
     per = value.get("per")
     if per not in PER:
-        raise BadOption(f"a limit's per must be one of {', '.join(PER)}, not {per!r}")
+        raise BadLimit(f"a limit's per must be one of {', '.join(PER)}, not {per!r}")
     if ("at_once" in value) == ("rate" in value):
-        raise BadOption("a limit has either at_once or a rate")
+        raise BadLimit("a limit has either at_once or a rate")
     if "at_once" not in value:
         return _of_rate(per, value["rate"], value.get("burst", 1))
     if "burst" in value:
-        raise BadOption("burst belongs to a rate")
+        raise BadLimit("burst belongs to a rate")
     return Limit(per, at_once=_whole("at_once", value["at_once"]))
 
 
@@ -86,17 +88,17 @@ def _of_rate(per: str, rate: Any, burst: Any) -> Limit:
     number, slash, span = rate.partition("/") if isinstance(rate, str) else ("", "", "")
     is_number = number.isascii() and number.isdigit() and len(number) <= len(str(MOST))
     if not slash or not is_number or span not in SPANS_MS:
-        raise BadOption(f"a rate is a number of starts in a span, such as 100/min, not {rate!r}")
+        raise BadLimit(f"a rate is a number of starts in a span, such as 100/min, not {rate!r}")
     count = int(number)
     if not 1 <= count <= MOST:
-        raise BadOption(f"a rate allows from 1 to {MOST} starts in its span, not {number}")
+        raise BadLimit(f"a rate allows from 1 to {MOST} starts in its span, not {number}")
     interval_us = -(-SPANS_MS[span] * 1000 // count)  # rounded up: never more than the rate
     return Limit(per, rate=rate, interval_us=interval_us, burst=_whole("burst", burst))
 
 
 def _whole(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST:
-        raise BadOption(f"{name} must be a whole number from 1 to {MOST}, not {value!r}")
+        raise BadLimit(f"{name} must be a whole number from 1 to {MOST}, not {value!r}")
     return value
 
 
@@ -110,11 +112,11 @@ def weights(value: Any) -> dict[str, int]:
     if value is None:
         return {}
     if not isinstance(value, Mapping) or len(value) > MOST_WEIGHTS:
-        raise BadOption(f"weights is an object of at most {MOST_WEIGHTS} flow keys and numbers")
+        raise BadLimit(f"weights is an object of at most {MOST_WEIGHTS} flow keys and numbers")
     for key, weight in value.items():
         is_whole = isinstance(weight, int) and not isinstance(weight, bool)
         if not isinstance(key, str) or not 0 < len(key) <= LONGEST_KEY:
-            raise BadOption(f"a flow key has 1 to {LONGEST_KEY} characters")
+            raise BadLimit(f"a flow key has 1 to {LONGEST_KEY} characters")
         if not is_whole or not 1 <= weight <= LARGEST_WEIGHT:
-            raise BadOption(f"a weight is a whole number from 1 to {LARGEST_WEIGHT}, not {weight}")
+            raise BadLimit(f"a weight is a whole number from 1 to {LARGEST_WEIGHT}, not {weight}")
     return dict(value)

@@ -8,12 +8,13 @@ from django.core.management.base import CommandError, CommandParser
 
 from atributo_site.commands import AtributoCommand, integer
 from queues import audited
-from queues.management.arguments import back_off, moment, span
+from queues.management.arguments import back_off, json_value, moment, span
 
 NUMBERS = ("max_failures", "repeat_times", "priority")
 SPANS = ("delay", "repeat_delay", "timeout")
-KEYS = ("unique_key", "sticky_key")
+KEYS = ("unique_key", "sticky_key", "flow_key")
 BACK_OFF = "A duration, or a strategy with its unit: foxx:5s"
+LIMITS = 'As JSON: [{"per": "key", "at_once": 2}]'
 SCRIPT = "A script by its mount and name: /mailer/send-mail"
 MOMENTS = ("delay_until", "repeat_until", "expires_at")
 FLAGS = ("concurrent", "debounce")
@@ -23,14 +24,16 @@ KINDS: dict[str, Any] = {
     **dict.fromkeys(SPANS, span),
     **dict.fromkeys(MOMENTS, moment),
     "back_off": back_off,
+    "limits": json_value,
 }
 HELPS = {
     **dict.fromkeys(SPANS, "5m"),
     **dict.fromkeys(MOMENTS, "2030-01-31T12:00"),
     **dict.fromkeys(CALLBACKS, SCRIPT),
     "back_off": BACK_OFF,
+    "limits": LIMITS,
 }
-OPTIONS = (*NUMBERS, *SPANS, "back_off", *KEYS, *MOMENTS, *CALLBACKS)
+OPTIONS = (*NUMBERS, *SPANS, "back_off", "limits", *KEYS, *MOMENTS, *CALLBACKS)
 
 
 class Command(AtributoCommand):

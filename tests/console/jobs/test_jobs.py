@@ -261,6 +261,7 @@ def test_ticked_jobs_are_aborted_and_only_those(jobs, client_as):
         "complete": "complete",
         "failed": "failed",
         "aborted": "failed",
+        "expired": "failed",
     }
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import queues
 from allocation.transactions.documents.client import Client
 from queues.children.messages import Nonsense, understood
-from queues.logic.flow import endings
+from queues.execution import endings
 from queues.logic.lifecycle import Counts, Outcome, Policy, Status, after
 from queues.logic.options import BadOption
 from queues.models import QueuedJob, Run, RunLog
@@ -132,4 +132,4 @@ def test_a_forged_ending_is_nonsense(member):
 
 
 def test_an_ending_is_no_exception_that_a_script_would_handle():
-    assert not issubclass(endings.Ending, Exception)
+    assert not issubclass(endings.ScriptEnding, Exception)

@@ -6,12 +6,13 @@ These are no Exceptions, so that a script that handles its errors does not handl
 from datetime import datetime, timedelta
 from typing import NoReturn
 
+from queues.logic.lifecycle import Ending
 from queues.logic.options import BadOption, duration, moment
 
 Delay = int | float | timedelta
 
 
-class Ending(BaseException):
+class ScriptEnding(BaseException):
     """The script has decided how its attempt ends."""
 
     word = ""
@@ -22,22 +23,22 @@ class Ending(BaseException):
         self.due = due  # milliseconds since 1970
 
 
-class Snooze(Ending):
+class Snooze(ScriptEnding):
     """Run the job again at a later moment; this attempt is no failure."""
 
-    word = "snooze"
+    word = Ending.SNOOZE.value
 
 
-class GiveUp(Ending):
+class GiveUp(ScriptEnding):
     """Fail for good: the run is not tried again."""
 
-    word = "give_up"
+    word = Ending.GIVE_UP.value
 
 
-class Retry(Ending):
+class Retry(ScriptEnding):
     """Fail, and wait this long before the next attempt instead of the back-off."""
 
-    word = "retry"
+    word = Ending.RETRY.value
 
 
 def snooze(
