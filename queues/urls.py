@@ -23,6 +23,7 @@ urlpatterns = [
     path(QUEUE, queues.OneQueue.as_view(), name="api-queue"),
     path(f"{QUEUE}/pause", queues.Pause.as_view(), name="api-queue-pause"),
     path(f"{QUEUE}/resume", queues.Resume.as_view(), name="api-queue-resume"),
+    path(f"{QUEUE}/limits", queues.Limits.as_view(), name="api-queue-limits"),
     path(f"{QUEUE}/jobs", jobs.QueueJobs.as_view(), name="api-queue-jobs"),
     path(f"{QUEUE}/jobs/batch", jobs.Batch.as_view(), name="api-queue-jobs-batch"),
     path(f"{QUEUE}/jobs/cancel", jobs.Cancel.as_view(), name="api-queue-jobs-cancel"),

@@ -146,7 +146,9 @@ class QueuedJobSerializer(serializers.Serializer):
     )
     instance = serializers.CharField(allow_null=True, help_text="Where its key is allocated.")
     instance_epoch = serializers.IntegerField(allow_null=True)
-    waits_for = serializers.CharField(help_text="Of a sticky job that waits; otherwise empty.")
+    waits_for = serializers.CharField(
+        help_text="Of a sticky job, or one with limits, that waits; otherwise empty."
+    )
     pushed_by = serializers.CharField()
     created_at = serializers.DateTimeField()
     delay_until = serializers.DateTimeField()
@@ -158,8 +160,8 @@ class QueuedJobSerializer(serializers.Serializer):
     ended_at = serializers.DateTimeField(allow_null=True)
 
     def to_representation(self, instance: Any) -> Any:
-        is_sticky = instance.sticky_key is not None
-        reason = wait_reason(instance, database_now()) if is_sticky else ""
+        may_wait = instance.sticky_key is not None or instance.flow_id is not None
+        reason = wait_reason(instance, database_now()) if may_wait else ""
         return {**job_dict(instance), "waits_for": reason}
 
 

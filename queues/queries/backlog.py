@@ -28,6 +28,8 @@ def with_depth(queues: "QuerySet[Queue]") -> "QuerySet[Any]":
         running=Count("slots", filter=Q(slots__leased_until__gt=Now())),
         due=RawSQL(backlog.capped_count(f"j.due_at <= {now}"), []),  # nosec B611 # of constants and dialect
         delayed=RawSQL(backlog.capped_count(f"j.due_at > {now}"), []),  # nosec B611 # of constants and dialect
+        waits_for=RawSQL(backlog.WAITS_FOR, []),  # nosec B611 # a constant
+        flows_waiting=RawSQL(backlog.FLOWS_WAITING, []),  # nosec B611 # a constant
         **firsts,
     )
 

@@ -24,6 +24,7 @@ from queues.models import (
     Station,
 )
 from queues.models.job import SERIAL, WITH_TURN
+from queues.queries import flows
 from queues.queries.backlog import first_due, oldest_is_sticky, oldest_seconds
 from queues.queries.redaction import hiding_of
 
@@ -71,6 +72,8 @@ def queue_status(queue: Any, now: datetime, hour: dict[str, int] | None) -> dict
         "target_age_seconds": own,
         "lateness": lateness(oldest, own, queue.paused),
         "oldest_is_sticky": oldest_is_sticky(queue),
+        "waits_for": queue.waits_for,
+        "flows_waiting": queue.flows_waiting,
         "hour": {name: counts[name] for name in SUMS},
     }
 
@@ -203,9 +206,11 @@ def script_dict(script: Script) -> dict[str, Any]:
 
 
 def wait_reason(job: QueuedJob, now: datetime) -> str:
-    """Say in a sentence what a sticky job waits for; nothing if it does not wait."""
-    if job.sticky_key is None or job.status != "pending":
+    """Say in a sentence what a job waits for: its instance or key, or a limit."""
+    if job.status != "pending":
         return ""
+    if job.sticky_key is None:
+        return "" if job.paused else flows.reason(job)
     if job.paused:
         return "It is paused."
     if job.slot_id is not None:

@@ -21,7 +21,7 @@ COMMON = ("queue", "delay", "priority", "max_failures")
 REPEAT = ("repeat_times", "repeat_delay", "repeat_until")
 MORE = (
     *("delay_until", "expires_at", "timeout", "back_off", "strategy"),
-    *("sticky_key", "concurrent", "unique_key", "debounce"),
+    *("sticky_key", "concurrent", "unique_key", "debounce", "flow_key"),
 )
 DEFAULTS = {"queue": DEFAULT_QUEUE, "back_off": written(DEFAULT_MS)}  # the others: empty or 0
 STRATEGIES = [("", "doubled each time"), ("foxx", "at random, as in Foxx")]
@@ -77,6 +77,10 @@ class PushForm(forms.Form):
 
     debounce = forms.ChoiceField(
         label="If a job with this unique key waits", required=False, choices=SAME_KEY
+    )
+
+    flow_key = _typed(
+        forms.CharField, "Flow key", "none", help_text="limits and turns count for it", **KEY
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -123,6 +123,8 @@ class NewJob(TypedDict):
     sticky_key: NotRequired[str]
     concurrent: NotRequired[bool]
     expires_at: NotRequired[datetime | str]
+    flow_key: NotRequired[str]
+    limits: NotRequired[Any]
     data: NotRequired[Any]
     unique_key: NotRequired[str]
     debounce: NotRequired[bool]
@@ -145,6 +147,8 @@ class NewJobs(TypedDict):
     sticky_key: NotRequired[str]
     concurrent: NotRequired[bool]
     expires_at: NotRequired[datetime | str]
+    flow_key: NotRequired[str]
+    limits: NotRequired[Any]
     data: list[Any]
 
 
@@ -177,6 +181,8 @@ class NewQueue(TypedDict):
     away_seconds: NotRequired[int]
     target_age_seconds: NotRequired[int | None]
     record_start: NotRequired[bool]
+    limits: NotRequired[Any]
+    weights: NotRequired[Any]
     name: str
 
 
@@ -262,6 +268,8 @@ class PushManyOptions(TypedDict):
     sticky_key: NotRequired[str]
     concurrent: NotRequired[bool]
     expires_at: NotRequired[datetime | str]
+    flow_key: NotRequired[str]
+    limits: NotRequired[Any]
 
 
 class PushOptions(TypedDict):
@@ -279,6 +287,8 @@ class PushOptions(TypedDict):
     sticky_key: NotRequired[str]
     concurrent: NotRequired[bool]
     expires_at: NotRequired[datetime | str]
+    flow_key: NotRequired[str]
+    limits: NotRequired[Any]
     unique_key: NotRequired[str]
     debounce: NotRequired[bool]
     transaction: NotRequired[int]
@@ -299,6 +309,8 @@ class QueueChanges(TypedDict):
     away_seconds: NotRequired[int]
     target_age_seconds: NotRequired[int | None]
     record_start: NotRequired[bool]
+    limits: NotRequired[Any]
+    weights: NotRequired[Any]
 
 
 class QueueOptions(TypedDict):
@@ -308,6 +320,8 @@ class QueueOptions(TypedDict):
     away_seconds: NotRequired[int]
     target_age_seconds: NotRequired[int | None]
     record_start: NotRequired[bool]
+    limits: NotRequired[Any]
+    weights: NotRequired[Any]
 
 
 class Reason(TypedDict):

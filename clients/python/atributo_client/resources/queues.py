@@ -37,6 +37,11 @@ class Queues(Group[S]):
     def resume(self, name: str) -> Flow[answers.Queue]:
         return ask("POST", f"queues/{part(name)}/resume")
 
+    @operation("queues_limits")
+    def limits(self, name: str) -> Flow[answers.Limits]:
+        """Ask which flow keys wait for which limit, and since when."""
+        return ask("GET", f"queues/{part(name)}/limits")
+
     @operation("queues_pause_all")
     def pause_all(self) -> Flow[answers.ChangedQueues]:
         return ask("POST", "queues/pause")
