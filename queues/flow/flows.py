@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from django.db.models.functions import Now
@@ -56,9 +57,9 @@ def wake(queue_id: int, flow_ids: Iterable[int], *, ended: bool = False) -> int:
     same keys are looked at, too.
     """
     ids = sorted(set(flow_ids))
-    woken = retry_busy(lambda: _wake(queue_id, ids, ended), repeatable=True)
+    woken = retry_busy(partial(_wake, queue_id, ids, ended), repeatable=True)
     for other, beyond in (_beyond(ids) if ended else {}).items():
-        retry_busy(lambda other=other, beyond=beyond: _wake(other, beyond, True), repeatable=True)
+        retry_busy(partial(_wake, other, beyond, True), repeatable=True)
     return woken
 
 
@@ -89,7 +90,8 @@ def _beyond(ids: list[int]) -> dict[int, list[int]]:
     """Return by queue the flows elsewhere that may wait for the same limit of a script."""
     if not limited_scripts():
         return {}
-    d, found = dialect(), {}
+    d = dialect()
+    found: dict[int, list[int]] = {}
     with atomic():  # whoever counts for a script has decided when this is ours
         names = [script_gate(*name) for name in limited_scripts()]
         execute(sql.lock_scripts(d), {"names": listed(names)})
