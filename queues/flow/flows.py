@@ -16,6 +16,7 @@ from queues.models import Catalogue, Flow, Gate, Queue, Script
 
 USED_SECONDS = 3600  # a flow is noted as used at most once in so long
 MOST_WOKEN = 1000
+MOST_STRAYS = 500  # that are moved at once
 
 
 def listed(values: Iterable[Any]) -> Any:
@@ -101,6 +102,20 @@ def _beyond(ids: list[int]) -> dict[int, list[int]]:
         for queue_id in closed.values_list("queue_id", flat=True):
             found.setdefault(queue_id, [])
     return found
+
+
+def adopt_strays(queue_id: int) -> int:
+    """Let jobs wait in flows that were pushed before; return how many were found."""
+    asked = {"queue_id": queue_id, "limit": MOST_STRAYS}
+    rows = execute(sql.strays(dialect()), asked).rows
+    by_script: dict[tuple[str, str], list[int]] = {}
+    for job_id, mount, script in rows:
+        by_script.setdefault((mount, script), []).append(job_id)
+    for (mount, script), ids in by_script.items():
+        flow_id = ensure(queue_id, "", mount, script)
+        execute(sql.adopt(dialect()), {"flow_id": flow_id, "ids": listed(ids)})
+        wake(queue_id, [flow_id])
+    return len(rows)
 
 
 def limited_scripts() -> dict[tuple[str, str], Any]:

@@ -140,6 +140,8 @@ def within_flow(slot: HeldSlot, count: int, batch: Batch | None, instance: str) 
         left = [job for job in batch.jobs if job not in strays]
         if left:
             return replace(batch, jobs=left)
+    if slot.has_flow:
+        flows.adopt_strays(slot.queue_id)
     return _reserved_in_flow(slot, count, instance)
 
 

@@ -120,7 +120,8 @@ def reserving(d: Dialect, picked: str, columns: list[str]) -> str:
     """Reserve what `picked` selects, while the slot is held and its queue is active.
 
     The share lock orders this against a pause or a lower limit: whoever pauses the queue or lowers
-    its limit sees what was reserved before.
+    its limit sees what was reserved before. In a queue with limits flow control decides about all
+    jobs but callbacks and sticky ones.
     """
     # An array, because a join would be free to scan the table or to pick again and again. Its
     # rows are locked: to ask again for what they are would invite a scan of all that wait.
@@ -131,14 +132,16 @@ def reserving(d: Dialect, picked: str, columns: list[str]) -> str:
     )
     return f"""
         WITH picked AS MATERIALIZED ({picked} LIMIT %(jobs)s), held AS MATERIALIZED (
-            SELECT {ACTIVE} AS active FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
+            SELECT {ACTIVE} AS active, q.limits IS NOT NULL AS limited
+            FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
             WHERE s.id = %(slot_id)s AND s.epoch = %(epoch)s AND s.leased_until > {d.now}
             AND s.number < q.max_workers
             {d.lock and "FOR SHARE OF q"}
         )
         UPDATE queues_queuedjob SET slot_id = %(slot_id)s, slot_epoch = %(epoch)s
         WHERE id {chosen} AND EXISTS (SELECT 1 FROM held)
-        AND ((SELECT active FROM held) OR rank = {CALLBACK})
+        AND (rank = {CALLBACK} OR (SELECT active FROM held)
+            AND (sticky_key IS NOT NULL OR NOT (SELECT limited FROM held)))
         RETURNING {", ".join(columns)}, {d.now},
             COALESCE((SELECT max(revision) FROM queues_catalogue), 0),
             (

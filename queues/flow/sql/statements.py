@@ -7,7 +7,7 @@ statement reads more the more jobs wait.
 from functools import cache
 
 from atributo_site.core.database import Dialect
-from queues.logic.ranks import FLOW, FLOW_RANKS
+from queues.logic.ranks import FLOW, FLOW_RANKS, RANKS
 from queues.sql import reserve
 from queues.sql.push import REVISION
 
@@ -91,11 +91,11 @@ def first_jobs(d: Dialect) -> str:
 
 @cache
 def held(d: Dialect, *, everywhere: bool) -> str:
-    """Count what is held in flows, by what limits count: few rows, as only slots hold jobs."""
+    """Count what is held, by what limits count: few rows, as only slots hold jobs."""
     where = "" if everywhere else "AND queue_id = %(queue_id)s"
     return f"""
         SELECT queue_id, COALESCE(flow_key, ''), mount, script, COALESCE(ran_on, ''), count(*)
-        FROM queues_queuedjob WHERE slot_id IS NOT NULL AND flow_id IS NOT NULL {where}
+        FROM queues_queuedjob WHERE slot_id IS NOT NULL AND parent IS NULL {where}
         GROUP BY 1, 2, 3, 4, 5"""  # nosec B608 # of constants and dialect
 
 
@@ -212,6 +212,29 @@ def put_in_flow(d: Dialect) -> str:
             flow_id = %(flow_id)s, flow_key = COALESCE(flow_key, '')
         WHERE id {_ids(d, "ids")} AND slot_id = %(slot_id)s AND slot_epoch = %(epoch)s
         AND status = 'pending' AND abort_asked_at IS NULL AND rank < {FLOW_RANKS[0]}"""  # nosec B608 # of constants and dialect
+
+
+@cache
+def strays(d: Dialect) -> str:
+    """Select jobs of a queue that were pushed before flow control decided about it."""
+    probes = " UNION ALL ".join(
+        f"SELECT * FROM (SELECT id, mount, script FROM queues_queuedjob "
+        f"WHERE queue_id = %(queue_id)s AND rank = {rank} AND status = 'pending' "
+        f"AND slot_id IS NULL ORDER BY due_at, id LIMIT %(limit)s) r{number}"  # nosec B608 # of constants and dialect
+        for number, rank in enumerate(RANKS)
+    )
+    return f"SELECT * FROM ({probes}) s LIMIT %(limit)s"  # nosec B608 # of constants and dialect
+
+
+@cache
+def adopt(d: Dialect) -> str:
+    """Move waiting jobs into a flow."""
+    return f"""
+        UPDATE queues_queuedjob SET rank = rank + {FLOW}, flow_id = %(flow_id)s,
+            flow_key = COALESCE(flow_key, '')
+        WHERE id {_ids(d, "ids")} AND status = 'pending' AND slot_id IS NULL
+        AND flow_id IS NULL AND sticky_key IS NULL AND parent IS NULL
+        AND rank BETWEEN {RANKS[0]} AND {RANKS[-1]}"""  # nosec B608 # of constants and dialect
 
 
 @cache

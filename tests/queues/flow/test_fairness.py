@@ -89,7 +89,7 @@ def test_without_limits_push_and_reservation_are_the_statements_of_before(queue,
 PLANS = {
     "flow_ready": (sql.READY, {"queue_id": 1, "mount": "/m", "script": "s", "flows": 16}),
     "flow_wakes": (sql.to_wake, {"queue_id": 1, "limit": 10}),
-    "job_held_in_flow": (
+    "job_held_by_slot": (
         lambda d: sql.held(d, everywhere=False),
         {"queue_id": 1},
     ),

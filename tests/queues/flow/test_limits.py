@@ -8,7 +8,8 @@ from django.db.models.functions import Now
 import queues
 from queues.errors import BadPush, BadQueue
 from queues.jobs import actions
-from queues.models import Flow, Gate, QueuedJob, Rate
+from queues.logic.manifest import read
+from queues.models import Catalogue, Flow, Gate, QueuedJob, Rate, Script
 from queues.runs.reservation import reserve
 from queues.runs.slots import acquire
 
@@ -69,6 +70,36 @@ def test_a_limit_holds_for_what_already_waits(wide, act, take):
     assert len(take(10)) == 1
     queues.set_limits("wide", None)
     assert len(take(10)) == 2
+
+
+def test_what_ran_before_the_limit_counts(wide, act, take):
+    wide.push_many(act, list(range(5)))
+    assert len(take(2)) == 2
+    queues.set_limits("wide", [{"per": "queue", "at_once": 3}])
+    assert [len(take(10)) for _ in range(2)] == [1, 0]
+
+
+def test_a_slot_from_before_the_limit_starts_nothing_beside_it(wide, act):
+    slot = acquire("wide", 0, "hands")
+    wide.push_many(act, list(range(5)))
+    queues.set_limits("wide", [{"per": "queue", "at_once": 1}])
+    assert reserve(slot, 10) is None
+
+
+def test_a_limit_of_a_script_counts_in_all_queues(wide, act, take):
+    Script.objects.filter(name="act").update(limits=[{"per": "script", "at_once": 2}])
+    Catalogue.objects.changed()
+    other = queues.create("other", max_workers=1)
+    other.push_many(act, [1, 2])
+    wide.push_many(act, [1, 2, 3])
+    assert len(reserve(acquire("other", 0, "hands"), 1).jobs) == 1
+    assert [len(take(10)) for _ in range(2)] == [1, 0]
+
+
+def test_a_manifest_names_its_bad_limit():
+    script = {"path": "a.py", "limits": [{"per": "key", "rate": "0/s"}]}
+    manifest, errors = read({"name": "a", "version": "1.0.0", "scripts": {"a": script}})
+    assert manifest is None and "script a: a rate allows from 1" in errors[0]
 
 
 def test_a_script_with_a_limit_keeps_no_other_script_waiting(wide, act, probe, take):
