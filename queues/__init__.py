@@ -14,8 +14,25 @@ EXPORTS = {
     "resume": "queues.catalogue",
     "set_target_age": "queues.catalogue",
     "set_record_start": "queues.catalogue",
+    "set_limits": "queues.catalogue",
+    "set_weights": "queues.catalogue",
+    "snooze": "queues.execution.endings",
+    "retry": "queues.execution.endings",
+    "give_up": "queues.execution.endings",
 }
-__all__ = ["create", "delete", "get", "pause", "resume", "set_record_start"]  # noqa: F822
+__all__ = [  # noqa: F822
+    "create",
+    "delete",
+    "get",
+    "give_up",
+    "pause",
+    "resume",
+    "retry",
+    "set_limits",
+    "set_record_start",
+    "set_weights",
+    "snooze",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -57,6 +57,7 @@ class StateFilter(admin.SimpleListFilter):
         "complete": INDEXED["complete"],
         "failed": INDEXED["failed"],
         "aborted": INDEXED["aborted"],
+        "expired": INDEXED["expired"],
     }
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:

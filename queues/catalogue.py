@@ -1,6 +1,7 @@
 """Queues by name: create, get, delete, pause, resume, scale, and change their settings."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.db.models import F
@@ -11,8 +12,11 @@ from atributo_site.core.after_commit import after_commit
 from atributo_site.core.database import execute
 from atributo_site.core.events import current_actor, record
 from queues.errors import BadQueue, QueueNotFound
+from queues.flow import flows
 from queues.jobs.handles import QueueHandle
 from queues.logic.absence import WhenAway
+from queues.logic.flow.limits import BadLimit, parsed, stored
+from queues.logic.flow.limits import weights as weights_of
 from queues.logic.storable import is_storable
 from queues.models import Queue, QueuedJob
 from queues.models.queue import MOST_TARGET_AGE_SECONDS, MOST_WORKERS
@@ -120,6 +124,41 @@ def set_record_start(name: str, on: bool) -> None:
     with atomic():
         Queue.objects.filter(pk=queue.pk).update(record_start=on)
         record("queue.changed", f"queue:{name}", record_start=on)
+
+
+def set_limits(name: str, limits: Any) -> bool:
+    """Set how many jobs run at once and how many start in a span; None or [] ends all limits.
+
+    What waits already waits for the new limits. False when nothing changed.
+    """
+    return _set_flow(name, "limits", limits, lambda given: stored(parsed(given)))
+
+
+def set_weights(name: str, weights: Any) -> bool:
+    """Set how many times the share of others some flow keys get; None or {} makes all equal."""
+    return _set_flow(name, "weights", weights, lambda given: weights_of(given) or None)
+
+
+def _set_flow(name: str, field: str, given: Any, read: Callable[[Any], Any]) -> bool:
+    queue = row(name)
+    try:
+        value = read(given)
+    except BadLimit as error:
+        raise BadQueue(str(error)) from error
+    with atomic():
+        now = Queue.objects.select_for_update().get(pk=queue.pk)
+        if getattr(now, field) == value:
+            return False
+        flows.ensure_gate(queue.pk)
+        Queue.objects.filter(pk=queue.pk).update(**{field: value, "limits_at": Now()})
+        record("queue.changed", f"queue:{name}", **{field: value})
+    after_commit(partial(_look_again, queue))
+    return True
+
+
+def _look_again(queue: Queue) -> None:
+    flows.wake_all(queue.pk)
+    ring_due(queue)
 
 
 def set_when_away(name: str, policy: str | None, seconds: int | None) -> None:

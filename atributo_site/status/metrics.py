@@ -105,6 +105,10 @@ QUEUE_GAUGES: dict[str, tuple[str, Callable[[dict[str, Any]], float]]] = {
         "Age of the oldest due job that is still fine.",
         lambda queue: target_age(queue["target_age_seconds"]),
     ),
+    "flows_waiting": (
+        "Flow keys with jobs that wait for a limit, counted up to 1,001.",
+        lambda queue: queue["flows_waiting"],
+    ),
     "running": ("Slots in use.", lambda queue: queue["running"]),
     "max_workers": ("Slots there are.", lambda queue: queue["max_workers"]),
     "paused": ("1 while paused.", lambda queue: queue["paused"]),

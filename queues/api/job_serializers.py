@@ -38,6 +38,20 @@ class Options(StrictSerializer):
         required=False, help_text="The job may run alongside other jobs of its key."
     )
 
+    expires_at = serializers.DateTimeField(
+        required=False, help_text="A job that has not started by then ends as expired."
+    )
+
+    flow_key = serializers.CharField(
+        required=False,
+        max_length=255,
+        trim_whitespace=False,
+        help_text="The key (tenant, customer, host) that limits and fairness count it for.",
+    )
+    limits = serializers.JSONField(
+        required=False, help_text='Such as [{"per": "key", "at_once": 2}].'
+    )
+
     def validate_back_off(self, value: Any) -> Any:
         if isinstance(value, dict) and "function" in value:
             raise serializers.ValidationError("A function is named in Python only.")
@@ -49,6 +63,10 @@ class NewJob(Options):
         required=False, allow_null=True, default=None
     )
     unique_key = serializers.CharField(required=False, max_length=255, trim_whitespace=False)
+    debounce = serializers.BooleanField(
+        required=False,
+        help_text="Replace the data and the moment of the waiting job with this unique_key.",
+    )
     transaction = serializers.IntegerField(
         required=False,
         min_value=1,
@@ -86,6 +104,15 @@ class JobIds(serializers.Serializer):
     ids = serializers.ListField(child=serializers.CharField())
 
 
+class KeyToCancel(StrictSerializer):
+    unique_key = serializers.CharField(max_length=255, trim_whitespace=False)
+    reason = serializers.CharField(required=False, max_length=255, default="", allow_blank=True)
+
+
+class CancelledJob(serializers.Serializer):
+    id = serializers.CharField(allow_null=True)
+
+
 class QueuedJobSerializer(serializers.Serializer):
     id = serializers.CharField()
     queue = serializers.CharField()
@@ -111,22 +138,30 @@ class QueuedJobSerializer(serializers.Serializer):
     failure = serializers.JSONField()
     priority = serializers.IntegerField()
     unique_key = serializers.CharField(allow_null=True)
+    flow_key = serializers.CharField(allow_null=True)
+    limits = serializers.ListField(child=serializers.DictField(), help_text="Of its push.")
     sticky_key = serializers.CharField(allow_null=True)
     concurrent = serializers.BooleanField(
         help_text="Whether the job may run alongside other jobs of its key."
     )
     instance = serializers.CharField(allow_null=True, help_text="Where its key is allocated.")
     instance_epoch = serializers.IntegerField(allow_null=True)
-    waits_for = serializers.CharField(help_text="Of a sticky job that waits; otherwise empty.")
+    waits_for = serializers.CharField(
+        help_text="Of a sticky job, or one with limits, that waits; otherwise empty."
+    )
     pushed_by = serializers.CharField()
     created_at = serializers.DateTimeField()
     delay_until = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField(allow_null=True)
+    expired = serializers.BooleanField(
+        help_text="Whether it ended because it had not started by expires_at."
+    )
     started_at = serializers.DateTimeField(allow_null=True)
     ended_at = serializers.DateTimeField(allow_null=True)
 
     def to_representation(self, instance: Any) -> Any:
-        is_sticky = instance.sticky_key is not None
-        reason = wait_reason(instance, database_now()) if is_sticky else ""
+        may_wait = instance.sticky_key is not None or instance.flow_id is not None
+        reason = wait_reason(instance, database_now()) if may_wait else ""
         return {**job_dict(instance), "waits_for": reason}
 
 

@@ -17,9 +17,11 @@ from atributo_site.rest.serializers import checked, checked_query
 from queues import audited, catalogue
 from queues.api.job_serializers import (
     AttemptSerializer,
+    CancelledJob,
     JobId,
     JobIds,
     JobReason,
+    KeyToCancel,
     NewJob,
     NewJobs,
     QueuedJobSerializer,
@@ -127,6 +129,18 @@ class Batch(Endpoint):
         script, data = given.pop("script"), given.pop("data")
         ids = audited.push_many(queue, script, data, given)
         return Response({"ids": ids}, status=201)
+
+
+class Cancel(Endpoint):
+    actions = {"POST": "job.operate"}
+
+    @extend_schema(operation_id="queues_jobs_cancel", request=KeyToCancel, responses=CancelledJob)
+    def post(self, request: Request, queue: str) -> Response:
+        """Abort the unfinished job with this unique key; `id` is null if there is none."""
+        given = checked(KeyToCancel, request.data)
+        name = catalogue.row(queue).name
+        job_id = catalogue.get(name).cancel(given["unique_key"], reason=given["reason"])
+        return Response({"id": job_id})
 
 
 class OneJob(Endpoint):

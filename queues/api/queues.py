@@ -13,11 +13,13 @@ import queues
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
 from atributo_site.rest.serializers import StrictSerializer, checked
 from queues import catalogue
+from queues.api.job_serializers import ScriptName
 from queues.catalogue import set_target_age
 from queues.logic.absence import WhenAway
 from queues.logic.lateness import TARGET_AGE_SECONDS
 from queues.models import Queue
 from queues.models.queue import MOST_TARGET_AGE_SECONDS, MOST_WORKERS
+from queues.queries.flows import limits_status
 from queues.queries.presenters import queue_dict
 
 TARGET_AGE = (
@@ -26,6 +28,10 @@ TARGET_AGE = (
 )
 
 RECORD_START = "Whether every start is in the database before a job begins; this is slower."
+
+
+LIMITS = 'Such as [{"per": "key", "at_once": 2}, {"per": "queue", "rate": "100/min", "burst": 20}].'
+WEIGHTS = 'How many times the share of others some flow keys get, such as {"acme": 3}.'
 
 
 class QueueSerializer(serializers.Serializer):
@@ -39,6 +45,8 @@ class QueueSerializer(serializers.Serializer):
     away_seconds = serializers.IntegerField()
     target_age_seconds = serializers.IntegerField(allow_null=True, help_text=TARGET_AGE)
     record_start = serializers.BooleanField(help_text=RECORD_START)
+    limits = serializers.ListField(child=serializers.DictField(), help_text=LIMITS)
+    weights = serializers.DictField(child=serializers.IntegerField(), help_text=WEIGHTS)
     created_at = serializers.DateTimeField()
 
     def to_representation(self, instance: Any) -> Any:
@@ -72,6 +80,8 @@ class QueueChanges(StrictSerializer):
         help_text=TARGET_AGE,
     )
     record_start = serializers.BooleanField(required=False, help_text=RECORD_START)
+    limits = serializers.JSONField(required=False, allow_null=True, help_text=LIMITS)
+    weights = serializers.JSONField(required=False, allow_null=True, help_text=WEIGHTS)
 
 
 class NewQueue(QueueChanges):
@@ -111,6 +121,34 @@ class OneQueue(Endpoint):
         catalogue.row(queue)
         queues.delete(queue)
         return Response(status=204)
+
+
+class WaitingFlow(serializers.Serializer):
+    flow_key = serializers.CharField(help_text="Empty for jobs without one.")
+    script = ScriptName()
+    waits_for = serializers.CharField(help_text="The limit, for example '2 at once per key'.")
+    since = serializers.DateTimeField(allow_null=True)
+    jobs = serializers.IntegerField(help_text="That wait, counted up to 1,001.")
+    running = serializers.IntegerField(help_text="Jobs of this key that are held now.")
+
+
+class LimitsSerializer(serializers.Serializer):
+    limits = serializers.ListField(child=serializers.DictField(), help_text=LIMITS)
+    weights = serializers.DictField(child=serializers.IntegerField(), help_text=WEIGHTS)
+    waits_for = serializers.CharField(
+        help_text="The limit that holds the whole queue, if one does."
+    )
+    since = serializers.DateTimeField(allow_null=True)
+    waiting = WaitingFlow(many=True)
+
+
+class Limits(Endpoint):
+    actions = {"GET": "queue.view"}
+
+    @extend_schema(operation_id="queues_limits", responses=LimitsSerializer)
+    def get(self, request: Request, queue: str) -> Response:
+        """Tell which flow keys wait for which limit, and since when; the first 50."""
+        return Response(LimitsSerializer(limits_status(catalogue.row(queue))).data)
 
 
 class Pause(Endpoint):
@@ -179,4 +217,8 @@ def changed(name: str, given: dict[str, Any]) -> Queue:
         set_target_age(name, given["target_age_seconds"])
     if "record_start" in given:
         catalogue.set_record_start(name, given["record_start"])
+    if "limits" in given:
+        catalogue.set_limits(name, given["limits"])
+    if "weights" in given:
+        catalogue.set_weights(name, given["weights"])
     return catalogue.row(name)

@@ -49,6 +49,7 @@ class ScriptSerializer(serializers.Serializer):
     schema = serializers.JSONField(allow_null=True)
     defaults = serializers.DictField()
     record_start = serializers.BooleanField()
+    limits = serializers.ListField(child=serializers.DictField())
     threads = serializers.IntegerField(help_text="Jobs that one process runs at the same time.")
 
 

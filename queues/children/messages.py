@@ -4,12 +4,16 @@ import json
 from typing import Any
 
 from queues.execution.context import LEVELS
+from queues.logic.lifecycle import Ending
+from queues.logic.options import CENTURY_MS
 from queues.logic.storable import has_nul, is_storable, is_too_deep
 
 LONGEST_LINE_BYTES = 32 * 1024 * 1024
 LONGEST_TEXT = 25_000  # a traceback
 LARGEST_NUMBER = 2**63
 LARGEST_SPAN = 10**15  # milliseconds
+LAST_MOMENT_MS = 4 * CENTURY_MS
+ENDINGS = set(Ending)
 PLAIN = (type(None), str, int, bool)
 KNOWN_LEVELS = {*LEVELS, "print"}
 
@@ -92,7 +96,14 @@ def _is_failure(message: dict[str, Any]) -> bool:
         and type(message["abandoned"]) is bool
         and (back_off is None or (_is_number(back_off) and back_off <= LARGEST_SPAN))
         and (code is None or (_is_number(code) and 400 <= code <= 599))
+        and _is_ending(message)
     )
+
+
+def _is_ending(message: dict[str, Any]) -> bool:
+    ending, due = message.get("ending"), message.get("due")
+    is_moment = due is None or (_is_number(due) and due <= LAST_MOMENT_MS)
+    return (ending is None or ending in ENDINGS) and is_moment
 
 
 def _is_text(value: Any, longest: int = LONGEST_TEXT) -> bool:

@@ -2,8 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from queues.execution import endings
+from queues.execution.endings import Delay
 from queues.logic.mounts import prefix
 
 if TYPE_CHECKING:
@@ -84,6 +87,24 @@ class Context:
         """Show how far the script is; it is kept with the attempt."""
         bounded = min(100.0, max(0.0, float(percent)))
         self._emit({"t": "progress", "percent": bounded, "note": str(note)[:255]})
+
+    def snooze(
+        self,
+        delay: Delay | None = None,
+        *,
+        until: datetime | float | None = None,
+        reason: str = "",
+    ) -> NoReturn:
+        """End this attempt, which is no failure; start again after `delay` ms or at `until`."""
+        endings.snooze(delay, until=until, reason=reason)
+
+    def retry(self, delay: Delay, *, reason: str = "") -> NoReturn:
+        """Fail this attempt, and wait `delay` ms before the next one, if one is left."""
+        endings.retry(delay, reason=reason)
+
+    def give_up(self, reason: str = "") -> NoReturn:
+        """Fail this run for good, however many retries are left."""
+        endings.give_up(reason)
 
     def collection_name(self, name: str) -> str:
         """Turn `texts` into `example_texts` for a service mounted at /example."""

@@ -20,6 +20,7 @@ from atributo_site.core import redaction
 from atributo_site.core.errors import AtributoError
 from queues.errors import ServiceNotFound
 from queues.execution.context import Context, Emit
+from queues.execution.endings import ScriptEnding, Snooze
 from queues.execution.loader import LIFECYCLE, LoadedService, Services, candidate
 from queues.execution.output import LONGEST_LINE
 from queues.execution.scope import RunScope
@@ -168,6 +169,8 @@ class Execution:
         return {**self._failed(error), "begun": now, "seconds": 0.0}
 
     def _failed(self, error: BaseException) -> dict[str, Any]:
+        if isinstance(error, ScriptEnding) and self.work.get("job"):
+            return self._ended_by(error)
         text = _said(error)
         lines = format_exception(error)
         back_off = self._back_off()
@@ -182,6 +185,26 @@ class Execution:
                 redaction.scrubbed("".join(lines), self.secrets, maxsize), LONGEST_TRACEBACK
             ),
             "status_code": _status_code(error),
+            "back_off": back_off,
+        }
+
+    def _ended_by(self, ending: ScriptEnding) -> dict[str, Any]:
+        """Return the message about an end that the script has chosen; its writes are undone."""
+        text = redaction.scrubbed(str(ending), self.secrets, LONGEST_ERROR)
+        is_snooze = isinstance(ending, Snooze)
+        if is_snooze and text != Snooze.word:
+            self.emit({"t": "log", "level": "info", "text": f"snoozed: {text}"})
+        back_off = self._back_off() if ending.delay is None and not is_snooze else ending.delay
+        return {
+            "t": "done",
+            "ok": False,
+            "ending": ending.word,
+            "due": ending.due,
+            "abandoned": not self._rolled_back(),
+            "timed_out": False,
+            "error": "" if is_snooze else text,
+            "traceback": "",
+            "status_code": None,
             "back_off": back_off,
         }
 

@@ -16,6 +16,7 @@ from django.db.models.functions import Now
 from django.db.transaction import atomic
 
 from atributo_site.core.after_commit import after_commit
+from queues.flow import flows
 from queues.logic.lifecycle import ABORTED, Outcome, Status
 from queues.models import QueuedJob, Run
 from queues.models.job import RESERVED
@@ -69,6 +70,8 @@ def abort(
         lines = turns.lines_of(ids) if changed else []
         aborted = jobs.filter(aborted_at__isnull=False).values_list("pk", flat=True)
         left = abandoned.open_of_jobs(aborted) if changed else []
+    if changed:
+        after_commit(partial(_let_flows_go_on, list(ids)))
     abandoned.roll_back(left)
     asked = jobs.filter(pk__in=held, abort_asked_at__isnull=False)
     if connection.in_atomic_block:
@@ -81,6 +84,16 @@ def abort(
     if ended:
         tell(TOLD)
     return Answer(changed - len(held) + ended, silent)
+
+
+def _let_flows_go_on(ids: Sequence[int]) -> None:
+    """Let other jobs start that waited for the limits of these."""
+    rows = QueuedJob.objects.filter(pk__in=ids, flow_id__isnull=False)
+    by_queue: dict[int, set[int]] = {}
+    for queue_id, flow_id in rows.order_by().values_list("queue_id", "flow_id").distinct():
+        by_queue.setdefault(queue_id, set()).add(flow_id or 0)
+    for queue_id, flow_ids in by_queue.items():
+        flows.wake(queue_id, flow_ids, ended=True)
 
 
 def _end_runs(ids: Sequence[int]) -> None:

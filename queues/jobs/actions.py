@@ -17,6 +17,7 @@ from atributo_site.core.after_commit import after_commit
 from atributo_site.core.events import current_actor, record
 from atributo_site.core.models.clock import database_now
 from queues.errors import JobIsHeld, JobIsRunning, JobIsTwice, JobNotFound, JobRepeatsNot
+from queues.flow import flows
 from queues.jobs import aborting
 from queues.logic.lifecycle import Status
 from queues.logic.ranks import LINE, PAUSED
@@ -42,6 +43,8 @@ WAITING_AGAIN: dict[str, Any] = {
     "status": Status.PENDING,
     "ended_at": None,
     "aborted_at": None,
+    "expired_at": None,
+    "expires_at": None,  # whoever starts it over wants it to start
     "error": "",
     "fingerprint": "",
     "resets": F("resets") + 1,
@@ -75,6 +78,18 @@ def abort(job_id: int, *, reason: str = "") -> bool:
     if not answer.ended and not QueuedJob.objects.filter(pk=job_id).exists():
         raise _missing(job_id)
     return answer.ended == 1
+
+
+def cancel_by_key(queue: str, unique_key: str, *, reason: str = "") -> int | None:
+    """Abort the unfinished job of a queue with this unique key.
+
+    Return its id, or None when there is none or it has ended by itself meanwhile.
+    """
+    jobs = QueuedJob.objects.unfinished().filter(queue__name=queue, unique_key=unique_key)
+    job_id = jobs.values_list("pk", flat=True).first()
+    if job_id is None or not abort(job_id, reason=reason):
+        return None
+    return job_id
 
 
 def reset(job_id: int) -> None:
@@ -133,6 +148,8 @@ def ring_for(job_id: int) -> None:
 
 
 def _ring(job: QueuedJob) -> None:
+    if job.flow_id is not None:
+        flows.wake(job.queue_id, [job.flow_id])
     turns.pass_on_and_ring(turns.lines_of([job.pk]))
     if job.sticky_key is None or job.routed_to:  # the curator routes one without a route
         ring(job.queue_id, job.queue.name, station=job.routed_to or "")

@@ -14,7 +14,7 @@ from queues.functions.declaration import bare
 from queues.functions.modules import to_push
 from queues.jobs import actions, push, schedules
 from queues.jobs.calls import called, called_often
-from queues.logic.lifecycle import ABORTED, Outcome, Status
+from queues.logic.lifecycle import ABORTED, EXPIRED, Outcome, Status
 from queues.models import Queue, QueuedJob, Run
 from queues.runs import outbox
 from queues.sql.lists import pending_page
@@ -75,6 +75,13 @@ class QueueHandle:
     def delete(self, job_id: str) -> bool:
         job = self.get(job_id)
         return job.exists() and actions.delete(int(job.id))
+
+    def cancel(self, unique_key: str, *, reason: str = "") -> str | None:
+        """Abort the unfinished job with this unique key; return its id, None if there is none."""
+        if not isinstance(unique_key, str) or not unique_key:
+            raise BadPush("give the unique_key of the job that is to be cancelled")
+        job_id = actions.cancel_by_key(self.name, unique_key, reason=reason)
+        return None if job_id is None else str(job_id)
 
     def pending(self, script: Any = None, **page: Any) -> list[str]:
         """Return ids by due time, as the other lists do: all, or up to `limit` after a job.
@@ -187,6 +194,15 @@ class JobHandle:
         return self._value("due_at")
 
     @property
+    def expires_at(self) -> datetime | None:
+        return self._value("expires_at")
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether it ended because it had not started by `expires_at`."""
+        return self._row().expired_at is not None
+
+    @property
     def type(self) -> dict[str, str]:
         row = self._row()
         return {"mount": row.mount, "name": row.script}
@@ -197,6 +213,8 @@ class JobHandle:
         row = self._row()
         runs = Run.objects.filter(job_id=self._id, outcome=Outcome.FAILED)
         errors = list(runs.order_by("attempt").values_list("error", flat=True))
+        if row.expired_at:
+            return [*errors, EXPIRED]
         return [*errors, ABORTED] if row.aborted_at else errors
 
     def abort(self) -> None:

@@ -15,7 +15,9 @@ from atributo_site.core.database import dialect, execute
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.retry import surely
 from queues.errors import BadPush, DataRefused
+from queues.flow import flows
 from queues.jobs import push_request
+from queues.jobs.debounce import replace_waiting
 from queues.jobs.push_request import Define, PushRequest, checked_push
 from queues.jobs.routing import route_key
 from queues.models import Queue, QueuedJob
@@ -51,18 +53,34 @@ def _push(order: "_Order", tell: Tell | None) -> str:
     holder = outbox.holder()
     if holder is not None:
         request, text = order.checked(push_request.fresh)
+        if request.options.debounce:
+            raise BadPush("debounce cannot wait for a transaction: push without one")
         duplicate = _unfinished_duplicate(request)
         return str(duplicate) if duplicate else _hold(request, [text], holder, tell)[0]
     request, text = order.checked_by_memory()
+    if request.is_in_flow():  # the flow is made before the row tells whether memory was right
+        request, text = order.checked(push_request.fresh)
     new = get_job_ids(1)[0]
     for _ in range(TRIES):  # the script may change, and the job with the same key end, meanwhile
+        if request.options.debounce and (waiting := _debounced(request, text, tell)) is not None:
+            return str(waiting)
         insert = partial(_insert if tell is None else partial(_tell_of, tell), request, text, new)
         job_id = surely(insert, partial(_stored, [new]))
-        job_id = job_id or _unfinished_duplicate(request)
+        if job_id is None and not request.options.debounce:  # that one is looked for again
+            job_id = _unfinished_duplicate(request)
         if job_id is not None:
             return str(job_id)
         request, text = order.checked(push_request.fresh)
     raise BadPush("the job could not be stored; try again")
+
+
+def _debounced(request: PushRequest, text: str | None, tell: Tell | None) -> int | None:
+    """Return the waiting job that this push has replaced, if there is one."""
+    waiting = replace_waiting(request, text, is_told=tell is not None)
+    if waiting is not None:
+        of_job = QueuedJob.objects.filter(pk=waiting).values_list("flow_id", flat=True)
+        _ring_after_commit(request, [waiting], of_job.first())
+    return waiting
 
 
 class _Order(NamedTuple):
@@ -131,11 +149,12 @@ def _insert_all(
     request: PushRequest, ids: list[int], texts: list[str | None], tell: Tell | None
 ) -> int | None:
     with atomic():
+        shared = request.in_flow(request.row(None, None))
         for part in _parts(texts):
-            _insert_many(request, ids[part], texts[part])
+            _insert_many(shared, ids[part], texts[part])
         if tell is not None and ids:
             tell(ids)
-        _ring_after_commit(request, ids)
+        _ring_after_commit(request, ids, shared["flow_id"])
     return ids[0] if ids else None
 
 
@@ -152,7 +171,10 @@ def _hold(
 ) -> list[str]:
     """Keep pushes that become jobs with these ids when the transaction completes."""
     ids = get_job_ids(len(texts))
-    rows = [request.row(job_id, text) for job_id, text in zip(ids, texts, strict=True)]
+    flow = request.in_flow(request.row(None, None))
+    same = {name: flow[name] for name in ("flow_id", "flow_key", "rank")}
+    pairs = zip(ids, texts, strict=True)
+    rows = [{**request.row(job_id, text), **same} for job_id, text in pairs]
 
     def keep() -> bool:
         with atomic():
@@ -175,7 +197,7 @@ def _tell_of(tell: Tell, request: PushRequest, text: str | None, job_id: int) ->
 
 def _insert(request: PushRequest, text: str | None, job_id: int) -> int | None:
     """Store a job; None when its definition is out of date, or its unique key or id is taken."""
-    facts = request.row(job_id, text)
+    facts = request.in_flow(request.row(job_id, text))
     facts |= {"queue": request.queue, "revision": request.revision}
     if request.for_anybody() and connection.get_autocommit():
         at_once = connection.vendor == "postgresql"
@@ -184,7 +206,7 @@ def _insert(request: PushRequest, text: str | None, job_id: int) -> int | None:
     stored = execute(statement, facts).first
     if stored is None:
         return None
-    _ring_after_commit(request, [stored[0]])
+    _ring_after_commit(request, [stored[0]], facts["flow_id"])
     return stored[0]
 
 
@@ -244,23 +266,30 @@ def _parts(texts: list[str | None]) -> Iterator[slice]:
         yield slice(begin, len(texts))
 
 
-def _insert_many(request: PushRequest, ids: list[int], texts: list[str | None]) -> None:
-    d, shared = dialect(), request.row(None, None)
+def _insert_many(shared: dict[str, Any], ids: list[int], texts: list[str | None]) -> None:
+    d = dialect()
     if d.vendor == "postgresql":
-        shared |= {"ids": ids, "texts": texts}
+        given = {"ids": ids, "texts": texts}
     else:
         pairs = list(zip(ids, texts, strict=True))
-        shared["rows"] = json.dumps(pairs, ensure_ascii=False)
-    execute(push_sql.push_many(d), shared)
+        given = {"rows": json.dumps(pairs, ensure_ascii=False)}
+    execute(push_sql.push_many(d), {**shared, **given})
 
 
-def _ring_after_commit(request: PushRequest, ids: list[int]) -> None:
+def _ring_after_commit(request: PushRequest, ids: list[int], flow_id: int | None = None) -> None:
     if not ids:
         return
-    if request.options.sticky_key is not None:
+    if flow_id is not None:
+        after_commit(partial(_wake, request, ids, flow_id))
+    elif request.options.sticky_key is not None:
         after_commit(partial(_send, request, ids))
     elif request.due_now():
         after_commit(partial(_ring, request, ids))
+
+
+def _wake(request: PushRequest, ids: list[int], flow_id: int) -> None:
+    if flows.wake(request.queue_id, [flow_id]):
+        ring(request.queue_id, request.queue, min(len(ids), 1000))
 
 
 def _ring(request: PushRequest, ids: list[int]) -> None:

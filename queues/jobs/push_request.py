@@ -15,14 +15,16 @@ from atributo_site.core.ids import refusal
 from atributo_site.core.models.clock import database_now
 from atributo_site.core.retry import retry_busy
 from queues.errors import BadPush, QueueNotFound, ScriptNotFound
+from queues.flow import flows
 from queues.functions.arguments import of_data
 from queues.functions.declaration import Declared, bare
 from queues.functions.modules import checked, find, to_push
 from queues.functions.rows import store_module
 from queues.jobs.schema import check, schema_error
+from queues.logic.flow.limits import BadLimit, parsed, stored
 from queues.logic.mounts import is_module
 from queues.logic.options import BadOption, Options, resolve, script_error
-from queues.logic.ranks import rank_of
+from queues.logic.ranks import FLOW, rank_of
 from queues.logic.storable import DEEPEST, has_nul, is_too_deep, json_refusal
 from queues.sql import push
 
@@ -40,6 +42,7 @@ class Definition:
     schema: dict[str, Any] | None
     defaults: dict[str, Any]
     revision: int  # of the installed services
+    has_flow: bool = False  # flow control decides about the queue or the script
 
 
 _known: dict[tuple[str, ...], Definition] = {}
@@ -55,9 +58,13 @@ def fresh(queue: str, mount: str, script: str) -> Definition:
     row = retry_busy(lambda: execute(push.FIND_SCRIPT, named).first, repeatable=True)
     if row is None:
         raise QueueNotFound(f"Queue does not exist: {queue}", queue=queue)
-    queue_id, schema, defaults, revision = row
+    queue_id, schema, defaults, revision, has_flow = row
     definition = Definition(
-        queue_id, json.loads(schema or "null"), json.loads(defaults or "{}"), revision
+        queue_id,
+        json.loads(schema or "null"),
+        json.loads(defaults or "{}"),
+        revision,
+        bool(has_flow),
     )
     if len(_known) >= MOST_KNOWN:
         _known.clear()
@@ -79,6 +86,7 @@ class PushRequest:
     preprocess: Callable[[Any], Any] | None
     options: Options
     function: Declared | None = None  # where no script of a service runs
+    has_flow: bool = False
 
     def text(self, data: Any) -> str | None:
         """Check the data and return it as it is stored."""
@@ -94,7 +102,20 @@ class PushRequest:
 
     def for_anybody(self) -> bool:
         """Return whether any worker may start it now."""
-        return self.options.sticky_key is None and self.due_now()
+        return self.options.sticky_key is None and self.due_now() and not self.is_in_flow()
+
+    def is_in_flow(self) -> bool:
+        """Return whether flow control decides when it starts; a sticky job waits for its key."""
+        o = self.options
+        return o.sticky_key is None and (self.has_flow or bool(o.flow_key or o.limits))
+
+    def in_flow(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Add the flow that it waits in, which is made if it is the first."""
+        if not self.is_in_flow():
+            return row
+        key = self.options.flow_key or ""
+        flow_id = flows.ensure(self.queue_id, key, self.mount, self.script)
+        return {**row, "flow_id": flow_id, "flow_key": key, "rank": row["rank"] + FLOW}
 
     def is_serial(self) -> bool:
         """Return whether it waits for the turn of its sticky key."""
@@ -127,6 +148,10 @@ class PushRequest:
             "parent": None,
             "parent_run": None,
             "suspect": False,
+            "expires_at": d.moment(o.expires_at),
+            "flow_key": None,
+            "flow_id": None,
+            "limits": _json(o.limits),
         }
 
 
@@ -155,6 +180,7 @@ def checked_push(queue: str, script: Any, given: Mapping[str, Any], define: Defi
         script.get("preprocess"),
         options,
         known,
+        defined.has_flow,
     )
 
 
@@ -176,7 +202,22 @@ def _options(*layers: Mapping[str, Any]) -> Options:
         _check_reference(reference)
     if options.sticky_key is not None and (reason := refusal(options.sticky_key)):
         raise BadPush(f"sticky_key cannot be allocated: {reason}")
-    return options
+    return _with_limits(options)
+
+
+def _with_limits(options: Options) -> Options:
+    """Check limits of the push itself, and what they need."""
+    if options.flow_key is None and options.limits is None:
+        return options
+    if options.sticky_key is not None:
+        raise BadPush("a sticky job has no flow_key and no limits: its key runs one job at a time")
+    try:
+        limits = parsed(options.limits)
+    except BadLimit as error:
+        raise BadPush(str(error)) from error
+    if options.flow_key is None and any(limit.per == "key" for limit in limits):
+        raise BadPush("a limit per key needs a flow_key, which says which key the job counts for")
+    return replace(options, limits=stored(limits))
 
 
 def _with_references(layer: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -41,7 +41,7 @@ class Late:
     """Why the oldest job of a queue still waits, and what it needs."""
 
     sentence: str
-    needs: str  # worker, slots or instance
+    needs: str  # worker, slots, limit or instance
     instance: str | None = None
 
 
@@ -53,6 +53,7 @@ def why_late(
     is_sticky: bool = False,
     instance: str | None = None,
     is_served: bool = False,
+    waits_for: str = "",
 ) -> Late:
     """Name the first reason that holds; a paused queue is never late."""
     if is_sticky and instance is None:
@@ -61,6 +62,8 @@ def why_late(
         return Late(
             f"No worker serves {instance}, where its oldest job must run.", "instance", instance
         )
+    if waits_for and not is_sticky:
+        return Late(f"A limit holds its jobs: {waits_for}.", "limit")
     if running >= max_workers:
         slots = "its only slot is" if max_workers == 1 else f"all {max_workers} of its slots are"
         return Late(f"The limit is reached: {slots} in use.", "slots")

@@ -7,6 +7,7 @@ from enum import StrEnum
 FOREVER = -1
 LOST_IN_A_ROW = 3
 ABORTED = "Job aborted."
+EXPIRED = "Job expired."
 
 
 class Status(StrEnum):
@@ -27,6 +28,15 @@ class Outcome(StrEnum):
     LOST = "lost"  # the whole worker died
     RELEASED = "released"  # a stopping worker gave it back
     ABORTED = "aborted"
+    SNOOZED = "snoozed"  # the script asked to be started again later
+
+
+class Ending(StrEnum):
+    """How a script decided that its attempt ends."""
+
+    SNOOZE = "snooze"
+    RETRY = "retry"
+    GIVE_UP = "give_up"
 
 
 class Callback(StrEnum):
@@ -71,12 +81,24 @@ def after(
     started_at: datetime,
     now: datetime,
     back_off_ms: int = 0,
+    until: datetime | None = None,
+    is_final: bool = False,
 ) -> Next:
-    """Decide what follows one ended attempt."""
+    """Decide what follows one ended attempt.
+
+    `until` is the moment that a script has chosen for the next one, and `is_final` says that it has
+    given up.
+    """
     if outcome is Outcome.COMPLETE:
         return _finished(policy, counts, Status.COMPLETE, started_at)
     if outcome is Outcome.FAILED:
+        if is_final:
+            failed = Counts(counts.runs, counts.run_failures + 1, 0)
+            return _finished(policy, failed, Status.FAILED, started_at)
         return _failed(policy, counts, started_at, now, back_off_ms)
+    if outcome is Outcome.SNOOZED:
+        later = until or now + timedelta(milliseconds=back_off_ms)
+        return Next(Status.PENDING, Counts(counts.runs, counts.run_failures, 0), later)
     if outcome is Outcome.LOST:
         return _lost(policy, counts, started_at, now)
     if outcome is Outcome.RELEASED:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from posixpath import join, normpath
 from typing import Any
 
+from queues.logic.flow.limits import BadLimit, parsed, stored
 from queues.logic.mounts import title
 from queues.logic.options import PUSH_ONLY, BadOption, resolve
 from queues.logic.storable import json_refusal
@@ -45,6 +46,7 @@ class ScriptEntry:
     schema: dict[str, Any] | None = None
     defaults: dict[str, Any] = field(default_factory=dict)
     record_start: bool = False
+    limits: list[dict[str, Any]] | None = None
     threads: int | None = None  # jobs of it that one process runs at the same time
 
 
@@ -160,7 +162,7 @@ def _script(name: str, entry: Any, errors: list[str]) -> ScriptEntry | None:
     errors.extend(
         f"script {name}: unknown field {key}"
         for key in entry
-        if key not in {"path", "schema", "record_start", "threads", *TEXTS, *DEFAULTS}
+        if key not in {"path", "schema", "record_start", "threads", "limits", *TEXTS, *DEFAULTS}
     )
     errors.extend(f"script {name}: {reason}" for reason in _path_errors(entry.get("path")))
     errors.extend(
@@ -181,6 +183,7 @@ def _script(name: str, entry: Any, errors: list[str]) -> ScriptEntry | None:
         errors.append(f"script {name}: threads must be a number from 1 to {MOST_THREADS}")
     elif threads > 1 and entry.get("record_start"):
         errors.append(f"script {name}: threads and record_start exclude each other")
+    limits = _limits(name, entry, errors)
     defaults = {key: entry[key] for key in DEFAULTS if key in entry}
     errors.extend(f"script {name}: {reason}" for reason in default_errors(defaults))
     if len(errors) > before:
@@ -193,8 +196,17 @@ def _script(name: str, entry: Any, errors: list[str]) -> ScriptEntry | None:
         dict(entry["schema"]) if "schema" in entry else None,
         defaults,
         entry.get("record_start", False),
+        limits,
         entry.get("threads"),
     )
+
+
+def _limits(name: str, entry: Mapping[str, Any], errors: list[str]) -> list[dict[str, Any]] | None:
+    try:
+        return stored(parsed(entry.get("limits")))
+    except BadLimit as error:
+        errors.append(f"script {name}: {error}")
+        return None
 
 
 def default_errors(defaults: Mapping[str, Any]) -> list[str]:

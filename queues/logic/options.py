@@ -22,6 +22,10 @@ PUSH_ONLY = frozenset({"delay_until", "delay", "success", "failure", "priority"}
     "unique_key",
     "sticky_key",
     "concurrent",
+    "expires_at",
+    "debounce",
+    "flow_key",
+    "limits",
 }
 
 
@@ -44,6 +48,10 @@ class Options:
     unique_key: str | None = None
     sticky_key: str | None = None
     concurrent: bool = False
+    expires_at: datetime | None = None
+    debounce: bool = False
+    flow_key: str | None = None
+    limits: Any = None  # as they are stored: see queues.logic.flow.limits
 
 
 def resolve(now: datetime, *layers: Mapping[str, Any]) -> Options:
@@ -51,7 +59,18 @@ def resolve(now: datetime, *layers: Mapping[str, Any]) -> Options:
     given: dict[str, Any] = {}
     for layer in reversed(layers):
         given.update(_given(now, layer))
-    return Options(**{name: _parsed(name, value) for name, value in given.items()})
+    options = Options(**{name: _parsed(name, value) for name, value in given.items()})
+    _check_together(options)
+    return options
+
+
+def _check_together(options: Options) -> None:
+    """Refuse options that contradict each other."""
+    if options.debounce and options.unique_key is None:
+        raise BadOption("debounce needs a unique_key, which says which waiting job it replaces")
+    start, end = options.delay_until, options.expires_at
+    if start is not None and end is not None and end <= start:
+        raise BadOption("expires_at must be later than the moment at which the job may start")
 
 
 def _given(now: datetime, layer: Mapping[str, Any]) -> dict[str, Any]:
@@ -209,4 +228,8 @@ PARSERS: dict[str, Callable[[str, Any], Any]] = {
     "unique_key": key,
     "sticky_key": key,
     "concurrent": yes_or_no,
+    "expires_at": moment,
+    "debounce": yes_or_no,
+    "flow_key": key,
+    "limits": lambda name, value: value,
 }

@@ -1,4 +1,4 @@
-"""Ranks: the order in which waiting jobs start, and which of them are sticky, in line or paused.
+"""Ranks: the order of waiting jobs, and which are sticky, in line, in a flow or paused.
 
 Sticky jobs have ranks of their own, so that one index of waiting jobs leads to either kind without
 stepping over the other. Those that wait for the turn of their key, and those that are paused, have
@@ -14,7 +14,10 @@ CALLBACK = RANKS[0] - 1
 SHARED_RANKS = [CALLBACK, *RANKS]  # of what any worker may run, in the order of starting
 STICKY_RANKS = [rank + STICKY for rank in RANKS]  # of what a station may run
 LINE_RANKS = [rank + LINE for rank in STICKY_RANKS]
-PAUSED = 40  # beyond all others
+PAUSED = 40  # beyond all others but flows
+FLOW = 100  # of jobs whose start is decided by flow control
+FLOW_RANKS = [rank + FLOW for rank in RANKS]
+FIRST_FLOW = FLOW_RANKS[0]
 
 
 def rank_of(priority: int, sticky: bool, in_line: bool = False) -> int:
@@ -23,11 +26,12 @@ def rank_of(priority: int, sticky: bool, in_line: bool = False) -> int:
 
 def shared_rank(rank: int) -> int:
     """Return the rank that the job would have if it were neither sticky nor in line nor paused."""
-    awake = rank - PAUSED if rank > LINE_RANKS[-1] else rank
+    plain = rank - FLOW if rank >= FIRST_FLOW else rank
+    awake = plain - PAUSED if plain > LINE_RANKS[-1] else plain
     sticky = awake - LINE if awake > STICKY_RANKS[-1] else awake
     return sticky - STICKY if sticky > RANKS[-1] else sticky
 
 
 def is_in_line(rank: int) -> bool:
-    awake = rank - PAUSED if rank > LINE_RANKS[-1] else rank
+    awake = rank - PAUSED if LINE_RANKS[-1] < rank < FIRST_FLOW else rank
     return awake in LINE_RANKS

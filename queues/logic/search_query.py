@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-QUALIFIERS = ("id", "queue", "script", "error", "data", "sticky", "instance", "by")
+QUALIFIERS = ("id", "queue", "script", "error", "data", "sticky", "flow", "instance", "by")
 TERM = re.compile(r'(?:([a-z]+(?:\.[^\s:"]+)?):)?(?:"([^"]*)"|(\S+))')
 
 

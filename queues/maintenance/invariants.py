@@ -3,6 +3,7 @@
 Each has a name, a sentence, and a query for the rows that break it.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
@@ -28,8 +29,10 @@ from atributo_site.core.models import Event, Lease
 from atributo_site.core.models.clock import database_now
 from atributo_site.core.models.pieces import MOST, InPieces, Lasting, seen_twice
 from atributo_site.core.text import pluralize
+from queues.logic.flow.admission import Place, bucket_of
+from queues.logic.flow.limits import Limit, parsed
 from queues.logic.lifecycle import FOREVER
-from queues.models import AttemptTransaction, HeldPush, Queue, QueuedJob, Run, Slot
+from queues.models import AttemptTransaction, HeldPush, Queue, QueuedJob, Run, Script, Slot
 from queues.models.job import SERIAL
 from queues.runs import turns
 
@@ -268,7 +271,7 @@ def due_and_untouched() -> list[str]:
     if Lease.objects.held().filter(role__startswith="worker/").count() <= working:
         return []
     due = QueuedJob.objects.waiting().filter(
-        queue=OuterRef("pk"), sticky_key=None, due_at__lt=Now() - LATE
+        queue=OuterRef("pk"), sticky_key=None, flow_id=None, due_at__lt=Now() - LATE
     )
     free = Slot.objects.filter(queue=OuterRef("pk"), holder="", number__lt=OuterRef("max_workers"))
     rows = Queue.objects.active().filter(Exists(free), Exists(due))
@@ -280,7 +283,46 @@ def expired_slots() -> list[str]:
     return [f"{row.queue_id}/{row.number} of {row.holder}" for row in rows[:MOST]]
 
 
+def over_a_limit() -> list[str]:
+    """Count what has started since the limits were last changed; what ran before goes on."""
+    queues = Queue.objects.filter(limits__isnull=False)
+    found = [
+        line
+        for queue in queues
+        for line in _over(
+            f"queue {queue.pk}",
+            parsed(queue.limits),
+            QueuedJob.objects.filter(queue=queue, started_at__gt=queue.limits_at),
+        )
+    ]
+    for script in Script.objects.filter(limits__isnull=False).select_related("service"):
+        mount, name = script.service.mount, script.name
+        jobs = QueuedJob.objects.of_script(mount, name)
+        since = jobs.filter(started_at__gt=script.service.changed_at)
+        found += _over(f"script {mount}/{name}", parsed(script.limits), since)
+    return found[:MOST]
+
+
+def _over(scope: str, limits: tuple[Limit, ...], jobs: Any) -> list[str]:
+    columns = ("queue_id", "flow_key", "mount", "script", "ran_on")
+    running = jobs.filter(status="progress", flow_id__isnull=False).values_list(*columns)
+    places = [
+        Place(str(queue), key or "", f"{mount}/{script}", host or "")
+        for queue, key, mount, script, host in running[:MOST_RUNNING]
+    ]
+    lines = []
+    for limit in (limit for limit in limits if limit.at_once is not None):
+        counts = Counter(bucket_of(scope, limit, place) for place in places)
+        lines += [
+            f"{bucket[0]}, {bucket[1]} {bucket[2]}: {count} of {limit.at_once}"
+            for bucket, count in counts.items()
+            if count > (limit.at_once or 0)
+        ]
+    return lines
+
+
 INVARIANTS: list[Invariant] = [
+    ("over a limit", "No more jobs run at once than a limit allows.", over_a_limit),
     (
         "too many running",
         "No queue has more live slots than workers allowed.",

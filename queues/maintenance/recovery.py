@@ -13,6 +13,7 @@ from atributo_site.core.errors import LeaseLost
 from atributo_site.core.events import record
 from atributo_site.core.leases import HeldLease
 from atributo_site.core.models.clock import from_now
+from queues.flow import flows
 from queues.logic.lifecycle import Outcome, Status
 from queues.models import QueuedJob, Slot
 from queues.runs import abandoned, outcomes
@@ -46,6 +47,8 @@ def recover(
     slot, left = _take_over(slot_id, lease)
     if slot is None:
         return False
+    held = QueuedJob.objects.filter(slot_id=slot.id, slot_epoch=slot.epoch, flow_id__isnull=False)
+    of_flows = list(held.values_list("flow_id", flat=True))
     try:
         _record(slot, notes_reader.read(slot.notes_key) if redis_answers else WorkerNotes(), now)
         _give_back(slot)
@@ -55,6 +58,8 @@ def recover(
     abandoned.roll_back(left, lease.guard)
     if redis_answers:
         notes_reader.forget(slot.notes_key)
+    if of_flows:
+        flows.wake(slot.queue_id, [flow_id or 0 for flow_id in of_flows], ended=True)
     ring_queue(slot.queue_id, slot.queue)
     return True
 
@@ -147,7 +152,7 @@ def _give_back(slot: HeldSlot) -> None:
 
 def as_reserved(job: QueuedJob, attempt: int) -> Reserved:
     """Return the row as a reservation after so many attempts."""
-    columns = [*reserve.RESERVED, *STICKY_COLUMNS]
+    columns = [*reserve.RESERVED, *STICKY_COLUMNS, "flow_id", "flow_key"]
     values = QueuedJob.objects.filter(pk=job.pk).values(*columns).get()
     for name in ("data", "back_off", "success", "failure"):
         values[name] = None if values[name] is None else json.dumps(values[name])

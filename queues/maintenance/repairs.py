@@ -14,6 +14,7 @@ from atributo_site.core.events import record
 from atributo_site.core.leases import HeldLease
 from atributo_site.core.loops import Repair
 from atributo_site.core.models.clock import from_now
+from queues.flow import expiry, tending
 from queues.jobs.operations import advance
 from queues.jobs.routing import route_misrouted, route_waiting
 from queues.maintenance.absence import follow_policies
@@ -242,11 +243,41 @@ def forget_old_script_runs(now: datetime, lease: HeldLease) -> int:
         return runs.filter(pk__in=list(old.values_list("pk", flat=True)[:BATCH])).delete()[0]
 
 
+def end_expired_jobs(now: datetime, lease: HeldLease) -> int:
+    """End jobs that have not started in time. This mends nothing."""
+    if _any(looks.overdue(dialect())):
+        with atomic():
+            lease.guard()
+            ended = expiry.expire_waiting()
+        turns.pass_on_and_ring(turns.lines_of(ended))
+    return 0
+
+
+class FlowRepair:
+    """Wake flows that nobody has woken: their worker died, or several queues share a limit."""
+
+    def __init__(self) -> None:
+        self._flows = tending.Flows()
+
+    def mend(self, now: datetime, lease: HeldLease) -> int:
+        return self._flows.tend()
+
+
+def forget_flows(now: datetime, lease: HeldLease) -> int:
+    with atomic():
+        lease.guard()
+        full = tending.forget_full_rates(int(now.timestamp() * 1_000_000), BATCH)
+        return full + tending.forget_unused(BATCH)
+
+
 REPAIRS = [
     Repair("dead workers", recover_dead_workers, every_seconds=0.5, budget=BATCH),
     Repair("bells", ring_for_due_jobs, every_seconds=0.5),
     *STATION_REPAIRS,
     Repair("held pushes", settle_held_pushes, every_seconds=0.5),
+    Repair("expired jobs", end_expired_jobs, every_seconds=0.5),
+    Repair("flows", FlowRepair().mend, every_seconds=0.5),
+    Repair("old flows", forget_flows, every_seconds=600, budget=BATCH),
     Repair("push counts", count_pushes, every_seconds=10),
     Repair("old jobs", forget_old_jobs, every_seconds=30, budget=BATCH),
     Repair("old attempts", forget_old_attempts, every_seconds=600, budget=BATCH),

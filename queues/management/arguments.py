@@ -1,6 +1,7 @@
 """Arguments that several commands take: a search of jobs, spans of time, schedules, --json."""
 
 import argparse
+import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -53,6 +54,13 @@ def span(text: str) -> int:
     if number is None or number < 0:
         raise argparse.ArgumentTypeError(f"{text} is not a duration like 500ms, 5m or 1h30m")
     return number
+
+
+def json_value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise argparse.ArgumentTypeError(f"{text} is not JSON: {error}") from error
 
 
 def back_off(text: str) -> Any:

@@ -1,6 +1,7 @@
 """The tables of services, queues, jobs, runs and counters."""
 
 from queues.models.counters import HourCount, MinuteCount
+from queues.models.flow import Flow, Gate, Rate
 from queues.models.job import QueuedJob
 from queues.models.operation import Operation, OperationRefusal
 from queues.models.queue import Queue, Slot
@@ -13,6 +14,8 @@ from queues.models.station import Station
 __all__ = [
     "AttemptTransaction",
     "Catalogue",
+    "Flow",
+    "Gate",
     "HeldPush",
     "HourCount",
     "MinuteCount",
@@ -20,6 +23,7 @@ __all__ = [
     "OperationRefusal",
     "Queue",
     "QueuedJob",
+    "Rate",
     "Run",
     "RunLog",
     "Script",

@@ -12,6 +12,7 @@ from queues.logic.backoff import DEFAULT_MS
 from queues.logic.lifecycle import Status
 from queues.logic.ranks import (
     CALLBACK,
+    FLOW,
     LINE,
     PAUSED,
     RANKS,
@@ -29,6 +30,7 @@ STICKY_WAITING = (
     "queues_queuedjob.status = 'pending' AND queues_queuedjob.slot_id IS NULL "
     "AND queues_queuedjob.sticky_key IS NOT NULL"
 )
+IN_FLOW = Q(flow_id__isnull=False)
 REPEATING = Q(ended_at__isnull=True) & ~Q(repeat_times=0)
 AWAKE = Q(paused_at__isnull=True)
 ANYBODYS_RANKS = (RANKS[0], RANKS[-1])
@@ -74,6 +76,10 @@ class QueuedJobQuerySet(models.QuerySet):
     def waiting_at(self, instance_id: str | None) -> "QueuedJobQuerySet":
         """Select sticky jobs with this route; None: those that have none yet."""
         return self.filter(routed_to=instance_id).extra(where=[STICKY_WAITING])  # type: ignore  # nosec B610 # a constant condition
+
+    def overdue(self) -> "QueuedJobQuerySet":
+        """Select jobs that wait, have never started and may not start any more."""
+        return self.waiting().filter(expires_at__lte=Now(), attempt=0)
 
     def reserved(self) -> "QueuedJobQuerySet":
         """Select jobs that a worker holds and may begin before their row says so."""
@@ -128,6 +134,17 @@ class QueuedJob(models.Model):
     success = models.JSONField(null=True, blank=True)
     failure = models.JSONField(null=True, blank=True)
     unique_key = models.CharField(max_length=255, null=True, blank=True)
+
+    # A job that has not started by this moment never does: it ends as expired.
+    expires_at = models.DateTimeField(null=True, blank=True)
+    expired_at = models.DateTimeField(null=True, blank=True)
+
+    # What flow control decides about: the flow that it waits in, limits of its own push, and the
+    # instance or host that holds it.
+    flow_key = models.CharField(max_length=255, null=True, blank=True)
+    flow_id = models.BigIntegerField(null=True, blank=True)
+    limits = models.JSONField(null=True, blank=True)
+    ran_on = models.CharField(max_length=255, null=True, blank=True)
 
     # A repeating job that is paused keeps its moment; its rank is one that no worker asks for.
     paused_at = models.DateTimeField(null=True, blank=True)
@@ -186,8 +203,18 @@ class QueuedJob(models.Model):
             ),
             models.Index(
                 fields=["id", "parent"],
-                condition=Q(status="failed", aborted_at__isnull=True),
-                name="job_failed",
+                condition=Q(status="failed", aborted_at__isnull=True, expired_at__isnull=True),
+                name="job_failed_by_itself",
+            ),
+            models.Index(
+                fields=["id", "parent"],
+                condition=Q(expired_at__isnull=False),
+                name="job_expired",
+            ),
+            models.Index(
+                fields=["expires_at"],
+                condition=WAITING & Q(expires_at__isnull=False),
+                name="job_expires",
             ),
             models.Index(
                 fields=["id", "parent"],
@@ -217,6 +244,16 @@ class QueuedJob(models.Model):
                 condition=Q(status__in=["pending", "progress", "failed"]),
                 name="job_by_script_and_status",
             ),
+            models.Index(
+                fields=["flow_id", "rank", "due_at", "id"],
+                condition=WAITING & IN_FLOW,
+                name="job_waiting_in_flow",
+            ),
+            models.Index(
+                fields=["queue", "flow_key"],
+                condition=Q(slot__isnull=False) & IN_FLOW,
+                name="job_held_in_flow",
+            ),
             models.Index(fields=["created_at"], name="job_by_push"),
             models.Index(fields=["due_at", "id"], condition=REPEATING, name="job_repeating"),
         ]
@@ -242,7 +279,9 @@ class QueuedJob(models.Model):
                 | Q(AWAKE, SERIAL, rank__range=_plus(LINE, OWN_RANKS))
                 | Q(~AWAKE, rank__range=_plus(PAUSED, ANYBODYS_RANKS), sticky_key__isnull=True)
                 | Q(~AWAKE, rank__range=_plus(PAUSED, OWN_RANKS), sticky_key__isnull=False)
-                | Q(~AWAKE, SERIAL, rank__range=_plus(PAUSED + LINE, OWN_RANKS)),
+                | Q(~AWAKE, SERIAL, rank__range=_plus(PAUSED + LINE, OWN_RANKS))
+                | Q(AWAKE, IN_FLOW, rank__range=_plus(FLOW, ANYBODYS_RANKS))
+                | Q(~AWAKE, IN_FLOW, rank__range=_plus(FLOW + PAUSED, ANYBODYS_RANKS)),
                 name="job_rank_in_range",
             ),
             models.UniqueConstraint(

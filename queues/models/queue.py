@@ -32,6 +32,8 @@ class QueueQuerySet(models.QuerySet):
                 away_seconds=AWAY_SECONDS,
                 target_age_seconds=None,
                 record_start=False,
+                limits=None,
+                weights=None,
             )
             == 1
         )
@@ -55,6 +57,9 @@ class Queue(models.Model):
     away_seconds = models.PositiveIntegerField(default=AWAY_SECONDS)
     target_age_seconds = models.PositiveIntegerField(null=True, blank=True)
     record_start = models.BooleanField(default=False, db_default=False)  # before a job begins
+    limits = models.JSONField(null=True, blank=True)
+    weights = models.JSONField(null=True, blank=True)  # of flow keys; the others have 1
+    limits_at = models.DateTimeField(null=True, blank=True)  # when they were last changed
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     deleted_at = models.DateTimeField(null=True, blank=True)
 

@@ -68,6 +68,7 @@ class Script(models.Model):
     schema = models.JSONField(null=True, blank=True)
     defaults = models.JSONField(default=dict, blank=True)
     record_start = models.BooleanField(default=False, db_default=False)  # before it begins
+    limits = models.JSONField(null=True, blank=True)
     threads = models.PositiveIntegerField(default=1, db_default=1)  # jobs at once in one process
 
     class Meta:

@@ -14,7 +14,7 @@ from atributo_site.core.database import dialect
 from queues.models import Queue, Slot
 from queues.runs.reservation import aware
 from queues.sql import backlog
-from queues.sql.reserve import ALL_RANKS, SHARED_RANKS
+from queues.sql.reserve import ALL_RANKS, ANYBODYS_RANKS
 
 
 def with_depth(queues: "QuerySet[Queue]") -> "QuerySet[Any]":
@@ -28,6 +28,8 @@ def with_depth(queues: "QuerySet[Queue]") -> "QuerySet[Any]":
         running=Count("slots", filter=Q(slots__leased_until__gt=Now())),
         due=RawSQL(backlog.capped_count(f"j.due_at <= {now}"), []),  # nosec B611 # of constants and dialect
         delayed=RawSQL(backlog.capped_count(f"j.due_at > {now}"), []),  # nosec B611 # of constants and dialect
+        waits_for=RawSQL(backlog.WAITS_FOR, []),  # nosec B611 # a constant
+        flows_waiting=RawSQL(backlog.FLOWS_WAITING, []),  # nosec B611 # a constant
         **firsts,
     )
 
@@ -42,7 +44,7 @@ def oldest_is_sticky(queue: Any) -> bool:
     """Return whether the job that waits longest can run at one instance only."""
     moments = [aware(getattr(queue, f"first_{number}")) for number in range(len(ALL_RANKS))]
     oldest = first_due(queue)
-    return oldest is not None and oldest not in moments[: len(SHARED_RANKS)]
+    return oldest is not None and oldest not in moments[: len(ANYBODYS_RANKS)]
 
 
 def first_due(queue: Any) -> datetime | None:

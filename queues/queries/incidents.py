@@ -17,7 +17,7 @@ from queues.models.queue import MOST_WORKERS
 from queues.queries.backlog import with_depth
 from queues.runs.reservation import aware
 from queues.sql import backlog
-from queues.sql.reserve import ALL_RANKS, SHARED_RANKS
+from queues.sql.reserve import ALL_RANKS, ANYBODYS_RANKS
 
 HOUR = timedelta(hours=1)
 UNSERVED_SECONDS = 5.0  # a worker that restarts is back by then
@@ -107,6 +107,7 @@ def _why(queue: dict[str, Any], instance: str | None, served: set[str], workers:
         is_sticky=queue["oldest_is_sticky"],
         instance=instance,
         is_served=instance in served,
+        waits_for=queue["waits_for"],
     )
 
 
@@ -127,7 +128,7 @@ def _late_queue(queue: dict[str, Any], late: Late, now: datetime) -> Symptom:
 def _title(queue: dict[str, Any]) -> str:
     if queue["oldest_is_sticky"]:  # another worker would not help
         return f"Sticky jobs in queue {queue['name']} are waiting for their instance"
-    if queue["running"]:
+    if queue["running"] or queue["waits_for"]:
         return f"Queue {queue['name']} is {queue['lateness']}"
     return f"No worker serves queue {queue['name']}"
 
@@ -135,6 +136,8 @@ def _title(queue: dict[str, Any]) -> str:
 def _command(queue: dict[str, Any], late: Late) -> str:
     if late.needs == "instance":
         return f"manage.py worker --instance {quote(late.instance or 'ID')}"
+    if late.needs == "limit":
+        return f"manage.py queue limits {quote(queue['name'])}"
     if late.needs == "slots":
         most = min(queue["max_workers"] + 1, MOST_WORKERS)
         return f"manage.py queue create {quote(queue['name'])} --max-workers {most}"
@@ -151,7 +154,7 @@ def _instances(names: list[str]) -> dict[str, str]:
     """Return the instance that the oldest sticky job of each queue waits for, by one query."""
     if not names:
         return {}
-    ranks = list(enumerate(ALL_RANKS))[len(SHARED_RANKS) :]
+    ranks = list(enumerate(ALL_RANKS))[len(ANYBODYS_RANKS) :]
     asked = Queue.objects.existing().filter(name__in=names)
     places = {
         f"at_{number}": RawSQL(backlog.first_routed_to(rank), [])  # nosec B611 # of constants

@@ -24,6 +24,7 @@ from queues.models import (
     Station,
 )
 from queues.models.job import SERIAL, WITH_TURN
+from queues.queries import flows
 from queues.queries.backlog import first_due, oldest_is_sticky, oldest_seconds
 from queues.queries.redaction import hiding_of
 
@@ -48,6 +49,8 @@ def queue_dict(queue: Queue, running: int | None = None) -> dict[str, Any]:
         "away_seconds": queue.away_seconds,
         "target_age_seconds": queue.target_age_seconds,
         "record_start": queue.record_start,
+        "limits": queue.limits or [],
+        "weights": queue.weights or {},
         "created_at": queue.created_at,
     }
 
@@ -69,6 +72,8 @@ def queue_status(queue: Any, now: datetime, hour: dict[str, int] | None) -> dict
         "target_age_seconds": own,
         "lateness": lateness(oldest, own, queue.paused),
         "oldest_is_sticky": oldest_is_sticky(queue),
+        "waits_for": queue.waits_for,
+        "flows_waiting": queue.flows_waiting,
         "hour": {name: counts[name] for name in SUMS},
     }
 
@@ -104,6 +109,8 @@ def job_dict(job: QueuedJob) -> dict[str, Any]:
         "failure": job.failure,
         "priority": job.priority,
         "unique_key": job.unique_key,
+        "flow_key": job.flow_key or None,
+        "limits": job.limits or [],
         "sticky_key": job.sticky_key,
         "concurrent": job.concurrent,
         "instance": job.routed_to,
@@ -111,6 +118,8 @@ def job_dict(job: QueuedJob) -> dict[str, Any]:
         "pushed_by": job.pushed_by,
         "created_at": job.created_at,
         "delay_until": job.due_at,
+        "expires_at": job.expires_at,
+        "expired": job.expired_at is not None,
         "started_at": job.started_at,
         "ended_at": job.ended_at,
     }
@@ -191,14 +200,17 @@ def script_dict(script: Script) -> dict[str, Any]:
         "schema": script.schema,
         "defaults": script.defaults,
         "record_start": script.record_start,
+        "limits": script.limits or [],
         "threads": script.threads,
     }
 
 
 def wait_reason(job: QueuedJob, now: datetime) -> str:
-    """Say in a sentence what a sticky job waits for; nothing if it does not wait."""
-    if job.sticky_key is None or job.status != "pending":
+    """Say in a sentence what a job waits for: its instance or key, or a limit."""
+    if job.status != "pending":
         return ""
+    if job.sticky_key is None:
+        return "" if job.paused else flows.reason(job)
     if job.paused:
         return "It is paused."
     if job.slot_id is not None:

@@ -126,6 +126,8 @@ def _condition(term: Term, state: str) -> Q:
         return Q(error__icontains=value)
     if term.name == "sticky":
         return Q(sticky_key=value)
+    if term.name == "flow":
+        return Q(flow_key=value)
     if term.name == "instance":
         return Q(routed_to=value) if state in PENDING else belongs_to(value)
     if term.name == "by":

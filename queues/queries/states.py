@@ -13,17 +13,18 @@ from queues.logic.lifecycle import Status
 from queues.sql.states import INDEXED, NARROW, PAUSED_KEYS
 
 PENDING = ("waiting", "delayed", "paused")
-STATES = (*PENDING, "running", "complete", "failed", "aborted")
+STATES = (*PENDING, "running", "complete", "failed", "aborted", "expired")
 BEGUN_AS: dict[str, dict[str, Any]] = {
     "running": {"status": Status.PROGRESS},
     "complete": {"status": Status.COMPLETE},
-    "failed": {"status": Status.FAILED, "aborted_at": None},
+    "failed": {"status": Status.FAILED, "aborted_at": None, "expired_at": None},
     "aborted": {"aborted_at__isnull": False},
+    "expired": {"expired_at__isnull": False},
 }
 
 
 def in_state(jobs: Any, state: str, now: datetime, conditions: Mapping[str, str] = INDEXED) -> Any:
-    """Select jobs that wait, are delayed, are paused, run, or ended in one of three ways."""
+    """Select jobs that wait, are delayed, are paused, run, or ended in one of four ways."""
     if state not in STATES:
         return jobs
     jobs = jobs.extra(where=[conditions[state]])  # nosec B610 # a constant condition

@@ -23,6 +23,7 @@ OPTIONS = {
     "sticky_key": "sticky_key",
     "concurrent": "concurrent",
     "delay_until": "due_at",
+    "expires_at": "expires_at",
 }
 MOMENTS = ["created_at", "started_at", "ended_at"]
 

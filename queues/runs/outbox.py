@@ -16,6 +16,7 @@ from allocation.transactions.store.refusals import why_over
 from atributo_site.core.after_commit import after_commit
 from atributo_site.core.database import dialect, execute
 from atributo_site.core.events import record
+from queues.flow import flows
 from queues.models import HeldPush
 from queues.runs.doorbell import ring
 from queues.sql import push as push_sql
@@ -84,8 +85,15 @@ def deliver(transaction: int) -> int:
         held.model.objects.filter(pk__in=[push.pk for push in pushes]).delete()
         for queue in {push.queue_id: push.queue for push in pushes}.values():
             due = sum(push.queue_id == queue.pk for push in pushes)
-            after_commit(partial(ring, queue.pk, queue.name, due))
+            of_flows = {push.columns.get("flow_id") for push in pushes if push.queue_id == queue.pk}
+            after_commit(partial(_ring, queue, due, of_flows - {None}))
     return len(pushes)
+
+
+def _ring(queue: Any, due: int, of_flows: set[int]) -> None:
+    if of_flows:
+        flows.wake(queue.pk, of_flows)
+    ring(queue.pk, queue.name, due)
 
 
 def drop(transactions: list[int]) -> int:

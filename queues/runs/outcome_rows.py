@@ -8,12 +8,14 @@ from typing import Any
 
 from atributo_site.core.database import Dialect
 from queues.logic import backoff
-from queues.logic.lifecycle import LOST_IN_A_ROW, Callback, Next, Outcome, after
+from queues.logic.lifecycle import LOST_IN_A_ROW, Callback, Ending, Next, Outcome, after
+from queues.logic.options import moment
 from queues.logic.secret_fields import fingerprint
 from queues.runs.reservation import Reserved, aware
 
 COUNTED = {Outcome.COMPLETE, Outcome.FAILED}
 UNFINISHED = {Outcome.LOST, Outcome.RELEASED}
+DELAYED = {Outcome.FAILED, Outcome.SNOOZED}
 MILLISECOND = timedelta(milliseconds=1)
 
 
@@ -34,6 +36,23 @@ class AttemptResult:
     lines: list[dict[str, Any]] = field(default_factory=list)
     transaction: tuple[int, int] | None = None  # to be completed with the run: id and epoch
     abandoned: bool = False  # its process cannot have rolled back by itself
+    until: datetime | None = None  # when a script that snoozes wants to be started again
+    is_final: bool = False  # the script has given up
+
+    def end_by(self, message: dict[str, Any]) -> None:
+        """Take over from the child's last message how the attempt ended."""
+        ending = message.get("ending")
+        snoozed = Outcome.SNOOZED if ending == Ending.SNOOZE else Outcome.FAILED
+        self.outcome = Outcome.COMPLETE if message["ok"] else snoozed
+        self.result = message.get("result")
+        self.error = message.get("error", "")
+        self.traceback = message.get("traceback", "")
+        self.back_off_ms = message.get("back_off")
+        self.transaction = message.get("transaction")
+        self.abandoned = message.get("abandoned", False)
+        self.is_final = ending == Ending.GIVE_UP
+        if message.get("due") is not None:
+            self.until = moment("due", message["due"])
 
     def next(self) -> Next:
         outcome = self.outcome
@@ -45,7 +64,9 @@ class AttemptResult:
             outcome,
             started_at=self.started_at,
             now=self.ended_at,
-            back_off_ms=self._back_off_delay_ms() if outcome is Outcome.FAILED else 0,
+            back_off_ms=self._back_off_delay_ms() if outcome in DELAYED else 0,
+            until=self.until,
+            is_final=self.is_final,
         )
 
     def _back_off_delay_ms(self) -> int:

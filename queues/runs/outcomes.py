@@ -19,10 +19,13 @@ from queues.logic.lifecycle import Outcome, Status
 from queues.models import QueuedJob, Run, RunLog
 from queues.runs import abandoned, outbox, turns
 from queues.runs.callbacks import push_callbacks
+from queues.runs.doorbell import ring
 from queues.runs.outcome_rows import AttemptResult, OutcomeRow, outcome_row
-from queues.runs.reservation import Reserved
+from queues.runs.reservation import Reserved, wake_flows
 from queues.runs.slots import HeldSlot, lease_seconds
 from queues.sql import outcomes, reserve
+
+MOST_RUNG = 1000
 
 
 class NotCompleted(Exception):
@@ -56,6 +59,7 @@ def record(slot: HeldSlot, results: list[AttemptResult], worker: str) -> set[int
     if not any(each.callback or each.result.lines for each in rows):
         accepted_at_once = set(_write(slot, written, worker))
         _pass_turns_on(slot, rows, accepted_at_once)
+        _let_flows_go_on(slot, rows)
         return accepted_at_once
     with atomic():
         aborted_at = _write(slot, written, worker)
@@ -63,7 +67,21 @@ def record(slot: HeldSlot, results: list[AttemptResult], worker: str) -> set[int
         _insert_lines([(each.result.job, line) for each in accepted for line in each.result.lines])
         push_callbacks([each for each in accepted if aborted_at[each.row["id"]] is None])
         _pass_turns_on(slot, accepted, set(aborted_at))
+        _let_flows_go_on(slot, accepted)
     return set(aborted_at)
+
+
+def _let_flows_go_on(slot: HeldSlot, rows: list[OutcomeRow]) -> None:
+    """Let other jobs of the same limits start; this worker takes the first by itself."""
+    jobs = [each.result.job for each in rows if each.result.job.flow_id is not None]
+    if jobs:
+        after_commit(partial(_wake_flows, slot, jobs))
+
+
+def _wake_flows(slot: HeldSlot, jobs: list[Reserved]) -> None:
+    others = wake_flows(slot.queue_id, jobs) - 1
+    if others > 0:
+        ring(slot.queue_id, slot.queue, min(others, MOST_RUNG), leftover=True)
 
 
 def _pass_turns_on(slot: HeldSlot, rows: list[OutcomeRow], accepted: set[int]) -> None:

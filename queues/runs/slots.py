@@ -41,6 +41,7 @@ class HeldSlot:
     number: int
     holder: str
     notes_key: str = field(default="", repr=False)
+    has_flow: bool = field(default=False, compare=False)  # flow control decides about its queue
     taken_at: float = field(default_factory=time.monotonic, compare=False)
 
     def renew(self) -> None:
@@ -89,7 +90,8 @@ def _acquire(queue: str, number: int, holder: str) -> HeldSlot | None:
     row = execute(slots.acquire(dialect()), asked).first
     if row is None:
         return None
-    return HeldSlot(row[0], row[1], row[2], queue, number, holder, key, asked_at)
+    slot_id, epoch, queue_id, has_flow = row
+    return HeldSlot(slot_id, epoch, queue_id, queue, number, holder, key, bool(has_flow), asked_at)
 
 
 def _unring(queue: str, number: int) -> bool:

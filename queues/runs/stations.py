@@ -4,7 +4,7 @@ import random
 
 from atributo_site.core.database import dialect, execute
 from queues.runs.doorbell import ring
-from queues.runs.reservation import Batch, reserved
+from queues.runs.reservation import Batch, reserved, within_flow
 from queues.runs.slots import HeldSlot
 from queues.sql import sticky, work
 
@@ -14,7 +14,8 @@ ANYBODY = ""
 def reserve_at(station: str, slot: HeldSlot, count: int, *, shared: bool) -> Batch | None:
     """Reserve as `reserve` does, sticky jobs only while their key is allocated to this instance."""
     statement = sticky.reserve(dialect(), shared)
-    return reserved(slot, statement, count, station=station)
+    batch = reserved(slot, statement, count, station=station)
+    return within_flow(slot, count, batch, station) if shared else batch
 
 
 def free_slots_at(station: str, *, shared: bool) -> list[tuple[str, int]]:

@@ -40,6 +40,7 @@ class Bundle:
                 schema=entry.schema,
                 defaults=entry.defaults,
                 record_start=entry.record_start,
+                limits=entry.limits,
                 threads=self._threads(entry),
             )
             for entry in self.manifest.scripts.values()

@@ -12,7 +12,7 @@ from queues.logic.lifecycle import Status
 from queues.models import QueuedJob
 from queues.runs import outcomes
 from queues.runs.outcome_rows import AttemptResult, outcome_row
-from queues.runs.reservation import Reserved
+from queues.runs.reservation import Reserved, aware, without_expired
 from queues.runs.slots import HeldSlot, lease_seconds
 from queues.shared.sql import statements as sql
 from queues.sql.reserve import RESERVED
@@ -78,7 +78,7 @@ class Holding:
             *columns, slot_id, now, revision = row
             job = Reserved(**dict(zip(RESERVED, columns, strict=True)))
             reserved.append(Started(job, self.slots[slot_id], now, revision))
-        return reserved
+        return [each for each in reserved if not _is_expired(each)]
 
     def give_back(self, reserved: list[Started]) -> None:
         if reserved:
@@ -140,6 +140,13 @@ class Holding:
             execute(record_runs, facts)
             execute(count, facts)
         return set(accepted)
+
+
+def _is_expired(each: Started) -> bool:
+    """End a job that may not start any more."""
+    now = aware(each.now)
+    assert now is not None
+    return not without_expired(each.slot, [each.job], now)
 
 
 def _needs_more(result: AttemptResult) -> bool:

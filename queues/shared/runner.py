@@ -52,7 +52,7 @@ def shared_scripts(revision: int) -> dict[tuple[str, str], int]:
 
 def threads_of(job: Reserved, revision: int) -> int:
     """Return how many such jobs one process runs; 1 for a job that has to run alone."""
-    if job.suspect or job.sticky_key is not None or not job.mount:
+    if job.suspect or job.sticky_key is not None or job.flow_id is not None or not job.mount:
         return 1
     return shared_scripts(revision).get((job.mount, job.script), 1)
 

@@ -39,13 +39,8 @@ class SharedRun:
             self.transaction = (message["id"], message["epoch"])
 
     def result(self, message: dict[str, Any]) -> AttemptResult:
-        outcome = Outcome.COMPLETE if message["ok"] else Outcome.FAILED
-        result = self.ended(outcome, message.get("error", ""), abandoned=False)
-        result.result = message.get("result")
-        result.traceback = message.get("traceback", "")
-        result.back_off_ms = message.get("back_off")
-        result.transaction = message.get("transaction")
-        result.abandoned = message.get("abandoned", False)
+        result = self.ended(Outcome.COMPLETE, "")
+        result.end_by(message)
         return result
 
     def ended(self, outcome: Outcome, error: str, *, abandoned: bool = True) -> AttemptResult:

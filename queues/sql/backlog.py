@@ -40,6 +40,23 @@ def _if_filled(value: str, otherwise: str = "NULL") -> str:
     return f"(CASE WHEN {filled} THEN {value} ELSE {otherwise} END)"
 
 
+# The limit that holds jobs of a queue, in words, and how many of its flow keys wait for one.
+WAITS_FOR = """COALESCE(
+    (
+        SELECT g.waits_for FROM queues_gate g
+        WHERE g.queue_id = queues_queue.id AND g.closed_at IS NOT NULL
+    ),
+    (
+        SELECT f.waits_for FROM queues_flow f WHERE f.queue_id = queues_queue.id
+        AND NOT (f.waits_for = '') ORDER BY f.waits_since LIMIT 1
+    ), '')"""
+FLOWS_WAITING = """(
+    SELECT COUNT(*) FROM (
+        SELECT 1 FROM queues_flow f WHERE f.queue_id = queues_queue.id
+        AND NOT (f.waits_for = '') LIMIT 1001
+    ) waiting)"""
+
+
 def has_late(d: Dialect) -> str:
     """A condition: some job was due so long ago that its queue is late.
 

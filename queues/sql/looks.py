@@ -27,3 +27,10 @@ def expired_slot(d: Dialect) -> str:
 def station_away(d: Dialect, *, untold: bool = False) -> str:
     told = "AND NOT is_told" if untold else ""
     return f"SELECT 1 FROM queues_station WHERE served_until <= {d.now} {told} LIMIT 1"  # nosec B608 # of constants and dialect
+
+
+@cache
+def overdue(d: Dialect) -> str:
+    return f"""
+        SELECT 1 FROM queues_queuedjob WHERE status = 'pending' AND slot_id IS NULL
+        AND expires_at IS NOT NULL AND expires_at <= {d.now} AND attempt = 0 LIMIT 1"""  # nosec B608 # of constants and dialect

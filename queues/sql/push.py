@@ -28,6 +28,10 @@ PUSHED = [
     "parent",
     "parent_run",
     "suspect",
+    "expires_at",
+    "flow_key",
+    "flow_id",
+    "limits",
 ]
 ZERO = {
     "status": "'pending'",
@@ -43,7 +47,9 @@ REVISION = "COALESCE((SELECT max(revision) FROM queues_catalogue), 0)"
 
 # The queue and the installed script of a push.
 FIND_SCRIPT = f"""
-    SELECT q.id, s.schema, s.defaults, {REVISION} FROM queues_queue q
+    SELECT q.id, s.schema, s.defaults, {REVISION},
+        s.limits IS NOT NULL OR EXISTS (SELECT 1 FROM queues_gate g WHERE g.queue_id = q.id)
+    FROM queues_queue q
     LEFT JOIN (queues_script s JOIN queues_service v ON v.id = s.service_id AND v.mount = %(mount)s)
         ON s.name = %(script)s
     WHERE q.name = %(queue)s AND q.deleted_at IS NULL"""  # nosec B608 # of constants and dialect
@@ -95,6 +101,22 @@ def push_and_look(d: Dialect) -> str:
         SELECT 1 FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
         WHERE s.queue_id = %(queue_id)s AND {slots.may_be_rung(d)} LIMIT 1"""  # nosec B608 # of constants and dialect
     return f"{push_known(d)}, ({free})"
+
+
+@cache
+def replace_waiting(d: Dialect) -> str:
+    """Give a job that waits other data and another moment, as `push_known` would store it."""
+    null = "NULL::timestamptz" if d.vendor == "postgresql" else "NULL"
+    return f"""
+        UPDATE queues_queuedjob SET data = %(data)s, due_at = COALESCE(%(due_at)s, {d.now}),
+            expires_at = COALESCE(%(expires_at)s, {null}), run_failures = 0, lost = 0
+        WHERE queue_id = %(queue_id)s AND unique_key = %(unique_key)s
+        AND unique_key IS NOT NULL AND status IN ('pending', 'progress')
+        AND status = 'pending' AND slot_id IS NULL AND mount = %(mount)s AND script = %(script)s
+        AND {REVISION} = %(revision)s AND EXISTS (
+            SELECT 1 FROM queues_queue q WHERE q.id = %(queue_id)s AND q.name = %(queue)s
+            AND q.deleted_at IS NULL
+        ) RETURNING id"""  # nosec B608 # of constants and dialect
 
 
 @cache

@@ -4,11 +4,12 @@ from functools import cache
 
 from atributo_site.core.database import Dialect
 from queues.logic.lifecycle import ABORTED
-from queues.logic.ranks import CALLBACK, LINE_RANKS, SHARED_RANKS, STICKY_RANKS
+from queues.logic.ranks import CALLBACK, FLOW_RANKS, LINE_RANKS, SHARED_RANKS, STICKY_RANKS
 
 # A probe of the index for each rank, in the order in which they start, keeps the price of a
 # reservation the same however many jobs wait for a later moment.
-ALL_RANKS = [*SHARED_RANKS, *STICKY_RANKS, *LINE_RANKS]
+ANYBODYS_RANKS = [*SHARED_RANKS, *FLOW_RANKS]
+ALL_RANKS = [*ANYBODYS_RANKS, *STICKY_RANKS, *LINE_RANKS]
 
 QUEUE = "%(queue_id)s"
 ACTIVE = "(q.paused_at IS NULL AND q.deleted_at IS NULL)"
@@ -35,6 +36,7 @@ RESERVED = [
     "suspect",
     "parent",
     "parent_run",
+    "expires_at",
 ]
 
 
@@ -54,7 +56,20 @@ def has_due(d: Dialect, queue: str = QUEUE) -> str:
     It does not use EXISTS, which forgets the order: with statistics from a time when many jobs
     waited, PostgreSQL would then rather read the whole table.
     """
-    return f"({' OR '.join(has_rank(d, rank, queue) for rank in SHARED_RANKS)})"
+    ranks = [has_rank(d, rank, queue) for rank in SHARED_RANKS]
+    return f"({' OR '.join([*ranks, has_open_flow(d, queue)])})"
+
+
+def has_open_flow(d: Dialect, queue: str) -> str:
+    """A condition: this queue has a flow that may start; its gate is not closed."""
+    flows = f"SELECT 1 FROM queues_flow f WHERE f.queue_id = {queue}"
+    return f"""(
+        SELECT 1 FROM queues_gate g WHERE g.queue_id = {queue}
+        AND (g.closed_at IS NULL OR g.wake_at <= {d.now}) AND COALESCE(
+            ({flows} AND f.rank IS NOT NULL LIMIT 1),
+            ({flows} AND f.wake_at <= {d.now} LIMIT 1)
+        ) IS NOT NULL
+    ) IS NOT NULL"""  # nosec B608 # of constants and dialect
 
 
 @cache
@@ -105,7 +120,8 @@ def reserving(d: Dialect, picked: str, columns: list[str]) -> str:
     """Reserve what `picked` selects, while the slot is held and its queue is active.
 
     The share lock orders this against a pause or a lower limit: whoever pauses the queue or lowers
-    its limit sees what was reserved before.
+    its limit sees what was reserved before. In a queue with limits flow control decides about all
+    jobs but callbacks and sticky ones.
     """
     # An array, because a join would be free to scan the table or to pick again and again. Its
     # rows are locked: to ask again for what they are would invite a scan of all that wait.
@@ -116,14 +132,16 @@ def reserving(d: Dialect, picked: str, columns: list[str]) -> str:
     )
     return f"""
         WITH picked AS MATERIALIZED ({picked} LIMIT %(jobs)s), held AS MATERIALIZED (
-            SELECT {ACTIVE} AS active FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
+            SELECT {ACTIVE} AS active, q.limits IS NOT NULL AS limited
+            FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
             WHERE s.id = %(slot_id)s AND s.epoch = %(epoch)s AND s.leased_until > {d.now}
             AND s.number < q.max_workers
             {d.lock and "FOR SHARE OF q"}
         )
         UPDATE queues_queuedjob SET slot_id = %(slot_id)s, slot_epoch = %(epoch)s
         WHERE id {chosen} AND EXISTS (SELECT 1 FROM held)
-        AND ((SELECT active FROM held) OR rank = {CALLBACK})
+        AND (rank = {CALLBACK} OR (SELECT active FROM held)
+            AND (sticky_key IS NOT NULL OR NOT (SELECT limited FROM held)))
         RETURNING {", ".join(columns)}, {d.now},
             COALESCE((SELECT max(revision) FROM queues_catalogue), 0),
             (

@@ -71,7 +71,8 @@ def acquire(d: Dialect) -> str:
             SELECT 1 FROM queues_slot above WHERE above.queue_id = (SELECT id FROM q)
             AND above.number >= (SELECT max_workers FROM q) AND above.holder <> ''
         )
-        RETURNING id, epoch, queue_id"""  # nosec B608 # of constants and dialect
+        RETURNING id, epoch, queue_id,
+            EXISTS (SELECT 1 FROM queues_gate g WHERE g.queue_id = queues_slot.queue_id)"""  # nosec B608 # of constants and dialect
 
 
 # A bell was answered, and the slot could not be taken.

@@ -1,8 +1,10 @@
 """The states of a job as conditions that an index answers."""
 
-from queues.logic.ranks import LINE_RANKS, PAUSED, RANKS, STICKY_RANKS
+from queues.logic.ranks import FLOW_RANKS, LINE_RANKS, PAUSED, RANKS, STICKY_RANKS
 
-PAUSED_RANKS = ", ".join(str(rank + PAUSED) for rank in (*RANKS, *STICKY_RANKS, *LINE_RANKS))
+PAUSED_RANKS = ", ".join(
+    str(rank + PAUSED) for rank in (*RANKS, *STICKY_RANKS, *LINE_RANKS, *FLOW_RANKS)
+)
 
 # SQLite takes a partial index only where its condition stands in the query as it was defined,
 # with no parameter in it; with ORM filters each count would read the whole table.
@@ -10,8 +12,12 @@ FREE = "queues_queuedjob.status = 'pending' AND queues_queuedjob.slot_id IS NULL
 AWAKE = "queues_queuedjob.paused_at IS NULL"
 ASLEEP = "queues_queuedjob.paused_at IS NOT NULL"
 BEGUN = "queues_queuedjob.status IN ('progress', 'complete', 'failed')"
-FAILED = "queues_queuedjob.status = 'failed' AND queues_queuedjob.aborted_at IS NULL"
+FAILED = (
+    "queues_queuedjob.status = 'failed' AND queues_queuedjob.aborted_at IS NULL "
+    "AND queues_queuedjob.expired_at IS NULL"
+)
 ABORTED = "queues_queuedjob.aborted_at IS NOT NULL"  # the API calls it failed; nobody wished that
+EXPIRED = "queues_queuedjob.expired_at IS NOT NULL"  # likewise
 INDEXED = {
     "waiting": f"{FREE} AND {AWAKE}",
     "delayed": f"{FREE} AND {AWAKE}",
@@ -20,6 +26,7 @@ INDEXED = {
     "complete": f"{BEGUN} AND queues_queuedjob.status = 'complete'",
     "failed": FAILED,
     "aborted": ABORTED,
+    "expired": EXPIRED,
 }
 OPEN = "queues_queuedjob.status IN ('pending', 'progress', 'failed')"
 # Where a script or an error is named, their own indexes are better. The status is given as a
@@ -33,6 +40,7 @@ NARROW = {
     "complete": "queues_queuedjob.status = 'complete'",
     "failed": f"{OPEN} AND {FAILED}",
     "aborted": f"{OPEN} AND queues_queuedjob.status = 'failed' AND {ABORTED}",
+    "expired": f"{OPEN} AND queues_queuedjob.status = 'failed' AND {EXPIRED}",
 }
 # The index of waiting jobs is by queue and rank, and what is paused has ranks of its own.
 PAUSED_KEYS = (

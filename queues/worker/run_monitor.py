@@ -149,13 +149,8 @@ class RunMonitor:
             self.transaction = (message["id"], message["epoch"])
 
     def _result_of(self, message: dict[str, Any]) -> AttemptResult:
-        outcome = Outcome.COMPLETE if message["ok"] else Outcome.FAILED
-        result = self._ended(outcome, message.get("error", ""))
-        result.result = message.get("result")
-        result.traceback = message.get("traceback", "")
-        result.back_off_ms = message.get("back_off")
-        result.transaction = message.get("transaction")
-        result.abandoned = message.get("abandoned", False)
+        result = self._ended(Outcome.COMPLETE, "")
+        result.end_by(message)
         return result
 
     def _result_of_dead_child(self, how: str) -> AttemptResult:

@@ -23,7 +23,7 @@ from queues.models import Script
 from queues.runs import abandoned, outcomes
 from queues.runs.doorbell import call_any
 from queues.runs.outcome_rows import AttemptResult
-from queues.runs.reservation import Batch, Reserved, reserve, reserve_callback
+from queues.runs.reservation import Batch, Reserved, reserve, reserve_callback, wake_flows
 from queues.runs.slots import HeldSlot, lease_seconds
 from queues.worker.run_monitor import RunMonitor
 
@@ -106,6 +106,7 @@ class SlotRunner:
             raise
         if len(progress.batch.jobs) < len(batch.jobs):
             self.slot.give_back()
+            wake_flows(self.slot.queue_id, batch.jobs)
 
     def _first_of(self, batch: Batch, is_recorded: Callable[[Reserved], bool]) -> Batch:
         """Return the jobs that are handed over together; no more are reserved the next time."""
@@ -143,6 +144,7 @@ class SlotRunner:
         else:
             self.slot.give_back()
         if others:
+            wake_flows(self.slot.queue_id, progress.batch.jobs)
             self.call(self.slot)
         stuck = abandoned.left_by_earlier_attempts(first) if progress.is_shown else []
         if stuck:
@@ -199,6 +201,7 @@ class SlotRunner:
             return
         self.show(progress.current)
         if progress.number + 1 < len(progress.batch.jobs):
+            wake_flows(self.slot.queue_id, progress.batch.jobs)
             self.call(self.slot)
 
     def _drop_current(self, progress: "BatchProgress") -> None:
@@ -232,6 +235,7 @@ class SlotRunner:
         self._adapt(progress)
         if progress.unstarted():
             self.slot.give_back()
+            wake_flows(self.slot.queue_id, progress.batch.jobs)
             self.call(self.slot)
         if self.workhorse.is_over_memory_limit():
             self.workhorse.kill()
@@ -341,18 +345,14 @@ class BatchProgress:
 def attempt_result(progress: BatchProgress, message: dict[str, Any]) -> AttemptResult:
     """Return how the current job ended by the child's message."""
     reported = progress.reported or {"percent": None, "note": ""}
-    return AttemptResult(
+    result = AttemptResult(
         progress.current,
-        Outcome.COMPLETE if message["ok"] else Outcome.FAILED,
+        Outcome.COMPLETE,
         progress.moment(message["begun"]),
         progress.moment(message["begun"] + message["seconds"]),
-        result=message.get("result"),
-        error=message.get("error", ""),
-        traceback=message.get("traceback", ""),
-        back_off_ms=message.get("back_off"),
         percent=reported["percent"],
         note=reported["note"],
         lines=progress.lines,
-        transaction=message.get("transaction"),
-        abandoned=message.get("abandoned", False),
     )
+    result.end_by(message)
+    return result

@@ -164,8 +164,10 @@ def _next(job: Any, state: str, before: datetime | None, now: datetime) -> list[
     if job.status == "pending":
         due = "due" if job.due_at <= now else f"in {_between(now, job.due_at)}"
         return [Step(state, due)]
-    if state == "aborted" and (before is None or before < job.aborted_at):
-        return [Step(state, f"{_between(job.aborted_at, now)} ago")]
+    if state in ("aborted", "expired"):
+        ended_at = job.aborted_at if state == "aborted" else job.expired_at
+        if before is None or before < ended_at:
+            return [Step(state, f"{_between(ended_at, now)} ago")]
     return []
 
 

@@ -40,6 +40,8 @@ def options_of(job: QueuedJob, now: datetime) -> dict[str, Any]:
             "repeat_delay": job.repeat_delay_ms,
             "repeat_until": job.repeat_until,
             "delay_until": job.due_at if waits else None,
+            "expires_at": job.expires_at,
+            "flow_key": job.flow_key or None,
             "timeout": job.timeout_ms,
             "sticky_key": job.sticky_key,
             "concurrent": "true" if job.concurrent else None,

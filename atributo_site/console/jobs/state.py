@@ -13,6 +13,8 @@ def job_state(job: Any, now: datetime) -> str:
         return _pending(job, now)
     if job.status == "progress":
         return "running"
+    if job.expired_at is not None:
+        return "expired"
     return "aborted" if job.aborted_at is not None else job.status
 
 

@@ -19,11 +19,16 @@ FOREVER = -1
 DEFAULT_QUEUE = "default"
 COMMON = ("queue", "delay", "priority", "max_failures")
 REPEAT = ("repeat_times", "repeat_delay", "repeat_until")
-MORE = ("delay_until", "timeout", "back_off", "strategy", "sticky_key", "concurrent", "unique_key")
+MORE = (
+    *("delay_until", "expires_at", "timeout", "back_off", "strategy"),
+    *("sticky_key", "concurrent", "unique_key", "debounce", "flow_key"),
+)
 DEFAULTS = {"queue": DEFAULT_QUEUE, "back_off": written(DEFAULT_MS)}  # the others: empty or 0
 STRATEGIES = [("", "doubled each time"), ("foxx", "at random, as in Foxx")]
+SAME_KEY = [("", "keep it, push nothing"), ("true", "replace its data and moment")]
 ORDERS = [("", "one at a time, in order"), ("true", "at the same time")]
 DUPLICATE = "Nothing was pushed. This unfinished job already has the unique key."
+NO_KEY = "Enter the unique key of the job that is to be replaced."
 TWICE = "Enter either Start in or Start at, not both."
 SPAN = {"min_value": 0, "max_value": CENTURY_MS}
 TIMES = {"min_value": FOREVER, "max_value": MOST_TIMES}
@@ -58,6 +63,7 @@ class PushForm(forms.Form):
     repeat_delay = _typed(SpanField, "Repeat every", "1h30m", **SPAN)
     repeat_until = _typed(MomentField, "Repeat until", A_MOMENT, help_text="in UTC")
     delay_until = _typed(MomentField, "Start at", A_MOMENT, help_text="in UTC, or use Start in")
+    expires_at = _typed(MomentField, "Expires", A_MOMENT, help_text="in UTC, if it has not started")
     timeout = _typed(SpanField, "Time limit", "default of the script", **{**SPAN, "min_value": 1})
     back_off = _typed(SpanField, "Retry delay", "default of the script", **SPAN)
     strategy = forms.ChoiceField(label="Further retries", required=False, choices=STRATEGIES)
@@ -67,6 +73,14 @@ class PushForm(forms.Form):
     concurrent = forms.ChoiceField(label="Jobs of this key", required=False, choices=ORDERS)
     unique_key = _typed(
         forms.CharField, "Unique key", "none", help_text="one unfinished job at a time", **KEY
+    )
+
+    debounce = forms.ChoiceField(
+        label="If a job with this unique key waits", required=False, choices=SAME_KEY
+    )
+
+    flow_key = _typed(
+        forms.CharField, "Flow key", "none", help_text="limits and turns count for it", **KEY
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -83,6 +97,8 @@ class PushForm(forms.Form):
         given = self.cleaned_data
         if given.get("delay") is not None and given.get("delay_until") is not None:
             self.add_error("delay_until", TWICE)
+        if given.get("debounce") and not given.get("unique_key"):
+            self.add_error("debounce", NO_KEY)
         return given
 
     def options(self) -> dict[str, Any]:
@@ -93,8 +109,9 @@ class PushForm(forms.Form):
             for name, value in getattr(self, "cleaned_data", {}).items()
             if value not in (None, "") and name != "queue"
         }
-        if "concurrent" in given:
-            given["concurrent"] = True
+        for flag in ("concurrent", "debounce"):
+            if flag in given:
+                given[flag] = True
         if strategy := given.pop("strategy", None):
             given["back_off"] = {"strategy": strategy, "ms": given.get("back_off", DEFAULT_MS)}
         return given
@@ -146,7 +163,7 @@ def push_job(form: PushForm, script: Mapping[str, str], data: Any, **more: Any) 
 def duplicate_of(push: PushForm) -> str | None:
     """Return the unfinished job with the unique key, which a push leads to instead of a new one."""
     key = push.cleaned_data["unique_key"]
-    if not key:
+    if not key or push.cleaned_data.get("debounce"):
         return None
     jobs = QueuedJob.objects.unfinished().filter(
         queue__name=push.cleaned_data["queue"], unique_key=key

@@ -1,5 +1,6 @@
 """Show one queue: what runs and waits in it, how it went, and what can be set."""
 
+import json
 from datetime import datetime
 from typing import Any
 
@@ -15,12 +16,14 @@ from atributo_site.web.pagination import capped_count
 from queues.catalogue import MOST_DAYS
 from queues.errors import QueueNotFound
 from queues.logic.absence import WhenAway
+from queues.logic.flow.limits import parsed
 from queues.logic.lateness import TARGET_AGE_SECONDS, target_age
 from queues.logic.search_query import written
 from queues.models import Queue, Slot
 from queues.models.queue import MOST_TARGET_AGE_SECONDS, MOST_WORKERS
 from queues.queries.backlog import with_depth
 from queues.queries.counters import within_ms
+from queues.queries.flows import limits_status
 from queues.queries.search import search
 from queues.queries.snapshot import queue_lines
 
@@ -59,6 +62,7 @@ class OneQueue(Screen):
             nobody=nobody(queue, Lease.objects.held().filter(role__startswith="worker/").count()),
             events=Event.objects.newest_first().filter(subject=f"queue:{name}")[:10],
             rights=rights(request),
+            flow=flow_of(queue),
             **settings_of(queue),
         )
 
@@ -80,6 +84,17 @@ def settings_of(queue: Queue) -> dict[str, Any]:
         "most_target_age": MOST_TARGET_AGE_SECONDS,
         "most_days": MOST_DAYS,
         "start_sentence": START_SENTENCES[queue.record_start],
+    }
+
+
+def flow_of(queue: Queue) -> dict[str, Any]:
+    """Return the limits, in words and as JSON, and who waits for them."""
+    status = limits_status(queue)
+    return {
+        **status,
+        "said": [limit.said() for limit in parsed(queue.limits)],
+        "limits_json": json.dumps(status["limits"]) if queue.limits else "",
+        "weights_json": json.dumps(status["weights"]) if queue.weights else "",
     }
 
 

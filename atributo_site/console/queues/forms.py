@@ -44,5 +44,10 @@ class AwayForm(forms.Form):
     away_seconds = WholeField(min_value=0, max_value=catalogue.MOST_AWAY_SECONDS)
 
 
+class LimitsForm(forms.Form):
+    limits = forms.JSONField(required=False, empty_value=None)
+    weights = forms.JSONField(required=False, empty_value=None)
+
+
 class StepForm(forms.Form):
     by = forms.TypedChoiceField(choices=[("-1", "-1"), ("1", "1")], coerce=int)

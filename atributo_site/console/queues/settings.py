@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.db.transaction import atomic
 
 import queues
 from atributo_site.console.base.actions import NothingChanged
@@ -11,6 +12,7 @@ from atributo_site.console.queues.actions import QueueAction
 from atributo_site.console.queues.detail import AWAY_SENTENCES, START_SENTENCES
 from atributo_site.console.queues.forms import (
     AwayForm,
+    LimitsForm,
     RecordStartForm,
     RetentionForm,
     ScaleForm,
@@ -21,8 +23,11 @@ from atributo_site.core.text import pluralize
 from atributo_site.web.format import roughly
 from queues import catalogue
 from queues.catalogue import scale_by, set_target_age
+from queues.errors import BadQueue
+from queues.logic.flow.limits import parsed
 from queues.logic.lateness import target_age
 from queues.models.queue import MOST_TARGET_AGE_SECONDS, MOST_WORKERS
+from queues.queries.flows import limits_status
 
 AT_THE_END = {
     -1: "{} already runs one job at a time. Pause it to stop it.",
@@ -104,6 +109,25 @@ class RecordStart(Setting):
     def set(self, name: str, **chosen: Any) -> str:
         catalogue.set_record_start(name, chosen["record_start"])
         return f"{name}: {START_SENTENCES[chosen['record_start']]}"
+
+
+class Limits(Setting):
+    """Set the limits and the weights of a queue; what waits already waits for the new ones."""
+
+    form = LimitsForm
+    refusal = 'Limits are a list as JSON, such as [{"per": "key", "at_once": 2}], or empty.'
+
+    def set(self, name: str, **chosen: Any) -> str:
+        try:
+            with atomic():
+                catalogue.set_limits(name, chosen["limits"])
+                catalogue.set_weights(name, chosen["weights"])
+        except BadQueue as error:
+            raise BadForm(str(error)) from error
+        status = limits_status(catalogue.row(name))
+        said = ", ".join(limit.said() for limit in parsed(status["limits"])) or "no limits"
+        keys = pluralize(len(status["waiting"]), "flow key waits", "flow keys wait")
+        return f"{name}: {said}. {keys} for a limit now."
 
 
 class Away(Setting):

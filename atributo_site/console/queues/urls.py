@@ -19,6 +19,7 @@ urlpatterns = [
     path(f"{QUEUE}record-start", settings.RecordStart.as_view(), name="queue-record-start"),
     path(f"{QUEUE}target-age", settings.TargetAge.as_view(), name="queue-target-age"),
     path(f"{QUEUE}retention", settings.Retention.as_view(), name="queue-retention"),
+    path(f"{QUEUE}limits", settings.Limits.as_view(), name="queue-limits"),
     path(f"{QUEUE}away", settings.Away.as_view(), name="queue-away"),
     path(f"{QUEUE}delete", actions.Delete.as_view(), name="queue-delete"),
 ]

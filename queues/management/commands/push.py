@@ -8,28 +8,32 @@ from django.core.management.base import CommandError, CommandParser
 
 from atributo_site.commands import AtributoCommand, integer
 from queues import audited
-from queues.management.arguments import back_off, moment, span
+from queues.management.arguments import back_off, json_value, moment, span
 
 NUMBERS = ("max_failures", "repeat_times", "priority")
 SPANS = ("delay", "repeat_delay", "timeout")
-KEYS = ("unique_key", "sticky_key")
+KEYS = ("unique_key", "sticky_key", "flow_key")
 BACK_OFF = "A duration, or a strategy with its unit: foxx:5s"
+LIMITS = 'As JSON: [{"per": "key", "at_once": 2}]'
 SCRIPT = "A script by its mount and name: /mailer/send-mail"
-MOMENTS = ("delay_until", "repeat_until")
+MOMENTS = ("delay_until", "repeat_until", "expires_at")
+FLAGS = ("concurrent", "debounce")
 CALLBACKS = ("success", "failure")
 KINDS: dict[str, Any] = {
     **dict.fromkeys(NUMBERS, integer),
     **dict.fromkeys(SPANS, span),
     **dict.fromkeys(MOMENTS, moment),
     "back_off": back_off,
+    "limits": json_value,
 }
 HELPS = {
     **dict.fromkeys(SPANS, "5m"),
     **dict.fromkeys(MOMENTS, "2030-01-31T12:00"),
     **dict.fromkeys(CALLBACKS, SCRIPT),
     "back_off": BACK_OFF,
+    "limits": LIMITS,
 }
-OPTIONS = (*NUMBERS, *SPANS, "back_off", *KEYS, *MOMENTS, *CALLBACKS)
+OPTIONS = (*NUMBERS, *SPANS, "back_off", "limits", *KEYS, *MOMENTS, *CALLBACKS)
 
 
 class Command(AtributoCommand):
@@ -49,6 +53,12 @@ class Command(AtributoCommand):
             default=argparse.SUPPRESS,
             help="The job may run alongside other jobs of its key, in any order.",
         )
+        parser.add_argument(
+            "--debounce",
+            action="store_true",
+            default=argparse.SUPPRESS,
+            help="Replace data and moment of the waiting job with the same --unique-key.",
+        )
         for name in OPTIONS:
             parser.add_argument(
                 f"--{name.replace('_', '-')}",
@@ -58,7 +68,7 @@ class Command(AtributoCommand):
             )
 
     def perform(self, **options: Any) -> None:
-        given = {name: options[name] for name in (*OPTIONS, "concurrent") if name in options}
+        given = {name: options[name] for name in (*OPTIONS, *FLAGS) if name in options}
         given |= {name: _script(given[name]) for name in CALLBACKS if name in given}
         script = {"mount": options["mount"], "name": options["name"]}
         job_id = audited.push(options["queue"], script, _data(options["data"]), given)

@@ -13,14 +13,18 @@ from atributo_site.core.text import pluralize
 from queues import catalogue
 from queues.catalogue import set_target_age
 from queues.logic.absence import WhenAway
+from queues.logic.flow.limits import parsed
 from queues.logic.lateness import TARGET_AGE_SECONDS, target_age
-from queues.management.arguments import Subcommands
+from queues.management.arguments import Subcommands, json_value
 from queues.models import Queue
 from queues.models.queue import MOST_TARGET_AGE_SECONDS
 from queues.queries.backlog import with_depth
+from queues.queries.flows import limits_status
 from queues.queries.presenters import queue_dict, queue_status
 
 MOST_QUEUES = 1000
+LIMITS = 'As JSON: [{"per": "key", "at_once": 2}]; [] ends all limits.'
+WEIGHTS = 'The shares of flow keys as JSON: {"acme": 3}; the others have 1.'
 DEFAULT = "default"
 SWITCHES = {
     "pause": (catalogue.pause_all, "paused"),
@@ -33,7 +37,7 @@ COLUMNS = (
 
 
 class Command(AtributoCommand):
-    help = "Queues: list, create, pause, resume, delete."
+    help = "Queues: list, create, limits, pause, resume, delete."
 
     def add_arguments(self, parser: CommandParser) -> None:
         actions = Subcommands(parser)
@@ -65,6 +69,9 @@ class Command(AtributoCommand):
             action=BooleanOptionalAction,
             help="Whether every start is in the database before a job begins; this is slower.",
         )
+        creation.add_argument("--limits", type=json_value, default=SUPPRESS, help=LIMITS)
+        creation.add_argument("--weights", type=json_value, default=SUPPRESS, help=WEIGHTS)
+        actions.add("limits", help="Who waits for which limit.").add_argument("name")
         for name in SWITCHES:
             one_or_all = actions.add(name).add_mutually_exclusive_group(required=True)
             one_or_all.add_argument("name", nargs="?")
@@ -74,6 +81,9 @@ class Command(AtributoCommand):
     def perform(self, **options: Any) -> None:
         if options["action"] == "list":
             self._list(options)
+            return
+        if options["action"] == "limits":
+            self._limits(options)
             return
         if options.get("all"):
             self._switch(options)
@@ -108,6 +118,30 @@ class Command(AtributoCommand):
                 set_target_age(name, options["target_age_seconds"])
             if options["record_start"] is not None:
                 catalogue.set_record_start(name, options["record_start"])
+            if "limits" in options:
+                catalogue.set_limits(name, options["limits"])
+            if "weights" in options:
+                catalogue.set_weights(name, options["weights"])
+
+    def _limits(self, options: dict[str, Any]) -> None:
+        status = limits_status(catalogue.row(options["name"]))
+        if options["json"]:
+            self.show(status)
+            return
+        for limit in parsed(status["limits"]):
+            self.stdout.write(limit.said())
+        if status["waits_for"]:
+            self.stdout.write(f"the whole queue waits: {status['waits_for']}")
+        columns = ["flow key", "script", "waits for", "since", "jobs", "running"]
+        rows = [
+            [
+                each["flow_key"],
+                f"{each['script']['mount']}/{each['script']['name']}",
+                *(each[name] for name in ("waits_for", "since", "jobs", "running")),
+            ]
+            for each in status["waiting"]
+        ]
+        self.table(columns, rows)
 
     def _list(self, options: dict[str, Any]) -> None:
         now = database_now()

@@ -9,6 +9,7 @@ from django.core.management.base import CommandParser
 from atributo_site.commands import EXIT_REFUSED, AtributoCommand, listed_number
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.models.clock import database_now
+from queues import catalogue
 from queues.api.jobs import job_or_404
 from queues.jobs import actions
 from queues.jobs.operations import matching
@@ -77,7 +78,7 @@ class End(NamedTuple):
 
 
 class Command(AtributoCommand):
-    help = "Jobs: list, show, abort, retry, run-now, pause, resume, reschedule, delete."
+    help = "Jobs: list, show, cancel, abort, retry, run-now, pause, resume, reschedule, delete."
 
     def add_arguments(self, parser: CommandParser) -> None:
         actions = Subcommands(parser)
@@ -88,6 +89,10 @@ class Command(AtributoCommand):
         listing.add_argument("--repeating", action="store_true", help="Those that run again.")
         listing.add_argument("--limit", type=listed_number, default=20)
         actions.add("show", help="With its attempts.").add_argument("ids", nargs="+")
+        cancelling = actions.add("cancel", help="Abort the unfinished job with a unique key.")
+        cancelling.add_argument("queue")
+        cancelling.add_argument("unique_key")
+        cancelling.add_argument("--reason", default="")
         for name, action in ACTIONS.items():
             deed = actions.add(name, help=action.help)
             deed.add_argument("ids", nargs="+")
@@ -101,6 +106,8 @@ class Command(AtributoCommand):
             self._list(options)
         elif options["action"] == "show":
             self._show(options["ids"], options["json"])
+        elif options["action"] == "cancel":
+            self._cancel(options)
         else:
             self._do(ACTIONS[options["action"]], options)
 
@@ -117,6 +124,16 @@ class Command(AtributoCommand):
             self._say(ends)
         if any(end.refusal for end in ends):
             sys.exit(EXIT_REFUSED)
+
+    def _cancel(self, options: dict[str, Any]) -> None:
+        key = options["unique_key"]
+        job_id = catalogue.get(options["queue"]).cancel(key, reason=options["reason"])
+        if options["json"]:
+            self.show({"id": job_id})
+        elif job_id is None:
+            self.stdout.write(f"no unfinished job has the unique key {key}")
+        else:
+            self.stdout.write(f"{job_id} aborted")
 
     def _say(self, ends: list[End]) -> None:
         for end in ends:

@@ -85,7 +85,8 @@ def reserve_each(d: Dialect) -> str:
         held AS MATERIALIZED (
             SELECT s.id, s.epoch FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
             WHERE {_are_held(d, "s.id", "s.epoch")} AND s.leased_until > {d.now}
-            AND s.number < q.max_workers AND {reserve.ACTIVE} {d.lock and "FOR SHARE OF q"}
+            AND s.number < q.max_workers AND {reserve.ACTIVE} AND q.limits IS NULL
+            {d.lock and "FOR SHARE OF q"}
         ),
         numbered AS MATERIALIZED (SELECT id, row_number() OVER () AS n FROM picked),
         free AS MATERIALIZED (SELECT id, epoch, row_number() OVER (ORDER BY id) AS n FROM held)

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from atributo_site.core.models import Event
 from atributo_site.core.models.clock import database_now
-from queues.logic.lifecycle import ABORTED
+from queues.logic.lifecycle import ABORTED, EXPIRED
 from queues.models import QueuedJob
 from queues.queries.search import search
 from queues.queries.states import STATES
@@ -36,6 +36,7 @@ def jobs():
         "complete": make_job(queue, "complete"),
         "failed": make_job(queue, "failed", error="ValueError: no 7"),
         "aborted": make_job(queue, "failed", error=ABORTED, aborted_at=database_now()),
+        "expired": make_job(queue, "failed", error=EXPIRED, expired_at=database_now()),
     }
 
 
@@ -46,7 +47,7 @@ def test_each_tab_shows_its_state(state, jobs, client_as):
 
 def test_tabs_have_counts(jobs, client_as):
     page = client_as("viewer").get("/jobs/").text
-    assert re.findall(r'count-of">([^<]+)<', page) == ["7", "1", "1", "1", "1", "1", "1", "1"]
+    assert re.findall(r'count-of">([^<]+)<', page) == ["8", *["1"] * 8]
 
 
 def test_what_was_aborted_is_no_failure_of_its_script(jobs, client_as):
@@ -56,7 +57,7 @@ def test_what_was_aborted_is_no_failure_of_its_script(jobs, client_as):
 
 
 @pytest.mark.only_on("sqlite")  # PostgreSQL reads a small table at once
-@pytest.mark.parametrize("state", ["failed", "aborted"])
+@pytest.mark.parametrize("state", ["failed", "aborted", "expired"])
 def test_an_index_counts_each_kind_of_ending(state, jobs):
     plan = search(state=state, now=database_now()).jobs.explain()
     assert f"job_{state}" in plan
@@ -260,6 +261,7 @@ def test_ticked_jobs_are_aborted_and_only_those(jobs, client_as):
         "complete": "complete",
         "failed": "failed",
         "aborted": "failed",
+        "expired": "failed",
     }
 
 

@@ -83,6 +83,10 @@ class BatchItem(TypedDict):
     detail: NotRequired[str]
 
 
+class CancelledJob(TypedDict):
+    id: str | None
+
+
 class ChangedQueues(TypedDict):
     changed: int
     queues: list[str]
@@ -274,6 +278,14 @@ class Left(TypedDict):
     open_claims: int
 
 
+class Limits(TypedDict):
+    limits: list[dict[str, Any]]
+    weights: dict[str, int]
+    waits_for: str
+    since: str | None
+    waiting: "list[WaitingFlow]"
+
+
 class Lock(TypedDict):
     id: int
     collection: str
@@ -428,6 +440,8 @@ class Queue(TypedDict):
     away_seconds: int
     target_age_seconds: int | None
     record_start: bool
+    limits: list[dict[str, Any]]
+    weights: dict[str, int]
     created_at: str
 
 
@@ -456,6 +470,8 @@ class QueuedJob(TypedDict):
     failure: Any
     priority: int
     unique_key: str | None
+    flow_key: str | None
+    limits: list[dict[str, Any]]
     sticky_key: str | None
     concurrent: bool
     instance: str | None
@@ -464,6 +480,8 @@ class QueuedJob(TypedDict):
     pushed_by: str
     created_at: str
     delay_until: str
+    expires_at: str | None
+    expired: bool
     started_at: str | None
     ended_at: str | None
 
@@ -488,6 +506,7 @@ class Script(TypedDict):
     schema: Any
     defaults: dict[str, Any]
     record_start: bool
+    limits: list[dict[str, Any]]
     threads: int
 
 
@@ -555,6 +574,15 @@ class Version(TypedDict):
     transaction: int | None
     position: int
     value: NotRequired[Any]
+
+
+class WaitingFlow(TypedDict):
+    flow_key: str
+    script: "ScriptName"
+    waits_for: str
+    since: str | None
+    jobs: int
+    running: int
 
 
 class Written(TypedDict):

@@ -78,6 +78,11 @@ class JobReason(TypedDict):
     reason: NotRequired[str]
 
 
+class KeyToCancel(TypedDict):
+    unique_key: str
+    reason: NotRequired[str]
+
+
 class LookUp(TypedDict):
     host: str
     service: NotRequired[str]
@@ -117,8 +122,12 @@ class NewJob(TypedDict):
     priority: NotRequired[int]
     sticky_key: NotRequired[str]
     concurrent: NotRequired[bool]
+    expires_at: NotRequired[datetime | str]
+    flow_key: NotRequired[str]
+    limits: NotRequired[Any]
     data: NotRequired[Any]
     unique_key: NotRequired[str]
+    debounce: NotRequired[bool]
     transaction: NotRequired[int]
 
 
@@ -137,6 +146,9 @@ class NewJobs(TypedDict):
     priority: NotRequired[int]
     sticky_key: NotRequired[str]
     concurrent: NotRequired[bool]
+    expires_at: NotRequired[datetime | str]
+    flow_key: NotRequired[str]
+    limits: NotRequired[Any]
     data: list[Any]
 
 
@@ -169,6 +181,8 @@ class NewQueue(TypedDict):
     away_seconds: NotRequired[int]
     target_age_seconds: NotRequired[int | None]
     record_start: NotRequired[bool]
+    limits: NotRequired[Any]
+    weights: NotRequired[Any]
     name: str
 
 
@@ -253,6 +267,9 @@ class PushManyOptions(TypedDict):
     priority: NotRequired[int]
     sticky_key: NotRequired[str]
     concurrent: NotRequired[bool]
+    expires_at: NotRequired[datetime | str]
+    flow_key: NotRequired[str]
+    limits: NotRequired[Any]
 
 
 class PushOptions(TypedDict):
@@ -269,13 +286,17 @@ class PushOptions(TypedDict):
     priority: NotRequired[int]
     sticky_key: NotRequired[str]
     concurrent: NotRequired[bool]
+    expires_at: NotRequired[datetime | str]
+    flow_key: NotRequired[str]
+    limits: NotRequired[Any]
     unique_key: NotRequired[str]
+    debounce: NotRequired[bool]
     transaction: NotRequired[int]
 
 
 class Query(TypedDict):
     text: NotRequired[str]
-    state: NotRequired[Literal["waiting", "delayed", "paused", "running", "complete", "failed", "aborted"]]
+    state: NotRequired[Literal["waiting", "delayed", "paused", "running", "complete", "failed", "aborted", "expired"]]
     fingerprint: NotRequired[str]
     since: NotRequired[datetime | str]
     until: NotRequired[datetime | str]
@@ -288,6 +309,8 @@ class QueueChanges(TypedDict):
     away_seconds: NotRequired[int]
     target_age_seconds: NotRequired[int | None]
     record_start: NotRequired[bool]
+    limits: NotRequired[Any]
+    weights: NotRequired[Any]
 
 
 class QueueOptions(TypedDict):
@@ -297,6 +320,8 @@ class QueueOptions(TypedDict):
     away_seconds: NotRequired[int]
     target_age_seconds: NotRequired[int | None]
     record_start: NotRequired[bool]
+    limits: NotRequired[Any]
+    weights: NotRequired[Any]
 
 
 class Reason(TypedDict):

@@ -37,6 +37,11 @@ class Queues(Group[S]):
     def resume(self, name: str) -> Flow[answers.Queue]:
         return ask("POST", f"queues/{part(name)}/resume")
 
+    @operation("queues_limits")
+    def limits(self, name: str) -> Flow[answers.Limits]:
+        """Ask which flow keys wait for which limit, and since when."""
+        return ask("GET", f"queues/{part(name)}/limits")
+
     @operation("queues_pause_all")
     def pause_all(self) -> Flow[answers.ChangedQueues]:
         return ask("POST", "queues/pause")
@@ -78,6 +83,14 @@ class Queues(Group[S]):
         body = {"script": script, "data": data, **options}
         path = f"queues/{part(queue)}/jobs/batch"
         return (yield from ask("POST", path, body, key=_given(idempotency_key)))["ids"]  # type: ignore[no-any-return]
+
+    @operation("queues_jobs_cancel")
+    def cancel(
+        self, queue: str, unique_key: str, *, reason: str = ""
+    ) -> Flow[answers.CancelledJob]:
+        """Abort the unfinished job with this unique key; its `id` is None if there is none."""
+        body = {"unique_key": unique_key, "reason": reason}
+        return ask("POST", f"queues/{part(queue)}/jobs/cancel", body)
 
 
 def push(

@@ -1,0 +1,281 @@
+"""Reserve jobs of a queue that flow control decides about. The gate of the queue is locked."""
+
+import json
+import os
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any
+
+from django.db.transaction import atomic
+
+from atributo_site.core.database import dialect, execute
+from queues.flow import flows
+from queues.flow.sql import statements as sql
+from queues.logic.flow.admission import (
+    Admission,
+    Block,
+    Bucket,
+    Candidate,
+    Place,
+    WaitingJob,
+    bucket_of,
+)
+from queues.logic.flow.limits import Limit, parsed
+from queues.logic.flow.limits import weights as weights_of
+from queues.models import Gate, Rate
+
+FEWEST_FLOWS = 16  # that are looked at together
+ROUNDS = 20  # in which flows turn out to wait for limits of their own
+MOST_WOKEN = 500
+LONGEST_CLOSED_SECONDS = 5.0  # whoever ends a job opens the gate; a crash may have kept it closed
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The rows of reserved jobs, and what the batch has in common."""
+
+    rows: list[Row]
+    now: Any
+    revision: int
+    record_start: bool
+
+
+def host() -> str:
+    """Return what stands for the instance of a worker that serves none."""
+    return os.uname().nodename
+
+
+@lru_cache(maxsize=1)
+def limits_of_scripts(revision: int) -> dict[str, tuple[Limit, ...]]:
+    """Return the limits of scripts; they are read again when a service changes."""
+    found = flows.limited_scripts()
+    return {f"{mount}/{name}": parsed(value) for (mount, name), value in found.items()}
+
+
+def take(queue_id: int, slot: dict[str, int], count: int, instance: str) -> Taken | None:
+    """Reserve up to so many jobs for a slot; None when no job may start now."""
+    d = dialect()
+    with atomic():
+        gate = execute(sql.lock_gate(d), {"queue_id": queue_id}).first
+        held = execute(sql.held_slot(d), slot).first if gate else None
+        if gate is None or held is None:
+            return None
+        limits, weights, now, revision, record_start = held
+        _wake_due(queue_id, gate[0])
+        decision = _Decision(queue_id, instance, _json(limits), _json(weights), now, revision)
+        chosen = decision.chosen(count)
+        rows = _hold(chosen, slot, instance)
+        decision.write({row[-2] for row in rows}, gate[0])
+    return Taken(rows, now, revision, bool(record_start)) if rows else None
+
+
+def _json(value: Any) -> Any:
+    return json.loads(value) if isinstance(value, str) else value
+
+
+def _wake_due(queue_id: int, time: float) -> None:
+    asked = {"queue_id": queue_id, "limit": MOST_WOKEN}
+    flows.settle([row[0] for row in execute(sql.to_wake(dialect()), asked).rows], time)
+
+
+def _hold(ids: list[int], slot: dict[str, int], instance: str) -> list[Row]:
+    if not ids:
+        return []
+    asked = {**slot, "ids": flows.listed(ids), "ran_on": instance}
+    order = {job_id: number for number, job_id in enumerate(ids)}
+    return sorted(execute(sql.take(dialect()), asked).rows, key=lambda row: order[row[0]])
+
+
+class _Decision:
+    def __init__(
+        self,
+        queue_id: int,
+        instance: str,
+        limits: Any,
+        weights: Any,
+        now: Any,
+        revision: int,
+    ) -> None:
+        self.queue_id = queue_id
+        self.of_scripts = limits_of_scripts(revision)
+        self.admission = Admission(
+            str(queue_id),
+            instance,
+            microseconds(now),
+            parsed(limits),
+            self.of_scripts,
+            weights_of(weights),
+        )
+        self._is_counted = False
+        self._known: set[Bucket] = set()
+
+    def chosen(self, count: int) -> list[int]:
+        """Return the jobs that start now; flows that turn out to wait are parked."""
+        admission = self.admission
+        for _ in range(ROUNDS):
+            parked = len(admission.parked)
+            candidates = self._candidates(count)
+            if not candidates:
+                break
+            self._look_up(candidates)
+            admission.admit(candidates, count)
+            self._park(list(admission.parked)[parked:])
+            if admission.taken or admission.shut or len(admission.parked) == parked:
+                break
+        return admission.taken
+
+    def write(self, taken_flows: set[int], time: float) -> None:
+        """Write what was decided: times of keys, tokens that were used, and a closed gate."""
+        admission, queue = self.admission, {"queue_id": self.queue_id}
+        if admission.times:
+            times = json.dumps([list(pair) for pair in admission.times.items()])
+            execute(sql.move_on(dialect()), {**queue, "times": times})
+            time = max(time, admission.begun_at or 0.0)
+            execute(sql.MOVE_GATE, {**queue, "time": time})
+        flows.settle(sorted(taken_flows), time)
+        for bucket, full_at in admission.drained.items():
+            name = digest(bucket)
+            Rate.objects.update_or_create(name=name, defaults={"full_at": full_at})
+        if not admission.taken:
+            self._close()
+
+    def _close(self) -> None:
+        blocks = [*self.admission.closed.values()]
+        shut = self.admission.shut
+        block = shut or min(blocks, key=_opening, default=None)
+        if block is None:
+            execute(sql.OPEN_GATE, {"queue_id": self.queue_id})
+            return
+        seconds = self._seconds(block)
+        facts = {
+            "queue_id": self.queue_id,
+            "is_whole": shut is not None,
+            "waits_for": block.limit.said(),
+            "seconds": LONGEST_CLOSED_SECONDS if seconds is None else seconds,
+        }
+        execute(sql.close_gate(dialect()), facts)
+
+    def _seconds(self, block: Block) -> float | None:
+        if block.opens_at is None:
+            return None
+        return max(0.001, (block.opens_at - self.admission.now) / 1_000_000)
+
+    def _park(self, flow_ids: list[int]) -> None:
+        if not flow_ids:
+            return
+        blocks = [(each, self.admission.parked[each]) for each in flow_ids]
+        rows = [[each, block.limit.said(), self._seconds(block)] for each, block in blocks]
+        execute(sql.park(dialect()), {"parked": json.dumps(rows)})
+
+    def _candidates(self, count: int) -> list[Candidate]:
+        asked: dict[str, Any] = {"queue_id": self.queue_id, "flows": max(count, FEWEST_FLOWS)}
+        found: list[Candidate] = []
+        for mount, script in execute(sql.ready_scripts(dialect()), asked).rows:
+            name = f"{mount}/{script}"
+            if name in self.admission.closed:
+                continue
+            rows = execute(sql.READY, {**asked, "mount": mount, "script": script}).rows
+            found += [Candidate(flow, key, name, time, []) for flow, key, time in rows]
+        self._fill(found, count)
+        return found
+
+    def _fill(self, candidates: list[Candidate], count: int) -> None:
+        if not candidates:
+            return
+        most = -(-count // len(candidates))
+        jobs: dict[int, list[WaitingJob]] = {}
+        for flow, job, rank, limits in _first_jobs([each.id for each in candidates], most):
+            own = parsed(_json(limits)) if limits else ()
+            jobs.setdefault(flow, []).append(WaitingJob(job, rank, own))
+        for each in candidates:
+            each.jobs = jobs.get(each.id, [])
+        empty = [each.id for each in candidates if not each.jobs]
+        flows.settle(empty, 0.0)  # their jobs were aborted or deleted
+
+    def _look_up(self, candidates: list[Candidate]) -> None:
+        """Read what the limits of these jobs need: tokens, and how many are held."""
+        names = sorted(self.of_scripts)
+        if names and not self._is_counted:
+            _lock_scripts(names)
+        jobs = [job for each in candidates for job in each.jobs]
+        limits = [*self.admission.of_queue, *(one for job in jobs for one in job.limits)]
+        limits += [one for name in names for one in self.of_scripts[name]]
+        if (names or any(limit.at_once for limit in limits)) and not self._is_counted:
+            self._count(everywhere=bool(names))
+        if any(limit.at_once is None for limit in limits):
+            self._read_rates(candidates)
+
+    def _count(self, *, everywhere: bool) -> None:
+        self._is_counted = True
+        statement = sql.held(dialect(), everywhere=everywhere)
+        self.admission.held = counted(
+            execute(statement, {"queue_id": self.queue_id}).rows, self.queue_id
+        )
+
+    def _read_rates(self, candidates: list[Candidate]) -> None:
+        wanted = {
+            bucket
+            for each in candidates
+            for job in each.jobs
+            for limit, bucket in self.admission._limits(self._place(each), job)
+            if limit.at_once is None
+        } - self._known
+        names = {digest(bucket): bucket for bucket in wanted}
+        rows = Rate.objects.filter(pk__in=names).values_list("pk", "full_at")
+        self.admission.full_at.update({names[name]: full_at for name, full_at in rows})
+        self._known |= wanted
+
+    def _place(self, flow: Candidate) -> Place:
+        return Place(self.admission.queue, flow.key, flow.script, self.admission.instance)
+
+
+def counted(rows: list[Row], queue_id: int) -> Counter[Bucket]:
+    """Count held jobs in every bucket in which a limit might count them."""
+    held: Counter[Bucket] = Counter()
+    for queue, key, mount, script, instance, number in rows:
+        place = Place(str(queue), key, f"{mount}/{script}", instance)
+        scopes = [f"script {place.script}"]
+        if queue == queue_id:
+            scopes.append(f"queue {queue}")
+        for scope in scopes:
+            for per in ("key", "queue", "script", "instance"):
+                held[bucket_of(scope, Limit(per, at_once=1), place)] += number
+    return held
+
+
+def _first_jobs(flow_ids: list[int], most: int) -> list[Row]:
+    d = dialect()
+    if d.vendor == "postgresql":
+        return execute(sql.first_jobs(d), {"flows": flow_ids, "jobs": most}).rows
+    return [
+        row
+        for flow in flow_ids
+        for row in execute(sql.first_jobs(d), {"flow": flow, "jobs": most}).rows
+    ]
+
+
+def _lock_scripts(names: list[str]) -> None:
+    gates = [f"script {name}" for name in names]
+    locked = execute(sql.lock_scripts(dialect()), {"names": flows.listed(gates)}).rows
+    if len(locked) < len(gates):
+        Gate.objects.bulk_create([Gate(name=name) for name in gates], ignore_conflicts=True)
+        execute(sql.lock_scripts(dialect()), {"names": flows.listed(gates)})
+
+
+def _opening(block: Block) -> float:
+    return float("inf") if block.opens_at is None else block.opens_at
+
+
+def microseconds(moment: Any) -> int:
+    """Read a moment as SQLite or PostgreSQL returns it, as microseconds since 1970."""
+    value = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+    aware = value if value.tzinfo else value.replace(tzinfo=UTC)
+    return round(aware.timestamp() * 1_000_000)
+
+
+def digest(bucket: Bucket) -> str:
+    return sha256(json.dumps(bucket).encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""Flow control as values: limits, and the fair turns of keys."""
