@@ -32,8 +32,8 @@ FOR_DOORS = {
 LAYERS = {
     "allocation": "errors logic models storage instances placement api management",
     "allocation.transactions": "errors logic models store documents engine curator api",
-    "queues": "errors logic models sql runs queries jobs schedules sandbox execution children shared"
-    " worker services maintenance api management",
+    "queues": "errors logic models sql runs queries jobs schedules sandbox execution children"
+    " shared worker services maintenance api management",
     "pools": "logic net contrib models watch reporting api management",
 }
 MOST_MODULES = 15

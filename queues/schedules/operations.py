@@ -30,6 +30,7 @@ from queues.schedules.pushing import Pusher, push_manual
 FIELDS = (*target.FIELDS, *definition.FIELDS)
 NEEDED = ("script", "rule")
 LONGEST_REASON = 2000
+UNTOLD = "not recorded"
 
 
 def create(name: str, **given: Any) -> Schedule:
@@ -138,9 +139,17 @@ def drafted(schedule: Schedule, given: Mapping[str, Any], now: datetime) -> Sche
     """Put what is given into the row without storing it; refuse what is wrong."""
     for column, value in target.columns(given, _queue).items():
         setattr(schedule, column, value)
+    drafted_rule(schedule, given, now)
+    target.check(schedule)
+    return schedule
+
+
+def drafted_rule(schedule: Schedule, given: Mapping[str, Any], now: datetime) -> Schedule:
+    """Put only what says when it runs into the row."""
     for column, value in definition.columns(given, schedule, now).items():
         setattr(schedule, column, value)
-    target.check(schedule)
+    if "rule" in given:
+        definition.next_of(schedule, now)
     return schedule
 
 
@@ -209,7 +218,8 @@ def as_given(schedule: Schedule) -> dict[str, Any]:
 
 
 def _only(fields: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
-    return {name: fields[name] for name in names}
+    """Return some fields for an event; data may hold what a schema calls a secret."""
+    return {name: UNTOLD if name == "data" else fields[name] for name in names}
 
 
 def _facts(schedule: Schedule) -> dict[str, Any]:

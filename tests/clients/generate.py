@@ -21,6 +21,8 @@ OPTIONS = {
     "ChangeOptions": ("Change", {"folder"}),
     "TokenOptions": ("NewToken", {"name", "level"}),
     "LookUpOptions": ("LookUp", {"host"}),
+    "ScheduleOptions": ("NewSchedule", {"name", "script", "rule"}),
+    "ScheduleRuleOptions": ("ScheduleRule", {"rule"}),
     "OperationOptions": ("NewOperation", {"action", "query"}),
 }
 WITH_ERRORS = [
