@@ -80,6 +80,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='schedule',
+            index=models.Index(condition=models.Q(('paused_by', 'system')), fields=['name'], name='schedule_paused_itself'),
+        ),
+        migrations.AddIndex(
+            model_name='schedule',
             index=models.Index(condition=models.Q(('service', ''), _negated=True), fields=['service'], name='schedule_of_service'),
         ),
         migrations.AddConstraint(

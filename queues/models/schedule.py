@@ -74,6 +74,9 @@ class Schedule(models.Model):
                 condition=Q(paused_until__isnull=False),
                 name="schedule_paused_until",
             ),
+            models.Index(
+                fields=["name"], condition=Q(paused_by="system"), name="schedule_paused_itself"
+            ),
             models.Index(fields=["service"], condition=~Q(service=""), name="schedule_of_service"),
         ]
         constraints = [

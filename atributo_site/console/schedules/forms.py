@@ -40,6 +40,13 @@ def _number(label: str, help_text: str) -> WholeField:
     return WholeField(label=label, help_text=help_text, widget=widget, **options)
 
 
+class DataField(StrictJSONField):
+    """JSON, shown as nothing where there is none."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return "" if value is None else super().prepare_value(value)
+
+
 class CalendarForm(forms.Form):
     """What is left empty has its default."""
 
@@ -61,7 +68,7 @@ class CalendarForm(forms.Form):
     )
     most_runs = _number("Number of runs", "if it ends after some")
     queue = _text("Queue", "default", max_length=255, attrs={"list": "queue-names"})
-    data = StrictJSONField(
+    data = DataField(
         label="Data", help_text="JSON", required=False, widget=forms.Textarea({"rows": 3})
     )
     overlap = forms.ChoiceField(label="If the earlier run is unfinished", choices=OVERLAPS)
