@@ -33,6 +33,7 @@ urlpatterns = [
     path(f"{SCHEDULE}/resume", schedules.Resume.as_view(), name="api-schedule-resume"),
     path(f"{SCHEDULE}/run", schedules.RunNow.as_view(), name="api-schedule-run"),
     path(f"{SCHEDULE}/runs", schedules.Runs.as_view(), name="api-schedule-runs"),
+    path(f"{SCHEDULE}/backfill", schedules.Backfills.as_view(), name="api-schedule-backfill"),
     path(f"{SCHEDULE}/preview", schedules.ChangePreview.as_view(), name="api-schedule-preview"),
     path("operations", operations.Operations.as_view(), name="api-operations"),
     path("operations/<int:pk>", operations.OneOperation.as_view(), name="api-operation"),

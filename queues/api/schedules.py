@@ -14,6 +14,7 @@ from queues import schedules
 from queues.api.job_serializers import ScriptName
 from queues.logic.schedules.policies import Overlap
 from queues.models import Schedule, ScheduledRun
+from queues.schedules import backfill
 from queues.schedules.presenting import preview, run_dict, schedule_dict
 
 SPAN = "A span such as 90s or 5m, or milliseconds."
@@ -127,6 +128,24 @@ class SchedulePreview(serializers.Serializer):
     said = serializers.CharField(help_text="The rule in words.")
     difference = serializers.CharField(help_text="What a change brings; empty for a new rule.")
     runs = ExpectedRunSerializer(many=True)
+
+
+class Backfill(StrictSerializer):
+    """A range of the past; times without an offset are of the schedule's zone."""
+
+    since = serializers.CharField(max_length=40)
+    until = serializers.CharField(max_length=40)
+    at_once = serializers.IntegerField(required=False, min_value=1, max_value=100, default=1)
+    preview = serializers.BooleanField(
+        required=False, default=False, help_text="Count only, store nothing."
+    )
+
+
+class BackfillAnswer(serializers.Serializer):
+    count = serializers.IntegerField(help_text="Runs that wait, or would.")
+    done = serializers.IntegerField(help_text="Slots of the range that have had their run.")
+    first = serializers.DateTimeField(allow_null=True)
+    last = serializers.DateTimeField(allow_null=True)
 
 
 class StartedRun(serializers.Serializer):
@@ -249,6 +268,28 @@ class ChangePreview(Endpoint):
     def post(self, request: Request, schedule: str) -> Response:
         given = checked(ScheduleUpdate, request.data)
         return _previewed(preview(given, database_now(), schedules.row(schedule)))
+
+
+class Backfills(Endpoint):
+    actions = {"POST": "schedule.operate", "DELETE": "schedule.operate"}
+
+    @extend_schema(operation_id="schedules_backfill", request=Backfill, responses=BackfillAnswer)
+    def post(self, request: Request, schedule: str) -> Response:
+        """Run the slots of a past range that had no run, so many at once; or count them."""
+        given = checked(Backfill, request.data)
+        since, until = given["since"], given["until"]
+        slots, done = backfill.plan(schedule, since, until)
+        count = len(slots)
+        if not given["preview"]:
+            count = backfill.start(schedule, since, until, given["at_once"])
+        ends = {"first": slots[0] if slots else None, "last": slots[-1] if slots else None}
+        return Response(BackfillAnswer({"count": count, "done": done, **ends}).data)
+
+    @extend_schema(operation_id="schedules_stop_backfill", request=None, responses={204: None})
+    def delete(self, request: Request, schedule: str) -> Response:
+        """Drop the runs of a backfill that still wait."""
+        backfill.stop(schedule)
+        return Response(status=204)
 
 
 def _shown(name: str) -> Response:

@@ -58,7 +58,7 @@ def change(name: str, *, extra: Mapping[str, Any] | None = None, **given: Any) -
     _check_fields(given)
     now = database_now()
     with atomic():
-        schedule = _locked(name)
+        schedule = locked(name)
         before = as_given(schedule)
         rule, limit = _when(schedule), schedule.most_runs
         drafted(schedule, given, now)
@@ -81,7 +81,7 @@ def change(name: str, *, extra: Mapping[str, Any] | None = None, **given: Any) -
 def delete(name: str) -> None:
     """Delete a schedule and its history; its jobs stay."""
     with atomic():
-        schedule = _locked(name)
+        schedule = locked(name)
         facts = _facts(schedule)
         schedule.delete()
         record("schedule.deleted", _subject(name), **facts)
@@ -107,7 +107,7 @@ def resume(name: str) -> bool:
     """Expect runs again, from now on. False when it was not paused."""
     now = database_now()
     with atomic():
-        schedule = _locked(name)
+        schedule = locked(name)
         if schedule.ended_at is not None:
             _refuse_ended(name)
         if schedule.paused_at is None:
@@ -123,7 +123,7 @@ def run_now(name: str) -> str:
     row(name)
     ids = get_job_ids(1)
     with atomic():
-        job_id = push_manual(_locked(name), Pusher(database_now(), ids))
+        job_id = push_manual(locked(name), Pusher(database_now(), ids))
         record("schedule.run_now", _subject(name), job=str(job_id))
     return str(job_id)
 
@@ -175,7 +175,8 @@ def _queue(name: Any) -> Queue:
     return catalogue.row(name)
 
 
-def _locked(name: str) -> Schedule:
+def locked(name: str) -> Schedule:
+    """Return a schedule and hold its row for the caller's transaction."""
     rows = Schedule.objects.select_for_update(of=("self",)).select_related("queue")
     schedule = rows.filter(name=_searched(name)).first()
     if schedule is None:

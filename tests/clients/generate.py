@@ -22,6 +22,7 @@ OPTIONS = {
     "TokenOptions": ("NewToken", {"name", "level"}),
     "LookUpOptions": ("LookUp", {"host"}),
     "ScheduleOptions": ("NewSchedule", {"name", "script", "rule"}),
+    "BackfillOptions": ("Backfill", {"since", "until"}),
     "ScheduleRuleOptions": ("ScheduleRule", {"rule"}),
     "OperationOptions": ("NewOperation", {"action", "query"}),
 }

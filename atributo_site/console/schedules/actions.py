@@ -1,4 +1,4 @@
-"""Pause, resume, run now and delete a schedule."""
+"""Pause, resume, run now, backfill and delete a schedule."""
 
 from typing import Any
 
@@ -9,12 +9,17 @@ from atributo_site.console.base.actions import Action, Confirmation, NothingChan
 from atributo_site.console.base.forms import reason_of
 from atributo_site.console.base.terminal import curl
 from atributo_site.core.models.clock import database_now
+from atributo_site.core.text import pluralize, whole_number
 from queues import schedules
 from queues.errors import BadSchedule, DataRefused, ScheduleHasEnded
 from queues.logic.schedules.errors import BadRule
 from queues.logic.schedules.spoken import moment_from
 from queues.models import Schedule
+from queues.schedules import backfill
 from queues.schedules.definition import rule_of
+
+NOTHING_WAITS = "No run of a backfill of {} waits."
+NOTHING_LEFT = "Every slot of that range of {} had a run already."
 
 
 class ScheduleAction(Action):
@@ -55,6 +60,26 @@ class RunNow(ScheduleAction):
         job_id = schedules.run_now(self.schedule.name)
         job = format_html('<a href="{}">job {}</a>', reverse("job", args=[job_id]), job_id)
         return format_html("One run of {} is pushed as {}.", self.schedule.name, job)
+
+
+class Backfill(ScheduleAction):
+    """Run slots of the past that had no run, or drop those that still wait."""
+
+    def act(self) -> str:
+        name, given = self.schedule.name, self.request.POST
+        if "stop" in given:
+            count = backfill.stop(name)
+            return self.said(bool(count), f"{count} runs of {{}} are dropped.", NOTHING_WAITS)
+        since, until = (given.get(each, "").replace("\x00", "")[:40] for each in ("since", "until"))
+        at_once = whole_number(given.get("at_once", "1"))
+        if "preview" in given:
+            slots, done = backfill.plan(name, since, until)
+            raise NothingChanged(
+                f"A backfill of {name} would run {pluralize(len(slots), 'slot')}; "
+                f"{pluralize(done, 'slot')} of the range had a run already."
+            )
+        count = backfill.start(name, since, until, at_once or 0)
+        return self.said(bool(count), f"{count} runs of {{}} wait for their turn.", NOTHING_LEFT)
 
 
 class Delete(Confirmation, ScheduleAction):

@@ -17,6 +17,7 @@ from queues.logic.schedules.policies import OVERLAP_SAID, Overlap
 from queues.logic.schedules.words import rule_said
 from queues.models import Schedule, ScheduledRun
 from queues.queries.presenters import masked_by_schema
+from queues.schedules.backfill import waiting
 from queues.schedules.presenting import AHEAD, late_seconds, schema_of, upcoming
 
 LAST_RUNS = 50
@@ -39,6 +40,7 @@ class OneSchedule(Screen):
             data=masked_by_schema(schedule.data, schema_of(schedule)),
             runs=[line(run) for run in runs],
             month=month_of(schedule, request.GET.get("month", ""), now),
+            backfill_waits=waiting(schedule),
             may_operate=may(request.user, "schedule.operate"),
             command=f"manage.py schedules show {shlex.quote(schedule.name)}",
             rest=curl(f"/api/v1/schedules/{schedule.name}"),

@@ -14,5 +14,6 @@ urlpatterns = [
     path(f"{SCHEDULE}pause", actions.Pause.as_view(), name="schedule-pause"),
     path(f"{SCHEDULE}resume", actions.Resume.as_view(), name="schedule-resume"),
     path(f"{SCHEDULE}run", actions.RunNow.as_view(), name="schedule-run"),
+    path(f"{SCHEDULE}backfill", actions.Backfill.as_view(), name="schedule-backfill"),
     path(f"{SCHEDULE}delete", actions.Delete.as_view(), name="schedule-delete"),
 ]

@@ -8,12 +8,13 @@ from django.core.management.base import CommandError, CommandParser
 
 from atributo_site.commands import AtributoCommand, integer, listed_number
 from atributo_site.core.models.clock import database_now
+from atributo_site.core.text import pluralize
 from queues import schedules
 from queues.logic.schedules.policies import Overlap
 from queues.logic.schedules.words import rule_said
 from queues.management.arguments import NEVER, Subcommands
 from queues.models import Schedule
-from queues.schedules import target
+from queues.schedules import backfill, target
 from queues.schedules.presenting import (
     expected_dict,
     preview,
@@ -38,7 +39,7 @@ RULES = ("cron", "every", "anchor", "calendar", "moments")
 
 
 class Command(AtributoCommand):
-    help = "Schedules: list, show, create, change, preview, pause, resume, run, delete."
+    help = "Schedules: list, show, create, change, preview, pause, resume, run, backfill, delete."
 
     def add_arguments(self, parser: CommandParser) -> None:
         actions = Subcommands(parser)
@@ -63,6 +64,14 @@ class Command(AtributoCommand):
         pause.add_argument("name")
         pause.add_argument("--reason", default="")
         pause.add_argument("--until", help="2030-01-31T12:00, in the schedule's zone.")
+        fill = actions.add("backfill", help="Run slots of the past that had no run.")
+        fill.add_argument("name")
+        end = fill.add_mutually_exclusive_group()
+        end.add_argument("--stop", action="store_true", help="Drop what still waits.")
+        end.add_argument("--preview", action="store_true", help="Count only, store nothing.")
+        fill.add_argument("--since", help="2030-01-31T12:00, in the schedule's zone.")
+        fill.add_argument("--until", help="2030-02-01T12:00, in the schedule's zone.")
+        fill.add_argument("--at-once", type=integer, default=1, metavar="N")
         for name in ("resume", "run", "delete"):
             actions.add(name).add_argument("name")
 
@@ -135,6 +144,21 @@ class Command(AtributoCommand):
             self.show({"job_id": job_id})
         else:
             self.stdout.write(job_id)
+
+    def _backfill(self, options: dict[str, Any]) -> None:
+        name, since, until = options["name"], options["since"], options["until"]
+        if options["stop"]:
+            count, said = backfill.stop(name), "dropped"
+        elif not since or not until:
+            raise CommandError("give --since and --until, or --stop", returncode=2)
+        elif options["preview"]:
+            count, said = len(backfill.plan(name, since, until).slots), "would run"
+        else:
+            count, said = backfill.start(name, since, until, options["at_once"]), "wait"
+        if options["json"]:
+            self.show({"count": count})
+        else:
+            self.stdout.write(f"{pluralize(count, 'run')} {said}")
 
     def _delete(self, options: dict[str, Any]) -> None:
         schedules.delete(options["name"])

@@ -61,6 +61,8 @@ COMMANDS = [
     ("schedules resume s", "schedule.resumed"),
     ("schedules run s", "schedule.run_now"),
     ("schedules runs s", NOTHING),
+    ("schedules backfill s --since 2020-06-01 --until 2023-06-01", "schedule.backfilled"),
+    ("schedules backfill s --stop", "schedule.backfill_stopped"),
     ("schedules delete s", "schedule.deleted"),
     ("queue pause q", "queue.paused"),
     ("queue resume q", "queue.resumed"),

@@ -59,6 +59,7 @@ SCREENS = {
     "schedule-pause": ["schedule.paused"],
     "schedule-resume": ["schedule.resumed"],
     "schedule-run": ["schedule.run_now"],
+    "schedule-backfill": ["schedule.backfilled", "schedule.backfill_stopped"],
     "schedule-delete": ["schedule.deleted"],
     "job-schedule": ["job.rescheduled"],
     "services": ["service.installed"],

@@ -68,7 +68,7 @@ def curator(spawn):
 
 
 def test_a_killed_curator_leaves_every_slot_with_one_job(curator, wait_until, every_second):
-    end = kill_over_and_over(curator, wait_until, every_second, 3)
+    end = kill_over_and_over(curator, wait_until, every_second, 2)
     assert_each_slot_has_one_job(every_second, end)
 
 

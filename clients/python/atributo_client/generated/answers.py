@@ -69,6 +69,13 @@ class BackendChange(TypedDict):
     actor: str
 
 
+class BackfillAnswer(TypedDict):
+    count: int
+    done: int
+    first: str | None
+    last: str | None
+
+
 class BatchAnswer(TypedDict):
     results: "list[BatchItem]"
     deallocated: NotRequired[int]

@@ -21,6 +21,18 @@ class Available(TypedDict):
     lease_seconds: NotRequired[float]
 
 
+class Backfill(TypedDict):
+    since: str
+    until: str
+    at_once: NotRequired[int]
+    preview: NotRequired[bool]
+
+
+class BackfillOptions(TypedDict):
+    at_once: NotRequired[int]
+    preview: NotRequired[bool]
+
+
 class Batch(TypedDict):
     job_ids: list[str]
     operation: NotRequired[Literal["allocate", "deallocate"]]

@@ -67,3 +67,15 @@ class Schedules(Group[S]):
         self, name: str, **changes: Unpack[bodies.ScheduleUpdate]
     ) -> Flow[answers.SchedulePreview]:
         return ask("POST", f"schedules/{part(name)}/preview", changes)
+
+    @operation("schedules_backfill")
+    def backfill(
+        self, name: str, since: str, until: str, **options: Unpack[bodies.BackfillOptions]
+    ) -> Flow[answers.BackfillAnswer]:
+        """Run the slots of a past range that had no run; `preview=True` only counts them."""
+        given = {"since": since, "until": until, **options}
+        return ask("POST", f"schedules/{part(name)}/backfill", given)
+
+    @operation("schedules_stop_backfill")
+    def stop_backfill(self, name: str) -> Flow[None]:
+        return ask("DELETE", f"schedules/{part(name)}/backfill")
