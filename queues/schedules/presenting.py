@@ -59,8 +59,8 @@ def run_dict(run: ScheduledRun) -> dict[str, Any]:
 
 
 def late_seconds(run: ScheduledRun) -> float | None:
-    """Return how long after its moment the run began, or was given to its queue."""
-    begun = run.started_at or run.dispatched_at
+    """Return how long after its moment the run began; None if it has not begun."""
+    begun = run.started_at
     return None if begun is None else max(0.0, (begun - run.slot_at).total_seconds())
 
 

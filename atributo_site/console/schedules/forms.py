@@ -9,6 +9,7 @@ from atributo_site.console.base.forms import SpanField, StrictJSONField, WholeFi
 from queues.logic.options import CENTURY_MS
 from queues.logic.schedules.errors import BadRule
 from queues.logic.schedules.policies import OVERLAP_SAID
+from queues.logic.schedules.rule import read
 from queues.logic.schedules.spoken import moment_from, rule_from, rule_written
 from queues.logic.schedules.words import rule_said
 from queues.logic.schedules.zones import zone_named, zone_names
@@ -115,12 +116,13 @@ class CalendarForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         given = self.cleaned_data
-        self._read("when", lambda text: rule_from(text))
+        self._read("when", rule_from)
         try:
             zone = zone_named(given.get("zone", ""))
         except BadRule as error:
             self.add_error("zone", _sentence(error))
             return given
+        self._read("when", lambda rule: _checked(rule, given["zone"], self.now))
         for name in ("starts", "until"):
             self._read(name, lambda text: moment_from(text, zone, self.now))
         if given.get("ends") == "until" and not given.get("until") and "until" not in self.errors:
@@ -183,6 +185,12 @@ def _local(at: datetime | None, zone: str) -> str:
         return at.astimezone(zone_named(zone)).isoformat(" ", timespec="minutes")[:16]
     except BadRule:
         return at.isoformat()
+
+
+def _checked(rule: dict[str, Any], zone: str, now: datetime) -> dict[str, Any]:
+    """Return the rule if it can be read; whether it ever fires depends on the other fields."""
+    read(rule, zone, anchor=now)
+    return rule
 
 
 def _sentence(error: Exception) -> str:

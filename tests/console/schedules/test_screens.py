@@ -23,7 +23,7 @@ PAGE = "/schedules/by-name/nightly/"
 
 @pytest.fixture
 def person(client_as):
-    make_script()
+    make_script(schema=None)
     make_queue("mail")
     return client_as("operator")
 
@@ -54,7 +54,7 @@ def test_the_first_button_creates_so_that_enter_does(person):
     "typed, said",
     [
         ({"when": "soon"}, "is no rule; write"),
-        ({"when": "61 * * * *"}, "the minute field is"),
+        ({"when": "61 * * * *"}, "The minute field is"),
         ({"when": "0 0 30 2 *"}, "30 February"),
         ({"zone": "Mars/Base"}, "There is no time zone"),
         ({"ends": "until"}, "Say until when"),
@@ -111,7 +111,7 @@ def test_the_page_shows_expected_against_actual_and_the_month(person, nightly):
             start_by=slot,
             state=state,
             reason=reason,
-            dispatched_at=late,
+            started_at=late,
         )
     page = person.get(PAGE).text
     assert "late by 2.1 s" in page
