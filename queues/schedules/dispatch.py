@@ -143,7 +143,7 @@ class _Batch:
             return 0
         job_id = self.pusher.push(request, text, schedule, due_at)
         self.open[schedule.pk][State.PUSHED] += 1
-        facts = {"job_id": job_id, "dispatched_at": self.now}
+        facts: dict[str, Any] = {"job_id": job_id, "dispatched_at": self.now}
         self.runs.append(expected(schedule, slot_at, State.PUSHED, **facts))
         return 1
 

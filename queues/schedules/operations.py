@@ -73,8 +73,8 @@ def change(name: str, *, extra: Mapping[str, Any] | None = None, **given: Any) -
         schedule.changed_at = now
         schedule.save()
         if changed:
-            facts = {"before": _only(before, changed), "after": _only(after, changed)}
-            record("schedule.changed", _subject(name), **facts)
+            was, now_is = _only(before, changed), _only(after, changed)
+            record("schedule.changed", _subject(name), before=was, after=now_is)
     return bool(changed)
 
 

@@ -58,7 +58,7 @@ class Pusher:
 
     def _define(self, *names: str) -> Definition:
         if names not in self._definitions:
-            self._definitions[names] = fresh(*names)  # type: ignore[index,arg-type]
+            self._definitions[names] = fresh(*names)  # type: ignore[index]
         return self._definitions[names]  # type: ignore[index]
 
 

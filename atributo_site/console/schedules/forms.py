@@ -21,7 +21,7 @@ ENDS = [(FOREVER, "forever"), ("until", "until a time"), ("runs", "after a numbe
 OVERLAPS = [(policy.value, said) for policy, said in OVERLAP_SAID.items()]
 COMMON = ("name", "script", "when", "zone", "starts", "ends", "until", "most_runs", "queue", "data")
 MORE = ("overlap", "catch_up", "grace", "jitter", "pause_after_failures")
-SPAN = {"min_value": 0, "max_value": CENTURY_MS, "required": False}
+SPAN: dict[str, Any] = {"min_value": 0, "max_value": CENTURY_MS, "required": False}
 
 
 def _text(label: str, placeholder: str = "", help_text: str = "", **options: Any) -> Any:
@@ -69,7 +69,7 @@ class CalendarForm(forms.Form):
     )
     most_runs = _number("Number of runs", "if it ends after some")
     queue = _text("Queue", "default", max_length=255, attrs={"list": "queue-names"})
-    data = DataField(
+    data = DataField(  # type: ignore[assignment]
         label="Data", help_text="JSON", required=False, widget=forms.Textarea({"rows": 3})
     )
     overlap = forms.ChoiceField(label="If the earlier run is unfinished", choices=OVERLAPS)
