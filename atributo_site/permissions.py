@@ -38,6 +38,8 @@ ACTIONS = {
     "job.view": Level.VIEW,
     "job.push": Level.OPERATE,
     "job.operate": Level.OPERATE,
+    "schedule.view": Level.VIEW,
+    "schedule.operate": Level.OPERATE,
     "operation.view": Level.VIEW,
     "operation.operate": Level.OPERATE,
     "service.view": Level.VIEW,

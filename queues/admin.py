@@ -12,6 +12,8 @@ from queues.models import (
     Queue,
     QueuedJob,
     Run,
+    Schedule,
+    ScheduledRun,
     Script,
     Service,
     Slot,
@@ -125,3 +127,20 @@ class MinuteCountList(RawList):
     view_action = "queue.view"
     list_display = ["queue", "minute", "pushed", "started", "complete", "failed", "retried"]
     list_select_related = ["queue"]
+
+
+@admin.register(Schedule)
+class ScheduleList(RawList):
+    view_action = "schedule.view"
+    list_display = ["name", "mount", "script", "queue", "zone", "next_at", "paused_at", "ended_at"]
+    exclude = ["data"]  # its page masks what the script's schema calls a secret
+    search_fields = ["name__startswith"]
+    list_select_related = ["queue"]
+    newest_first = False
+
+
+@admin.register(ScheduledRun)
+class ScheduledRunList(RawList):
+    view_action = "schedule.view"
+    list_display = ["schedule", "slot_at", "kind", "state", "job_id", "dispatched_at", "started_at"]
+    list_select_related = ["schedule"]

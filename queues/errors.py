@@ -69,10 +69,27 @@ class JobRepeatsNot(AtributoError):
 
 
 class BadSchedule(AtributoError):
-    """A schedule that is not possible: the job keeps the one that it has."""
+    """A schedule that is not possible: nothing is stored, and what was there stays."""
 
     status_code = 400
     code = "bad_schedule"
+
+
+class ScheduleNotFound(AtributoError):
+    status_code = 404
+    code = "schedule_not_found"
+
+
+class ScheduleExists(AtributoError):
+    status_code = 409
+    code = "schedule_exists"
+
+
+class ScheduleHasEnded(AtributoError):
+    """It expects no further run, so that it can be neither paused nor resumed."""
+
+    status_code = 409
+    code = "schedule_has_ended"
 
 
 class JobIsTwice(AtributoError):

@@ -1,12 +1,13 @@
-"""The REST addresses of services, queues, jobs and operations."""
+"""The REST addresses of services, queues, schedules, jobs and operations."""
 
 from django.urls import path
 
 import atributo_site.rest.ids  # noqa: F401  registers <id:…>
-from queues.api import jobs, operations, queues, script_runs, services
+from queues.api import jobs, operations, queues, schedules, script_runs, services
 
 QUEUE = "queues/<id:queue>"
 JOB = "jobs/<id:job_id>"
+SCHEDULE = "schedules/<id:schedule>"
 
 urlpatterns = [
     path("services", services.Services.as_view(), name="api-services"),
@@ -27,6 +28,15 @@ urlpatterns = [
     path(f"{QUEUE}/jobs", jobs.QueueJobs.as_view(), name="api-queue-jobs"),
     path(f"{QUEUE}/jobs/batch", jobs.Batch.as_view(), name="api-queue-jobs-batch"),
     path(f"{QUEUE}/jobs/cancel", jobs.Cancel.as_view(), name="api-queue-jobs-cancel"),
+    path("schedules", schedules.Schedules.as_view(), name="api-schedules"),
+    path("schedule-preview", schedules.Preview.as_view(), name="api-schedule-preview-rule"),
+    path(SCHEDULE, schedules.OneSchedule.as_view(), name="api-schedule"),
+    path(f"{SCHEDULE}/pause", schedules.Pause.as_view(), name="api-schedule-pause"),
+    path(f"{SCHEDULE}/resume", schedules.Resume.as_view(), name="api-schedule-resume"),
+    path(f"{SCHEDULE}/run", schedules.RunNow.as_view(), name="api-schedule-run"),
+    path(f"{SCHEDULE}/runs", schedules.Runs.as_view(), name="api-schedule-runs"),
+    path(f"{SCHEDULE}/backfill", schedules.Backfills.as_view(), name="api-schedule-backfill"),
+    path(f"{SCHEDULE}/preview", schedules.ChangePreview.as_view(), name="api-schedule-preview"),
     path("operations", operations.Operations.as_view(), name="api-operations"),
     path("operations/<int:pk>", operations.OneOperation.as_view(), name="api-operation"),
     path("operations/<int:pk>/abort", operations.Abort.as_view(), name="api-operation-abort"),

@@ -29,13 +29,15 @@ class Repair:
 
     Each of its database transactions calls `lease.guard()` first, so that a curator that was
     replaced meanwhile changes nothing. It mends about its budget at once; if more is left it is
-    called again as soon as every other repair had its turn.
+    called again as soon as every other repair had its turn. One that knows when it is needed next
+    says so with `due_in`, in seconds, and is not late though nothing else happens.
     """
 
     name: str
     run: Callable[[datetime, HeldLease], int]
     every_seconds: float = 1.0
     budget: int = 1000
+    due_in: Callable[[], float] | None = None
 
     def pause_after(self, mended: int) -> float:
         return 0.0 if mended >= self.budget else self.every_seconds

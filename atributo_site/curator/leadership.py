@@ -102,7 +102,8 @@ class Leadership:
                     self._lose(now, during=repair.name)
             if mended:
                 self._pace.stir()
-            return self._pace.pause(repair.pause_after(mended))
+            pause = self._pace.pause(repair.pause_after(mended))
+            return min(pause, repair.due_in()) if self.lease and repair.due_in else pause
 
         return run
 

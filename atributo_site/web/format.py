@@ -61,10 +61,10 @@ TONES = {
     "ok": "ok alive active available running complete done ready up held present added returned"
     " fresh settled completed fine",
     "busy": "progress starting connecting working draining restarting aborting drain maintenance"
-    " administered rolling_back",
-    "warn": "warning degraded silent late stale retrying kept gone aborted released",
+    " administered rolling_back pushed",
+    "warn": "warning degraded silent late stale retrying kept gone aborted released skipped",
     "bad": "error failed dead down lost missing expired critical refused stuck orphaned overdue"
-    " very_late",
+    " very_late missed",
     "info": "info notice",
     "idle": "pending waiting delayed standby idle stopped paused free unavailable unknown removed"
     " none",

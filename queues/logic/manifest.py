@@ -10,6 +10,7 @@ from typing import Any
 from queues.logic.flow.limits import BadLimit, parsed, stored
 from queues.logic.mounts import title
 from queues.logic.options import PUSH_ONLY, BadOption, resolve
+from queues.logic.schedules.declared import declared
 from queues.logic.storable import json_refusal
 
 NAME = re.compile(r"[-_a-z][-_a-z0-9]*\Z", re.IGNORECASE)
@@ -31,6 +32,7 @@ DEFAULTS = ("back_off", "max_failures", "repeat_times", "repeat_until", "repeat_
 KNOWN = {"name", "version", "description", "scripts", "configuration", "author", "license"} | {
     "keywords",
     "lib",
+    "schedules",
 }
 
 
@@ -58,6 +60,7 @@ class Manifest:
     scripts: dict[str, ScriptEntry]
     configuration: dict[str, dict[str, Any]]
     warnings: list[str]
+    schedules: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def read(value: Any) -> tuple[Manifest | None, list[str]]:
@@ -71,11 +74,11 @@ def read(value: Any) -> tuple[Manifest | None, list[str]]:
     scripts = _scripts(value, errors)
     configuration = _configuration(value.get("configuration", {}), errors)
     description = _text(value, "description", errors, needed=False)
+    schedules = declared(value.get("schedules", {}), scripts, errors)
     if errors:
         return None, errors
-    return Manifest(
-        name, version, description, scripts, configuration, _warnings(value, version)
-    ), []
+    warnings = _warnings(value, version)
+    return Manifest(name, version, description, scripts, configuration, warnings, schedules), []
 
 
 def well_formed_scripts(value: Any) -> list[ScriptEntry]:

@@ -26,14 +26,18 @@ from queues.models import (
     Operation,
     Queue,
     QueuedJob,
+    ScheduledRun,
     ScriptRun,
     Slot,
     Station,
 )
+from queues.models.schedule import OPEN
 from queues.queries.counters import sum_hours
 from queues.runs import outbox, turns
 from queues.runs.doorbell import queues_to_ring, ring, ring_all
 from queues.runs.stations import ring_stations
+from queues.schedules.dispatch import dispatch, seconds_to_next
+from queues.schedules.following import follow
 from queues.sql import looks
 from queues.worker.notes_reader import is_reachable
 
@@ -47,6 +51,7 @@ FEW = 10  # operations, each with up to a thousand refusals
 MINUTES_KEPT = timedelta(days=400)
 OPERATIONS_KEPT = timedelta(days=90)
 SCRIPT_RUNS_KEPT = timedelta(days=1)
+SCHEDULED_RUNS_KEPT = timedelta(days=400)
 
 
 class Routes:
@@ -270,7 +275,23 @@ def forget_flows(now: datetime, lease: HeldLease) -> int:
         return full + tending.forget_unused(BATCH)
 
 
+def forget_old_scheduled_runs(now: datetime, lease: HeldLease) -> int:
+    """Remove runs of schedules that ended long ago."""
+    with atomic():
+        lease.guard()
+        runs = ScheduledRun.objects
+        old = runs.filter(slot_at__lt=Now() - SCHEDULED_RUNS_KEPT).exclude(OPEN).order_by("slot_at")
+        return runs.filter(pk__in=list(old.values_list("pk", flat=True)[:BATCH])).delete()[0]
+
+
+SCHEDULE_REPAIRS = [
+    Repair("schedules", dispatch, every_seconds=0.5, due_in=seconds_to_next),
+    Repair("runs of schedules", follow, every_seconds=1.0),
+    Repair("old runs of schedules", forget_old_scheduled_runs, every_seconds=3600, budget=BATCH),
+]
+
 REPAIRS = [
+    *SCHEDULE_REPAIRS,
     Repair("dead workers", recover_dead_workers, every_seconds=0.5, budget=BATCH),
     Repair("bells", ring_for_due_jobs, every_seconds=0.5),
     *STATION_REPAIRS,

@@ -7,6 +7,7 @@ from queues.models.operation import Operation, OperationRefusal
 from queues.models.queue import Queue, Slot
 from queues.models.run import Run, RunLog
 from queues.models.run_transaction import AttemptTransaction, HeldPush
+from queues.models.schedule import Schedule, ScheduledRun
 from queues.models.script_run import ScriptRun
 from queues.models.service import Catalogue, Script, Service
 from queues.models.station import Station
@@ -26,6 +27,8 @@ __all__ = [
     "Rate",
     "Run",
     "RunLog",
+    "Schedule",
+    "ScheduledRun",
     "Script",
     "ScriptRun",
     "Service",

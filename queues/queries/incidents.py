@@ -14,6 +14,7 @@ from queues.logic.lateness import Late, needs_a_look, target_age, why_late
 from queues.logic.queue_choice import QueueChoice
 from queues.models import Queue, Station
 from queues.models.queue import MOST_WORKERS
+from queues.queries import schedule_incidents
 from queues.queries.backlog import with_depth
 from queues.runs.reservation import aware
 from queues.sql import backlog
@@ -36,6 +37,7 @@ def symptoms(
         *_paused(queues, now, is_cut=seen.get("more", False)),
         *_failing(seen.get("failing", [])),
         *_lost(now),
+        *schedule_incidents.symptoms(now),
     ]
 
 

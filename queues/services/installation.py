@@ -28,6 +28,7 @@ from queues.logic.storable import json_refusal
 from queues.models import Catalogue, QueuedJob, Script, Service
 from queues.queries.presenters import configuration_dict
 from queues.runs.held_jobs import wait_for_workers
+from queues.schedules import as_code
 from queues.services.bundle import Bundle, opened
 from queues.worker.run_now import run_candidate
 
@@ -112,6 +113,7 @@ def uninstall(mount: str, *, teardown: bool = True, force: bool = False) -> bool
     if teardown:
         _run(service, list(service.scripts.all()), "teardown", warn=force)
     with atomic():
+        as_code.reconcile(mount, {})
         service.delete()
         Catalogue.objects.changed()
         record("service.uninstalled", f"service:{mount}")
@@ -233,6 +235,8 @@ def _store(service: Service, bundle: Bundle, kind: str, ran: dict[str, Any]) -> 
         Catalogue.objects.changed()
         facts: dict[str, Any] = {"version": service.version, "folder": service.folder}
         facts |= _remarks(bundle) | ran
+        difference = as_code.reconcile(service.mount, bundle.manifest.schedules).facts()
+        facts |= {"schedules": difference} if difference else {}
         record(kind, f"service:{service.mount}", **facts)
         _wait_for_old_runs(service.mount)
     service.refresh_from_db()

@@ -21,6 +21,9 @@ OPTIONS = {
     "ChangeOptions": ("Change", {"folder"}),
     "TokenOptions": ("NewToken", {"name", "level"}),
     "LookUpOptions": ("LookUp", {"host"}),
+    "ScheduleOptions": ("NewSchedule", {"name", "script", "rule"}),
+    "BackfillOptions": ("Backfill", {"since", "until"}),
+    "ScheduleRuleOptions": ("ScheduleRule", {"rule"}),
     "OperationOptions": ("NewOperation", {"action", "query"}),
 }
 WITH_ERRORS = [

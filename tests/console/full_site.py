@@ -21,7 +21,14 @@ from pools.models import Backend, BackendChange, Pool, PoolSnapshot
 from queues.jobs import actions, operations
 from queues.jobs.schedules import repeating
 from queues.logic.ranks import PAUSED, STICKY
-from queues.models import MinuteCount, Operation, OperationRefusal, QueuedJob
+from queues.models import (
+    MinuteCount,
+    Operation,
+    OperationRefusal,
+    QueuedJob,
+    Schedule,
+    ScheduledRun,
+)
 from tests.console.every_url import make, walk
 from tests.factories.jobs import make_job, make_queue, make_run, make_script
 from tests.factories.open_transactions import open_transaction
@@ -33,6 +40,8 @@ HARMLESS = {  # columns that only the code writes, or that an address must name
     "queues.QueuedJob.mount",
     "queues.QueuedJob.fingerprint",
     "queues.RunLog.level",
+    "queues.Schedule.mount",
+    "queues.Schedule.zone",
     "pools.Backend.key",
     "pools.Backend.address",
     "pools.BackendChange.key",
@@ -178,11 +187,30 @@ def _queues(text):
     make_run(job, 1, error=text, traceback=f"Traceback {text}" * 5, lines=[text])
     operation = operations.start("retry", {"text": text}, database_now(), reason=text)
     OperationRefusal.objects.create(operation=operation, job_id=job.pk, reason=text)
+    _schedules(text, queue)
     now = database_now().replace(second=0, microsecond=0)
     for ago in (1, 7, 30, 600):
         minute = now - timedelta(minutes=ago)
         MinuteCount.objects.create(
             queue=queue, minute=minute, complete=ago, failed=1, started=ago + 1, wait_1=ago, run_2=1
+        )
+
+
+def _schedules(text, queue):
+    name = text.replace("/", " ")  # no address of a schedule has a slash
+    facts = {"mount": "/mailer", "script": text[:128], "data": {text: text}, "queue": queue}
+    facts |= {"rule": {"cron": "@daily"}, "created_by": text, "service": text}
+    for each in ("", " paused"):
+        schedule = Schedule.objects.create(name=f"{name}{each}", next_at=database_now(), **facts)
+    pause = {"paused_at": database_now(), "paused_by": text, "pause_reason": text}
+    Schedule.objects.filter(pk=schedule.pk).update(**pause)
+    for state in ("missed", "skipped"):
+        ScheduledRun.objects.create(
+            schedule=Schedule.objects.exclude(pk=schedule.pk).get(),
+            slot_at=database_now(),
+            start_by=database_now(),
+            state=state,
+            reason=text,
         )
 
 

@@ -70,6 +70,15 @@ def test_whoever_is_told_to_hand_over_lets_another_be_first():
     assert first.lease.token == 3
 
 
+def test_a_repair_that_knows_when_it_is_needed_is_called_then():
+    first = curator("one", Repair("soon", lambda now, lease: 0, 60.0, due_in=lambda: 0.25))
+    step = next(step for step in first.steps() if step.name == "soon")
+    assert step.run(database_now()) == 0.25
+    standby = curator("two", Repair("soon", lambda now, lease: 0, 60.0, due_in=lambda: 0.25))
+    step = next(step for step in standby.steps() if step.name == "soon")
+    assert step.run(database_now()) == 60.0
+
+
 def test_a_replaced_curator_runs_no_repair():
     runs = []
     first = curator("one", Repair("mend", lambda now, lease: runs.append(now) or 1))

@@ -1,10 +1,10 @@
-"""List the jobs that repeat with their next and last runs, and change a schedule."""
+"""List schedules and the jobs that repeat, with their next and last runs."""
 
 import shlex
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlencode
 
+from django.db.models import F, OuterRef, Subquery
 from django.http import HttpRequest, HttpResponse
 
 from atributo_site.console.base.forms import form_errors
@@ -19,13 +19,12 @@ from atributo_site.permissions import may
 from atributo_site.web.pagination import page_in_order
 from queues.errors import BadSchedule, JobIsRunning, JobRepeatsNot
 from queues.jobs.schedules import COLUMNS, last_runs, repeating, reschedule
-from queues.logic.lifecycle import FOREVER
 from queues.logic.repeats import next_runs
-from queues.models import QueuedJob, Run, Script
+from queues.logic.schedules.words import rule_said
+from queues.models import QueuedJob, Run, Schedule, ScheduledRun
 
 PAGE = 50
-MOST_SCRIPTS = 200
-BEGINNING = urlencode({"repeat_times": FOREVER, "repeat_delay": "1h"})
+MOST_CALENDAR = 200
 
 
 class Schedules(Screen):
@@ -49,9 +48,27 @@ class Schedules(Screen):
             filtered=form.is_filled(),
             queue_names=queue_names(),
             may_operate=may(request.user, "job.operate"),
-            may_push=may(request.user, "job.push"),
+            may_push=may(request.user, "schedule.operate"),
+            **by_the_calendar(),
             **form.equivalents(),
         )
+
+
+def by_the_calendar() -> dict[str, Any]:
+    """Return schedules by the calendar with the last run of each, by two queries."""
+    schedules = Schedule.objects.select_related("queue").defer("data", "options", "declared")
+    newest = ScheduledRun.objects.filter(schedule=OuterRef("pk")).order_by("-slot_at", "-id")
+    rows = list(
+        schedules.annotate(last=Subquery(newest.values("pk")[:1])).order_by(
+            F("next_at").asc(nulls_last=True), "name"
+        )[: MOST_CALENDAR + 1]
+    )
+    shown = rows[:MOST_CALENDAR]
+    last = ScheduledRun.objects.in_bulk([row.last for row in shown if row.last])
+    lines = [
+        {"schedule": row, "rule": rule_said(row.rule), "last": last.get(row.last)} for row in shown
+    ]
+    return {"calendar": lines, "calendar_more": len(rows) > MOST_CALENDAR}
 
 
 def line(job: QueuedJob, runs: list[Run], now: datetime) -> dict[str, Any]:
@@ -71,21 +88,6 @@ def ahead(job: QueuedJob, now: datetime) -> list[datetime]:
         return []
     first = max(job.due_at, now)
     return next_runs(first, job.repeat_delay_ms, job.repeat_times, job.runs, job.repeat_until)
-
-
-class New(Screen):
-    """Choose a script; its push form follows with the part for repeats filled in."""
-
-    actions = {"GET": "job.push"}
-    template_name = "console/jobs/schedule_new.html"
-    title = "New schedule"
-
-    def get(self, request: HttpRequest) -> HttpResponse:
-        scripts = Script.objects.select_related("service").order_by("service__mount", "name")
-        rows = list(scripts.defer("schema", "defaults")[: MOST_SCRIPTS + 1])
-        return self.show(
-            scripts=rows[:MOST_SCRIPTS], more=len(rows) > MOST_SCRIPTS, beginning=BEGINNING
-        )
 
 
 class Change(JobAction):

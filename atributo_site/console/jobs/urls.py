@@ -22,5 +22,4 @@ urlpatterns = [
     path(f"{JOB}edit/", edit.Edit.as_view(), name="job-edit"),
     path(f"{JOB}schedule/", schedules.Change.as_view(), name="job-schedule"),
     path("schedules/", schedules.Schedules.as_view(), name="schedules"),
-    path("schedules/new/", schedules.New.as_view(), name="schedules-new"),
 ]

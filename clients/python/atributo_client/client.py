@@ -12,6 +12,7 @@ from atributo_client.resources.instances import Instances
 from atributo_client.resources.jobs import Jobs, Operations
 from atributo_client.resources.pools import Pools
 from atributo_client.resources.queues import Queues
+from atributo_client.resources.schedules import Schedules
 from atributo_client.resources.services import Scripts, Services
 from atributo_client.resources.site import Curators, Incidents, Locks, Site, Tokens, Transactions
 from atributo_client.retries import Retries
@@ -39,6 +40,7 @@ class Root(Group[S]):
         self.operations: Operations[S] = Operations(shell)
         self.pools: Pools[S] = Pools(shell)
         self.queues: Queues[S] = Queues(shell)
+        self.schedules: Schedules[S] = Schedules(shell)
         self.scripts: Scripts[S] = Scripts(shell)
         self.services: Services[S] = Services(shell)
         self.site: Site[S] = Site(shell)

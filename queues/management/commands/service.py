@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from atributo_site.commands import AtributoCommand
+from atributo_site.core.models import Event
 from queues.errors import OptionsMissing
 from queues.management.arguments import Subcommands
 from queues.models import Service
@@ -98,6 +99,15 @@ class Command(AtributoCommand):
             **more,
         )
         self._tell(service, options)
+        if not options["json"]:
+            self._tell_schedules(service)
+
+    def _tell_schedules(self, service: Service) -> None:
+        """Print what the install changed about schedules, as its event says."""
+        events = Event.objects.filter(subject=f"service:{service.mount}").order_by("-id")
+        newest = events.values_list("facts", flat=True).first() or {}
+        for what, names in newest.get("schedules", {}).items():
+            self.lines([f"schedules {what}: {', '.join(names)}"])
 
     def _uninstall(self, options: dict[str, Any]) -> None:
         installation.uninstall(

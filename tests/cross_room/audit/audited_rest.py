@@ -10,6 +10,9 @@ SCRIPT = {"mount": "/probe", "name": "act"}
 JOB = {"script": SCRIPT, "data": {}, "delay": 3_600_000}
 PUT = {"op": "put", "collection": "c", "key": "k", "value": 1}
 WHY = {"reason": "the audit"}
+PAST = {"since": "2020-06-01", "until": "2023-06-01"}
+RULE = {"rule": {"cron": "@yearly"}}
+SCHEDULE = {"name": "s", "script": SCRIPT, "queue": "q", **RULE}
 POOL = {"name": "web", "domain": "svc.example.com"}
 
 REST = [
@@ -126,6 +129,17 @@ REST = [
     ("POST", "api-script", "/services/scripts/act?mount=/probe&dry_run=true", {}, "script.dry_ran"),
     ("POST", "api-queues", "/queues", {"name": "q"}, "queue.created"),
     ("PATCH", "api-queue", "/queues/q", {"retention_days": 3}, "queue.changed"),
+    ("POST", "api-schedules", "/schedules", SCHEDULE, "schedule.created"),
+    ("PATCH", "api-schedule", "/schedules/s", {"zone": "Asia/Tokyo"}, "schedule.changed"),
+    ("POST", "api-schedule-pause", "/schedules/s/pause", WHY, "schedule.paused"),
+    ("POST", "api-schedule-resume", "/schedules/s/resume", None, "schedule.resumed"),
+    ("POST", "api-schedule-run", "/schedules/s/run", None, "schedule.run_now"),
+    # Previews compute and store nothing.
+    ("POST", "api-schedule-preview", "/schedules/s/preview", {"zone": "UTC"}, NOTHING),
+    ("POST", "api-schedule-preview-rule", "/schedule-preview", RULE, NOTHING),
+    ("POST", "api-schedule-backfill", "/schedules/s/backfill", PAST, "schedule.backfilled"),
+    ("DELETE", "api-schedule-backfill", "/schedules/s/backfill", None, "schedule.backfill_stopped"),
+    ("DELETE", "api-schedule", "/schedules/s", None, "schedule.deleted"),
     ("POST", "api-queue-pause", "/queues/q/pause", None, "queue.paused"),
     ("POST", "api-queue-resume", "/queues/q/resume", None, "queue.resumed"),
     ("POST", "api-queues-pause", "/queues/pause", None, "queue.paused"),

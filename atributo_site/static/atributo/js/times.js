@@ -19,8 +19,19 @@ function arrive(root) {
   }
 }
 
+// Runs of a schedule are shown in its zone and in that of whoever looks.
+const FULL = { weekday: "short", year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", hour12: false };
+
+function localize(root) {
+  for (const time of root.querySelectorAll("time[data-yours]:not([title])")) {
+    time.title = time.textContent;
+    time.textContent = new Date(time.dateTime).toLocaleString(undefined, FULL);
+  }
+}
+
 function update(root = document) {
   arrive(root);
+  localize(root);
   for (const time of root.querySelectorAll("time[data-relative]")) {
     const at = new Date(time.dateTime);
     time.textContent = ago((Date.now() + offset - at) / 1000);

@@ -69,6 +69,13 @@ class BackendChange(TypedDict):
     actor: str
 
 
+class BackfillAnswer(TypedDict):
+    count: int
+    done: int
+    first: str | None
+    last: str | None
+
+
 class BatchAnswer(TypedDict):
     results: "list[BatchItem]"
     deallocated: NotRequired[int]
@@ -158,6 +165,12 @@ class Event(TypedDict):
     subject: str
     facts: dict[str, Any]
     request_id: NotRequired[str]
+
+
+class ExpectedRun(TypedDict):
+    at: str
+    local: str
+    note: str
 
 
 class FoundBackend(TypedDict):
@@ -499,6 +512,56 @@ class Result(TypedDict):
     value: Any
 
 
+class Schedule(TypedDict):
+    name: str
+    script: "ScriptName"
+    data: Any
+    queue: str
+    options: dict[str, Any]
+    rule: Any
+    zone: str
+    starts_at: str | None
+    ends_at: str | None
+    most_runs: int | None
+    jitter: int
+    overlap: str
+    catch_up: int
+    grace: int
+    pause_after_failures: int | None
+    said: str
+    state: str
+    next_at: str | None
+    runs: int
+    failures: int
+    paused_at: str | None
+    paused_by: str
+    pause_reason: str
+    paused_until: str | None
+    ended_at: str | None
+    service: str
+    created_at: str
+    created_by: str
+    changed_at: str
+
+
+class SchedulePreview(TypedDict):
+    said: str
+    difference: str
+    runs: "list[ExpectedRun]"
+
+
+class ScheduledRun(TypedDict):
+    slot_at: str
+    kind: str
+    state: str
+    reason: str
+    job_id: str | None
+    dispatched_at: str | None
+    started_at: str | None
+    ended_at: str | None
+    late_seconds: float | None
+
+
 class Script(TypedDict):
     name: str
     title: str
@@ -533,6 +596,10 @@ class Service(TypedDict):
     missing_options: list[str]
     installed_at: str
     changed_at: str
+
+
+class StartedRun(TypedDict):
+    job_id: str
 
 
 class Token(TypedDict):

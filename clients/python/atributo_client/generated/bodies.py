@@ -21,6 +21,18 @@ class Available(TypedDict):
     lease_seconds: NotRequired[float]
 
 
+class Backfill(TypedDict):
+    since: str
+    until: str
+    at_once: NotRequired[int]
+    preview: NotRequired[bool]
+
+
+class BackfillOptions(TypedDict):
+    at_once: NotRequired[int]
+    preview: NotRequired[bool]
+
+
 class Batch(TypedDict):
     job_ids: list[str]
     operation: NotRequired[Literal["allocate", "deallocate"]]
@@ -186,6 +198,24 @@ class NewQueue(TypedDict):
     name: str
 
 
+class NewSchedule(TypedDict):
+    rule: Any
+    zone: NotRequired[str]
+    starts_at: NotRequired[str | None]
+    ends_at: NotRequired[str | None]
+    most_runs: NotRequired[int | None]
+    script: "ScriptName"
+    data: NotRequired[Any]
+    queue: NotRequired[str]
+    options: NotRequired[dict[str, Any]]
+    jitter: NotRequired[Any]
+    overlap: NotRequired[Literal["skip", "queue_one", "queue_all", "beside", "cancel"]]
+    catch_up: NotRequired[Any]
+    grace: NotRequired[Any]
+    pause_after_failures: NotRequired[int | None]
+    name: str
+
+
 class NewToken(TypedDict):
     name: str
     level: Literal["view", "operate", "administer"]
@@ -336,6 +366,58 @@ class ScheduleChanges(TypedDict):
     repeat_delay: NotRequired[int]
     repeat_times: NotRequired[int]
     repeat_until: NotRequired[datetime | str | None]
+
+
+class ScheduleOptions(TypedDict):
+    zone: NotRequired[str]
+    starts_at: NotRequired[str | None]
+    ends_at: NotRequired[str | None]
+    most_runs: NotRequired[int | None]
+    data: NotRequired[Any]
+    queue: NotRequired[str]
+    options: NotRequired[dict[str, Any]]
+    jitter: NotRequired[Any]
+    overlap: NotRequired[Literal["skip", "queue_one", "queue_all", "beside", "cancel"]]
+    catch_up: NotRequired[Any]
+    grace: NotRequired[Any]
+    pause_after_failures: NotRequired[int | None]
+
+
+class SchedulePause(TypedDict):
+    reason: NotRequired[str]
+    until: NotRequired[str | None]
+
+
+class ScheduleRule(TypedDict):
+    rule: Any
+    zone: NotRequired[str]
+    starts_at: NotRequired[str | None]
+    ends_at: NotRequired[str | None]
+    most_runs: NotRequired[int | None]
+
+
+class ScheduleRuleOptions(TypedDict):
+    zone: NotRequired[str]
+    starts_at: NotRequired[str | None]
+    ends_at: NotRequired[str | None]
+    most_runs: NotRequired[int | None]
+
+
+class ScheduleUpdate(TypedDict):
+    rule: NotRequired[Any]
+    zone: NotRequired[str]
+    starts_at: NotRequired[str | None]
+    ends_at: NotRequired[str | None]
+    most_runs: NotRequired[int | None]
+    script: NotRequired["ScriptName"]
+    data: NotRequired[Any]
+    queue: NotRequired[str]
+    options: NotRequired[dict[str, Any]]
+    jitter: NotRequired[Any]
+    overlap: NotRequired[Literal["skip", "queue_one", "queue_all", "beside", "cancel"]]
+    catch_up: NotRequired[Any]
+    grace: NotRequired[Any]
+    pause_after_failures: NotRequired[int | None]
 
 
 class ScriptName(TypedDict):

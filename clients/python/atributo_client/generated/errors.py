@@ -50,7 +50,7 @@ class BadQueue(AtributoError):
 
 
 class BadSchedule(AtributoError):
-    """A schedule that is not possible: the job keeps the one that it has."""
+    """A schedule that is not possible: nothing is stored, and what was there stays."""
 
     code = "bad_schedule"
 
@@ -339,6 +339,20 @@ class RollbackCausedByException(AtributoError):
     """The transaction was rolled back because one of its operations failed."""
 
     code = "rolled_back_by_error"
+
+
+class ScheduleExists(AtributoError):
+    code = "schedule_exists"
+
+
+class ScheduleHasEnded(AtributoError):
+    """It expects no further run, so that it can be neither paused nor resumed."""
+
+    code = "schedule_has_ended"
+
+
+class ScheduleNotFound(AtributoError):
+    code = "schedule_not_found"
 
 
 class ScriptFailed(AtributoError):

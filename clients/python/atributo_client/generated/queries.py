@@ -146,6 +146,16 @@ class QueuesListQuery(TypedDict):
     limit: NotRequired[int]
 
 
+class SchedulesListQuery(TypedDict):
+    cursor: NotRequired[str]
+    limit: NotRequired[int]
+
+
+class SchedulesRunsQuery(TypedDict):
+    cursor: NotRequired[str]
+    limit: NotRequired[int]
+
+
 class ScriptsRunQuery(TypedDict):
     dry_run: NotRequired[bool]
 

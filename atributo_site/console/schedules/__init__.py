@@ -1,0 +1,1 @@
+"""The screens of one schedule: its page, its form, and what its buttons do."""

@@ -1,0 +1,1 @@
+"""When a schedule runs: cron texts, intervals, calendars and moments, exact in any time zone."""

@@ -1,0 +1,84 @@
+"""Bring the schedules of a service into line with its manifest, and tell the difference.
+
+A schedule remembers what the manifest said. What a person has changed since stays and is named as a
+conflict; a pause is no field of the manifest and always stays.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from queues.logic.schedules.declared import Difference, merged
+from queues.models import Schedule
+from queues.schedules import operations
+
+DEFAULTS = {
+    "data": None,
+    "queue": "default",
+    "options": {},
+    "zone": "UTC",
+    "starts_at": None,
+    "ends_at": None,
+    "most_runs": None,
+    "jitter": 0,
+    "overlap": "skip",
+    "catch_up": 3_600_000,
+    "grace": 60_000,
+    "pause_after_failures": None,
+}
+
+
+def name_of(mount: str, name: str) -> str:
+    """Return the name of a service's schedule, such as mailer.nightly."""
+    return f"{mount.strip('/').replace('/', '.')}.{name}"
+
+
+def reconcile(mount: str, manifest: Mapping[str, Mapping[str, Any]]) -> Difference:
+    """Create, change and delete schedules of a service, in the caller's transaction."""
+    difference = Difference()
+    wanted = {name_of(mount, name): _given(mount, entry) for name, entry in manifest.items()}
+    present = {each.name: each for each in Schedule.objects.filter(service=mount)}
+    for name, given in wanted.items():
+        if name in present:
+            _change(present[name], given, difference)
+        else:
+            made = operations.create(name, **given)
+            _remember(made, mount)
+            difference.added.append(name)
+    for name, schedule in present.items():
+        if name not in wanted:
+            _remove(schedule, difference)
+    return difference
+
+
+def _given(mount: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {**DEFAULTS, **entry, "script": {"mount": mount, "name": entry["script"]}}
+
+
+def _change(schedule: Schedule, given: dict[str, Any], difference: Difference) -> None:
+    """Compare what the new manifest means, as it would be stored, with what the old one meant."""
+    before = operations.as_given(schedule)
+    old = schedule.declared or before
+    # An interval that stays the same keeps its anchor.
+    drafted = Schedule(name=schedule.name, created_at=schedule.created_at, rule=old["rule"])
+    new = operations.as_given(operations.drafted(drafted, given, schedule.created_at))
+    fields, conflicts = merged(old, new, before)
+    difference.conflicts += [f"{schedule.name}: {field}" for field in conflicts]
+    if fields and operations.change(schedule.name, **fields):
+        difference.changed.append(schedule.name)
+    Schedule.objects.filter(pk=schedule.pk).update(declared=new)
+
+
+def _remove(schedule: Schedule, difference: Difference) -> None:
+    """Delete what the manifest no longer has, unless a person has changed it."""
+    if operations.as_given(schedule) == schedule.declared:
+        operations.delete(schedule.name)
+        difference.removed.append(schedule.name)
+        return
+    Schedule.objects.filter(pk=schedule.pk).update(service="", declared=None)
+    difference.conflicts.append(f"{schedule.name}: no longer in the manifest, but changed by hand")
+
+
+def _remember(schedule: Schedule, mount: str) -> None:
+    stored = operations.row(schedule.name)
+    columns = {"service": mount, "declared": operations.as_given(stored)}
+    Schedule.objects.filter(pk=schedule.pk).update(**columns)

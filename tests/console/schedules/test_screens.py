@@ -1,0 +1,136 @@
+"""The form, the page and the buttons of a schedule, as a person uses them."""
+
+from datetime import timedelta
+
+import pytest
+
+from atributo_site.core.models.clock import database_now
+from queues import schedules
+from queues.models import QueuedJob, Schedule, ScheduledRun
+from tests.factories.jobs import make_queue, make_script
+
+FORM = {
+    "name": "nightly",
+    "script": "/mailer/send-mail",
+    "when": "every day at 02:30",
+    "zone": "Europe/Berlin",
+    "ends": "forever",
+    "queue": "mail",
+    "overlap": "skip",
+}
+PAGE = "/schedules/by-name/nightly/"
+
+
+@pytest.fixture
+def person(client_as):
+    make_script(schema=None)
+    make_queue("mail")
+    return client_as("operator")
+
+
+@pytest.fixture
+def nightly(person):
+    person.post("/schedules/new/", FORM)
+    return Schedule.objects.get()
+
+
+def test_the_form_creates_a_schedule_and_runs_nothing(person):
+    answer = person.post("/schedules/new/", FORM, follow=True)
+    assert "Schedule nightly is created." in answer.text
+    schedule = Schedule.objects.get()
+    assert schedule.rule == {"calendar": {"times": ["02:30"]}}
+    assert (schedule.zone, schedule.ends_at) == ("Europe/Berlin", None)
+    assert not QueuedJob.objects.exists()
+
+
+def test_the_first_button_creates_so_that_enter_does(person):
+    page = person.get("/schedules/new/").text
+    main = page[page.index("<main") :]
+    assert main.index("Create schedule") < main.index("Show the next runs")
+    assert "Run now" not in main
+
+
+@pytest.mark.parametrize(
+    "typed, said",
+    [
+        ({"when": "soon"}, "is no rule; write"),
+        ({"when": "61 * * * *"}, "The minute field is"),
+        ({"when": "0 0 30 2 *"}, "30 February"),
+        ({"zone": "Mars/Base"}, "There is no time zone"),
+        ({"ends": "until"}, "Say until when"),
+        ({"ends": "runs"}, "Say how many runs"),
+        ({"starts": "whenever"}, "is not a time"),
+        ({"queue": "nowhere"}, "Queue does not exist: nowhere"),
+        ({"data": "{"}, "This is not valid JSON"),
+    ],
+)
+def test_what_is_wrong_is_said_and_what_was_typed_stays(person, typed, said):
+    answer = person.post("/schedules/new/", {**FORM, **typed})
+    assert answer.status_code in (400, 404)
+    assert said in answer.text
+    assert 'value="nightly"' in answer.text
+    assert not Schedule.objects.exists()
+
+
+def test_a_preview_stores_nothing_and_marks_the_night(person):
+    given = {**FORM, "starts": "2028-03-20 00:00", "preview": "yes"}
+    page = person.post("/schedules/new/", given).text
+    assert "02:30 does not exist on 26 March: runs at 03:00" in page
+    assert not Schedule.objects.exists()
+
+
+def test_a_change_is_previewed_and_saved(person, nightly):
+    changed = {**FORM, "when": "mon at 02:30"}
+    page = person.post(f"{PAGE}edit/", {**changed, "preview": "yes"}).text
+    assert "6 runs fewer in the next 7 days" in page
+    assert "Schedule nightly is changed." in person.post(f"{PAGE}edit/", changed, follow=True).text
+    assert Schedule.objects.get().rule == {"calendar": {"weekdays": ["mon"], "times": ["02:30"]}}
+    assert 'value="Monday at 02:30"' in person.get(f"{PAGE}edit/").text
+
+
+def test_buttons_pause_resume_run_and_delete(person, nightly):
+    given = {"reason": "holidays", "until": "tomorrow 9:00"}
+    assert "is paused" in person.post(f"{PAGE}pause", given, follow=True).text
+    assert Schedule.objects.get().paused_until is not None
+    assert "is resumed" in person.post(f"{PAGE}resume", follow=True).text
+    assert "is pushed as" in person.post(f"{PAGE}run", follow=True).text
+    assert QueuedJob.objects.count() == 1
+    assert "Delete schedule nightly" in person.get(f"{PAGE}delete").text
+    assert "is deleted" in person.post(f"{PAGE}delete", follow=True).text
+    assert not Schedule.objects.exists()
+
+
+def test_the_page_shows_expected_against_actual_and_the_month(person, nightly):
+    now = database_now()
+    for hours, state, reason in ((3, "complete", ""), (2, "missed", "the curator was away")):
+        slot = now - timedelta(hours=hours)
+        late = slot + timedelta(seconds=2.1) if state == "complete" else None
+        ScheduledRun.objects.create(
+            schedule=nightly,
+            slot_at=slot,
+            start_by=slot,
+            state=state,
+            reason=reason,
+            started_at=late,
+        )
+    page = person.get(PAGE).text
+    assert "late by 2.1 s" in page
+    assert "the curator was away" in page
+    assert "02:30" in page
+    assert "expected" in page
+    assert "February 2030" in person.get(f"{PAGE}?month=2030-02").text
+
+
+def test_the_list_shows_both_kinds_and_a_zone_that_is_gone_breaks_nothing(person, nightly):
+    Schedule.objects.update(zone="Mars/Base")
+    assert "nightly" in person.get("/schedules/").text
+    assert "There is no time zone" in person.get(PAGE).text
+    assert person.get(f"{PAGE}edit/").status_code == 200
+
+
+def test_a_viewer_sees_no_buttons(nightly, client_as):
+    viewer = client_as("viewer")
+    page = viewer.get(PAGE).text
+    assert f'action="{PAGE}run"' not in page
+    assert viewer.post(f"{PAGE}run").status_code == 403
+    assert schedules.row("nightly").state == "active"

@@ -1,0 +1,1 @@
+"""Tests of schedules: operations, dispatch, policies and doors."""
