@@ -3,9 +3,12 @@
 from shlex import quote
 from typing import Any
 
+from atributo_site.core.incidents.cure import Cure
 from atributo_site.core.incidents.symptom import Severity, Symptom
 from atributo_site.core.text import pluralize
 from pools.snapshot import MOST_TROUBLED
+
+LOOKED_UP = "The name servers are asked at once. The backends stay as they are until an answer."
 
 
 def symptoms(seen: dict[str, Any]) -> list[Symptom]:
@@ -26,6 +29,7 @@ def _names(pools: list[dict[str, Any]]) -> list[Symptom]:
             title=f"Watched name {pool['name']}: {pool['state']}",
             detail=pool["error"] or f"{pluralize(pool['waiting'], 'backend')} disappeared at once.",
             command=f"manage.py pools show {quote(pool['name'])}",
+            cure=Cure("pool.look_up", f"Look up {pool['name']} now", LOOKED_UP, pool["name"]),
             since=pool["since"],
             is_cut=len(pools) >= MOST_TROUBLED,
         )

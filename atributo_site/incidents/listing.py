@@ -86,6 +86,7 @@ def _unstored(symptom: Symptom, now: datetime) -> Incident:
         title=symptom.title,
         detail=symptom.detail,
         command=symptom.command,
+        cure=symptom.cure.stored() if symptom.cure else {},
         affected=symptom.affected,
         since=symptom.since,
         opened_at=symptom.since or now,

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models.expressions import RawSQL
 
+from atributo_site.core.incidents.cure import Cure
 from atributo_site.core.incidents.symptom import Severity, Symptom
 from atributo_site.core.models import Event
 from atributo_site.core.text import pluralize, written
@@ -23,6 +24,7 @@ HOUR = timedelta(hours=1)
 UNSERVED_SECONDS = 5.0  # a worker that restarts is back by then
 MOST_LOST = 1000
 MOST_GROUPS = 5
+RETRIED = "A page counts and lists them first. Then each runs once more with the data that it has."
 
 
 def symptoms(
@@ -119,6 +121,7 @@ def _late_queue(queue: dict[str, Any], late: Late, now: datetime) -> Symptom:
         title=_title(queue),
         detail=f"{late.sentence} Its target age is {written(target * 1000)}.",
         command=_command(queue, late),
+        cure=_cure(queue, late),
         affected=_due(queue),
         since=now - timedelta(seconds=queue["oldest_seconds"]),
     )
@@ -139,6 +142,26 @@ def _command(queue: dict[str, Any], late: Late) -> str:
         most = min(queue["max_workers"] + 1, MOST_WORKERS)
         return f"manage.py queue create {quote(queue['name'])} --max-workers {most}"
     return "manage.py worker"
+
+
+def _cure(queue: dict[str, Any], late: Late) -> Cure | None:
+    """Return what a person can do in the browser; a worker is started in a terminal."""
+    name, most = queue["name"], min(queue["max_workers"] + 1, MOST_WORKERS)
+    if late.needs == "slots" and most > queue["max_workers"]:
+        preview = f"{name} runs up to {most} jobs at once instead of {queue['max_workers']}."
+        return Cure("queue.scale", f"Run {most} at once", preview, name, {"max_workers": str(most)})
+    if late.needs == "instance" and late.instance:
+        preview = f"Start a worker at {late.instance}, or drain it there: its keys move to other"
+        return Cure(
+            "instance.open",
+            f"Open {late.instance}",
+            f"{preview} instances, and their jobs with them.",
+            late.instance,
+        )
+    if late.needs == "instance":
+        preview = "Make an instance available there: the job goes to it."
+        return Cure("instances.open", "Open the instances", preview)
+    return None
 
 
 def _due(queue: dict[str, Any]) -> str:
@@ -178,6 +201,7 @@ def _paused(queues: list[dict[str, Any]], now: datetime, *, is_cut: bool) -> lis
             title=f"Queue {queue['name']} is paused while jobs are due",
             detail=f"{_pauser(queue)} Its jobs start when somebody resumes it.",
             command=f"manage.py queue resume {quote(queue['name'])}",
+            cure=_resume(queue),
             affected=_due(queue),
             since=now - timedelta(seconds=queue["oldest_seconds"]),
             is_cut=is_cut,
@@ -186,6 +210,12 @@ def _paused(queues: list[dict[str, Any]], now: datetime, *, is_cut: bool) -> lis
         if queue["paused"]
         and (queue["oldest_seconds"] or 0) > target_age(queue["target_age_seconds"])
     ]
+
+
+def _resume(queue: dict[str, Any]) -> Cure:
+    at_once = pluralize(queue["max_workers"], "job")
+    preview = f"{_due(queue)} may start, {at_once} at once."
+    return Cure("queue.resume", f"Resume {queue['name']}", preview, queue["name"])
 
 
 def _pauser(queue: dict[str, Any]) -> str:
@@ -201,6 +231,7 @@ def _failing(groups: list[dict[str, Any]]) -> list[Symptom]:
             title=f"{pluralize(group['count'], 'job')} failed with the same error in the last hour",
             detail=group["error"][:160],
             command=f"manage.py queued_jobs list --fingerprint {group['fingerprint']}",
+            cure=Cure("jobs.retry", "Retry these jobs", RETRIED, group["fingerprint"]),
             affected=pluralize(group["count"], "job"),
             is_cut=len(groups) >= MOST_GROUPS,
         )
