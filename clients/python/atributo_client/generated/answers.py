@@ -97,6 +97,14 @@ class Curator(TypedDict):
     repaired: dict[str, int]
 
 
+class Cure(TypedDict):
+    does: NotRequired[str]
+    label: NotRequired[str]
+    preview: NotRequired[str]
+    name: NotRequired[str]
+    values: NotRequired[dict[str, str]]
+
+
 class Decoded(TypedDict):
     job_id: str
     time: str
@@ -189,6 +197,7 @@ class Incident(TypedDict):
     detail: NotRequired[str]
     affected: NotRequired[str]
     command: NotRequired[str]
+    cure: "Cure"
     screen: str
     count: NotRequired[int]
     since: str
