@@ -61,7 +61,8 @@ def _answer_seconds() -> float:
 
 
 def _orphaned_locks() -> dict[str, Any]:
-    return {"orphaned_locks": orphaned_locks(), "orphaned_first": orphaned_first()}
+    count = orphaned_locks()
+    return {"orphaned_locks": count, "orphaned_first": orphaned_first() if count else []}
 
 
 def present(now: datetime) -> dict[str, Any]:

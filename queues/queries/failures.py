@@ -29,6 +29,19 @@ def groups(
     return [{**row, "job": samples[row["newest"]]} for row in rows if row["newest"] in samples]
 
 
+def groups_between(
+    since: datetime | None, until: datetime | None, most: int
+) -> list[dict[str, Any]]:
+    """Return the errors of jobs that failed in that time, with how many, an error and when."""
+    asked = {"ended_at__gte": since, "ended_at__lt": until}
+    failed = newest_failed(LOOKED_AT).filter(**{name: each for name, each in asked.items() if each})
+    by_error = failed.order_by().values("fingerprint")
+    found = by_error.annotate(
+        count=Count("pk"), error=Max("error"), first=Min("ended_at"), last=Max("ended_at")
+    )
+    return list(found.order_by("-last")[:most])
+
+
 def failing(now: datetime) -> list[dict[str, Any]]:
     """Return the groups that grew by MANY within the last hour."""
     recent = newest_failed(FEW).filter(ended_at__gte=now - HOUR).exclude(fingerprint="")

@@ -67,7 +67,7 @@ def _epoch(active: Lease) -> dict[str, Any]:
 
 
 def snapshot(now: datetime) -> dict[str, Any]:
-    """Count with nine queries; none reads more rows than are open or MOST_COUNTED."""
+    """Count with six queries, and three where something is wrong; none reads more rows than are open or MOST_COUNTED."""
     unfinished = Transaction.objects.unfinished().aggregate(
         active=Count("pk", filter=Q(status=Status.ACTIVE)),
         rolling_back=Count("pk", filter=Q(status=Status.ROLLING_BACK)),
@@ -75,14 +75,15 @@ def snapshot(now: datetime) -> dict[str, Any]:
         oldest=Min("started_at"),
     )
     oldest = unfinished.pop("oldest")
+    waiting = capped(LockWait.objects.all())
     return {
         **unfinished,
-        "stuck_first": stuck_first(),
-        "held_long": held_long(),
+        "stuck_first": stuck_first() if unfinished["stuck"] else [],
+        "held_long": held_long() if waiting else [],
         "oldest_seconds": None if oldest is None else (now - oldest).total_seconds(),
         "overdue": capped(Transaction.objects.overdue(now)),
         "locks": capped(Lock.objects.all()),
-        "waiting": capped(LockWait.objects.all()),
+        "waiting": waiting,
         "completed_last_hour": _finished(Status.COMPLETED, now),
         "rolled_back_last_hour": _finished(Status.ROLLED_BACK, now),
     }

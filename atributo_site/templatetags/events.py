@@ -1,0 +1,18 @@
+"""Filters of events: what happened as a sentence, and how bad it is."""
+
+from typing import Any
+
+from django import template
+
+from atributo_site.console.events.sentences import sentence
+from atributo_site.console.events.severity import severity_of
+
+register = template.Library()
+register.filter("severity_of", severity_of)
+
+
+@register.filter
+def told(event: Any) -> str:
+    """Say what happened; a row of several events has its sentence already."""
+    known = getattr(event, "sentence", "")
+    return known or sentence(event.kind, event.subject, event.shown_facts)
