@@ -11,6 +11,7 @@ from queues.sql.states import INDEXED
 
 LOOKED_AT = 10_000  # failed jobs, newest first
 FEW = 1_000
+LONGEST_NAME = 120  # of a group
 MANY = 5  # equal failures within the hour that are worth a look
 HOUR = timedelta(hours=1)
 NO_JOB = -1
@@ -40,6 +41,15 @@ def groups_between(
         count=Count("pk"), error=Max("error"), first=Min("ended_at"), last=Max("ended_at")
     )
     return list(found.order_by("-last")[:most])
+
+
+def error_of(fingerprint: str) -> str:
+    """Return the error of the newest job of a group, on one line; an empty text for none."""
+    if not fingerprint:
+        return ""
+    same = newest_failed(LOOKED_AT).filter(fingerprint=fingerprint).order_by("-pk")
+    error = same.values_list("error", flat=True).first()
+    return " ".join((error or "").split())[:LONGEST_NAME]
 
 
 def failing(now: datetime) -> list[dict[str, Any]]:

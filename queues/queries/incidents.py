@@ -41,6 +41,33 @@ def symptoms(
     ]
 
 
+def about_queue(
+    queue: dict[str, Any], now: datetime, workers: Sequence[QueueChoice]
+) -> Symptom | None:
+    """Return what is wrong with one queue: it is late, not served or paused while jobs are due."""
+    unserved = _unserved([queue], workers, now)
+    found = unserved or _late([queue], workers, now) or _paused([queue], now, is_cut=False)
+    return found[0] if found else None
+
+
+def why_waiting(queue: dict[str, Any], workers: Sequence[QueueChoice]) -> str:
+    """Say why its oldest due job has not begun, late or not; nothing if none is due."""
+    if queue["oldest_seconds"] is None:
+        return ""
+    if queue["paused"]:
+        return f"{_pauser(queue)} No new jobs start."
+    name = queue["name"]
+    if workers and not queue["oldest_is_sticky"] and not any(w.serves(name) for w in workers):
+        return "The workers that run serve other queues."
+    instance = _instances([name]).get(name) if queue["oldest_is_sticky"] else None
+    served = {instance} if instance and _is_served(instance) else set()
+    return _why(queue, instance, served, len(workers)).sentence
+
+
+def _is_served(instance: str) -> bool:
+    return Station.objects.served().filter(pk=instance).exists()
+
+
 def _is_unserved(queue: dict[str, Any], workers: Sequence[QueueChoice]) -> bool:
     """Return whether its jobs wait, workers are here, and not one of them serves it."""
     if not workers or queue["lateness"] is None or queue["oldest_is_sticky"]:

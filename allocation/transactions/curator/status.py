@@ -67,7 +67,10 @@ def _epoch(active: Lease) -> dict[str, Any]:
 
 
 def snapshot(now: datetime) -> dict[str, Any]:
-    """Count with six queries, and three where something is wrong; none reads more rows than are open or MOST_COUNTED."""
+    """Count with six queries, and three more where something is wrong.
+
+    None reads more rows than are open or MOST_COUNTED.
+    """
     unfinished = Transaction.objects.unfinished().aggregate(
         active=Count("pk", filter=Q(status=Status.ACTIVE)),
         rolling_back=Count("pk", filter=Q(status=Status.ROLLING_BACK)),
