@@ -25,6 +25,7 @@ from atributo_site.core.models.clock import database_now
 from atributo_site.web.pagination import KeysetPage, page_by_key
 
 PAGE = 50
+MOVING = ("instance.jobs_moved", "instance.drained", "instance.drain_stuck")
 REST = "/api/v1/events"
 
 
@@ -50,6 +51,7 @@ class Events(Screen):
             now=now,
             filtered=any(given.values()),
             by_people=by_people,
+            moving=MOVING,
             tabs=system_tabs("events") if by_people else None,
             same=None if by_people else same_list(REST, _rest_filter(form.cleaned_data)),
             views=views_of(request, "events"),
