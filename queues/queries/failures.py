@@ -67,9 +67,10 @@ def failed_since(since: datetime) -> list[tuple[int, datetime]]:
     return list(_ended_since(since).values_list("queue_id", "ended_at"))
 
 
-def queues_failed_since(since: datetime) -> set[int]:
-    """Return the queues of these jobs."""
-    return set(_ended_since(since).values_list("queue_id", flat=True).distinct())
+def failed_by_queue(since: datetime) -> dict[int, int]:
+    """Count these jobs by the id of their queue."""
+    by_queue = _ended_since(since).values_list("queue_id").annotate(count=Count("pk"))
+    return dict(by_queue)
 
 
 def _ended_since(since: datetime) -> Any:

@@ -123,7 +123,12 @@ def _late(
     stations = Station.objects.served().filter(pk__in=list(waits_for.values()))
     served = set(stations.values_list("pk", flat=True)) if waits_for else set()
     return [
-        _late_queue(queue, _why(queue, waits_for.get(queue["name"]), served, len(workers)), now)
+        _late_queue(
+            queue,
+            _why(queue, waits_for.get(queue["name"]), served, len(workers)),
+            now,
+            bool(workers),
+        )
         for queue in late
     ]
 
@@ -139,13 +144,13 @@ def _why(queue: dict[str, Any], instance: str | None, served: set[str], workers:
     )
 
 
-def _late_queue(queue: dict[str, Any], late: Late, now: datetime) -> Symptom:
+def _late_queue(queue: dict[str, Any], late: Late, now: datetime, has_workers: bool) -> Symptom:
     name, target = queue["name"], target_age(queue["target_age_seconds"])
     return Symptom(
         kind="queue.sticky_waiting" if queue["oldest_is_sticky"] else "queue.late",
         subject=f"queue:{name}",
         severity=Severity.WARNING,
-        title=_title(queue),
+        title=_title(queue, has_workers),
         detail=f"{late.sentence} Its target age is {written(target * 1000)}.",
         command=_command(queue, late),
         cure=_cure(queue, late),
@@ -154,10 +159,10 @@ def _late_queue(queue: dict[str, Any], late: Late, now: datetime) -> Symptom:
     )
 
 
-def _title(queue: dict[str, Any]) -> str:
+def _title(queue: dict[str, Any], has_workers: bool) -> str:
     if queue["oldest_is_sticky"]:  # another worker would not help
         return f"Sticky jobs in queue {queue['name']} are waiting for their instance"
-    if queue["running"]:
+    if queue["running"] or has_workers:
         return f"Queue {queue['name']} is {queue['lateness']}"
     return f"No worker serves queue {queue['name']}"
 

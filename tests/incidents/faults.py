@@ -288,7 +288,7 @@ FAULTS = [
     Fault("curator gone", the_curator_is_gone, "curator.missing", "No curator is active"),
     Fault("queue paused", a_queue_is_paused, "queue.paused", "mail", "Resume mail", True),
     Fault("queue not served", nobody_serves_a_queue, LATE, "No worker serves queue mail"),
-    Fault("workers busy", workers_are_busy_elsewhere, LATE, "queue mail"),
+    Fault("workers busy", workers_are_busy_elsewhere, LATE, "Queue mail is late"),
     Fault("limit reached", the_limit_is_reached, LATE, "The limit is reached", "Run 2 at once"),
     Fault("sticky away", a_sticky_instance_is_away, STICKY_LATE, "serves web-1", "Open web-1"),
     Fault("sticky nowhere", a_sticky_key_has_no_instance, STICKY_LATE, "mail", "Open the inst"),

@@ -19,6 +19,10 @@ SENTENCES = {
     "allocations.rebalanced": "The rebalance is done: {moved} keys moved.",
     "allocations.rebalance_started": "A rebalance of {jobs} keys began.",
     "allocations.rebalance_stopped": "The rebalance was stopped after {moved} keys.",
+    "backend.added": "A backend of {name} is in DNS.",
+    "backend.gone": "A backend of {name} left DNS.",
+    "backend.removed": "A backend of {name} was removed.",
+    "backend.returned": "A backend of {name} is in DNS again.",
     "collection.dropped": "Collection {name} was dropped with {documents} documents.",
     "command.ran": "The command {name} ran.",
     "curator.active": "{name} is the active curator.",
@@ -49,6 +53,13 @@ SENTENCES = {
     "instance.restored": "{name} is available again, as its source decides.",
     "instance.unavailable": "{name} is unavailable.",
     "job.abort_asked": "Job {name} was asked to stop.",
+    "job.aborted": "Job {name} was aborted.",
+    "job.deleted": "Job {name} was deleted.",
+    "job.paused": "The schedule of job {name} was paused.",
+    "job.pushed": "Job {name} was pushed.",
+    "job.rerouted": "Job {name} goes to another instance.",
+    "job.rescheduled": "The schedule of job {name} was changed.",
+    "job.resumed": "The schedule of job {name} goes on.",
     "job.given_up": "Job {name} failed: no worker serves {instance}.",
     "job.pushed_again": "Job {name} was pushed again as job {job}.",
     "job.reset": "Job {name} is tried again from the start.",
@@ -85,6 +96,10 @@ SENTENCES = {
     "script.ran": "Script {script} of {name} ran.",
     "service.configured": "{name} was configured.",
     "service.development": "Development mode of {name} was switched.",
+    "service.installed": "{name} was installed.",
+    "service.replaced": "{name} was replaced.",
+    "service.uninstalled": "{name} was uninstalled.",
+    "service.upgraded": "{name} was upgraded.",
     "service.script_failed": "Script {script} of {name} failed: {error}",
     "station.away": "No worker serves {name}.",
     "station.left": "A worker left {name}.",
@@ -127,7 +142,7 @@ ADDED = {
 def sentence(kind: str, subject: str, facts: Mapping[str, Any]) -> str:
     """Return what happened, with the facts that explain it; the facts are masked already."""
     noun, colon, name = subject.partition(":")
-    words = {key: one_line(value) for key, value in facts.items()}
+    words = {key: _word(value) for key, value in facts.items() if not isinstance(value, dict)}
     words["name"] = name if colon else subject
     template = SENTENCES.get(kind, "")
     try:
@@ -138,6 +153,12 @@ def sentence(kind: str, subject: str, facts: Mapping[str, Any]) -> str:
     used = {key for key in words if f"{{{key}}}" in template}
     more = [ADDED[key].format(words[key]) for key in ADDED if words.get(key) and key not in used]
     return " ".join([main, *(f"{each}." for each in more)])[:LONGEST]
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(one_line(each) for each in value)
+    return one_line(value)
 
 
 def _plain(kind: str, noun: str, name: str) -> str:
