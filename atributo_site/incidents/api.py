@@ -30,7 +30,9 @@ class CureSerializer(serializers.Serializer):
     """What the button of the screen does; empty where there is nothing but to look."""
 
     does = serializers.CharField(required=False, help_text="A verb, such as queue.resume.")
-    label = serializers.CharField(required=False, help_text="The words of the button.")
+    label = serializers.CharField(  # type: ignore[assignment]  # the base class has a text
+        required=False, help_text="The words of the button."
+    )
     preview = serializers.CharField(required=False, help_text="What happens if it is pressed.")
     name = serializers.CharField(required=False, help_text="The object that it is done to.")
     values = serializers.DictField(child=serializers.CharField(), required=False)
