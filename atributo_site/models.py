@@ -4,7 +4,7 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, Value
 from django.db.models.functions import Now
 from django.urls import reverse
 
@@ -137,6 +137,7 @@ class Incident(models.Model):
     title = models.CharField(max_length=500)
     detail = models.TextField(default="", blank=True)
     command = models.CharField(max_length=1000, default="", blank=True)
+    cure = models.JSONField(default=dict, blank=True, db_default=Value({}, models.JSONField()))
     affected = models.CharField(max_length=200, default="", blank=True)
     since = models.DateTimeField(null=True, blank=True)
     count = models.PositiveIntegerField(default=1)  # how often it came, this time included

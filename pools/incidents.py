@@ -3,9 +3,13 @@
 from shlex import quote
 from typing import Any
 
+from atributo_site.core.incidents.cure import Cure
 from atributo_site.core.incidents.symptom import Severity, Symptom
 from atributo_site.core.text import pluralize
+from pools.logic.dns.meanings import meaning
 from pools.snapshot import MOST_TROUBLED
+
+LOOKED_UP = "The name servers are asked at once. The backends stay as they are until an answer."
 
 
 def symptoms(seen: dict[str, Any]) -> list[Symptom]:
@@ -24,13 +28,22 @@ def _names(pools: list[dict[str, Any]]) -> list[Symptom]:
             subject=f"pool:{pool['name']}",
             severity=Severity.ERROR if pool["state"] == "failed" else Severity.WARNING,
             title=f"Watched name {pool['name']}: {pool['state']}",
-            detail=pool["error"] or f"{pluralize(pool['waiting'], 'backend')} disappeared at once.",
+            detail=_why(pool),
             command=f"manage.py pools show {quote(pool['name'])}",
+            cure=Cure("pool.look_up", f"Look up {pool['name']} now", LOOKED_UP, pool["name"]),
             since=pool["since"],
             is_cut=len(pools) >= MOST_TROUBLED,
         )
         for pool in pools
     ]
+
+
+def _why(pool: dict[str, Any]) -> str:
+    error = pool["error"]
+    if not error:
+        return f"{pluralize(pool['waiting'], 'backend')} disappeared at once."
+    means = meaning(error)
+    return f"{error}. {means}" if means else error
 
 
 def _dead(domains: list[dict[str, Any]]) -> list[Symptom]:

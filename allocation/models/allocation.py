@@ -78,6 +78,7 @@ class PastAllocation(models.Model):
             models.Index(fields=["ended_at"], name="past_allocation_by_end"),
             models.Index(fields=["epoch"], name="past_allocation_by_epoch"),
             models.Index(fields=["ended_epoch"], name="past_allocation_by_ended"),
+            models.Index(fields=["instance_id", "-id"], name="past_allocation_by_place"),
         ]
 
     def __str__(self) -> str:

@@ -225,6 +225,12 @@ class Environment:
         whole(100, DAY_MS),
         "Longest statement on PostgreSQL in milliseconds.",
     )
+    least_free_mb: int = variable(
+        "ATRIBUTO_LEAST_FREE_MB",
+        "200",
+        whole(0, 100_000_000),
+        "Free space of the state folder's disk below which there is an incident, in megabytes.",
+    )
     busy_timeout_ms: int = variable(
         "ATRIBUTO_BUSY_TIMEOUT_MS",
         "10000",

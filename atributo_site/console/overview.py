@@ -10,7 +10,9 @@ from atributo_site.console.base.screen import Screen
 from atributo_site.console.events.folding import recent_events
 from atributo_site.console.instances.detail import with_percent
 from atributo_site.core.models.clock import database_now
+from atributo_site.incidents.cures import button_of
 from atributo_site.incidents.listing import merged
+from atributo_site.models import Incident
 from atributo_site.status.redis import remember
 from atributo_site.status.snapshot import snapshot
 
@@ -33,7 +35,7 @@ class Overview(Screen):
         needed = merged(taken["attention"])
         return self.show(
             snapshot=taken,
-            attention=needed[:MOST_ATTENTION],
+            attention=[_with_button(item, request.user) for item in needed[:MOST_ATTENTION]],
             open_incidents=sum(not item["is_acknowledged"] for item in needed),
             attention_total=len(needed),
             sections=sections(taken),
@@ -43,6 +45,11 @@ class Overview(Screen):
                 with_percent(row) for row in taken["allocation"]["instances"][:MOST_INSTANCES]
             ],
         )
+
+
+def _with_button(item: dict[str, Any], user: Any) -> dict[str, Any]:
+    unstored = Incident(kind=item["kind"], subject=item["subject"], cure=item["cure"])
+    return {**item, "button": button_of(item["incident"] or unstored, user)}
 
 
 def sections(taken: dict[str, Any]) -> list[str]:

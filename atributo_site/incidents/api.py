@@ -26,18 +26,31 @@ class IncidentQuery(StrictSerializer):
     limit = serializers.IntegerField(min_value=1, max_value=1000, default=MOST)
 
 
+class CureSerializer(serializers.Serializer):
+    """What the button of the screen does; empty where there is nothing but to look."""
+
+    does = serializers.CharField(required=False, help_text="A verb, such as queue.resume.")
+    label = serializers.CharField(  # type: ignore[assignment]  # the base class has a text
+        required=False, help_text="The words of the button."
+    )
+    preview = serializers.CharField(required=False, help_text="What happens if it is pressed.")
+    name = serializers.CharField(required=False, help_text="The object that it is done to.")
+    values = serializers.DictField(child=serializers.CharField(), required=False)
+
+
 class IncidentSerializer(serializers.ModelSerializer):
     id = serializers.IntegerField(allow_null=True, help_text="None until a curator has stored it.")
     state = serializers.ChoiceField(["open", "acknowledged", "resolved"])
     severity = serializers.ChoiceField(Incident.SEVERITIES)
     since = serializers.DateTimeField(source="shown_since")
+    cure = CureSerializer()
     screen = serializers.SerializerMethodField(help_text="The address of its screen.")
 
     class Meta:
         model = Incident
         fields = [
             "id", "kind", "subject", "severity", "state", "title", "detail", "affected", "command",
-            "screen", "count", "since", "opened_at", "last_seen_at", "resolved_at",
+            "cure", "screen", "count", "since", "opened_at", "last_seen_at", "resolved_at",
             "acknowledged_by", "acknowledged_at", "note",
         ]  # fmt: skip
 

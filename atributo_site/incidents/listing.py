@@ -56,7 +56,7 @@ def incidents(
 def open_now(present: list[Symptom], now: datetime) -> list[Incident]:
     """Return the open rows with what is wrong but not stored yet, the worst and newest first."""
     rows = {row.key: row for row in Incident.objects.unresolved()}
-    new = [_unstored(each, now) for each in present if each.key not in rows]
+    new = [unstored(each, now) for each in present if each.key not in rows]
     return sorted([*rows.values(), *new], key=_order)
 
 
@@ -77,7 +77,8 @@ def count_open() -> int:
     return Incident.objects.unacknowledged().count() + (not has_curator)
 
 
-def _unstored(symptom: Symptom, now: datetime) -> Incident:
+def unstored(symptom: Symptom, now: datetime) -> Incident:
+    """Return a symptom as the row that no curator has stored yet."""
     kind, subject = symptom.key
     return Incident(
         kind=kind,
@@ -86,6 +87,7 @@ def _unstored(symptom: Symptom, now: datetime) -> Incident:
         title=symptom.title,
         detail=symptom.detail,
         command=symptom.command,
+        cure=symptom.cure.stored() if symptom.cure else {},
         affected=symptom.affected,
         since=symptom.since,
         opened_at=symptom.since or now,

@@ -81,7 +81,7 @@ def _come_back(symptom: Symptom) -> Incident | None:
 
 def _follow(row: Incident, symptom: Symptom) -> None:
     words = _words(symptom)
-    if any(getattr(row, name) != words[name] for name in COLUMNS):
+    if any(getattr(row, name) != words[name] for name in (*COLUMNS, "cure")):
         Incident.objects.unresolved().filter(pk=row.pk).update(**words)
 
 
@@ -91,6 +91,7 @@ def _words(symptom: Symptom) -> dict[str, Any]:
     return {
         **{name: text.replace("\x00", "")[: longest[name]] for name, text in texts.items()},
         "since": symptom.since,
+        "cure": symptom.cure.stored() if symptom.cure else {},
     }
 
 

@@ -20,6 +20,7 @@ def attention(snapshot: dict[str, Any]) -> list[dict[str, Any]]:
             "screen": screen_of(each.kind, each.subject),
             "kind": each.kind,
             "subject": each.subject,
+            "cure": each.cure.stored() if each.cure else {},
             "affected": each.affected,
             "since": each.since,
         }

@@ -13,21 +13,18 @@ from django.db import DatabaseError, connection
 
 from allocation.snapshot import id_numbers
 from atributo_site.config.described import versions
-from atributo_site.config.env_file import source_of, with_env_file
-from atributo_site.config.environment import BASE_DIR, Environment
-from atributo_site.config.variables import variables_of
+from atributo_site.config.env_file import source_of
 from atributo_site.core.models.clock import database_now
 from atributo_site.core.postgresql import pending_indexes
+from atributo_site.status.machine import ENV_FILE, unknown_settings
 from atributo_site.status.redis import RedisHealth, redis_health
 from atributo_site.status.snapshot import present
 from atributo_site.status.symptoms import MOST_AHEAD_SECONDS
 from atributo_site.supervisor.startup import pending_migrations
 from atributo_site.web.format import roughly
 
-ENV_FILE = BASE_DIR / ".env"
 LARGEST_SKEW_SECONDS = 1.0
 OLDEST_REDIS = (6, 2)
-OF_THE_CLIENT = {"ATRIBUTO_URL", "ATRIBUTO_TOKEN"}  # where programs on this machine find a site
 SQLITE_EXPECTED = {"journal_mode": "wal", "synchronous": "1", "foreign_keys": "1"}
 POSTGRESQL_EXPECTED = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"]
 
@@ -78,15 +75,10 @@ def _configuration() -> list[Finding]:
 
 def _unknown_variables() -> list[Finding]:
     """Report mistyped names, which would otherwise silently change nothing."""
-    if settings.ATRIBUTO.mode == "test":  # tests have more of them
-        return []
-    given = with_env_file(os.environ, ENV_FILE)
-    known = {variable.name for variable in variables_of(Environment).values()}
-    ours = {name for name in given if name.startswith("ATRIBUTO_")} - known - OF_THE_CLIENT
     fix = ".env.example lists them all"
     return [
         Finding("configuration", "warning", f"{name} is not a setting", fix)
-        for name in sorted(ours)
+        for name in unknown_settings()
     ]
 
 

@@ -17,6 +17,8 @@ URL_NAMES = {
     "transactions.overdue": "transactions",
     "locks.orphaned": "transactions-locks",
     "backends.dead": "pools-live",
+    "instances.unavailable": "instances",
+    "setting.unknown": "system-settings",
 }
 OF_SUBJECT = {"instance": "instance", "pool": "pool"}
 
@@ -34,6 +36,12 @@ def screen_of(kind: str, subject: str) -> str:
         return f"{reverse('jobs')}?{urlencode({'state': 'failed', 'fingerprint': name})}"
     if kind == "runs.lost":
         return f"{reverse('events')}?kind=run.lost"
+    if kind == "lock.held":
+        collection, _, key = name.partition("/")
+        asked = {"collection": collection, "key": key}
+        return f"{reverse('transactions-locks')}?{urlencode(asked)}"
+    if kind == "log_ins.failing":
+        return f"{reverse('events')}?kind=user.login_failed"
     if kind == "backends.refused":
         return f"{reverse('pools-backends')}?state=refused"
     return reverse("system")

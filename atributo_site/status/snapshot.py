@@ -3,6 +3,7 @@
 It takes a constant number of queries, whatever the number of rows.
 """
 
+import time
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,7 +12,7 @@ from django.db import connection
 
 from allocation import snapshot as allocation
 from allocation.transactions.curator import status as transactions
-from allocation.transactions.curator.status import orphaned_locks
+from allocation.transactions.curator.status import orphaned_first, orphaned_locks
 from atributo_site.core.fencing import fenced
 from atributo_site.core.models import Event, Lease
 from atributo_site.curator.integrity import summary as integrity
@@ -39,16 +40,29 @@ def state_of_everything(now: datetime) -> dict[str, Any]:
     return {
         "now": now,
         "badge": settings.ATRIBUTO.badge or settings.ATRIBUTO.mode,
-        "database": {"vendor": connection.vendor},
+        "database": {"vendor": connection.vendor, "answer_seconds": _answer_seconds()},
         "clock_skew_seconds": skew,
         **present(now),
         "allocation": allocation.snapshot(now),
         "fenced": fenced(),
-        "transactions": {**transactions.snapshot(now), "orphaned_locks": orphaned_locks()},
+        "transactions": {**transactions.snapshot(now), **_orphaned_locks()},
         "pools": pools.snapshot(now),
         "queues": queues.snapshot(now),
         "integrity": integrity(),
     }
+
+
+def _answer_seconds() -> float:
+    """Return how long the database takes for the shortest answer."""
+    begun = time.monotonic()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    return round(time.monotonic() - begun, 3)
+
+
+def _orphaned_locks() -> dict[str, Any]:
+    count = orphaned_locks()
+    return {"orphaned_locks": count, "orphaned_first": orphaned_first() if count else []}
 
 
 def present(now: datetime) -> dict[str, Any]:

@@ -6,16 +6,20 @@ from typing import Any
 from allocation import incidents as allocation
 from allocation.transactions.curator import incidents as transactions
 from atributo_site.core.incidents.symptom import RANKS, Severity, Symptom
+from atributo_site.core.models import Event
 from atributo_site.core.text import pluralize
+from atributo_site.status import machine
+from atributo_site.status.machine import of_site
 from atributo_site.web.format import roughly
 from pools import incidents as pools
 from queues.logic.queue_choice import QueueChoice, from_facts
 from queues.queries import incidents as queues
 
-LARGEST_SKEW_SECONDS = 2.0  # between the clock of this machine and the database's
 MOST_AHEAD_SECONDS = 1000.0  # so far one batch of the largest size may move the mark of job ids
 OFTEN = 3  # restarts of one process that are worth a look
 RECENT = timedelta(hours=1)
+LOG_INS_WITHIN = timedelta(minutes=10)
+MANY_LOG_INS = 10  # failed ones within that time
 
 
 def symptoms(snapshot: dict[str, Any]) -> list[Symptom]:
@@ -24,7 +28,7 @@ def symptoms(snapshot: dict[str, Any]) -> list[Symptom]:
     every = [
         *_rules(snapshot["integrity"]["broken"]),
         *_redis(snapshot["redis"]),
-        *_clock(snapshot.get("clock_skew_seconds", 0.0)),
+        *machine.symptoms(snapshot),
         *_ids_ahead(snapshot.get("allocation", {}).get("id_numbers_ahead_seconds", 0.0)),
         *([] if has_curator else [NO_CURATOR]),
         *_workers(snapshot["processes"]),
@@ -33,6 +37,7 @@ def symptoms(snapshot: dict[str, Any]) -> list[Symptom]:
         *allocation.symptoms(snapshot.get("allocation", {})),
         *pools.symptoms(snapshot.get("pools", {})),
         *_restarts(snapshot["restarts"], snapshot["now"]),
+        *_log_ins(snapshot["now"]),
     ]
     return sorted(every, key=lambda each: RANKS[each.severity])
 
@@ -63,15 +68,7 @@ def _rules(broken: list[dict[str, Any]]) -> list[Symptom]:
 def _redis(health: dict[str, Any]) -> list[Symptom]:
     if health["state"] == "ok":
         return []
-    return [_of_site("redis", "degraded", "Redis is degraded", health["detail"])]
-
-
-def _clock(skew_seconds: float) -> list[Symptom]:
-    if abs(skew_seconds) <= LARGEST_SKEW_SECONDS:
-        return []
-    title = f"This machine and the database differ by {abs(skew_seconds):.0f} s"
-    detail = "Times on pages, ids and back-offs are off by as much. Run a time service on both."
-    return [_of_site("clock", "skewed", title, detail)]
+    return [of_site("redis", "degraded", "Redis is degraded", health["detail"])]
 
 
 def _ids_ahead(seconds: float) -> list[Symptom]:
@@ -79,28 +76,10 @@ def _ids_ahead(seconds: float) -> list[Symptom]:
         return []
     title = f"Job ids are {roughly(seconds)} ahead of the clock"
     detail = "A clock went back, or batches were huge. Ids stay unique, but their times are off."
-    return [_of_site("job_ids", "ahead", title, detail)]
+    return [of_site("job_ids", "ahead", title, detail)]
 
 
-def _of_site(
-    thing: str,
-    trouble: str,
-    title: str,
-    detail: str,
-    command: str = "manage.py doctor",
-    severity: str = Severity.WARNING,
-) -> Symptom:
-    return Symptom(
-        kind=f"{thing}.{trouble}",
-        subject=f"site:{thing}",
-        severity=severity,
-        title=title,
-        detail=detail,
-        command=command,
-    )
-
-
-NO_CURATOR = _of_site(
+NO_CURATOR = of_site(
     "curator",
     "missing",
     "No curator is active",
@@ -108,7 +87,7 @@ NO_CURATOR = _of_site(
     "manage.py run_curator",
     Severity.ERROR,
 )
-NO_WORKER = _of_site(
+NO_WORKER = of_site(
     "workers",
     "missing",
     "No worker is running",
@@ -154,3 +133,15 @@ def _restarts(children: list[dict[str, Any]], now: datetime) -> list[Symptom]:
 def _is_recent(moment: str | None, now: datetime) -> bool:
     """Take a supervisor that does not say when as one that says now."""
     return moment is None or datetime.fromisoformat(moment).astimezone(UTC) >= now - RECENT
+
+
+def _log_ins(now: datetime) -> list[Symptom]:
+    """Report many failed log-ins: somebody guesses, or a program has an old password."""
+    failed = Event.objects.filter(kind="user.login_failed").newest_first()
+    newest = list(failed.values_list("subject", "at")[:MANY_LOG_INS])
+    if len(newest) < MANY_LOG_INS or newest[-1][1] < now - LOG_INS_WITHIN:
+        return []
+    names = sorted({subject.partition(":")[2] for subject, _ in newest})
+    title = f"At least {MANY_LOG_INS} log-ins failed in the last 10 minutes"
+    detail = f"For {', '.join(names[:3])}. Somebody guesses, or a program has an old password."
+    return [of_site("log_ins", "failing", title, detail, command="")]

@@ -10,9 +10,11 @@ from django.utils.safestring import SafeString
 from atributo_site.console.base.subjects import subject_url
 from atributo_site.core.text import pluralize
 from atributo_site.web.format import duration
+from pools.logic.dns.meanings import meaning
 from pools.timeline import DAY, History
 
 register = template.Library()
+register.filter("meaning", meaning)
 
 
 @register.simple_tag

@@ -18,6 +18,7 @@ from queues.errors import BadOperation, OperationNotFound
 from queues.jobs import bulk
 from queues.logic.lifecycle import Status
 from queues.models import Operation, OperationRefusal
+from queues.queries.failures import error_of
 from queues.queries.search import Found, search
 
 PIECE = 500
@@ -87,9 +88,12 @@ def start(
 
 
 def query_said(query: dict[str, Any]) -> str:
-    words = {"state": "{}", "text": "{}", "fingerprint": "error {}"}
+    """Say it in words; an error is named by its text."""
+    words = {"state": "{}", "text": "{}", "fingerprint": "error {!r}"}
     words |= {"since": "ended since {}", "until": "ended before {}"}
-    parts = [word.format(query[name]) for name, word in words.items() if query.get(name)]
+    error = error_of(query.get("fingerprint", "")) or query.get("fingerprint")
+    given = {**query, "fingerprint": error}
+    parts = [word.format(given[name]) for name, word in words.items() if given.get(name)]
     parts = parts or ["every job"]
     return " · ".join([*parts, "with schedules"] if query.get("schedules") else parts)
 

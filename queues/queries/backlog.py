@@ -16,6 +16,8 @@ from queues.runs.reservation import aware
 from queues.sql import backlog
 from queues.sql.reserve import ALL_RANKS, ANYBODYS_RANKS
 
+MOST_OVERDUE = 200
+
 
 def with_depth(queues: "QuerySet[Queue]") -> "QuerySet[Any]":
     """Annotate queues with `running`, `due`, `delayed` and when the first of each rank was due."""
@@ -58,3 +60,9 @@ def late() -> Any:
     counts = Q(target_age_seconds__isnull=False) | ~Exists(live)
     queues = Queue.objects.active().filter(counts)
     return queues.extra(where=[backlog.has_late(dialect())])  # nosec B610 # a constant condition
+
+
+def overdue_queues() -> tuple[str, ...]:
+    """Return queues whose oldest due job is older than the target, also busy and paused ones."""
+    rows = Queue.objects.existing().extra(where=[backlog.has_late(dialect())])  # nosec B610 # a constant condition
+    return tuple(rows.order_by("name").values_list("name", flat=True)[:MOST_OVERDUE])

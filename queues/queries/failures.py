@@ -11,6 +11,7 @@ from queues.sql.states import INDEXED
 
 LOOKED_AT = 10_000  # failed jobs, newest first
 FEW = 1_000
+LONGEST_NAME = 120  # of a group
 MANY = 5  # equal failures within the hour that are worth a look
 HOUR = timedelta(hours=1)
 NO_JOB = -1
@@ -29,6 +30,28 @@ def groups(
     return [{**row, "job": samples[row["newest"]]} for row in rows if row["newest"] in samples]
 
 
+def groups_between(
+    since: datetime | None, until: datetime | None, most: int
+) -> list[dict[str, Any]]:
+    """Return the errors of jobs that failed in that time, with how many, an error and when."""
+    asked = {"ended_at__gte": since, "ended_at__lt": until}
+    failed = newest_failed(LOOKED_AT).filter(**{name: each for name, each in asked.items() if each})
+    by_error = failed.order_by().values("fingerprint")
+    found = by_error.annotate(
+        count=Count("pk"), error=Max("error"), first=Min("ended_at"), last=Max("ended_at")
+    )
+    return list(found.order_by("-last")[:most])
+
+
+def error_of(fingerprint: str) -> str:
+    """Return the error of the newest job of a group, on one line; an empty text for none."""
+    if not fingerprint:
+        return ""
+    same = newest_failed(LOOKED_AT).filter(fingerprint=fingerprint).order_by("-pk")
+    error = same.values_list("error", flat=True).first()
+    return " ".join((error or "").split())[:LONGEST_NAME]
+
+
 def failing(now: datetime) -> list[dict[str, Any]]:
     """Return the groups that grew by MANY within the last hour."""
     recent = newest_failed(FEW).filter(ended_at__gte=now - HOUR).exclude(fingerprint="")
@@ -44,9 +67,10 @@ def failed_since(since: datetime) -> list[tuple[int, datetime]]:
     return list(_ended_since(since).values_list("queue_id", "ended_at"))
 
 
-def queues_failed_since(since: datetime) -> set[int]:
-    """Return the queues of these jobs."""
-    return set(_ended_since(since).values_list("queue_id", flat=True).distinct())
+def failed_by_queue(since: datetime) -> dict[int, int]:
+    """Count these jobs by the id of their queue."""
+    by_queue = _ended_since(since).values_list("queue_id").annotate(count=Count("pk"))
+    return dict(by_queue)
 
 
 def _ended_since(since: datetime) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models.expressions import RawSQL
 
+from atributo_site.core.incidents.cure import Cure
 from atributo_site.core.incidents.symptom import Severity, Symptom
 from atributo_site.core.models import Event
 from atributo_site.core.text import pluralize, written
@@ -24,6 +25,7 @@ HOUR = timedelta(hours=1)
 UNSERVED_SECONDS = 5.0  # a worker that restarts is back by then
 MOST_LOST = 1000
 MOST_GROUPS = 5
+RETRIED = "A page counts and lists them first. Then each runs once more with the data that it has."
 
 
 def symptoms(
@@ -39,6 +41,33 @@ def symptoms(
         *_lost(now),
         *schedule_incidents.symptoms(now),
     ]
+
+
+def about_queue(
+    queue: dict[str, Any], now: datetime, workers: Sequence[QueueChoice]
+) -> Symptom | None:
+    """Return what is wrong with one queue: it is late, not served or paused while jobs are due."""
+    unserved = _unserved([queue], workers, now)
+    found = unserved or _late([queue], workers, now) or _paused([queue], now, is_cut=False)
+    return found[0] if found else None
+
+
+def why_waiting(queue: dict[str, Any], workers: Sequence[QueueChoice]) -> str:
+    """Say why its oldest due job has not begun, late or not; nothing if none is due."""
+    if queue["oldest_seconds"] is None:
+        return ""
+    if queue["paused"]:
+        return f"{_pauser(queue)} No new jobs start."
+    name = queue["name"]
+    if workers and not queue["oldest_is_sticky"] and not any(w.serves(name) for w in workers):
+        return "The workers that run serve other queues."
+    instance = _instances([name]).get(name) if queue["oldest_is_sticky"] else None
+    served = {instance} if instance and _is_served(instance) else set()
+    return _why(queue, instance, served, len(workers)).sentence
+
+
+def _is_served(instance: str) -> bool:
+    return Station.objects.served().filter(pk=instance).exists()
 
 
 def _is_unserved(queue: dict[str, Any], workers: Sequence[QueueChoice]) -> bool:
@@ -96,7 +125,12 @@ def _late(
     stations = Station.objects.served().filter(pk__in=list(waits_for.values()))
     served = set(stations.values_list("pk", flat=True)) if waits_for else set()
     return [
-        _late_queue(queue, _why(queue, waits_for.get(queue["name"]), served, len(workers)), now)
+        _late_queue(
+            queue,
+            _why(queue, waits_for.get(queue["name"]), served, len(workers)),
+            now,
+            bool(workers),
+        )
         for queue in late
     ]
 
@@ -113,24 +147,25 @@ def _why(queue: dict[str, Any], instance: str | None, served: set[str], workers:
     )
 
 
-def _late_queue(queue: dict[str, Any], late: Late, now: datetime) -> Symptom:
+def _late_queue(queue: dict[str, Any], late: Late, now: datetime, has_workers: bool) -> Symptom:
     name, target = queue["name"], target_age(queue["target_age_seconds"])
     return Symptom(
         kind="queue.sticky_waiting" if queue["oldest_is_sticky"] else "queue.late",
         subject=f"queue:{name}",
         severity=Severity.WARNING,
-        title=_title(queue),
+        title=_title(queue, has_workers),
         detail=f"{late.sentence} Its target age is {written(target * 1000)}.",
         command=_command(queue, late),
+        cure=_cure(queue, late),
         affected=_due(queue),
         since=now - timedelta(seconds=queue["oldest_seconds"]),
     )
 
 
-def _title(queue: dict[str, Any]) -> str:
+def _title(queue: dict[str, Any], has_workers: bool) -> str:
     if queue["oldest_is_sticky"]:  # another worker would not help
         return f"Sticky jobs in queue {queue['name']} are waiting for their instance"
-    if queue["running"] or queue["waits_for"]:
+    if queue["running"] or queue["waits_for"] or has_workers:
         return f"Queue {queue['name']} is {queue['lateness']}"
     return f"No worker serves queue {queue['name']}"
 
@@ -144,6 +179,26 @@ def _command(queue: dict[str, Any], late: Late) -> str:
         most = min(queue["max_workers"] + 1, MOST_WORKERS)
         return f"manage.py queue create {quote(queue['name'])} --max-workers {most}"
     return "manage.py worker"
+
+
+def _cure(queue: dict[str, Any], late: Late) -> Cure | None:
+    """Return what a person can do in the browser; a worker is started in a terminal."""
+    name, most = queue["name"], min(queue["max_workers"] + 1, MOST_WORKERS)
+    if late.needs == "slots" and most > queue["max_workers"]:
+        preview = f"{name} runs up to {most} jobs at once instead of {queue['max_workers']}."
+        return Cure("queue.scale", f"Run {most} at once", preview, name, {"max_workers": str(most)})
+    if late.needs == "instance" and late.instance:
+        preview = f"Start a worker at {late.instance}, or drain it there: its keys move to other"
+        return Cure(
+            "instance.open",
+            f"Open {late.instance}",
+            f"{preview} instances, and their jobs with them.",
+            late.instance,
+        )
+    if late.needs == "instance":
+        preview = "Make an instance available there: the job goes to it."
+        return Cure("instances.open", "Open the instances", preview)
+    return None
 
 
 def _due(queue: dict[str, Any]) -> str:
@@ -183,6 +238,7 @@ def _paused(queues: list[dict[str, Any]], now: datetime, *, is_cut: bool) -> lis
             title=f"Queue {queue['name']} is paused while jobs are due",
             detail=f"{_pauser(queue)} Its jobs start when somebody resumes it.",
             command=f"manage.py queue resume {quote(queue['name'])}",
+            cure=_resume(queue),
             affected=_due(queue),
             since=now - timedelta(seconds=queue["oldest_seconds"]),
             is_cut=is_cut,
@@ -191,6 +247,12 @@ def _paused(queues: list[dict[str, Any]], now: datetime, *, is_cut: bool) -> lis
         if queue["paused"]
         and (queue["oldest_seconds"] or 0) > target_age(queue["target_age_seconds"])
     ]
+
+
+def _resume(queue: dict[str, Any]) -> Cure:
+    at_once = pluralize(queue["max_workers"], "job")
+    preview = f"{_due(queue)} may start, {at_once} at once."
+    return Cure("queue.resume", f"Resume {queue['name']}", preview, queue["name"])
 
 
 def _pauser(queue: dict[str, Any]) -> str:
@@ -206,6 +268,7 @@ def _failing(groups: list[dict[str, Any]]) -> list[Symptom]:
             title=f"{pluralize(group['count'], 'job')} failed with the same error in the last hour",
             detail=group["error"][:160],
             command=f"manage.py queued_jobs list --fingerprint {group['fingerprint']}",
+            cure=Cure("jobs.retry", "Retry these jobs", RETRIED, group["fingerprint"]),
             affected=pluralize(group["count"], "job"),
             is_cut=len(groups) >= MOST_GROUPS,
         )

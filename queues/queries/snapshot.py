@@ -6,7 +6,7 @@ from typing import Any
 from queues.models import Queue, QueuedJob
 from queues.queries.backlog import late, with_depth
 from queues.queries.counters import HOUR, series, sums
-from queues.queries.failures import failing, queues_failed_since
+from queues.queries.failures import failed_by_queue, failing
 from queues.queries.presenters import SUMS, queue_status
 from queues.sql.backlog import COUNTED
 from queues.sql.states import INDEXED
@@ -34,12 +34,12 @@ def queue_lines(queues: list[Any], now: datetime) -> list[dict[str, Any]]:
     """Describe queues that have their depth, with their last minutes and what failed in them."""
     ids = [queue.pk for queue in queues]
     hours, minutes = sums(ids, now), series(ids, now)
-    failed = queues_failed_since(now - HOUR)
+    failed = failed_by_queue(now - HOUR)
     return [
         {
             **queue_status(queue, now, hours.get(queue.pk)),
             "minutes": minutes[queue.pk],
-            "has_failed": queue.pk in failed,
+            "failed_jobs": failed.get(queue.pk, 0),
         }
         for queue in queues
     ]

@@ -31,7 +31,7 @@ def story(transactional_db):
 def test_a_form_without_a_reason_is_not_sent(page_as, story):
     page = page_as("admin")
     page.goto(f"/transactions/{story}/complete")
-    page.get_by_role("button", name="Complete transaction").click()
+    page.get_by_role("button", name="Keep the changes of transaction").click()
     expect(page.locator("textarea:invalid")).to_be_focused()
 
 

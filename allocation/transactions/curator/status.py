@@ -1,5 +1,6 @@
 """Tell which curator is active, and count transactions and locks for dashboard and metrics."""
 
+from collections import Counter
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -10,10 +11,15 @@ from allocation.transactions.models import Lock, LockWait, Transaction
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.events import record
 from atributo_site.core.models import Lease
+from atributo_site.core.models.clock import from_now
 
 ROLE = "curator"
 MOST_COUNTED = 10_000
 RECENT = timedelta(hours=1)
+FEW = 3  # that are named
+MOST_WAITS = 100
+LONG_WAIT_SECONDS = 10.0
+NO_DOCUMENT = -1
 Status = Transaction.Status
 
 
@@ -61,7 +67,10 @@ def _epoch(active: Lease) -> dict[str, Any]:
 
 
 def snapshot(now: datetime) -> dict[str, Any]:
-    """Count with six queries; none reads more rows than are open or MOST_COUNTED."""
+    """Count with six queries, and three more where something is wrong.
+
+    None reads more rows than are open or MOST_COUNTED.
+    """
     unfinished = Transaction.objects.unfinished().aggregate(
         active=Count("pk", filter=Q(status=Status.ACTIVE)),
         rolling_back=Count("pk", filter=Q(status=Status.ROLLING_BACK)),
@@ -69,12 +78,15 @@ def snapshot(now: datetime) -> dict[str, Any]:
         oldest=Min("started_at"),
     )
     oldest = unfinished.pop("oldest")
+    waiting = capped(LockWait.objects.all())
     return {
         **unfinished,
+        "stuck_first": stuck_first() if unfinished["stuck"] else [],
+        "held_long": held_long() if waiting else [],
         "oldest_seconds": None if oldest is None else (now - oldest).total_seconds(),
         "overdue": capped(Transaction.objects.overdue(now)),
         "locks": capped(Lock.objects.all()),
-        "waiting": capped(LockWait.objects.all()),
+        "waiting": waiting,
         "completed_last_hour": _finished(Status.COMPLETED, now),
         "rolled_back_last_hour": _finished(Status.ROLLED_BACK, now),
     }
@@ -92,3 +104,38 @@ def _finished(status: str, now: datetime) -> int:
 
 def orphaned_locks() -> int:
     return capped(Lock.objects.orphaned())
+
+
+def orphaned_first() -> list[dict[str, Any]]:
+    return [_lock(lock) for lock in Lock.objects.orphaned().with_names()[:FEW]]
+
+
+def stuck_first() -> list[dict[str, Any]]:
+    rows = Transaction.objects.stuck().order_by("pk")[:FEW]
+    return [{"id": row.pk, "error": row.error, "since": row.started_at} for row in rows]
+
+
+def waits_long() -> QuerySet:
+    return LockWait.objects.live().filter(since__lt=from_now(-LONG_WAIT_SECONDS))
+
+
+def held_long() -> list[dict[str, Any]]:
+    """Return locks that others have waited for too long, by two queries."""
+    first = list(waits_long().order_by("since").values_list("document_id", "since")[:MOST_WAITS])
+    oldest = dict(reversed(first))  # of each document the first wait
+    often = Counter(document for document, _ in first)
+    locks = Lock.objects.filter(document__in=list(oldest)[:FEW] or [NO_DOCUMENT])
+    held = {lock.document_id: lock for lock in locks.with_names()}  # one holder of each will do
+    return [
+        {**_lock(lock), "waiting": often[document], "since": oldest[document]}
+        for document, lock in held.items()
+    ]
+
+
+def _lock(lock: Lock) -> dict[str, Any]:
+    return {
+        "id": lock.pk,
+        "document": str(lock.document),
+        "holder": lock.transaction_id,
+        "owner": lock.transaction.owner,
+    }

@@ -49,9 +49,7 @@ class TransactionQuerySet(models.QuerySet):
     def finish(self, pks: Sequence[int]) -> int:
         """End roll backs that the caller holds by their epoch."""
         rolling_back = self.unfinished().filter(pk__in=pks, status=Transaction.Status.ROLLING_BACK)
-        return rolling_back.update(
-            status=Transaction.Status.ROLLED_BACK, finished_at=Now(), error=""
-        )
+        return rolling_back.update(status=Transaction.Status.ROLLED_BACK, finished_at=Now())
 
     def mark_stuck(self, pk: int, epoch: int, error: str, seconds: float) -> bool:
         return (

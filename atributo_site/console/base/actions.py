@@ -6,7 +6,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from atributo_site.console.base.screen import Screen
+from atributo_site.console.base.screen import Screen, own_page
 from atributo_site.core.errors import AtributoError
 
 
@@ -33,7 +33,12 @@ class Action(Screen):
             messages.warning(self.request, error.args[0])
         except self.refusals as error:
             return self.refuse(error)
-        return redirect(self.after())
+        return redirect(self._page_of_the_button(self.after()))
+
+    def _page_of_the_button(self, otherwise: str) -> str:
+        """Return the page of another section, if that has the button, too."""
+        page = self.request.POST.get("next", "")
+        return own_page(self.request, page, otherwise) if page.startswith("/") else otherwise
 
     def load(self, *args: Any, **names: Any) -> None:
         """Read what the address names; something that does not exist is a 404."""

@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from itertools import groupby
 
 from django.db.models import QuerySet
 
+from atributo_site.console.events.severity import of_severity
 from atributo_site.core.models import Event
 from atributo_site.core.text import pluralize
 from atributo_site.web.pagination import KeysetPage, page_by_key, whole
@@ -17,6 +19,7 @@ IN_STEPS = "instance.jobs_moved"
 REPAIRED = "curator.repaired"
 ROUTINE = (IN_STEPS, REPAIRED)
 RECENT = 200  # events among which the routine is folded
+READ_FOR_A_PAGE = 1000  # events, of which many may become one row
 MOST_READ = 500  # a long drain may leave a step for every second
 
 
@@ -84,7 +87,37 @@ def fold_events(events: Iterable[Event]) -> list[Event | Steps]:
     return [Steps(row) if len(row) > 1 else row[0] for row in rows]
 
 
-def page_by_people(rows: QuerySet, *, after: str, before: str, size: int) -> KeysetPage:
+def every_event(rows: Iterable[Event | Steps]) -> list[Event]:
+    """Return the events of the rows, also of folded ones."""
+    return [event for row in rows for event in (row.events if isinstance(row, Steps) else [row])]
+
+
+def folded(page: KeysetPage, size: int, backwards: bool) -> KeysetPage:
+    """Fold a long page of events and keep as many rows as a page shows; the keys follow."""
+    events = page.rows[::-1] if backwards else page.rows
+    kept = _fill(events, size)
+    if len(kept) == len(events):
+        return replace(page, rows=fold_events(page.rows))
+    if backwards:
+        return replace(page, rows=fold_events(kept[::-1]), before=str(kept[-1].pk))
+    return replace(page, rows=fold_events(kept), after=str(kept[-1].pk))
+
+
+def _fill(events: Sequence[Event], size: int) -> Sequence[Event]:
+    """Return as many of the first events as fold into `size` rows."""
+    last: dict[str, str] = {}
+    rows = 0
+    for number, event in enumerate(events):
+        rows += event.kind not in ROUTINE or last.get(event.subject) != event.kind
+        if rows > size:
+            return events[:number]
+        last[event.subject] = event.kind
+    return events
+
+
+def page_by_people(
+    rows: QuerySet, severity: str = "", *, after: str, before: str, size: int
+) -> KeysetPage:
     """Return a page of events by people, which no index tells apart, reading only so far.
 
     A page that ends because it has read enough still links to the next one.
@@ -94,7 +127,8 @@ def page_by_people(rows: QuerySet, *, after: str, before: str, size: int) -> Key
     by_people = rows.filter(channel__in=CHANNELS_OF_PEOPLE)
     if edge is not None:
         by_people = by_people.filter(**{f"pk__{'lt' if backwards else 'gt'}": edge})
-    page = page_by_key(by_people, after=after, before=before, size=size)
+    narrowed = partial(of_severity, severity=severity)
+    page = page_by_key(by_people, narrowed, after=after, before=before, size=size)
     if edge is None:
         return page
     if backwards:

@@ -1,6 +1,7 @@
 """List everything that happened, filtered by the address."""
 
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -9,14 +10,22 @@ from atributo_site.console.base.saved_views import views_of
 from atributo_site.console.base.screen import Screen
 from atributo_site.console.base.terminal import same_list
 from atributo_site.console.events.axis import axis
-from atributo_site.console.events.folding import fold_events, page_by_people
+from atributo_site.console.events.failures import with_failures
+from atributo_site.console.events.folding import (
+    READ_FOR_A_PAGE,
+    every_event,
+    folded,
+    page_by_people,
+)
 from atributo_site.console.events.forms import EventFilter
+from atributo_site.console.events.severity import of_severity
 from atributo_site.console.system.health import system_tabs
 from atributo_site.core.models import Event
 from atributo_site.core.models.clock import database_now
-from atributo_site.web.pagination import page_by_key
+from atributo_site.web.pagination import KeysetPage, page_by_key
 
 PAGE = 50
+MOVING = ("instance.jobs_moved", "instance.drained", "instance.drain_stuck")
 REST = "/api/v1/events"
 
 
@@ -31,25 +40,34 @@ class Events(Screen):
         form = EventFilter(request.GET, now=now)
         if not form.is_valid():
             return self.show(400, form=form, page=None, now=now, same=same_list(REST, {}))
-        by_people = form.cleaned_data["by"] == "people"
-        page_of = page_by_people if by_people else page_by_key
-        page = page_of(
-            form.filtered(Event.objects.all()),
-            **self.page_keys,
-            size=PAGE,
-        )
+        given = form.cleaned_data
+        by_people = given["by"] == "people"
+        page = self._page(form)
         return self.show(
             form=form,
             page=page,
-            rows=page.rows if form.cleaned_data.get("kind") else fold_events(page.rows),
-            axis=axis(page.rows),
+            rows=with_failures(page, given, now),
+            axis=axis(every_event(page.rows)),
             now=now,
-            filtered=any(form.cleaned_data.values()),
+            filtered=any(given.values()),
             by_people=by_people,
+            moving=MOVING,
             tabs=system_tabs("events") if by_people else None,
             same=None if by_people else same_list(REST, _rest_filter(form.cleaned_data)),
             views=views_of(request, "events"),
         )
+
+    def _page(self, form: EventFilter) -> KeysetPage:
+        """Fold before the page is cut, unless one kind is asked for, of which each is shown."""
+        given, keys = form.cleaned_data, self.page_keys
+        rows = form.filtered(Event.objects.all())
+        if given["by"] == "people":
+            return page_by_people(rows, given["severity"], **keys, size=PAGE)
+        narrowed = partial(of_severity, severity=given["severity"])
+        if given["kind"]:
+            return page_by_key(rows, narrowed, **keys, size=PAGE)
+        long = page_by_key(rows, narrowed, **keys, size=READ_FOR_A_PAGE)
+        return folded(long, PAGE, backwards=bool(keys["before"]) and not keys["after"])
 
 
 def _rest_filter(given: dict[str, Any]) -> dict[str, str]:
@@ -57,7 +75,7 @@ def _rest_filter(given: dict[str, Any]) -> dict[str, str]:
     return {
         name: value.isoformat() if isinstance(value, datetime) else value
         for name, value in given.items()
-        if value
+        if value and name != "severity"
     }
 
 

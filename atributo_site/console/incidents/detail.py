@@ -10,6 +10,7 @@ from atributo_site.console.incidents.forms import NoteForm
 from atributo_site.core.models import Event
 from atributo_site.core.models.clock import database_now
 from atributo_site.incidents import rows
+from atributo_site.incidents.cures import button_of
 from atributo_site.models import LONGEST_NOTE
 from atributo_site.permissions import may
 from atributo_site.status.screens import screen_of
@@ -28,6 +29,7 @@ class OneIncident(Screen):
         return self.show(
             row=row,
             screen=screen_of(row.kind, row.subject),
+            button=button_of(row, request.user),
             events=Event.objects.about(f"incident:{pk}").newest_first()[:MOST_EVENTS],
             longest_note=LONGEST_NOTE,
             now=database_now(),

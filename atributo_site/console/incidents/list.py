@@ -8,6 +8,7 @@ from atributo_site.console.base.screen import Screen
 from atributo_site.console.base.terminal import same_list
 from atributo_site.console.incidents.forms import IncidentFilter
 from atributo_site.core.models.clock import database_now
+from atributo_site.incidents.cures import button_of
 from atributo_site.incidents.listing import Incidents, incidents
 from atributo_site.models import Incident
 from atributo_site.permissions import may
@@ -28,8 +29,8 @@ class IncidentList(Screen):
         found = incidents(now, **form.cleaned_data)
         return self.show(
             form=form,
-            open=[_line(row) for row in found.open],
-            resolved=[_line(row) for row in found.resolved],
+            open=lines(found.open, request.user),
+            resolved=lines(found.resolved, request.user),
             more=found.more,
             filtered=any(form.cleaned_data.values()),
             now=now,
@@ -39,8 +40,11 @@ class IncidentList(Screen):
         )
 
 
-def _line(row: Incident) -> dict[str, Any]:
-    return {"row": row, "screen": screen_of(row.kind, row.subject)}
+def lines(rows: list[Incident], user: Any) -> list[dict[str, Any]]:
+    return [
+        {"row": row, "screen": screen_of(row.kind, row.subject), "button": button_of(row, user)}
+        for row in rows
+    ]
 
 
 def _number(found: Incidents, form: IncidentFilter) -> dict[str, Any]:

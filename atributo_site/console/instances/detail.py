@@ -10,6 +10,7 @@ from allocation.errors import UnknownInstance
 from allocation.instances.availability import MANUAL, RESTORED_SECONDS
 from allocation.instances.holds import left_on, may_remove
 from allocation.models import Allocation, Instance
+from allocation.placement.departures import destinations
 from allocation.snapshot import described
 from atributo_site.console.base.screen import Screen
 from atributo_site.console.events.folding import events_of
@@ -49,10 +50,15 @@ class OneInstance(Screen):
             strategy=settings.ATRIBUTO.strategy,
             jobs=Allocation.objects.on(row.pk).order_by("job_id")[:MOST_JOBS],
             queued=jobs_at(row.pk, now),
+            destinations=destinations(row.pk, row.drain.started_at) if is_drain(row) else None,
             events=events_of(f"instance:{row.pk}", MOST_EVENTS),
             now=now,
             may_operate=may(request.user, "instance.operate"),
         )
+
+
+def is_drain(row: Any) -> bool:
+    return getattr(row, "drain", None) is not None
 
 
 def instance_or_404(instance_id: str) -> Any:

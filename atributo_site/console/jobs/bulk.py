@@ -14,7 +14,7 @@ from atributo_site.console.base.forms import reason_of
 from atributo_site.console.base.screen import Screen
 from atributo_site.console.base.terminal import curl
 from atributo_site.console.jobs.list import five
-from atributo_site.console.jobs.query import Query, flags
+from atributo_site.console.jobs.query import MOST_IDS, Query, flags, written_ids
 from atributo_site.core.models.clock import database_now
 from atributo_site.core.text import pluralize
 from atributo_site.web.pagination import MOST_COUNTED, capped_count, format_count, whole
@@ -113,7 +113,12 @@ class Bulk(Screen):
         messages.success(self.request, f"{action.capitalize()}: {changed} of {len(ids)} changed.")
         for job_id, reason in list(done.refused.items())[:5]:
             messages.warning(self.request, f"{job_id}: {reason}")
-        return redirect(chosen.back())
+        return redirect(chosen.back() if action == "delete" else where_they_are(ids))
+
+
+def where_they_are(ids: list[int]) -> str:
+    """Return the list of these jobs in whatever state they are now."""
+    return f"{reverse('jobs')}?{urlencode({'ids': written_ids(ids[:MOST_IDS])})}"
 
 
 class Chosen:
@@ -165,8 +170,8 @@ def _schedules_among(jobs: Any, count: int) -> str:
 
 def equivalents(action: str, chosen: Chosen) -> dict[str, str]:
     """Return the same action as command and curl."""
-    if not chosen.all:
-        ids = " ".join(str(each) for each in chosen.ids)
+    if chosen.query.ids or not chosen.all:
+        ids = " ".join(str(each) for each in chosen.query.ids or chosen.ids)
         return {"command": f"manage.py queued_jobs {action} {ids}"}
     query = chosen.query.stored()
     body = {"action": action, "query": query, **({"everything": True} if chosen.wide else {})}

@@ -15,7 +15,7 @@ from atributo_site.console.push.forms import queue_names
 from atributo_site.core.models.clock import database_now
 from atributo_site.permissions import may
 from atributo_site.web.format import one_line
-from atributo_site.web.pagination import capped_count, format_count, page_by_key
+from atributo_site.web.pagination import capped_count, format_count, newest_by_key, page_by_key
 from queues.logic.search_query import QUALIFIERS, written
 from queues.models import QueuedJob, Script
 from queues.queries.presenters import masked_by_schema
@@ -171,6 +171,11 @@ def suggestions() -> list[str]:
         *(written("queue", name) for name in queue_names(SUGGESTED)),
         *(written("script", f"{mount}/{name}") for mount, name in offered),
     ]
+
+
+def newest(jobs: Any, now: datetime, most: int = 10) -> list[dict[str, Any]]:
+    """Return the newest jobs, with the beginning of their data."""
+    return [_row(job, True, now) for job in newest_by_key(_listed(jobs, True), most)]
 
 
 def five(jobs: Any, now: datetime) -> list[dict[str, Any]]:

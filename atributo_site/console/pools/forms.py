@@ -27,6 +27,22 @@ class ServersField(forms.CharField):
 
 
 class PoolForm(forms.ModelForm):
+    """Two fields are needed; all others have a default and are folded."""
+
+    FIRST = ("name", "domain")
+
+    @property
+    def first_fields(self) -> list[forms.BoundField]:
+        return [field for field in self if field.name in self.FIRST]
+
+    @property
+    def more_fields(self) -> list[forms.BoundField]:
+        return [field for field in self if field.name not in self.FIRST]
+
+    @property
+    def has_errors_in_more(self) -> bool:
+        return any(field.errors for field in self.more_fields)
+
     nameservers = ServersField(
         required=False,
         max_length=MOST_NAMESERVERS * 60,

@@ -1,6 +1,7 @@
 """Show one queue: what runs and waits in it, how it went, and what can be set."""
 
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -8,9 +9,12 @@ from django.http import HttpRequest, HttpResponse
 
 from atributo_site.console.base.charts import charts
 from atributo_site.console.base.screen import Screen
+from atributo_site.console.jobs.list import newest
 from atributo_site.core.models import Event, Lease
 from atributo_site.core.models.clock import database_now
 from atributo_site.core.text import pluralize
+from atributo_site.incidents.cures import button_of
+from atributo_site.incidents.listing import unstored
 from atributo_site.permissions import may
 from atributo_site.web.pagination import capped_count
 from queues.catalogue import MOST_DAYS
@@ -18,17 +22,20 @@ from queues.errors import QueueNotFound
 from queues.logic.absence import WhenAway
 from queues.logic.flow.limits import parsed
 from queues.logic.lateness import TARGET_AGE_SECONDS, target_age
+from queues.logic.queue_choice import QueueChoice, from_facts
 from queues.logic.search_query import written
-from queues.models import Queue, Slot
+from queues.models import Queue, QueuedJob, Slot
 from queues.models.queue import MOST_TARGET_AGE_SECONDS, MOST_WORKERS
 from queues.queries.backlog import with_depth
 from queues.queries.counters import within_ms
 from queues.queries.flows import limits_status
+from queues.queries.incidents import about_queue, why_waiting
 from queues.queries.search import search
 from queues.queries.snapshot import queue_lines
 
 SHARES = (0.5, 0.95, 0.99)
 MOST_SLOTS = 50
+MOST_WORKER_LEASES = 500
 START_SENTENCES = {
     True: "Each start is recorded before the job begins.",
     False: "The starts of short jobs are recorded with their ends.",
@@ -50,6 +57,8 @@ class OneQueue(Screen):
         now = database_now()
         (line,) = lines([queue.pk], now)
         self.title = name
+        workers = [from_facts(lease.facts) for lease in _workers()]
+        wrong = about_queue(line, now, workers)
         drawn = charts(request.GET.get("range", ""), now, queue)
         return self.show(
             now=now,
@@ -59,7 +68,10 @@ class OneQueue(Screen):
             charts=drawn,
             times=times(drawn["buckets"]) if drawn["ran"] else None,
             slots=Slot.objects.live().filter(queue=queue).order_by("number")[:MOST_SLOTS],
-            nobody=nobody(queue, Lease.objects.held().filter(role__startswith="worker/").count()),
+            nobody=nobody(why_waiting(line, workers), workers),
+            wrong=wrong,
+            button=button_of(unstored(wrong, now), request.user) if wrong else None,
+            jobs=newest(QueuedJob.objects.visible().filter(queue=queue), now),
             events=Event.objects.newest_first().filter(subject=f"queue:{name}")[:10],
             rights=rights(request),
             flow=flow_of(queue),
@@ -98,16 +110,18 @@ def flow_of(queue: Queue) -> dict[str, Any]:
     }
 
 
-def nobody(queue: Queue, workers: int) -> dict[str, str]:
-    """Explain why no worker runs a job of the queue; every worker serves all queues."""
+def nobody(why: str, workers: Sequence[QueueChoice]) -> dict[str, str]:
+    """Explain why no worker runs a job of the queue: nothing is due, or something is in the way."""
     if not workers:
-        detail = "Jobs wait until a worker runs. Every worker serves all queues:"
+        detail = "Jobs wait until a worker runs."
         return {"title": "No worker is running", "detail": detail, "command": "manage.py worker"}
-    there = pluralize(workers, "worker serves", "workers serve")
-    detail = f"{there} every queue. The next free worker takes the next due job."
-    if queue.paused:
-        detail = "The queue is paused. No new jobs start."
-    return {"title": "No worker is running a job of this queue", "detail": detail}
+    idle = f"No job is due. {pluralize(len(workers), 'worker')} will take the next one."
+    return {"title": "No worker is running a job of this queue", "detail": why or idle}
+
+
+def _workers() -> list[Lease]:
+    held = Lease.objects.held().filter(role__startswith="worker/")
+    return list(held.order_by("role")[:MOST_WORKER_LEASES])
 
 
 def times(buckets: dict[str, int]) -> list[dict[str, Any]]:

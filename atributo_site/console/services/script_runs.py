@@ -29,6 +29,7 @@ MOST_PUSHES = 100
 LARGEST = 200_000
 TOO_LARGE = "too large to store"
 LAST_RUNS = 10
+PUSHED_LOOKED_AT = 200  # jobs of the script
 LOOKED_AT = 100  # of the runs of all scripts of the service
 AT_ONCE = {"script.ran": "complete", "script.dry_ran": "complete", "script.failed": "failed"}
 
@@ -145,9 +146,16 @@ def last_runs(script: Script, now: datetime) -> list[LastRun]:
 
 
 def _pushed(script: Script, now: datetime) -> list[LastRun]:
+    """Return jobs that have run, among the newest; those that wait for their time have not."""
     jobs = QueuedJob.objects.visible().of_script(script.service.mount, script.name)
-    newest = newest_by_key(jobs.select_related("queue").defer("data", "result"), LAST_RUNS)
-    return [LastRun(job.created_at, job_state(job, now), job.error, job) for job in newest]
+    newest = newest_by_key(jobs.select_related("queue").defer("data", "result"), PUSHED_LOOKED_AT)
+    ran = [job for job in newest if job.started_at or job.ended_at or job.attempt or job.runs]
+    return [
+        LastRun(
+            job.ended_at or job.started_at or job.created_at, job_state(job, now), job.error, job
+        )
+        for job in ran[:LAST_RUNS]
+    ]
 
 
 def _at_once(script: Script) -> list[LastRun]:

@@ -99,7 +99,7 @@ class Retry(TransactionAction):
     """Try a roll back again that has begun already; operators may do that, too."""
 
     actions = {"GET": "transaction.operate", "POST": "transaction.operate"}
-    button = "Retry transaction"
+    button = "Try again to roll back transaction"
     command = "retry"
 
     def sentences(self, row: Transaction) -> list[str]:
@@ -115,7 +115,7 @@ class Retry(TransactionAction):
 
 
 class Complete(TransactionAction):
-    button = "Complete transaction"
+    button = "Keep the changes of transaction"
     command = "complete"
 
     def question(self) -> dict[str, Any]:
@@ -130,7 +130,7 @@ class Complete(TransactionAction):
 
     def act(self) -> str:
         operator_actions.complete(self.row.pk, self.reason)
-        return f"Transaction {self.row.pk} is completed. Its changes are kept."
+        return f"Transaction {self.row.pk} is complete. Its changes are kept."
 
 
 class Release(OperatorAction):

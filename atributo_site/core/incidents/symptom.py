@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from atributo_site.core.incidents.cure import Cure
 from atributo_site.core.models.event import stored_subject
 
 
@@ -28,7 +29,8 @@ class Symptom:
     severity: str
     title: str
     detail: str = ""  # the reason
-    command: str = ""  # the one safe thing to do
+    command: str = ""  # the one safe thing to do, in a terminal
+    cure: Cure | None = None  # and in the browser, where there is more to do than to look
     affected: str = ""  # such as 12 jobs
     since: datetime | None = None  # None: nobody knows, so it began when it was noticed
     is_cut: bool = False  # there may be more of this kind than are listed

@@ -79,7 +79,7 @@ ACTIONS = [
         "rebalance",
         given=uneven,
         at="/allocations/-/rebalance/",
-        steps=(typed("moves_per_minute", "30"), press("Rebalance")),
+        steps=(typed("moves_per_minute", "30"), press("Rebalance …"), press("Move the keys")),
         seen="The curator moves keys at this pace until it is done or you stop it.",
         changed=rebalance_runs,
     ),

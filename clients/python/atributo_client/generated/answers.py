@@ -108,6 +108,14 @@ class Curator(TypedDict):
     repaired: dict[str, int]
 
 
+class Cure(TypedDict):
+    does: NotRequired[str]
+    label: NotRequired[str]
+    preview: NotRequired[str]
+    name: NotRequired[str]
+    values: NotRequired[dict[str, str]]
+
+
 class Decoded(TypedDict):
     job_id: str
     time: str
@@ -206,6 +214,7 @@ class Incident(TypedDict):
     detail: NotRequired[str]
     affected: NotRequired[str]
     command: NotRequired[str]
+    cure: "Cure"
     screen: str
     count: NotRequired[int]
     since: str
