@@ -2,8 +2,9 @@
 
 from django.urls import include, path
 
-from atributo_site.console import overview, search
+from atributo_site.console import overview
 from atributo_site.console.base import saved_views, theme
+from atributo_site.console.search import screen as search
 
 urlpatterns = [
     path("", overview.Overview.as_view(), name="overview"),
