@@ -11,7 +11,7 @@ urlpatterns = [
     path("search/", search.Search.as_view(), name="search"),
     path("views", saved_views.SaveView.as_view(), name="view-save"),
     path("views/<int:pk>/remove", saved_views.RemoveView.as_view(), name="view-remove"),
-    path("theme", theme.choose_theme, name="theme"),
+    path("theme", theme.choose_look, name="theme"),
     path("", include("atributo_site.console.incidents.urls")),
     path("", include("atributo_site.console.events.urls")),
     path("", include("atributo_site.console.instances.urls")),

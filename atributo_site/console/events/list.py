@@ -46,7 +46,7 @@ class Events(Screen):
             now=now,
             filtered=any(form.cleaned_data.values()),
             by_people=by_people,
-            tabs=system_tabs("events") if by_people else None,
+            tabs=system_tabs(request, "events") if by_people else None,
             same=None if by_people else same_list(REST, _rest_filter(form.cleaned_data)),
             views=views_of(request, "events"),
         )

@@ -94,8 +94,7 @@ def users(asked: Asked) -> Iterator[Hit]:
         return
     known = first(User.objects.all()).filter(holding(asked.words, "username", "email"))
     for pk, name in known.values_list("pk", "username")[:MOST_OF_A_KIND]:
-        url = address("admin:auth_user_change", pk)
-        yield Hit("Users", name, str(url))
+        yield Hit("Users", name, str(address("system-user", pk)))
 
 
 def _events(**filters: str) -> str:
