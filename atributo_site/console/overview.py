@@ -16,8 +16,8 @@ from atributo_site.status.snapshot import snapshot
 
 SECTIONS = BASE_DIR / "templates" / "console" / "sections"
 ORDER = ("queues", "allocation", "pools", "transactions")
-MOST_INSTANCES = 10
-MOST_EVENTS = 10
+MOST_INSTANCES = 8
+MOST_EVENTS = 6
 MOST_ATTENTION = 20
 
 
@@ -33,6 +33,7 @@ class Overview(Screen):
         needed = merged(taken["attention"])
         return self.show(
             snapshot=taken,
+            processes=[each for each in taken["processes"] if each["state"] != "stopped"],
             attention=needed[:MOST_ATTENTION],
             open_incidents=sum(not item["is_acknowledged"] for item in needed),
             attention_total=len(needed),

@@ -23,6 +23,7 @@ from atributo_site.web.pagination import capped_count, format_count, page_by_key
 from atributo_site.web.row_actions import RowAction, WholeNumber
 
 KEYS = ("after", "before")
+BOXES, TICK = "action_checkbox", "tick"
 LONGEST_VALUE = 1000  # of a filter, which every link of the page repeats
 
 
@@ -42,6 +43,8 @@ class KeysetChangeList(ChangeList):
     def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
         self.keys: dict[str, Any] = {name: request.GET.get(name, "") for name in KEYS}
         super().__init__(request, *args, **kwargs)
+        # Django's own column of boxes has a head that needs its script.
+        self.list_display = [TICK if name == BOXES else name for name in self.list_display]
         self.title = self.model_admin.list_name or str(capfirst(self.opts.verbose_name_plural))
 
     def get_filters_params(self, params: Any = None) -> Any:
@@ -140,14 +143,14 @@ class RawList(admin.ModelAdmin):
         allowed = [each for each in self.row_actions if may(request.user, each.action)]
         return {each.name: (each, each.name, each.label) for each in allowed}
 
-    def response_action(self, request: HttpRequest, queryset: QuerySet) -> Any:
+    def response_action(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         """Act on ticked rows only: what matches a filter may be millions."""
         if request.POST.get("select_across", "0") not in ("", "0"):
             raise BadRequest("Tick the rows: a raw list changes only what its page shows.")
-        return super().response_action(request, queryset)
+        return super().response_action(request, *args, **kwargs)
 
     @admin.display(description="Select")
-    def action_checkbox(self, obj: Any) -> str:
+    def tick(self, obj: Any) -> str:
         box = '<input type="checkbox" name="{}" value="{}" aria-label="Select {}">'
         label = f'<label class="choose">{box}</label>'
         return format_html(label, ACTION_CHECKBOX_NAME, obj.pk, obj)
@@ -170,7 +173,7 @@ class RawList(admin.ModelAdmin):
         if not self.editable or request.method != "POST":
             return super().changeform_view(request, *args, **kwargs)
         try:
-            return self._changeform_view(request, *args, **kwargs)
+            return self._changeform_view(request, *args, **kwargs)  # type: ignore[attr-defined]
         except AtributoError as error:
             messages.error(request, f"Nothing was changed: {error}")
             return redirect(request.get_full_path())

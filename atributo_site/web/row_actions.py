@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import messages
@@ -51,6 +51,7 @@ class RowAction:
     asks: str = ""
     form: type[forms.Form] = forms.Form
     is_danger: bool = False
+    do_not_call_in_templates: ClassVar[bool] = True
 
     def __call__(self, raw_list: Any, request: HttpRequest, rows: Any) -> HttpResponse | None:
         """Do what Django asks of an action: return a page, or None to go back to the list."""

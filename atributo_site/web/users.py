@@ -80,7 +80,7 @@ def change_user(user: User, role: str, email: str, *, by: Any) -> None:
         User.objects.filter(pk=user.pk).update(email=email)
         if role != before:
             user.groups.set(_group(role))
-        changes = {"role": [before, role]} if role != before else {}
+        changes: dict[str, Any] = {"role": [before, role]} if role != before else {}
         changes |= {"email": [user.email, email]} if user.email != email else {}
         if changes:
             record("user.changed", _subject(user), **changes)

@@ -52,8 +52,10 @@ def grouped(hits: Iterable[Hit], text: str, most: int = MOST_OF_A_KIND) -> list[
 
 
 def closeness(name: str, text: str) -> int:
-    """Return 0 for the whole name, 1 for its beginning, 2 for any other part."""
+    """Return 0 for the whole name, 1 for its beginning, 2 for another part, 3 for none of it."""
     name, text = name.lower().lstrip("/"), text.lower().lstrip("/")
     if name == text:
         return 0
-    return 1 if name.startswith(text) else 2
+    if name.startswith(text):
+        return 1
+    return 2 if text in name else 3

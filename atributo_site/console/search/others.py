@@ -20,6 +20,7 @@ from atributo_site.core.models.names import distinct_values, first, holding, new
 from atributo_site.permissions import may
 from pools.models import Backend, Pool
 
+MORE = {"Jobs › By error": "jobs-failures", "Allocations › Map": "allocations-map"}
 TABBED = {"System": SystemScreen, "Pools & DNS": PoolScreen, "Transactions": TransactionsScreen}
 MOST_KINDS = 300  # of events
 KIND_OF_NOUN = {"queue": "Queues", "job": "Jobs", "service": "Services", "instance": "Instances"}
@@ -31,6 +32,9 @@ KIND_OF_NOUN |= {"operation": "Operations", "incident": "Incidents"}
 def screens(asked: Asked) -> Iterator[Hit]:
     """Find screens and tabs by any part of their names."""
     places = {item["name"]: item["url"] for item in navigation(asked.user, "")}
+    places |= {
+        name: str(address(tab)) for name, tab in MORE.items() if name.split(" ›")[0] in places
+    }
     for name, url in places.items():
         if _holds(asked, name):
             yield Hit("Screens", name, url)

@@ -70,8 +70,8 @@ def documents(asked: Asked) -> Iterator[Hit]:
     collection, slash, key = asked.text.partition("/")
     wanted = {collection: key} if slash and key else dict.fromkeys(names, asked.text)
     found = list(starting_with(wanted))
-    name = Concat(F("collection"), Value("/"), F("key"))
-    parts = newest(Document.objects.all()).filter(present=True).annotate(both=name)
+    both = Concat(F("collection"), Value("/"), F("key"))
+    parts = newest(Document.objects.all()).filter(present=True).annotate(both=both)
     found += parts.filter(holding(asked.words, "both")).values_list("collection", "key")[
         :MOST_OF_A_KIND
     ]

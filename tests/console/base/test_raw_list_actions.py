@@ -31,7 +31,8 @@ def press(client, path, action, *rows, **fields):
 
 def confirm(client, path, action, *rows, **fields):
     """Answer the question that the button leads to."""
-    assert "confirmed" in press(client, path, action, *rows).text
+    asked = press(client, path, action, *rows).text
+    assert f'name="action" value="{action}"' in asked and 'name="confirmed"' in asked
     form = {"action": action, "confirmed": "yes", "_selected_action": [str(row) for row in rows]}
     return client.post(path, {**form, **fields}, follow=True)
 
@@ -51,6 +52,12 @@ def test_instances_become_unavailable_drain_and_are_restored(instance, client_as
     press(client, INSTANCES, "restore", instance)
     assert Instance.objects.get().available
     assert kinds()[-3:] == ["instance.available", "instance.draining", "instance.restored"]
+
+
+def test_the_question_says_what_happens_to_which_rows(instance, client_as):
+    page = press(client_as("operator"), INSTANCES, "drain", instance).text
+    assert "<h1>Drain 1 instance?</h1>" in page and "<li>web-1</li>" in page
+    assert "They get no new keys" in page and ">Drain</button>" in page
 
 
 def test_a_wrong_number_is_said_and_nothing_begins(instance, client_as):
