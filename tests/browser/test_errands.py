@@ -78,7 +78,7 @@ def test_pause_and_scale(hand):
     hand.click('main form[action$="/pause"] button')
     expect(hand.page.locator('main form[action$="/resume"] button')).to_be_visible()
     hand.fill("max_workers", "7")
-    hand.click('main button[form=scale]')
+    hand.click("main button[form=scale]")
     expect(hand.page.locator('main [name="max_workers"]')).to_have_value("7")
     queue = Queue.objects.get(name="mail")
     assert (queue.max_workers, queue.paused) == (7, True)

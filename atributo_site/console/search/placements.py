@@ -1,7 +1,6 @@
 """Find instances, keys, transactions and documents."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from django.db.models import F, Value
 from django.db.models.functions import Concat
@@ -34,24 +33,17 @@ def keys(asked: Asked) -> Iterator[Hit]:
     known = Allocation.objects.all()
     looks = [
         known.starting_with(asked.text).order_by("pk"),
-        _newest_placed().filter(holding(asked.words, "job_id")),
+        newest(known, by="epoch").filter(holding(asked.words, "job_id")),
     ]
     for rows in looks:
         for pk, place in rows.values_list("pk", "instance_id")[:MOST_OF_A_KIND]:
             yield Hit("Keys", pk, reverse("allocation", args=[pk]), f"on {place}")
 
 
-def _newest_placed(most: int = 5_000) -> Any:
-    epochs = Allocation.objects.order_by("-epoch").values_list("epoch", flat=True)
-    floor = next(iter(epochs[most : most + 1]), None)
-    rows = Allocation.objects.order_by("-epoch")
-    return rows if floor is None else rows.filter(epoch__gt=floor)
-
-
 def transactions(asked: Asked) -> Iterator[Hit]:
     """Find a transaction by its number, and the newest by parts of label, owner and reason."""
     number = whole(asked.text)
-    rows = list(Transaction.objects.filter(pk=0 if number is None else number))
+    rows = list(Transaction.objects.filter(pk=number or 0))
     said = holding(asked.words, "label", "owner", "reason", "error")
     rows += newest(Transaction.objects.all()).filter(said)[:MOST_OF_A_KIND]
     for row in rows:

@@ -1,7 +1,6 @@
 """Find queues, services, scripts, jobs and errors."""
 
 from collections.abc import Iterator
-from typing import Any
 from urllib.parse import urlencode
 
 from django.db.models import F, Value
@@ -51,16 +50,14 @@ def jobs(asked: Asked) -> Iterator[Hit]:
 
 
 def _ids_from(number: int) -> list[int]:
-    """Return the id itself, and the newest of those as long as the ends of the table."""
+    """Return the id itself, and the newest of those that are as long as the ends of the table."""
     ids = QueuedJob.objects.order_by("-pk").values_list("pk", flat=True)
-    lengths = {len(str(pk)) for pk in [*ids[:1], *ids.reverse()[:1]]}
-    found = list(ids.filter(pk=number))
-    for zeros in sorted({length - len(str(number)) for length in lengths}):
-        if zeros > 0 and number:
-            lowest, beyond = number * 10**zeros, (number + 1) * 10**zeros
-            if lowest <= LARGEST:
-                span: Any = ids.filter(pk__gte=lowest, pk__lte=min(beyond - 1, LARGEST))
-                found += span[:MOST_OF_A_KIND]
+    ends = [str(next(iter(end), number)) for end in (ids[:1], ids.reverse()[:1])]
+    found = [number]
+    for end in ends:  # one look for each, so that many jobs need no more looks than few
+        ten = 10 ** max(0, len(end) - len(str(number)))
+        last = min((number + 1) * ten - 1, LARGEST)
+        found += ids.filter(pk__gte=min(number * ten, LARGEST), pk__lte=last)[:MOST_OF_A_KIND]
     return found
 
 

@@ -3,7 +3,10 @@
 from typing import Any
 
 from django.db import connections
-from django.db.models import Model, Q
+from django.db.models import CharField, Model, Q, Subquery, Value
+from django.db.models.functions import Coalesce
+
+from atributo_site.core.models.fields import LARGEST_KEY
 
 WINDOW = 5_000  # rows whose names are compared letter by letter
 
@@ -31,20 +34,22 @@ def holding(words: list[str], *columns: str) -> Q:
     return found
 
 
-def newest(rows: Any, most: int = WINDOW) -> Any:
-    """Return only rows with the highest keys, the newest first."""
-    floor = _key_at(rows.order_by("-pk"), most)
-    return (rows if floor is None else rows.filter(pk__gt=floor)).order_by("-pk")
+def newest(rows: Any, most: int = WINDOW, by: str = "pk") -> Any:
+    """Return only the rows with the highest numbers, the newest first."""
+    floor = Coalesce(_at(rows.order_by(f"-{by}"), by, most), Value(-1))
+    return rows.filter(**{f"{by}__gt": floor}).order_by(f"-{by}")
 
 
 def first(rows: Any, most: int = WINDOW) -> Any:
-    """Return only rows with the lowest keys, in their order."""
-    ceiling = _key_at(rows.order_by("pk"), most)
-    return (rows if ceiling is None else rows.filter(pk__lt=ceiling)).order_by("pk")
+    """Return only the rows with the lowest keys, in their order."""
+    is_text = isinstance(rows.model._meta.pk, CharField)
+    beyond = Value(chr(0x10FFFF)) if is_text else Value(LARGEST_KEY)
+    ceiling = Coalesce(_at(rows.order_by("pk"), "pk", most), beyond)
+    return rows.filter(pk__lt=ceiling).order_by("pk")
 
 
-def _key_at(rows: Any, place: int) -> Any:
-    return next(iter(rows.values_list("pk", flat=True)[place : place + 1]), None)
+def _at(rows: Any, column: str, place: int) -> Subquery:
+    return Subquery(rows.values(column)[place : place + 1])
 
 
 def distinct_values(
