@@ -1,24 +1,73 @@
-"""Raw lists of instances, placements, worker numbers and events, to look at only."""
+"""Raw lists of instances, placements, worker numbers and events; instances can be changed."""
 
 from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
 
+from allocation.instances import availability
 from allocation.models import Allocation, Drain, Hold, IdNumber, Instance, PastAllocation, Rebalance
+from allocation.placement import drains
 from allocation.transactions import admin as transactions_admin  # noqa: E402, F401
 from atributo_site.core.models import Event, Lease
+from atributo_site.core.retry import retry_busy
 from atributo_site.web.raw_lists import RawList
+from atributo_site.web.row_actions import RowAction, WholeNumber, WithReason
+
+OPERATE = "instance.operate"
+DRAINS = (
+    "They get no new keys, and their keys move away at this pace. Without one, keys leave only"
+    " when they are deallocated."
+)
+
+
+class DrainFields(WithReason):
+    moves_per_minute = WholeNumber(required=False, min_value=1, max_value=1_000_000)
+
+
+def _available(row: Instance) -> None:
+    retry_busy(lambda: availability.make_available(row.pk))
+
+
+def _unavailable(row: Instance, reason: str) -> None:
+    retry_busy(lambda: availability.make_unavailable(row.pk, reason=reason))
+
+
+def _drain(row: Instance, reason: str, moves_per_minute: int | None) -> None:
+    retry_busy(lambda: drains.drain(row.pk, reason=reason, moves_per_minute=moves_per_minute))
+
+
+def _restore(row: Instance) -> None:
+    retry_busy(lambda: availability.restore(row.pk))
 
 
 @admin.register(Instance)
 class InstanceList(RawList):
     view_action = "instance.view"
+    change_action = operate_action = OPERATE
+    editable = ("weight", "capacity")
+    row_actions = (
+        RowAction("available", "Make available", OPERATE, _available),
+        RowAction(
+            "unavailable",
+            "Make unavailable",
+            OPERATE,
+            _unavailable,
+            "They get no new keys and keep those they have.",
+            WithReason,
+        ),
+        RowAction("drain", "Drain", OPERATE, _drain, DRAINS, DrainFields, is_danger=True),
+        RowAction("restore", "Restore", OPERATE, _restore),
+    )
     newest_first = False
     list_display = ["id", "state", "source", "weight", "capacity", "epoch", "changed_at"]
     list_select_related = ["drain"]
     search_fields = ["id__exact"]
     search_help_text = "The full id."
+
+    def save_changes(self, obj: Instance, changes: dict[str, Any]) -> None:
+        if changes:
+            retry_busy(lambda: availability.configure(obj.pk, epoch=obj.epoch, **changes))
 
 
 @admin.register(Allocation)

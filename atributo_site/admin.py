@@ -5,7 +5,10 @@ from typing import Any
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group, User
+from django.forms import CheckboxSelectMultiple
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
 
 from atributo_site.models import TokenScope
 from atributo_site.web import tokens
@@ -24,7 +27,7 @@ class UserList(RawList, UserAdmin):
     search_fields = ["username", "email"]
     filter_horizontal = ()
     fieldsets = (
-        (None, {"fields": ["username", "password"]}),
+        (None, {"fields": ["username"]}),
         ("Person", {"fields": ["first_name", "last_name", "email"]}),
         ("Access", {"fields": ["is_active", "groups"]}),
     )
@@ -37,6 +40,23 @@ class UserList(RawList, UserAdmin):
             },
         ),
     )
+
+    def get_list_display(self, request: HttpRequest) -> list[Any]:
+        return [*super().get_list_display(request), "screen"]
+
+    def get_view_on_site_url(self, obj: Any = None) -> str | None:
+        return None if obj is None else reverse("system-user", args=[obj.pk])
+
+    @admin.display(description="Screen")
+    def screen(self, obj: Any) -> str:
+        return format_html('<a href="{}">Open</a>', self.get_view_on_site_url(obj))
+
+    def formfield_for_manytomany(self, db_field: Any, request: Any, **kwargs: Any) -> Any:
+        """Offer the roles as boxes to tick, which need no key to be held."""
+        kwargs["widget"] = CheckboxSelectMultiple
+        field = super().formfield_for_manytomany(db_field, request, **kwargs)
+        field.label, field.help_text = "Roles", "The highest one counts."  # type: ignore[union-attr]
+        return field
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).prefetch_related("groups")

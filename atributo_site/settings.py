@@ -229,6 +229,8 @@ SPECTACULAR_SETTINGS = {
     ],
 }
 
+OPENAPI_REVISION = "queues.api.openapi.revision"  # what changes the document of one version
+
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 LOGGING_CONFIG = None
 logs.configure(ATRIBUTO.log_level)

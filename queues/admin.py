@@ -1,11 +1,15 @@
-"""Raw lists of queues, jobs, attempts and services at /admin/."""
+"""Raw lists of queues, jobs, attempts and services; queues and jobs can be changed there."""
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 
 from atributo_site.web.raw_lists import RawList
+from atributo_site.web.row_actions import RowAction, WholeNumber, WithReason
+from queues import catalogue
+from queues.jobs import actions
 from queues.models import (
     MinuteCount,
     Operation,
@@ -19,16 +23,53 @@ from queues.models import (
     Slot,
     Station,
 )
+from queues.models.queue import MOST_WORKERS
 from queues.sql.states import FREE, INDEXED
+
+
+class ScaleFields(forms.Form):
+    max_workers = WholeNumber(label="Jobs at once", min_value=1, max_value=MOST_WORKERS)
+
+
+def _scale(row: Queue, max_workers: int) -> None:
+    catalogue.row(row.name)  # a deleted queue would come back
+    catalogue.create(row.name, max_workers)
 
 
 @admin.register(Queue)
 class QueueList(RawList):
     view_action = "queue.view"
+    operate_action = "queue.operate"
+    change_action = "queue.administer"
+    editable = ("max_workers", "target_age_seconds", "record_start", "retention_days")
+    editable += ("when_away", "away_seconds")
+    row_actions = (
+        RowAction("pause", "Pause", "queue.operate", lambda row: catalogue.pause(row.name)),
+        RowAction("resume", "Resume", "queue.operate", lambda row: catalogue.resume(row.name)),
+        RowAction("scale", "Scale", "queue.administer", _scale, form=ScaleFields),
+    )
     list_display = ["name", "max_workers", "paused_at", "when_away", "away_seconds"]
     list_display += ["target_age_seconds", "record_start", "retention_days", "deleted_at"]
     search_fields = ["name__startswith"]
     newest_first = False
+
+    def save_changes(self, obj: Queue, changes: dict[str, Any]) -> None:
+        """Store each setting by its own function, as the queue's page does."""
+        catalogue.row(obj.name)
+        away = {name: changes.pop(name, None) for name in ("when_away", "away_seconds")}
+        setters: dict[str, Any] = {
+            "max_workers": catalogue.create,
+            "target_age_seconds": catalogue.set_target_age,
+            "record_start": catalogue.set_record_start,
+            "retention_days": catalogue.set_retention,
+        }
+        for name, value in changes.items():
+            setters[name](obj.name, value)
+        if any(value is not None for value in away.values()):
+            catalogue.set_when_away(obj.name, *away.values())
+
+    def subject_of(self, obj: Queue) -> str:
+        return f"queue:{obj.name}"
 
 
 @admin.register(Slot)
@@ -73,6 +114,26 @@ class StateFilter(admin.SimpleListFilter):
 @admin.register(QueuedJob)
 class QueuedJobList(RawList):
     view_action = "job.view"
+    operate_action = "job.operate"
+    row_actions = (
+        RowAction(
+            "retry",
+            "Retry",
+            "job.operate",
+            lambda row: actions.reset(row.pk),
+            "They run again with the same data. The effects of complete jobs happen again.",
+        ),
+        RowAction(
+            "abort",
+            "Abort",
+            "job.operate",
+            lambda row, reason: actions.abort(row.pk, reason=reason),
+            "They end as aborted, without callbacks. Running ones are stopped, and jobs that"
+            " repeat run no more.",
+            WithReason,
+            is_danger=True,
+        ),
+    )
     keys_first = True
     list_display = ["id", "queue", "mount", "script", "status", "attempt", "due_at", "error"]
     list_display += ["sticky_key", "routed_to"]

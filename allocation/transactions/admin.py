@@ -1,7 +1,13 @@
-"""Raw lists of documents, transactions and locks, to look at only."""
+"""Raw lists of documents, transactions and locks; the last two can be ended and released."""
+
+from collections.abc import Callable
+from typing import Any
 
 from django.contrib import admin
 
+from allocation.transactions.curator import operator_actions
+from allocation.transactions.curator.operator_actions import NotPossibleNow
+from allocation.transactions.engine.roll_back import FAILURES
 from allocation.transactions.models import (
     Document,
     DocumentEvent,
@@ -13,6 +19,7 @@ from allocation.transactions.models import (
     Transaction,
 )
 from atributo_site.web.raw_lists import RawList
+from atributo_site.web.row_actions import NeedsReason, RowAction
 
 
 @admin.register(Document)
@@ -32,9 +39,55 @@ class DocumentVersionList(RawList):
     list_select_related = ["document"]
 
 
+END = "transaction.end"
+
+
+def _by(operation: Callable[[int, str], Any]) -> Callable[..., None]:
+    """Say why an operation failed, whatever it failed with, as its own page does."""
+
+    def act(row: Any, reason: str) -> None:
+        try:
+            operation(row.pk, reason)
+        except FAILURES as error:
+            raise NotPossibleNow(f"nothing was changed: {error}") from error
+
+    return act
+
+
 @admin.register(Transaction)
 class TransactionList(RawList):
     view_action = "transaction.view"
+    operate_action = "transaction.operate"
+    row_actions = (
+        RowAction(
+            "roll_back",
+            "Roll back",
+            END,
+            _by(operator_actions.roll_back),
+            "Every document that they wrote gets its previous value back, and their locks are"
+            " released. Their owners can no longer write with them.",
+            NeedsReason,
+            is_danger=True,
+        ),
+        RowAction(
+            "complete",
+            "Keep the changes",
+            END,
+            _by(operator_actions.complete),
+            "Everything that they have written becomes permanent, even if it is only half done,"
+            " and their locks are released.",
+            NeedsReason,
+            is_danger=True,
+        ),
+        RowAction(
+            "retry",
+            "Retry the roll back",
+            "transaction.operate",
+            _by(operator_actions.retry),
+            "The roll back of stuck transactions is tried again now.",
+            NeedsReason,
+        ),
+    )
     list_display = ["id", "status", "owner", "label", "cause"]
     list_display += ["started_at", "expires_at", "finished_at"]
     list_filter = ["status"]
@@ -51,6 +104,19 @@ class JournalEntryList(RawList):
 @admin.register(Lock)
 class LockList(RawList):
     view_action = "lock.view"
+    operate_action = "lock.release"
+    row_actions = (
+        RowAction(
+            "release",
+            "Release",
+            "lock.release",
+            _by(operator_actions.force_release),
+            "A transaction that still runs is rolled back as a whole, and all of its locks are"
+            " released.",
+            NeedsReason,
+            is_danger=True,
+        ),
+    )
     list_display = ["document", "mode", "token", "transaction", "acquired_at"]
     list_select_related = ["document", "transaction"]
 

@@ -23,6 +23,7 @@ def described_settings() -> list[dict[str, Any]]:
     from_file = with_env_file({}, BASE_DIR / ".env")
     return [
         {
+            "attribute": attribute,
             "name": variable.name,
             "sentence": variable.sentence,
             "default": variable.default,

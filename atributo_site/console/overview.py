@@ -18,8 +18,8 @@ from atributo_site.status.snapshot import snapshot
 
 SECTIONS = BASE_DIR / "templates" / "console" / "sections"
 ORDER = ("queues", "allocation", "pools", "transactions")
-MOST_INSTANCES = 10
-MOST_EVENTS = 10
+MOST_INSTANCES = 8
+MOST_EVENTS = 6
 MOST_ATTENTION = 20
 
 
@@ -35,6 +35,7 @@ class Overview(Screen):
         needed = merged(taken["attention"])
         return self.show(
             snapshot=taken,
+            processes=[each for each in taken["processes"] if each["state"] != "stopped"],
             attention=[_with_button(item, request.user) for item in needed[:MOST_ATTENTION]],
             open_incidents=sum(not item["is_acknowledged"] for item in needed),
             attention_total=len(needed),

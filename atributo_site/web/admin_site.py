@@ -76,7 +76,7 @@ class AtributoAdminSite(admin.AdminSite):
             return HttpResponseNotAllowed(methods)
         _check_address(request)
         if isinstance(raw_list, RawList):
-            _check_may(request, raw_list)
+            _check_may(request, raw_list, view)
         return None
 
 
@@ -86,10 +86,12 @@ def _check_address(request: HttpRequest) -> None:
         raise BadRequest("An address must not contain a NUL character.")
 
 
-def _check_may(request: HttpRequest, raw_list: RawList) -> None:
+def _check_may(request: HttpRequest, raw_list: RawList, view: Any) -> None:
     """Check before Django looks for the row, since some pages tell whether it exists."""
     if not raw_list.has_view_permission(request):
         raise PermissionDenied
+    if view == raw_list.changelist_view and raw_list.may_operate(request):
+        return  # each action on rows has a permission of its own
     # Django answers some POSTs like a GET; here every POST needs the right to change.
     if request.method == "POST" and not raw_list.has_change_permission(request):
         raise PermissionDenied

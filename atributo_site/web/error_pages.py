@@ -17,6 +17,8 @@ from atributo_site.rest.problems import IN_DOUBT, is_unusable, problem, unusable
 
 THEMES = ("auto", "light", "dark")
 THEME_COOKIE = "theme"
+DENSITIES = ("compact", "comfortable")
+DENSITY_COOKIE = "density"
 
 SENTENCES = {
     400: ("bad_request", "The request could not be understood."),
@@ -38,10 +40,13 @@ SENTENCES = {
 def look(request: HttpRequest) -> dict[str, Any]:
     """Return how a page looks from the request alone: error pages must not ask the database."""
     theme = request.COOKIES.get(THEME_COOKIE, "")
+    density = request.COOKIES.get(DENSITY_COOKIE, "")
     return {
         "badge": settings.ATRIBUTO.badge or settings.ATRIBUTO.mode,
         "theme": theme if theme in THEMES else "auto",
         "themes": THEMES,
+        "density": density if density in DENSITIES else DENSITIES[0],
+        "densities": DENSITIES,
         "page_url": request.get_full_path() if request.method == "GET" else "/",
         "request_id": getattr(request, "request_id", ""),
     }

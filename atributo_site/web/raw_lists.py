@@ -2,23 +2,28 @@
 
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.admin.filters import FieldListFilter, SimpleListFilter
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import BadRequest
 from django.core.paginator import Paginator
-from django.db.models import Model, QuerySet
+from django.db.models import IntegerField, Model, QuerySet
 from django.http import HttpRequest
+from django.shortcuts import redirect
 from django.urls import URLPattern
 from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.text import capfirst
 
+from atributo_site.core.errors import AtributoError
 from atributo_site.core.events import record
 from atributo_site.permissions import may
 from atributo_site.web.pagination import capped_count, format_count, page_by_key
+from atributo_site.web.row_actions import RowAction, WholeNumber
 
 KEYS = ("after", "before")
+BOXES, TICK = "action_checkbox", "tick"
 LONGEST_VALUE = 1000  # of a filter, which every link of the page repeats
 
 
@@ -38,6 +43,8 @@ class KeysetChangeList(ChangeList):
     def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
         self.keys: dict[str, Any] = {name: request.GET.get(name, "") for name in KEYS}
         super().__init__(request, *args, **kwargs)
+        # Django's own column of boxes has a head that needs its script.
+        self.list_display = [TICK if name == BOXES else name for name in self.list_display]
         self.title = self.model_admin.list_name or str(capfirst(self.opts.verbose_name_plural))
 
     def get_filters_params(self, params: Any = None) -> Any:
@@ -87,6 +94,9 @@ class RawList(admin.ModelAdmin):
     newest_first = True
     keys_first = False  # for tables whose filters may match only rare old rows
     list_name = ""  # if people use another word than the model's plural
+    row_actions: tuple[RowAction, ...] = ()
+    operate_action: str | None = None  # the least that one of them needs
+    editable: tuple[str, ...] = ()  # fields that `save_changes` stores by their operation
 
     actions = None
     sortable_by = ()
@@ -125,6 +135,58 @@ class RawList(admin.ModelAdmin):
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return self.change_action is not None and may(request.user, self.change_action)
 
+    def may_operate(self, request: HttpRequest) -> bool:
+        return self.operate_action is not None and may(request.user, self.operate_action)
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        """Return the actions on rows that this person may do, as Django wants them."""
+        allowed = [each for each in self.row_actions if may(request.user, each.action)]
+        return {each.name: (each, each.name, each.label) for each in allowed}
+
+    def response_action(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Act on ticked rows only: what matches a filter may be millions."""
+        if request.POST.get("select_across", "0") not in ("", "0"):
+            raise BadRequest("Tick the rows: a raw list changes only what its page shows.")
+        return super().response_action(request, *args, **kwargs)
+
+    @admin.display(description="Select")
+    def tick(self, obj: Any) -> str:
+        box = '<input type="checkbox" name="{}" value="{}" aria-label="Select {}">'
+        label = f'<label class="choose">{box}</label>'
+        return format_html(label, ACTION_CHECKBOX_NAME, obj.pk, obj)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Show all other fields of a list with `editable` as text."""
+        if not self.editable:
+            return super().get_readonly_fields(request, obj)
+        names = [each.name for each in self.opts.fields if each.name not in (self.exclude or ())]
+        return [name for name in names if name not in self.editable]
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """Read numbers as strictly as every other form does."""
+        if isinstance(db_field, IntegerField) and not db_field.choices:
+            kwargs.setdefault("form_class", WholeNumber)
+        return super().formfield_for_dbfield(db_field, request, **kwargs)
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Leave transactions to the operation, which takes its locks in its own order."""
+        if not self.editable or request.method != "POST":
+            return super().changeform_view(request, *args, **kwargs)
+        try:
+            return self._changeform_view(request, *args, **kwargs)  # type: ignore[attr-defined]
+        except AtributoError as error:
+            messages.error(request, f"Nothing was changed: {error}")
+            return redirect(request.get_full_path())
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        if not self.editable:
+            return super().save_model(request, obj, form, change)
+        return self.save_changes(obj, {name: form.cleaned_data[name] for name in form.changed_data})
+
+    def save_changes(self, obj: Any, changes: dict[str, Any]) -> None:
+        """Store what a person changed in `editable`, and leave the event."""
+        raise NotImplementedError
+
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return self.may_add and self.has_change_permission(request, obj)
 
@@ -154,7 +216,8 @@ class RawList(admin.ModelAdmin):
         return super().log_addition(request, obj, message)
 
     def log_change(self, request: HttpRequest, obj: Model, message: Any) -> Any:
-        record(f"{self.opts.model_name}.changed", self.subject_of(obj), changes=message)
+        if not self.editable:  # else the operation has left its event
+            record(f"{self.opts.model_name}.changed", self.subject_of(obj), changes=message)
         return super().log_change(request, obj, message)
 
     def log_deletions(self, request: HttpRequest, queryset: QuerySet) -> Any:

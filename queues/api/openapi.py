@@ -1,6 +1,8 @@
 """Show the schemas of installed scripts in the OpenAPI document."""
 
+import json
 import re
+from hashlib import md5
 from typing import Any
 
 from django.db import DatabaseError
@@ -10,6 +12,11 @@ from queues.models import Script
 UNNAMEABLE = re.compile(r"[^A-Za-z0-9._-]")
 EXAMPLES = {"const", "enum", "default", "examples"}  # values, whatever they look like
 RUN = "/api/v1/services/scripts/{name}"
+
+
+def revision() -> str:
+    """Return a digest of the schemas: the rest of the document changes with the program alone."""
+    return md5(json.dumps(_schemas(), sort_keys=True).encode(), usedforsecurity=False).hexdigest()
 
 
 def add_scripts(result: dict[str, Any], generator: Any, request: Any, public: bool) -> Any:

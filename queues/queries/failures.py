@@ -1,10 +1,12 @@
 """Group failed jobs that have the same error."""
 
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any
 
 from django.db.models import Count, Max, Min
 
+from atributo_site.core.models.names import newest_of_each
 from queues.models import QueuedJob
 from queues.queries.states import with_keys
 from queues.sql.states import INDEXED
@@ -12,6 +14,7 @@ from queues.sql.states import INDEXED
 LOOKED_AT = 10_000  # failed jobs, newest first
 FEW = 1_000
 LONGEST_NAME = 120  # of a group
+MOST_ERRORS = 500  # groups that a search compares
 MANY = 5  # equal failures within the hour that are worth a look
 HOUR = timedelta(hours=1)
 NO_JOB = -1
@@ -60,6 +63,20 @@ def failing(now: datetime) -> list[dict[str, Any]]:
         {"fingerprint": row["fingerprint"], "count": row["count"], "error": row["any_error"]}
         for row in grown.order_by("-count")[:5]
     ]
+
+
+def errors_with(words: list[str], most: int) -> list[tuple[str, str, str]]:
+    """Return fingerprint, error and script of groups whose newest error holds all words."""
+    newest = newest_of_each(QueuedJob, "fingerprint", MOST_ERRORS, "status = 'failed'")
+    rows = with_keys(QueuedJob.objects.filter(aborted_at=None), newest).order_by("-pk")
+    found = (
+        (fingerprint, error, f"{mount}/{script}")
+        for fingerprint, error, mount, script in rows.values_list(
+            "fingerprint", "error", "mount", "script"
+        )
+        if all(word in error.lower() for word in words)
+    )
+    return list(islice(found, most))
 
 
 def failed_since(since: datetime) -> list[tuple[int, datetime]]:

@@ -24,6 +24,8 @@ BY_VERB = {"instance-change": VERBS, "allocation-change": ("allocate", "dealloca
 WITHOUT_A_FORM = {  # Django's own views, which answer a POST like a GET: nothing can be changed
     "auth_user_changelist",
     "auth_user_history",
+    "allocation_instance_history",
+    "queues_queue_history",
     "atributo_site_tokenscope_changelist",
     "atributo_site_tokenscope_history",
     "atributo_site_tokenscope_change",

@@ -113,4 +113,6 @@ def raw_actions(raw_list, name):
         return dict.fromkeys(["GET", "POST"], may_change if raw_list.may_add else NEVER)
     if page == "delete":
         return dict.fromkeys(["GET", "POST"], may_change if raw_list.may_delete else NEVER)
+    if page == "changelist" and raw_list.operate_action:
+        return {"GET": raw_list.view_action, "POST": raw_list.operate_action}
     return {"GET": raw_list.view_action, "POST": may_change}

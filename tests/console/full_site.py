@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from django.apps import apps
+from django.contrib.auth.models import User
 from django.db import models
 from django.urls import get_resolver, reverse
 
@@ -64,6 +65,7 @@ def fill(text=MARKUP):
         _queues(text)
         _pools(text)
         _incidents(text)
+        User.objects.create(username=text[:150], email=text[:254])
         record(text[:64], f"instance:{text}", **{text: [text]})
     Lease.objects.acquire(f"worker/{text}", text, 3600, note=text)
     Lease.objects.acquire("curator", text, 3600, name=text)
@@ -140,6 +142,9 @@ def _samples(text):
         ("documents", "key"): text,
         ("transactions", "pk"): Row.objects.get(status="stuck").pk,
         ("system", "pk"): Operation.objects.first().pk,
+        ("system-user", "pk"): User.objects.get(username=text[:150]).pk,
+        ("system-user-disable", "pk"): User.objects.get(username=text[:150]).pk,
+        ("system-user-reset", "pk"): User.objects.get(username=text[:150]).pk,
         ("incidents", "pk"): Incident.objects.unresolved().first().pk,
         ("lock-release", "pk"): Lock.objects.first().pk,
     }

@@ -15,6 +15,7 @@ from schemathesis.specs.openapi import checks
 
 from atributo_site.rest import authentication, throttling
 from queues.models import Script, Service
+from tests.factories.jobs import make_script
 
 # Valid data is refused with reason now and then: a cursor of another list, a name in use.
 CHECKS = [
@@ -122,3 +123,15 @@ def test_and_so_they_are_on_the_other_database(transactional_db, token_of):
 @pytest.mark.soak
 def test_many_generated_requests_are_answered_as_documented(transactional_db, token_of):
     check_all({"Authorization": f"Bearer {token_of('admin')}"}, examples=1500)
+
+
+def test_the_document_is_made_once_and_anew_when_a_script_changes(client_as, db):
+    client = client_as("viewer")
+    first = client.get(SCHEMA)
+    same = client.get(SCHEMA, headers={"If-None-Match": first["ETag"]})
+    assert (same.status_code, same.content) == (304, b"")
+    assert client.get(SCHEMA).content == first.content
+    make_script(name="brand-new")
+    later = client.get(SCHEMA, headers={"If-None-Match": first["ETag"]})
+    assert later.status_code == 200 and "brand-new" in later.text
+    assert later["ETag"] != first["ETag"]

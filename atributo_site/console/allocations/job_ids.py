@@ -16,7 +16,7 @@ class DecodeId(Screen):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         job_id = request.GET.get("id", "").strip()[:64]
-        tabs = system_tabs("job-ids")
+        tabs = system_tabs(request, "job-ids")
         try:
             parsed = ids.parse(job_id) if job_id else None
         except AtributoError as error:

@@ -1,11 +1,11 @@
-"""Choose the theme by a form that sets a cookie, which works without JavaScript; the favicon."""
+"""Choose theme and density by forms that set cookies, without JavaScript; the favicon."""
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.templatetags.static import static
 from django.views.decorators.http import require_POST, require_safe
 
 from atributo_site.console.base.screen import own_page
-from atributo_site.web.error_pages import THEME_COOKIE, THEMES, failure
+from atributo_site.web.error_pages import DENSITIES, DENSITY_COOKIE, THEME_COOKIE, THEMES, failure
 
 YEAR_SECONDS = 365 * 24 * 60 * 60
 
@@ -17,17 +17,21 @@ def favicon(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-def choose_theme(request: HttpRequest) -> HttpResponse:
-    theme = request.POST.get("theme", "")
-    if theme not in THEMES:
+def choose_look(request: HttpRequest) -> HttpResponse:
+    """Remember the theme or how close the rows of tables stand, whichever button was pressed."""
+    chosen = {THEME_COOKIE: (request.POST.get("theme"), THEMES)}
+    chosen[DENSITY_COOKIE] = (request.POST.get("density"), DENSITIES)
+    given = {name: value for name, (value, _) in chosen.items() if value is not None}
+    if not given or any(value not in chosen[name][1] for name, value in given.items()):
         return failure(request, 400)
     response = HttpResponseRedirect(own_page(request, request.POST.get("next", ""), "/"))
-    response.set_cookie(
-        THEME_COOKIE,
-        theme,
-        max_age=YEAR_SECONDS,
-        httponly=True,
-        samesite="Lax",
-        secure=request.is_secure(),
-    )
+    for name, value in given.items():
+        response.set_cookie(
+            name,
+            str(value),
+            max_age=YEAR_SECONDS,
+            httponly=True,
+            samesite="Lax",
+            secure=request.is_secure(),
+        )
     return response

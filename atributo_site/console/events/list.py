@@ -52,7 +52,7 @@ class Events(Screen):
             filtered=any(given.values()),
             by_people=by_people,
             moving=MOVING,
-            tabs=system_tabs("events") if by_people else None,
+            tabs=system_tabs(request, "events") if by_people else None,
             same=None if by_people else same_list(REST, _rest_filter(form.cleaned_data)),
             views=views_of(request, "events"),
         )

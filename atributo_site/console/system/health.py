@@ -8,6 +8,7 @@ from atributo_site.console.base.navigation import address
 from atributo_site.console.base.screen import TabbedScreen
 from atributo_site.core.models.clock import database_now
 from atributo_site.curator.integrity import every_rule
+from atributo_site.permissions import may
 from atributo_site.status.doctor import Finding, examine
 from atributo_site.status.redis import remember
 from atributo_site.status.snapshot import snapshot
@@ -24,23 +25,28 @@ class SystemScreen(TabbedScreen):
         "system-operations": "Operations",
         "system-settings": "Settings",
         "system-tokens": "Tokens",
+        "system-users": "Users",
         "system-api": "REST API",
     }
 
     def tab_list(self) -> list[dict[str, Any]]:
-        """Add two screens that look different but belong here."""
+        """Add two screens that look different but belong here; users are for administrators."""
         here = self.url_name
         people = f"{address('events')}?by=people"
+        tabs = super().tab_list()
+        if not may(self.request.user, "user.administer"):
+            tabs = [tab for tab in tabs if tab["name"] != "Users"]
         return [
-            *super().tab_list(),
+            *tabs,
             {"name": "Audit", "url": people, "current": here == "events"},
             {"name": "Job ids", "url": address("job-ids"), "current": here == "job-ids"},
         ]
 
 
-def system_tabs(url_name: str) -> list[dict[str, Any]]:
+def system_tabs(request: HttpRequest, url_name: str) -> list[dict[str, Any]]:
     """Return the tabs of this section for a screen that is at home in another one."""
     screen = SystemScreen()
+    screen.request = request
     screen.url_name = url_name
     return screen.tab_list()
 

@@ -1,10 +1,15 @@
-"""Show the settings with their sources, and the front page of the REST API."""
+"""Show the settings in groups with their sources, and the front page of the REST API."""
+
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
 from atributo_site.config.described import described_settings
+from atributo_site.config.groups import grouped
 from atributo_site.console.base.navigation import address
 from atributo_site.console.system.health import SystemScreen
+
+LONGEST = 100
 
 
 class Settings(SystemScreen):
@@ -12,7 +17,20 @@ class Settings(SystemScreen):
     template_name = "console/system/settings.html"
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        return self.show(settings=described_settings())
+        words = request.GET.get("q", "")[:LONGEST].lower().split()
+        only_set = request.GET.get("set") == "yes"
+        fitting = [
+            setting
+            for setting in described_settings()
+            if (not only_set or setting["source"] != "default") and _holds(setting, words)
+        ]
+        return self.show(groups=grouped(fitting), text=" ".join(words), only_set=only_set)
+
+
+def _holds(setting: dict[str, Any], words: list[str]) -> bool:
+    """Look in name and sentence alone: a value may be a secret."""
+    text = f"{setting['name']} {setting['sentence']}".lower()
+    return all(word in text for word in words)
 
 
 class RestApi(SystemScreen):

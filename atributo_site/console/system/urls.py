@@ -2,9 +2,10 @@
 
 from django.urls import path
 
-from atributo_site.console.system import health, operations, settings, tokens
+from atributo_site.console.system import health, operations, settings, tokens, users
 
 OPERATION, TOKEN = "system/operations/<int:pk>/", "system/tokens/<int:token_id>/"
+USER = "system/users/<int:pk>/"
 
 urlpatterns = [
     path("system/", health.Health.as_view(), name="system"),
@@ -17,4 +18,14 @@ urlpatterns = [
     path("system/api/", settings.RestApi.as_view(), name="system-api"),
     path("system/tokens/", tokens.Tokens.as_view(), name="system-tokens"),
     path(f"{TOKEN}revoke", tokens.RevokeToken.as_view(), name="system-token-revoke"),
+    path("system/users/", users.Users.as_view(), name="system-users"),
+    path(USER, users.OneUser.as_view(), name="system-user"),
+    path(f"{USER}disable", users.DisableUser.as_view(), name="system-user-disable"),
+    path(f"{USER}enable", users.EnableUser.as_view(), name="system-user-enable"),
+    path(f"{USER}reset", users.ResetPassword.as_view(), name="system-user-reset"),
+    path(
+        f"{USER}tokens/<int:token_id>/revoke",
+        users.RevokeTheirToken.as_view(),
+        name="system-user-token-revoke",
+    ),
 ]

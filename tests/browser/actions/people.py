@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from atributo_site.core.models import Event
 from atributo_site.models import TokenScope
 from atributo_site.web import tokens
-from tests.browser.actions.screen_action import ScreenAction, follow, press, typed, unfold
+from tests.browser.actions.screen_action import ScreenAction, choose, follow, press, typed, unfold
 
 PASSWORD = "correct horse battery staple"
 NEW_PASSWORD = "another horse, another staple"
@@ -32,7 +32,75 @@ def happened(kind):
     return lambda words: Event.objects.filter(kind=kind).exists()
 
 
+def somebody(name, **fields):
+    return {"id": User.objects.create(username=name, **fields).pk, "name": name}
+
+
+def their_token():
+    owner = User.objects.get(username="operator")
+    tokens.make_token(owner, name="leaked", level="view", days=1)
+    return {"id": owner.pk, "name": "leaked"}
+
+
+def has_role(words, role):
+    return User.objects.filter(username=words["name"], groups__name=role).exists()
+
+
+def is_active(words):
+    return User.objects.get(pk=words["id"]).is_active
+
+
+USER = "/system/users/{id}/"
 ACTIONS = [
+    ScreenAction(
+        "system-users",
+        at="/system/users/",
+        steps=(typed("username", "nora"), choose("role", "operator"), press("Create user")),
+        seen="It is shown only once",
+        changed=lambda words: User.objects.filter(
+            username="nora", groups__name="operator"
+        ).exists(),
+    ),
+    ScreenAction(
+        "system-user",
+        given=partial(somebody, "paul"),
+        at=USER,
+        steps=(choose("role", "viewer"), press("Save")),
+        seen="paul is saved.",
+        changed=lambda words: has_role(words, "viewer"),
+    ),
+    ScreenAction(
+        "system-user-disable",
+        given=partial(somebody, "quinn"),
+        at=USER,
+        steps=(follow("Disable"), typed("reason", "left us"), press("Disable")),
+        seen="quinn is disabled.",
+        changed=lambda words: not is_active(words),
+    ),
+    ScreenAction(
+        "system-user-enable",
+        given=partial(somebody, "rosa", is_active=False),
+        at=USER,
+        steps=(press("Enable"),),
+        seen="rosa can log in again.",
+        changed=is_active,
+    ),
+    ScreenAction(
+        "system-user-reset",
+        given=partial(somebody, "sven"),
+        at=USER,
+        steps=(follow("Reset password"), press("Reset password")),
+        seen="It is shown only once",
+        changed=lambda words: User.objects.get(pk=words["id"]).password != "",
+    ),
+    ScreenAction(
+        "system-user-token-revoke",
+        given=their_token,
+        at=USER,
+        steps=(press("Revoke {name}"),),
+        seen="The token leaked is revoked and no longer works.",
+        changed=lambda words: not TokenScope.objects.filter(name="leaked").exists(),
+    ),
     ScreenAction(
         "password_change",
         at="/admin/password_change/",

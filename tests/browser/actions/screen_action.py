@@ -49,6 +49,11 @@ def tick(name):
     return Step("checkbox", name)
 
 
+def choose(field, value):
+    """Choose one of a few by the mark beside it."""
+    return Step("css", f'main [name="{field}"][value="{value}"]')
+
+
 def typed(field, text):
     return Step("field", field, text)
 

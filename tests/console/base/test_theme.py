@@ -60,3 +60,18 @@ def test_no_template_needs_a_weaker_policy(wrong):
 @pytest.mark.parametrize("wrong", [r"\|\s*safe\b", r"autoescape off"])
 def test_no_template_switches_escaping_off(wrong):
     assert [text for text in TEMPLATES if re.search(wrong, text)] == []
+
+
+def test_rows_stand_close_unless_somebody_chooses_otherwise(client_as, db):
+    client = client_as("viewer")
+    assert 'data-density="compact"' in client.get("/").text
+    assert client.post("/theme", {"density": "comfortable", "next": "/jobs/"}).url == "/jobs/"
+    assert 'data-density="comfortable"' in client.get("/").text
+    assert 'data-theme="auto"' in client.get("/").text
+
+
+@pytest.mark.parametrize("form", [{}, {"density": "tight"}, {"theme": "dark", "density": "x"}])
+def test_a_look_that_there_is_not_is_refused(form, client_as, db):
+    client = client_as("viewer")
+    assert client.post("/theme", form).status_code == 400
+    assert not {"theme", "density"} & set(client.cookies)

@@ -10,6 +10,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from allocation.atributo import Atributo
+from atributo_site.config.environment import Environment
+from atributo_site.config.groups import GROUP_OF
+from atributo_site.config.variables import variables_of
 from atributo_site.core.events import record
 from atributo_site.core.leases import HeldLease
 from atributo_site.core.models import Event
@@ -237,3 +240,19 @@ def test_too_many_tokens_are_refused(client_as, user_as, monkeypatch):
     response = client.post(TOKENS, filled(client))
     assert response.status_code == 409
     assert "revoke one first" in response.text
+
+
+def test_settings_are_grouped_and_filtered_by_name_and_description(client_as, db, monkeypatch):
+    monkeypatch.setenv("ATRIBUTO_SECRET_KEY", "canary-key")
+    client = client_as("viewer")
+    page = client.get("/system/settings/").text
+    assert page.index(">Web server</h2>") < page.index("ATRIBUTO_PORT") < page.index(">DNS</h2>")
+    found = client.get("/system/settings/?q=PORT").text
+    assert "ATRIBUTO_PORT" in found and "ATRIBUTO_IDLE_MINUTES" not in found
+    assert "No settings match" in client.get("/system/settings/?q=canary-key").text
+    found = client.get("/system/settings/?set=yes").text
+    assert "ATRIBUTO_SECRET_KEY" in found and "ATRIBUTO_STRATEGY" not in found
+
+
+def test_every_group_names_settings_that_exist():
+    assert set(GROUP_OF) <= set(variables_of(Environment))

@@ -1,5 +1,5 @@
 // Charts of all queues or one. The points come with the page, and where a click on a bar leads.
-const HEIGHT = 190;
+const HEIGHT = 130;
 const drawn = new Map(); // figure → its plot
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

@@ -1,4 +1,4 @@
-// The theme changes at once; the form's own POST remembers it.
+// Theme and density change at once; the form's own POST remembers them.
 const root = document.documentElement;
 root.classList.add("js");
 
@@ -7,8 +7,9 @@ document.addEventListener("submit", (event) => {
   if (!form || !event.submitter) return;
   event.preventDefault();
   const body = new FormData(form, event.submitter);
-  root.dataset.theme = event.submitter.value;
-  for (const button of form.querySelectorAll("button[name=theme]")) {
+  const { name, value } = event.submitter;
+  root.dataset[name] = value;
+  for (const button of form.querySelectorAll(`button[name=${name}]`)) {
     button.setAttribute("aria-pressed", String(button === event.submitter));
   }
   form.closest("details")?.removeAttribute("open");
