@@ -3,8 +3,10 @@
 from typing import Any
 
 from django.contrib import admin
+from django.db.models.functions import Now
 from django.http import HttpRequest
 
+from atributo_site.core.models.clock import database_now
 from atributo_site.web.raw_lists import RawList
 from queues.models import (
     MinuteCount,
@@ -17,7 +19,7 @@ from queues.models import (
     Slot,
     Station,
 )
-from queues.sql.states import FREE, INDEXED
+from queues.queries.states import STATES, in_state, job_state
 
 
 @admin.register(Queue)
@@ -46,38 +48,36 @@ class StationList(RawList):
 
 
 class StateFilter(admin.SimpleListFilter):
-    """Filter by the states that the indexes know."""
+    """Filter by the states that the page "Jobs" has."""
 
     title = "state"
     parameter_name = "state"
-    STATES = {
-        "waiting": FREE,
-        "reserved": "queues_queuedjob.status = 'pending' AND queues_queuedjob.slot_id IS NOT NULL",
-        "running": INDEXED["running"],
-        "complete": INDEXED["complete"],
-        "failed": INDEXED["failed"],
-        "aborted": INDEXED["aborted"],
-    }
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(state, state) for state in self.STATES]
+        return [(state, state) for state in STATES]
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
-        state = self.STATES.get(self.value() or "")
-        return queryset.extra(where=[state]) if state else queryset  # nosec B610 # a constant condition
+        return in_state(queryset, self.value() or "", database_now())
 
 
 @admin.register(QueuedJob)
 class QueuedJobList(RawList):
     view_action = "job.view"
     keys_first = True
-    list_display = ["id", "queue", "mount", "script", "status", "attempt", "due_at", "error"]
+    list_display = ["id", "queue", "mount", "script", "state", "attempt", "due_at", "error"]
     list_display += ["sticky_key", "routed_to"]
     list_filter = [StateFilter]
     list_select_related = ["queue"]
     search_fields = ["id"]
     search_help_text = "The full id."
     exclude = ["data", "result"]  # the job's page shows them without secrets
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        """Give each row the moment at which it was read; its state depends on that."""
+        return super().get_queryset(request).annotate(read_at=Now())
+
+    def state(self, job: Any) -> str:
+        return job_state(job, job.read_at)
 
     def get_search_results(
         self, request: HttpRequest, queryset: Any, search_term: str
