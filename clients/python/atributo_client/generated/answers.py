@@ -188,7 +188,7 @@ class Incident(TypedDict):
     title: str
     detail: NotRequired[str]
     affected: NotRequired[str]
-    command: NotRequired[str]
+    command: str
     screen: str
     count: NotRequired[int]
     since: str
@@ -436,6 +436,7 @@ class QueuedJob(TypedDict):
     queue: str
     script: "ScriptName"
     status: str
+    state: str
     data: Any
     result: Any
     error: str
