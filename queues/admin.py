@@ -47,6 +47,9 @@ class StationList(RawList):
     newest_first = False
 
 
+RESERVED = "queues_queuedjob.status = 'pending' AND queues_queuedjob.slot_id IS NOT NULL"
+
+
 class StateFilter(admin.SimpleListFilter):
     """Filter by the states that the page "Jobs" has."""
 
@@ -54,9 +57,11 @@ class StateFilter(admin.SimpleListFilter):
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(state, state) for state in STATES]
+        return [(state, state) for state in (*STATES, "reserved")]
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        if self.value() == "reserved":  # jobs that are waiting to everybody else
+            return queryset.extra(where=[RESERVED])  # nosec B610 # a constant condition
         return in_state(queryset, self.value() or "", database_now())
 
 
