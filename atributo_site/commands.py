@@ -17,7 +17,7 @@ from atributo_site.core import text as text_of
 from atributo_site.core.availability.trouble import state_of_database
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.events import Actor, acting, has_done_something
-from atributo_site.core.text import harmless
+from atributo_site.core.text import harmless, runnable
 from atributo_site.status.migrations import check_migrated
 
 EXIT_REFUSED = 1  # the request was understood and refused
@@ -147,7 +147,7 @@ def database_failed(error: Exception) -> DatabaseFailed:
     if not _is_of_the_database(error):
         raise error
     described = str(_database_error(error)).strip().partition("\n")[0]
-    described = f"the database failed: {described}. `manage.py doctor` says more."
+    described = f"the database failed: {described}. {runnable('`manage.py doctor`')} says more."
     if getattr(error, "in_doubt", False) or has_done_something():
         return DatabaseFailed(f"{described} This may be done or not: look.", in_doubt=True)
     return DatabaseFailed(described)

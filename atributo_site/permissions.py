@@ -22,6 +22,7 @@ ROLES = {
 
 ACTIONS = {
     "overview.view": Level.VIEW,
+    "docs.view": Level.VIEW,
     "incident.view": Level.VIEW,
     "incident.acknowledge": Level.OPERATE,
     "event.view": Level.VIEW,

@@ -10,11 +10,13 @@ from atributo_site.config.embedded_redis import embedded_url
 from atributo_site.config.env_file import with_env_file
 from atributo_site.config.environment import BASE_DIR, BadEnvironment, read
 from atributo_site.config.installed_apps import installed_apps
+from atributo_site.config.program import program
 
 ATRIBUTO = read(with_env_file(os.environ, BASE_DIR / ".env"))
 if _clashes := clashes(ATRIBUTO):
     raise BadEnvironment("\n".join(_clashes))
 
+ATRIBUTO_PROGRAM = program(ATRIBUTO.command, os.environ, BASE_DIR, sys.executable)
 PRODUCTION = ATRIBUTO.mode == "production"
 VAR_DIR = state_folder.made(Path(ATRIBUTO.var_dir).absolute())
 

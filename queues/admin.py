@@ -4,8 +4,10 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.db.models.functions import Now
 from django.http import HttpRequest
 
+from atributo_site.core.models.clock import database_now
 from atributo_site.web.raw_lists import RawList
 from atributo_site.web.row_actions import RowAction, WholeNumber, WithReason
 from queues import catalogue
@@ -24,7 +26,7 @@ from queues.models import (
     Station,
 )
 from queues.models.queue import MOST_WORKERS
-from queues.sql.states import FREE, INDEXED
+from queues.queries.states import STATES, in_state, job_state
 
 
 class ScaleFields(forms.Form):
@@ -88,27 +90,22 @@ class StationList(RawList):
     newest_first = False
 
 
+RESERVED = "queues_queuedjob.status = 'pending' AND queues_queuedjob.slot_id IS NOT NULL"
+
+
 class StateFilter(admin.SimpleListFilter):
-    """Filter by the states that the indexes know."""
+    """Filter by the states that the page "Jobs" has."""
 
     title = "state"
     parameter_name = "state"
-    STATES = {
-        "waiting": FREE,
-        "reserved": "queues_queuedjob.status = 'pending' AND queues_queuedjob.slot_id IS NOT NULL",
-        "running": INDEXED["running"],
-        "complete": INDEXED["complete"],
-        "failed": INDEXED["failed"],
-        "aborted": INDEXED["aborted"],
-        "expired": INDEXED["expired"],
-    }
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(state, state) for state in self.STATES]
+        return [(state, state) for state in (*STATES, "reserved")]
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
-        state = self.STATES.get(self.value() or "")
-        return queryset.extra(where=[state]) if state else queryset  # nosec B610 # a constant condition
+        if self.value() == "reserved":  # jobs that are waiting to everybody else
+            return queryset.extra(where=[RESERVED])  # nosec B610 # a constant condition
+        return in_state(queryset, self.value() or "", database_now())
 
 
 @admin.register(QueuedJob)
@@ -135,13 +132,20 @@ class QueuedJobList(RawList):
         ),
     )
     keys_first = True
-    list_display = ["id", "queue", "mount", "script", "status", "attempt", "due_at", "error"]
+    list_display = ["id", "queue", "mount", "script", "state", "attempt", "due_at", "error"]
     list_display += ["sticky_key", "routed_to"]
     list_filter = [StateFilter]
     list_select_related = ["queue"]
     search_fields = ["id"]
     search_help_text = "The full id."
     exclude = ["data", "result"]  # the job's page shows them without secrets
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        """Give each row the moment at which it was read; its state depends on that."""
+        return super().get_queryset(request).annotate(read_at=Now())
+
+    def state(self, job: Any) -> str:
+        return job_state(job, job.read_at)
 
     def get_search_results(
         self, request: HttpRequest, queryset: Any, search_term: str

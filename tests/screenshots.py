@@ -7,6 +7,7 @@ from urllib.parse import quote
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from atributo_site.config.environment import BASE_DIR
+from tests.manual.tutorial import Tutorial
 from tests.servers import chromium
 from tests.servers.site import PASSWORD, Site
 from tests.servers.waiting import wait_until
@@ -51,6 +52,8 @@ def main() -> None:
                     executable_path=chromium.find(), args=["--no-sandbox"]
                 )
                 _take_all(browser, site)
+                site.close()
+                _take_tutorial(browser, Path(folder) / "tutorial")
                 browser.close()
         finally:
             site.close()
@@ -70,9 +73,25 @@ def _take_all(browser: Browser, site: Site) -> None:
         context.close()
 
 
+def _take_tutorial(browser: Browser, folder: Path) -> None:
+    """Take the pictures of docs/tutorial.md while somebody does what it says."""
+    folder.mkdir()
+    reader = Tutorial(folder)
+    page = browser.new_context(viewport=DESKTOP, color_scheme="light").new_page()
+    try:
+        reader.prepare()
+        reader.walk(page, lambda name: _save(page, name))
+    finally:
+        reader.site.close()
+
+
 def _take(page: Page, name: str, address: str) -> None:
     page.goto(address, wait_until="load")
     page.wait_for_selector(SHOWN_BY.get(name, "main"))
+    _save(page, name)
+
+
+def _save(page: Page, name: str) -> None:
     page.wait_for_timeout(500)  # fonts, charts
     page.screenshot(path=IMAGES / f"{name}.png")
     print(f"docs/images/{name}.png")

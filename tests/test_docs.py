@@ -8,7 +8,7 @@ from django.core.management import get_commands
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-OUR_FOLDERS = "atributo_site|allocation|queues|pools|tests|bench|docs|services|clients"
+OUR_FOLDERS = "atributo_site|allocation|queues|pools|tests|bench|docs|services|clients|bin|deploy"
 OF_THE_CLIENT = {"ATRIBUTO_URL", "ATRIBUTO_TOKEN"}  # where other programs find the site
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -54,7 +54,8 @@ def test_settings_and_commands_exist(page):
     example = (ROOT / ".env.example").read_text()
     settings = found(page, r"(?:ATRIBUTO_[A-Z_]+|DATABASE_URL|REDIS_URL)")
     assert [name for name in settings - OF_THE_CLIENT if f"{name}=" not in example] == []
-    assert found(page, r"manage\.py ([a-z_]+)") <= set(get_commands())
+    written = found(page, r"manage\.py ([a-z_]+)|(?m:(?:^    |`|bin/)atributo ([a-z_]+))")
+    assert {name for pair in written for name in pair if name} <= {*get_commands(), "help"}
 
 
 @every_page

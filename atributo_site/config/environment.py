@@ -51,6 +51,12 @@ class Environment:
     badge: str = variable(
         "ATRIBUTO_BADGE", "", words, "Word shown in the top bar, for example staging."
     )
+    command: str = variable(
+        "ATRIBUTO_COMMAND",
+        "",
+        words,
+        "What pages write before a command, such as atributo; empty: found out at the start.",
+    )
     var_dir: str = variable(
         "ATRIBUTO_VAR_DIR",
         str(BASE_DIR / "var"),
@@ -141,7 +147,7 @@ class Environment:
         "ATRIBUTO_WORKER_QUEUES",
         "",
         queue_patterns,
-        "Queues that workers serve, as `manage.py worker` takes them: critical:3,mail-*; or all.",
+        "Queues that workers serve, as `atributo worker` takes them: critical:3,mail-*; or all.",
     )
     worker_exclude: tuple[str, ...] = variable(
         "ATRIBUTO_WORKER_EXCLUDE",

@@ -23,6 +23,7 @@ FOR_PAGES = [
 LIGHT = {
     "allocate",
     "deallocate",
+    "docs",
     "documents",
     "incidents",
     "instances",

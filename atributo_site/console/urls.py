@@ -23,4 +23,5 @@ urlpatterns = [
     path("", include("atributo_site.console.transactions.urls")),
     path("", include("atributo_site.console.pools.urls")),
     path("", include("atributo_site.console.system.urls")),
+    path("", include("atributo_site.console.docs.urls")),
 ]

@@ -1,10 +1,12 @@
 """Read numbers and spans of time (500ms, 90s, 5m, 1h30m, 2d) as people type them, and write them.
 
 Python's `int` and `float` read more than that: 1_0, digits of every script, nan. And write out
-characters of others that terminals and viewers of logs obey.
+characters of others that terminals and viewers of logs obey, and commands as this site's are typed.
 """
 
 import re
+
+from django.conf import settings
 
 UNITS = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
 WHOLE = re.compile(r"-?[0-9]{1,18}")
@@ -13,12 +15,22 @@ NUMBER = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?")
 OBEYED = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufff9-\ufffb]"
 )
+COMMAND = re.compile(r"(?<![\w./-])manage\.py(?=\s)")
 PART = re.compile(r"(\d{1,12})\s*(d|h|ms|m|s)\s*", re.ASCII)
 
 
 def pluralize(count: int, one: str, many: str = "") -> str:
     """Return "1 job" or "2 jobs"; `many` is given where the plural is more than an s."""
     return f"{count} {one if count == 1 else many or f'{one}s'}"
+
+
+def runnable(text: str) -> str:
+    """Write the commands in a text as this site's operators type them.
+
+    The code writes `manage.py`, which is also what runs commands in a Django project of others.
+    """
+    program = getattr(settings, "ATRIBUTO_PROGRAM", "manage.py")
+    return COMMAND.sub(lambda match: program, text)
 
 
 def harmless(text: str) -> str:

@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from atributo_site.core.models.clock import database_now
+from atributo_site.core.text import runnable
 from atributo_site.incidents import rows
 from atributo_site.incidents.listing import MOST, incidents
 from atributo_site.incidents.rows import incident_or_404
@@ -43,6 +44,7 @@ class IncidentSerializer(serializers.ModelSerializer):
     state = serializers.ChoiceField(["open", "acknowledged", "resolved"])
     severity = serializers.ChoiceField(Incident.SEVERITIES)
     since = serializers.DateTimeField(source="shown_since")
+    command = serializers.SerializerMethodField(help_text="What helps, as typed on the server.")
     cure = CureSerializer()
     screen = serializers.SerializerMethodField(help_text="The address of its screen.")
 
@@ -53,6 +55,9 @@ class IncidentSerializer(serializers.ModelSerializer):
             "cure", "screen", "count", "since", "opened_at", "last_seen_at", "resolved_at",
             "acknowledged_by", "acknowledged_at", "note",
         ]  # fmt: skip
+
+    def get_command(self, row: Incident) -> str:
+        return runnable(row.command)
 
     def get_screen(self, row: Incident) -> str:
         return screen_of(row.kind, row.subject)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from atributo_site.core.incidents.symptom import Severity
+from atributo_site.core.text import runnable
 from atributo_site.status.screens import screen_of
 from atributo_site.status.symptoms import symptoms
 
@@ -16,7 +17,7 @@ def attention(snapshot: dict[str, Any]) -> list[dict[str, Any]]:
             "level": each.severity,
             "title": each.title,
             "detail": each.detail,
-            "command": each.command,
+            "command": runnable(each.command),
             "screen": screen_of(each.kind, each.subject),
             "kind": each.kind,
             "subject": each.subject,

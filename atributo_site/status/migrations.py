@@ -7,6 +7,7 @@ from django.db import DatabaseError, connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from atributo_site.core.errors import AtributoError
+from atributo_site.core.text import runnable
 
 OURS = ("allocation", "queues", "pools", "atributo_site")
 
@@ -25,7 +26,7 @@ def check_migrated() -> None:
     pending = [each for each in _of_this_release() if each not in applied]
     if pending:
         raise NotMigrated(
-            f"{len(pending)} migrations are pending: `manage.py migrate` comes first."
+            f"{len(pending)} migrations are pending: {runnable('`manage.py migrate`')} comes first."
         )
 
 

@@ -1,6 +1,7 @@
-"""One sentence of help about a concept, behind a "?" that opens without a script."""
+"""Help about a concept behind a "?": one sentence, and a link to the docs of this site."""
 
 from django import template
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
@@ -26,10 +27,12 @@ def concept(name: str, *, bare: bool = False) -> SafeString:
     return format_html(
         '<details class="concept"><summary title="What is this?"><span class="concept-mark"'
         ' aria-hidden="true">?</span><span{}>{}</span></summary>'
-        '<span class="concept-text" role="note">{}</span></details>',
+        '<span class="concept-text" role="note">{} <a href="{}#{}">Read more</a></span></details>',
         mark_safe(' class="hidden-label"') if bare else "",  # nosec B308 B703 # a constant
         f"What is {_article(name)} {name}?",
         CONCEPTS[name],
+        reverse("docs-page", args=["concepts"]),
+        name,
     )
 
 

@@ -7,7 +7,10 @@ from urllib.parse import quote
 
 from django import template
 
+from atributo_site.core.text import runnable
+
 register = template.Library()
+register.filter("runnable", runnable)
 
 ADDRESS = re.compile(r"(?<=[\s'])/(?=(?:api/v1|events/stream)\S*$)")
 

@@ -1,13 +1,16 @@
 """What REST takes and returns of queued jobs; `queues.queries.presenters` writes the values."""
 
+from datetime import datetime
 from typing import Any
 
+from django.utils.functional import cached_property
 from rest_framework import serializers
 
 from atributo_site.core.models.clock import database_now
 from atributo_site.rest.serializers import StrictSerializer
 from queues.models.job import CHOICES
 from queues.queries.presenters import job_dict, wait_reason
+from queues.queries.states import WORDS
 
 MOST_AT_ONCE = 10_000
 ANY_JSON: dict[str, Any] = {"description": "Any JSON value."}
@@ -118,6 +121,7 @@ class QueuedJobSerializer(serializers.Serializer):
     queue = serializers.CharField()
     script = ScriptName()
     status = serializers.ChoiceField([value for value, _ in CHOICES])
+    state = serializers.ChoiceField(WORDS, help_text="As the screens say it; finer than status.")
     data = serializers.JSONField()  # type: ignore[assignment]
     result = serializers.JSONField()
     error = serializers.CharField()
@@ -161,8 +165,13 @@ class QueuedJobSerializer(serializers.Serializer):
 
     def to_representation(self, instance: Any) -> Any:
         may_wait = instance.sticky_key is not None or instance.flow_id is not None
-        reason = wait_reason(instance, database_now()) if may_wait else ""
-        return {**job_dict(instance), "waits_for": reason}
+        reason = wait_reason(instance, self.now) if may_wait else ""
+        return {**job_dict(instance, self.now), "waits_for": reason}
+
+    @cached_property
+    def now(self) -> datetime:
+        """Read the clock once for all jobs of an answer."""
+        return database_now()
 
 
 class AttemptSerializer(serializers.Serializer):

@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet, Subquery
 
 from allocation.transactions.engine.transaction import Transaction
 from atributo_site.core.database import execute
+from atributo_site.core.models.clock import database_now
 from queues.errors import BadPage, BadPush, InvalidJobId, JobNotFound, QueueNotFound
 from queues.functions.declaration import bare
 from queues.functions.modules import to_push
@@ -16,6 +17,7 @@ from queues.jobs import actions, push, schedules
 from queues.jobs.calls import called, called_often
 from queues.logic.lifecycle import ABORTED, EXPIRED, Outcome, Status
 from queues.models import Queue, QueuedJob, Run
+from queues.queries.states import job_state
 from queues.runs import outbox
 from queues.sql.lists import pending_page
 
@@ -156,6 +158,11 @@ class JobHandle:
     @property
     def status(self) -> str:
         return self._value("status")
+
+    @property
+    def state(self) -> str:
+        """Return the word of the screens, which is finer than the status."""
+        return job_state(self._row(), database_now())
 
     @property
     def data(self) -> Any:

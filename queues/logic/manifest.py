@@ -34,8 +34,7 @@ KNOWN = {"name", "version", "description", "scripts", "configuration", "author",
     "lib",
     "schedules",
 }
-
-
+OF_A_SCRIPT = ("path", "schema", "record_start", "threads", "limits", *TEXTS, *DEFAULTS)
 MOST_THREADS = 256
 
 
@@ -162,11 +161,7 @@ def _script(name: str, entry: Any, errors: list[str]) -> ScriptEntry | None:
     if not isinstance(entry, Mapping):
         errors.append(f"script {name}: must be a path or an object with a path")
         return None
-    errors.extend(
-        f"script {name}: unknown field {key}"
-        for key in entry
-        if key not in {"path", "schema", "record_start", "threads", "limits", *TEXTS, *DEFAULTS}
-    )
+    errors.extend(f"script {name}: unknown field {key}" for key in entry if key not in OF_A_SCRIPT)
     errors.extend(f"script {name}: {reason}" for reason in _path_errors(entry.get("path")))
     errors.extend(
         f"script {name}: {key} must be a text"

@@ -15,7 +15,7 @@ def fact_rows(job: Shown) -> list[list[str]]:
         "job": job["id"],
         "script": f"{script['mount']}/{script['name']}",
         "queue": job["queue"],
-        "status": job["status"],
+        "state": job["state"],
         "waits for": job["waits_for"],
         "run": job["run"],
         "paused": f"by {job['paused_by']}" if job["paused"] else "",

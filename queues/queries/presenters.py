@@ -27,6 +27,7 @@ from queues.models.job import SERIAL, WITH_TURN
 from queues.queries import flows
 from queues.queries.backlog import first_due, oldest_is_sticky, oldest_seconds
 from queues.queries.redaction import hiding_of
+from queues.queries.states import job_state
 
 SUMS = ("pushed", "complete", "failed", "retried")
 NOTHING = dict.fromkeys(SUMS, 0)
@@ -82,13 +83,14 @@ def live_slots(queue: Queue) -> int:
     return Slot.objects.live().filter(queue=queue).count()
 
 
-def job_dict(job: QueuedJob) -> dict[str, Any]:
+def job_dict(job: QueuedJob, now: datetime) -> dict[str, Any]:
     hiding = hiding_of(job)
     return {
         "id": str(job.pk),
         "queue": job.queue.name,
         "script": {"mount": job.mount, "name": job.script},
         "status": job.status,
+        "state": job_state(job, now),
         "data": hiding.data(job.data),
         "result": hiding.result(job.result, job.data),
         "error": job.error,

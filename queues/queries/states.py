@@ -14,6 +14,7 @@ from queues.sql.states import INDEXED, NARROW, PAUSED_KEYS
 
 PENDING = ("waiting", "delayed", "paused")
 STATES = (*PENDING, "running", "complete", "failed", "aborted", "expired")
+WORDS = (*STATES, "retrying")  # one that failed is delayed, too, until its next attempt
 BEGUN_AS: dict[str, dict[str, Any]] = {
     "running": {"status": Status.PROGRESS},
     "complete": {"status": Status.COMPLETE},
@@ -21,6 +22,25 @@ BEGUN_AS: dict[str, dict[str, Any]] = {
     "aborted": {"aborted_at__isnull": False},
     "expired": {"expired_at__isnull": False},
 }
+
+
+def job_state(job: Any, now: datetime) -> str:
+    """Return the word that every list has for a job; a pending one waits in one of four ways."""
+    if job.status == Status.PENDING:
+        return _pending(job, now)
+    if job.status == Status.PROGRESS:
+        return "running"
+    if job.expired_at is not None:
+        return "expired"
+    return "aborted" if job.aborted_at is not None else str(job.status)
+
+
+def _pending(job: Any, now: datetime) -> str:
+    if job.paused:
+        return "paused"
+    if job.due_at <= now:
+        return "waiting"
+    return "retrying" if job.run_failures else "delayed"
 
 
 def in_state(jobs: Any, state: str, now: datetime, conditions: Mapping[str, str] = INDEXED) -> Any:

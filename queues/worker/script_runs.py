@@ -15,6 +15,7 @@ from atributo_site.core.availability.outages import outages
 from atributo_site.core.events import Actor, acting, current_actor, record
 from atributo_site.core.models import Lease
 from atributo_site.core.models.clock import from_now
+from atributo_site.core.text import runnable
 from queues.children.child_process import Workhorse
 from queues.children.waits import Steps, followed
 from queues.errors import NoWorker, ScriptFailed, ScriptRunNotFound, ScriptStillRuns
@@ -37,7 +38,7 @@ def at_worker(work: dict[str, Any], *, whole: bool = False) -> ScriptResult:
     if connection.in_atomic_block:
         raise RuntimeError("no worker sees a row before the transaction around it commits")
     if not _has_workers():
-        raise NoWorker(NOBODY)
+        raise NoWorker(runnable(NOBODY))
     run = _asked(work)
     seconds = WAIT_SECONDS
     if whole:  # it begins or not, ends or is ended, and a lost worker is noticed
@@ -149,7 +150,7 @@ def _waited_for(run: ScriptRun, give_up: float) -> dict[str, Any] | None:
             _end_overdue(run.pk)
             look_at = time.monotonic() + 1.0
             if not _has_workers() and _cancel(run):
-                raise NoWorker(NOBODY)
+                raise NoWorker(runnable(NOBODY))
         time.sleep(pause)
         pause = min(pause * 1.2, LONGEST_PAUSE)
 
@@ -160,7 +161,7 @@ def _leave(run: ScriptRun) -> bool:
 
 def _cancel(run: ScriptRun) -> bool:
     waiting = ScriptRun.objects.filter(pk=run.pk, state=State.WAITING)
-    return waiting.update(state=State.ENDED, answer=_failure(NOBODY)) == 1
+    return waiting.update(state=State.ENDED, answer=_failure(runnable(NOBODY))) == 1
 
 
 def _end_overdue(pk: int) -> bool:

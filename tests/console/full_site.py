@@ -52,8 +52,8 @@ HARMLESS = {  # columns that only the code writes, or that an address must name
     "allocation.JournalEntry.after_ref",
     "allocation.Document.ref",
 }
-# A stream is no page, and what is followed was asked for with a form.
-NOT_BY_LINK = ("events-stream", "pools-follow")
+# A stream and a picture are no pages, and what is followed was asked for with a form.
+NOT_BY_LINK = ("events-stream", "pools-follow", "docs-picture")
 TEXTS = (models.CharField, models.TextField)
 
 
@@ -138,6 +138,7 @@ def _samples(text):
         ("pools", "key"): "10.0.0.1:80",
         ("services", "mount"): "/mailer",
         ("services", "name"): text,
+        ("docs", "page"): "queues",
         ("documents", "collection"): text,
         ("documents", "key"): text,
         ("transactions", "pk"): Row.objects.get(status="stuck").pk,

@@ -79,6 +79,7 @@ def set_environment():
     os.environ.update(PATIENT)
     os.environ["ATRIBUTO_DNS_SERVERS"] = "127.0.0.1:9"  # nobody there: tests ask only their own
     os.environ["ATRIBUTO_VAR_DIR"] = str(var_dir)
+    os.environ["ATRIBUTO_COMMAND"] = "manage.py"  # the same wherever the checkout is
     os.environ["DATABASE_URL"] = f"sqlite:///{var_dir}/atributo.sqlite3"
     os.environ["REDIS_URL"] = valkey.url
     os.environ["PYTHONPATH"] = str(Path(__file__).parent / "at_start")  # of processes to come

@@ -37,6 +37,7 @@ ITEMS = (
     Item("Pools & DNS", "pools", "pools", "p", "pool.view"),
     Item("Events", "events", "events", "e", "event.view"),
     Item("System", "system", "system", "y", "system.view"),
+    Item("Docs", "docs", "book", "h", "docs.view"),
     Item("Raw lists", "admin:index", "table", "r", "overview.view"),
 )
 

@@ -68,7 +68,7 @@ class Job(Screen):
             repeats=repeat_sentence(job, now),
             run_number=run_of_runs(job),
             limit_seconds=job.timeout_ms and job.timeout_ms / 1000,
-            as_rest={**job_dict(job), "waits_for": waits_for},
+            as_rest={**job_dict(job, now), "waits_for": waits_for},
             permalink=request.build_absolute_uri(job.get_absolute_url()),
             script_url=address("script", job.mount, job.script),
             decoded=decoded(job.pk),

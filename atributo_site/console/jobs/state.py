@@ -1,4 +1,4 @@
-"""Name the state of a job: pending jobs are waiting, delayed, retrying or paused."""
+"""Pair jobs with the words for their states, and say how a job repeats."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -6,29 +6,12 @@ from typing import Any
 
 from atributo_site.web.format import duration
 from queues.logic.repeats import runs_said, until_said
-
-
-def job_state(job: Any, now: datetime) -> str:
-    if job.status == "pending":
-        return _pending(job, now)
-    if job.status == "progress":
-        return "running"
-    if job.expired_at is not None:
-        return "expired"
-    return "aborted" if job.aborted_at is not None else job.status
+from queues.queries.states import job_state
 
 
 def with_states(jobs: Iterable[Any], now: datetime) -> list[dict[str, Any]]:
     """Pair each job with its state, as lists show it."""
     return [{"job": job, "state": job_state(job, now)} for job in jobs]
-
-
-def _pending(job: Any, now: datetime) -> str:
-    if job.paused:
-        return "paused"
-    if job.due_at <= now:
-        return "waiting"
-    return "retrying" if job.run_failures else "delayed"
 
 
 def repeat_sentence(job: Any, now: datetime) -> str:

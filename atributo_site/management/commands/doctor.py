@@ -7,6 +7,7 @@ from typing import Any
 
 from atributo_site.commands import EXIT_REFUSED, AtributoCommand
 from atributo_site.config.described import described_settings
+from atributo_site.core.text import runnable
 from atributo_site.status.doctor import Finding, examine
 
 
@@ -25,7 +26,7 @@ class Command(AtributoCommand):
             return self._show_settings(json)
         findings = examine()
         if json:
-            self.show([asdict(finding) for finding in findings])
+            self.show([asdict(each) | {"fix": runnable(each.fix)} for each in findings])
         else:
             self._print(findings)
         if any(finding.level == "error" for finding in findings):
@@ -40,5 +41,5 @@ class Command(AtributoCommand):
 
     def _print(self, findings: list[Finding]) -> None:
         for finding in findings:
-            fix = f"  → {finding.fix}" if finding.fix else ""
+            fix = f"  → {runnable(finding.fix)}" if finding.fix else ""
             self.stdout.write(f"{finding.level:8}{finding.name}: {finding.sentence}{fix}")

@@ -7,7 +7,7 @@ from typing import Any
 from atributo_site.commands import AtributoCommand, integer, listed_number, with_json
 from atributo_site.core.incidents.symptom import Severity
 from atributo_site.core.models.clock import database_now
-from atributo_site.core.text import milliseconds
+from atributo_site.core.text import milliseconds, runnable
 from atributo_site.incidents import rows
 from atributo_site.incidents.listing import MOST, incidents
 from atributo_site.models import Incident
@@ -64,7 +64,8 @@ class Command(AtributoCommand):
 
 
 def _facts(row: Incident) -> dict[str, Any]:
-    return {**{name: getattr(row, name) for name in FACTS}, "since": row.shown_since}
+    facts = {name: getattr(row, name) for name in FACTS}
+    return {**facts, "since": row.shown_since, "command": runnable(row.command)}
 
 
 def _text(value: Any) -> str:

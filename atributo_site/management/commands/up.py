@@ -15,6 +15,7 @@ from atributo_site.config.env_file import source_of
 from atributo_site.config.environment import BASE_DIR
 from atributo_site.config.state_folder import check_writable
 from atributo_site.core.presence import beating
+from atributo_site.core.text import runnable
 from atributo_site.status.redis import redis_health
 from atributo_site.supervisor import processes, startup
 from atributo_site.supervisor.health_check import Question
@@ -107,7 +108,8 @@ class Command(AtributoCommand):
 
     def _where_things_are(self) -> str:
         log = Path(os.path.relpath(settings.VAR_DIR / "log"))
-        return f"Ctrl-C stops everything. Logs are in {log}/."
+        stop = f"Ctrl-C stops everything. Logs are in {log}/."
+        return f"{stop}\nCommands, from any folder: {runnable('manage.py help')}"
 
     def _say(self, text: str) -> None:
         """Print it; nothing stops because the file that gets it is on a full disk."""
@@ -119,7 +121,7 @@ class Command(AtributoCommand):
 
 def _how_to_log_in(made: tuple[str, str] | None) -> str:
     if made is None:
-        command = ".venv/bin/python manage.py changepassword NAME"
+        command = runnable("manage.py changepassword NAME")
         return f"Log in as before; `{command}` sets a new password."
     name, password = made
     if settings.ATRIBUTO.admin_password:

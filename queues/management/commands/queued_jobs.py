@@ -149,15 +149,16 @@ class Command(AtributoCommand):
             jobs = jobs.filter(queue__name=options["queue"])
         if options["status"]:
             jobs = jobs.filter(status=options["status"])
-        jobs_shown = [job_dict(job) for job in jobs[: options["limit"]]]
+        now = database_now()
+        jobs_shown = [job_dict(job, now) for job in jobs[: options["limit"]]]
         if options["json"]:
             self.show(jobs_shown)
             return
         rows = [
-            [j["id"], j["queue"], j["script"]["name"], j["status"], j["run"], j["error"][:60]]
+            [j["id"], j["queue"], j["script"]["name"], j["state"], j["run"], j["error"][:60]]
             for j in jobs_shown
         ]
-        self.table(["id", "queue", "script", "status", "run", "error"], rows)
+        self.table(["id", "queue", "script", "state", "run", "error"], rows)
 
     def _show(self, ids: list[str], as_json: bool) -> None:
         jobs = [_whole(job_or_404(job_id)) for job_id in ids]
@@ -174,9 +175,10 @@ class Command(AtributoCommand):
 
 
 def _whole(job: QueuedJob) -> dict[str, Any]:
+    now = database_now()
     return {
-        **job_dict(job),
-        "waits_for": wait_reason(job, database_now()),
+        **job_dict(job, now),
+        "waits_for": wait_reason(job, now),
         "attempts": attempt_dicts(job),
     }
 

@@ -94,6 +94,7 @@ COMMANDS = [
     ("script /probe act --dry-run", "script.dry_ran"),
     ("doctor", NOTHING),
     ("sbom", NOTHING),
+    ("docs", NOTHING),
     ("verify", NOTHING),
     ("seed_demo --force", "demo.made"),
 ]

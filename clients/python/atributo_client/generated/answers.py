@@ -213,7 +213,7 @@ class Incident(TypedDict):
     title: str
     detail: NotRequired[str]
     affected: NotRequired[str]
-    command: NotRequired[str]
+    command: str
     cure: "Cure"
     screen: str
     count: NotRequired[int]
@@ -472,6 +472,7 @@ class QueuedJob(TypedDict):
     queue: str
     script: "ScriptName"
     status: str
+    state: str
     data: Any
     result: Any
     error: str

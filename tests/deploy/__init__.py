@@ -1,0 +1,1 @@
+"""Tests of the recipes in deploy/: what they name exists, and what they say works."""
