@@ -45,7 +45,7 @@ class UserList(RawList, UserAdmin):
         return [*super().get_list_display(request), "screen"]
 
     def get_view_on_site_url(self, obj: Any = None) -> str | None:
-        return None if obj is None else reverse("system-user", args=[obj.pk])
+        return None if obj is None else reverse("atributo:system-user", args=[obj.pk])
 
     @admin.display(description="Screen")
     def screen(self, obj: Any) -> str:

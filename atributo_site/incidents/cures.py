@@ -37,7 +37,7 @@ def _named(url_name: str, *more: str) -> Callable[[str], str]:
 
 def _retry(fingerprint: str) -> str:
     asked = {"action": "retry", "scope": "all", "state": "failed", "fingerprint": fingerprint}
-    return f"{reverse('jobs-bulk')}?{urlencode(asked)}"
+    return f"{reverse('atributo:jobs-bulk')}?{urlencode(asked)}"
 
 
 WAYS = {
@@ -46,7 +46,7 @@ WAYS = {
     "jobs.retry": Way(_retry, "job.operate"),
     "instance.open": Way(_named("instance"), "instance.view"),
     "instance.drain": Way(_named("instance-change", "drain"), "instance.operate", True),
-    "instances.open": Way(lambda name: reverse("instances"), "instance.view"),
+    "instances.open": Way(lambda name: reverse("atributo:instances"), "instance.view"),
     "transaction.retry": Way(_named("transaction-retry"), "transaction.operate"),
     "lock.release": Way(_named("lock-release"), "lock.release"),
     "pool.look_up": Way(_named("pool-resolve"), "pool.operate", True),

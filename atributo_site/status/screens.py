@@ -33,23 +33,23 @@ def screen_of(kind: str, subject: str) -> str:
     if noun == "queue":
         return _waiting(kind, name)
     if kind == "jobs.failing":
-        return f"{reverse('jobs')}?{urlencode({'state': 'failed', 'fingerprint': name})}"
+        return f"{reverse('atributo:jobs')}?{urlencode({'state': 'failed', 'fingerprint': name})}"
     if kind == "runs.lost":
-        return f"{reverse('events')}?kind=run.lost"
+        return f"{reverse('atributo:events')}?kind=run.lost"
     if kind == "lock.held":
         collection, _, key = name.partition("/")
         asked = {"collection": collection, "key": key}
-        return f"{reverse('transactions-locks')}?{urlencode(asked)}"
+        return f"{reverse('atributo:transactions-locks')}?{urlencode(asked)}"
     if kind == "log_ins.failing":
-        return f"{reverse('events')}?kind=user.login_failed"
+        return f"{reverse('atributo:events')}?kind=user.login_failed"
     if kind == "backends.refused":
-        return f"{reverse('pools-backends')}?state=refused"
-    return reverse("system")
+        return f"{reverse('atributo:pools-backends')}?state=refused"
+    return reverse("atributo:system")
 
 
 def _waiting(kind: str, name: str) -> str:
     if kind == "queue.paused":
-        return reverse("queue", args=[name])
+        return reverse("atributo:queue", args=[name])
     columns = {"columns": STICKY_COLUMNS} if kind == "queue.sticky_waiting" else {}
     asked = {"state": "waiting", "q": written("queue", name), **columns}
-    return f"{reverse('jobs')}?{urlencode(asked, doseq=True)}"
+    return f"{reverse('atributo:jobs')}?{urlencode(asked, doseq=True)}"

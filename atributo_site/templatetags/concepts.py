@@ -31,7 +31,7 @@ def concept(name: str, *, bare: bool = False) -> SafeString:
         mark_safe(' class="hidden-label"') if bare else "",  # nosec B308 B703 # a constant
         f"What is {_article(name)} {name}?",
         CONCEPTS[name],
-        reverse("docs-page", args=["concepts"]),
+        reverse("atributo:docs-page", args=["concepts"]),
         name,
     )
 

@@ -18,7 +18,7 @@ def moves_url(event: Any) -> str:
     """Return where the keys went that left the instance of the event, up to that moment."""
     name = event.subject.partition(":")[2]
     until = (event.at + timedelta(seconds=1)).isoformat()
-    return reverse("instance-moves", args=[name], query={"until": until})
+    return reverse("atributo:instance-moves", args=[name], query={"until": until})
 
 
 @register.filter

@@ -4,12 +4,12 @@ from typing import Any
 
 from django.http import JsonResponse
 from django.urls import reverse
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from atributo_site.rest.endpoint import Endpoint
+from atributo_site.rest.operation import extend_schema
 from queues.errors import ScriptStillRuns
 from queues.models import ScriptRun
 from queues.services.dry_run import dry_run_as_dict
@@ -55,7 +55,7 @@ def run_as_dict(run: ScriptRun) -> dict[str, Any]:
     ended = "failed" if failed else "complete"
     return {
         "id": run.key,
-        "href": reverse("api-script-run", args=[run.key]),
+        "href": reverse("atributo:api-script-run", args=[run.key]),
         "mount": run.work["mount"],
         "script": run.work["script"],
         "dry_run": dry_run,

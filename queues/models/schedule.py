@@ -94,7 +94,7 @@ class Schedule(models.Model):
         return self.name
 
     def get_absolute_url(self) -> str:
-        return reverse("schedule", args=[self.name])
+        return reverse("atributo:schedule", args=[self.name])
 
     @property
     def state(self) -> str:

@@ -34,8 +34,8 @@ class Picture(Screen):
 
 def address_of(kind: str, name: str) -> str:
     if kind == "picture":
-        return reverse("docs-picture", args=[name])
-    return reverse("docs-page", args=[name]) if name else reverse("docs")
+        return reverse("atributo:docs-picture", args=[name])
+    return reverse("atributo:docs-page", args=[name]) if name else reverse("atributo:docs")
 
 
 def _menu(current: str) -> list[dict[str, Any]]:

@@ -60,5 +60,5 @@ def _failures(
     return Failures(
         group["last"],
         failures_sentence(group["count"], group["error"], seconds),
-        f"{reverse('jobs')}?{urlencode(asked)}",
+        f"{reverse('atributo:jobs')}?{urlencode(asked)}",
     )

@@ -58,7 +58,7 @@ class Resume(ScheduleAction):
 class RunNow(ScheduleAction):
     def act(self) -> str:
         job_id = schedules.run_now(self.schedule.name)
-        job = format_html('<a href="{}">job {}</a>', reverse("job", args=[job_id]), job_id)
+        job = format_html('<a href="{}">job {}</a>', reverse("atributo:job", args=[job_id]), job_id)
         return format_html("One run of {} is pushed as {}.", self.schedule.name, job)
 
 
@@ -84,12 +84,12 @@ class Backfill(ScheduleAction):
 
 class Delete(Confirmation, ScheduleAction):
     actions = {"GET": "schedule.operate", "POST": "schedule.operate"}
-    gone_to = "schedules"
+    gone_to = "atributo:schedules"
 
     def question(self) -> dict[str, Any]:
         name = self.schedule.name
         return {
-            "crumbs": [("Schedules", reverse("schedules")), (name, self.back())],
+            "crumbs": [("Schedules", reverse("atributo:schedules")), (name, self.back())],
             "heading": f"Delete schedule {name}",
             "lead": "Its history is deleted with it. Jobs that it has pushed stay.",
             "button": "Delete",
@@ -104,4 +104,4 @@ class Delete(Confirmation, ScheduleAction):
         return f"Schedule {self.schedule.name} is deleted."
 
     def after(self) -> str:
-        return reverse("schedules")
+        return reverse("atributo:schedules")

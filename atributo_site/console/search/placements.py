@@ -25,7 +25,7 @@ def instances(asked: Asked) -> Iterator[Hit]:
     ]
     for rows in looks:
         for pk in rows.values_list("pk", flat=True)[:MOST_OF_A_KIND]:
-            yield Hit("Instances", pk, reverse("instance", args=[pk]))
+            yield Hit("Instances", pk, reverse("atributo:instance", args=[pk]))
 
 
 def keys(asked: Asked) -> Iterator[Hit]:
@@ -37,7 +37,7 @@ def keys(asked: Asked) -> Iterator[Hit]:
     ]
     for rows in looks:
         for pk, place in rows.values_list("pk", "instance_id")[:MOST_OF_A_KIND]:
-            yield Hit("Keys", pk, reverse("allocation", args=[pk]), f"on {place}")
+            yield Hit("Keys", pk, reverse("atributo:allocation", args=[pk]), f"on {place}")
 
 
 def transactions(asked: Asked) -> Iterator[Hit]:
@@ -58,7 +58,7 @@ def documents(asked: Asked) -> Iterator[Hit]:
     names = distinct_values(Document, "collection", MOST_COLLECTIONS)
     for name in names:
         if all(word in name.lower() for word in asked.words):
-            yield Hit("Collections", name, reverse("collection", args=[name]))
+            yield Hit("Collections", name, reverse("atributo:collection", args=[name]))
     collection, slash, key = asked.text.partition("/")
     wanted = {collection: key} if slash and key else dict.fromkeys(names, asked.text)
     found = list(starting_with(wanted))
@@ -68,4 +68,4 @@ def documents(asked: Asked) -> Iterator[Hit]:
         :MOST_OF_A_KIND
     ]
     for place in found:
-        yield Hit("Documents", "/".join(place), reverse("document", args=place))
+        yield Hit("Documents", "/".join(place), reverse("atributo:document", args=place))

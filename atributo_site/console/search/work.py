@@ -18,13 +18,13 @@ from queues.queries.failures import errors_with
 def queues(asked: Asked) -> Iterator[Hit]:
     known = first(Queue.objects.existing()).filter(holding(asked.words, "name"))
     for name in known.values_list("name", flat=True)[:MOST_OF_A_KIND]:
-        yield Hit("Queues", name, reverse("queue", args=[name]))
+        yield Hit("Queues", name, reverse("atributo:queue", args=[name]))
 
 
 def services(asked: Asked) -> Iterator[Hit]:
     known = first(Service.objects.all()).filter(holding(asked.words, "mount", "name"))
     for mount, name in known.values_list("mount", "name")[:MOST_OF_A_KIND]:
-        yield Hit("Services", mount, reverse("service", args=[mount]), name)
+        yield Hit("Services", mount, reverse("atributo:service", args=[mount]), name)
 
 
 def scripts(asked: Asked) -> Iterator[Hit]:
@@ -34,7 +34,7 @@ def scripts(asked: Asked) -> Iterator[Hit]:
     rows = known.filter(holding(asked.words, "whole_name", "title"))
     for mount, name, title in rows.values_list("service__mount", "name", "title")[:MOST_OF_A_KIND]:
         detail = f"{mount}, {title}" if title and title != name else mount
-        yield Hit("Scripts", name, reverse("script", args=[mount, name]), detail)
+        yield Hit("Scripts", name, reverse("atributo:script", args=[mount, name]), detail)
 
 
 def jobs(asked: Asked) -> Iterator[Hit]:
@@ -65,4 +65,4 @@ def errors(asked: Asked) -> Iterator[Hit]:
     """Find groups of failed jobs by parts of the error of their newest job."""
     for fingerprint, error, script in errors_with(asked.words, MOST_OF_A_KIND):
         chosen = urlencode({"state": "failed", "fingerprint": fingerprint})
-        yield Hit("Errors", error[:200], f"{reverse('jobs')}?{chosen}", script)
+        yield Hit("Errors", error[:200], f"{reverse('atributo:jobs')}?{chosen}", script)

@@ -49,7 +49,7 @@ class Users(UsersScreen):
                 made, password = users.make_user(**form.cleaned_data)
         except SentBefore:
             messages.warning(request, MADE_ALREADY)
-            return redirect("system-users")
+            return redirect("atributo:system-users")
         except (users.UserRefused, FormTooOld) as error:
             form.add_error(None, str(error))
             return self._render(form, status=409)
@@ -87,7 +87,7 @@ class OneUser(UsersScreen):
             form.add_error(None, str(error))
             return self._render(person, form, 409)
         messages.success(request, f"{person} is saved.")
-        return redirect("system-user", pk)
+        return redirect("atributo:system-user", pk)
 
     def _render(self, person: Any, form: UserRole, status: int = 200) -> HttpResponse:
         return self.show(
@@ -118,7 +118,7 @@ class UserAction(Action):
         self.names = names
 
     def back(self) -> str:
-        return reverse("system-user", args=[self.person.pk])
+        return reverse("atributo:system-user", args=[self.person.pk])
 
 
 class DisableUser(UserAction, Confirmation):
@@ -126,7 +126,10 @@ class DisableUser(UserAction, Confirmation):
 
     def question(self) -> dict[str, Any]:
         return {
-            "crumbs": [("Users", reverse("system-users")), (str(self.person), self.back())],
+            "crumbs": [
+                ("Users", reverse("atributo:system-users")),
+                (str(self.person), self.back()),
+            ],
             "heading": f"Disable {self.person}",
             "lead": "They are logged out, their tokens stop working and they cannot log in again"
             " until somebody enables them. Nothing that they did is lost.",
@@ -159,7 +162,10 @@ class ResetPassword(UserAction, Confirmation):
 
     def question(self) -> dict[str, Any]:
         return {
-            "crumbs": [("Users", reverse("system-users")), (str(self.person), self.back())],
+            "crumbs": [
+                ("Users", reverse("atributo:system-users")),
+                (str(self.person), self.back()),
+            ],
             "heading": f"Reset the password of {self.person}",
             "lead": "A new password is made and shown once. The old one stops working at once, and"
             " all of their sessions end; their tokens go on working.",
