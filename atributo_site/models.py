@@ -175,7 +175,7 @@ class Incident(models.Model):
         return self.kind, self.subject
 
     def get_absolute_url(self) -> str:
-        return reverse("incident", args=[self.pk])
+        return reverse("atributo:incident", args=[self.pk])
 
     @property
     def shown_since(self) -> datetime:

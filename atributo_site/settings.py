@@ -23,7 +23,7 @@ SECRET_KEY = ATRIBUTO.secret_key or state_folder.kept_in(VAR_DIR)
 SECRET_KEY_FALLBACKS = [ATRIBUTO.old_secret_key] if ATRIBUTO.old_secret_key else []
 ALLOWED_HOSTS = list(ATRIBUTO.allowed_hosts)
 CSRF_TRUSTED_ORIGINS = list(ATRIBUTO.trusted_origins)
-ROOT_URLCONF = "atributo_site.urls"
+ROOT_URLCONF = "atributo_site.site_urls"
 WSGI_APPLICATION = "atributo_site.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -138,7 +138,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
 LOGIN_URL = "admin:login"
-LOGIN_REDIRECT_URL = "overview"
+LOGIN_REDIRECT_URL = "atributo:overview"
 AXES_FAILURE_LIMIT = 20
 AXES_COOLOFF_TIME = 1  # hours
 AXES_CLIENT_IP_CALLABLE = "atributo_site.rest.client_address.own_address"

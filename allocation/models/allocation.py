@@ -50,7 +50,7 @@ class Allocation(models.Model):
         return f"{self.job_id} on {self.instance_id}"
 
     def get_absolute_url(self) -> str:
-        return reverse("allocation", args=[self.pk])
+        return reverse("atributo:allocation", args=[self.pk])
 
 
 class PastAllocation(models.Model):

@@ -115,7 +115,7 @@ class Instance(models.Model):
         return self.id
 
     def get_absolute_url(self) -> str:
-        return reverse("instance", args=[self.pk])
+        return reverse("atributo:instance", args=[self.pk])
 
     @property
     def state(self) -> str:

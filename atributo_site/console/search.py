@@ -72,9 +72,9 @@ def transactions(user: Any, text: str) -> list[Hit]:
     documents = Document.objects.filter(collection=collection)
     hits = [Hit("transaction", text, subject_url(f"transaction:{number}"))] * rows.exists()
     if key and documents.filter(key=key).exists():
-        hits += [Hit("document", text, reverse("document", args=[collection, key]))]
+        hits += [Hit("document", text, reverse("atributo:document", args=[collection, key]))]
     if not key and documents.exists():
-        hits += [Hit("collection", text, reverse("collection", args=[text]))]
+        hits += [Hit("collection", text, reverse("atributo:collection", args=[text]))]
     return hits
 
 
@@ -83,9 +83,12 @@ def placements(user: Any, text: str) -> list[Hit]:
     instances = Instance.objects.starting_with(text).order_by("pk").values_list("pk", flat=True)
     jobs = Allocation.objects.starting_with(text).order_by("pk").values_list("pk", "instance_id")
     return [
-        *(Hit("instance", pk, reverse("instance", args=[pk])) for pk in instances[:MOST_NAMES]),
         *(
-            Hit("allocation", f"{pk} on {instance_id}", reverse("allocation", args=[pk]))
+            Hit("instance", pk, reverse("atributo:instance", args=[pk]))
+            for pk in instances[:MOST_NAMES]
+        ),
+        *(
+            Hit("allocation", f"{pk} on {instance_id}", reverse("atributo:allocation", args=[pk]))
             for pk, instance_id in jobs[:MOST_NAMES]
         ),
     ]

@@ -35,7 +35,7 @@ class Docs(Endpoint, SpectacularSwaggerSplitView):
 
     actions = {"GET": "schema.view"}
     has_page = True
-    url_name = "api-schema"
+    url_name = "atributo:api-schema"
     template_name = "rest/docs.html"
     template_name_js = "rest/docs.js"
 

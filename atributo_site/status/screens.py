@@ -25,23 +25,23 @@ def screen_of(kind: str, subject: str) -> str:
     """Return the address; the health of the system for what has no screen of its own."""
     noun, _, name = subject.partition(":")
     if kind in URL_NAMES:
-        return reverse(URL_NAMES[kind])
+        return reverse(f"atributo:{URL_NAMES[kind]}")
     if noun in OF_SUBJECT:
-        return reverse(OF_SUBJECT[noun], args=[name])
+        return reverse(f"atributo:{OF_SUBJECT[noun]}", args=[name])
     if noun == "queue":
         return _waiting(kind, name)
     if kind == "jobs.failing":
-        return f"{reverse('jobs')}?{urlencode({'state': 'failed', 'fingerprint': name})}"
+        return f"{reverse('atributo:jobs')}?{urlencode({'state': 'failed', 'fingerprint': name})}"
     if kind == "runs.lost":
-        return f"{reverse('events')}?kind=run.lost"
+        return f"{reverse('atributo:events')}?kind=run.lost"
     if kind == "backends.refused":
-        return f"{reverse('pools-backends')}?state=refused"
-    return reverse("system")
+        return f"{reverse('atributo:pools-backends')}?state=refused"
+    return reverse("atributo:system")
 
 
 def _waiting(kind: str, name: str) -> str:
     if kind == "queue.paused":
-        return reverse("queue", args=[name])
+        return reverse("atributo:queue", args=[name])
     columns = {"columns": STICKY_COLUMNS} if kind == "queue.sticky_waiting" else {}
     asked = {"state": "waiting", "q": written("queue", name), **columns}
-    return f"{reverse('jobs')}?{urlencode(asked, doseq=True)}"
+    return f"{reverse('atributo:jobs')}?{urlencode(asked, doseq=True)}"

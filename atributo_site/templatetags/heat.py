@@ -20,7 +20,7 @@ OFF = (" is-off", ", unavailable", " · off")
 
 @register.simple_tag
 def heat_cells(cells: list[dict[str, Any]]) -> SafeString:
-    above = reverse("instances")
+    above = reverse("atributo:instances")
     return format_html_join("", CELL, (_parts(cell, above) for cell in cells))
 
 

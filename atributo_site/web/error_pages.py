@@ -14,6 +14,7 @@ from atributo_site.core.errors import AtributoError, ConnectionLost, DatabaseBus
 from atributo_site.core.events import has_done_something
 from atributo_site.permissions import may
 from atributo_site.rest.problems import IN_DOUBT, is_unusable, problem, unusable
+from atributo_site.web.mount import is_rest, prefix
 
 THEMES = ("auto", "light", "dark")
 THEME_COOKIE = "theme"
@@ -42,7 +43,7 @@ def look(request: HttpRequest) -> dict[str, Any]:
         "badge": settings.ATRIBUTO.badge or settings.ATRIBUTO.mode,
         "theme": theme if theme in THEMES else "auto",
         "themes": THEMES,
-        "page_url": request.get_full_path() if request.method == "GET" else "/",
+        "page_url": request.get_full_path() if request.method == "GET" else prefix(),
         "request_id": getattr(request, "request_id", ""),
     }
 
@@ -51,7 +52,7 @@ def failure(
     request: HttpRequest, status: int, detail: str = "", own_code: str = ""
 ) -> HttpResponse:
     code, sentence = SENTENCES.get(status, ("refused", "This was refused."))
-    if request.path.startswith("/api/"):
+    if is_rest(request):
         return problem(status, own_code or code, detail or sentence)
     context = {**look(request), "status": status, "sentence": detail or sentence}
     page = "" if status == 503 else _framed(request, context)

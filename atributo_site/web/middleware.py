@@ -18,6 +18,7 @@ from django.utils.timezone import now
 
 from atributo_site.core.events import Actor, acting
 from atributo_site.web.error_pages import busy, failure, is_away
+from atributo_site.web.mount import path_prefix
 
 SIGNER = TimestampSigner(salt="atributo.idle")
 FRESH_SECONDS = 60  # a younger cookie is not written again
@@ -30,8 +31,14 @@ def request_id_of(given: str) -> str:
 
 
 Next = Callable[[HttpRequest], HttpResponse]
-PROBES = {"/healthz", "/readyz"}
+PROBES = ("healthz", "readyz")
 log = structlog.get_logger("atributo.requests")
+
+
+def is_probe(request: HttpRequest) -> bool:
+    """Return whether a balancer asks; most paths are told apart without the prefix of the site."""
+    path = request.path_info
+    return path.endswith(PROBES) and path in {path_prefix() + name for name in PROBES}
 
 
 class Middleware:
@@ -69,7 +76,7 @@ class HostMiddleware(CommonMiddleware):
     """Answer only the site's own host names, except to probes, which use any address."""
 
     def process_request(self, request: HttpRequest) -> HttpResponsePermanentRedirect | None:
-        return None if request.path_info in PROBES else super().process_request(request)
+        return None if is_probe(request) else super().process_request(request)
 
 
 class BodyLimitMiddleware(Middleware):
@@ -88,7 +95,7 @@ class ActorMiddleware(Middleware):
     """Make the logged-in user the actor of events; REST replaces it by the token's owner."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.path_info in PROBES:  # who asks is a question to a database that may be away
+        if is_probe(request):  # who asks is a question to a database that may be away
             return self.get_response(request)
         name = request.user.get_username() or "anonymous"
         request.asked_by = name  # type: ignore[attr-defined]
@@ -123,7 +130,7 @@ class IdleMiddleware(Middleware):
     """
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.path_info in PROBES:
+        if is_probe(request):
             return self.get_response(request)
         if request.user.is_authenticated and is_idle(request):
             logout(request)

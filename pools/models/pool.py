@@ -109,7 +109,7 @@ class Pool(models.Model):
         return self.name
 
     def get_absolute_url(self) -> str:
-        return reverse("pool", args=[self.name])
+        return reverse("atributo:pool", args=[self.name])
 
     @property
     def service_name(self) -> str:

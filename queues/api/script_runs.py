@@ -55,7 +55,7 @@ def run_as_dict(run: ScriptRun) -> dict[str, Any]:
     ended = "failed" if failed else "complete"
     return {
         "id": run.key,
-        "href": reverse("api-script-run", args=[run.key]),
+        "href": reverse("atributo:api-script-run", args=[run.key]),
         "mount": run.work["mount"],
         "script": run.work["script"],
         "dry_run": dry_run,

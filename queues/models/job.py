@@ -278,7 +278,7 @@ class QueuedJob(models.Model):
         return f"{self.id} {self.mount}/{self.script}"
 
     def get_absolute_url(self) -> str:
-        return reverse("job", args=[str(self.pk)])
+        return reverse("atributo:job", args=[str(self.pk)])
 
     @property
     def paused(self) -> bool:

@@ -61,7 +61,7 @@ class Operation(models.Model):
         return f"{self.action} {self.said}"
 
     def get_absolute_url(self) -> str:
-        return reverse("operation", args=[self.pk])
+        return reverse("atributo:operation", args=[self.pk])
 
     @property
     def percent(self) -> float:

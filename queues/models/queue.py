@@ -82,7 +82,7 @@ class Queue(models.Model):
         return self.name
 
     def get_absolute_url(self) -> str:
-        return reverse("queue", args=[self.name])
+        return reverse("atributo:queue", args=[self.name])
 
     @property
     def paused(self) -> bool:

@@ -33,7 +33,7 @@ class Service(models.Model):
         return self.mount
 
     def get_absolute_url(self) -> str:
-        return reverse("service", args=[self.mount])
+        return reverse("atributo:service", args=[self.mount])
 
     @property
     def prefix(self) -> str:

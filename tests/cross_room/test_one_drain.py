@@ -65,7 +65,7 @@ def test_rest_tells_the_three_counts(instance, rest_as):
 
 def test_the_page_tells_the_three_counts(instance, client_as):
     drains.drain(instance)
-    page = client_as("viewer").get(reverse("instance", args=[instance])).content.decode()
+    page = client_as("viewer").get(reverse("atributo:instance", args=[instance])).content.decode()
     assert "1 key<" in page
     assert "1 running job<" in page
     assert "2 open claims<" in page

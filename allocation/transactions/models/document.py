@@ -108,7 +108,7 @@ class Document(models.Model):
         return f"{self.collection}/{self.key}"
 
     def get_absolute_url(self) -> str:
-        return reverse("document", args=[self.collection, self.key])
+        return reverse("atributo:document", args=[self.collection, self.key])
 
 
 class DocumentVersionQuerySet(models.QuerySet):

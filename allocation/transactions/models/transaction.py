@@ -133,4 +133,4 @@ class Transaction(models.Model):
         return f"transaction {self.pk} ({self.status})"
 
     def get_absolute_url(self) -> str:
-        return reverse("transaction", args=[self.pk])
+        return reverse("atributo:transaction", args=[self.pk])

@@ -27,4 +27,4 @@ class ChangeAllocation(Action):
         return f"It is on {Atributo().instance(self.job_id)}."
 
     def back(self) -> str:
-        return reverse("allocation", args=[self.job_id])
+        return reverse("atributo:allocation", args=[self.job_id])

@@ -35,7 +35,9 @@ class Allocations(Screen):
         return self.show(
             page=page,
             prefix=prefix,
-            whole_id_url=reverse("allocation", args=[prefix]) if refusal(prefix) is None else "",
+            whole_id_url=reverse("atributo:allocation", args=[prefix])
+            if refusal(prefix) is None
+            else "",
             instance_id=instance_id,
             now=database_now(),
             views=views_of(request, "allocations"),
@@ -49,7 +51,7 @@ class Allocations(Screen):
             allocated = operations.allocate(job_id, labels)
         except AtributoError as error:
             messages.error(request, str(error))
-            return redirect("allocations")
+            return redirect("atributo:allocations")
         where = f"{job_id} is on {allocated.instance_id}"
         messages.success(request, f"{where}, placed now." if allocated.persisted else f"{where}.")
-        return redirect("allocation", job_id)
+        return redirect("atributo:allocation", job_id)

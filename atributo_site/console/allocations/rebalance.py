@@ -44,4 +44,4 @@ class Rebalance(Action):
         return "The curator moves keys at this pace until it is done or you stop it."
 
     def back(self) -> str:
-        return reverse("rebalance")
+        return reverse("atributo:rebalance")

@@ -125,7 +125,7 @@ def _jobs_url(point: dict[str, Any], chosen: Range, ends: Ends, queue: Queue | N
 
 def _address(queue: Queue | None, **filters: str) -> str:
     of_queue = {} if queue is None else {"q": written("queue", queue.name)}
-    return f"{reverse('jobs')}?{urlencode(filters | of_queue)}"
+    return f"{reverse('atributo:jobs')}?{urlencode(filters | of_queue)}"
 
 
 def _span(at: datetime, chosen: Range) -> tuple[datetime, datetime]:

@@ -10,6 +10,7 @@ from atributo_site.incidents.listing import count_open
 from atributo_site.permissions import ACTIONS, may, role_of
 from atributo_site.status.redis import redis_trouble
 from atributo_site.web.error_pages import look
+from atributo_site.web.mount import prefix
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,8 @@ ITEMS = (
 def navigation(user: Any, path: str) -> list[dict[str, Any]]:
     """Return the screens that the user may open, the one that `path` belongs to marked."""
     items = [(item, url) for item in ITEMS if (url := address(item.url_name)) and _may(user, item)]
-    here = max((url for _, url in items if _leads_to(url, path)), key=len, default=None)
+    top = prefix()
+    here = max((url for _, url in items if _leads_to(url, path, top)), key=len, default=None)
     return [
         {
             "name": item.name,
@@ -60,7 +62,7 @@ def navigation(user: Any, path: str) -> list[dict[str, Any]]:
 def address(url_name: str, *args: Any) -> str | None:
     """Return the URL of a screen, or None if there is no such screen."""
     try:
-        return reverse(url_name, args=args)
+        return reverse(url_name if ":" in url_name else f"atributo:{url_name}", args=args)
     except NoReverseMatch:
         return None
 
@@ -69,8 +71,8 @@ def _may(user: Any, item: Item) -> bool:
     return item.action in ACTIONS and may(user, item.action)
 
 
-def _leads_to(url: str, path: str) -> bool:
-    return path == url or (url != "/" and path.startswith(url))
+def _leads_to(url: str, path: str, top: str) -> bool:
+    return path == url or (url != top and path.startswith(url))
 
 
 def frame(request: HttpRequest) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from atributo_site.core.event_cursor import newest_cursor
 from atributo_site.permissions import NO_ROLE, may
 from atributo_site.status.marks import generation
 from atributo_site.web.error_pages import busy, failure, is_away
+from atributo_site.web.mount import prefix
 
 GONE = (404, 409)
 NOTHING_DONE = "You were logged out, so nothing was changed. Please try again."
@@ -133,4 +134,4 @@ def _page_before(request: HttpRequest) -> str:
     """Return the page that the form was on, so that it can be filled in again."""
     page = own_page(request, request.headers.get("Referer", ""), "")
     path = urlsplit(page)._replace(scheme="", netloc="").geturl()
-    return path if path.startswith("/") else "/"
+    return path if path.startswith("/") else prefix()

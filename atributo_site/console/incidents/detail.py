@@ -48,4 +48,4 @@ class Acknowledge(Action):
         return "Acknowledged: it stays on the list until its cause is gone."
 
     def back(self) -> str:
-        return reverse("incident", args=[self.row.pk])
+        return reverse("atributo:incident", args=[self.row.pk])

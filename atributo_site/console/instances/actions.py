@@ -36,7 +36,9 @@ class ChangeInstance(Action):
         self.load(**names)
         if self.verb == "drain" and "preview" in request.POST:
             typed = _filled_in(request)
-            return redirect(reverse("instance", args=[self.id], query={"plan": "", **typed}))
+            return redirect(
+                reverse("atributo:instance", args=[self.id], query={"plan": "", **typed})
+            )
         return self.perform()
 
     def load(self, instance_id: str, verb: str) -> None:
@@ -48,7 +50,7 @@ class ChangeInstance(Action):
         return getattr(self, f"_{self.verb}")()
 
     def back(self) -> str:
-        return reverse("instance", args=[self.id])
+        return reverse("atributo:instance", args=[self.id])
 
     def _available(self) -> str:
         retry_busy(lambda: availability.make_available(self.id))
@@ -94,7 +96,7 @@ class RemoveInstance(Confirmation):
 
     actions = {"GET": "instance.remove", "POST": "instance.remove"}
     template_name = "console/instances/remove.html"
-    gone_to = "instances"
+    gone_to = "atributo:instances"
     title = "Remove an instance"
     refusals = (AtributoError,)
 
@@ -109,7 +111,7 @@ class RemoveInstance(Confirmation):
         return {
             "row": row,
             "removal": removal,
-            "crumbs": [("Instances", reverse("instances")), (row.pk, self.back())],
+            "crumbs": [("Instances", reverse("atributo:instances")), (row.pk, self.back())],
             "heading": f"Remove {row.pk}",
             "button": f"Remove{drop}",
             "leave": "Cancel",
@@ -130,10 +132,10 @@ class RemoveInstance(Confirmation):
         return self.ask(400 if isinstance(error, NotConfirmed) else 409)
 
     def back(self) -> str:
-        return reverse("instance", args=[self.row.pk])
+        return reverse("atributo:instance", args=[self.row.pk])
 
     def after(self) -> str:
-        return reverse("instances")
+        return reverse("atributo:instances")
 
 
 def _filled_in(request: HttpRequest) -> dict[str, str]:

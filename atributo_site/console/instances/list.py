@@ -51,7 +51,7 @@ class Instances(Screen):
         instance_id = valid_id(request.POST.get("id", ""))
         retry_busy(lambda: availability.make_available(instance_id))
         messages.success(request, f"{instance_id} is available.")
-        return redirect("instance", instance_id)
+        return redirect("atributo:instance", instance_id)
 
 
 def _same(prefix: str, state: str) -> dict[str, str]:

@@ -37,7 +37,7 @@ class JobAction(Action):
 
     def back(self) -> str:
         from_schedules = self.given("next") == "schedules"
-        return reverse("schedules") if from_schedules else self.job.get_absolute_url()
+        return reverse("atributo:schedules") if from_schedules else self.job.get_absolute_url()
 
     def given(self, name: str) -> str | None:
         given = self.request.POST if self.request.method == "POST" else self.request.GET
@@ -75,7 +75,7 @@ class Resume(JobAction):
 
 class JobConfirmation(Confirmation, JobAction):
     actions = {"GET": "job.operate", "POST": "job.operate"}
-    gone_to = "jobs"
+    gone_to = "atributo:jobs"
     verb = ""
     too_late = ""
 
@@ -87,7 +87,7 @@ class JobConfirmation(Confirmation, JobAction):
         words = self.words(job)
         place = f"{job.mount}/{job.script} in {job.queue.name}."
         return {
-            "crumbs": [("Jobs", reverse("jobs")), (str(job.pk), job.get_absolute_url())],
+            "crumbs": [("Jobs", reverse("atributo:jobs")), (str(job.pk), job.get_absolute_url())],
             "next": self.given("next"),
             "command": f"manage.py queued_jobs {self.verb} {job.pk}",
             "rest": curl(f"/api/v1/jobs/{job.pk}/{self.verb}", "POST"),
@@ -171,4 +171,4 @@ class Delete(JobConfirmation):
         return f"Job {job.pk} is deleted."
 
     def after(self) -> str:
-        return reverse("jobs")
+        return reverse("atributo:jobs")

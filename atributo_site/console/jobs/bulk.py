@@ -66,7 +66,7 @@ class Bulk(Screen):
             chosen=chosen,
             count=count,
             number=number,
-            crumbs=[("Jobs", reverse("jobs"))],
+            crumbs=[("Jobs", reverse("atributo:jobs"))],
             heading=f"{action.capitalize()} {number} job{'' if count == 1 else 's'}",
             lead=chosen.lead(),
             reason=self.request.POST.get("reason", ""),
@@ -95,7 +95,7 @@ class Bulk(Screen):
             **self._reason(),
         )
         messages.success(self.request, "Started. The curator works through the jobs in batches.")
-        return redirect("operation", made.pk)
+        return redirect("atributo:operation", made.pk)
 
     def _reason(self) -> dict[str, str]:
         reason = reason_of(self.request, operations.LONGEST_REASON)
@@ -145,7 +145,7 @@ class Chosen:
     def back(self) -> str:
         """Return the list that the jobs were chosen from."""
         given = urlencode(self.query.address())
-        return f"{reverse('jobs')}{given and f'?{given}'}"
+        return f"{reverse('atributo:jobs')}{given and f'?{given}'}"
 
 
 def _needs_word(action: str, chosen: Chosen, is_large: bool) -> bool:

@@ -102,9 +102,9 @@ class Edit(Screen):
         else:
             record(PUSHED_AGAIN, f"job:{job.pk}", job=new)
             sentence = 'Pushed again as <a href="{}">{}</a>; <a href="{}">{}</a> did not change.'
-            links = (reverse("job", args=[new]), new, job.get_absolute_url(), job.pk)
+            links = (reverse("atributo:job", args=[new]), new, job.get_absolute_url(), job.pk)
             messages.success(self.request, format_html(sentence, *links))
-        return redirect("job", new)
+        return redirect("atributo:job", new)
 
     def _render(
         self, job: QueuedJob, form: SchemaForm, push: PushForm, status: int = 200

@@ -93,7 +93,7 @@ class Change(JobAction):
 
     actions = {"GET": "job.operate", "POST": "job.operate"}
     template_name = "console/jobs/schedule.html"
-    gone_to = "schedules"
+    gone_to = "atributo:schedules"
     refusals = (BadSchedule, JobIsRunning, JobRepeatsNot)
 
     def get(self, request: HttpRequest, job_id: str) -> HttpResponse:

@@ -57,7 +57,7 @@ class ChangeName(PoolScreen):
             return self.show(400, form=form, pool=pool, epoch=seen)  # the epoch that was seen
         configuration.change(name, seen, **form.cleaned_data)
         messages.success(request, f"{name} is saved. The watcher restarts with the new settings.")
-        return redirect("pool", name)
+        return redirect("atributo:pool", name)
 
 
 class PoolAction(Action):
@@ -68,7 +68,7 @@ class PoolAction(Action):
         self.name = name
 
     def back(self) -> str:
-        return reverse("pool", args=[self.name])
+        return reverse("atributo:pool", args=[self.name])
 
 
 class Pause(PoolAction):
@@ -104,7 +104,7 @@ class Forget(PoolAction):
         return f"{self.name} is no longer watched. Its instances stay as they are."
 
     def after(self) -> str:
-        return reverse("pools")
+        return reverse("atributo:pools")
 
 
 class Administer(PoolAction):
@@ -135,7 +135,7 @@ def _consequence(backend: Backend) -> str:
     row = Instance.objects.select_related("drain").filter(pk=where).first()
     state = "" if row is None else row.state
     if (word, state) == (Backend.Administrative.DRAIN, "draining"):
-        return format_html(BY_DRAIN, where, word, reverse("instance", args=[where]))
+        return format_html(BY_DRAIN, where, word, reverse("atributo:instance", args=[where]))
     if (word, state) == (Backend.Administrative.MAINTENANCE, "unavailable"):
         return NO_NEW.format(where, word) + "."
     return f"{where}: {word}."

@@ -43,7 +43,7 @@ class LookUp(PoolScreen):
             return self._follow(form)
         given = {name: request.POST[name] for name in form.fields if request.POST.get(name)}
         asked = signing.dumps([request.user.pk, given], salt=SALT)
-        return redirect(f"{reverse('pools-look-up')}?{urlencode({'asked': asked})}")
+        return redirect(f"{reverse('atributo:pools-look-up')}?{urlencode({'asked': asked})}")
 
     def show(self, status: int = 200, **context: Any) -> HttpResponse:
         host = context["form"]["host"].value() or "svc.example"
@@ -66,7 +66,7 @@ class LookUp(PoolScreen):
             return self._refuse(form, error)
         session = self.request.session
         session[FOLLOWED] = lookup_tool.with_another(session.get(FOLLOWED, []), story)
-        return redirect("pools-follow")
+        return redirect("atributo:pools-follow")
 
     def _refuse(self, form: LookUpForm, error: AtributoError) -> HttpResponse:
         form.add_error(None, str(error))
@@ -91,7 +91,7 @@ class Follow(PoolScreen):
     def get(self, request: HttpRequest) -> HttpResponse:
         stories = lookup_tool.go_on_with_one(request.session.get(FOLLOWED, []), database_now())
         if not stories:
-            return redirect("pools-look-up")
+            return redirect("atributo:pools-look-up")
         request.session[FOLLOWED] = stories
         return self.show(stories=[{**story, "changes": _changes(story)} for story in stories])
 
@@ -99,7 +99,7 @@ class Follow(PoolScreen):
         """Stop following one name."""
         stories, key = request.session.get(FOLLOWED, []), request.POST.get("key", "")
         request.session[FOLLOWED] = [story for story in stories if story["key"] != key]
-        return redirect("pools-follow")
+        return redirect("atributo:pools-follow")
 
 
 def _changes(story: dict[str, Any]) -> list[dict[str, Any]]:

@@ -30,7 +30,11 @@ class QueueAction(Action):
     def back(self) -> str:
         """Lead to the list when the button was pressed there."""
         in_list = self.request.POST.get("next") == "queues"
-        return resolve_url("queues") if in_list else resolve_url("queue", self.queue.name)
+        return (
+            resolve_url("atributo:queues")
+            if in_list
+            else resolve_url("atributo:queue", self.queue.name)
+        )
 
 
 class Pause(QueueAction):
@@ -51,13 +55,16 @@ class Resume(QueueAction):
 
 class Delete(Confirmation, QueueAction):
     actions = {"GET": "queue.administer", "POST": "queue.administer"}
-    gone_to = "queues"
+    gone_to = "atributo:queues"
     title = "Delete"
 
     def question(self) -> dict[str, Any]:
         name = self.queue.name
         return {
-            "crumbs": [("Queues", resolve_url("queues")), (name, resolve_url("queue", name))],
+            "crumbs": [
+                ("Queues", resolve_url("atributo:queues")),
+                (name, resolve_url("atributo:queue", name)),
+            ],
             "heading": f"Delete the queue {name}",
             "lead": "No more of its jobs start. They wait until a queue with this name"
             " is created again.",
@@ -73,7 +80,7 @@ class Delete(Confirmation, QueueAction):
         return f"{self.queue.name} is deleted. Its jobs wait until the queue is created again."
 
     def after(self) -> str:
-        return resolve_url("queues")
+        return resolve_url("atributo:queues")
 
 
 class ChangeAll(Confirmation):
@@ -81,7 +88,7 @@ class ChangeAll(Confirmation):
 
     actions = {"GET": "queue.operate", "POST": "queue.operate"}
     template_name = "console/queues/pause_all.html"
-    gone_to = "queues"
+    gone_to = "atributo:queues"
     verb = ""
     lead = ""
     done = ""
@@ -114,7 +121,7 @@ class ChangeAll(Confirmation):
         return f"{_queues(count)} {'is' if count == 1 else 'are'} {self.done}."
 
     def back(self) -> str:
-        return resolve_url("queues")
+        return resolve_url("atributo:queues")
 
 
 class PauseAll(ChangeAll):

@@ -31,7 +31,7 @@ class Queues(Screen):
             return self._render(400, form)
         queues.create(form.cleaned_data["name"], form.cleaned_data["max_workers"])
         messages.success(request, f"The queue {form.cleaned_data['name']} is created.")
-        return redirect("queue", form.cleaned_data["name"])
+        return redirect("atributo:queue", form.cleaned_data["name"])
 
     def _render(self, status: int = 200, form: NewQueue | None = None) -> HttpResponse:
         now = database_now()

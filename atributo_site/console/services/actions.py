@@ -24,7 +24,7 @@ class ServiceAction(Action):
         self.service = service_or_404(mount)
 
     def back(self) -> str:
-        return reverse("service", args=[self.service.mount])
+        return reverse("atributo:service", args=[self.service.mount])
 
 
 class Upgrade(ServiceAction):
@@ -52,13 +52,13 @@ class Configure(ServiceAction):
 class Uninstall(Confirmation, ServiceAction):
     actions = {"GET": "service.administer", "POST": "service.administer"}
     template_name = "console/services/uninstall.html"
-    gone_to = "services"
+    gone_to = "atributo:services"
     title = "Uninstall"
 
     def question(self) -> dict[str, Any]:
         mount, count = self.service.mount, len(self.service.scripts.all())
         return {
-            "crumbs": [("Services", reverse("services")), (mount, self.back())],
+            "crumbs": [("Services", reverse("atributo:services")), (mount, self.back())],
             "heading": f"Uninstall {mount}",
             "lead": f"Its teardown runs, then its {count} script{' is' if count == 1 else 's are'}"
             " removed. Waiting jobs of these scripts will fail when they start.",
@@ -78,4 +78,4 @@ class Uninstall(Confirmation, ServiceAction):
         return self.ask(422, refusal=str(error))
 
     def after(self) -> str:
-        return reverse("services")
+        return reverse("atributo:services")

@@ -43,7 +43,7 @@ class Services(Screen):
         messages.success(
             request, f"{service.name} {service.version} is installed at {service.mount}."
         )
-        return redirect("service", service.mount)
+        return redirect("atributo:service", service.mount)
 
     def _render(self, form: InstallForm, refusal: str = "", status: int = 200) -> HttpResponse:
         return self.show(

@@ -72,7 +72,7 @@ class OneScript(Screen):
         run = script_runs.kept(script, word)
         if run is None:
             messages.warning(self.request, FORGOTTEN)
-            return redirect("script", script.service.mount, script.name)
+            return redirect("atributo:script", script.service.mount, script.name)
         data = run["data"]
         return self.render(script, SchemaForm(script.schema, data), run=run, data=data)
 
@@ -143,7 +143,7 @@ class Push(OneScript):
             messages.success(self.request, f"Pushed to {push.cleaned_data['queue']}.")
         else:
             messages.warning(self.request, DUPLICATE)
-        return redirect("job", job_id)
+        return redirect("atributo:job", job_id)
 
 
 def script_or_404(mount: str, name: str) -> Script:

@@ -39,7 +39,7 @@ def terminal(script: Script, data: Any, push: PushForm) -> dict[str, str]:
 
 def address(script: Script, data: Any, push: PushForm, **more: str) -> str:
     """Return an address that fills in the form, without secrets; empty if it would be too long."""
-    page = reverse("script", args=[script.service.mount, script.name])
+    page = reverse("atributo:script", args=[script.service.mount, script.name])
     typed = {**more, **_fields(script.schema, data), **push.given()}
     url = f"{page}?{urlencode(typed)}" if typed else page
     return url if len(url) <= LONGEST_ADDRESS else ""

@@ -62,7 +62,7 @@ class AbortOperation(Action):
         return "Stopped. Finished changes stay; the rest is left alone."
 
     def back(self) -> str:
-        return reverse("operation", args=[self.row.pk])
+        return reverse("atributo:operation", args=[self.row.pk])
 
 
 def operation_or_404(pk: int) -> Operation:
@@ -76,4 +76,4 @@ def jobs_url(query: dict[str, Any]) -> str:
     """Return the address of the list of jobs with a stored query."""
     known = {name: value for name, value in query.items() if name != "schedules"}
     asked = {"q" if name == "text" else name: value for name, value in known.items()}
-    return f"{reverse('jobs')}?{urlencode(asked)}"
+    return f"{reverse('atributo:jobs')}?{urlencode(asked)}"

@@ -39,7 +39,7 @@ class Tokens(SystemScreen):
             made, text = self._make(form)
         except SentBefore:
             messages.warning(request, MADE_ALREADY)
-            return redirect("system-tokens")
+            return redirect("atributo:system-tokens")
         except (tokens.TooManyTokens, FormTooOld) as error:
             form.add_error(None, str(error))
             return self._render(form, status=409)
@@ -69,4 +69,4 @@ class RevokeToken(Action):
         return "The token is revoked and no longer works."
 
     def back(self) -> str:
-        return reverse("system-tokens")
+        return reverse("atributo:system-tokens")

@@ -76,7 +76,7 @@ class TransactionAction(OperatorAction):
         raise NotImplementedError
 
     def back(self) -> str:
-        return reverse("transaction", args=[self.row.pk])
+        return reverse("atributo:transaction", args=[self.row.pk])
 
 
 class RollBack(TransactionAction):
@@ -136,7 +136,7 @@ class Complete(TransactionAction):
 class Release(OperatorAction):
     actions = {"GET": "lock.release", "POST": "lock.release"}
     button = "Release lock"
-    gone_to = "transactions-locks"
+    gone_to = "atributo:transactions-locks"
 
     def load(self, pk: int) -> None:
         lock = Lock.objects.with_names().filter(pk=pk).first()
@@ -163,15 +163,15 @@ class Release(OperatorAction):
         return f"The lock on {self.lock.document} is released."
 
     def back(self) -> str:
-        return reverse("transactions-locks")
+        return reverse("atributo:transactions-locks")
 
 
 def about_transaction(row: Transaction) -> dict[str, Any]:
-    page = reverse("transaction", args=[row.pk])
+    page = reverse("atributo:transaction", args=[row.pk])
     return {
         "row": row,
         "held": Lock.objects.filter(transaction=row).count(),
-        "crumbs": [("Transactions", reverse("transactions")), (str(row.pk), page)],
+        "crumbs": [("Transactions", reverse("atributo:transactions")), (str(row.pk), page)],
     }
 
 
@@ -194,7 +194,7 @@ def _consequences(lock: Lock) -> list[str]:
 class HandOver(OperatorAction):
     actions = {"GET": "curator.hand_over", "POST": "curator.hand_over"}
     button = "Hand over"
-    gone_to = "transactions-curators"
+    gone_to = "atributo:transactions-curators"
 
     def load(self) -> None:
         self.curators = curators(database_now())
@@ -205,7 +205,7 @@ class HandOver(OperatorAction):
         active = next(each["name"] for each in self.curators if each["active"])
         standbys = [each["name"] for each in self.curators if not each["active"]]
         return {
-            "crumbs": [("Transactions", reverse("transactions"))],
+            "crumbs": [("Transactions", reverse("atributo:transactions"))],
             "heading": f"Hand over from {active}",
             "sentences": _successors(standbys),
             "rest": curl("/api/v1/curators/hand_over", "POST", REASON),
@@ -216,7 +216,7 @@ class HandOver(OperatorAction):
         return "The role is free. The next curator to check takes it."
 
     def back(self) -> str:
-        return reverse("transactions-curators")
+        return reverse("atributo:transactions-curators")
 
 
 def _successors(standbys: list[str]) -> list[str]:

@@ -36,15 +36,17 @@ def test_the_policy_by_command(queue):
 
 def test_the_policy_in_the_browser(queue, client_as):
     admin = client_as("admin")
-    admin.post(reverse("queue-away", args=["work"]), {"when_away": "move", "away_seconds": 7})
+    admin.post(
+        reverse("atributo:queue-away", args=["work"]), {"when_away": "move", "away_seconds": 7}
+    )
     assert policy() == ("move", 7)
-    page = admin.get(reverse("queue", args=["work"])).content.decode()
+    page = admin.get(reverse("atributo:queue", args=["work"])).content.decode()
     assert "move to another instance after no worker has served theirs for 7 s" in page
 
 
 def test_an_operator_does_not_change_the_policy(queue, client_as):
     wish = {"when_away": "fail", "away_seconds": 0}
-    answer = client_as("operator").post(reverse("queue-away", args=["work"]), wish)
+    answer = client_as("operator").post(reverse("atributo:queue-away", args=["work"]), wish)
     assert (answer.status_code, policy()) == (403, ("wait", 30))
 
 
@@ -66,9 +68,9 @@ def test_a_job_tells_its_instance_and_what_it_waits_for(queue, act, serve, rest_
     shown = rest_as("viewer").get(f"/api/v1/jobs/{job}").json()
     assert (shown["instance"], shown["instance_epoch"]) == ("a", Allocation.objects.get().epoch)
     assert shown["waits_for"] == "A worker of a starts it when it is free."
-    page = client_as("viewer").get(reverse("job", args=[job])).content.decode()
-    assert reverse("allocation", args=["k"]) in page
-    assert reverse("instance", args=["a"]) in page
+    page = client_as("viewer").get(reverse("atributo:job", args=[job])).content.decode()
+    assert reverse("atributo:allocation", args=["k"]) in page
+    assert reverse("atributo:instance", args=["a"]) in page
     assert shown["waits_for"] in page
     said = StringIO()
     call_command("queued_jobs", "show", job, stdout=said)
