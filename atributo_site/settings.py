@@ -8,10 +8,12 @@ from atributo_site.config import databases, logs, state_folder
 from atributo_site.config.conflicts import clashes
 from atributo_site.config.embedded_redis import embedded_url
 from atributo_site.config.env_file import with_env_file
-from atributo_site.config.environment import BASE_DIR, BadEnvironment, read
+from atributo_site.config.environment import BadEnvironment, read
 from atributo_site.config.installed_apps import installed_apps
+from atributo_site.config.places import TEMPLATES as OWN_TEMPLATES
+from atributo_site.config.places import env_file
 
-ATRIBUTO = read(with_env_file(os.environ, BASE_DIR / ".env"))
+ATRIBUTO = read(with_env_file(os.environ, env_file()))
 if _clashes := clashes(ATRIBUTO):
     raise BadEnvironment("\n".join(_clashes))
 
@@ -74,7 +76,7 @@ MIDDLEWARE = [
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [OWN_TEMPLATES],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [

@@ -6,8 +6,9 @@ screen are made from it.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
+from atributo_site.config.places import BASE_DIR as BASE_DIR
+from atributo_site.config.places import SERVICES, state_folder
 from atributo_site.config.validators import (
     cluster_size,
     database_url,
@@ -31,7 +32,6 @@ from atributo_site.config.variables import (
     yes_or_no,
 )
 
-BASE_DIR = Path(__file__).resolve().parents[2]
 DAY_MS = 24 * 60 * 60 * 1000
 
 
@@ -52,7 +52,7 @@ class Environment:
     )
     var_dir: str = variable(
         "ATRIBUTO_VAR_DIR",
-        str(BASE_DIR / "var"),
+        str(state_folder()),
         words,
         "Folder for all state of this installation.",
     )
@@ -364,7 +364,7 @@ class Environment:
     )
     service_roots: tuple[str, ...] = variable(
         "ATRIBUTO_SERVICE_ROOTS",
-        str(BASE_DIR / "services"),
+        str(SERVICES),
         listed,
         "Folders below which services may be installed from, separated by commas.",
     )

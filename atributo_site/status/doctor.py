@@ -14,7 +14,8 @@ from django.db import DatabaseError, connection
 from allocation.snapshot import id_numbers
 from atributo_site.config.described import versions
 from atributo_site.config.env_file import source_of, with_env_file
-from atributo_site.config.environment import BASE_DIR, Environment
+from atributo_site.config.environment import Environment
+from atributo_site.config.places import env_file
 from atributo_site.config.variables import variables_of
 from atributo_site.core.models.clock import database_now
 from atributo_site.core.postgresql import pending_indexes
@@ -24,7 +25,7 @@ from atributo_site.status.symptoms import MOST_AHEAD_SECONDS
 from atributo_site.supervisor.startup import pending_migrations
 from atributo_site.web.format import roughly
 
-ENV_FILE = BASE_DIR / ".env"
+ENV_FILE = env_file()
 LARGEST_SKEW_SECONDS = 1.0
 OLDEST_REDIS = (6, 2)
 OF_THE_CLIENT = {"ATRIBUTO_URL", "ATRIBUTO_TOKEN"}  # where programs on this machine find a site

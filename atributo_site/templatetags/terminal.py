@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from django import template
 
+from atributo_site.config.places import PROGRAM
 from atributo_site.web.mount import prefix
 
 register = template.Library()
@@ -24,6 +25,12 @@ def word(value: Any) -> str:
 def part(value: Any) -> str:
     """Quote a value as one part of a path."""
     return quote(str(value), safe="")
+
+
+@register.filter
+def as_typed_here(command: str) -> str:
+    """Return a command with the name of the program that this installation has."""
+    return re.sub(r"^manage\.py(?= )", PROGRAM, command)
 
 
 @register.simple_tag(takes_context=True)

@@ -12,7 +12,7 @@ from django.db import connection
 
 from atributo_site.commands import EXIT_USAGE, AtributoCommand
 from atributo_site.config.env_file import source_of
-from atributo_site.config.environment import BASE_DIR
+from atributo_site.config.places import IS_CHECKOUT, env_file
 from atributo_site.config.state_folder import check_writable
 from atributo_site.core.presence import beating
 from atributo_site.status.redis import redis_health
@@ -43,7 +43,7 @@ class Command(AtributoCommand):
             raise CommandError(f"{reason}: leave it at auto.", returncode=EXIT_USAGE)
         check_writable(settings.VAR_DIR)
         claim = Claim(settings.VAR_DIR)
-        named = source_of("ATRIBUTO_PORT", os.environ, BASE_DIR / ".env") != "default"
+        named = source_of("ATRIBUTO_PORT", os.environ, env_file()) != "default"
         listener, remark = listen_or_offer(env.host, env.port, insist=named)
         port = listener.getsockname()[1]
         address = f"http://{env.host if ':' not in env.host else f'[{env.host}]'}:{port}"
@@ -119,7 +119,8 @@ class Command(AtributoCommand):
 
 def _how_to_log_in(made: tuple[str, str] | None) -> str:
     if made is None:
-        command = ".venv/bin/python manage.py changepassword NAME"
+        program = ".venv/bin/python manage.py" if IS_CHECKOUT else "atributo"
+        command = f"{program} changepassword NAME"
         return f"Log in as before; `{command}` sets a new password."
     name, password = made
     if settings.ATRIBUTO.admin_password:
