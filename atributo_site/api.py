@@ -6,7 +6,7 @@ import django_filters
 from django.db.models import QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
@@ -17,6 +17,7 @@ from atributo_site.models import TokenScope
 from atributo_site.permissions import ACTIONS, APP_LABEL, ROLES, Level
 from atributo_site.rest.authentication import source_of
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
+from atributo_site.rest.operation import extend_schema
 from atributo_site.rest.permission import allowed, permitted, within
 from atributo_site.rest.serializers import StrictSerializer, checked
 from atributo_site.web import tokens

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from atributo_site.config import databases, logs, state_folder
 from atributo_site.config.conflicts import clashes
-from atributo_site.config.embedded_redis import embedded_url
 from atributo_site.config.env_file import with_env_file
 from atributo_site.config.environment import BadEnvironment, read
 from atributo_site.config.installed_apps import installed_apps
+from atributo_site.config.openapi_document import DOCUMENT
 from atributo_site.config.places import TEMPLATES as OWN_TEMPLATES
 from atributo_site.config.places import env_file
 
@@ -90,8 +90,7 @@ TEMPLATES = [
 ]
 
 DATABASES = {"default": databases.configured(ATRIBUTO, VAR_DIR)}
-REDIS_URL = embedded_url(VAR_DIR) if ATRIBUTO.redis_url == "embedded" else ATRIBUTO.redis_url
-REDIS_TIMEOUT_SECONDS = 0.5
+REDIS_URL = ATRIBUTO.redis_address
 RQ_CONNECTION = {
     "URL": REDIS_URL,
     "REDIS_CLIENT_KWARGS": {"socket_timeout": None, "socket_connect_timeout": 2, "retry": None},
@@ -213,22 +212,10 @@ REST_FRAMEWORK = {
 KNOX_TOKEN_MODEL = "knox.AuthToken"
 REST_KNOX = {"TOKEN_LIMIT_PER_USER": 100, "AUTO_REFRESH": False}
 SPECTACULAR_SETTINGS = {
-    "TITLE": "Atributo",
-    "DESCRIPTION": "A control plane for sticky work.",
-    "VERSION": "1",
-    "OAS_VERSION": "3.1.0",  # whose schemas are JSON Schema, as those of scripts are
+    **DOCUMENT,
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_AUTHENTICATION": None,
     "SERVE_PERMISSIONS": ["atributo_site.rest.permission.ActionPermission"],
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "SCHEMA_PATH_PREFIX": "/api/v1",
-    "PATH_CONVERTER_OVERRIDES": {"id": str},
-    "POSTPROCESSING_HOOKS": [
-        "queues.api.openapi.add_scripts",
-        # Enums stay where they are used: as components they would need names of their own.
-        "atributo_site.rest.openapi.describe_problems",
-    ],
 }
 
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}

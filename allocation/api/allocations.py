@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 import django_filters
-from drf_spectacular.utils import extend_schema, extend_schema_view
+from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
 from rest_framework.exceptions import ParseError, PermissionDenied, ValidationError
 from rest_framework.request import Request
@@ -22,6 +22,7 @@ from atributo_site.core.errors import AtributoError, InvalidId
 from atributo_site.core.ids import refusal, valid_id
 from atributo_site.core.retry import retry_busy
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
+from atributo_site.rest.operation import extend_schema
 from atributo_site.rest.permission import allowed
 from atributo_site.rest.preconditions import (
     PreconditionFailed,

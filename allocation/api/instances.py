@@ -3,7 +3,7 @@
 from typing import Any
 
 import django_filters
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -30,6 +30,7 @@ from atributo_site.core.ids import valid_id
 from atributo_site.core.retry import retry_busy
 from atributo_site.rest.authentication import source_of
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
+from atributo_site.rest.operation import extend_schema
 from atributo_site.rest.preconditions import etag, required_epoch
 from atributo_site.rest.serializers import checked
 

@@ -1,12 +1,12 @@
 """REST: make and read job ids. They are strings, because JavaScript cannot hold them as numbers."""
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from allocation.job_ids import ids
 from atributo_site.rest.endpoint import Endpoint
+from atributo_site.rest.operation import extend_schema
 from atributo_site.rest.serializers import StrictSerializer, checked
 
 MOST_IDS = 10_000

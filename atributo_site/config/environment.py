@@ -6,7 +6,10 @@ screen are made from it.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
 
+from atributo_site.config.embedded_redis import embedded_url
 from atributo_site.config.places import BASE_DIR as BASE_DIR
 from atributo_site.config.places import SERVICES, state_folder
 from atributo_site.config.validators import (
@@ -41,6 +44,8 @@ class BadEnvironment(Exception):
 
 @dataclass(frozen=True)
 class Environment:
+    is_hosted: ClassVar[bool] = False  # True inside somebody else's project
+
     mode: str = variable(
         "ATRIBUTO_ENV",
         "local",
@@ -371,6 +376,12 @@ class Environment:
     event_retention_days: int = variable(
         "ATRIBUTO_EVENT_RETENTION_DAYS", "90", whole(1, 36500), "Days that events are kept."
     )
+
+    @property
+    def redis_address(self) -> str:
+        """Return the URL of Redis: that of our own server unless one is named."""
+        is_ours = self.redis_url == "embedded"
+        return embedded_url(Path(self.var_dir).absolute()) if is_ours else self.redis_url
 
 
 def read(environ: Mapping[str, str]) -> Environment:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,6 +12,7 @@ from atributo_site.incidents.listing import MOST, incidents
 from atributo_site.incidents.rows import incident_or_404
 from atributo_site.models import LONGEST_NOTE, Incident
 from atributo_site.rest.endpoint import Endpoint
+from atributo_site.rest.operation import extend_schema
 from atributo_site.rest.serializers import StrictSerializer, checked, checked_query
 from atributo_site.status.screens import screen_of
 

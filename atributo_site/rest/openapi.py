@@ -2,10 +2,16 @@
 
 from typing import Any
 
+from django.conf import settings
 from drf_spectacular.renderers import OpenApiJsonRenderer2
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from rest_framework.renderers import TemplateHTMLRenderer
 
+from atributo_site.config.openapi_document import DOCUMENT
 from atributo_site.rest.endpoint import Endpoint
+from atributo_site.rest.operation import extend_schema
+from atributo_site.web.mount import prefix
+from atributo_site.web.pages import engine
 
 PROBLEM = {
     "type": "object",
@@ -26,8 +32,26 @@ METHODS = ("get", "post", "put", "patch", "delete")
 
 
 class Schema(Endpoint, SpectacularAPIView):
+    """Describe our own addresses alone, from the prefix on that they are included at."""
+
     actions = {"GET": "schema.view"}
     renderer_classes = [OpenApiJsonRenderer2]
+    urlconf = ("atributo_site.urls",)  # type: ignore[assignment]
+
+    @extend_schema(exclude=True)
+    def get(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        return super().get(request, *args, **kwargs)
+
+    @property
+    def custom_settings(self) -> dict[str, Any] | None:  # type: ignore[override]
+        top = prefix()
+        servers = [] if top == "/" else [{"url": top.rstrip("/")}]
+        return {**DOCUMENT, "SERVERS": servers} if settings.ATRIBUTO.is_hosted else None
+
+
+class OwnPage(TemplateHTMLRenderer):
+    def resolve_template(self, template_names: Any) -> Any:
+        return engine().get_template(template_names[0])
 
 
 class Docs(Endpoint, SpectacularSwaggerSplitView):
@@ -35,9 +59,14 @@ class Docs(Endpoint, SpectacularSwaggerSplitView):
 
     actions = {"GET": "schema.view"}
     has_page = True
+    renderer_classes = [OwnPage]
     url_name = "atributo:api-schema"
     template_name = "rest/docs.html"
     template_name_js = "rest/docs.js"
+
+    @extend_schema(exclude=True)
+    def get(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        return super().get(request, *args, **kwargs)
 
 
 def describe_problems(result: Any, generator: Any, request: Any, public: bool) -> Any:

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
-from drf_spectacular.utils import OpenApiTypes, extend_schema
+from drf_spectacular.utils import OpenApiTypes
 from prometheus_client import CONTENT_TYPE_LATEST
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,6 +15,7 @@ from atributo_site.core.availability import trouble
 from atributo_site.core.availability.outages import outages
 from atributo_site.core.models.clock import database_now
 from atributo_site.rest.endpoint import Endpoint
+from atributo_site.rest.operation import extend_schema
 from atributo_site.status.metrics import exposition
 from atributo_site.status.redis import redis_health
 from atributo_site.status.snapshot import snapshot

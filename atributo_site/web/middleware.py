@@ -10,7 +10,6 @@ from typing import Any
 import structlog
 from django.conf import settings
 from django.contrib.auth import logout
-from django.contrib.sessions.models import Session
 from django.core.signing import BadSignature, TimestampSigner
 from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.middleware.common import CommonMiddleware
@@ -146,6 +145,8 @@ def is_idle(request: HttpRequest) -> bool:
     key, limit = request.session.session_key or "", settings.ATRIBUTO.idle_minutes * 60
     if _is_fresh(request, key, limit):
         return False
+    from django.contrib.sessions.models import Session  # a project may keep them elsewhere
+
     stored = timedelta(seconds=settings.SESSION_COOKIE_AGE - limit)
     return not Session.objects.filter(pk=key, expire_date__gte=now() + stored).exists()
 
@@ -153,7 +154,7 @@ def is_idle(request: HttpRequest) -> bool:
 def _is_fresh(request: HttpRequest, session_key: str, seconds: int) -> bool:
     """Say whether the cookie is of this session and not older than that."""
     try:
-        cookie = request.COOKIES.get(settings.IDLE_COOKIE_NAME, "")
+        cookie = request.COOKIES.get(_idle_cookie(), "")
         digest = SIGNER.unsign(cookie, max_age=seconds)
     except BadSignature:
         return False
@@ -162,13 +163,17 @@ def _is_fresh(request: HttpRequest, session_key: str, seconds: int) -> bool:
 
 def _write(response: HttpResponse, session_key: str) -> None:
     response.set_cookie(
-        settings.IDLE_COOKIE_NAME,
+        _idle_cookie(),
         SIGNER.sign(_digest(session_key)),
         max_age=settings.ATRIBUTO.idle_minutes * 60,
         secure=settings.SESSION_COOKIE_SECURE,
         httponly=True,
         samesite="Lax",
     )
+
+
+def _idle_cookie() -> str:
+    return getattr(settings, "IDLE_COOKIE_NAME", "seen")
 
 
 def _digest(session_key: str) -> str:

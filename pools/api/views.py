@@ -4,12 +4,13 @@ from typing import Any
 
 import django_filters
 from django.db.models import QuerySet
-from drf_spectacular.utils import OpenApiTypes, extend_schema
+from drf_spectacular.utils import OpenApiTypes
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from atributo_site.core.models.clock import database_now
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
+from atributo_site.rest.operation import extend_schema
 from atributo_site.rest.preconditions import etag, required_epoch
 from atributo_site.rest.serializers import checked
 from pools import configuration

@@ -5,7 +5,7 @@ from typing import Any
 
 import django_filters
 from django.http import QueryDict
-from drf_spectacular.utils import extend_schema, extend_schema_view
+from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from allocation.transactions.api.callers import own
 from atributo_site.core.models.clock import database_now
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
+from atributo_site.rest.operation import extend_schema
 from atributo_site.rest.serializers import checked, checked_query
 from queues import audited, catalogue
 from queues.api.job_serializers import (

@@ -3,13 +3,13 @@
 from datetime import datetime
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from atributo_site.core.models.clock import database_now
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
+from atributo_site.rest.operation import extend_schema
 from atributo_site.rest.serializers import StrictSerializer, checked
 from queues.errors import OperationNotFound
 from queues.jobs import operations

@@ -4,13 +4,14 @@ from typing import Any
 
 from django.db.models import Count, Q
 from django.db.models.functions import Now
-from drf_spectacular.utils import extend_schema, extend_schema_view
+from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 import queues
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
+from atributo_site.rest.operation import extend_schema
 from atributo_site.rest.serializers import StrictSerializer, checked
 from queues import catalogue
 from queues.catalogue import set_target_age

@@ -4,12 +4,12 @@ from typing import Any
 
 from django.http import JsonResponse
 from django.urls import reverse
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from atributo_site.rest.endpoint import Endpoint
+from atributo_site.rest.operation import extend_schema
 from queues.errors import ScriptStillRuns
 from queues.models import ScriptRun
 from queues.services.dry_run import dry_run_as_dict

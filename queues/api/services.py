@@ -3,13 +3,14 @@
 from typing import Any
 
 from django.http import JsonResponse
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from atributo_site.rest.endpoint import Endpoint
+from atributo_site.rest.operation import extend_schema
 from atributo_site.rest.serializers import StrictSerializer, checked
 from queues import audited
 from queues.api.script_runs import ScriptRunSerializer, still_running

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from django.http import HttpResponse, JsonResponse
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -30,6 +30,7 @@ from allocation.transactions.store.keys import Demand, Key, new_key
 from allocation.transactions.store.response import Response as Answer
 from atributo_site.core.redaction import masked
 from atributo_site.rest.endpoint import Endpoint
+from atributo_site.rest.operation import extend_schema
 from atributo_site.rest.permission import allowed
 from atributo_site.rest.serializers import checked_query
 

@@ -4,7 +4,6 @@ from typing import Any
 
 import django_filters
 from django.db.models import Count, QuerySet
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,6 +14,7 @@ from allocation.transactions.curator.status import curators, hand_over
 from allocation.transactions.models import Lock
 from atributo_site.core.models.clock import database_now
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
+from atributo_site.rest.operation import extend_schema
 from atributo_site.rest.serializers import checked
 
 

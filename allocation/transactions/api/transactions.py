@@ -7,7 +7,6 @@ from typing import Any
 import django_filters
 from django.conf import settings
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -30,6 +29,7 @@ from allocation.transactions.models import Transaction as Row
 from allocation.transactions.store.keys import Key, checked_ref
 from atributo_site.rest.authentication import caller_of
 from atributo_site.rest.endpoint import Endpoint, ListEndpoint
+from atributo_site.rest.operation import extend_schema
 from atributo_site.rest.preconditions import etag, required_epoch
 from atributo_site.rest.serializers import checked, refuse_members
 

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import global_settings, settings
 from django.http import HttpRequest
+from django.shortcuts import resolve_url
 from django.urls import NoReverseMatch, reverse
 
 from atributo_site.incidents.listing import count_open
@@ -65,6 +67,13 @@ def address(url_name: str, *args: Any) -> str | None:
         return reverse(url_name if ":" in url_name else f"atributo:{url_name}", args=args)
     except NoReverseMatch:
         return None
+
+
+def log_in() -> str:
+    """Return where people log in: the project's own page, or else that of the raw lists."""
+    if settings.LOGIN_URL != global_settings.LOGIN_URL:
+        return resolve_url(settings.LOGIN_URL)
+    return address("admin:login") or resolve_url(settings.LOGIN_URL)
 
 
 def _may(user: Any, item: Item) -> bool:

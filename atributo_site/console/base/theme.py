@@ -6,6 +6,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from atributo_site.console.base.screen import own_page
 from atributo_site.web.error_pages import THEME_COOKIE, THEMES, failure
+from atributo_site.web.mount import prefix
 
 YEAR_SECONDS = 365 * 24 * 60 * 60
 
@@ -21,7 +22,7 @@ def choose_theme(request: HttpRequest) -> HttpResponse:
     theme = request.POST.get("theme", "")
     if theme not in THEMES:
         return failure(request, 400)
-    response = HttpResponseRedirect(own_page(request, request.POST.get("next", ""), "/"))
+    response = HttpResponseRedirect(own_page(request, request.POST.get("next", ""), prefix()))
     response.set_cookie(
         THEME_COOKIE,
         theme,

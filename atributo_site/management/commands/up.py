@@ -36,6 +36,10 @@ class Command(AtributoCommand):
 
     def perform(self, *, no_demo: bool, check: bool, **options: Any) -> None:
         env = settings.ATRIBUTO
+        if env.is_hosted:
+            reason = "up runs a site of its own; here your server serves the console"
+            advice = "Run `manage.py worker` and `manage.py run_curator` beside it."
+            raise CommandError(f"{reason}. {advice}", returncode=EXIT_USAGE)
         if env.worker_id != "auto":  # the second process to make an id would be refused
             reason = (
                 f"ATRIBUTO_WORKER_ID={env.worker_id} numbers one process, and this starts several"
