@@ -34,7 +34,7 @@ JSON_NAMES = {dict: "object", list: "array", str: "string", int: "number", bool:
 class Negotiation(DefaultContentNegotiation):
     """Answer with JSON, whatever `?format=` means to the project."""
 
-    settings = SimpleNamespace(URL_FORMAT_OVERRIDE=None)
+    settings: Any = SimpleNamespace(URL_FORMAT_OVERRIDE=None)
 
 
 class Endpoint(views.APIView):
@@ -51,7 +51,7 @@ class Endpoint(views.APIView):
     renderer_classes: Sequence[type[BaseRenderer]] = (JSONRenderer,)
     throttle_classes = (PerMinute,)
     content_negotiation_class = Negotiation
-    schema = Operation()
+    schema: Any = Operation()
 
     actions: dict[str, str] = {}
     body_types: tuple[type, ...] = (dict,)

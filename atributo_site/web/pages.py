@@ -5,11 +5,13 @@ other's.
 """
 
 from functools import cache
+from pkgutil import iter_modules
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.template.backends.django import DjangoTemplates
 
+from atributo_site import templatetags
 from atributo_site.config.places import TEMPLATES
 
 CONTEXT = [
@@ -18,11 +20,16 @@ CONTEXT = [
     "django.contrib.messages.context_processors.messages",
     "atributo_site.console.base.navigation.frame",
 ]
+# By their full names: a project may have libraries of the same short ones.
+OWN_TAGS = {
+    each.name: f"{templatetags.__name__}.{each.name}"
+    for each in iter_modules(templatetags.__path__)
+}
 
 
 @cache
 def engine() -> DjangoTemplates:
-    options = {"context_processors": CONTEXT}
+    options = {"context_processors": CONTEXT, "libraries": OWN_TAGS}
     return DjangoTemplates(
         {"NAME": "atributo", "DIRS": [TEMPLATES], "APP_DIRS": False, "OPTIONS": options}
     )
