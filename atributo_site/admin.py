@@ -1,7 +1,8 @@
-"""Raw lists of users, their roles and their tokens, for administrators only."""
+"""Raw lists of tokens and, on a site of our own, of users and their roles."""
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group, User
@@ -15,7 +16,6 @@ from atributo_site.web import tokens
 from atributo_site.web.raw_lists import RawList
 
 
-@admin.register(User)
 class UserList(RawList, UserAdmin):
     """List the users. One who leaves is made inactive, not deleted: events still name them."""
 
@@ -70,7 +70,6 @@ class UserList(RawList, UserAdmin):
         return f"user:{obj.get_username()}"
 
 
-@admin.register(Group)
 class RoleList(RawList):
     """Show the roles and their permissions, which are part of the program and cannot be changed."""
 
@@ -104,3 +103,8 @@ class TokenList(RawList):
 
     def delete_model(self, request: HttpRequest, obj: TokenScope) -> None:
         tokens.end(obj)
+
+
+if not settings.ATRIBUTO.is_hosted:  # a project has lists of its own people
+    admin.site.register(User, UserList)
+    admin.site.register(Group, RoleList)

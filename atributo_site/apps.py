@@ -1,13 +1,40 @@
-"""The Django app of the site."""
+"""The Django app of the site: on its own, or inside a project with settings of its own."""
+
+import os
+from typing import Any
 
 from django.apps import AppConfig
+from django.conf import settings
 
+from atributo_site.config.environment import Environment
+from atributo_site.config.hosted import read_hosted
 from atributo_site.core.forking import watch_forks
 
 
 class SiteConfig(AppConfig):
     name = "atributo_site"
     verbose_name = "Site"
+    default_auto_field = "django.db.models.BigAutoField"
+    refusals: list[str] = []  # settings of a project that cannot be used; a check names them
+
+    def __init__(self, app_name: str, app_module: Any) -> None:
+        super().__init__(app_name, app_module)
+        if not isinstance(getattr(settings, "ATRIBUTO", None), Environment):
+            self._read()
 
     def ready(self) -> None:
-        watch_forks()
+        from atributo_site import checks  # noqa: F401 - registers them
+
+        if not settings.ATRIBUTO.is_hosted:
+            watch_forks()
+            return
+        from atributo_site.config.logs import pass_on
+
+        pass_on()
+
+    def _read(self) -> None:
+        """Put what the project gave into the form that our code reads."""
+        given = getattr(settings, "ATRIBUTO", {})
+        queues = getattr(settings, "RQ_QUEUES", None)
+        env, self.refusals = read_hosted(given, os.environ, queues, debug=settings.DEBUG)
+        settings.ATRIBUTO = env

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, Literal
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, OutputWrapper
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import DatabaseError, InterfaceError, OperationalError, ProgrammingError
@@ -17,6 +18,7 @@ from atributo_site.core import text as text_of
 from atributo_site.core.availability.trouble import state_of_database
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.events import Actor, acting, has_done_something
+from atributo_site.core.forking import watch_forks
 from atributo_site.core.text import harmless, runnable
 from atributo_site.status.migrations import check_migrated
 
@@ -84,6 +86,8 @@ class AtributoCommand(BaseCommand):
 
     def run_from_argv(self, argv: list[str]) -> None:
         self._ends_the_process = True  # a command that a program calls does not
+        if settings.ATRIBUTO.is_hosted:  # a process of ours; the others are left alone
+            watch_forks()
         super().run_from_argv(argv)
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:

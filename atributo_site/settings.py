@@ -6,13 +6,15 @@ from pathlib import Path
 
 from atributo_site.config import databases, logs, state_folder
 from atributo_site.config.conflicts import clashes
-from atributo_site.config.embedded_redis import embedded_url
 from atributo_site.config.env_file import with_env_file
-from atributo_site.config.environment import BASE_DIR, BadEnvironment, read
+from atributo_site.config.environment import BadEnvironment, read
 from atributo_site.config.installed_apps import installed_apps
+from atributo_site.config.openapi_document import DOCUMENT
+from atributo_site.config.places import BASE_DIR, env_file
+from atributo_site.config.places import TEMPLATES as OWN_TEMPLATES
 from atributo_site.config.program import program
 
-ATRIBUTO = read(with_env_file(os.environ, BASE_DIR / ".env"))
+ATRIBUTO = read(with_env_file(os.environ, env_file()))
 if _clashes := clashes(ATRIBUTO):
     raise BadEnvironment("\n".join(_clashes))
 
@@ -25,7 +27,7 @@ SECRET_KEY = ATRIBUTO.secret_key or state_folder.kept_in(VAR_DIR)
 SECRET_KEY_FALLBACKS = [ATRIBUTO.old_secret_key] if ATRIBUTO.old_secret_key else []
 ALLOWED_HOSTS = list(ATRIBUTO.allowed_hosts)
 CSRF_TRUSTED_ORIGINS = list(ATRIBUTO.trusted_origins)
-ROOT_URLCONF = "atributo_site.urls"
+ROOT_URLCONF = "atributo_site.site_urls"
 WSGI_APPLICATION = "atributo_site.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -76,7 +78,7 @@ MIDDLEWARE = [
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [OWN_TEMPLATES],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -90,8 +92,7 @@ TEMPLATES = [
 ]
 
 DATABASES = {"default": databases.configured(ATRIBUTO, VAR_DIR)}
-REDIS_URL = embedded_url(VAR_DIR) if ATRIBUTO.redis_url == "embedded" else ATRIBUTO.redis_url
-REDIS_TIMEOUT_SECONDS = 0.5
+REDIS_URL = ATRIBUTO.redis_address
 RQ_CONNECTION = {
     "URL": REDIS_URL,
     "REDIS_CLIENT_KWARGS": {"socket_timeout": None, "socket_connect_timeout": 2, "retry": None},
@@ -140,7 +141,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
 LOGIN_URL = "admin:login"
-LOGIN_REDIRECT_URL = "overview"
+LOGIN_REDIRECT_URL = "atributo:overview"
 AXES_FAILURE_LIMIT = 20
 AXES_COOLOFF_TIME = 1  # hours
 AXES_CLIENT_IP_CALLABLE = "atributo_site.rest.client_address.own_address"
@@ -213,25 +214,11 @@ REST_FRAMEWORK = {
 KNOX_TOKEN_MODEL = "knox.AuthToken"
 REST_KNOX = {"TOKEN_LIMIT_PER_USER": 100, "AUTO_REFRESH": False}
 SPECTACULAR_SETTINGS = {
-    "TITLE": "Atributo",
-    "DESCRIPTION": "A control plane for sticky work.",
-    "VERSION": "1",
-    "OAS_VERSION": "3.1.0",  # whose schemas are JSON Schema, as those of scripts are
+    **DOCUMENT,
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_AUTHENTICATION": None,
     "SERVE_PERMISSIONS": ["atributo_site.rest.permission.ActionPermission"],
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "SCHEMA_PATH_PREFIX": "/api/v1",
-    "PATH_CONVERTER_OVERRIDES": {"id": str},
-    "POSTPROCESSING_HOOKS": [
-        "queues.api.openapi.add_scripts",
-        # Enums stay where they are used: as components they would need names of their own.
-        "atributo_site.rest.openapi.describe_problems",
-    ],
 }
-
-OPENAPI_REVISION = "queues.api.openapi.revision"  # what changes the document of one version
 
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 LOGGING_CONFIG = None

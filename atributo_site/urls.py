@@ -1,6 +1,5 @@
-"""Every address of the site: REST by room, then the screens."""
+"""Every address of ours: REST by room, then the screens. A project includes it at any prefix."""
 
-from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
 from atributo_site import api
@@ -9,7 +8,7 @@ from atributo_site.incidents import api as incidents
 from atributo_site.rest import openapi
 from atributo_site.status import probes
 
-admin.autodiscover()
+app_name = "atributo"
 
 API: list[URLPattern | URLResolver] = [
     path("schema", openapi.Schema.as_view(), name="api-schema"),
@@ -39,10 +38,4 @@ urlpatterns = [
     path("readyz", probes.readyz, name="readyz"),
     path("metrics", probes.Metrics.as_view(), name="metrics"),
     path("favicon.ico", favicon, name="favicon"),
-    path("admin/", admin.site.urls),
 ]
-
-handler400 = "atributo_site.web.error_pages.bad_request"
-handler403 = "atributo_site.web.error_pages.forbidden"
-handler404 = "atributo_site.web.error_pages.not_found"
-handler500 = "atributo_site.web.error_pages.server_error"

@@ -4,7 +4,12 @@ from atributo_site.config.environment import Environment
 
 
 def clashes(env: Environment) -> list[str]:
-    return [*_heartbeats(env), *_numbers(env), *_dns(env), *_production(env)]
+    return [*working_together(env), *_production(env)]
+
+
+def working_together(env: Environment) -> list[str]:
+    """Leave out what a project that we are installed in decides itself."""
+    return [*_heartbeats(env), *_numbers(env), *_dns(env)]
 
 
 def _heartbeats(env: Environment) -> list[str]:

@@ -2,16 +2,16 @@
 
 import os
 import platform
-import tomllib
-from functools import cache
 from typing import Any
 
 import django
 from django.conf import settings
 from django.db import connection
 
+from atributo_site import __version__
 from atributo_site.config.env_file import with_env_file
-from atributo_site.config.environment import BASE_DIR, Environment
+from atributo_site.config.environment import Environment
+from atributo_site.config.places import env_file
 from atributo_site.config.variables import Variable, variables_of
 
 HIDDEN = "•••"
@@ -20,7 +20,7 @@ UNKNOWN = "unknown"
 
 def described_settings() -> list[dict[str, Any]]:
     """Return every setting with its value and its source; secrets stay hidden."""
-    from_file = with_env_file({}, BASE_DIR / ".env")
+    from_file = with_env_file({}, env_file())
     return [
         {
             "attribute": attribute,
@@ -52,22 +52,12 @@ def _value(attribute: str, variable: Variable, source: str) -> str:
 def versions(has_database: bool, redis_version: str) -> dict[str, str]:
     """Return name → version; a server that does not answer has the version "unknown"."""
     return {
-        "Atributo": atributo_version(),
+        "Atributo": __version__,
         "Python": platform.python_version(),
         "Django": django.get_version(),
         **_database_version(has_database),
         "Redis": redis_version or UNKNOWN,
     }
-
-
-@cache
-def atributo_version() -> str:
-    """Read the version from the project's file: the project is never installed as a package."""
-    try:
-        project = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())
-    except OSError:
-        return UNKNOWN
-    return str(project["project"]["version"])
 
 
 def _database_version(has_database: bool) -> dict[str, str]:

@@ -7,7 +7,11 @@ screen are made from it.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
+from atributo_site.config.embedded_redis import embedded_url
+from atributo_site.config.places import BASE_DIR as BASE_DIR
+from atributo_site.config.places import SERVICES, state_folder
 from atributo_site.config.validators import (
     cluster_size,
     database_url,
@@ -32,7 +36,6 @@ from atributo_site.config.variables import (
     yes_or_no,
 )
 
-BASE_DIR = Path(__file__).resolve().parents[2]
 DAY_MS = 24 * 60 * 60 * 1000
 
 
@@ -42,6 +45,8 @@ class BadEnvironment(Exception):
 
 @dataclass(frozen=True)
 class Environment:
+    is_hosted: ClassVar[bool] = False  # True inside somebody else's project
+
     mode: str = variable(
         "ATRIBUTO_ENV",
         "local",
@@ -59,7 +64,7 @@ class Environment:
     )
     var_dir: str = variable(
         "ATRIBUTO_VAR_DIR",
-        str(BASE_DIR / "var"),
+        str(state_folder()),
         words,
         "Folder for all state of this installation.",
     )
@@ -389,13 +394,19 @@ class Environment:
     )
     service_roots: tuple[str, ...] = variable(
         "ATRIBUTO_SERVICE_ROOTS",
-        str(BASE_DIR / "services"),
+        str(SERVICES),
         listed,
         "Folders below which services may be installed from, separated by commas.",
     )
     event_retention_days: int = variable(
         "ATRIBUTO_EVENT_RETENTION_DAYS", "90", whole(1, 36500), "Days that events are kept."
     )
+
+    @property
+    def redis_address(self) -> str:
+        """Return the URL of Redis: that of our own server unless one is named."""
+        is_ours = self.redis_url == "embedded"
+        return embedded_url(Path(self.var_dir).absolute()) if is_ours else self.redis_url
 
 
 def read(environ: Mapping[str, str]) -> Environment:

@@ -19,6 +19,7 @@ FOR_PAGES = [
     "django_rq",
     "csp",
 ]
+PROGRAMS = {"manage.py", "atributo", "__main__.py"}
 # Commands of ours that need none of them; those of Django and of libraries get all.
 LIGHT = {
     "allocate",
@@ -56,4 +57,4 @@ def installed_apps(every: Sequence[str], argv: Sequence[str]) -> list[str]:
 
 def is_light(argv: Sequence[str]) -> bool:
     words = [word for word in argv[1:3] if word != "help"]  # help instances
-    return bool(words) and Path(argv[0]).name == "manage.py" and words[0] in LIGHT
+    return bool(words) and Path(argv[0]).name in PROGRAMS and words[0] in LIGHT

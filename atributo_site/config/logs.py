@@ -33,6 +33,26 @@ def configure(level: str) -> None:
     logging.config.dictConfig(_standard_library(level))
 
 
+def pass_on() -> None:
+    """Hand our lines to the log of the project that we are in, which decides what becomes of them.
+
+    A project that uses structlog itself has configured it: then that holds for us, too.
+    """
+    if structlog.is_configured():
+        return
+    structlog.configure(
+        processors=[
+            merge_contextvars,
+            structlog.stdlib.filter_by_level,
+            mask_secrets,
+            structlog.stdlib.render_to_log_kwargs,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+
+
 def mask_secrets(logger: Any, name: str, event: Any) -> Any:
     """Leave the exception itself: as a list it would be lost outside of its except block."""
     error = {"exc_info": event["exc_info"]} if "exc_info" in event else {}

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from atributo_site.config.environment import BASE_DIR
+from atributo_site.config.places import TEMPLATES
 from atributo_site.console.base.charts import charts
 from atributo_site.console.base.screen import Screen
 from atributo_site.console.events.folding import recent_events
@@ -16,7 +16,7 @@ from atributo_site.models import Incident
 from atributo_site.status.redis import remember
 from atributo_site.status.snapshot import snapshot
 
-SECTIONS = BASE_DIR / "templates" / "console" / "sections"
+SECTIONS = TEMPLATES / "console" / "sections"
 ORDER = ("queues", "allocation", "pools", "transactions")
 MOST_INSTANCES = 8
 MOST_EVENTS = 6

@@ -101,7 +101,7 @@ def execute(statement: str, parameters: Mapping[str, Any], using: str = "default
 
 def execute_on(connection: Any, statement: str, parameters: Mapping[str, Any]) -> Result:
     """Run one hot statement on a connection that the caller has at hand."""
-    if connection.vendor != "postgresql" or connection.execute_wrappers:
+    if not is_ours(connection) or connection.execute_wrappers:
         return execute_together([statement], parameters, connection.alias)
     libpq = connection.libpq
     name, names = _prepared_as(statement)
@@ -127,7 +127,7 @@ def execute_together(
     The result is that of the last one. Each takes those of the parameters that it names.
     """
     connection = connections[using]
-    if connection.vendor == "postgresql":
+    if is_ours(connection):
         with connection.cursor() as cursor:
             _prepare(statements, cursor)
             cursor.execute(_message(tuple(statements)), parameters)
@@ -141,10 +141,18 @@ def execute_together(
         return _result(cursor)
 
 
+def is_ours(connection: Any) -> bool:
+    """Return whether the connection keeps prepared statements.
+
+    That of a project with Django's own backend does not: a pool in between may change servers.
+    """
+    return hasattr(connection, "libpq")
+
+
 def forget_plans(using: str = "default") -> None:
     """Plan anew: the tables may have grown since."""
     connection = connections[using]
-    if connection.vendor == "postgresql":
+    if is_ours(connection):
         with connection.cursor() as cursor:
             cursor.execute("DISCARD PLANS")
 

@@ -49,7 +49,7 @@ class Migration(migrations.Migration):
                 ('level', models.CharField(choices=[('view', 'view'), ('operate', 'operate'), ('administer', 'administer')], max_length=16)),
                 ('name', models.CharField(max_length=100)),
                 ('last_used_at', models.DateTimeField(blank=True, null=True)),
-                ('token', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='scope', to=settings.KNOX_TOKEN_MODEL)),
+                ('token', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='scope', to=getattr(settings, "KNOX_TOKEN_MODEL", "knox.AuthToken"))),
             ],
             options={
                 'constraints': [models.CheckConstraint(condition=models.Q(('level__in', ['view', 'operate', 'administer'])), name='token_level_is_known')],

@@ -13,6 +13,11 @@ ROLES = {
 }
 
 
+def named(role):
+    """Leave alone the groups of a project, which may have the same names."""
+    return f"atributo {role}" if settings.ATRIBUTO.is_hosted else role
+
+
 def make_roles(apps, schema_editor):
     """Make the groups viewer, operator and admin with their permissions."""
     using = schema_editor.connection.alias
@@ -23,12 +28,22 @@ def make_roles(apps, schema_editor):
         app_label="atributo_site", model="access"
     )
     for role, levels in ROLES.items():
-        group, _ = Group.objects.using(using).get_or_create(name=role)
+        group, _ = Group.objects.using(using).get_or_create(name=named(role))
         for level in levels:
             permission, _ = Permission.objects.using(using).get_or_create(
                 content_type=access, codename=level, defaults={"name": f"May {level}"}
             )
             group.permissions.add(permission)
+
+
+def remove_roles(apps, schema_editor):
+    """Leave a project as it was; the people of a site of our own keep their groups."""
+    if settings.ATRIBUTO.is_hosted:
+        using = schema_editor.connection.alias
+        groups = apps.get_model("auth", "Group").objects.using(using)
+        groups.filter(name__in=[named(role) for role in ROLES]).delete()
+        types = apps.get_model("contenttypes", "ContentType").objects.using(using)
+        types.filter(app_label="atributo_site", model="access").delete()
 
 
 class Migration(migrations.Migration):
@@ -88,7 +103,7 @@ class Migration(migrations.Migration):
                 ('level', models.CharField(choices=[('view', 'view'), ('operate', 'operate'), ('administer', 'administer')], max_length=16)),
                 ('name', models.CharField(max_length=100)),
                 ('last_used_at', models.DateTimeField(blank=True, null=True)),
-                ('token', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='scope', to=settings.KNOX_TOKEN_MODEL)),
+                ('token', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='scope', to=getattr(settings, "KNOX_TOKEN_MODEL", "knox.AuthToken"))),
             ],
             options={
                 'constraints': [
@@ -124,5 +139,5 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        migrations.RunPython(make_roles, migrations.RunPython.noop),
+        migrations.RunPython(make_roles, remove_roles),
     ]

@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('atributo_site', '0001_squashed_0004_saved_views'),
-        migrations.swappable_dependency(settings.KNOX_TOKEN_MODEL),
+        migrations.swappable_dependency(getattr(settings, "KNOX_TOKEN_MODEL", "knox.AuthToken")),
     ]
 
     operations = [

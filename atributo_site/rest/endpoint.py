@@ -1,6 +1,8 @@
 """The base classes of every REST view."""
 
+from collections.abc import Sequence
 from contextlib import ExitStack
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 from django.conf import settings
@@ -8,15 +10,31 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from rest_framework import generics, views
 from rest_framework.exceptions import ParseError, UnsupportedMediaType
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from atributo_site.core.availability.patience import in_a_hurry
 from atributo_site.core.events import Actor, acting
 from atributo_site.core.models import Event
+from atributo_site.rest import problems
+from atributo_site.rest.authentication import SessionAuthentication, TokenAuthentication
+from atributo_site.rest.filters import KnownFilters
 from atributo_site.rest.idempotency import answered_once
+from atributo_site.rest.operation import Operation
+from atributo_site.rest.pages import CursorPages
+from atributo_site.rest.permission import ActionPermission
+from atributo_site.rest.strict_json import StrictJSONParser
+from atributo_site.rest.throttling import PerMinute
 
 JSON_NAMES = {dict: "object", list: "array", str: "string", int: "number", bool: "boolean"}
+
+
+class Negotiation(DefaultContentNegotiation):
+    """Answer with JSON, whatever `?format=` means to the project."""
+
+    settings: Any = SimpleNamespace(URL_FORMAT_OVERRIDE=None)
 
 
 class Endpoint(views.APIView):
@@ -25,6 +43,15 @@ class Endpoint(views.APIView):
     A body is read and checked before the method runs, even where it is not used: it is a
     JSON object unless `body_types` says otherwise.
     """
+
+    # Named here, because the defaults of DRF are those of the project that we are in.
+    authentication_classes = (TokenAuthentication, SessionAuthentication)
+    permission_classes = (ActionPermission,)
+    parser_classes = (StrictJSONParser,)
+    renderer_classes: Sequence[type[BaseRenderer]] = (JSONRenderer,)
+    throttle_classes = (PerMinute,)
+    content_negotiation_class = Negotiation
+    schema: Any = Operation()
 
     actions: dict[str, str] = {}
     body_types: tuple[type, ...] = (dict,)
@@ -102,6 +129,9 @@ class Endpoint(views.APIView):
         if not isinstance(request.data, self.body_types):
             raise ParseError(f"The body must be JSON of the type {_named(self.body_types)}.")
 
+    def get_exception_handler(self) -> Any:
+        return problems.handle
+
     def options(self, request: Any, *args: Any, **kwargs: Any) -> Response:
         return Response(status=204)
 
@@ -109,6 +139,8 @@ class Endpoint(views.APIView):
 class ListEndpoint(Endpoint, generics.ListAPIView):
     """Cursor pages over `queryset` by its `ordering`, filtered by `filterset_class`."""
 
+    pagination_class = CursorPages
+    filter_backends = (KnownFilters,)
     ordering: str | tuple[str, ...] = "pk"
 
 

@@ -8,8 +8,13 @@ from django.http import HttpResponse
 from django.utils.module_loading import import_string
 from drf_spectacular.renderers import OpenApiJsonRenderer2
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from rest_framework.renderers import TemplateHTMLRenderer
 
+from atributo_site.config.openapi_document import DOCUMENT, REVISION
 from atributo_site.rest.endpoint import Endpoint
+from atributo_site.rest.operation import extend_schema
+from atributo_site.web.mount import prefix
+from atributo_site.web.pages import engine
 
 PROBLEM = {
     "type": "object",
@@ -30,21 +35,23 @@ METHODS = ("get", "post", "put", "patch", "delete")
 
 
 class Schema(Endpoint, SpectacularAPIView):
-    """The document with the scripts that are installed now, made once for each set of them."""
+    """Describe our own addresses, made once for each set of installed scripts and each prefix."""
 
     actions = {"GET": "schema.view"}
     renderer_classes = [OpenApiJsonRenderer2]
-    made: ClassVar[tuple[str | None, bytes, str]] = (None, b"", "")
+    urlconf = ("atributo_site.urls",)  # type: ignore[assignment]
+    made: ClassVar[tuple[Any, bytes, str]] = (None, b"", "")
 
+    @extend_schema(exclude=True)
     def get(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         if request.query_params:  # asks for another form of it
             return super().get(request, *args, **kwargs)
-        revision = import_string(settings.OPENAPI_REVISION)()
-        if Schema.made[0] != revision:
+        made_of = (import_string(REVISION)(), prefix())
+        if Schema.made[0] != made_of:
             answer = super().get(request, *args, **kwargs)
             text = OpenApiJsonRenderer2().render(answer.data, renderer_context={})
             tag = md5(text, usedforsecurity=False).hexdigest()
-            Schema.made = (revision, text, f'"{tag}"')
+            Schema.made = (made_of, text, f'"{tag}"')
         _, text, tag = Schema.made
         headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
         if request.headers.get("If-None-Match") == tag:
@@ -52,15 +59,31 @@ class Schema(Endpoint, SpectacularAPIView):
         media_type = OpenApiJsonRenderer2.media_type
         return HttpResponse(text, content_type=media_type, headers=headers)
 
+    @property
+    def custom_settings(self) -> dict[str, Any] | None:  # type: ignore[override]
+        top = prefix()
+        servers = [] if top == "/" else [{"url": top.rstrip("/")}]
+        return {**DOCUMENT, "SERVERS": servers} if settings.ATRIBUTO.is_hosted else None
+
+
+class OwnPage(TemplateHTMLRenderer):
+    def resolve_template(self, template_names: Any) -> Any:
+        return engine().get_template(template_names[0])
+
 
 class Docs(Endpoint, SpectacularSwaggerSplitView):
     """Swagger UI from our own static files, its script at ?script."""
 
     actions = {"GET": "schema.view"}
     has_page = True
-    url_name = "api-schema"
+    renderer_classes = [OwnPage]
+    url_name = "atributo:api-schema"
     template_name = "rest/docs.html"
     template_name_js = "rest/docs.js"
+
+    @extend_schema(exclude=True)
+    def get(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        return super().get(request, *args, **kwargs)
 
 
 def describe_problems(result: Any, generator: Any, request: Any, public: bool) -> Any:

@@ -28,8 +28,9 @@ from atributo_site.serving.in_threads import InThreads
 from atributo_site.serving.stream import PATH, EventStream
 from atributo_site.serving.systemd import Notify
 from atributo_site.status.probes import alive
+from atributo_site.web.mount import REST, path_prefix
 
-ALIVE = "/healthz"  # answered by the event loop, so that busy threads do not look like a freeze
+ALIVE = "healthz"  # answered by the event loop, so that busy threads do not look like a freeze
 
 
 def when_stopping(act: Callable[[], None]) -> None:
@@ -58,6 +59,8 @@ class OnePort:
 
     def __init__(self, wsgi: Any) -> None:
         self._stream = EventStream()
+        top = path_prefix()
+        self._stream_path, self._alive_path, self._rest = top + PATH, top + ALIVE, top + REST
         self._in_threads = InThreads(wsgi, settings.ATRIBUTO.web_threads)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -81,13 +84,13 @@ class OnePort:
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _answer(self, scope: Message, receive: Receive, send: Send) -> None:
-        path = decoded_path(scope["raw_path"])
+        path = decoded_path(scope["raw_path"], self._rest)
         if path is None:
             detail = "The address is not percent-encoded UTF-8."
             await refuse(numbered(scope, send), 400, "malformed", detail)
-        elif path == ALIVE and scope["method"] in {"GET", "HEAD"}:
+        elif path == self._alive_path and scope["method"] in {"GET", "HEAD"}:
             await send_response(numbered(scope, send), alive())
-        elif path == PATH:
+        elif path == self._stream_path:
             await self._stream(scope, receive, numbered(scope, send))
         else:
             await self._hand_on({**scope, "path": path}, receive, send)
@@ -107,12 +110,12 @@ class OnePort:
         return await self._in_threads(scope, body, send)
 
 
-def decoded_path(raw: bytes) -> str | None:
+def decoded_path(raw: bytes, rest: str = f"/{REST}") -> str | None:
     """Pass an encoded slash on as a character that no id has; see rest/ids.py.
 
     Django writes that character into the links of pages, so browsers send it; programs must not.
     """
-    if raw.startswith(b"/api/") and b"%1f" in raw.lower():
+    if raw.startswith(rest.encode()) and b"%1f" in raw.lower():
         return None
     marked = raw.replace(b"%2F", ENCODED_SLASH.encode()).replace(b"%2f", ENCODED_SLASH.encode())
     try:

@@ -18,7 +18,7 @@ from atributo_site.serving.listener import Listener
 from atributo_site.serving.open_stream import OpenStream
 from atributo_site.serving.stream_access import Reader
 
-PATH = "/events/stream"
+PATH = "events/stream"  # below the prefix of the site
 HEADERS = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
     (b"cache-control", b"no-store"),

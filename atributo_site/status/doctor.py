@@ -65,12 +65,21 @@ def _versions(database: Finding, health: RedisHealth) -> Finding:
 def _configuration() -> list[Finding]:
     findings = [
         Finding("configuration", "error" if message.is_serious() else "warning", message.msg)
-        for message in checks.run_checks(include_deployment_checks=settings.PRODUCTION)
+        for message in checks.run_checks(
+            include_deployment_checks=settings.ATRIBUTO.mode == "production"
+        )
     ]
+    if settings.ATRIBUTO.is_hosted:  # web server, static files and variables are the project's
+        words = f"in a project; Redis {'is named' if _has_redis() else 'is not named'}"
+        return findings or [Finding("configuration", "ok", words)]
     findings += _unknown_variables() + _plain_http() + _static_files()
     where = [source_of(name, os.environ, ENV_FILE) for name in ("DATABASE_URL", "REDIS_URL")]
     sentence = f"mode {settings.ATRIBUTO.mode}; database by {where[0]}, Redis by {where[1]}"
     return findings or [Finding("configuration", "ok", sentence)]
+
+
+def _has_redis() -> bool:
+    return settings.ATRIBUTO.redis_url != "embedded"
 
 
 def _unknown_variables() -> list[Finding]:
@@ -83,7 +92,7 @@ def _unknown_variables() -> list[Finding]:
 
 
 def _plain_http() -> list[Finding]:
-    if not settings.PRODUCTION or settings.ATRIBUTO.behind_proxy:
+    if settings.ATRIBUTO.mode != "production" or settings.ATRIBUTO.behind_proxy:
         return []
     sentence = "pages require https, but the web server speaks http"
     fix = "put a TLS proxy in front and set ATRIBUTO_BEHIND_PROXY=yes"
@@ -111,10 +120,13 @@ def _database_options() -> list[Finding]:
     """Read back what the server really uses, not what the settings ask for."""
     names: Callable[[], list[tuple[str, str, bool]]]
     names = _pragmas if connection.vendor == "sqlite" else _timeouts
+    is_hosted = settings.ATRIBUTO.is_hosted
+    bad = "warning" if is_hosted else "error"  # a project chooses them
+    fix = "docs/django.md has the options" if is_hosted else "remove OPTIONS from DATABASE_URL"
     return [
         Finding(f"database {name}", "ok", value)
         if good
-        else Finding(f"database {name}", "error", value, "remove OPTIONS from DATABASE_URL")
+        else Finding(f"database {name}", bad, value, fix)
         for name, value, good in names()
     ]
 

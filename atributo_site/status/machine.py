@@ -7,14 +7,15 @@ from typing import Any
 from django.conf import settings
 
 from atributo_site.config.env_file import with_env_file
-from atributo_site.config.environment import BASE_DIR, Environment
+from atributo_site.config.environment import Environment
+from atributo_site.config.places import env_file
 from atributo_site.config.variables import variables_of
 from atributo_site.core.incidents.symptom import Severity, Symptom
 
 LARGEST_SKEW_SECONDS = 2.0  # between the clock of this machine and the database's
 SLOW_SECONDS = 3.0  # for a short answer of the database
 MEGABYTE = 1024 * 1024
-ENV_FILE = BASE_DIR / ".env"
+ENV_FILE = env_file()
 OF_THE_CLIENT = {"ATRIBUTO_URL", "ATRIBUTO_TOKEN"}  # where programs on this machine find a site
 
 

@@ -12,6 +12,7 @@ from django.core.cache import cache
 GOOD_POLICIES = {"noeviction", "volatile-lru", "volatile-ttl", "volatile-lfu", "volatile-random"}
 KEY = "console:redis_trouble"
 REMEMBERED_SECONDS = 3
+TIMEOUT_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -27,9 +28,9 @@ class RedisHealth:
 
 def redis_health() -> RedisHealth:
     client = redis.Redis.from_url(
-        settings.REDIS_URL,
-        socket_timeout=settings.REDIS_TIMEOUT_SECONDS,
-        socket_connect_timeout=settings.REDIS_TIMEOUT_SECONDS,
+        _url(),
+        socket_timeout=TIMEOUT_SECONDS,
+        socket_connect_timeout=TIMEOUT_SECONDS,
         retry=None,
     )
     try:
@@ -38,6 +39,12 @@ def redis_health() -> RedisHealth:
         return RedisHealth("degraded", f"Redis does not answer: {_short(error)}")
     finally:
         client.close()
+
+
+def _url() -> str:
+    """Return our own address inside a project, whose REDIS_URL may be for something else."""
+    env = settings.ATRIBUTO
+    return env.redis_address if env.is_hosted else settings.REDIS_URL
 
 
 def _examined(info: dict) -> RedisHealth:

@@ -27,9 +27,9 @@ def screen_of(kind: str, subject: str) -> str:
     """Return the address; the health of the system for what has no screen of its own."""
     noun, _, name = subject.partition(":")
     if kind in URL_NAMES:
-        return reverse(URL_NAMES[kind])
+        return reverse(f"atributo:{URL_NAMES[kind]}")
     if noun in OF_SUBJECT:
-        return reverse(OF_SUBJECT[noun], args=[name])
+        return reverse(f"atributo:{OF_SUBJECT[noun]}", args=[name])
     if noun == "queue":
         return _waiting(kind, name)
     if kind == "jobs.failing":

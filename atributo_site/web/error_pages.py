@@ -8,12 +8,13 @@ from django.core.exceptions import BadRequest
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
-from django.template.loader import render_to_string
 
 from atributo_site.core.errors import AtributoError, ConnectionLost, DatabaseBusy
 from atributo_site.core.events import has_done_something
 from atributo_site.permissions import may
 from atributo_site.rest.problems import IN_DOUBT, is_unusable, problem, unusable
+from atributo_site.web.mount import is_rest, prefix
+from atributo_site.web.pages import as_text
 
 THEMES = ("auto", "light", "dark")
 THEME_COOKIE = "theme"
@@ -47,7 +48,7 @@ def look(request: HttpRequest) -> dict[str, Any]:
         "themes": THEMES,
         "density": density if density in DENSITIES else DENSITIES[0],
         "densities": DENSITIES,
-        "page_url": request.get_full_path() if request.method == "GET" else "/",
+        "page_url": request.get_full_path() if request.method == "GET" else prefix(),
         "request_id": getattr(request, "request_id", ""),
     }
 
@@ -56,7 +57,7 @@ def failure(
     request: HttpRequest, status: int, detail: str = "", own_code: str = ""
 ) -> HttpResponse:
     code, sentence = SENTENCES.get(status, ("refused", "This was refused."))
-    if request.path.startswith("/api/"):
+    if is_rest(request):
         return problem(status, own_code or code, detail or sentence)
     context = {**look(request), "status": status, "sentence": detail or sentence}
     page = "" if status == 503 else _framed(request, context)
@@ -69,7 +70,7 @@ def _framed(request: HttpRequest, context: dict[str, Any]) -> str:
     try:
         if user is None or not user.is_authenticated or not may(user, "overview.view"):
             return ""
-        return render_to_string("failure.html", {**context, "base": "base.html"}, request)
+        return as_text("failure.html", {**context, "base": "base.html"}, request)
     except (DatabaseError, AtributoError):  # what failed may be the database itself
         return ""
 
@@ -78,7 +79,7 @@ def _bare(request: HttpRequest, context: dict[str, Any]) -> str:
     """Render the page without the request's context, which asks a database that may be away."""
     if context["status"] == 403:  # people with the wrong user must be able to log out
         context["csrf_token"] = get_token(request)
-    return render_to_string("failure.html", {**context, "base": "bare.html"})
+    return as_text("failure.html", {**context, "base": "bare.html"})
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

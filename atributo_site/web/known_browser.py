@@ -13,13 +13,13 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.signing import BadSignature, TimestampSigner
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 
 from atributo_site.rest.throttling import Buckets
 
 COOKIE = "known"
 SIGNER = TimestampSigner(salt="atributo.known_browser")
 KEPT_SECONDS = 180 * 24 * 60 * 60
-PATH = "/admin/login/"  # sent nowhere else
 guesses = Buckets()
 
 
@@ -29,7 +29,7 @@ def remember(response: HttpResponse, user: Any) -> None:
         COOKIE,
         SIGNER.sign(f"{secrets.token_hex(8)}.{_mark(user)}"),
         max_age=KEPT_SECONDS,
-        path=PATH,
+        path=reverse("admin:login"),  # sent nowhere else
         secure=settings.SESSION_COOKIE_SECURE,
         httponly=True,
         samesite="Lax",

@@ -10,7 +10,6 @@ from typing import Any
 import structlog
 from django.conf import settings
 from django.contrib.auth import logout
-from django.contrib.sessions.models import Session
 from django.core.signing import BadSignature, TimestampSigner
 from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.middleware.common import CommonMiddleware
@@ -18,6 +17,7 @@ from django.utils.timezone import now
 
 from atributo_site.core.events import Actor, acting
 from atributo_site.web.error_pages import busy, failure, is_away
+from atributo_site.web.mount import path_prefix
 
 SIGNER = TimestampSigner(salt="atributo.idle")
 FRESH_SECONDS = 60  # a younger cookie is not written again
@@ -30,8 +30,14 @@ def request_id_of(given: str) -> str:
 
 
 Next = Callable[[HttpRequest], HttpResponse]
-PROBES = {"/healthz", "/readyz"}
+PROBES = ("healthz", "readyz")
 log = structlog.get_logger("atributo.requests")
+
+
+def is_probe(request: HttpRequest) -> bool:
+    """Return whether a balancer asks; most paths are told apart without the prefix of the site."""
+    path = request.path_info
+    return path.endswith(PROBES) and path in {path_prefix() + name for name in PROBES}
 
 
 class Middleware:
@@ -69,7 +75,7 @@ class HostMiddleware(CommonMiddleware):
     """Answer only the site's own host names, except to probes, which use any address."""
 
     def process_request(self, request: HttpRequest) -> HttpResponsePermanentRedirect | None:
-        return None if request.path_info in PROBES else super().process_request(request)
+        return None if is_probe(request) else super().process_request(request)
 
 
 class BodyLimitMiddleware(Middleware):
@@ -88,7 +94,7 @@ class ActorMiddleware(Middleware):
     """Make the logged-in user the actor of events; REST replaces it by the token's owner."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.path_info in PROBES:  # who asks is a question to a database that may be away
+        if is_probe(request):  # who asks is a question to a database that may be away
             return self.get_response(request)
         name = request.user.get_username() or "anonymous"
         request.asked_by = name  # type: ignore[attr-defined]
@@ -123,7 +129,7 @@ class IdleMiddleware(Middleware):
     """
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.path_info in PROBES:
+        if is_probe(request):
             return self.get_response(request)
         if request.user.is_authenticated and is_idle(request):
             logout(request)
@@ -139,6 +145,8 @@ def is_idle(request: HttpRequest) -> bool:
     key, limit = request.session.session_key or "", settings.ATRIBUTO.idle_minutes * 60
     if _is_fresh(request, key, limit):
         return False
+    from django.contrib.sessions.models import Session  # a project may keep them elsewhere
+
     stored = timedelta(seconds=settings.SESSION_COOKIE_AGE - limit)
     return not Session.objects.filter(pk=key, expire_date__gte=now() + stored).exists()
 
@@ -146,7 +154,7 @@ def is_idle(request: HttpRequest) -> bool:
 def _is_fresh(request: HttpRequest, session_key: str, seconds: int) -> bool:
     """Say whether the cookie is of this session and not older than that."""
     try:
-        cookie = request.COOKIES.get(settings.IDLE_COOKIE_NAME, "")
+        cookie = request.COOKIES.get(_idle_cookie(), "")
         digest = SIGNER.unsign(cookie, max_age=seconds)
     except BadSignature:
         return False
@@ -155,13 +163,17 @@ def _is_fresh(request: HttpRequest, session_key: str, seconds: int) -> bool:
 
 def _write(response: HttpResponse, session_key: str) -> None:
     response.set_cookie(
-        settings.IDLE_COOKIE_NAME,
+        _idle_cookie(),
         SIGNER.sign(_digest(session_key)),
         max_age=settings.ATRIBUTO.idle_minutes * 60,
         secure=settings.SESSION_COOKIE_SECURE,
         httponly=True,
         samesite="Lax",
     )
+
+
+def _idle_cookie() -> str:
+    return getattr(settings, "IDLE_COOKIE_NAME", "seen")
 
 
 def _digest(session_key: str) -> str:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin.filters import FieldListFilter, SimpleListFilter
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
@@ -11,7 +12,7 @@ from django.core.paginator import Paginator
 from django.db.models import IntegerField, Model, QuerySet
 from django.http import HttpRequest
 from django.shortcuts import redirect
-from django.urls import URLPattern
+from django.urls import NoReverseMatch, URLPattern
 from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.text import capfirst
@@ -19,11 +20,13 @@ from django.utils.text import capfirst
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.events import record
 from atributo_site.permissions import may
+from atributo_site.web.mount import prefix
 from atributo_site.web.pagination import capped_count, format_count, page_by_key
 from atributo_site.web.row_actions import RowAction, WholeNumber
 
 KEYS = ("after", "before")
 BOXES, TICK = "action_checkbox", "tick"
+HOSTED_LIST = ["atributo/hosted/change_list.html", "admin/change_list.html"]
 LONGEST_VALUE = 1000  # of a filter, which every link of the page repeats
 
 
@@ -104,6 +107,11 @@ class RawList(admin.ModelAdmin):
     paginator = CappedPaginator
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
+
+    @property
+    def change_list_template(self) -> list[str] | None:  # type: ignore[override]
+        """Return the page for the admin of a project, which has no links to pages by key."""
+        return HOSTED_LIST if settings.ATRIBUTO.is_hosted else None
 
     def get_ordering(self, request: HttpRequest) -> tuple[str]:
         return ("-pk" if self.newest_first else "pk",)
@@ -198,10 +206,17 @@ class RawList(admin.ModelAdmin):
 
     def get_list_display(self, request: HttpRequest) -> list[Any]:
         columns = list(super().get_list_display(request))
-        return [*columns, "screen"] if hasattr(self.model, "get_absolute_url") else columns
+        return [*columns, "screen"] if self._has_screens() else columns
 
     def get_view_on_site_url(self, obj: Model | None = None) -> str | None:
-        return getattr(obj, "get_absolute_url", lambda: None)()
+        return obj.get_absolute_url() if obj and self._has_screens() else None  # type: ignore[attr-defined]
+
+    def _has_screens(self) -> bool:
+        """Return whether the rows have pages; a project may have left out our addresses."""
+        try:
+            return hasattr(self.model, "get_absolute_url") and bool(prefix())
+        except NoReverseMatch:
+            return False
 
     @admin.display(description="Screen")
     def screen(self, obj: Any) -> str:

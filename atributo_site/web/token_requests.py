@@ -19,7 +19,7 @@ from django.utils.cache import patch_vary_headers
 from atributo_site.rest.endpoint import Endpoint
 from atributo_site.web.middleware import Middleware, Next
 
-PREFIX = "/api/v1/"
+PREFIX = "api/v1/"
 REMEMBERED_ADDRESSES = 1000
 
 
@@ -46,7 +46,7 @@ def _endpoint(request: HttpRequest) -> ResolverMatch | None:
     meta = request.META
     if meta.get("HTTP_AUTHORIZATION", "")[:7].lower() != "bearer " or meta.get("HTTP_COOKIE"):
         return None
-    if not request.path_info.startswith(PREFIX) or not _is_as_usual(request):
+    if PREFIX not in request.path_info or not _is_as_usual(request):
         return None
     try:
         match = _resolved(settings.ROOT_URLCONF, request.path_info)

@@ -217,7 +217,7 @@ def _work(
         adopt_orphans()
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        for path in settings.SCRIPT_PROCESS_BEGINS:
+        for path in getattr(settings, "SCRIPT_PROCESS_BEGINS", ()):
             import_string(path)(owner)
         service_log = os.dup(2)
         child = Child(Wire(sock), tokens, Surroundings(), output[0], service_log)

@@ -10,7 +10,7 @@ WAITING = Q(status="pending", slot__isnull=True)
 
 
 class Migration(migrations.Migration):
-    dependencies = [("queues", "0017_threads_of_scripts")]
+    dependencies = [("queues", "0018_schedules")]
 
     operations = [
         migrations.AddField(

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from django.contrib.postgres.expressions import ArraySubquery
 from django.db import connection
 from django.db.models import BooleanField, Func
 
@@ -66,6 +65,8 @@ def _paused(jobs: Any) -> Any:
 def with_ids(jobs: Any, keys: Any) -> Any:
     """Select the jobs whose keys another query gives."""
     if connection.vendor == "postgresql":
+        from django.contrib.postgres.expressions import ArraySubquery  # it loads psycopg
+
         return jobs.filter(_OneOf("pk", ArraySubquery(keys)))
     return jobs.filter(pk__in=keys)
 

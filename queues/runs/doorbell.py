@@ -57,8 +57,9 @@ class Foreign(Exception):
 
 def connection(timeout_seconds: float) -> Redis:
     """Connect by django-rq's URL, without the client's retries: a retried push rings twice."""
+    ours = settings.ATRIBUTO
     return Redis.from_url(
-        str(settings.RQ_QUEUES[CHANNEL]["URL"]),
+        ours.redis_address if ours.is_hosted else str(settings.RQ_QUEUES[CHANNEL]["URL"]),
         retry=None,
         socket_timeout=timeout_seconds,
         socket_connect_timeout=timeout_seconds,

@@ -117,7 +117,7 @@ def _address(url, pattern, text):
         name: samples.get((url.name, name)) or samples[(room, name)]
         for name in pattern.pattern.converters
     }
-    return reverse(url.name, kwargs=words) + ASKED.get(url.name, "")
+    return reverse(f"atributo:{url.name}", kwargs=words) + ASKED.get(url.name, "")
 
 
 def _samples(text):

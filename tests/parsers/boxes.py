@@ -129,7 +129,7 @@ def of_page(path, page):
 
 def view_at(path):
     try:
-        return resolve(path).view_name
+        return resolve(path).url_name
     except Resolver404:
         return path
 

@@ -26,7 +26,7 @@ def every_subclass(base):
 
 def members(kind):
     """Return each body with each of its members that are of this kind."""
-    import_module("atributo_site.urls")
+    import_module("atributo_site.site_urls")
     return [
         pytest.param(body, name, id=f"{body.__module__}.{body.__name__}.{name}")
         for body in sorted(every_subclass(StrictSerializer), key=str)

@@ -3,13 +3,16 @@
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import global_settings, settings
 from django.http import HttpRequest
+from django.shortcuts import resolve_url
 from django.urls import NoReverseMatch, reverse
 
 from atributo_site.incidents.listing import count_open
 from atributo_site.permissions import ACTIONS, may, role_of
 from atributo_site.status.redis import redis_trouble
 from atributo_site.web.error_pages import look
+from atributo_site.web.mount import prefix
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,8 @@ ITEMS = (
 def navigation(user: Any, path: str) -> list[dict[str, Any]]:
     """Return the screens that the user may open, the one that `path` belongs to marked."""
     items = [(item, url) for item in ITEMS if (url := address(item.url_name)) and _may(user, item)]
-    here = max((url for _, url in items if _leads_to(url, path)), key=len, default=None)
+    top = prefix()
+    here = max((url for _, url in items if _leads_to(url, path, top)), key=len, default=None)
     return [
         {
             "name": item.name,
@@ -61,17 +65,24 @@ def navigation(user: Any, path: str) -> list[dict[str, Any]]:
 def address(url_name: str, *args: Any) -> str | None:
     """Return the URL of a screen, or None if there is no such screen."""
     try:
-        return reverse(url_name, args=args)
+        return reverse(url_name if ":" in url_name else f"atributo:{url_name}", args=args)
     except NoReverseMatch:
         return None
+
+
+def log_in() -> str:
+    """Return where people log in: the project's own page, or else that of the raw lists."""
+    if settings.LOGIN_URL != global_settings.LOGIN_URL:
+        return resolve_url(settings.LOGIN_URL)
+    return address("admin:login") or resolve_url(settings.LOGIN_URL)
 
 
 def _may(user: Any, item: Item) -> bool:
     return item.action in ACTIONS and may(user, item.action)
 
 
-def _leads_to(url: str, path: str) -> bool:
-    return path == url or (url != "/" and path.startswith(url))
+def _leads_to(url: str, path: str, top: str) -> bool:
+    return path == url or (url != top and path.startswith(url))
 
 
 def frame(request: HttpRequest) -> dict[str, Any]:

@@ -73,7 +73,7 @@ class RemoveView(Screen):
             _record("view.removed", view)
             view.delete()
         messages.success(request, f"The view {view.name} is removed.")
-        return HttpResponseRedirect(reverse(view.screen))
+        return HttpResponseRedirect(reverse(f"atributo:{view.screen}"))
 
 
 def _record(kind: str, view: SavedView) -> None:
@@ -83,7 +83,7 @@ def _record(kind: str, view: SavedView) -> None:
 
 def _list_of(form: NewView) -> str:
     """Return the list that the form names, if there is such a list."""
-    return reverse(form.cleaned_data.get("screen", "overview"))
+    return reverse(f"atributo:{form.cleaned_data.get('screen', 'overview')}")
 
 
 def filters_of(query: str) -> str:
@@ -99,4 +99,9 @@ def views_of(request: HttpRequest, screen: str) -> dict[str, Any]:
     query = filters_of(request.META.get("QUERY_STRING", ""))
     rows = SavedView.objects.filter(user=request.user.pk, screen=screen)[:MOST]
     views = [{"row": row, "current": row.query == query} for row in rows]
-    return {"screen": screen, "address": reverse(screen), "views": views, "query": query}
+    return {
+        "screen": screen,
+        "address": reverse(f"atributo:{screen}"),
+        "views": views,
+        "query": query,
+    }

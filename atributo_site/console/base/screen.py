@@ -9,18 +9,21 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views import View
 from django_htmx.http import HttpResponseClientRefresh
 
-from atributo_site.console.base.navigation import address
+from atributo_site.console.base.navigation import address, log_in
 from atributo_site.console.base.shared_parts import TOKEN, hint_followed, shared
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.event_cursor import newest_cursor
 from atributo_site.permissions import NO_ROLE, may
 from atributo_site.status.marks import generation
 from atributo_site.web.error_pages import busy, failure, is_away
+from atributo_site.web.mount import prefix
+from atributo_site.web.pages import page
+from atributo_site.web.unaided import unaided
 
 GONE = (404, 409)
 NOTHING_DONE = "You were logged out, so nothing was changed. Please try again."
@@ -36,6 +39,9 @@ class Screen(View):
     gone_to = ""  # where a confirmation leads whose object is gone or done with
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        return unaided(request, partial(self._answer, request, *args, **kwargs))
+
+    def _answer(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not request.user.is_authenticated:
             return _to_the_log_in(request)
         self._check(request)
@@ -63,7 +69,7 @@ class Screen(View):
         if self._hint:
             frame |= {"csrf_token": TOKEN, "views": None}
             context.pop("views", None)
-        return render(self.request, self.template_name, {**frame, **context}, status=status)
+        return page(self.request, self.template_name, {**frame, **context}, status)
 
     @property
     def page_keys(self) -> dict[str, Any]:
@@ -107,10 +113,10 @@ class TabbedScreen(Screen):
         ]
 
 
-def own_page(request: HttpRequest, page: str, otherwise: str) -> str:
-    """Return `page` if it is one of this site, which a form or header may not be."""
+def own_page(request: HttpRequest, named: str, otherwise: str) -> str:
+    """Return the page that a form or header names, if it is one of this site."""
     hosts, is_secure = {request.get_host()}, request.is_secure()
-    return page if url_has_allowed_host_and_scheme(page, hosts, is_secure) else otherwise
+    return named if url_has_allowed_host_and_scheme(named, hosts, is_secure) else otherwise
 
 
 def _newest_event(request: HttpRequest) -> str:
@@ -124,13 +130,13 @@ def _to_the_log_in(request: HttpRequest) -> HttpResponse:
     if request.htmx:  # type: ignore[attr-defined]
         return HttpResponseClientRefresh()
     if request.method in ("GET", "HEAD"):
-        return redirect_to_login(request.get_full_path())
+        return redirect_to_login(request.get_full_path(), log_in())
     messages.warning(request, NOTHING_DONE)
-    return redirect_to_login(_page_before(request))
+    return redirect_to_login(_page_before(request), log_in())
 
 
 def _page_before(request: HttpRequest) -> str:
     """Return the page that the form was on, so that it can be filled in again."""
-    page = own_page(request, request.headers.get("Referer", ""), "")
-    path = urlsplit(page)._replace(scheme="", netloc="").geturl()
-    return path if path.startswith("/") else "/"
+    before = own_page(request, request.headers.get("Referer", ""), "")
+    path = urlsplit(before)._replace(scheme="", netloc="").geturl()
+    return path if path.startswith("/") else prefix()

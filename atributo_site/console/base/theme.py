@@ -6,6 +6,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from atributo_site.console.base.screen import own_page
 from atributo_site.web.error_pages import DENSITIES, DENSITY_COOKIE, THEME_COOKIE, THEMES, failure
+from atributo_site.web.mount import prefix
 
 YEAR_SECONDS = 365 * 24 * 60 * 60
 
@@ -24,7 +25,7 @@ def choose_look(request: HttpRequest) -> HttpResponse:
     given = {name: value for name, (value, _) in chosen.items() if value is not None}
     if not given or any(value not in chosen[name][1] for name, value in given.items()):
         return failure(request, 400)
-    response = HttpResponseRedirect(own_page(request, request.POST.get("next", ""), "/"))
+    response = HttpResponseRedirect(own_page(request, request.POST.get("next", ""), prefix()))
     for name, value in given.items():
         response.set_cookie(
             name,

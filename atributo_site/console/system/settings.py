@@ -8,6 +8,7 @@ from atributo_site.config.described import described_settings
 from atributo_site.config.groups import grouped
 from atributo_site.console.base.navigation import address
 from atributo_site.console.system.health import SystemScreen
+from atributo_site.web.mount import prefix
 
 LONGEST = 100
 
@@ -38,5 +39,5 @@ class RestApi(SystemScreen):
     template_name = "console/system/api.html"
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        origin = f"{request.scheme}://{request.get_host()}"
-        return self.show(origin=origin, docs=address("api-docs"), schema=address("api-schema"))
+        top = f"{request.scheme}://{request.get_host()}{prefix()}"
+        return self.show(top=top, docs=address("api-docs"), schema=address("api-schema"))

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.commands import migrate
 from django.db import connections
 
+from atributo_site.core.database import is_ours
 from atributo_site.core.postgresql import pending_indexes
 
 LOCK = 4_725_310_774  # of one `migrate` at a time
@@ -18,7 +19,7 @@ class Command(migrate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         connection = connections[options["database"]]
         is_asked_only = options["plan"] or options["check_unapplied"]
-        if connection.vendor != "postgresql" or connection.in_atomic_block or is_asked_only:
+        if not is_ours(connection) or connection.in_atomic_block or is_asked_only:
             super().handle(*args, **options)
             return
         with patient(connection), alone(connection, self._say(options)):

@@ -1,10 +1,9 @@
 """Print what this installation runs on: a list of licences, or an SBOM in CycloneDX JSON."""
 
-import tomllib
 from typing import Any
 
+from atributo_site import __version__
 from atributo_site.commands import AtributoCommand
-from atributo_site.config.environment import BASE_DIR
 from atributo_site.status.software import bill_of_materials, packages
 
 
@@ -15,7 +14,6 @@ class Command(AtributoCommand):
     def perform(self, *, json: bool, **options: Any) -> None:
         found = packages()
         if json:
-            project = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]
-            return self.show(bill_of_materials(project["version"], found))
+            return self.show(bill_of_materials(__version__, found))
         columns = ["package", "version", "licence"]
         self.table(columns, [[each.name, each.version, each.licence] for each in found])

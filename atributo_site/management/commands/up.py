@@ -12,7 +12,7 @@ from django.db import connection
 
 from atributo_site.commands import EXIT_USAGE, AtributoCommand
 from atributo_site.config.env_file import source_of
-from atributo_site.config.environment import BASE_DIR
+from atributo_site.config.places import env_file
 from atributo_site.config.state_folder import check_writable
 from atributo_site.core.presence import beating
 from atributo_site.core.text import runnable
@@ -37,6 +37,10 @@ class Command(AtributoCommand):
 
     def perform(self, *, no_demo: bool, check: bool, **options: Any) -> None:
         env = settings.ATRIBUTO
+        if env.is_hosted:
+            reason = "up runs a site of its own; here your server serves the console"
+            advice = "Run `manage.py worker` and `manage.py run_curator` beside it."
+            raise CommandError(f"{reason}. {advice}", returncode=EXIT_USAGE)
         if env.worker_id != "auto":  # the second process to make an id would be refused
             reason = (
                 f"ATRIBUTO_WORKER_ID={env.worker_id} numbers one process, and this starts several"
@@ -44,7 +48,7 @@ class Command(AtributoCommand):
             raise CommandError(f"{reason}: leave it at auto.", returncode=EXIT_USAGE)
         check_writable(settings.VAR_DIR)
         claim = Claim(settings.VAR_DIR)
-        named = source_of("ATRIBUTO_PORT", os.environ, BASE_DIR / ".env") != "default"
+        named = source_of("ATRIBUTO_PORT", os.environ, env_file()) != "default"
         listener, remark = listen_or_offer(env.host, env.port, insist=named)
         port = listener.getsockname()[1]
         address = f"http://{env.host if ':' not in env.host else f'[{env.host}]'}:{port}"

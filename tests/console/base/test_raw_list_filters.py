@@ -14,6 +14,7 @@ from queues.models import Service
 from tests.console.full_site import fill
 from tests.factories.jobs import make_job, make_queue
 
+admin.autodiscover()
 LISTS = list(admin.site._registry.values())
 LOOK_UPS = ["", "exact", "regex", "iregex", "contains", "startswith", "gt", "lt", "in", "isnull"]
 INSIDE = ["password", "password__regex", "password__gt", "0__startswith", "has_key"]

@@ -39,7 +39,9 @@ def test_views_of_others_are_neither_seen_nor_removed(client_as):
 def test_every_list_with_filters_shows_its_views(screen, client_as):
     client = client_as("viewer")
     page = client.post("/views", {"screen": screen, "name": "Mine", "query": ""}, follow=True)
-    assert page.status_code == 200 and page.redirect_chain[0][0] == f"{reverse(screen)}?"
+    assert (
+        page.status_code == 200 and page.redirect_chain[0][0] == f"{reverse(f'atributo:{screen}')}?"
+    )
     assert "Remove the view Mine" in page.text
 
 

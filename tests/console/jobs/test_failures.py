@@ -5,8 +5,8 @@ from django.db import OperationalError, connection
 from django.test import Client, RequestFactory
 from django.urls import path
 
-from atributo_site.urls import *  # noqa: F403
-from atributo_site.urls import urlpatterns as of_the_site
+from atributo_site.site_urls import *  # noqa: F403
+from atributo_site.site_urls import urlpatterns as of_the_site
 from atributo_site.web import error_pages
 
 

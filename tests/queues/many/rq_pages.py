@@ -2,6 +2,6 @@
 
 from django.urls import include, path
 
-from atributo_site.urls import urlpatterns as ours
+from atributo_site.site_urls import urlpatterns as ours
 
 urlpatterns = [*ours, path("django-rq/", include("django_rq.urls"))]

@@ -2,7 +2,7 @@
 // sends at most one a second. Without the stream, and for what the time alone changes, the clock
 // does it. <section id="x" data-live="instance queue:mail" …>: those topics; an empty value means
 // all; "=job:5" that job alone, not every hint about jobs.
-const STREAM = "/events/stream?hints=yes";
+const STREAM = `${document.body.dataset.stream}?hints=yes`;
 const LEAST_PAUSE_MS = 1000;
 const ASK_AGAIN_MS = [1000, 30000]; // after a refusal, which the browser takes for the last word
 const PACES_S = [0, 5, 30];

@@ -1,0 +1,146 @@
+"""System checks: what is missing or wrong in the settings of a project, each with its fix."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from django.apps import apps
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.db import DatabaseError, connection
+
+ROOMS = ("allocation", "queues", "pools")
+NEEDED_APPS = {
+    "django.contrib.auth": "who may do what",
+    "django.contrib.contenttypes": "permissions",
+    "django.contrib.messages": "what a button says it did",
+    "knox": "tokens of programs",
+    "django_htmx": "pages that follow what happens",
+}
+NEEDED_MIDDLEWARE = (
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+)
+
+
+@register()
+def check_project(app_configs: Any, **_: Any) -> list[CheckMessage]:
+    """Look at the settings of a project that we are installed in."""
+    if not settings.ATRIBUTO.is_hosted:
+        return []
+    return [
+        *_settings(),
+        *_rooms(),
+        *_apps(),
+        *_middlewares(),
+        *_time_zone(),
+        *_redis(),
+        *_sqlite(),
+    ]
+
+
+@register(Tags.database)
+def check_tables(app_configs: Any, databases: Any = None, **_: Any) -> list[CheckMessage]:
+    """Ask the database, which Django does for `migrate` and `check --database default` only."""
+    if not settings.ATRIBUTO.is_hosted or "default" not in (databases or []):
+        return []
+    return _migrations()
+
+
+def _settings() -> list[CheckMessage]:
+    refusals = apps.get_app_config("atributo_site").refusals  # type: ignore[attr-defined]
+    hint = "Its default is used until ATRIBUTO or the environment has a value that fits."
+    return [Error(each, hint=hint, id="atributo.E001") for each in refusals]
+
+
+def _rooms() -> list[CheckMessage]:
+    """Find packages of the project that have the name of one of ours."""
+    home = Path(__file__).resolve().parents[1]
+    found: list[CheckMessage] = []
+    for room in ROOMS:
+        if not apps.is_installed(room):
+            hint = f"Add '{room}' to INSTALLED_APPS: the rooms work together."
+            found.append(Error(f"The app '{room}' is missing.", hint=hint, id="atributo.E002"))
+        elif Path(str(import_module(room).__file__)).resolve().parents[1] != home:
+            where = import_module(room).__file__
+            sentence = f"The package '{room}' of Atributo is hidden by {where}."
+            hint = "Rename your package, or move it below another one."
+            found.append(Error(sentence, hint=hint, id="atributo.E003"))
+    return found
+
+
+def _apps() -> list[CheckMessage]:
+    return [
+        Error(
+            f"Atributo needs the app '{name}' ({purpose}).",
+            hint=f"Add '{name}' to INSTALLED_APPS.",
+            id="atributo.E004",
+        )
+        for name, purpose in NEEDED_APPS.items()
+        if not apps.is_installed(name)
+    ]
+
+
+def _middlewares() -> list[CheckMessage]:
+    """Ask for what log-in and messages need; our templates bring their context processors."""
+    there = _classes(settings.MIDDLEWARE)
+    return [
+        Error(
+            f"The console needs the middleware {name}.",
+            hint="Add it to MIDDLEWARE, or a subclass of it.",
+            id="atributo.E005",
+        )
+        for name in NEEDED_MIDDLEWARE
+        if not any(issubclass(each, _class(name)) for each in there)
+    ]
+
+
+def _classes(names: Any) -> list[type]:
+    found = [_class(name) for name in names]
+    return [each for each in found if isinstance(each, type)]
+
+
+def _class(name: str) -> Any:
+    module, _, member = name.rpartition(".")
+    return getattr(import_module(module), member)
+
+
+def _time_zone() -> list[CheckMessage]:
+    if settings.USE_TZ:
+        return []
+    hint = "Set USE_TZ = True: leases and schedules are moments, not wall-clock times."
+    return [Error("Atributo needs USE_TZ.", hint=hint, id="atributo.E006")]
+
+
+def _redis() -> list[CheckMessage]:
+    if settings.ATRIBUTO.redis_url != "embedded":
+        return []
+    hint = "Set ATRIBUTO = {'REDIS_URL': 'redis://localhost:6379/0'}, or REDIS_URL or RQ_QUEUES."
+    sentence = "No Redis is named. Jobs run, but workers notice new ones only when they look."
+    return [Warning(sentence, hint=hint, id="atributo.W001")]
+
+
+def _migrations() -> list[CheckMessage]:
+    from atributo_site.status.migrations import NotMigrated, check_migrated
+
+    try:
+        check_migrated()
+    except NotMigrated as error:
+        hint = "Run `manage.py migrate`."
+        return [Warning(f"Tables are missing: {error}", hint=hint, id="atributo.W002")]
+    except DatabaseError:  # it says so itself
+        return []
+    return []
+
+
+def _sqlite() -> list[CheckMessage]:
+    mode = connection.settings_dict.get("OPTIONS", {}).get("transaction_mode")
+    if connection.vendor != "sqlite" or mode == "IMMEDIATE":
+        return []
+    hint = (
+        "Set DATABASES['default']['OPTIONS'] = {'transaction_mode': 'IMMEDIATE', 'timeout': 20}, "
+        "or use PostgreSQL."
+    )
+    sentence = "SQLite refuses concurrent writers (database is locked) in its default mode."
+    return [Warning(sentence, hint=hint, id="atributo.W003")]

@@ -1,0 +1,30 @@
+"""What a program of the project does first: allocate, change documents, push a script."""
+
+import json
+
+import django
+
+django.setup()
+
+from django.core.management import call_command  # noqa: E402
+
+import queues  # noqa: E402
+from allocation.atributo import Atributo  # noqa: E402
+from allocation.transactions import Client, Transaction  # noqa: E402
+
+call_command("instances", "available", "web-1")
+call_command("service", "install", "multiplier", "/multiplier")
+with Transaction(Client()) as txn:
+    txn.put("accounts", "ann", {"balance": 7})
+    txn.put("accounts", "bob", {"balance": 3})
+queue = queues.create("mail")
+job_id = queue.push({"mount": "/multiplier", "name": "multiply"}, [6, 7])
+print(
+    json.dumps(
+        {
+            "instance": Atributo().allocate("job0").instance_id,
+            "balance": Client().get("accounts", "ann").json["balance"],
+            "job": str(job_id),
+        }
+    )
+)

@@ -1,0 +1,7 @@
+"""The project's own users."""
+
+from django.contrib.auth.models import AbstractUser
+
+
+class Member(AbstractUser):
+    pass
