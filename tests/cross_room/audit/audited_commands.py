@@ -57,6 +57,7 @@ COMMANDS = [
     ("queue limits q", NOTHING),
     ("push q /probe act --unique-key k --delay 1h", "job.pushed"),
     ("queued_jobs cancel q k", "job.aborted"),
+    ("queued_jobs delete {job}", "job.deleted"),
     (DELAYED, "job.pushed"),
     ("queued_jobs list", NOTHING),
     ("queued_jobs show {job}", NOTHING),
