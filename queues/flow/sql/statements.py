@@ -95,7 +95,7 @@ def held(d: Dialect, *, everywhere: bool) -> str:
     where = "" if everywhere else "AND queue_id = %(queue_id)s"
     return f"""
         SELECT queue_id, COALESCE(flow_key, ''), mount, script, COALESCE(ran_on, ''), count(*)
-        FROM queues_queuedjob WHERE slot_id IS NOT NULL AND parent IS NULL {where}
+        FROM queues_queuedjob WHERE slot_id > 0 AND COALESCE(parent, 0) = 0 {where}
         GROUP BY 1, 2, 3, 4, 5"""  # nosec B608 # of constants and dialect
 
 

@@ -111,6 +111,14 @@ ACTIONS = [
         changed=has(retention_days=7),
     ),
     ScreenAction(
+        "queue-limits",
+        given=partial(made, "fair"),
+        at=PAGE,
+        steps=(typed("limits", '[{"per": "key", "at_once": 2}]'), saved("limits")),
+        seen="fair: 2 at once per key.",
+        changed=has(limits=[{"per": "key", "at_once": 2}]),
+    ),
+    ScreenAction(
         "queue-away",
         given=partial(made, "sticky"),
         at=PAGE,

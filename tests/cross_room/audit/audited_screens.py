@@ -50,6 +50,7 @@ SCREENS = {
     "queue-target-age": ["queue.changed"],
     "queue-record-start": ["queue.changed"],
     "queue-retention": ["queue.changed"],
+    "queue-limits": ["queue.changed"],
     "queue-away": ["queue.changed"],
     "queue-delete": ["queue.deleted"],
     "jobs-bulk": ["operation.started", "jobs.retry", "jobs.abort", "jobs.delete"],

@@ -81,7 +81,9 @@ def test_without_limits_push_and_reservation_are_the_statements_of_before(queue,
     with CaptureQueriesContext(connection) as reserving:
         assert len(reserve(held, 10).jobs) == 2
     made = [each["sql"] for each in (*pushing, *reserving)]
+    # PostgreSQL shows prepared names; the one without parameters looks for ids.
     hot = [text for text in made if "queues_queuedjob" in text or text.startswith("EXECUTE")]
+    hot = [text for text in hot if "(" in text]
     assert len(hot) == 2
     assert not [text for text in made if "queues_flow" in text or "queues_gate" in text]
 
