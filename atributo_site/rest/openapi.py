@@ -5,8 +5,10 @@ from typing import Any, ClassVar
 
 from django.conf import settings
 from django.http import HttpResponse
+from django.urls import get_urlconf
 from django.utils.module_loading import import_string
 from drf_spectacular.renderers import OpenApiJsonRenderer2
+from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from atributo_site.rest.endpoint import Endpoint
@@ -36,17 +38,19 @@ class Schema(Endpoint, SpectacularAPIView):
     renderer_classes = [OpenApiJsonRenderer2]
     made: ClassVar[tuple[str | None, bytes, str]] = (None, b"", "")
 
+    @extend_schema(exclude=True)  # as the library does with its own
     def get(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         if request.query_params:  # asks for another form of it
             return super().get(request, *args, **kwargs)
-        revision = import_string(settings.OPENAPI_REVISION)()
+        scripts = import_string(settings.OPENAPI_REVISION)()
+        revision = f"{get_urlconf() or settings.ROOT_URLCONF} {scripts}"
         if Schema.made[0] != revision:
             answer = super().get(request, *args, **kwargs)
             text = OpenApiJsonRenderer2().render(answer.data, renderer_context={})
             tag = md5(text, usedforsecurity=False).hexdigest()
             Schema.made = (revision, text, f'"{tag}"')
         _, text, tag = Schema.made
-        headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
+        headers = {"ETag": tag}
         if request.headers.get("If-None-Match") == tag:
             return HttpResponse(status=304, headers=headers)
         media_type = OpenApiJsonRenderer2.media_type
