@@ -11,8 +11,7 @@ from allocation.placement import drains
 from allocation.transactions import admin as transactions_admin  # noqa: E402, F401
 from atributo_site.core.models import Event, Lease
 from atributo_site.core.retry import retry_busy
-from atributo_site.web.raw_lists import RawList
-from atributo_site.web.row_actions import RowAction, WholeNumber, WithReason
+from atributo_site.web.raw_lists import RawList, RowAction, WholeNumber, WithReason
 
 OPERATE = "instance.operate"
 DRAINS = (

@@ -8,8 +8,7 @@ from django.db.models.functions import Now
 from django.http import HttpRequest
 
 from atributo_site.core.models.clock import database_now
-from atributo_site.web.raw_lists import RawList
-from atributo_site.web.row_actions import RowAction, WholeNumber, WithReason
+from atributo_site.web.raw_lists import RawList, RowAction, WholeNumber, WithReason
 from queues import catalogue
 from queues.jobs import actions
 from queues.models import (
@@ -43,8 +42,14 @@ class QueueList(RawList):
     view_action = "queue.view"
     operate_action = "queue.operate"
     change_action = "queue.administer"
-    editable = ("max_workers", "target_age_seconds", "record_start", "retention_days")
-    editable += ("when_away", "away_seconds")
+    editable = (
+        "max_workers",
+        "target_age_seconds",
+        "record_start",
+        "retention_days",
+        "when_away",
+        "away_seconds",
+    )
     row_actions = (
         RowAction("pause", "Pause", "queue.operate", lambda row: catalogue.pause(row.name)),
         RowAction("resume", "Resume", "queue.operate", lambda row: catalogue.resume(row.name)),

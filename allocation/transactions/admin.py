@@ -18,8 +18,7 @@ from allocation.transactions.models import (
     Relation,
     Transaction,
 )
-from atributo_site.web.raw_lists import RawList
-from atributo_site.web.row_actions import NeedsReason, RowAction
+from atributo_site.web.raw_lists import NeedsReason, RawList, RowAction
 
 
 @admin.register(Document)

@@ -11,7 +11,7 @@ GROUPS = {
     "People and secrets": ("secret_key", "old_secret_key", "idle_minutes", "token_days"),
     "Database and Redis": ("database_url", "redis_url", "statement_timeout_ms")
     + ("busy_timeout_ms", "push_timeout_ms"),
-    "Allocation and job ids": ("strategy", "worker_id", "cluster_size", "id_lead_ms"),
+    "Allocation and ids": ("strategy", "worker_id", "cluster_size", "id_lead_ms"),
     "Workers and scripts": ("workers", "worker_instances", "worker_queues", "worker_exclude")
     + ("worker_concurrency", "worker_heartbeat_ms", "worker_lease_ms", "worker_memory_mb")
     + ("script_timeout_ms", "script_env", "service_roots"),

@@ -53,7 +53,7 @@ class Schema(Endpoint, SpectacularAPIView):
             tag = md5(text, usedforsecurity=False).hexdigest()
             Schema.made = (made_of, text, f'"{tag}"')
         _, text, tag = Schema.made
-        headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
+        headers = {"ETag": tag}
         if request.headers.get("If-None-Match") == tag:
             return HttpResponse(status=304, headers=headers)
         media_type = OpenApiJsonRenderer2.media_type

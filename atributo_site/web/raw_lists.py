@@ -22,7 +22,10 @@ from atributo_site.core.events import record
 from atributo_site.permissions import may
 from atributo_site.web.mount import prefix
 from atributo_site.web.pagination import capped_count, format_count, page_by_key
-from atributo_site.web.row_actions import RowAction, WholeNumber
+from atributo_site.web.row_actions import NeedsReason as NeedsReason
+from atributo_site.web.row_actions import RowAction as RowAction
+from atributo_site.web.row_actions import WholeNumber as WholeNumber
+from atributo_site.web.row_actions import WithReason as WithReason
 
 KEYS = ("after", "before")
 BOXES, TICK = "action_checkbox", "tick"

@@ -20,16 +20,15 @@ def favicon(request: HttpRequest) -> HttpResponse:
 @require_POST
 def choose_look(request: HttpRequest) -> HttpResponse:
     """Remember the theme or how close the rows of tables stand, whichever button was pressed."""
-    chosen = {THEME_COOKIE: (request.POST.get("theme"), THEMES)}
-    chosen[DENSITY_COOKIE] = (request.POST.get("density"), DENSITIES)
-    given = {name: value for name, (value, _) in chosen.items() if value is not None}
-    if not given or any(value not in chosen[name][1] for name, value in given.items()):
+    known = {THEME_COOKIE: THEMES, DENSITY_COOKIE: DENSITIES}
+    given = {name: request.POST[name] for name in known if name in request.POST}
+    if not given or any(value not in known[name] for name, value in given.items()):
         return failure(request, 400)
     response = HttpResponseRedirect(own_page(request, request.POST.get("next", ""), prefix()))
     for name, value in given.items():
         response.set_cookie(
             name,
-            str(value),
+            value,
             max_age=YEAR_SECONDS,
             httponly=True,
             samesite="Lax",

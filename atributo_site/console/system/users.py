@@ -111,7 +111,7 @@ def _change_password(person: Any) -> str:
 class UserAction(Action):
     """Do something to the user of the address, and lead back to its page."""
 
-    refusals = (users.UserRefused,)
+    refusals: tuple[type[Exception], ...] = (users.UserRefused,)
 
     def load(self, pk: int, **names: Any) -> None:
         self.person = get_object_or_404(User, pk=pk)
@@ -122,7 +122,11 @@ class UserAction(Action):
 
 
 class DisableUser(UserAction, Confirmation):
+    """Ask first; a form that did not come from the question changes nothing."""
+
     actions = {"GET": "user.administer", "POST": "user.administer"}
+    template_name = "console/system/user_reset.html"
+    refusals = (users.UserRefused, SentBefore, FormTooOld)
 
     def question(self) -> dict[str, Any]:
         return {
@@ -135,12 +139,16 @@ class DisableUser(UserAction, Confirmation):
             " until somebody enables them. Nothing that they did is lost.",
             "takes_reason": True,
             "is_danger": True,
+            "number": new_number(self.request.user),
             "button": "Disable",
             "leave": "Cancel",
         }
 
     def act(self) -> str:
-        if not users.disable(self.person, reason_of(self.request), by=self.request.user):
+        with atomic():
+            claim(self.request.user, self.request.POST.get("number", ""))
+            changed = users.disable(self.person, reason_of(self.request), by=self.request.user)
+        if not changed:
             raise NothingChanged(f"{self.person} was disabled already.")
         return f"{self.person} is disabled."
 

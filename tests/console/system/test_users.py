@@ -68,7 +68,10 @@ def test_a_disabled_user_is_let_in_neither_by_session_nor_by_token(admin, client
     _, text = tokens.make_token(vera, "ci", "view", 1)
     vera_client = client_as(None)
     vera_client.force_login(vera, backend="django.contrib.auth.backends.ModelBackend")
-    assert admin.post(f"{page_of(vera)}disable", {"reason": "left"}).status_code == 302
+    path = f"{page_of(vera)}disable"
+    admin.post(path, {"reason": "typed by nobody"})
+    assert User.objects.get(pk=vera.pk).is_active
+    assert admin.post(path, filled(admin, path, reason="left")).status_code == 302
     assert vera_client.get("/").status_code == 302
     bearer = {"Authorization": f"Bearer {text}"}
     assert client_as(None).get("/api/v1/me", headers=bearer).status_code == 401
@@ -81,7 +84,8 @@ def test_a_disabled_user_is_let_in_neither_by_session_nor_by_token(admin, client
 
 def test_nobody_disables_or_demotes_oneself(admin, user_as):
     own = page_of(user_as("admin"))
-    assert "cannot disable yourself" in admin.post(f"{own}disable", follow=True).text
+    asked = filled(admin, f"{own}disable")
+    assert "cannot disable yourself" in admin.post(f"{own}disable", asked, follow=True).text
     assert "cannot change your own role" in admin.post(own, {"role": "viewer"}).text
     assert User.objects.get(username="admin").groups.get().name == "admin"
 
