@@ -6,6 +6,7 @@ from shlex import quote
 from django.db.models import Exists, OuterRef
 from django.db.models.functions import Now
 
+from atributo_site.core.database import dialect, execute
 from atributo_site.core.incidents.symptom import Severity, Symptom
 from atributo_site.core.models import Event
 from atributo_site.core.text import pluralize, written
@@ -16,7 +17,20 @@ HOUR = timedelta(hours=1)
 MILLISECOND = timedelta(milliseconds=1)
 
 
+# Asked with every page that shows incidents: is there any? Each part is answered by an index.
+LOOK = """
+    SELECT 1 WHERE EXISTS (SELECT 1 FROM queues_schedule WHERE paused_at IS NULL
+        AND ended_at IS NULL AND next_at IS NOT NULL AND next_at <= {now})
+    OR EXISTS (SELECT 1 FROM queues_scheduledrun WHERE state IN ('waiting', 'pushed')
+        AND started_at IS NULL AND start_by < {now})
+    OR EXISTS (SELECT 1 FROM queues_schedule WHERE paused_by = 'system')
+    OR EXISTS (SELECT 1 FROM allocation_event WHERE kind = 'schedule.missed')"""
+
+
 def symptoms(now: datetime) -> list[Symptom]:
+    d = dialect()
+    if not execute(LOOK.format(now=d.now), {}).rows:
+        return []
     return [*_not_dispatched(now), *_not_begun(), *_missed(now), *_paused()]
 
 

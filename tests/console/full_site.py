@@ -134,6 +134,7 @@ def _samples(text):
         ("job-schedule", "job_id"): str(repeating().filter(status="pending").first().pk),
         ("job-retry", "job_id"): complete,
         ("queues", "name"): text,
+        ("schedules", "name"): text.replace("/", " "),
         ("pools", "name"): text,
         ("pools", "key"): "10.0.0.1:80",
         ("services", "mount"): "/mailer",
@@ -207,13 +208,14 @@ def _schedules(text, queue):
     facts = {"mount": "/mailer", "script": text[:128], "data": {text: text}, "queue": queue}
     facts |= {"rule": {"cron": "@daily"}, "created_by": text, "service": text}
     for each in ("", " paused"):
-        schedule = Schedule.objects.create(name=f"{name}{each}", next_at=database_now(), **facts)
+        later = database_now() + timedelta(hours=1)
+        schedule = Schedule.objects.create(name=f"{name}{each}", next_at=later, **facts)
     pause = {"paused_at": database_now(), "paused_by": text, "pause_reason": text}
     Schedule.objects.filter(pk=schedule.pk).update(**pause)
-    for state in ("missed", "skipped"):
+    for hours, state in enumerate(("missed", "skipped")):
         ScheduledRun.objects.create(
-            schedule=Schedule.objects.exclude(pk=schedule.pk).get(),
-            slot_at=database_now(),
+            schedule=Schedule.objects.exclude(pk=schedule.pk).get(name=name),
+            slot_at=database_now() - timedelta(hours=hours),
             start_by=database_now(),
             state=state,
             reason=text,

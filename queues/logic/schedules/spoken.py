@@ -122,11 +122,11 @@ def _span(text: str, words: list[str]) -> int:
             continue
         unit = SHORT.get(char_group, char_group.removesuffix("s") if len(char_group) > 2 else "")
         if unit not in UNITS:
-            raise BadRule(f"{shown(text)} is no span; write 5 minutes, 90m or 1h30m")
+            raise BadRule(f"{shown(text)} is not a duration; write 5 minutes, 90m or 1h30m")
         total += int(number or 1) * UNITS[unit]
         number = ""
     if not total or number:
-        raise BadRule(f"{shown(text)} is no span; write 5 minutes, 90m or 1h30m")
+        raise BadRule(f"{shown(text)} is not a duration; write 5 minutes, 90m or 1h30m")
     return total
 
 
