@@ -35,10 +35,10 @@ MIDDLE = FIRST | {
     "atributo_site": "0002_roles",
 }
 LAST = {
-    "allocation": "0016_changes_by_epoch",
+    "allocation": "0017_past_allocations_by_place",
     "queues": "0017_threads_of_scripts",
     "pools": "0002_what_was_answered",
-    "atributo_site": "0007_incidents",
+    "atributo_site": "0008_incident_cures",
 }
 STATES = pytest.mark.parametrize("state", [FIRST, MIDDLE, LAST], ids=["first", "middle", "last"])
 

@@ -105,7 +105,7 @@ class Query:
     @cached_property
     def error(self) -> str:
         """Name the group of the fingerprint by the error of its newest job."""
-        return error_of(self.fingerprint) or "that no job has any more"
+        return error_of(self.fingerprint) or "of jobs that are gone"
 
     def stored(self) -> dict[str, str]:
         """Return the query as an operation stores it, with ages turned into moments."""

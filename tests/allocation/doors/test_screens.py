@@ -217,7 +217,7 @@ def test_the_moves_of_a_drain_are_one_row_and_its_cause_stays_in_sight(page, two
     record("instance.drained", "instance:instance0", moved=60)
     text = page("/instances/instance0/")[1]
     assert "60 keys moved in 30 steps" in text and text.count(">instance.jobs_moved<") == 1
-    assert "reason new kernel" in text and "/events/?subject=instance:instance0" in text
+    assert "Reason: new kernel." in text and "/events/?subject=instance:instance0" in text
 
 
 def test_more_steps_take_no_more_queries(two, django_assert_num_queries):

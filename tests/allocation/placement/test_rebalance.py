@@ -177,7 +177,7 @@ def test_the_screen_previews_starts_shows_and_stops(client_as, ao):
     client = client_as("operator")
     assert "What would move" in client.get("/allocations/-/rebalance/").content.decode()
     begun = client.post(
-        "/allocations/-/rebalance/", {"moves_per_minute": "6"}, follow=True
+        "/allocations/-/rebalance/", {"moves_per_minute": "6", "sure": "yes"}, follow=True
     ).content.decode()
     assert "In progress" in begun and "of 12 checked" in begun
     ended = client.post("/allocations/-/rebalance/", {"stop": "1"}, follow=True).content.decode()

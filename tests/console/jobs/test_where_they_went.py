@@ -53,7 +53,7 @@ def test_a_group_is_named_by_its_error(failed, client_as):
         assert "Odd: a teapot" in page
         assert f">{failed[0].fingerprint}<" not in page and f"error {address}" not in page
     gone = client.get("/jobs/", {"fingerprint": "0" * 16}).text
-    assert "that no job has any more" in gone
+    assert "of jobs that are gone" in gone
 
 
 def test_the_last_runs_of_a_script_have_run(client_as):
