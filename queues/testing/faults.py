@@ -57,6 +57,7 @@ def fail(
 @contextmanager
 def time_out(script: Any, *, at: str = BEGIN, times: int = 1) -> Iterator[Fault]:
     """Let the time of the next runs be up at a point."""
+
     def error(timeout_ms: int | None) -> BaseException:
         return TimedOut(f"timed out after {timeout_ms or 0} ms")
 
