@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 from django import template
+from django.conf import settings
 
 from atributo_site.config.places import PROGRAM
 from atributo_site.web.mount import prefix
@@ -30,7 +31,8 @@ def part(value: Any) -> str:
 @register.filter
 def as_typed_here(command: str) -> str:
     """Return a command with the name of the program that this installation has."""
-    return re.sub(r"^manage\.py(?= )", PROGRAM, command)
+    program = "manage.py" if settings.ATRIBUTO.is_hosted else PROGRAM
+    return re.sub(r"^manage\.py(?= )", program, command)
 
 
 @register.simple_tag(takes_context=True)
