@@ -8,10 +8,10 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from rest_framework.renderers import TemplateHTMLRenderer
 
 from atributo_site.config.openapi_document import DOCUMENT
+from atributo_site.pages.engine import engine
+from atributo_site.pages.mount import prefix
 from atributo_site.rest.endpoint import Endpoint
 from atributo_site.rest.operation import extend_schema
-from atributo_site.web.mount import prefix
-from atributo_site.web.pages import engine
 
 PROBLEM = {
     "type": "object",

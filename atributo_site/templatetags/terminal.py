@@ -9,7 +9,7 @@ from django import template
 from django.conf import settings
 
 from atributo_site.config.places import PROGRAM
-from atributo_site.web.mount import prefix
+from atributo_site.pages.mount import prefix
 
 register = template.Library()
 

@@ -16,8 +16,8 @@ from django.utils.html import format_html
 from django.utils.text import capfirst
 
 from atributo_site.core.events import record
+from atributo_site.pages.mount import prefix
 from atributo_site.permissions import may
-from atributo_site.web.mount import prefix
 from atributo_site.web.pagination import capped_count, format_count, page_by_key
 
 KEYS = ("after", "before")

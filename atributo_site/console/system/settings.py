@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from atributo_site.config.described import described_settings
 from atributo_site.console.base.navigation import address
 from atributo_site.console.system.health import SystemScreen
-from atributo_site.web.mount import prefix
+from atributo_site.pages.mount import prefix
 
 
 class Settings(SystemScreen):
