@@ -36,10 +36,11 @@ class Schema(Endpoint, SpectacularAPIView):
 
     actions = {"GET": "schema.view"}
     renderer_classes = [OpenApiJsonRenderer2]
-    urlconf = ("atributo_site.urls",)  # type: ignore[assignment]
 
     @extend_schema(exclude=True)
     def get(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        if settings.ATRIBUTO.is_hosted:
+            self.urlconf = ("atributo_site.urls",)  # type: ignore[assignment]
         return super().get(request, *args, **kwargs)
 
     @property
