@@ -11,6 +11,7 @@ from django.db import connection
 from atributo_site import __version__
 from atributo_site.config.env_file import with_env_file
 from atributo_site.config.environment import Environment
+from atributo_site.config.hosted import OF_THE_PROJECT
 from atributo_site.config.places import env_file
 from atributo_site.config.variables import Variable, variables_of
 
@@ -27,17 +28,27 @@ def described_settings() -> list[dict[str, Any]]:
             "name": variable.name,
             "sentence": variable.sentence,
             "default": variable.default,
-            "value": _value(attribute, variable, source := _source(variable, from_file)),
+            "value": _value(attribute, variable, source := _source(attribute, variable, from_file)),
             "source": source,
         }
         for attribute, variable in variables_of(Environment).items()
     ]
 
 
-def _source(variable: Variable, from_file: dict[str, str]) -> str:
+def _source(attribute: str, variable: Variable, from_file: dict[str, str]) -> str:
+    if settings.ATRIBUTO.is_hosted:
+        return _source_in_project(attribute, variable)
     if os.environ.get(variable.name):
         return "environment"
     return ".env" if from_file.get(variable.name) else "default"
+
+
+def _source_in_project(attribute: str, variable: Variable) -> str:
+    value = getattr(settings.ATRIBUTO, attribute)
+    if value == variable.parse(variable.default):
+        return "default"
+    is_named = os.environ.get(variable.name) and variable.name not in OF_THE_PROJECT
+    return "environment" if is_named else "project"
 
 
 def _value(attribute: str, variable: Variable, source: str) -> str:

@@ -25,11 +25,15 @@ OF_THE_PROJECT = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class HostedEnvironment(Environment):
     """The settings of a project that has its own users, database, log-in and log."""
 
     is_hosted: ClassVar[bool] = True
+
+    def __repr__(self) -> str:
+        """Show no value: a page of Django's DEBUG mode prints all settings, passwords included."""
+        return "<settings of Atributo>"
 
 
 def read_hosted(

@@ -5,16 +5,17 @@ from typing import Any, ClassVar
 
 from django.conf import settings
 from django.http import HttpResponse
+from django.urls import get_urlconf
 from django.utils.module_loading import import_string
 from drf_spectacular.renderers import OpenApiJsonRenderer2
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.renderers import TemplateHTMLRenderer
 
 from atributo_site.config.openapi_document import DOCUMENT, REVISION
+from atributo_site.pages.engine import engine
+from atributo_site.pages.mount import prefix
 from atributo_site.rest.endpoint import Endpoint
 from atributo_site.rest.operation import extend_schema
-from atributo_site.web.mount import prefix
-from atributo_site.web.pages import engine
 
 PROBLEM = {
     "type": "object",
@@ -39,14 +40,15 @@ class Schema(Endpoint, SpectacularAPIView):
 
     actions = {"GET": "schema.view"}
     renderer_classes = [OpenApiJsonRenderer2]
-    urlconf = ("atributo_site.urls",)  # type: ignore[assignment]
     made: ClassVar[tuple[Any, bytes, str]] = (None, b"", "")
 
     @extend_schema(exclude=True)
     def get(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        if settings.ATRIBUTO.is_hosted:
+            self.urlconf = ("atributo_site.urls",)  # type: ignore[assignment]
         if request.query_params:  # asks for another form of it
             return super().get(request, *args, **kwargs)
-        made_of = (import_string(REVISION)(), prefix())
+        made_of = (import_string(REVISION)(), get_urlconf() or settings.ROOT_URLCONF, prefix())
         if Schema.made[0] != made_of:
             answer = super().get(request, *args, **kwargs)
             text = OpenApiJsonRenderer2().render(answer.data, renderer_context={})

@@ -14,6 +14,7 @@ from urllib.parse import unquote_to_bytes
 
 from django.conf import settings
 
+from atributo_site.pages.mount import REST, path_prefix
 from atributo_site.rest.ids import ENCODED_SLASH
 from atributo_site.serving import request_body
 from atributo_site.serving.asgi_types import (
@@ -28,7 +29,6 @@ from atributo_site.serving.in_threads import InThreads
 from atributo_site.serving.stream import PATH, EventStream
 from atributo_site.serving.systemd import Notify
 from atributo_site.status.probes import alive
-from atributo_site.web.mount import REST, path_prefix
 
 ALIVE = "healthz"  # answered by the event loop, so that busy threads do not look like a freeze
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from django import template
 
 from atributo_site.core.text import runnable
-from atributo_site.web.mount import prefix
+from atributo_site.pages.mount import prefix
 
 register = template.Library()
 register.filter("runnable", runnable)

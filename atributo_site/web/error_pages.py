@@ -11,10 +11,10 @@ from django.middleware.csrf import get_token
 
 from atributo_site.core.errors import AtributoError, ConnectionLost, DatabaseBusy
 from atributo_site.core.events import has_done_something
+from atributo_site.pages.engine import as_text
+from atributo_site.pages.mount import is_rest, prefix
 from atributo_site.permissions import may
 from atributo_site.rest.problems import IN_DOUBT, is_unusable, problem, unusable
-from atributo_site.web.mount import is_rest, prefix
-from atributo_site.web.pages import as_text
 
 THEMES = ("auto", "light", "dark")
 THEME_COOKIE = "theme"

@@ -16,8 +16,8 @@ from django.middleware.common import CommonMiddleware
 from django.utils.timezone import now
 
 from atributo_site.core.events import Actor, acting
+from atributo_site.pages.mount import path_prefix
 from atributo_site.web.error_pages import busy, failure, is_away
-from atributo_site.web.mount import path_prefix
 
 SIGNER = TimestampSigner(salt="atributo.idle")
 FRESH_SECONDS = 60  # a younger cookie is not written again

@@ -19,8 +19,8 @@ from django.utils.text import capfirst
 
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.events import record
+from atributo_site.pages.mount import prefix
 from atributo_site.permissions import may
-from atributo_site.web.mount import prefix
 from atributo_site.web.pagination import capped_count, format_count, page_by_key
 from atributo_site.web.row_actions import NeedsReason as NeedsReason
 from atributo_site.web.row_actions import RowAction as RowAction

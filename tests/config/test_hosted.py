@@ -6,9 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atributo_site import checks
+from atributo_site.config.described import HIDDEN, described_settings
 from atributo_site.config.environment import Environment
 from atributo_site.config.hosted import read_hosted
 from atributo_site.config.variables import variables_of
+from atributo_site.templatetags.terminal import as_typed_here
 
 NAMES = [variable.name for variable in variables_of(Environment).values()]
 
@@ -118,3 +120,17 @@ def test_a_missing_migration_is_a_warning_with_its_command(hosted, monkeypatch):
     )
     (found,) = checks.check_tables(None, databases=["default"])
     assert (found.id, found.hint) == ("atributo.W002", "Run `manage.py migrate`.")
+
+
+def test_a_password_of_the_project_is_neither_shown_nor_printed(hosted, settings, monkeypatch):
+    monkeypatch.delenv("REDIS_URL")
+    hosted(REDIS_URL="redis://:geheim@localhost:6379/0")
+    shown = {each["name"]: each for each in described_settings()}
+    assert (shown["REDIS_URL"]["value"], shown["REDIS_URL"]["source"]) == (HIDDEN, "project")
+    assert shown["ATRIBUTO_WORKERS"]["source"] == "default"
+    assert "geheim" not in repr(settings.ATRIBUTO)
+
+
+def test_commands_are_those_of_the_project(hosted):
+    hosted()
+    assert as_typed_here("manage.py worker") == "manage.py worker"

@@ -10,7 +10,7 @@ from django.urls import URLPattern, get_resolver, include, path
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from atributo_site import urls
+from atributo_site import site_urls as urls
 from atributo_site.core.errors import AtributoError, ConnectionLost
 from atributo_site.core.events import record
 from atributo_site.rest import ids  # noqa: F401 – registers <id:…>

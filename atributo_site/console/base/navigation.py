@@ -9,10 +9,10 @@ from django.shortcuts import resolve_url
 from django.urls import NoReverseMatch, reverse
 
 from atributo_site.incidents.listing import count_open
+from atributo_site.pages.mount import prefix
 from atributo_site.permissions import ACTIONS, may, role_of
 from atributo_site.status.redis import redis_trouble
 from atributo_site.web.error_pages import look
-from atributo_site.web.mount import prefix
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,11 @@ from atributo_site.console.base.navigation import address, log_in
 from atributo_site.console.base.shared_parts import TOKEN, hint_followed, shared
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.event_cursor import newest_cursor
+from atributo_site.pages.engine import page
+from atributo_site.pages.mount import prefix
 from atributo_site.permissions import NO_ROLE, may
 from atributo_site.status.marks import generation
 from atributo_site.web.error_pages import busy, failure, is_away
-from atributo_site.web.mount import prefix
-from atributo_site.web.pages import page
 from atributo_site.web.unaided import unaided
 
 GONE = (404, 409)

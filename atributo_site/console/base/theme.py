@@ -5,8 +5,8 @@ from django.templatetags.static import static
 from django.views.decorators.http import require_POST, require_safe
 
 from atributo_site.console.base.screen import own_page
+from atributo_site.pages.mount import prefix
 from atributo_site.web.error_pages import DENSITIES, DENSITY_COOKIE, THEME_COOKIE, THEMES, failure
-from atributo_site.web.mount import prefix
 
 YEAR_SECONDS = 365 * 24 * 60 * 60
 

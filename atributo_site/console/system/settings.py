@@ -8,7 +8,7 @@ from atributo_site.config.described import described_settings
 from atributo_site.config.groups import grouped
 from atributo_site.console.base.navigation import address
 from atributo_site.console.system.health import SystemScreen
-from atributo_site.web.mount import prefix
+from atributo_site.pages.mount import prefix
 
 LONGEST = 100
 

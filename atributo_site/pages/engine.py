@@ -5,14 +5,12 @@ other's.
 """
 
 from functools import cache
-from pkgutil import iter_modules
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.template.backends.django import DjangoTemplates
 
-from atributo_site import templatetags
-from atributo_site.config.places import TEMPLATES
+from atributo_site.config.places import PACKAGE, TEMPLATES
 
 CONTEXT = [
     "django.template.context_processors.request",
@@ -22,8 +20,8 @@ CONTEXT = [
 ]
 # By their full names: a project may have libraries of the same short ones.
 OWN_TAGS = {
-    each.name: f"{templatetags.__name__}.{each.name}"
-    for each in iter_modules(templatetags.__path__)
+    path.stem: f"atributo_site.templatetags.{path.stem}"
+    for path in (PACKAGE / "templatetags").glob("[a-z]*.py")
 }
 
 
