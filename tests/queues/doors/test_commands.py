@@ -210,7 +210,7 @@ def test_the_last_ten_attempts_are_told(run, queue, act):
 
 def test_a_job_without_attempts_is_told_too(run, queue, act):
     said = run("queued_jobs", "show", queue.push(act))
-    assert "pending" in said and "attempt" not in said
+    assert "waiting" in said and "attempt" not in said
 
 
 @pytest.mark.parametrize(
