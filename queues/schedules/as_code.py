@@ -11,7 +11,7 @@ from queues.logic.schedules.declared import Difference, merged
 from queues.models import Schedule
 from queues.schedules import operations
 
-DEFAULTS = {
+DEFAULTS: dict[str, Any] = {
     "data": None,
     "queue": "default",
     "options": {},

@@ -53,7 +53,7 @@ def start(name: str, since: Any, until: Any, at_once: int = 1) -> int:
             return 0
         Schedule.objects.filter(pk=schedule.pk).update(backfill_at_once=at_once)
         _store(schedule, slots, begin, end)
-        facts = {"since": begin.isoformat(), "until": end.isoformat(), "at_once": at_once}
+        facts: dict[str, Any] = {"since": begin.isoformat(), "until": end.isoformat(), "at_once": at_once}
         record("schedule.backfilled", f"schedule:{name}", count=len(slots), **facts)
     return len(slots)
 

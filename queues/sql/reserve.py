@@ -62,7 +62,7 @@ def has_due(d: Dialect, queue: str = QUEUE) -> str:
 
 def has_open_flow(d: Dialect, queue: str) -> str:
     """A condition: this queue has a flow that may start; its gate is not closed."""
-    flows = f"SELECT 1 FROM queues_flow f WHERE f.queue_id = {queue}"
+    flows = f"SELECT 1 FROM queues_flow f WHERE f.queue_id = {queue}"  # nosec B608 # of constants and dialect
     return f"""(
         SELECT 1 FROM queues_gate g WHERE g.queue_id = {queue}
         AND (g.closed_at IS NULL OR g.wake_at <= {d.now}) AND COALESCE(

@@ -84,7 +84,7 @@ def first_jobs(d: Dialect) -> str:
     if d.vendor != "postgresql":
         return _first_jobs(d, "%(flow)s")
     return (
-        "SELECT n.* FROM unnest(%(flows)s::bigint[]) WITH ORDINALITY AS f(id, number), "
+        "SELECT n.* FROM unnest(%(flows)s::bigint[]) WITH ORDINALITY AS f(id, number), "  # nosec B608 # of constants and dialect
         f"LATERAL ({_first_jobs(d, 'f.id')}) n ORDER BY f.number"
     )
 
