@@ -10,9 +10,8 @@ from atributo_site.config.env_file import with_env_file
 from atributo_site.config.environment import BadEnvironment, read
 from atributo_site.config.installed_apps import installed_apps
 from atributo_site.config.openapi_document import DOCUMENT
-from atributo_site.config.places import BASE_DIR, env_file
+from atributo_site.config.places import BASE_DIR, env_file, program
 from atributo_site.config.places import TEMPLATES as OWN_TEMPLATES
-from atributo_site.config.program import program
 
 ATRIBUTO = read(with_env_file(os.environ, env_file()))
 if _clashes := clashes(ATRIBUTO):

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psutil
 
-from atributo_site.config.environment import BASE_DIR
+from atributo_site.config.places import BASE_DIR
 from tests.servers.site import Site
 
 SECONDS = int(os.environ.get("BENCH_SECONDS", "60"))

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from atributo_site.config.environment import BASE_DIR
+from atributo_site.config.places import BASE_DIR
 from tests.manual.tutorial import Tutorial
 from tests.servers import chromium
 from tests.servers.site import PASSWORD, Site

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from django.core.management import get_commands
 
+from atributo_site.__main__ import ALIASES
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 OUR_FOLDERS = "atributo_site|allocation|queues|pools|tests|bench|docs|services|clients|bin|deploy"
@@ -55,7 +57,8 @@ def test_settings_and_commands_exist(page):
     settings = found(page, r"(?:ATRIBUTO_[A-Z_]+|DATABASE_URL|REDIS_URL)")
     assert [name for name in settings - OF_THE_CLIENT if f"{name}=" not in example] == []
     written = found(page, r"manage\.py ([a-z_]+)|(?m:(?:^    |`|bin/)atributo ([a-z_]+))")
-    assert {name for pair in written for name in pair if name} <= {*get_commands(), "help"}
+    known = {*get_commands(), *ALIASES, "help"}
+    assert {name for pair in written for name in pair if name} <= known
 
 
 @every_page

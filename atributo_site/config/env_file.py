@@ -7,7 +7,8 @@ import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
-from atributo_site.config.environment import BASE_DIR, BadEnvironment, Environment
+from atributo_site.config.environment import BadEnvironment, Environment
+from atributo_site.config.places import BASE_DIR
 from atributo_site.config.variables import Variable, variables_of
 
 HEAD = "# Every setting with its default. Copy this file to .env and change what you need.\n"

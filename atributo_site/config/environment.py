@@ -9,24 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from atributo_site.config import validators
 from atributo_site.config.embedded_redis import embedded_url
-from atributo_site.config.places import BASE_DIR as BASE_DIR
 from atributo_site.config.places import SERVICES, state_folder
-from atributo_site.config.validators import (
-    cluster_size,
-    database_url,
-    excluded_queues,
-    hosts,
-    modules,
-    nameservers,
-    networks,
-    origins,
-    proxies,
-    queue_patterns,
-    redis_url,
-    worker_number,
-)
 from atributo_site.config.variables import (
+    BadEnvironment,
     listed,
     one_of,
     parse_all,
@@ -37,10 +24,6 @@ from atributo_site.config.variables import (
 )
 
 DAY_MS = 24 * 60 * 60 * 1000
-
-
-class BadEnvironment(Exception):
-    """The settings cannot be used; the text says which and why."""
 
 
 @dataclass(frozen=True)
@@ -71,14 +54,14 @@ class Environment:
     database_url: str = variable(
         "DATABASE_URL",
         "sqlite:///",
-        database_url,
+        validators.database_url,
         "SQLite in the state folder unless a postgresql:// URL is named.",
         secret=True,
     )
     redis_url: str = variable(
         "REDIS_URL",
         "embedded",
-        redis_url,
+        validators.redis_url,
         "A Valkey of our own on a Unix socket unless a redis:// URL is named.",
         secret=True,
     )
@@ -99,13 +82,13 @@ class Environment:
     allowed_hosts: tuple[str, ...] = variable(
         "ATRIBUTO_ALLOWED_HOSTS",
         "localhost,127.0.0.1,[::1]",
-        hosts,
+        validators.hosts,
         "Host names that the site answers to.",
     )
     trusted_origins: tuple[str, ...] = variable(
         "ATRIBUTO_TRUSTED_ORIGINS",
         "",
-        origins,
+        validators.origins,
         "Origins (https://…) whose forms are accepted, when a proxy changes the host.",
     )
     behind_proxy: bool = variable(
@@ -117,7 +100,7 @@ class Environment:
     proxies: tuple[str, ...] = variable(
         "ATRIBUTO_PROXIES",
         "127.0.0.1,::1",
-        proxies,
+        validators.proxies,
         "Proxies in front whose X-Forwarded-For is believed: who sends a request is its address.",
     )
     hsts_subdomains: bool = variable(
@@ -151,13 +134,13 @@ class Environment:
     worker_queues: tuple[str, ...] = variable(
         "ATRIBUTO_WORKER_QUEUES",
         "",
-        queue_patterns,
+        validators.queue_patterns,
         "Queues that workers serve, as `atributo worker` takes them: critical:3,mail-*; or all.",
     )
     worker_exclude: tuple[str, ...] = variable(
         "ATRIBUTO_WORKER_EXCLUDE",
         "",
-        excluded_queues,
+        validators.excluded_queues,
         "Queues that workers leave to others, names or patterns.",
     )
     worker_concurrency: int = variable(
@@ -169,7 +152,7 @@ class Environment:
     task_modules: tuple[str, ...] = variable(
         "ATRIBUTO_TASK_MODULES",
         "",
-        modules,
+        validators.modules,
         "Modules whose functions can be pushed, beside `tasks` of each installed app.",
     )
     task_secret_key: bool = variable(
@@ -263,13 +246,13 @@ class Environment:
     worker_id: str = variable(
         "ATRIBUTO_WORKER_ID",
         "auto",
-        worker_number,
+        validators.worker_number,
         "Number of this process in job ids; auto leases a free one.",
     )
     cluster_size: int = variable(
         "ATRIBUTO_CLUSTER_SIZE",
         "100",
-        cluster_size,
+        validators.cluster_size,
         "How many numbers the cluster has for job ids: 10, 100 or 1000.",
     )
     id_lead_ms: int = variable(
@@ -347,19 +330,19 @@ class Environment:
     dns_servers: tuple[str, ...] = variable(
         "ATRIBUTO_DNS_SERVERS",
         "",
-        nameservers,
+        validators.nameservers,
         "Nameservers for names that have none of their own; the system's unless given.",
     )
     dns_server_networks: tuple[str, ...] = variable(
         "ATRIBUTO_DNS_SERVER_NETWORKS",
         "",
-        networks,
+        validators.networks,
         "Networks whose nameservers may be asked besides, each with :PORT, :* or port 53.",
     )
     dns_target_networks: tuple[str, ...] = variable(
         "ATRIBUTO_DNS_TARGET_NETWORKS",
         "",
-        networks,
+        validators.networks,
         "Networks that DNS may bring in although they are of this machine or its link.",
     )
     dns_ttl_floor_ms: int = variable(

@@ -7,6 +7,10 @@ from typing import Any
 Parser = Callable[[str], Any]
 
 
+class BadEnvironment(Exception):
+    """The settings cannot be used; the text says which and why."""
+
+
 @dataclass(frozen=True)
 class Variable:
     name: str

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from atributo_site.config.environment import BASE_DIR
+from atributo_site.config.places import BASE_DIR
 from atributo_site.core.errors import AtributoError
 
 FRONT = ""  # the name of the page that lists the others

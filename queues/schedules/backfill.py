@@ -53,8 +53,9 @@ def start(name: str, since: Any, until: Any, at_once: int = 1) -> int:
             return 0
         Schedule.objects.filter(pk=schedule.pk).update(backfill_at_once=at_once)
         _store(schedule, slots, begin, end)
-        facts: dict[str, Any] = {"since": begin.isoformat(), "until": end.isoformat(), "at_once": at_once}
-        record("schedule.backfilled", f"schedule:{name}", count=len(slots), **facts)
+        facts: dict[str, Any] = {"count": len(slots), "at_once": at_once}
+        facts |= {"since": begin.isoformat(), "until": end.isoformat()}
+        record("schedule.backfilled", f"schedule:{name}", **facts)
     return len(slots)
 
 

@@ -3,29 +3,14 @@
 The fixture `page_as` adds: no console error, no other host, no violation of the policy.
 """
 
-from pathlib import Path
-
 import pytest
 
+from tests.assets.axe import AXE, BUT_COLOURS, CONTRAST, PHONE, RUN, examined, wide
 from tests.console.full_site import fill, fill_texts, screens
 
 # What a person sees does not depend on the database; the answers are tested on both.
 pytestmark = pytest.mark.only_on("sqlite")
 
-AXE = (Path(__file__).parents[1] / "assets" / "axe.min.js").read_text()
-RUN = """async (options) => {
-    const found = await axe.run(document, {resultTypes: ["violations"], ...options});
-    return found.violations.filter(v => ["serious", "critical"].includes(v.impact))
-        .map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 120)).slice(0, 3).join(" | ")}`);
-}"""
-# Its own measure of colours takes twice as long as all others; ours is asked in both themes.
-BUT_COLOURS = {"rules": {"color-contrast": {"enabled": False}}}
-HEADINGS = "document.querySelectorAll('h1').length"
-WIDTH = "document.documentElement.scrollWidth"
-WIDTHS = (1440, 1024, 390)
-
-CONTRAST = (Path(__file__).parent / "contrast.js").read_text()
-PHONE = (Path(__file__).parent / "phone.js").read_text()
 LONG = "n" * 240  # nearly the longest name, without a place to break it
 RAW_LISTS = ["/admin/queues/queuedjob/", "/admin/allocation/event/"]
 
@@ -65,30 +50,6 @@ def test_axe_finds_no_weak_colour_in_either_theme(page_as, full_site):
     page.add_init_script(AXE)
     found = {path: colours(page, path) for path in screens().values()}
     assert {path: bad for path, bad in found.items() if bad} == {}
-
-
-def examined(page, path):
-    """Return what axe, the colours, headings, widths and rules for phones object to."""
-    status = page.goto(path).status
-    wrong = [f"{status}"] * (status != 200) + page.evaluate(RUN, BUT_COLOURS)
-    wrong += ["injected"] * page.locator("#injected").count()
-    wrong += [f"{count} headings" for count in [page.evaluate(HEADINGS)] if count != 1]
-    return wrong + [bad for look in (weak, wide) for bad in look(page)] + page.evaluate(PHONE)
-
-
-def weak(page):
-    """Return the texts that are hard to read in either theme."""
-    for theme in ("light", "dark"):
-        page.emulate_media(color_scheme=theme)
-        yield from (f"weak in the {theme}: {each}" for each in page.evaluate(CONTRAST))
-
-
-def wide(page):
-    """Return the screens that scroll sideways; the last width is the phone's."""
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 900})
-        if (found := page.evaluate(WIDTH)) > width:
-            yield f"{found} pixels wide on {width}"
 
 
 def colours(page, path):

@@ -9,7 +9,7 @@ from allocation.atributo import Atributo
 from allocation.models import Instance
 from allocation.transactions import Client
 from allocation.transactions.models import Lock, Transaction
-from atributo_site.config.environment import BASE_DIR
+from atributo_site.config.places import BASE_DIR
 from pools.models import Pool
 from queues.models import Operation, Queue, QueuedJob
 from tests.browser.errands import CLICKS, Hand

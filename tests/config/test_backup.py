@@ -10,7 +10,7 @@ from contextlib import closing
 
 import pytest
 
-from atributo_site.config.environment import BASE_DIR
+from atributo_site.config.places import BASE_DIR
 
 PAGE = (BASE_DIR / "docs" / "operations.md").read_text()
 pytestmark = [pytest.mark.only_on("sqlite"), pytest.mark.django_db(transaction=True)]

@@ -7,7 +7,8 @@ import pytest
 
 from atributo_site.config.conflicts import clashes
 from atributo_site.config.env_file import env_example, source_of, with_env_file
-from atributo_site.config.environment import BASE_DIR, BadEnvironment, Environment, read
+from atributo_site.config.environment import BadEnvironment, Environment, read
+from atributo_site.config.places import BASE_DIR
 from atributo_site.config.variables import variables_of
 
 LONG_KEY = "k" * 60

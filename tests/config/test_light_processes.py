@@ -7,8 +7,8 @@ import sys
 import pytest
 from django.core.management import get_commands, load_command_class
 
-from atributo_site.config.environment import BASE_DIR
 from atributo_site.config.installed_apps import FOR_PAGES, LIGHT, installed_apps, is_light
+from atributo_site.config.places import BASE_DIR
 from atributo_site.settings import ALL_APPS
 
 OURS = {"allocation", "queues", "pools", "atributo_site"}

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from atributo_site.config.environment import BASE_DIR
-from atributo_site.config.program import program
+from atributo_site.config.places import BASE_DIR, program
 from atributo_site.core.text import runnable
 
 OWN = BASE_DIR / "bin" / "atributo"

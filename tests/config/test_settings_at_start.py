@@ -10,7 +10,8 @@ import pytest
 
 from atributo_site.config import embedded_redis, state_folder
 from atributo_site.config.databases import configured
-from atributo_site.config.environment import BASE_DIR, BadEnvironment, read
+from atributo_site.config.environment import BadEnvironment, read
+from atributo_site.config.places import BASE_DIR
 from atributo_site.management.commands import up
 from atributo_site.supervisor import startup
 

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_accessibility import AXE, examined
+from tests.assets.axe import AXE, examined
 
 # What a person sees does not depend on the database.
 pytestmark = pytest.mark.only_on("sqlite")

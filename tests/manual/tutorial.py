@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from playwright.sync_api import Page, expect
 
-from atributo_site.config.environment import BASE_DIR
+from atributo_site.config.places import BASE_DIR
 from atributo_site.manual.pages import page as page_of_docs
 from tests.servers.site import PASSWORD, Site
 from tests.servers.waiting import wait_until

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 
-from atributo_site.config.environment import BASE_DIR
+from atributo_site.config.places import BASE_DIR
 from tests.servers.ports import free_port
 from tests.servers.waiting import wait_until
 

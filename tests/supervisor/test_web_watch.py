@@ -12,7 +12,7 @@ import pytest
 import requests
 from django.conf import settings
 
-from atributo_site.config.environment import BASE_DIR
+from atributo_site.config.places import BASE_DIR
 from atributo_site.serving.systemd import Notify
 from atributo_site.supervisor.child import Child
 from atributo_site.supervisor.health_check import Question

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.contrib.staticfiles import finders
 
-from atributo_site.config.environment import BASE_DIR
+from atributo_site.config.places import BASE_DIR
 from atributo_site.core.events import record
 
 TEMPLATES = [path.read_text() for path in (BASE_DIR / "templates").rglob("*.html")]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from atributo_site.config.environment import BASE_DIR
+from atributo_site.config.places import BASE_DIR
 from atributo_site.console.push.schema_example import example
 from queues.jobs.schema import check
 from tests.factories.jobs import SCHEMA

@@ -6,7 +6,7 @@ import shlex
 import pytest
 from django.core.management import call_command
 
-from atributo_site.config.environment import BASE_DIR
+from atributo_site.config.places import BASE_DIR
 from atributo_site.core.models import Event
 from pools.models import Pool
 

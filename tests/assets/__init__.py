@@ -1,0 +1,1 @@
+"""Files that tests put into pages, and what examines a page with them."""
