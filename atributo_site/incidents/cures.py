@@ -32,7 +32,7 @@ class Button:
 
 
 def _named(url_name: str, *more: str) -> Callable[[str], str]:
-    return lambda name: reverse(url_name, args=[name, *more])
+    return lambda name: reverse(f"atributo:{url_name}", args=[name, *more])
 
 
 def _retry(fingerprint: str) -> str:

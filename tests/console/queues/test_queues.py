@@ -101,7 +101,7 @@ def test_failed_of_the_last_hour_opens_those_of_the_last_hour(path, client_as):
 def test_attempts_that_were_retried_lead_to_no_list(path, client_as):
     count_minutes(make_queue("mail"), failed=4, retried=4)
     page = client_as("viewer").get(path).text
-    assert "these attempts are retried" in page
+    assert "4 attempts failed" in page
     assert "state=failed" not in page
 
 
@@ -290,9 +290,9 @@ def test_an_empty_list_of_workers_says_whether_any_is_there(client_as):
     assert "manage.py worker<" in client.get("/queues/mail/").text
     Lease.objects.acquire("worker/one", "one", 3600)
     page = client.get("/queues/mail/").text
-    assert "1 worker serves every queue" in page and "manage.py worker<" not in page
+    assert "1 worker will take the next one" in page and "manage.py worker<" not in page
     Queue.objects.update(paused_at=database_now())
-    assert "The queue is paused. No new jobs start." in client.get("/queues/mail/").text
+    assert "It was paused. No new jobs start." in client.get("/queues/mail/").text
 
 
 def test_a_failing_group_needs_attention():

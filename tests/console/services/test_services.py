@@ -139,7 +139,7 @@ def test_what_was_run_at_once_is_among_the_last_runs(client_as):
     make_script()
     url = "/services/mailer/-/scripts/send-mail/"
     assert "This script never ran" in client_as("viewer").get(url).text
-    job = make_job(make_queue(), created_at="2026-01-31T12:00Z")
+    job = make_job(make_queue(), "complete", created_at="2026-01-31T12:00Z")
     with acting(Actor("ada", "browser")):
         record("script.ran", "service:/mailer", script="send-mail", seconds=0.25)
         record("script.dry_ran", "service:/mailer", script="send-mail", seconds=0.5)

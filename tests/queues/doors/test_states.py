@@ -30,6 +30,7 @@ def jobs():
         "complete": make_job(queue, "complete"),
         "failed": make_job(queue, "failed", error="no"),
         "aborted": make_job(queue, "failed", error="Job aborted.", aborted_at=database_now()),
+        "expired": make_job(queue, "failed", error="Job expired.", expired_at=database_now()),
     }
 
 
