@@ -36,6 +36,7 @@ LIGHT = {
     "push",
     "queue",
     "queued_jobs",
+    "schedules",
     "rebalance",
     "resolve",
     "run_curator",

@@ -17,7 +17,7 @@ BESIDE = {  # pages beside docs/ in a checkout
 }
 PICTURES = {".png": "image/png", ".svg": "image/svg+xml"}
 HEADING = re.compile(r"^## (.+)$")
-LINK = re.compile(r"\[([^\]]+)\]\(([\w./-]+\.md)\)")
+LINK = re.compile(r"\[([^\[\]]+)\]\(([\w./-]+\.md)\)")
 
 
 class NoSuchPage(AtributoError):

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -31,7 +32,10 @@ def symptoms(snapshot: dict[str, Any]) -> list[Symptom]:
 
 def free_bytes() -> int:
     """Return what is free where the state of the installation is kept."""
-    return shutil.disk_usage(settings.VAR_DIR).free
+    folder = Path(settings.ATRIBUTO.var_dir).absolute()
+    while not folder.exists():  # a project need not have it
+        folder = folder.parent
+    return shutil.disk_usage(folder).free
 
 
 def unknown_settings() -> list[str]:

@@ -57,10 +57,14 @@ def span(text: str) -> int:
 
 
 def json_value(text: str) -> Any:
+    """Read a list or an object."""
     try:
-        return json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise argparse.ArgumentTypeError(f"{text} is not JSON: {error}") from error
+    if not isinstance(value, list | dict):
+        raise argparse.ArgumentTypeError(f"{text} is neither a list nor an object")
+    return value
 
 
 def back_off(text: str) -> Any:

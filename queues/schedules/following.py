@@ -50,13 +50,15 @@ class _Seen(NamedTuple):
 
 def follow(now: datetime, lease: HeldLease) -> int:
     """Note how runs went on, and push or cancel what that allows. This mends nothing."""
-    if execute(statements.ANY_OPEN, {}).rows:
+    [[is_open, is_over]] = execute(statements.look(dialect()), {}).rows
+    if is_open:
         with atomic():
             lease.guard()
             settle()
         push_waiting(lease)
         cancel_older(lease)
-    resume_in_time(lease)
+    if is_over:
+        resume_in_time(lease)
     return 0
 
 
@@ -178,8 +180,6 @@ def _cancel(job_id: int) -> int:
 
 def resume_in_time(lease: HeldLease) -> int:
     """Resume schedules whose pause is over."""
-    if not execute(statements.any_to_resume(dialect()), {}).rows:
-        return 0
     with atomic():
         lease.guard()
         held = Schedule.objects.select_for_update(skip_locked=True)

@@ -78,7 +78,8 @@ def test_an_empty_signing_key_is_no_key(tmp_path):
 def test_what_runs_for_ever_refuses_tables_that_are_not_migrated(tmp_path, command):
     ended = manage(tmp_path, command)
     assert ended.returncode == 1
-    assert ended.stderr.endswith("migrations are pending: `manage.py migrate` comes first.\n")
+    assert "migrations are pending: `" in ended.stderr
+    assert ended.stderr.endswith(" migrate` comes first.\n")
 
 
 @pytest.mark.parametrize("command", [("instances", "list"), ("migrate",)])

@@ -225,7 +225,8 @@ def the_clock_is_wrong(site):
 
 def the_clock_went_back(site):
     mark = int(database_now().timestamp() * 1000) + 7_200_000
-    IdNumber.objects.create(pk=3, cluster_size=10, high_water_ms=mark)
+    held = {"cluster_size": 10, "high_water_ms": mark}
+    IdNumber.objects.update_or_create(pk=9, defaults=held)
     return IdNumber.objects.all().delete
 
 

@@ -74,7 +74,7 @@ class Tutorial:
         page.goto(self.site.address + SCRIPT)
         page.get_by_label("Customer").fill("ada")
         page.get_by_label("Product").fill(product)
-        page.get_by_label("Count").fill(str(count))
+        page.get_by_role("spinbutton", name="Count").fill(str(count))
 
     def _dry_run(self, page: Page, take: Take) -> None:
         self._fill(page, "apple", 3)

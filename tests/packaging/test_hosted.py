@@ -10,7 +10,7 @@ from atributo_site.config.described import HIDDEN, described_settings
 from atributo_site.config.environment import Environment
 from atributo_site.config.hosted import read_hosted
 from atributo_site.config.variables import variables_of
-from atributo_site.templatetags.terminal import as_typed_here
+from atributo_site.core.text import runnable
 
 NAMES = [variable.name for variable in variables_of(Environment).values()]
 
@@ -133,4 +133,4 @@ def test_a_password_of_the_project_is_neither_shown_nor_printed(hosted, settings
 
 def test_commands_are_those_of_the_project(hosted):
     hosted()
-    assert as_typed_here("manage.py worker") == "manage.py worker"
+    assert runnable("manage.py worker") == "manage.py worker"

@@ -151,7 +151,7 @@ def test_doctor_names_a_variable_that_is_no_setting(settings, monkeypatch):
 
 
 def test_doctor_says_that_production_needs_a_proxy(settings, monkeypatch):
-    settings.PRODUCTION = True
+    settings.ATRIBUTO = dataclasses.replace(settings.ATRIBUTO, mode="production")
     warned = [each.fix for each in examine() if "pages require https" in each.sentence]
     assert len(warned) == 1
     settings.ATRIBUTO = dataclasses.replace(settings.ATRIBUTO, behind_proxy=True)

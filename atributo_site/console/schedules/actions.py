@@ -1,6 +1,8 @@
 """Pause, resume, run now, backfill and delete a schedule."""
 
+from shlex import quote
 from typing import Any
+from urllib.parse import quote as in_path
 
 from django.urls import reverse
 from django.utils.html import format_html
@@ -95,8 +97,8 @@ class Delete(Confirmation, ScheduleAction):
             "button": "Delete",
             "leave": "Keep",
             "is_danger": True,
-            "command": f"manage.py schedules delete '{name}'",
-            "rest": curl(f"/api/v1/schedules/{name}", "DELETE"),
+            "command": f"manage.py schedules delete {quote(name)}",
+            "rest": curl(f"/api/v1/schedules/{in_path(name, safe='')}", "DELETE"),
         }
 
     def act(self) -> str:

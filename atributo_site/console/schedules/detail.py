@@ -2,6 +2,7 @@
 
 import shlex
 from typing import Any
+from urllib.parse import quote
 
 from django.http import HttpRequest, HttpResponse
 
@@ -43,7 +44,7 @@ class OneSchedule(Screen):
             backfill_waits=waiting(schedule),
             may_operate=may(request.user, "schedule.operate"),
             command=f"manage.py schedules show {shlex.quote(schedule.name)}",
-            rest=curl(f"/api/v1/schedules/{schedule.name}"),
+            rest=curl(f"/api/v1/schedules/{quote(schedule.name, safe='')}"),
             **next_runs(schedule, now),
         )
 

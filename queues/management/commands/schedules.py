@@ -12,7 +12,7 @@ from atributo_site.core.text import pluralize
 from queues import schedules
 from queues.logic.schedules.policies import Overlap
 from queues.logic.schedules.words import rule_said
-from queues.management.arguments import NEVER, Subcommands
+from queues.management.arguments import NEVER, Subcommands, json_value
 from queues.models import Schedule
 from queues.schedules import backfill, target
 from queues.schedules.presenting import (
@@ -188,11 +188,13 @@ def _add_fields(parser: argparse.ArgumentParser) -> None:
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--cron", default=WITHOUT, help="'0 9 * * mon-fri' or @daily")
     kind.add_argument("--every", default=WITHOUT, help="90m")
-    kind.add_argument("--calendar", type=_json, default=WITHOUT, help='{"times": ["09:00"]}')
+    kind.add_argument("--calendar", type=json_value, default=WITHOUT, help='{"times": ["09:00"]}')
     kind.add_argument("--moments", nargs="+", default=WITHOUT, help="2030-01-31T12:00 ...")
     parser.add_argument("--anchor", default=WITHOUT, help="From when --every counts.")
-    parser.add_argument("--data", type=_json, default=WITHOUT, help="The data as JSON.")
-    parser.add_argument("--options", type=_json, default=WITHOUT, help="Options of a push, JSON.")
+    parser.add_argument("--data", default=WITHOUT, help="The data as JSON.")
+    parser.add_argument(
+        "--options", type=json_value, default=WITHOUT, help="Options of a push, JSON."
+    )
     parser.add_argument("--overlap", choices=list(Overlap), default=WITHOUT)
     for name, text in TEXTS.items():
         parser.add_argument(f"--{name.replace('_', '-')}", default=WITHOUT, help=text)
@@ -203,6 +205,8 @@ def _add_fields(parser: argparse.ArgumentParser) -> None:
 def _given(options: dict[str, Any]) -> dict[str, Any]:
     names = (*TEXTS, *NUMBERS, "data", "options", "overlap")
     given = {name: options[name] for name in names if name in options and name != "json"}
+    if "data" in given:
+        given["data"] = _data(given["data"])
     if given.get("ends_at") == NEVER:
         given["ends_at"] = None
     rule = {name: options[name] for name in RULES if name in options}
@@ -214,8 +218,8 @@ def _script(text: str) -> dict[str, str]:
     return {"mount": mount, "name": name}
 
 
-def _json(text: str) -> Any:
+def _data(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise argparse.ArgumentTypeError(f"not JSON: {error}") from error
+        raise CommandError(f"--data is not JSON: {error}", returncode=2) from error

@@ -19,14 +19,13 @@ def next_due(d: Dialect) -> str:
     return f"SELECT (SELECT min(next_at) FROM queues_schedule WHERE {ACTIVE}), {d.clock}"  # nosec B608 # of constants and dialect
 
 
-ANY_OPEN = f"SELECT 1 FROM queues_scheduledrun WHERE {OPEN} LIMIT 1"  # nosec B608 # of constants
-
-
 @cache
-def any_to_resume(d: Dialect) -> str:
+def look(d: Dialect) -> str:
+    """Ask by one statement whether a run is open, and whether the pause of a schedule is over."""
     return f"""
-        SELECT 1 FROM queues_schedule
-        WHERE paused_until IS NOT NULL AND paused_until <= {d.now} LIMIT 1"""  # nosec B608 # of constants and dialect
+        SELECT (SELECT 1 FROM queues_scheduledrun WHERE {OPEN} LIMIT 1),
+            (SELECT 1 FROM queues_schedule
+                WHERE paused_until IS NOT NULL AND paused_until <= {d.now} LIMIT 1)"""  # nosec B608 # of constants and dialect
 
 
 @cache

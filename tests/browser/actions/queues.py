@@ -114,7 +114,7 @@ ACTIONS = [
         "queue-limits",
         given=partial(made, "fair"),
         at=PAGE,
-        steps=(typed("limits", '[{"per": "key", "at_once": 2}]'), saved("limits")),
+        steps=(typed("limits", '[{{"per": "key", "at_once": 2}}]'), saved("limits")),
         seen="fair: 2 at once per key.",
         changed=has(limits=[{"per": "key", "at_once": 2}]),
     ),

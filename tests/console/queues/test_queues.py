@@ -292,7 +292,7 @@ def test_an_empty_list_of_workers_says_whether_any_is_there(client_as):
     page = client.get("/queues/mail/").text
     assert "1 worker will take the next one" in page and "manage.py worker<" not in page
     Queue.objects.update(paused_at=database_now())
-    assert "It was paused. No new jobs start." in client.get("/queues/mail/").text
+    assert "no new jobs start." in client.get("/queues/mail/").text
 
 
 def test_a_failing_group_needs_attention():

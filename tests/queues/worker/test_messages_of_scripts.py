@@ -32,7 +32,7 @@ def progresses_all_the_time(file):
         emit({"t": "progress", "percent": number / 100, "note": ""})
 
 
-def says(text):
+def says(number, text):
     """A script that writes to its worker by itself."""
 
     def script(file):
@@ -40,6 +40,7 @@ def says(text):
         wire.send_text(text)
         time.sleep(600)
 
+    script.__name__ = script.__qualname__ = f"says_{number}"
     return script
 
 
@@ -83,7 +84,7 @@ def test_nonsense_fails_the_run_and_replaces_the_process(workhorse, run, number)
     assert done["ok"]
 
 
-globals().update({f"says_{number}": says(text) for number, text in enumerate(WRONG)})
+globals().update({f"says_{number}": says(number, text) for number, text in enumerate(WRONG)})
 
 
 def test_a_line_without_an_end_is_nonsense(workhorse, monkeypatch):
