@@ -44,8 +44,12 @@ log = structlog.get_logger(__name__)
 
 @lru_cache(maxsize=1)
 def shared_scripts(revision: int) -> dict[tuple[str, str], int]:
-    """Return the scripts of which one process runs many jobs, and how many."""
-    rows = Script.objects.filter(threads__gt=1)
+    """Return the scripts of which one process runs many jobs, and how many.
+
+    A script with limits is not among them: its jobs are counted one by one, also those that were
+    pushed before it had limits.
+    """
+    rows = Script.objects.filter(threads__gt=1, limits__isnull=True)
     named = rows.values_list("service__mount", "name", "threads")
     return {(mount, name): threads for mount, name, threads in named}
 

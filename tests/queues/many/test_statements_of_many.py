@@ -8,8 +8,9 @@ from django.db import connection
 import queues
 from atributo_site.core.database import dialect
 from atributo_site.core.models.clock import database_now
-from queues.models import Queue, QueuedJob
+from queues.models import Queue, QueuedJob, Script
 from queues.shared.holding import Holding
+from queues.shared.runner import shared_scripts
 from queues.shared.sql import statements as sql
 
 WAITING = 20_000
@@ -47,3 +48,12 @@ def test_held_jobs_are_found_by_their_ids(holding, statement):
         cursor.execute(f"EXPLAIN {statement(dialect())}", asked)
         plan = "\n".join(row[0] for row in cursor.fetchall())
     assert "queues_queuedjob_pkey" in plan, plan
+
+
+def test_jobs_of_a_script_with_limits_share_no_process(probe):
+    scripts = Script.objects.filter(service__mount=probe, name="act")
+    scripts.update(threads=100)
+    shared_scripts.cache_clear()
+    assert shared_scripts(1)[probe, "act"] == 100
+    scripts.update(limits=[{"per": "script", "at_once": 1}])
+    assert (probe, "act") not in shared_scripts(2)
