@@ -5,17 +5,15 @@ With JavaScript each is looked at in test_accessibility, and for each role in a 
 The fixture `page_as` adds: no console error, no other host, no violation of the policy.
 """
 
-from pathlib import Path
-
 import pytest
 
+from tests.assets.axe import CONTRAST
 from tests.console.every_url import every_url
 from tests.console.full_site import fill, fill_texts, screens
 
 # What a person sees does not depend on the database; the answers are tested on both.
 pytestmark = pytest.mark.only_on("sqlite")
 
-CONTRAST = (Path(__file__).parent / "contrast.js").read_text()
 URLS = {url.name: url for url in every_url()}
 WIDTHS = {"viewer": 390, "operator": 1024, "admin": 1440}
 # One of each kind: they are all made by the same few templates, and the answers of all are tested.
