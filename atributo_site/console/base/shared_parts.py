@@ -37,7 +37,7 @@ class SharedParts:
             return future.result(WAIT_SECONDS)
         try:
             future.set_result(render())
-        except BaseException as error:
+        except BaseException as error:  # whatever it is, those who wait must hear of it
             future.set_exception(error)
             self._forget(key)
             raise
