@@ -48,7 +48,12 @@ class MoveDrainsOn:
         """Return the drains behind the last one, and then from the first on."""
         running = Drain.objects.using(using).running().order_by("pk").values_list("pk", flat=True)
         behind = list(running.filter(pk__gt=self.position)[:BATCH])
-        return behind + list(running.filter(pk__lte=self.position)[: BATCH - len(behind)])
+        if not self.position:
+            return behind
+        before = list(running.filter(pk__lte=self.position)[: BATCH - len(behind)])
+        if not behind and not before:
+            self.position = ""
+        return behind + before
 
 
 def move_rebalance_on(now: datetime, lease: HeldLease) -> int:
@@ -58,9 +63,11 @@ def move_rebalance_on(now: datetime, lease: HeldLease) -> int:
 
 def free_id_numbers(now: datetime, lease: HeldLease) -> int:
     """Free the worker numbers of processes that died."""
+    rows = IdNumber.objects.using(lease.using)
+    if not rows.expired().exists():
+        return 0
     with atomic(using=lease.using):
         lease.guard()
-        rows = IdNumber.objects.using(lease.using)
         expired = list(rows.expired().values_list("pk", flat=True))
         freed = rows.filter(pk__in=expired).expired().update(holder="")
         if freed:
@@ -69,9 +76,11 @@ def free_id_numbers(now: datetime, lease: HeldLease) -> int:
 
 
 def forget_expired_holds(now: datetime, lease: HeldLease) -> int:
+    holds = Hold.objects.using(lease.using).filter(until__lte=Now())
+    if not holds.exists():
+        return 0
     with atomic(using=lease.using):
         lease.guard()
-        holds = Hold.objects.using(lease.using).filter(until__lte=Now())
         return holds.filter(pk__in=list(holds.values_list("pk", flat=True)[:OLD_BATCH])).delete()[0]
 
 

@@ -203,7 +203,7 @@ class Generator:
         if isinstance(reserved, Block):
             return number, reserved
         seconds = reserved / 1000
-        text = f"job ids of this process are ahead of the clock; there is room in {seconds:.1f} s"
+        text = f"job ids of this process are ahead of the clock; there is room in {seconds:.1f}s"
         raise TooManyJobIds(text, wait_seconds=seconds)
 
     def _reserve_in(self, using: str, request: BlockRequest) -> tuple[Number, Block | int]:

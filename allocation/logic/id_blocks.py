@@ -1,4 +1,4 @@
-"""Reserve blocks of milliseconds for job ids, not too far before the clock."""
+"""Reserve blocks of milliseconds for job ids, not too far ahead of the clock."""
 
 import math
 from collections.abc import Callable
@@ -49,7 +49,7 @@ BlockRequest = Callable[[Mark, int], Block | int]
 
 
 def single_ids(count: int, lead_ms: int, *, least: int = 1) -> BlockRequest:
-    """Ask for at most `count` ids, no further before the clock than the mark of batches and a lead.
+    """Ask for at most `count` ids, ahead of the clock by the mark of batches and a lead at most.
 
     Fewer than `least` would be used up at once, so wait for twice as many.
     """

@@ -165,5 +165,5 @@ SELECT virtualtransaction FROM pg_locks
 WHERE locktype = 'advisory' AND classid = 0 AND objid = {AVAILABILITY_LOCK} AND objsubid = 1
 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 AND granted AND pid <> pg_backend_pid()
-"""  # nosec B608 # of constants and dialect
+"""  # nosec B608 # of constants only
 EPOCHS = "SELECT nextval('allocation_epoch') FROM generate_series(1, %(count)s)"

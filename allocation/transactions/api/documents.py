@@ -1,4 +1,4 @@
-"""/collections: read and write documents. Who may only look sees secrets masked."""
+"""/collections: read and write documents. Those who may only look see secrets masked."""
 
 import json
 from functools import partial

@@ -85,7 +85,7 @@ def _documents(first: list[dict[str, Any]]) -> list[str]:
 
 
 def _release(lock: dict[str, Any]) -> Cure:
-    preview = "A page says first what happens to the transaction that holds it."
+    preview = "A page first says what happens to the transaction that holds it."
     return Cure("lock.release", f"Release {lock['document']}", preview, str(lock["id"]))
 
 

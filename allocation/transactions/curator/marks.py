@@ -2,28 +2,18 @@
 
 from collections.abc import Hashable
 
-from django.db.models import Count, Max, Sum
+from atributo_site.core.database import execute
 
-from allocation.transactions.models import DocumentVersion, Lock, LockWait, Transaction
+MARKS = """
+    SELECT count(*), max(id), sum(epoch), sum(attempts),
+           (SELECT max(finished_at) FROM allocation_transaction WHERE finished_at IS NOT NULL),
+           (SELECT count(*) FROM allocation_lock), (SELECT max(id) FROM allocation_lock),
+           (SELECT count(*) FROM allocation_lockwait),
+           (SELECT max(id) FROM allocation_documentversion)
+    FROM allocation_transaction WHERE finished_at IS NULL"""
 
 
 def marks() -> dict[str, Hashable]:
     """Return a value for each kind of subject; it differs after a change."""
-    return {
-        "transaction": _transactions(),
-        "lock": _locks(),
-        "document": DocumentVersion.objects.aggregate(last=Max("pk"))["last"],
-    }
-
-
-def _transactions() -> Hashable:
-    unfinished = Transaction.objects.filter(finished_at=None)
-    finished = Transaction.objects.exclude(finished_at=None)
-    return (
-        tuple(unfinished.aggregate(Count("pk"), Max("pk"), Sum("epoch"), Sum("attempts")).values()),
-        finished.aggregate(last=Max("finished_at"))["last"],
-    )
-
-
-def _locks() -> Hashable:
-    return (*Lock.objects.aggregate(Count("pk"), Max("pk")).values(), LockWait.objects.count())
+    [row] = execute(MARKS, {}).rows
+    return {"transaction": tuple(row[:5]), "lock": tuple(row[5:8]), "document": row[8]}

@@ -128,5 +128,5 @@ def _claimable(row: Transaction) -> TransactionQuerySet:
 def checked_reason(reason: str) -> str:
     text = reason.replace("\x00", "").strip()  # PostgreSQL stores no NUL
     if not text:
-        raise ReasonMissing("say why: a reason is missing")
+        raise ReasonMissing("a reason is missing")
     return text[:2000]

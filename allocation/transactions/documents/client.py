@@ -3,20 +3,23 @@
 from collections.abc import Sequence
 from typing import Any
 
-from allocation.transactions.documents import document_events, documents, listing, relations
+from allocation.transactions.documents import document_events, documents, listing
 from allocation.transactions.documents.argument_names import also_named
 from allocation.transactions.documents.document_events import Moment
 from allocation.transactions.documents.listing import Pages
 from allocation.transactions.documents.patch import Patch, merge, patch
 from allocation.transactions.documents.search import Search
-from allocation.transactions.errors import InvalidDocument
+from allocation.transactions.errors import DocumentNotFound, InvalidDocument
+from allocation.transactions.models import Document, Relation
 from allocation.transactions.store import sql
-from allocation.transactions.store.keys import Demand, Key, checked_ref, new_key
+from allocation.transactions.store.keys import Demand, Key, checked_ref, checked_text, new_key
 from allocation.transactions.store.response import Response
 from atributo_site.core.models.clock import database_now
+from atributo_site.core.retry import retry_busy
 
 Ref = str | bool | None
 ALL_KEYS: Any = object()  # a key that is left out, which None or an empty text is not
+MOST_HOPS = 10
 
 
 class Client:
@@ -127,19 +130,19 @@ class Client:
         return self.drop(collection)
 
     def get_relations(self, collection: str, key: str, *kinds: str) -> Response:
-        return relations.get(Key.of(collection, key), kinds)
+        return get(Key.of(collection, key), kinds)
 
     @also_named(relation="kind")
     def put_relation(
         self, collection: str, key: str, kind: str, to_collection: str, to_key: str
     ) -> Response:
-        return relations.put(Key.of(collection, key), kind, Key.of(to_collection, to_key))
+        return put(Key.of(collection, key), kind, Key.of(to_collection, to_key))
 
     @also_named(relation="kind")
     def delete_relation(
         self, collection: str, key: str, kind: str, to_collection: str, to_key: str
     ) -> Response:
-        return relations.delete(Key.of(collection, key), kind, Key.of(to_collection, to_key))
+        return delete(Key.of(collection, key), kind, Key.of(to_collection, to_key))
 
     @also_named(event_type="type", data="body")
     def post_event(
@@ -183,3 +186,54 @@ class Client:
     def list_events(self, collection: str, key: str, type: str, *, limit: int = 100) -> Pages:
         place = Key.of(collection, key)
         return Pages(lambda position: document_events.listed(place, type, limit, position))
+
+
+def put(place: Key, kind: str, to: Key) -> Response:
+    for end in (place, to):
+        if not Document.objects.at(*end).committed().exists():
+            return Response.refused(DocumentNotFound(f"{'/'.join(end)} does not exist"), *end)
+    columns = _columns(place, kind, to)
+    retry_busy(lambda: Relation.objects.get_or_create(**columns), repeatable=True)
+    return Response(204, **place._asdict())
+
+
+def delete(place: Key, kind: str, to: Key) -> Response:
+    deleted, _ = Relation.objects.filter(**_columns(place, kind, to)).delete()
+    if not deleted:
+        return Response.refused(DocumentNotFound("there is no such relation"), *place)
+    return Response(204, **place._asdict())
+
+
+def get(place: Key, kinds: tuple[str, ...]) -> Response:
+    """Return the keys that are reached by following one relation of each kind, hop by hop."""
+    if not 1 <= len(kinds) <= MOST_HOPS:
+        raise InvalidDocument(f"name from 1 to {MOST_HOPS} kinds of relations")
+    reached = {place}
+    for kind in kinds:
+        reached = {end for start in reached for end in _ends(start, kind)}
+    results = [_result(end) for end in sorted(reached)]
+    return Response(200, {"count": len(results), "results": results}, **place._asdict())
+
+
+def _ends(start: Key, kind: str) -> list[Key]:
+    rows = Relation.objects.filter(**start._asdict(), kind=_kind(kind))
+    return [Key(*row) for row in rows.values_list("to_collection", "to_key")]
+
+
+def _columns(place: Key, kind: str, to: Key) -> dict[str, Any]:
+    return {
+        **place._asdict(),
+        "kind": _kind(kind),
+        "to_collection": to.collection,
+        "to_key": to.key,
+    }
+
+
+def _kind(kind: Any) -> str:
+    return checked_text(kind, "kind")
+
+
+def _result(end: Key) -> dict[str, Any]:
+    document: Any = Document.objects.at(*end).committed().first()
+    path = {**end._asdict(), "ref": document.committed_ref if document else None}
+    return {"path": path, "value": document.committed_value if document else None}
