@@ -9,12 +9,14 @@ from typing import Any
 EXPORTS = {
     "create": "queues.catalogue",
     "get": "queues.catalogue",
+    "get_batch": "queues.jobs.handles",
     "delete": "queues.catalogue",
     "pause": "queues.catalogue",
     "resume": "queues.catalogue",
     "set_target_age": "queues.catalogue",
     "set_record_start": "queues.catalogue",
     "set_limits": "queues.catalogue",
+    "what_if": "queues.catalogue",
     "set_weights": "queues.catalogue",
     "snooze": "queues.execution.endings",
     "retry": "queues.execution.endings",
@@ -24,6 +26,7 @@ __all__ = [  # noqa: F822
     "create",
     "delete",
     "get",
+    "get_batch",
     "give_up",
     "pause",
     "resume",
@@ -32,6 +35,7 @@ __all__ = [  # noqa: F822
     "set_record_start",
     "set_weights",
     "snooze",
+    "what_if",
 ]
 
 

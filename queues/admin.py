@@ -12,6 +12,8 @@ from atributo_site.web.raw_lists import RawList, RowAction, WholeNumber, WithRea
 from queues import catalogue
 from queues.jobs import actions
 from queues.models import (
+    Batch,
+    Dependency,
     MinuteCount,
     Operation,
     Queue,
@@ -190,6 +192,20 @@ class OperationList(RawList):
     view_action = "operation.view"
     list_display = ["id", "action", "said", "state", "visited", "changed", "refused", "actor"]
     list_filter = ["state"]
+
+
+@admin.register(Batch)
+class BatchList(RawList):
+    view_action = "job.view"
+    list_display = ["id", "name", "queue", "state", "created_at", "closed_at", "ended_at"]
+    list_filter = ["state"]
+    list_select_related = ["queue"]
+
+
+@admin.register(Dependency)
+class DependencyList(RawList):
+    view_action = "job.view"
+    list_display = ["job_id", "after_id", "even_if_failed"]
 
 
 @admin.register(MinuteCount)

@@ -11,8 +11,10 @@ from django.db.transaction import atomic
 from atributo_site.core.after_commit import after_commit
 from atributo_site.core.database import execute
 from atributo_site.core.events import current_actor, record
+from atributo_site.core.models.clock import database_now
 from queues.errors import BadQueue, QueueNotFound
 from queues.flow import flows
+from queues.flow.forecast import forecast, said
 from queues.jobs.handles import QueueHandle
 from queues.logic.absence import WhenAway
 from queues.logic.flow.limits import BadLimit, parsed, stored
@@ -132,6 +134,17 @@ def set_limits(name: str, limits: Any) -> bool:
     What waits already waits for the new limits. False when nothing changed.
     """
     return _set_flow(name, "limits", limits, lambda given: stored(parsed(given)))
+
+
+def what_if(name: str, limits: Any) -> dict[str, Any]:
+    """Estimate when the backlog of a queue ends: with its limits now, and with these."""
+    queue, now = row(name), database_now()
+    try:
+        wanted = parsed(limits)
+    except BadLimit as error:
+        raise BadQueue(str(error)) from error
+    ends = {"now": forecast(queue, now), "then": forecast(queue, now, wanted)}
+    return {when: {**end, "said": said(end)} for when, end in ends.items()}
 
 
 def set_weights(name: str, weights: Any) -> bool:

@@ -109,6 +109,25 @@ class OperationNotFound(AtributoError):
     code = "operation_not_found"
 
 
+class BadBatch(AtributoError):
+    """A batch that is not possible: nothing is stored."""
+
+    status_code = 400
+    code = "bad_batch"
+
+
+class BatchNotFound(AtributoError):
+    status_code = 404
+    code = "batch_not_found"
+
+
+class BatchIsClosed(AtributoError):
+    """It takes no more jobs: its end may be decided at any moment."""
+
+    status_code = 409
+    code = "batch_is_closed"
+
+
 class BadService(AtributoError):
     """A folder that cannot be installed; `errors` lists every reason."""
 

@@ -3,9 +3,10 @@
 from django.urls import path
 
 import atributo_site.rest.ids  # noqa: F401  registers <id:…>
-from queues.api import jobs, operations, queues, schedules, script_runs, services
+from queues.api import batches, jobs, operations, queues, schedules, script_runs, services
 
 QUEUE = "queues/<id:queue>"
+BATCH = "batches/<id:batch_id>"
 JOB = "jobs/<id:job_id>"
 SCHEDULE = "schedules/<id:schedule>"
 
@@ -37,12 +38,18 @@ urlpatterns = [
     path(f"{SCHEDULE}/runs", schedules.Runs.as_view(), name="api-schedule-runs"),
     path(f"{SCHEDULE}/backfill", schedules.Backfills.as_view(), name="api-schedule-backfill"),
     path(f"{SCHEDULE}/preview", schedules.ChangePreview.as_view(), name="api-schedule-preview"),
+    path("batches", batches.Batches.as_view(), name="api-batches"),
+    path(BATCH, batches.OneBatch.as_view(), name="api-batch"),
+    path(f"{BATCH}/close", batches.Close.as_view(), name="api-batch-close"),
+    path(f"{BATCH}/retry", batches.Retry.as_view(), name="api-batch-retry"),
+    path(f"{BATCH}/abort", batches.Abort.as_view(), name="api-batch-abort"),
     path("operations", operations.Operations.as_view(), name="api-operations"),
     path("operations/<int:pk>", operations.OneOperation.as_view(), name="api-operation"),
     path("operations/<int:pk>/abort", operations.Abort.as_view(), name="api-operation-abort"),
     path("jobs", jobs.Jobs.as_view(), name="api-jobs"),
     path(JOB, jobs.OneJob.as_view(), name="api-job"),
     path(f"{JOB}/attempts", jobs.Attempts.as_view(), name="api-job-attempts"),
+    path(f"{JOB}/links", batches.Links.as_view(), name="api-job-links"),
     path(f"{JOB}/abort", jobs.Abort.as_view(), name="api-job-abort"),
     path(f"{JOB}/retry", jobs.Retry.as_view(), name="api-job-retry"),
     path(f"{JOB}/pause", jobs.Pause.as_view(), name="api-job-pause"),

@@ -3,11 +3,11 @@
 from datetime import datetime
 from typing import Any
 
-from django.utils.functional import cached_property
 from rest_framework import serializers
 
 from atributo_site.core.models.clock import database_now
 from atributo_site.rest.serializers import StrictSerializer
+from queues.logic.options import MOST_AFTER
 from queues.models.job import CHOICES
 from queues.queries.presenters import job_dict, wait_reason
 from queues.queries.states import WORDS
@@ -61,7 +61,24 @@ class Options(StrictSerializer):
         return value
 
 
-class NewJob(Options):
+class Links(Options):
+    """What a push waits for, and the batch that it belongs to."""
+
+    batch = serializers.CharField(
+        required=False, max_length=19, help_text="The id of an open batch that it belongs to."
+    )
+    after = serializers.ListField(
+        child=serializers.CharField(max_length=255),
+        required=False,
+        max_length=MOST_AFTER,
+        help_text="Ids of jobs that have to complete before it starts.",
+    )
+    even_if_failed = serializers.BooleanField(
+        required=False, help_text="Start when they have ended, even if some of them failed."
+    )
+
+
+class NewJob(Links):
     data = serializers.JSONField(  # type: ignore[assignment]
         required=False, allow_null=True, default=None
     )
@@ -78,7 +95,7 @@ class NewJob(Options):
     )
 
 
-class NewJobs(Options):
+class NewJobs(Links):
     data = serializers.ListField(  # type: ignore[assignment]
         child=serializers.JSONField(allow_null=True), max_length=MOST_AT_ONCE
     )
@@ -151,8 +168,9 @@ class QueuedJobSerializer(serializers.Serializer):
     instance = serializers.CharField(allow_null=True, help_text="Where its key is allocated.")
     instance_epoch = serializers.IntegerField(allow_null=True)
     waits_for = serializers.CharField(
-        help_text="Of a sticky job, or one with limits, that waits; otherwise empty."
+        help_text="Of a job that waits for others, its instance or a limit; otherwise empty."
     )
+    batch = serializers.CharField(allow_null=True, help_text="The batch that it belongs to.")
     pushed_by = serializers.CharField()
     created_at = serializers.DateTimeField()
     delay_until = serializers.DateTimeField()
@@ -165,13 +183,17 @@ class QueuedJobSerializer(serializers.Serializer):
 
     def to_representation(self, instance: Any) -> Any:
         may_wait = instance.sticky_key is not None or instance.flow_id is not None
+        may_wait = may_wait or instance.is_blocked
         reason = wait_reason(instance, self.now) if may_wait else ""
         return {**job_dict(instance, self.now), "waits_for": reason}
 
-    @cached_property
+    @property
     def now(self) -> datetime:
-        """Read the clock once for all jobs of an answer."""
-        return database_now()
+        """Read the clock once for all jobs of an answer; the serializer itself may be kept."""
+        context: Any = self.context
+        if "now" not in context:
+            context["now"] = database_now()
+        return context["now"]
 
 
 class AttemptSerializer(serializers.Serializer):

@@ -33,8 +33,8 @@ from queues.errors import JobNotFound
 from queues.jobs import actions
 from queues.jobs.handles import parsed_id
 from queues.jobs.operations import matching
-from queues.jobs.schedules import INDEXED as REPEATING
-from queues.jobs.schedules import reschedule
+from queues.jobs.repeating import INDEXED as REPEATING
+from queues.jobs.repeating import reschedule
 from queues.models import QueuedJob
 from queues.models.job import CHOICES
 from queues.models.job import REPEATING as REPEATS
@@ -70,9 +70,13 @@ class JobFilter(django_filters.FilterSet):
     mount = django_filters.CharFilter()
     script = django_filters.CharFilter()
     fingerprint = django_filters.CharFilter()
+    batch = django_filters.CharFilter(method="of_batch", label="Jobs of this batch.")
     repeating = django_filters.BooleanFilter(
         method="only_repeating", label="Unfinished jobs that repeat."
     )
+
+    def of_batch(self, jobs: Any, name: str, wanted: str) -> Any:
+        return jobs.filter(batch=parsed_id(wanted))
 
     def only_repeating(self, jobs: Any, name: str, wanted: bool) -> Any:
         return jobs.extra(where=[REPEATING]) if wanted else jobs.exclude(REPEATS)  # nosec B610 # a constant condition

@@ -25,7 +25,7 @@ from queues.queries.presenters import queue_dict
 
 TARGET_AGE = (
     "How old the oldest due job may get before the queue is late; "
-    f"null: {TARGET_AGE_SECONDS} s, while nobody works at the queue."
+    f"null: {TARGET_AGE_SECONDS}s, while nobody works at the queue."
 )
 
 RECORD_START = "Whether every start is in the database before a job begins; this is slower."
@@ -143,13 +143,39 @@ class LimitsSerializer(serializers.Serializer):
     waiting = WaitingFlow(many=True)
 
 
+class LimitsPreview(StrictSerializer):
+    limits = serializers.JSONField(allow_null=True, help_text=LIMITS)
+
+
+class BacklogEnd(serializers.Serializer):
+    jobs = serializers.IntegerField(help_text="That are due.")
+    is_cut = serializers.BooleanField(help_text="There are more than were counted.")
+    ends_at = serializers.DateTimeField(allow_null=True, help_text="Of the last of them, about.")
+    held_by = serializers.CharField(help_text="The limit that takes longest.")
+    unknown = serializers.ListField(
+        child=serializers.CharField(), help_text="Scripts that have not run yet: no estimate."
+    )
+    said = serializers.CharField()
+
+
+class WhatIf(serializers.Serializer):
+    now = BacklogEnd()
+    then = BacklogEnd(help_text="With the limits of the request.")
+
+
 class Limits(Endpoint):
-    actions = {"GET": "queue.view"}
+    actions = {"GET": "queue.view", "POST": "queue.view"}
 
     @extend_schema(operation_id="queues_limits", responses=LimitsSerializer)
     def get(self, request: Request, queue: str) -> Response:
         """Tell which flow keys wait for which limit, and since when; the first 50."""
         return Response(LimitsSerializer(limits_status(catalogue.row(queue))).data)
+
+    @extend_schema(operation_id="queues_limits_preview", request=LimitsPreview, responses=WhatIf)
+    def post(self, request: Request, queue: str) -> Response:
+        """Estimate when the backlog ends, now and with other limits; nothing is stored."""
+        given = checked(LimitsPreview, request.data)
+        return Response(WhatIf(catalogue.what_if(queue, given["limits"])).data)
 
 
 class Pause(Endpoint):

@@ -17,7 +17,7 @@ from queues.api.script_runs import ScriptRunSerializer, still_running
 from queues.errors import ScriptNotFound, ScriptStillRuns
 from queues.models import Service
 from queues.queries.presenters import configuration_dict, script_dict, service_dict
-from queues.services import installation
+from queues.services import installation, script_limits
 from queues.services.dry_run import dry_run_as_dict
 
 MOUNT = OpenApiParameter("mount", str, required=True, description="For example /mailer.")
@@ -51,6 +51,10 @@ class ScriptSerializer(serializers.Serializer):
     defaults = serializers.DictField()
     record_start = serializers.BooleanField()
     limits = serializers.ListField(child=serializers.DictField())
+    limits_by = serializers.CharField(help_text="Who has set them; empty while its manifest has.")
+    declared_limits = serializers.ListField(
+        child=serializers.DictField(), help_text="Those of its manifest."
+    )
     threads = serializers.IntegerField(help_text="Jobs that one process runs at the same time.")
 
 
@@ -69,6 +73,13 @@ class Install(StrictSerializer):
     setup = serializers.BooleanField(required=False)
     development = serializers.BooleanField(required=False)
     force = serializers.BooleanField(required=False)
+
+
+class ScriptChange(StrictSerializer):
+    limits = serializers.JSONField(
+        allow_null=True,
+        help_text="[] ends all limits of the script, null goes back to those of its manifest.",
+    )
 
 
 class Values(serializers.Serializer):
@@ -214,7 +225,7 @@ class Scripts(Endpoint):
 
 
 class OneScript(Endpoint):
-    actions = {"GET": "service.view", "POST": "script.run"}
+    actions = {"GET": "service.view", "POST": "script.run", "PATCH": "service.administer"}
     body_types = ANY_JSON
 
     @extend_schema(operation_id="scripts_get", parameters=[MOUNT], responses=ScriptSerializer)
@@ -223,6 +234,18 @@ class OneScript(Endpoint):
         if script is None:
             raise ScriptNotFound(f"there is no script {name}", script=name)
         return Response(script_dict(script))
+
+    @extend_schema(
+        operation_id="scripts_change",
+        parameters=[MOUNT],
+        request=ScriptChange,
+        responses=ScriptSerializer,
+    )
+    def patch(self, request: Request, name: str) -> Response:
+        """Set its limits; what waits already waits for them. An upgrade keeps them."""
+        given = checked(ScriptChange, request.data)
+        script_limits.set_limits(mounted(request).mount, name, given["limits"])
+        return self.get(request, name)
 
     @extend_schema(
         operation_id="scripts_run",

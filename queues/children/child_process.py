@@ -13,13 +13,14 @@ from typing import Any
 
 from django.db import connections
 
-from queues.children.child import STOP_SIGNAL, become_child
+from queues.children.child import STOP_SIGNAL, become_child, beginnings
 from queues.children.messages import LONGEST_LINE_BYTES, Nonsense, understood
 from queues.children.protocol import ChildGone, LineTooLong, NeverRead, Wire
 from queues.execution.execution import MOST_LINES
 from queues.execution.last_lines import last_lines
 from queues.execution.output import read_some
 from queues.sandbox.sealing import hide_environment
+from queues.sandbox.surroundings import note_modules
 
 UNNOTED_SECONDS = 2.0  # Redis is away: it is tried again later, not before every job
 SIGNALS = {number.value: number.name for number in signal.Signals}
@@ -105,7 +106,7 @@ class Workhorse:
         try:
             message = self._first_or_next_message(time.monotonic() + timeout)
         except (Nonsense, LineTooLong) as error:
-            self._fault = f"ended, because it sent nonsense: {error}"
+            self._fault = f"ended because it sent an invalid message: {error}"
             raise ChildGone from error
         if message is not None and message.get("unnoted"):
             self._unnoted_until = time.monotonic() + UNNOTED_SECONDS
@@ -292,6 +293,8 @@ class Workhorse:
 
     def _start_by_fork(self, ours: socket.socket, theirs: socket.socket, write: int) -> None:
         connections.close_all()  # a forked copy of a connection would disturb ours
+        beginnings()  # the child finds their modules here
+        note_modules()
         gc.freeze()  # a collection in the child would copy every page that the two share
         self._keeper = os.fork()
         if self._keeper == 0:

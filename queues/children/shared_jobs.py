@@ -18,6 +18,7 @@ from typing import Any
 
 from django.db import close_old_connections
 
+from atributo_site.core.text import written
 from queues.children.protocol import ChildGone, Wire
 from queues.execution.execution import Execution, TimedOut, allow_calls_in_loops
 from queues.execution.loader import Services
@@ -91,6 +92,8 @@ class SharedJobs:
             self._over.set()
 
     def _obey(self, message: dict[str, Any]) -> None:
+        if "jobs" in message:
+            close_old_connections()  # what broke meanwhile is no failure of the next script
         for number, work in message.get("jobs", []):
             self._begin(number, work)
         if "stop" in message:
@@ -112,7 +115,6 @@ class SharedJobs:
 
     def _is_async(self, work: dict[str, Any]) -> bool:
         """Load the script, if that is possible; its run says why it is not."""
-        close_old_connections()
         try:
             service = self._services.at(work["mount"], work["revision"])
             return iscoroutinefunction(service.function(work["script"]))
@@ -148,7 +150,7 @@ class SharedJobs:
         job = self._jobs.get(number)
         if job is None or job.execution.is_ending:
             return
-        text = f"timed out after {job.execution.work['timeout_ms']} ms"
+        text = f"timed out after {written(job.execution.work['timeout_ms'] or 0)}"
         job.execution.stop_error = TimedOut(text)
         if job.task is not None:
             job.task.cancel()

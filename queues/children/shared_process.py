@@ -51,7 +51,7 @@ class SharedProcess(Workhorse):
                     self._pid, self.ready_at = message["pid"], time.monotonic()
                     self._fresh_bytes = self._resident()
         except (Nonsense, LineTooLong) as error:
-            self._fault = f"ended, because it sent nonsense: {error}"
+            self._fault = f"ended because it sent an invalid message: {error}"
             raise ChildGone from error
 
     def reap(self) -> str:

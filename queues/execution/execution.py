@@ -28,6 +28,7 @@ from queues.logic import secret_fields
 from queues.logic.arguments import argv
 from queues.logic.backoff import checked
 from queues.logic.storable import DEEPEST, has_nul, is_too_deep
+from queues.tasks.announcements import Announcement, announce
 
 LARGEST_RESULT = 1024 * 1024
 LONGEST_ERROR = 2_000
@@ -61,30 +62,43 @@ class Execution:
     def run(self) -> dict[str, Any]:
         """Run the script; return the message about its end."""
         begun = monotonic()
+        task: Announcement | None = None
         try:
             self.scope.start()
+            task = announce(self.work)
             ended = self._ended(self._call())
             self.is_ending = True
             ended |= self.scope.succeed()
+            self._announce(task, ended)
         except BaseException as error:  # a script may raise anything
             self.is_ending = True
             ended = self._failed(_time_out_behind(error) or error)
+            self._announce(task, ended)
         return {**ended, "begun": begun, "seconds": monotonic() - begun}
 
     async def run_async(self) -> dict[str, Any]:
         """Run an `async def` among others; `stop_error` says why it was cancelled, if it was."""
         begun = monotonic()
+        task: Announcement | None = None
         try:
+            task = announce(self.work)
             called = self._call(awaited=False)
             if isawaitable(called):
                 called = await _ended_well(called)
             ended = self._ended(called)
             self.is_ending = True
             ended |= self.scope.succeed()
+            self._announce(task, ended)
         except BaseException as error:  # a script may raise anything
             self.is_ending = True
             ended = self._failed(self.stop_error or error)
+            self._announce(task, ended)
         return {**ended, "begun": begun, "seconds": monotonic() - begun}
+
+    def _announce(self, task: Announcement | None, ended: dict[str, Any]) -> None:
+        """Tell those who listen to the Tasks API; in an `except` block they see the exception."""
+        if task is not None:
+            task.end(ended)
 
     def emit(self, message: dict[str, Any]) -> None:
         """Send log lines and progress, a bounded number of bounded lines, without secrets."""

@@ -18,6 +18,7 @@ from queues.functions.modules import find, load
 from queues.logic.mounts import is_module
 from queues.logic.secret_fields import passwords_of
 from queues.models import Script, Service
+from queues.tasks import library
 
 LIFECYCLE = ("setup", "teardown")
 
@@ -98,16 +99,25 @@ class DeclaredFunctions(LoadedService):
 
 def _call(known: Declared) -> Callable[..., Any]:
     def run(context: Context) -> Any:
-        return called(known, context, context.argv)
+        return called(known, _known_to_the_api(context, known), context.argv)
 
     return run
 
 
 def _async_call(known: Declared) -> Callable[..., Any]:
     async def run(context: Context) -> Any:
-        return await called(known, context, context.argv)
+        return await called(known, _known_to_the_api(context, known), context.argv)
 
     return run
+
+
+def _known_to_the_api(context: Context, known: Declared) -> Context:
+    """Return a context that is one of the Tasks API, too, where that is installed."""
+    if not known.takes_context or library.installed() is None:
+        return context
+    from queues.tasks.running import as_task_context
+
+    return as_task_context(context)
 
 
 def declared(module: str) -> DeclaredFunctions:

@@ -1,6 +1,7 @@
 """Flows of a queue: find or make the one that a job waits in, and wake those that may start."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 from django.db.models.functions import Now
 from django.db.transaction import atomic
 
-from atributo_site.core.database import dialect, execute
+from atributo_site.core.database import dialect, execute, execute_each
 from atributo_site.core.models.clock import from_now
 from atributo_site.core.retry import retry_busy
 from queues.flow.sql import statements as sql
@@ -19,9 +20,17 @@ MOST_WOKEN = 1000
 MOST_STRAYS = 500  # that are moved at once
 
 
-def listed(values: Iterable[Any]) -> Any:
-    """Return many values as one parameter."""
-    return list(values) if dialect().vendor == "postgresql" else json.dumps(list(values))
+def listed(values: Iterable[int | str]) -> str:
+    """Return many values as one parameter: a plain text, which goes to the database at once."""
+    if dialect().vendor != "postgresql":
+        return json.dumps(list(values))
+    return "{" + ",".join(map(_quoted, values)) + "}"
+
+
+def _quoted(value: int | str) -> str:
+    if isinstance(value, int):
+        return str(value)
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def script_gate(mount: str, script: str) -> str:
@@ -38,10 +47,11 @@ def ensure_gate(queue_id: int) -> None:
         Catalogue.objects.changed()
 
 
-def ensure(queue_id: int, key: str, mount: str, script: str) -> int:
+def ensure(queue_id: int, key: str, mount: str, script: str, station: str = "") -> int:
     """Return the flow of these jobs; it is not deleted within the next day."""
     ensure_gate(queue_id)
     named = {"queue_id": queue_id, "key": key, "mount": mount, "script": script}
+    named["station"] = station
     rows = Flow.objects.filter(**named)
     fresh = rows.filter(used_at__gt=from_now(-USED_SECONDS)).values_list("pk", flat=True).first()
     if fresh is not None:
@@ -51,33 +61,40 @@ def ensure(queue_id: int, key: str, mount: str, script: str) -> int:
     return rows.values_list("pk", flat=True).get()
 
 
-def wake(queue_id: int, flow_ids: Iterable[int], *, ended: bool = False) -> int:
-    """Make flows ready whose jobs may start now; return how many of them are.
+def wake(
+    queue_id: int, flow_ids: Iterable[int], *, ended: bool = False, least: int | None = None
+) -> Counter[str]:
+    """Make flows ready whose jobs may start now; return how many there are at each station.
 
     Where jobs have `ended`, limits may have room again: the gate opens, and the other flows of the
-    same keys are looked at, too.
+    same keys are looked at, too. If the jobs that wait again have no better rank than `least`, a
+    flow that is ready with it stays as it is.
     """
     ids = sorted(set(flow_ids))
-    woken = retry_busy(partial(_wake, queue_id, ids, ended), repeatable=True)
-    for other, beyond in (_beyond(ids) if ended else {}).items():
+    woken, is_beyond = retry_busy(partial(_wake, queue_id, ids, ended, least), repeatable=True)
+    for other, beyond in (_beyond(ids) if ended and is_beyond else {}).items():
         retry_busy(partial(_wake, other, beyond, True), repeatable=True)
     return woken
 
 
-def _wake(queue_id: int, ids: list[int], ended: bool) -> int:
+def _wake(
+    queue_id: int, ids: list[int], ended: bool, least: int | None = None
+) -> tuple[Counter[str], bool]:
+    """Return also whether a script has limits, which count the jobs of other queues, too."""
     d = dialect()
-    with atomic():
-        gate = execute(sql.lock_gate(d), {"queue_id": queue_id}).first
-        if gate is None:
-            return 0
-        asked = {"queue_id": queue_id, "ids": listed(ids)}
-        if ended:
-            same = [row[0] for row in execute(sql.of_same_keys(d), asked).rows]
-            ids = sorted({*ids, *same})
-        rows = settle(ids, gate[0])
-        if ended or not Gate.objects.filter(queue_id=queue_id, is_whole=True).exists():
-            execute(sql.OPEN_GATE, asked)
-    return sum(rank is not None for _, rank in rows)
+    if ended:
+        settled = sql.settle_after_ends(d, only_idle=least is not None)
+    else:
+        settled = sql.settle_in_queue(d)
+    opened = sql.OPEN_GATE if ended else sql.OPEN_FOR_OTHERS
+    asked = {"queue_id": queue_id, "ids": listed(ids), "least": least}
+    gate, flows, _, limited = execute_each(
+        [sql.lock_gate(d), settled, opened, sql.HAS_LIMITED_SCRIPTS], asked
+    )
+    if not gate.rows:
+        return Counter(), False
+    ready = Counter(station for _, rank, station in flows.rows if rank is not None)
+    return ready, bool(limited.rows)
 
 
 def settle(ids: Sequence[int], time: float) -> list[Any]:
@@ -89,8 +106,6 @@ def settle(ids: Sequence[int], time: float) -> list[Any]:
 
 def _beyond(ids: list[int]) -> dict[int, list[int]]:
     """Return by queue the flows elsewhere that may wait for the same limit of a script."""
-    if not limited_scripts():
-        return {}
     d = dialect()
     found: dict[int, list[int]] = {}
     with atomic():  # whoever counts for a script has decided when this is ours
@@ -104,16 +119,17 @@ def _beyond(ids: list[int]) -> dict[int, list[int]]:
     return found
 
 
-def adopt_strays(queue_id: int) -> int:
+def adopt_strays(queue_id: int, station: str = "") -> int:
     """Let jobs wait in flows that were pushed before; return how many were found."""
-    asked = {"queue_id": queue_id, "limit": MOST_STRAYS}
-    rows = execute(sql.strays(dialect()), asked).rows
-    by_script: dict[tuple[str, str], list[int]] = {}
-    for job_id, mount, script in rows:
-        by_script.setdefault((mount, script), []).append(job_id)
-    for (mount, script), ids in by_script.items():
-        flow_id = ensure(queue_id, "", mount, script)
-        execute(sql.adopt(dialect()), {"flow_id": flow_id, "ids": listed(ids)})
+    asked = {"queue_id": queue_id, "limit": MOST_STRAYS, "station": station}
+    rows = execute((sql.strays_at if station else sql.strays)(dialect()), asked).rows
+    by_flow: dict[tuple[str, str, str], list[int]] = {}
+    for job_id, mount, script, key in rows:
+        by_flow.setdefault((key, mount, script), []).append(job_id)
+    for name, ids in by_flow.items():
+        flow_id = ensure(queue_id, *name, station)
+        moved = {"flow_id": flow_id, "ids": listed(ids), "station": station}
+        execute(sql.adopt(dialect()), moved)
         wake(queue_id, [flow_id])
     return len(rows)
 

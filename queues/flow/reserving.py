@@ -3,6 +3,7 @@
 import json
 import os
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -26,12 +27,15 @@ from queues.logic.flow.admission import (
 from queues.logic.flow.limits import Limit, parsed
 from queues.logic.flow.limits import weights as weights_of
 from queues.models import Gate, Rate
+from queues.sql import reserve
 
 FEWEST_FLOWS = 16  # that are looked at together
 ROUNDS = 20  # in which flows turn out to wait for limits of their own
 MOST_WOKEN = 500
 LONGEST_CLOSED_SECONDS = 5.0  # whoever ends a job opens the gate; a crash may have kept it closed
+LOOK_AGAIN_SECONDS = 0.25  # at what others keep from starting
 Row = tuple[Any, ...]
+FLOW_COLUMN = len(reserve.RESERVED) + sql.COLUMNS.index("flow_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +60,29 @@ def limits_of_scripts(revision: int) -> dict[str, tuple[Limit, ...]]:
     return {f"{mount}/{name}": parsed(value) for (mount, name), value in found.items()}
 
 
-def take(queue_id: int, slot: dict[str, int], count: int, instance: str) -> Taken | None:
-    """Reserve up to so many jobs for a slot; None when no job may start now."""
+def take(
+    queue_id: int, slot: dict[str, int], count: int, instance: str, stations: Sequence[str] = ("",)
+) -> Taken | None:
+    """Reserve up to so many jobs for a slot; None when no job may start now.
+
+    Those are the jobs of these stations; the empty name stands for what any worker may run.
+    """
     d = dialect()
     with atomic():
         gate = execute(sql.lock_gate(d), {"queue_id": queue_id}).first
         held = execute(sql.held_slot(d), slot).first if gate else None
         if gate is None or held is None:
             return None
-        limits, weights, now, revision, record_start = held
-        _wake_due(queue_id, gate[0])
+        limits, weights, now, revision, record_start, has_moments, has_strays = held
+        if has_moments:
+            _wake_due(queue_id, gate[0])
+        if has_strays and "" in stations:
+            flows.adopt_strays(queue_id)
         decision = _Decision(queue_id, instance, _json(limits), _json(weights), now, revision)
+        decision.stations = stations
         chosen = decision.chosen(count)
         rows = _hold(chosen, slot, instance)
-        decision.write({row[-2] for row in rows}, gate[0])
+        decision.write({row[FLOW_COLUMN] for row in rows}, gate[0])
     return Taken(rows, now, revision, bool(record_start)) if rows else None
 
 
@@ -101,6 +114,7 @@ class _Decision:
         revision: int,
     ) -> None:
         self.queue_id = queue_id
+        self.stations: Sequence[str] = ("",)
         self.of_scripts = limits_of_scripts(revision)
         self.admission = Admission(
             str(queue_id),
@@ -111,6 +125,8 @@ class _Decision:
             weights_of(weights),
         )
         self._is_counted = False
+        self._ranks: dict[int, int] = {}  # of the flows that were looked at
+        self._looked_at: dict[int, Candidate] = {}
         self._known: set[Bucket] = set()
 
     def chosen(self, count: int) -> list[int]:
@@ -136,12 +152,20 @@ class _Decision:
             execute(sql.move_on(dialect()), {**queue, "times": times})
             time = max(time, admission.begun_at or 0.0)
             execute(sql.MOVE_GATE, {**queue, "time": time})
-        flows.settle(sorted(taken_flows), time)
+        self._park([flow for flow in sorted(taken_flows) if flow in admission.parked])
+        flows.settle(sorted(flow for flow in taken_flows if not self._goes_on(flow)), time)
         for bucket, full_at in admission.drained.items():
             name = digest(bucket)
             Rate.objects.update_or_create(name=name, defaults={"full_at": full_at})
         if not admission.taken:
             self._close()
+
+    def _goes_on(self, flow: int) -> bool:
+        """Return whether a flow waits, or stays ready with its rank: its next job was seen."""
+        if flow in self.admission.parked:
+            return True
+        seen = self._looked_at[flow]
+        return seen.next < len(seen.jobs) and seen.jobs[seen.next].rank == self._ranks[flow]
 
     def _close(self) -> None:
         blocks = [*self.admission.closed.values()]
@@ -151,13 +175,21 @@ class _Decision:
             execute(sql.OPEN_GATE, {"queue_id": self.queue_id})
             return
         seconds = self._seconds(block)
-        facts = {
+        facts: dict[str, Any] = {
             "queue_id": self.queue_id,
             "is_whole": shut is not None,
             "waits_for": block.limit.said(),
             "seconds": LONGEST_CLOSED_SECONDS if seconds is None else seconds,
         }
+        if shut is None and self._is_ready_elsewhere():
+            facts["seconds"] = min(facts["seconds"], LOOK_AGAIN_SECONDS)
         execute(sql.close_gate(dialect()), facts)
+
+    def _is_ready_elsewhere(self) -> bool:
+        """Return whether another station has jobs that this limit may not concern."""
+        ours = {"first": self.stations[0], "last": self.stations[-1]}
+        asked = {"queue_id": self.queue_id, **ours}
+        return bool(execute(sql.READY_ELSEWHERE, asked).rows)
 
     def _seconds(self, block: Block) -> float | None:
         if block.opens_at is None:
@@ -172,29 +204,21 @@ class _Decision:
         execute(sql.park(dialect()), {"parked": json.dumps(rows)})
 
     def _candidates(self, count: int) -> list[Candidate]:
-        asked: dict[str, Any] = {"queue_id": self.queue_id, "flows": max(count, FEWEST_FLOWS)}
-        found: list[Candidate] = []
-        for mount, script in execute(sql.ready_scripts(dialect()), asked).rows:
-            name = f"{mount}/{script}"
-            if name in self.admission.closed:
-                continue
-            rows = execute(sql.READY, {**asked, "mount": mount, "script": script}).rows
-            found += [Candidate(flow, key, name, time, []) for flow, key, time in rows]
-        self._fill(found, count)
-        return found
+        return [each for station in self.stations for each in self._candidates_at(station, count)]
 
-    def _fill(self, candidates: list[Candidate], count: int) -> None:
-        if not candidates:
-            return
-        most = -(-count // len(candidates))
-        jobs: dict[int, list[WaitingJob]] = {}
-        for flow, job, rank, limits in _first_jobs([each.id for each in candidates], most):
-            own = parsed(_json(limits)) if limits else ()
-            jobs.setdefault(flow, []).append(WaitingJob(job, rank, own))
-        for each in candidates:
-            each.jobs = jobs.get(each.id, [])
-        empty = [each.id for each in candidates if not each.jobs]
+    def _candidates_at(self, station: str, count: int) -> list[Candidate]:
+        asked: dict[str, Any] = {"queue_id": self.queue_id, "flows": max(count, FEWEST_FLOWS)}
+        asked |= {"station": station, "closed": flows.listed(self.admission.closed), "jobs": count}
+        found = _in_one(asked) if dialect().vendor == "postgresql" else _in_steps(asked)
+        for each, rank in found:
+            self._ranks[each.id] = rank
+            self._looked_at[each.id] = each
+        empty = [each.id for each, _ in found if not each.jobs]
         flows.settle(empty, 0.0)  # their jobs were aborted or deleted
+        if empty and station:  # or another job of their key is held
+            aside = {"ids": flows.listed(empty), "seconds": LOOK_AGAIN_SECONDS}
+            execute(sql.set_aside(dialect()), aside)
+        return [each for each, _ in found]
 
     def _look_up(self, candidates: list[Candidate]) -> None:
         """Read what the limits of these jobs need: tokens, and how many are held."""
@@ -247,15 +271,40 @@ def counted(rows: list[Row], queue_id: int) -> Counter[Bucket]:
     return held
 
 
-def _first_jobs(flow_ids: list[int], most: int) -> list[Row]:
-    d = dialect()
-    if d.vendor == "postgresql":
-        return execute(sql.first_jobs(d), {"flows": flow_ids, "jobs": most}).rows
-    return [
-        row
-        for flow in flow_ids
-        for row in execute(sql.first_jobs(d), {"flow": flow, "jobs": most}).rows
-    ]
+def _in_one(asked: dict[str, Any]) -> list[tuple[Candidate, int]]:
+    """Return the ready flows at a station, each with its first jobs and its rank."""
+    statement = sql.candidates(dialect(), of_station=bool(asked["station"]))
+    found: dict[int, tuple[Candidate, int]] = {}
+    for flow, key, time, rank, mount, script, *job in execute(statement, asked).rows:
+        if flow not in found:
+            found[flow] = Candidate(flow, key, f"{mount}/{script}", time, []), rank
+        if job[0] is not None:
+            found[flow][0].jobs.append(_waiting(*job))
+    return [*found.values()]
+
+
+def _in_steps(asked: dict[str, Any]) -> list[tuple[Candidate, int]]:
+    """Do the same on SQLite, which has no lateral joins."""
+    d, found = dialect(), []
+    for mount, script in execute(sql.ready_scripts(d), asked).rows:
+        name = f"{mount}/{script}"
+        if name not in json.loads(asked["closed"]):
+            rows = execute(sql.READY, {**asked, "mount": mount, "script": script}).rows
+            found += [(Candidate(id, key, name, time, []), rank) for id, key, time, rank in rows]
+    if not found:
+        return []
+    most = -(-asked["jobs"] // len(found)) + 1  # the one after tells how the flow goes on
+    statement = sql.first_jobs(d, of_station=bool(asked["station"]))
+    listed = flows.listed(each.id for each, _ in found)
+    rows = execute(statement, {**asked, "flows": listed, "jobs": most}).rows
+    jobs = {flow: [_waiting(*job) for job in json.loads(text)] for flow, text in rows}
+    for each, _ in found:
+        each.jobs = jobs[each.id]
+    return found
+
+
+def _waiting(job: int, rank: int, limits: Any) -> WaitingJob:
+    return WaitingJob(job, rank, parsed(_json(limits)) if limits else ())
 
 
 def _lock_scripts(names: list[str]) -> None:

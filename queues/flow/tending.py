@@ -39,7 +39,7 @@ class Flows:
         for flow_id, queue_id, is_idle in rows:
             if queue_id is not None and is_idle:
                 idle.setdefault(queue_id, []).append(flow_id)
-        woken = sum(flows.wake(queue_id, ids, ended=True) for queue_id, ids in idle.items())
+        woken = sum(flows.wake(queue_id, ids, ended=True).total() for queue_id, ids in idle.items())
         ended = self._monotonic()
         self._not_before = ended + min(SHARE * (ended - begun), LONGEST_PAUSE_SECONDS)
         return woken

@@ -50,7 +50,7 @@ def _checked(known: Declared, bound: Callable[[], dict[str, Any]]) -> Any:
         raise BadPush(f"{known.path}: {error}") from error
     if odd := _odd_name(data):
         raise BadPush(
-            f"{known.path}: arguments must be JSON: {odd!r} is no text, but names a member"
+            f"{known.path}: arguments must be JSON: {odd!r} is not text, but names a member"
         )
     try:
         return json.loads(json.dumps(data, allow_nan=False))

@@ -17,6 +17,7 @@ from queues.functions.type_hints import schema_of
 from queues.logic.manifest import MOST_THREADS
 from queues.logic.mounts import LONGEST, is_module, title
 from queues.logic.options import LONGEST_SCRIPT, PARSERS, BadOption, resolve
+from queues.logic.schedules.declared import declared
 
 ASYNC_JOBS = 100
 NOT_AHEAD = {"delay", "delay_until"}
@@ -32,6 +33,7 @@ class Declared:
     options: dict[str, Any] = field(default_factory=dict)
     threads: int = 1  # jobs of it that one process runs at the same time
     record_start: bool = False
+    schedules: dict[str, dict[str, Any]] = field(default_factory=dict)  # fields by name
 
     @property
     def module(self) -> str:
@@ -71,6 +73,7 @@ def declare(
     takes_context: bool = False,
     threads: int | None = None,
     record_start: bool = False,
+    schedules: Mapping[str, Mapping[str, Any]] | None = None,
     **options: Any,
 ) -> Declared:
     """Let a function at the top level of a module be pushed; say what is wrong if it cannot."""
@@ -78,7 +81,8 @@ def declare(
     _check(function, takes_context, options)
     _check_threads(function, threads, record_start)
     at_once = threads or (ASYNC_JOBS if iscoroutinefunction(function) and not record_start else 1)
-    new = Declared(function, takes_context, options, at_once, record_start)
+    planned = _schedules(function, schedules or {})
+    new = Declared(function, takes_context, options, at_once, record_start, planned)
     _declared[new.module, new.name] = new
     return new
 
@@ -108,7 +112,7 @@ def bare(given: Any) -> Any:
 
 def _check(function: Any, takes_context: bool, options: Mapping[str, Any]) -> None:
     if not isfunction(function):
-        raise ImproperlyConfigured(f"{function!r} is no function, so it cannot be declared")
+        raise ImproperlyConfigured(f"{function!r} is not a function, so it cannot be declared")
     module, name = function.__module__, function.__name__
     if function.__qualname__ != name or not name.isidentifier():
         raise ImproperlyConfigured(
@@ -130,6 +134,20 @@ def _check(function: Any, takes_context: bool, options: Mapping[str, Any]) -> No
             f"{whole} cannot be declared: {', '.join(shared)} is an option of every push, so it "
             "cannot be a keyword-only argument"
         )
+
+
+def _schedules(function: Any, given: Any) -> dict[str, dict[str, Any]]:
+    """Return the schedules of a function as a manifest has them, or say what is wrong."""
+    script, errors = function.__name__, list[str]()
+    if isinstance(given, Mapping):
+        given = {
+            name: {**each, "script": script} if isinstance(each, Mapping) else each
+            for name, each in given.items()
+        }
+    planned = declared(given, [script], errors)
+    if errors:
+        raise ImproperlyConfigured(f"{function.__module__}.{script}: {'; '.join(errors)}")
+    return planned
 
 
 def _is_option(parameter: Any) -> bool:

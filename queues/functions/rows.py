@@ -73,8 +73,13 @@ def _replace(service: Service | None, module: str, wanted: list[dict[str, Any]])
     if service is None:
         service = Service.objects.create(mount=module, folder="", name=NAME, version="")
     Service.objects.filter(pk=service.pk).update(revision=F("revision") + 1, changed_at=Now())
+    before = {script.name: script for script in service.scripts.exclude(limits_by="")}
     service.scripts.all().delete()
-    Script.objects.bulk_create([Script(service=service, path="", **each) for each in wanted])
+    scripts = [Script(service=service, path="", **each) for each in wanted]
+    for script in scripts:
+        if script.name in before:
+            script.keep(before[script.name])
+    Script.objects.bulk_create(scripts)
     Catalogue.objects.changed()
     names = [each["name"] for each in wanted]
     record("service.declared", f"service:{module}", functions=names[:100])

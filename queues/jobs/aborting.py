@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from django.db import connection
-from django.db.models import Case, F, Value, When
+from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Now
 from django.db.transaction import atomic
 
@@ -21,6 +21,7 @@ from queues.logic.lifecycle import ABORTED, Outcome, Status
 from queues.models import QueuedJob, Run
 from queues.models.job import RESERVED
 from queues.runs import abandoned, turns
+from queues.runs.callbacks import follow_ends
 from queues.runs.cancellation import notify_cancelled
 from queues.runs.held_jobs import wait_for_workers
 
@@ -62,7 +63,7 @@ def abort(
     jobs = QueuedJob.objects.filter(pk__in=ids)
     with atomic():
         changed = jobs.unfinished().update(**ENDED)
-        held = set(jobs.reserved().values_list("pk", flat=True)) if changed else set()
+        held, linked = _held_and_linked(jobs) if changed else (set(), set())
         if changed:
             _end_runs(ids)
             tell(ASKED if held else TOLD)
@@ -72,6 +73,7 @@ def abort(
         left = abandoned.open_of_jobs(aborted) if changed else []
     if changed:
         after_commit(partial(_let_flows_go_on, list(ids)))
+        follow_ends(linked)
     abandoned.roll_back(left)
     asked = jobs.filter(pk__in=held, abort_asked_at__isnull=False)
     if connection.in_atomic_block:
@@ -83,7 +85,17 @@ def abort(
     ended = jobs.filter(pk__in=held, status=Status.FAILED, aborted_at__isnull=False).count()
     if ended:
         tell(TOLD)
+        follow_ends(_held_and_linked(jobs.filter(pk__in=held))[1])
     return Answer(changed - len(held) + ended, silent)
+
+
+def _held_and_linked(jobs: Any) -> tuple[set[int], set[int]]:
+    """Return the jobs that a worker has reserved, and the ended ones that others wait for."""
+    ended = Q(status__in=[Status.COMPLETE, Status.FAILED])
+    linked = ended & (Q(awaited=True) | Q(batch__isnull=False))
+    rows = list(jobs.filter(RESERVED | linked).values_list("pk", "status"))
+    held = {pk for pk, status in rows if status == Status.PENDING}
+    return held, {pk for pk, _ in rows} - held
 
 
 def _let_flows_go_on(ids: Sequence[int]) -> None:

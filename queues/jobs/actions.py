@@ -19,24 +19,32 @@ from atributo_site.core.models.clock import database_now
 from queues.errors import JobIsHeld, JobIsRunning, JobIsTwice, JobNotFound, JobRepeatsNot
 from queues.flow import flows
 from queues.jobs import aborting
+from queues.links import ending, linking, settling
 from queues.logic.lifecycle import Status
-from queues.logic.ranks import LINE, PAUSED
+from queues.logic.ranks import BLOCKED, INTO_FLOW, LINE, PAUSED
 from queues.logic.repeats import next_in_step
 from queues.models import AttemptTransaction, QueuedJob, Run, RunLog
-from queues.models.job import REPEATING, SERIAL, WITH_TURN
+from queues.models.job import IN_FLOW, IS_BLOCKED, REPEATING, SERIAL, STICKY, WITH_TURN
 from queues.runs import abandoned, turns
+from queues.runs.callbacks import follow_ends, settle_blocked
 from queues.runs.doorbell import ring
 from queues.runs.held_jobs import wait_for_workers
 
 ENDING = ("abort", "delete")  # nothing is left of a schedule then
 SPARED = "It is a schedule, and schedules were not included."
 FINISHED = [Status.COMPLETE, Status.FAILED]
-FORGIVEN: dict[str, Any] = {"due_at": Now(), "run_failures": 0, "lost": 0}
-AWAKE_RANK = F("rank") - Case(When(paused_at__isnull=False, then=PAUSED), default=0)
+UNLESS_BLOCKED = Case(When(IS_BLOCKED, then=F("due_at")), default=Now())
+FORGIVEN: dict[str, Any] = {"due_at": UNLESS_BLOCKED, "run_failures": 0, "lost": 0}
+FREE_RANK = F("rank") - Case(When(IS_BLOCKED, then=BLOCKED), default=0)
+AWAKE_RANK = FREE_RANK - Case(When(paused_at__isnull=False, then=PAUSED), default=0)
+OUT_OF_FLOW = Case(When(STICKY & IN_FLOW, then=INTO_FLOW), default=0)
 BACK_IN_LINE = Case(When(SERIAL & WITH_TURN, then=LINE), default=0)
 WAITING_AGAIN: dict[str, Any] = {
     **FORGIVEN,
-    "rank": AWAKE_RANK + BACK_IN_LINE,  # a paused job that is reset runs at once
+    "due_at": Now(),
+    "delayed_until": None,
+    "rank": AWAKE_RANK + BACK_IN_LINE - OUT_OF_FLOW,  # a paused job that is reset runs at once
+    "flow_id": Case(When(STICKY, then=None), default=F("flow_id")),
     "paused_at": None,
     "paused_by": "",
     "pause_reason": "",
@@ -97,20 +105,29 @@ def reset(job_id: int) -> None:
     jobs = QueuedJob.objects.filter(pk=job_id)
     try:
         with atomic():
+            ending.reopen([job_id])
             if not _wait_again(jobs):
                 if not jobs.exists():
                     raise _missing(job_id)
                 raise JobIsRunning(f"job {job_id} is running")
+            wait_for_others([job_id])
             record("job.reset", f"job:{job_id}")
     except IntegrityError as error:
         raise JobIsTwice(f"an unfinished job has the unique key of {job_id}") from error
     ring_for(job_id)
 
 
+def wait_for_others(ids: Sequence[int]) -> None:
+    """Let jobs that are started over wait again for those that have not ended."""
+    blocked = linking.block_again(ids)
+    if blocked:
+        after_commit(partial(settle_blocked, blocked))
+
+
 def run_now(job_id: int) -> bool:
-    """Make a waiting job due; False when it does not wait, or is paused."""
+    """Make a waiting job due; False when it does not wait, is paused or waits for others."""
     jobs = QueuedJob.objects.filter(pk=job_id)
-    changed = jobs.waiting().awake().update(due_at=Now()) == 1
+    changed = jobs.waiting().awake().exclude(IS_BLOCKED).update(due_at=Now()) == 1
     if changed:
         record("job.run_now", f"job:{job_id}")
         ring_for(job_id)
@@ -126,6 +143,7 @@ def delete(job_id: int) -> bool:
     with atomic():
         list(QueuedJob.objects.select_for_update().filter(pk=job_id).only("pk"))
         left = abandoned.open_of_jobs([job_id])
+        unlink([job_id])
         AttemptTransaction.objects.filter(job_id=job_id).delete()
         RunLog.objects.filter(job_id=job_id).delete()
         Run.objects.filter(job_id=job_id).delete()
@@ -134,6 +152,12 @@ def delete(job_id: int) -> bool:
             record("job.deleted", f"job:{job_id}")
     abandoned.roll_back(left)
     return deleted > 0
+
+
+def unlink(ids: Sequence[int]) -> None:
+    """Forget what waits for jobs that are deleted; what they did not complete for fails."""
+    follow_ends(settling.fail_waiting_for(ids))
+    settling.forget(ids)
 
 
 def _wait_again(jobs: Any) -> bool:

@@ -13,6 +13,7 @@ from atributo_site.core.events import record
 from queues.errors import JobIsRunning, JobIsTwice, JobNotFound
 from queues.jobs import aborting, actions
 from queues.jobs.actions import SPARED, kept_schedules
+from queues.links import ending
 from queues.models import AttemptTransaction, Queue, QueuedJob, Run, RunLog
 from queues.runs import abandoned, turns
 from queues.runs.held_jobs import BRIEFLY_SECONDS
@@ -53,10 +54,17 @@ def apply(action: str, ids: Sequence[int], *, schedules: bool = False) -> Done:
 def _retry(ids: list[int], done: Done) -> None:
     try:
         with atomic():
+            ending.reopen(ids)
             done.changed += _wait_again(ids)
+            actions.wait_for_others(ids)
     except IntegrityError:  # a unique key is taken: find out by whom, one at a time
         for job_id in ids:
             _retry_one(job_id, done)
+    call_for(ids)
+
+
+def call_for(ids: list[int]) -> None:
+    """Ring for jobs that wait again."""
     turns.pass_on_and_ring(turns.lines_of(ids))
     for queue in Queue.objects.filter(jobs__in=ids).distinct():
         after_commit(partial(ring_queue, queue.pk, queue.name, queue.max_workers))
@@ -90,6 +98,7 @@ def _delete(ids: list[int], done: Done) -> None:
     with atomic():
         list(QueuedJob.objects.select_for_update().filter(pk__in=ids).only("pk"))
         left = abandoned.open_of_jobs(ids)
+        actions.unlink(ids)
         AttemptTransaction.objects.filter(job_id__in=ids).delete()
         RunLog.objects.filter(job_id__in=ids).delete()
         Run.objects.filter(job_id__in=ids).delete()

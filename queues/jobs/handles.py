@@ -13,10 +13,12 @@ from atributo_site.core.models.clock import database_now
 from queues.errors import BadPage, BadPush, InvalidJobId, JobNotFound, QueueNotFound
 from queues.functions.declaration import bare
 from queues.functions.modules import to_push
-from queues.jobs import actions, push, schedules
+from queues.jobs import actions, batches, push, repeating
+from queues.jobs.batch_blocks import Block
 from queues.jobs.calls import called, called_often
 from queues.logic.lifecycle import ABORTED, EXPIRED, Outcome, Status
-from queues.models import Queue, QueuedJob, Run
+from queues.models import Batch, Queue, QueuedJob, Run
+from queues.queries.batches import counts_of
 from queues.queries.states import job_state
 from queues.runs import outbox
 from queues.sql.lists import pending_page
@@ -55,6 +57,9 @@ class QueueHandle:
         that are no options are arguments.
         """
         call = called(script, arguments, options)
+        block = call.options.get("batch")
+        if isinstance(block, Block):
+            return block.collect(self.name, call.script, [call.data], call.options)[0]
         with outbox.holding_for(transaction) if transaction else nullcontext():
             return push.push(self.name, call.script, call.data, call.options)
 
@@ -68,8 +73,22 @@ class QueueHandle:
     ) -> list[str]:
         """Push many jobs of one script or function, all or none."""
         call = called_often(script, datas, options)
+        block = call.options.get("batch")
+        if isinstance(block, Block):
+            return block.collect(self.name, call.script, call.data, call.options)
         with outbox.holding_for(transaction) if transaction else nullcontext():
             return push.push_many(self.name, call.script, call.data, call.options)
+
+    def batch(self, name: str = "", *, done: Any = None, failed: Any = None) -> Block:
+        """Group pushes: `with queue.batch(done=…, failed=…) as batch: batch.push(…)`.
+
+        All of them are stored when the block ends, and none if it raises an error.
+        """
+        return Block(self.name, name, done, failed)
+
+    def open_batch(self, name: str = "", *, done: Any = None, failed: Any = None) -> "BatchHandle":
+        """Begin a batch whose jobs start as they are pushed; it can end once it is closed."""
+        return BatchHandle(batches.open_batch(self.name, name, done, failed).pk)
 
     def get(self, job_id: str) -> "JobHandle":
         return JobHandle(parsed_id(job_id), self.name)
@@ -238,7 +257,7 @@ class JobHandle:
 
     def reschedule(self, **changes: Any) -> bool:
         """Change `repeat_delay`, `repeat_times`, `repeat_until`; False when nothing changed."""
-        return schedules.reschedule(self._found(), changes)
+        return repeating.reschedule(self._found(), changes)
 
     def _found(self) -> int:
         if not self.exists():
@@ -262,6 +281,75 @@ class JobHandle:
 
     def _missing(self) -> JobNotFound:
         return JobNotFound(f"Job does not exist: {self.id}", job=self.id)
+
+
+class BatchHandle:
+    """A batch; every property is read when it is asked for."""
+
+    def __init__(self, batch_id: int) -> None:
+        self._id = batch_id
+
+    def __repr__(self) -> str:
+        return f"<batch {self.id}>"
+
+    @property
+    def id(self) -> str:
+        return str(self._id)
+
+    @property
+    def name(self) -> str:
+        return self._row().name
+
+    @property
+    def state(self) -> str:
+        """Return open, running, complete or failed."""
+        return str(self._row().state)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return how many jobs it has, by state, and their `total`."""
+        return counts_of(self._row())
+
+    @property
+    def callback(self) -> str | None:
+        """Return the id of the job that was pushed at its end, if there is one."""
+        pushed = self._row().callback_job
+        return None if pushed is None else str(pushed)
+
+    def push(self, script: Any, *arguments: Any, **options: Any) -> str:
+        """Push a job into the open batch, in its own queue; it may start at once."""
+        return self._queue().push(script, *arguments, batch=self, **options)
+
+    def push_many(self, script: Any, datas: Sequence[Any], **options: Any) -> list[str]:
+        return self._queue().push_many(script, datas, batch=self, **options)
+
+    def close(self) -> bool:
+        """Let no more jobs in, so that it can end; False when it was closed before."""
+        return batches.close(self._id)
+
+    def retry_failed(self) -> int:
+        """Start its failed jobs over; return how many."""
+        return batches.retry_failed(self._id).changed
+
+    def abort(self, reason: str = "") -> int:
+        """Abort its jobs that have not ended; return how many."""
+        return batches.abort_rest(self._id, reason=reason).changed
+
+    def _queue(self) -> QueueHandle:
+        return QueueHandle(self._row().queue.name)
+
+    def _row(self) -> Batch:
+        row = Batch.objects.select_related("queue").filter(pk=self._id).first()
+        if row is None:
+            raise batches.missing(self._id)
+        return row
+
+
+def get_batch(batch_id: str) -> BatchHandle:
+    """Return a batch by its id, as `with queue.batch()` and REST name it."""
+    handle = BatchHandle(parsed_id(batch_id))
+    handle._row()
+    return handle
 
 
 def _mount_and_name(script: Any) -> tuple[str, str]:

@@ -20,8 +20,11 @@ from queues.jobs import push_request
 from queues.jobs.debounce import replace_waiting
 from queues.jobs.push_request import Define, PushRequest, checked_push
 from queues.jobs.routing import route_key
+from queues.links import linking
+from queues.logic.ranks import is_blocked
 from queues.models import Queue, QueuedJob
 from queues.runs import outbox, turns
+from queues.runs.callbacks import settle_blocked
 from queues.runs.doorbell import MESSAGE_SECONDS, RING_AGAIN_SECONDS, call, ring, ring_ahead
 from queues.runs.ids import get_job_ids
 from queues.runs.slots import next_job
@@ -55,10 +58,11 @@ def _push(order: "_Order", tell: Tell | None) -> str:
         request, text = order.checked(push_request.fresh)
         if request.options.debounce:
             raise BadPush("debounce cannot wait for a transaction: push without one")
+        _check_unlinked(request)
         duplicate = _unfinished_duplicate(request)
         return str(duplicate) if duplicate else _hold(request, [text], holder, tell)[0]
     request, text = order.checked_by_memory()
-    if request.is_in_flow():  # the flow is made before the row tells whether memory was right
+    if request.counts():  # the flow is made before the row tells whether memory was right
         request, text = order.checked(push_request.fresh)
     new = get_job_ids(1)[0]
     for _ in range(TRIES):  # the script may change, and the job with the same key end, meanwhile
@@ -79,7 +83,7 @@ def _debounced(request: PushRequest, text: str | None, tell: Tell | None) -> int
     waiting = replace_waiting(request, text, is_told=tell is not None)
     if waiting is not None:
         of_job = QueuedJob.objects.filter(pk=waiting).values_list("flow_id", flat=True)
-        _ring_after_commit(request, [waiting], of_job.first())
+        ring_after_commit(request, [waiting], of_job.first())
     return waiting
 
 
@@ -133,6 +137,7 @@ def _push_many(
     texts = [_text_of(request, datas, number) for number in range(len(datas))]
     holder = outbox.holder()
     if holder is not None:
+        _check_unlinked(request)
         return _hold(request, texts, holder, tell)
     ids = get_job_ids(len(texts))
     surely(partial(_insert_all, request, ids, texts, tell), partial(_stored, ids))
@@ -150,11 +155,13 @@ def _insert_all(
 ) -> int | None:
     with atomic():
         shared = request.in_flow(request.row(None, None))
-        for part in _parts(texts):
-            _insert_many(shared, ids[part], texts[part])
+        linked = request.options.is_linked()
+        shared = _linked(request, shared) if linked else shared
+        for part in parts_of(texts):
+            insert_many(shared, ids[part], texts[part], linked=linked)
         if tell is not None and ids:
             tell(ids)
-        _ring_after_commit(request, ids, shared["flow_id"])
+        _link(request, ids, shared)
     return ids[0] if ids else None
 
 
@@ -197,6 +204,8 @@ def _tell_of(tell: Tell, request: PushRequest, text: str | None, job_id: int) ->
 
 def _insert(request: PushRequest, text: str | None, job_id: int) -> int | None:
     """Store a job; None when its definition is out of date, or its unique key or id is taken."""
+    if request.options.is_linked():
+        return _insert_linked(request, text, job_id)
     facts = request.in_flow(request.row(job_id, text))
     facts |= {"queue": request.queue, "revision": request.revision}
     if request.for_anybody() and connection.get_autocommit():
@@ -206,8 +215,45 @@ def _insert(request: PushRequest, text: str | None, job_id: int) -> int | None:
     stored = execute(statement, facts).first
     if stored is None:
         return None
-    _ring_after_commit(request, [stored[0]], facts["flow_id"])
+    ring_after_commit(request, [stored[0]], facts["flow_id"])
     return stored[0]
+
+
+def _insert_linked(request: PushRequest, text: str | None, job_id: int) -> int | None:
+    """Store a job of a batch, or one that waits for others."""
+    with atomic():
+        facts = _linked(request, request.in_flow(request.row(job_id, text)))
+        asked = {**facts, "queue": request.queue, "revision": request.revision}
+        stored = execute(push_sql.push_known(dialect(), linked=True), asked).first
+        if stored is None:
+            return None
+        _link(request, [job_id], facts)
+    return job_id
+
+
+def _linked(request: PushRequest, row: dict[str, Any]) -> dict[str, Any]:
+    """Add the batch, which must be open, and block the job if it has to wait for others."""
+    options = request.options
+    if options.batch is not None:
+        linking.check_open(options.batch)
+    blocked = bool(options.after) and linking.must_wait(options.after)
+    return linking.columns(row, options.batch, blocked=blocked)
+
+
+def _link(request: PushRequest, ids: list[int], row: dict[str, Any]) -> None:
+    """Store what these jobs wait for; call workers if that is nothing."""
+    after, anyway = request.options.after, request.options.even_if_failed
+    if after:
+        linking.store([(job_id, before, anyway) for job_id in ids for before in after])
+    if is_blocked(row["rank"]):
+        after_commit(partial(settle_blocked, ids))
+    else:
+        ring_after_commit(request, ids, row["flow_id"])
+
+
+def _check_unlinked(request: PushRequest) -> None:
+    if request.options.is_linked():
+        raise BadPush("batch and after cannot wait for a transaction: push without one")
 
 
 def _insert_and_look(request: PushRequest, facts: dict[str, Any]) -> int | None:
@@ -254,7 +300,7 @@ def _unfinished_duplicate(request: PushRequest) -> int | None:
     return same.values_list("id", flat=True).first()
 
 
-def _parts(texts: list[str | None]) -> Iterator[slice]:
+def parts_of(texts: list[str | None]) -> Iterator[slice]:
     """Cut the pushes into what one statement takes: hundreds of megabytes are too much."""
     begin = size = 0
     for number, text in enumerate(texts):
@@ -266,17 +312,20 @@ def _parts(texts: list[str | None]) -> Iterator[slice]:
         yield slice(begin, len(texts))
 
 
-def _insert_many(shared: dict[str, Any], ids: list[int], texts: list[str | None]) -> None:
+def insert_many(
+    shared: dict[str, Any], ids: list[int], texts: list[str | None], *, linked: bool = False
+) -> None:
+    """Store jobs that differ in id and data only."""
     d = dialect()
     if d.vendor == "postgresql":
         given = {"ids": ids, "texts": texts}
     else:
         pairs = list(zip(ids, texts, strict=True))
         given = {"rows": json.dumps(pairs, ensure_ascii=False)}
-    execute(push_sql.push_many(d), {**shared, **given})
+    execute(push_sql.push_many(d, linked=linked), {**shared, **given})
 
 
-def _ring_after_commit(request: PushRequest, ids: list[int], flow_id: int | None = None) -> None:
+def ring_after_commit(request: PushRequest, ids: list[int], flow_id: int | None = None) -> None:
     if not ids:
         return
     if flow_id is not None:

@@ -20,12 +20,13 @@ from queues.functions.arguments import of_data
 from queues.functions.declaration import Declared, bare
 from queues.functions.modules import checked, find, to_push
 from queues.functions.rows import store_module
-from queues.jobs.schema import check, schema_error
 from queues.logic.flow.limits import BadLimit, parsed, stored
 from queues.logic.mounts import is_module
 from queues.logic.options import BadOption, Options, resolve, script_error
+from queues.logic.options import reference as read_reference
 from queues.logic.ranks import FLOW, rank_of
 from queues.logic.storable import DEEPEST, has_nul, is_too_deep, json_refusal
+from queues.schema.validation import check, schema_error
 from queues.sql import push
 
 MOST_KNOWN = 1000
@@ -104,18 +105,28 @@ class PushRequest:
         """Return whether any worker may start it now."""
         return self.options.sticky_key is None and self.due_now() and not self.is_in_flow()
 
+    def counts(self) -> bool:
+        """Return whether flow control decides when it starts."""
+        return self.has_flow or bool(self.options.flow_key or self.options.limits)
+
     def is_in_flow(self) -> bool:
-        """Return whether flow control decides when it starts; a sticky job waits for its key."""
-        o = self.options
-        return o.sticky_key is None and (self.has_flow or bool(o.flow_key or o.limits))
+        """Return whether it waits in a flow at once; a sticky job waits for its key first."""
+        return self.options.sticky_key is None and self.counts()
 
     def in_flow(self, row: dict[str, Any]) -> dict[str, Any]:
         """Add the flow that it waits in, which is made if it is the first."""
-        if not self.is_in_flow():
+        if not self.counts():
             return row
+        if self.options.sticky_key is not None:
+            return self._with_flow_key(row)
         key = self.options.flow_key or ""
         flow_id = flows.ensure(self.queue_id, key, self.mount, self.script)
         return {**row, "flow_id": flow_id, "flow_key": key, "rank": row["rank"] + FLOW}
+
+    def _with_flow_key(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Add what a sticky job counts for. Whoever reserves it at its instance finds its flow."""
+        flows.ensure_gate(self.queue_id)
+        return {**row, "flow_key": self.options.flow_key}
 
     def is_serial(self) -> bool:
         """Return whether it waits for the turn of its sticky key."""
@@ -209,8 +220,6 @@ def _with_limits(options: Options) -> Options:
     """Check limits of the push itself, and what they need."""
     if options.flow_key is None and options.limits is None:
         return options
-    if options.sticky_key is not None:
-        raise BadPush("a sticky job has no flow_key and no limits: its key runs one job at a time")
     try:
         limits = parsed(options.limits)
     except BadLimit as error:
@@ -225,6 +234,21 @@ def _with_references(layer: Mapping[str, Any]) -> Mapping[str, Any]:
     if not CODE & layer.keys():
         return layer
     return {name: _reference(value) if name in CODE else value for name, value in layer.items()}
+
+
+def code_reference(name: str, value: Any) -> dict[str, str]:
+    """Read a script or a declared function that is called later, as it is stored."""
+    try:
+        found = read_reference(name, _reference(value))
+    except BadOption as error:
+        raise BadPush(str(error)) from error
+    if "mount" not in found:
+        raise BadPush(f"{name} must be a declared function, or a script by its mount and name")
+    try:
+        _check_reference(found)
+    except BadPush as error:
+        raise BadPush(f"{name}: {error}", **error.facts) from error
+    return found
 
 
 def _reference(value: Any) -> Any:

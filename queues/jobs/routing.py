@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import structlog
+from django.db.models import Case, F, When
 from django.db.transaction import atomic
 
 from allocation.atributo import Atributo
@@ -12,7 +13,9 @@ from allocation.errors import NoInstances
 from atributo_site.core.database import dialect, execute
 from atributo_site.core.events import record_many
 from atributo_site.core.leases import HeldLease
+from queues.logic.ranks import INTO_FLOW
 from queues.models import QueuedJob, Station
+from queues.models.job import IN_FLOW
 from queues.runs import turns
 from queues.sql import sticky
 
@@ -110,4 +113,5 @@ def _route(job_ids: list[int]) -> dict[int, str]:
 
 def _forget(job_ids: list[int]) -> None:
     jobs = QueuedJob.objects.filter(pk__in=job_ids).waiting()
-    jobs.update(routed_to=None, routed_epoch=None)
+    own_rank = F("rank") - Case(When(IN_FLOW, then=INTO_FLOW), default=0)
+    jobs.update(routed_to=None, routed_epoch=None, rank=own_rank, flow_id=None)

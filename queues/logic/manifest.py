@@ -14,7 +14,7 @@ from queues.logic.schedules.declared import declared
 from queues.logic.storable import json_refusal
 
 NAME = re.compile(r"[-_a-z][-_a-z0-9]*\Z", re.IGNORECASE)
-VERSION = re.compile(r"\d+\.\d+\.\d+([-+].*)?\Z")
+VERSION = re.compile(r"\d+\.\d+\.\d+([-+].*)?\Z", re.ASCII)
 TYPES = {
     "integer": int,
     "int": int,

@@ -15,6 +15,7 @@ CENTURY_MS = 100 * 365 * 24 * 60 * 60 * 1000
 PRIORITIES = range(-2, 3)
 MOST_TIMES = 2**31 - 1
 LONGEST_KEY = 255
+MOST_AFTER = 1000
 LONGEST_SCRIPT = 128
 FIRST_MOMENT = datetime.fromtimestamp(0, tz=UTC)
 LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
@@ -26,6 +27,9 @@ PUSH_ONLY = frozenset({"delay_until", "delay", "success", "failure", "priority"}
     "debounce",
     "flow_key",
     "limits",
+    "batch",
+    "after",
+    "even_if_failed",
 }
 
 
@@ -52,6 +56,13 @@ class Options:
     debounce: bool = False
     flow_key: str | None = None
     limits: Any = None  # as they are stored: see queues.logic.flow.limits
+    batch: int | None = None
+    after: tuple[int, ...] = ()
+    even_if_failed: bool = False  # start even if a job that it waits for fails
+
+    def is_linked(self) -> bool:
+        """Return whether it belongs to a batch or waits for other jobs."""
+        return self.batch is not None or bool(self.after)
 
 
 def resolve(now: datetime, *layers: Mapping[str, Any]) -> Options:
@@ -68,9 +79,23 @@ def _check_together(options: Options) -> None:
     """Refuse options that contradict each other."""
     if options.debounce and options.unique_key is None:
         raise BadOption("debounce needs a unique_key, which says which waiting job it replaces")
+    if options.is_linked():
+        _check_links(options)
+    elif options.even_if_failed:
+        raise BadOption("even_if_failed needs after, which says which jobs are waited for")
     start, end = options.delay_until, options.expires_at
     if start is not None and end is not None and end <= start:
         raise BadOption("expires_at must be later than the moment at which the job may start")
+
+
+def _check_links(options: Options) -> None:
+    if options.debounce:
+        raise BadOption("debounce cannot be combined with batch or after")
+    endless = options.repeat_times == FOREVER and options.repeat_until is None
+    if options.batch is not None and endless:
+        raise BadOption(
+            "a job that repeats without an end cannot belong to a batch, which would never end"
+        )
 
 
 def _given(now: datetime, layer: Mapping[str, Any]) -> dict[str, Any]:
@@ -202,6 +227,24 @@ def key(name: str, value: Any) -> str:
     return value
 
 
+def job_number(name: str, value: Any) -> int:
+    """Read an id: a text of digits, the number, or what has it as its `id`."""
+    given = getattr(value, "id", value)
+    if isinstance(given, str) and given.isascii() and given.isdigit() and len(given) <= 19:
+        given = int(given)
+    if isinstance(given, bool) or not isinstance(given, int) or not 0 < given < 2**63:
+        raise BadOption(f"{name} must be an id such as '26111603463755600', not {value!r}")
+    return given
+
+
+def job_numbers(name: str, value: Any) -> tuple[int, ...]:
+    if not isinstance(value, list | tuple | set):
+        raise BadOption(f"{name} must be a list of ids of jobs, not {value!r}")
+    if len(value) > MOST_AFTER:
+        raise BadOption(f"{name} has at most {MOST_AFTER} ids; put more jobs into a batch")
+    return tuple(sorted({job_number(name, each) for each in value}))
+
+
 def yes_or_no(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise BadOption(f"{name} must be true or false, not {value!r}")
@@ -232,4 +275,7 @@ PARSERS: dict[str, Callable[[str, Any], Any]] = {
     "debounce": yes_or_no,
     "flow_key": key,
     "limits": lambda name, value: value,
+    "batch": job_number,
+    "after": job_numbers,
+    "even_if_failed": yes_or_no,
 }

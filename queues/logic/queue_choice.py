@@ -9,6 +9,7 @@ from typing import Any
 LONGEST_NAME = 255
 MOST_PATTERNS = 1000
 HEAVIEST = 1000
+WILDCARDS = set("*?[")
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,11 @@ class QueueChoice:
 
     def serves(self, queue: str) -> bool:
         return self.place(queue) is not None
+
+    @property
+    def names(self) -> list[str]:
+        """Return the patterns that stand for one queue only."""
+        return [pattern for pattern in self.patterns if not set(pattern) & WILDCARDS]
 
     def weight(self, place: int) -> int:
         return self.weights[place] if self.weights else 1

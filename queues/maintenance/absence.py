@@ -20,7 +20,7 @@ from queues.logic.lifecycle import Outcome, Status
 from queues.maintenance.recovery import as_reserved
 from queues.models import Queue, QueuedJob, Run, Station
 from queues.runs import turns
-from queues.runs.callbacks import push_callbacks
+from queues.runs.callbacks import follow_ends, push_callbacks
 from queues.runs.outcome_rows import AttemptResult, outcome_row
 
 BATCH = 200  # jobs per sweep, queue and instance
@@ -39,6 +39,7 @@ def give_up(job: QueuedJob, instance_id: str, now: datetime, lease: HeldLease) -
         _keep(job, outcome.row, now)
         record("job.given_up", f"job:{job.pk}", instance=instance_id)
         push_callbacks([outcome])
+        follow_ends([job.pk])
         turns.pass_on_and_ring(turns.lines_of([job.pk]))
     return True
 

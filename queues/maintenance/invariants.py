@@ -32,6 +32,7 @@ from atributo_site.core.text import pluralize
 from queues.logic.flow.admission import Place, bucket_of
 from queues.logic.flow.limits import Limit, parsed
 from queues.logic.lifecycle import FOREVER
+from queues.maintenance.links import LINK_INVARIANTS
 from queues.models import AttemptTransaction, HeldPush, Queue, QueuedJob, Run, Script, Slot
 from queues.models.job import SERIAL
 from queues.runs import turns
@@ -298,7 +299,7 @@ def over_a_limit() -> list[str]:
     for script in Script.objects.filter(limits__isnull=False).select_related("service"):
         mount, name = script.service.mount, script.name
         jobs = QueuedJob.objects.of_script(mount, name)
-        since = jobs.filter(started_at__gt=script.service.changed_at)
+        since = jobs.filter(started_at__gt=script.limits_at)
         found += _over(f"script {mount}/{name}", parsed(script.limits), since)
     return found[:MOST]
 
@@ -380,6 +381,7 @@ INVARIANTS: list[Invariant] = [
         "No due job waits while a slot is free and a worker is idle.",
         due_and_untouched,
     ),
+    *LINK_INVARIANTS,
     *STATION_INVARIANTS,
     *TRANSACTION_INVARIANTS,
 ]

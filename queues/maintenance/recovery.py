@@ -22,7 +22,7 @@ from queues.runs.reservation import Batch, Reserved
 from queues.runs.slots import HeldSlot, lease_seconds
 from queues.runs.stations import ring_queue
 from queues.sql import reserve
-from queues.sql.sticky import STICKY_COLUMNS
+from queues.sql.sticky import FLOW_COLUMNS, STICKY_COLUMNS
 from queues.worker import notes_reader
 from queues.worker.notes_reader import WorkerNotes
 from queues.worker.slot_runner import BatchProgress
@@ -152,7 +152,7 @@ def _give_back(slot: HeldSlot) -> None:
 
 def as_reserved(job: QueuedJob, attempt: int) -> Reserved:
     """Return the row as a reservation after so many attempts."""
-    columns = [*reserve.RESERVED, *STICKY_COLUMNS, "flow_id", "flow_key"]
+    columns = [*reserve.RESERVED, *STICKY_COLUMNS, *FLOW_COLUMNS]
     values = QueuedJob.objects.filter(pk=job.pk).values(*columns).get()
     for name in ("data", "back_off", "success", "failure"):
         values[name] = None if values[name] is None else json.dumps(values[name])

@@ -18,6 +18,7 @@ from queues.flow import expiry, tending
 from queues.jobs.operations import advance
 from queues.jobs.routing import route_misrouted, route_waiting
 from queues.maintenance.absence import follow_policies
+from queues.maintenance.links import LINK_REPAIRS
 from queues.maintenance.recovery import free_stranded, recover
 from queues.maintenance.retention import BATCH, forget_old_attempts, forget_old_jobs
 from queues.models import (
@@ -34,6 +35,7 @@ from queues.models import (
 from queues.models.schedule import OPEN
 from queues.queries.counters import sum_hours
 from queues.runs import outbox, turns
+from queues.runs.callbacks import follow_ends
 from queues.runs.doorbell import queues_to_ring, ring, ring_all
 from queues.runs.stations import ring_stations
 from queues.schedules.dispatch import dispatch, seconds_to_next
@@ -255,6 +257,7 @@ def end_expired_jobs(now: datetime, lease: HeldLease) -> int:
             lease.guard()
             ended = expiry.expire_waiting()
         turns.pass_on_and_ring(turns.lines_of(ended))
+        follow_ends(ended)
     return 0
 
 
@@ -297,6 +300,7 @@ REPAIRS = [
     *STATION_REPAIRS,
     Repair("held pushes", settle_held_pushes, every_seconds=0.5),
     Repair("expired jobs", end_expired_jobs, every_seconds=0.5),
+    *LINK_REPAIRS,
     Repair("flows", FlowRepair().mend, every_seconds=0.5),
     Repair("old flows", forget_flows, every_seconds=600, budget=BATCH),
     Repair("push counts", count_pushes, every_seconds=10),

@@ -3,20 +3,22 @@
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Min
+from django.db.models import Exists, Min, OuterRef
 from django.db.transaction import atomic
 
 from allocation.transactions.models import Transaction
 from atributo_site.core.database import dialect, execute
 from atributo_site.core.leases import HeldLease
 from atributo_site.core.models.clock import from_now
+from queues.links import settling
 from queues.logic.lifecycle import Status
-from queues.models import AttemptTransaction, Queue, QueuedJob, Run, RunLog
+from queues.models import AttemptTransaction, Batch, Queue, QueuedJob, Run, RunLog
 from queues.sql import retention as sql
 
 BATCH = 1000
 FEW = 10  # jobs that go on, each with up to a thousand old attempts
 FINISHED = [Status.COMPLETE, Status.FAILED]
+IN_RUNNING_BATCH = Exists(Batch.objects.unfinished().filter(pk=OuterRef("batch_id")))
 
 
 def forget_old_jobs(now: datetime, lease: HeldLease) -> int:
@@ -48,7 +50,7 @@ def _old_jobs(queues: list[Any]) -> list[int]:
     ids: list[int] = []
     for queue_id, days in queues:
         ended = QueuedJob.objects.filter(queue=queue_id, status__in=FINISHED)
-        old = ended.filter(ended_at__lt=_border(days)).order_by("ended_at")
+        old = ended.filter(~IN_RUNNING_BATCH, ended_at__lt=_border(days)).order_by("ended_at")
         locked = old.select_for_update(skip_locked=True).values_list("pk", flat=True)
         ids += locked[: BATCH - len(ids)]
         if len(ids) >= BATCH:
@@ -59,6 +61,7 @@ def _old_jobs(queues: list[Any]) -> list[int]:
 def _delete(ids: list[int]) -> int:
     if not ids:
         return 0
+    settling.forget(ids)
     AttemptTransaction.objects.filter(job_id__in=ids).delete()
     RunLog.objects.filter(job_id__in=ids).delete()
     Run.objects.filter(job_id__in=ids).delete()

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from atributo_site.commands import integer
 from atributo_site.core.text import milliseconds, whole_number
-from queues.jobs.schedules import COLUMNS
+from queues.jobs.repeating import COLUMNS
 from queues.queries.states import STATES
 
 NAMES = {
@@ -46,6 +46,12 @@ def moment(text: str) -> datetime:
 
 def _moment(text: str) -> str:
     return moment(text).isoformat()
+
+
+def script_name(text: str) -> dict[str, str]:
+    """Read a script as its mount and name: /mailer/send-mail."""
+    mount, _, name = text.rpartition("/")
+    return {"mount": mount, "name": name}
 
 
 def span(text: str) -> int:

@@ -1,5 +1,6 @@
 """The tables of services, queues, jobs, runs and counters."""
 
+from queues.models.batch import Batch, Dependency
 from queues.models.counters import HourCount, MinuteCount
 from queues.models.flow import Flow, Gate, Rate
 from queues.models.job import QueuedJob
@@ -14,7 +15,9 @@ from queues.models.station import Station
 
 __all__ = [
     "AttemptTransaction",
+    "Batch",
     "Catalogue",
+    "Dependency",
     "Flow",
     "Gate",
     "HeldPush",

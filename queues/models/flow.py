@@ -1,9 +1,13 @@
-"""Flows: the jobs of one flow key and script in a queue, and the gates that put them in order."""
+"""Flows: the jobs of one flow key and script in a queue, and the gates that put them in order.
+
+Sticky jobs have flows of their own at each instance, so that none waits behind those of another.
+"""
 
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from atributo_site.core.models.fields import IdField
 from queues.models.queue import Queue
 
 
@@ -14,6 +18,7 @@ class Flow(models.Model):
     key = models.CharField(max_length=255, blank=True)  # empty for jobs without a flow key
     mount = models.CharField(max_length=255, blank=True)
     script = models.CharField(max_length=255)
+    station = IdField(default="", db_default="", blank=True)  # the instance of its sticky jobs
     rank = models.SmallIntegerField(null=True, blank=True)
     time = models.FloatField(default=0)  # virtual: how much its key has had
     wake_at = models.DateTimeField(null=True, blank=True)  # look again then
@@ -24,11 +29,13 @@ class Flow(models.Model):
     class Meta:
         ordering = ["id"]
         constraints = [
-            models.UniqueConstraint(fields=["queue", "key", "mount", "script"], name="flow_once"),
+            models.UniqueConstraint(
+                fields=["queue", "key", "mount", "script", "station"], name="flow_once"
+            ),
         ]
         indexes = [
             models.Index(
-                fields=["queue", "mount", "script", "rank", "time", "id"],
+                fields=["queue", "station", "mount", "script", "rank", "time", "id"],
                 condition=Q(rank__isnull=False),
                 name="flow_ready",
             ),

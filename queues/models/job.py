@@ -1,5 +1,6 @@
 """One row for each queued job, from push to the end; the row is the truth."""
 
+from datetime import datetime
 from typing import Any
 
 from django.db import models
@@ -11,13 +12,16 @@ from atributo_site.core.models.fields import IdField
 from queues.logic.backoff import DEFAULT_MS
 from queues.logic.lifecycle import Status
 from queues.logic.ranks import (
+    BLOCKED,
     CALLBACK,
+    FIRST_BLOCKED,
     FLOW,
     LINE,
     PAUSED,
     RANKS,
     SHARED_RANKS,
     STICKY_RANKS,
+    is_blocked,
     shared_rank,
 )
 from queues.models.queue import Queue, Slot
@@ -33,6 +37,7 @@ STICKY_WAITING = (
 IN_FLOW = Q(flow_id__isnull=False)
 REPEATING = Q(ended_at__isnull=True) & ~Q(repeat_times=0)
 AWAKE = Q(paused_at__isnull=True)
+IS_BLOCKED = Q(rank__gte=FIRST_BLOCKED)
 ANYBODYS_RANKS = (RANKS[0], RANKS[-1])
 OWN_RANKS = (STICKY_RANKS[0], STICKY_RANKS[-1])  # of sticky jobs that may start
 UNFINISHED = [Status.PENDING, Status.PROGRESS]
@@ -43,9 +48,29 @@ def _plus(offset: int, ranks: tuple[int, int]) -> tuple[int, int]:
     return ranks[0] + offset, ranks[1] + offset
 
 
+def _ranks(offset: int) -> Q:
+    """Return the ranks of jobs that may be pushed, each with this offset."""
+    anybodys, own = _plus(offset, ANYBODYS_RANKS), _plus(offset, OWN_RANKS)
+    return (
+        Q(AWAKE, rank__range=anybodys, sticky_key__isnull=True)
+        | Q(AWAKE, rank__range=own, sticky_key__isnull=False)
+        | Q(AWAKE, SERIAL, rank__range=_plus(LINE, own))
+        | Q(~AWAKE, rank__range=_plus(PAUSED, anybodys), sticky_key__isnull=True)
+        | Q(~AWAKE, rank__range=_plus(PAUSED, own), sticky_key__isnull=False)
+        | Q(~AWAKE, SERIAL, rank__range=_plus(PAUSED + LINE, own))
+        | Q(AWAKE, IN_FLOW, rank__range=_plus(FLOW, anybodys))
+        | Q(~AWAKE, IN_FLOW, rank__range=_plus(FLOW + PAUSED, anybodys))
+    )
+
+
 SERIAL = Q(sticky_key__isnull=False, concurrent=False)
 # A paused job keeps the turn while its run is under way.
-WITH_TURN = Q(rank__range=OWN_RANKS) | Q(rank__range=_plus(PAUSED, OWN_RANKS))
+WITH_TURN = (
+    Q(rank__range=OWN_RANKS)
+    | Q(rank__range=_plus(PAUSED, OWN_RANKS))
+    | Q(rank__range=_plus(FLOW, ANYBODYS_RANKS))
+    | Q(rank__range=_plus(FLOW + PAUSED, ANYBODYS_RANKS))
+)
 
 
 def default_back_off() -> int:
@@ -84,6 +109,10 @@ class QueuedJobQuerySet(models.QuerySet):
     def reserved(self) -> "QueuedJobQuerySet":
         """Select jobs that a worker holds and may begin before their row says so."""
         return self.filter(RESERVED)
+
+    def blocked(self) -> "QueuedJobQuerySet":
+        """Select jobs that wait for the end of others."""
+        return self.waiting().filter(IS_BLOCKED)
 
     def unfinished(self) -> "QueuedJobQuerySet":
         return self.filter(status__in=UNFINISHED)
@@ -158,6 +187,20 @@ class QueuedJob(models.Model):
     routed_epoch = models.BigIntegerField(null=True, blank=True)
     # It neither waits for other jobs of its key nor keeps them waiting.
     concurrent = models.BooleanField(default=False, db_default=False)
+
+    # The batch that it belongs to. Whether that batch, or other jobs, wait for its end is read with
+    # its end. A blocked job is due in another age; `delayed_until` keeps the moment of its push.
+    batch = models.ForeignKey(
+        "queues.Batch",
+        models.DO_NOTHING,
+        null=True,
+        blank=True,
+        related_name="jobs",
+        db_index=False,
+        db_constraint=False,
+    )
+    awaited = models.BooleanField(default=False, db_default=False)
+    delayed_until = models.DateTimeField(null=True, blank=True)
 
     # A callback is a job of its own: at most one per finished run of its parent.
     parent = models.BigIntegerField(null=True, blank=True)
@@ -255,6 +298,12 @@ class QueuedJob(models.Model):
                 name="job_held_in_flow",
             ),
             models.Index(fields=["created_at"], name="job_by_push"),
+            models.Index(
+                fields=["batch", "status", "id"],
+                condition=Q(batch__isnull=False),
+                name="job_of_batch",
+            ),
+            models.Index(fields=["id"], condition=WAITING & IS_BLOCKED, name="job_blocked"),
             models.Index(fields=["due_at", "id"], condition=REPEATING, name="job_repeating"),
         ]
         constraints = [
@@ -274,14 +323,8 @@ class QueuedJob(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(AWAKE, rank=CALLBACK, parent__isnull=False, sticky_key__isnull=True)
-                | Q(AWAKE, rank__range=ANYBODYS_RANKS, sticky_key__isnull=True)
-                | Q(AWAKE, rank__range=OWN_RANKS, sticky_key__isnull=False)
-                | Q(AWAKE, SERIAL, rank__range=_plus(LINE, OWN_RANKS))
-                | Q(~AWAKE, rank__range=_plus(PAUSED, ANYBODYS_RANKS), sticky_key__isnull=True)
-                | Q(~AWAKE, rank__range=_plus(PAUSED, OWN_RANKS), sticky_key__isnull=False)
-                | Q(~AWAKE, SERIAL, rank__range=_plus(PAUSED + LINE, OWN_RANKS))
-                | Q(AWAKE, IN_FLOW, rank__range=_plus(FLOW, ANYBODYS_RANKS))
-                | Q(~AWAKE, IN_FLOW, rank__range=_plus(FLOW + PAUSED, ANYBODYS_RANKS)),
+                | _ranks(0)
+                | _ranks(BLOCKED),
                 name="job_rank_in_range",
             ),
             models.UniqueConstraint(
@@ -322,6 +365,16 @@ class QueuedJob(models.Model):
     @property
     def paused(self) -> bool:
         return self.paused_at is not None
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether it waits for the end of other jobs."""
+        return self.status == Status.PENDING and is_blocked(self.rank)
+
+    @property
+    def starts_at(self) -> datetime:
+        """The moment that its push has named, or that its next attempt is due at."""
+        return (self.delayed_until or self.created_at) if self.is_blocked else self.due_at
 
     @property
     def priority(self) -> int:

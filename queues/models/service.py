@@ -69,6 +69,9 @@ class Script(models.Model):
     defaults = models.JSONField(default=dict, blank=True)
     record_start = models.BooleanField(default=False, db_default=False)  # before it begins
     limits = models.JSONField(null=True, blank=True)
+    limits_by = models.CharField(max_length=255, default="", db_default="", blank=True)
+    limits_at = models.DateTimeField(db_default=Now())
+    declared_limits = models.JSONField(null=True, blank=True)  # while a person has set others
     threads = models.PositiveIntegerField(default=1, db_default=1)  # jobs at once in one process
 
     class Meta:
@@ -79,6 +82,15 @@ class Script(models.Model):
 
     def __str__(self) -> str:
         return f"{self.service_id}/{self.name}"
+
+    def keep(self, old: "Script") -> bool:
+        """Keep limits that a person has set; True if the manifest has changed them meanwhile."""
+        if self.limits == old.limits:
+            return False
+        is_other = self.limits != old.declared_limits
+        self.declared_limits = self.limits
+        self.limits, self.limits_by, self.limits_at = old.limits, old.limits_by, old.limits_at
+        return is_other
 
 
 class CatalogueQuerySet(models.QuerySet):

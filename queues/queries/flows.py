@@ -24,6 +24,13 @@ def limits_status(queue: Queue, most: int = MOST_FLOWS) -> dict[str, Any]:
     }
 
 
+def script_status(mount: str, name: str) -> dict[str, int]:
+    """Count what the limits of a script concern now: jobs that are held, and keys that wait."""
+    held = QueuedJob.objects.of_script(mount, name).filter(slot_id__gt=0)
+    keys = Flow.objects.filter(~Q(waits_for=""), mount=mount, script=name)
+    return {"running": held.count(), "keys_waiting": keys.count()}
+
+
 def _waiting(flow: Flow) -> dict[str, Any]:
     jobs = QueuedJob.objects.filter(WAITING & IN_FLOW, flow_id=flow.pk).order_by()
     held = QueuedJob.objects.filter(IN_FLOW, slot__isnull=False, queue_id=flow.queue_id)

@@ -12,7 +12,6 @@ from typing import Any
 from django.db import connection
 from django.db.models import BigIntegerField, Func, Sum
 
-from queues.logic.quantiles import quantile
 from queues.models import HourCount, MinuteCount
 from queues.models.counters import BOUNDS_MS
 from queues.queries.counters import summed_until
@@ -131,3 +130,16 @@ def _buckets(row: dict[str, Any] | None, kind: str) -> list[int]:
 def _shares(counts: list[int]) -> dict[str, float | None]:
     """Return milliseconds by the name of the share; None where nothing ran."""
     return {name: quantile(BOUNDS_MS, counts, share) for name, share in SHARES.items()}
+
+
+def quantile(bounds: Sequence[float], counts: Sequence[int], share: float) -> float | None:
+    """`bounds` end all buckets but the last; a value in that one counts as its beginning."""
+    wanted, seen = share * sum(counts), 0
+    if not wanted:
+        return None
+    lower = 0.0
+    for bound, count in zip(bounds, counts, strict=False):
+        if count and seen + count >= wanted:
+            return lower + (bound - lower) * (wanted - seen) / count
+        seen, lower = seen + count, bound
+    return lower

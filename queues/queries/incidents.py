@@ -25,7 +25,7 @@ HOUR = timedelta(hours=1)
 UNSERVED_SECONDS = 5.0  # a worker that restarts is back by then
 MOST_LOST = 1000
 MOST_GROUPS = 5
-RETRIED = "A page counts and lists them first. Then each runs once more with the data that it has."
+RETRIED = "A page first shows how many there are. Then each runs once more with its data."
 
 
 def symptoms(

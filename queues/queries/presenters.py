@@ -24,7 +24,7 @@ from queues.models import (
     Station,
 )
 from queues.models.job import SERIAL, WITH_TURN
-from queues.queries import flows
+from queues.queries import batches, flows
 from queues.queries.backlog import first_due, oldest_is_sticky, oldest_seconds
 from queues.queries.redaction import hiding_of
 from queues.queries.states import job_state
@@ -119,7 +119,8 @@ def job_dict(job: QueuedJob, now: datetime) -> dict[str, Any]:
         "instance_epoch": job.routed_epoch,
         "pushed_by": job.pushed_by,
         "created_at": job.created_at,
-        "delay_until": job.due_at,
+        "delay_until": job.starts_at,
+        "batch": str(job.batch_id) if job.batch_id else None,
         "expires_at": job.expires_at,
         "expired": job.expired_at is not None,
         "started_at": job.started_at,
@@ -203,25 +204,32 @@ def script_dict(script: Script) -> dict[str, Any]:
         "defaults": script.defaults,
         "record_start": script.record_start,
         "limits": script.limits or [],
+        "limits_by": script.limits_by,
+        "declared_limits": (script.declared_limits if script.limits_by else script.limits) or [],
         "threads": script.threads,
     }
 
 
 def wait_reason(job: QueuedJob, now: datetime) -> str:
-    """Say in a sentence what a job waits for: its instance or key, or a limit."""
+    """Say in a sentence what a job waits for: others, its instance or key, or a limit."""
     if job.status != "pending":
         return ""
+    if job.is_blocked and not job.paused:
+        return batches.wait_reason(job)
     if job.sticky_key is None:
         return "" if job.paused else flows.reason(job)
     if job.paused:
         return "It is paused."
     if job.slot_id is not None:
         return f"A worker of {job.routed_to} is about to start it."
+    away_since = _away_since(job.routed_to)
+    if away_since is None and not job.queue.paused and (limit := flows.reason(job)):
+        return limit
     waiting = WaitingJob(
         job.sticky_key,
         job.due_at,
         job.routed_to,
-        _away_since(job.routed_to),
+        away_since,
         _busy_at(job),
         _first_of_its_key(job) if is_in_line(job.rank) else None,
         job.queue.paused,

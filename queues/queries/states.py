@@ -8,10 +8,11 @@ from typing import Any
 from django.db import connection
 from django.db.models import BooleanField, Func
 
+from queues.links.linking import FAR
 from queues.logic.lifecycle import Status
 from queues.sql.states import INDEXED, NARROW, PAUSED_KEYS
 
-PENDING = ("waiting", "delayed", "paused")
+PENDING = ("waiting", "delayed", "paused", "blocked")
 STATES = (*PENDING, "running", "complete", "failed", "aborted", "expired")
 WORDS = (*STATES, "retrying")  # one that failed is delayed, too, until its next attempt
 BEGUN_AS: dict[str, dict[str, Any]] = {
@@ -24,7 +25,7 @@ BEGUN_AS: dict[str, dict[str, Any]] = {
 
 
 def job_state(job: Any, now: datetime) -> str:
-    """Return the word that every list has for a job; a pending one waits in one of four ways."""
+    """Return the word that every list has for a job; a pending one waits in one of five ways."""
     if job.status == Status.PENDING:
         return _pending(job, now)
     if job.status == Status.PROGRESS:
@@ -37,13 +38,15 @@ def job_state(job: Any, now: datetime) -> str:
 def _pending(job: Any, now: datetime) -> str:
     if job.paused:
         return "paused"
+    if job.is_blocked:
+        return "blocked"
     if job.due_at <= now:
         return "waiting"
     return "retrying" if job.run_failures else "delayed"
 
 
 def in_state(jobs: Any, state: str, now: datetime, conditions: Mapping[str, str] = INDEXED) -> Any:
-    """Select jobs that wait, are delayed, are paused, run, or ended in one of four ways."""
+    """Select jobs that wait in one of four ways, run, or ended in one of four ways."""
     if state not in STATES:
         return jobs
     jobs = jobs.extra(where=[conditions[state]])  # nosec B610 # a constant condition
@@ -53,7 +56,9 @@ def in_state(jobs: Any, state: str, now: datetime, conditions: Mapping[str, str]
         return jobs
     if conditions is NARROW:
         jobs = jobs.filter(status=Status.PENDING)
-    return jobs.filter(**{"due_at__lte" if state == "waiting" else "due_at__gt": now})
+    if state == "delayed":  # those that wait for others are due in another age
+        return jobs.filter(due_at__gt=now, due_at__lt=FAR)
+    return jobs.filter(due_at__lte=now)
 
 
 def _paused(jobs: Any) -> Any:

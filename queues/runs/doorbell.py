@@ -111,11 +111,22 @@ def queue_id_of(message_id: bytes) -> int | None:
 
 def read(redis: Redis, message_id: bytes, *, first: bool) -> Bell | None:
     """Return the bell, None if the message is gone; raise Foreign if we did not write it."""
+    return bell_of(message_of(redis, message_id), first=first)
+
+
+def message_of(redis: Redis, message_id: bytes) -> dict[bytes, bytes] | None:
+    """Return what RQ keeps of a message, empty if it is gone; None if it is no message."""
     try:
         raw_data: Any = redis.hgetall(Job.redis_job_namespace_prefix.encode() + message_id)
-    except ResponseError as error:  # no hash
-        raise Foreign from error
-    return _bell(raw_data, first) if raw_data else None
+    except ResponseError:  # no hash
+        return None
+    return raw_data
+
+
+def bell_of(message: dict[bytes, bytes] | None, *, first: bool) -> Bell | None:
+    if message is None:
+        raise Foreign
+    return _bell(message, first) if message else None
 
 
 def set_aside(redis: Redis, message_id: bytes) -> None:

@@ -18,7 +18,7 @@ from atributo_site.core.fencing import count_fenced
 from queues.logic.lifecycle import Outcome, Status
 from queues.models import QueuedJob, Run, RunLog
 from queues.runs import abandoned, outbox, turns
-from queues.runs.callbacks import push_callbacks
+from queues.runs.callbacks import follow_ends, push_callbacks
 from queues.runs.doorbell import ring
 from queues.runs.outcome_rows import AttemptResult, OutcomeRow, outcome_row
 from queues.runs.reservation import Reserved, wake_flows
@@ -75,13 +75,17 @@ def _let_flows_go_on(slot: HeldSlot, rows: list[OutcomeRow]) -> None:
     """Let other jobs of the same limits start; this worker takes the first by itself."""
     jobs = [each.result.job for each in rows if each.result.job.flow_id is not None]
     if jobs:
-        after_commit(partial(_wake_flows, slot, jobs))
+        for_good = all(each.row["status"] != Status.PENDING for each in rows)
+        after_commit(partial(_wake_flows, slot, jobs, for_good))
 
 
-def _wake_flows(slot: HeldSlot, jobs: list[Reserved]) -> None:
-    others = wake_flows(slot.queue_id, jobs) - 1
+def _wake_flows(slot: HeldSlot, jobs: list[Reserved], for_good: bool) -> None:
+    woken = wake_flows(slot.queue_id, jobs, for_good=for_good)
+    others = woken.pop("", 0) - 1
     if others > 0:
         ring(slot.queue_id, slot.queue, min(others, MOST_RUNG), leftover=True)
+    for station in woken:
+        ring(slot.queue_id, slot.queue, station=station, leftover=True)
 
 
 def _pass_turns_on(slot: HeldSlot, rows: list[OutcomeRow], accepted: set[int]) -> None:
@@ -195,18 +199,21 @@ def _write(slot: HeldSlot, rows: list[dict[str, Any]], worker: str) -> dict[int,
     d = dialect()
     if d.vendor != "postgresql":
         return _write_in_steps(slot, facts)
-    accepted: dict[int, Any] = dict(execute(outcomes.finish_postgresql(d), facts).rows)
-    if not accepted:
+    done = execute(outcomes.finish_postgresql(d), facts).rows
+    if not done:
         slot.renew()  # refused one by one, or is the slot lost?
-    return accepted
+    follow_ends(job_id for job_id, _, ends in done if ends)
+    return {job_id: aborted_at for job_id, aborted_at, _ in done}
 
 
 def _write_in_steps(slot: HeldSlot, facts: dict[str, Any]) -> dict[int, Any]:
     finish_jobs, record_runs, count = outcomes.finish_sqlite(dialect())
     with atomic():
         slot.renew()
-        accepted: dict[int, Any] = dict(execute(finish_jobs, facts).rows)
+        rows = execute(finish_jobs, facts).rows
+        accepted: dict[int, Any] = {job_id: aborted_at for job_id, aborted_at, _ in rows}
         facts["accepted"] = json.dumps(list(accepted))
+        follow_ends(job_id for job_id, _, ends in rows if ends)
         execute(record_runs, facts)
         execute(count, facts)
     return accepted

@@ -1,7 +1,8 @@
 """Reserve due jobs for a slot. Their rows do not show them as running yet."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import accumulate
@@ -12,11 +13,11 @@ from django.db import IntegrityError
 
 from atributo_site.core.database import dialect, execute
 from queues.flow import expiry, flows
-from queues.flow.reserving import host, limits_of_scripts, take
+from queues.flow.reserving import Taken, host, limits_of_scripts, take
 from queues.flow.sql import statements as flow_sql
 from queues.logic.arguments import of_callback
 from queues.logic.lifecycle import Counts, Policy
-from queues.logic.ranks import shared_rank
+from queues.logic.ranks import FLOW_RANKS, shared_rank
 from queues.runs import turns
 from queues.runs.attempt import Attempt
 from queues.runs.slots import HeldSlot
@@ -56,6 +57,7 @@ class Reserved:
     concurrent: bool = False
     flow_id: int | None = None
     flow_key: str | None = None
+    limits: Any = None  # of its own push
 
     @property
     def line(self) -> str | None:
@@ -124,15 +126,15 @@ class Batch:
 
 def reserve(slot: HeldSlot, count: int) -> Batch | None:
     """Reserve up to `count` due jobs in the order in which they start; None when there is none."""
-    return within_flow(slot, count, reserved(slot, sql.reserve(dialect()), count), host())
+    return within_flow(slot, count, reserved(slot, sql.reserve(dialect()), count), host(), [""])
 
 
-def within_flow(slot: HeldSlot, count: int, batch: Batch | None, instance: str) -> Batch | None:
+def within_flow(
+    slot: HeldSlot, count: int, batch: Batch | None, instance: str, stations: Sequence[str]
+) -> Batch | None:
     """Let flow control decide about jobs that have limits; leave the others as they are."""
-    limited = limits_of_scripts(batch.revision) if batch is not None else {}
-    if not slot.has_flow and not limited:
-        return batch
     if batch is not None:
+        limited = limits_of_scripts(batch.revision)
         strays = [job for job in batch.jobs if _is_stray(job, slot, limited)]
         if not strays:
             return batch
@@ -140,31 +142,42 @@ def within_flow(slot: HeldSlot, count: int, batch: Batch | None, instance: str) 
         left = [job for job in batch.jobs if job not in strays]
         if left:
             return replace(batch, jobs=left)
-    if slot.has_flow:
-        flows.adopt_strays(slot.queue_id)
-    return _reserved_in_flow(slot, count, instance)
+    elif not slot.has_flow:
+        return None
+    for station in stations:
+        if station and slot.has_flow:
+            flows.adopt_strays(slot.queue_id, station)
+    return _reserved_in_flow(slot, count, instance, stations)
 
 
 def _is_stray(job: Reserved, slot: HeldSlot, limited: Mapping[str, Any]) -> bool:
     """Return whether a job that was pushed as one without limits has some now."""
-    if job.parent is not None or job.sticky_key is not None:
+    if job.parent is not None:
         return False
-    return slot.has_flow or f"{job.mount}/{job.script}" in limited
+    if slot.has_flow or job.limits:
+        return True
+    return bool(limited) and f"{job.mount}/{job.script}" in limited
 
 
 def _put_in_flow(slot: HeldSlot, jobs: list[Reserved]) -> None:
-    d, by_script = dialect(), {(job.mount, job.script) for job in jobs}
-    for mount, script in by_script:
-        ids = [job.id for job in jobs if (job.mount, job.script) == (mount, script)]
-        flow_id = flows.ensure(slot.queue_id, "", mount, script)
+    d, by_flow = dialect(), {_flow_of(job) for job in jobs}
+    for name in by_flow:
+        ids = [job.id for job in jobs if _flow_of(job) == name]
+        flow_id = flows.ensure(slot.queue_id, *name)
         asked = {**slot.key, "ids": flows.listed(ids), "flow_id": flow_id}
         execute(flow_sql.put_in_flow(d), asked)
         flows.wake(slot.queue_id, [flow_id])
 
 
-def _reserved_in_flow(slot: HeldSlot, count: int, instance: str) -> Batch | None:
-    while (taken := take(slot.queue_id, slot.key, count, instance)) is not None:
-        names = [*sql.RESERVED, *flow_sql.COLUMNS]
+def _flow_of(job: Reserved) -> tuple[str, str, str, str]:
+    return job.flow_key or "", job.mount, job.script, job.routed_to or ""
+
+
+def _reserved_in_flow(
+    slot: HeldSlot, count: int, instance: str, stations: Sequence[str]
+) -> Batch | None:
+    names = [*sql.RESERVED, *flow_sql.COLUMNS]
+    while (taken := _take(slot, count, instance, stations)) is not None:
         jobs = [Reserved(**dict(zip(names, row, strict=True))) for row in taken.rows]
         now = aware(taken.now)
         assert now is not None
@@ -176,10 +189,32 @@ def _reserved_in_flow(slot: HeldSlot, count: int, instance: str) -> Batch | None
     return None
 
 
-def wake_flows(queue_id: int, jobs: Iterable[Reserved]) -> int:
-    """Let others of the same limits start, now that these jobs are not held any more."""
+def _take(slot: HeldSlot, count: int, instance: str, stations: Sequence[str]) -> Taken | None:
+    """Decide again if a job of the same sticky key was reserved in another queue meanwhile."""
+    for _ in range(TRIES):
+        try:
+            return take(slot.queue_id, slot.key, count, instance, stations)
+        except IntegrityError:
+            log.debug("key_held_meanwhile", slot=slot.id)
+    return None  # the sweep rings again
+
+
+def wake_flows(queue_id: int, jobs: Iterable[Reserved], *, for_good: bool = False) -> Counter[str]:
+    """Let others of the same limits start, now that these jobs are not held any more.
+
+    With `for_good` none of them waits again. Return how many flows may start at each station; the
+    empty name stands for any worker.
+    """
     ids = {job.flow_id for job in jobs if job.flow_id is not None}
-    return flows.wake(queue_id, ids, ended=True) if ids else 0
+    least = FLOW_RANKS[-1] if for_good else None
+    return flows.wake(queue_id, ids, ended=True, least=least) if ids else Counter()
+
+
+def wake_given_back(queue_id: int, jobs: Iterable[Reserved]) -> None:
+    """Do the same when the jobs may start at once, as before they were reserved."""
+    ranks = {job.flow_id: job.rank for job in jobs if job.flow_id is not None}
+    if ranks:
+        flows.wake(queue_id, ranks, ended=True, least=min(ranks.values()))
 
 
 def reserve_callback(slot: HeldSlot) -> Batch | None:

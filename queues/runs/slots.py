@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 
-from atributo_site.core.database import dialect, execute, execute_together
+from atributo_site.core.database import dialect, execute, execute_in_turn
 from atributo_site.core.errors import LeaseLost
 from queues.logic.ranks import RANKS
 from queues.sql import reserve, slots, sticky, work
@@ -57,10 +57,16 @@ class HeldSlot:
         """Free every job that is reserved and not started; one that was aborted ends."""
         return execute(reserve.give_back(dialect()), self.key).count
 
-    def leave(self) -> None:
-        """Give back and release, in one message."""
+    def leave(self) -> list[str]:
+        """Give back and release; return the stations that the queue has work for after that.
+
+        Only a look after the commit finds the job of a push that saw the slot still held. An empty
+        name stands for any worker. On PostgreSQL all of this is one message.
+        """
         d = dialect()
-        execute_together([reserve.give_back(d), slots.release(d)], self.key)
+        left, look = [reserve.give_back(d), slots.release(d)], [sticky.who_has_work(d)]
+        rows = execute_in_turn([left, look], {**self.key, "queue_id": self.queue_id}).rows
+        return [station for (station,) in rows]
 
     @property
     def key(self) -> dict[str, int]:

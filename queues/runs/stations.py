@@ -15,7 +15,8 @@ def reserve_at(station: str, slot: HeldSlot, count: int, *, shared: bool) -> Bat
     """Reserve as `reserve` does, sticky jobs only while their key is allocated to this instance."""
     statement = sticky.reserve(dialect(), shared)
     batch = reserved(slot, statement, count, station=station)
-    return within_flow(slot, count, batch, station) if shared else batch
+    stations = [ANYBODY, station] if shared else [station]
+    return within_flow(slot, count, batch, station, stations)
 
 
 def free_slots_at(station: str, *, shared: bool) -> list[tuple[str, int]]:
@@ -31,7 +32,13 @@ def call_all(slot: HeldSlot, *, leftover: bool = True) -> None:
 def ring_queue(queue_id: int, queue: str, jobs: int = 1, *, leftover: bool = False) -> None:
     """Ring for any worker and for stations, as far as this queue has work for them."""
     rows = execute(sticky.who_has_work(dialect()), {"queue_id": queue_id}).rows
-    waiting = [station for (station,) in rows]
+    ring_waiting(queue_id, queue, [station for (station,) in rows], jobs, leftover=leftover)
+
+
+def ring_waiting(
+    queue_id: int, queue: str, waiting: list[str], jobs: int = 1, *, leftover: bool = False
+) -> None:
+    """Ring for those for whom this queue has work."""
     if ANYBODY in waiting:
         ring(queue_id, queue, jobs, leftover=leftover)
     stations = [station for station in waiting if station != ANYBODY]

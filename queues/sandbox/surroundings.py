@@ -44,6 +44,12 @@ GUARDED = (builtins, json, os, random, signal, socket, threading, time)  # what 
 POOL_THREADS = "pools-"  # a pool that a script keeps stays, with its threads and connections
 STANDARD = (0, 1, 2)
 MOST_DESCRIPTORS = 256  # of such pools
+_names_before_fork: set[str] = set()
+
+
+def note_modules() -> None:
+    """Remember the modules before a fork: a list made after it copies a page for most names."""
+    _names_before_fork.update(sys.modules)
 
 
 class Surroundings:
@@ -146,7 +152,7 @@ class Imports:
         sys.dont_write_bytecode = True  # a service's folder stays as it is
         self._mount: str | None = None
         self._path = list(sys.path)
-        self._modules = set(sys.modules)
+        self._modules = _names_before_fork or set(sys.modules)
         self._filters = list(warnings.filters)
         self._handlers = list(logging.root.handlers)
         self._level = logging.root.level

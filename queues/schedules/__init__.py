@@ -7,10 +7,12 @@ from importlib import import_module
 from typing import Any
 
 EXPORTS = ("create", "change", "delete", "pause", "resume", "run_now", "row")
-__all__ = ["change", "create", "delete", "pause", "resume", "row", "run_now"]  # noqa: F822
+__all__ = ["change", "create", "delete", "deploy", "pause", "resume", "row", "run_now"]  # noqa: F822
 
 
 def __getattr__(name: str) -> Any:
+    if name == "deploy":
+        return import_module("queues.schedules.as_code").deploy
     if name in EXPORTS:
         return getattr(import_module("queues.schedules.operations"), name)
     raise AttributeError(f"module 'queues.schedules' has no attribute {name!r}")

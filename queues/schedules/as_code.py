@@ -1,12 +1,17 @@
-"""Bring the schedules of a service into line with its manifest, and tell the difference.
+"""Bring schedules into line with what a manifest or `@task` says, and tell the difference.
 
-A schedule remembers what the manifest said. What a person has changed since stays and is named as a
+A schedule remembers what the code said. What a person has changed since stays and is named as a
 conflict; a pause is no field of the manifest and always stays.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
+from django.db.transaction import atomic, set_rollback
+
+from atributo_site.core.events import record
+from queues.functions.declaration import all_declared
+from queues.functions.modules import load, may_declare
 from queues.logic.schedules.declared import Difference, merged
 from queues.models import Schedule
 from queues.schedules import operations
@@ -48,6 +53,39 @@ def reconcile(mount: str, manifest: Mapping[str, Mapping[str, Any]]) -> Differen
         if name not in wanted:
             _remove(schedule, difference)
     return difference
+
+
+def deploy(*, preview: bool = False) -> dict[str, Difference]:
+    """Reconcile the schedules of all declared functions; return what changed, by module.
+
+    A module that cannot be read now keeps its schedules. A preview stores nothing.
+    """
+    failed = load()
+    with atomic():
+        differences = {
+            module: reconcile(module, entries)
+            for module, entries in sorted(_of_modules().items())
+            if module not in failed
+        }
+        changed = {module: each for module, each in differences.items() if each.facts()}
+        for module, difference in changed.items():
+            facts: dict[str, Any] = difference.facts()
+            record("schedule.deployed", f"service:{module}", **facts)
+        if preview:
+            set_rollback(True)
+    return changed
+
+
+def _of_modules() -> dict[str, dict[str, dict[str, Any]]]:
+    """Return what functions declare by module; nothing for one that declares none any more."""
+    before = Schedule.objects.exclude(service="").exclude(service__startswith="/")
+    found: dict[str, dict[str, dict[str, Any]]] = {
+        module: {} for module in before.values_list("service", flat=True)
+    }
+    for function in all_declared():
+        if function.schedules and may_declare(function.module):
+            found.setdefault(function.module, {}).update(function.schedules)
+    return found
 
 
 def _given(mount: str, entry: Mapping[str, Any]) -> dict[str, Any]:

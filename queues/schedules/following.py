@@ -157,7 +157,7 @@ def _push(run: ScheduledRun, schedule: Schedule, pusher: Pusher) -> int:
 
 
 def cancel_older(lease: HeldLease) -> int:
-    """Abort the earlier runs of schedules that want it so; what dies here is done again."""
+    """Abort earlier runs where the schedule says so; after a crash the next curator repeats it."""
     runs = ScheduledRun.objects.open().filter(state=State.PUSHED, kind=Kind.SLOT)
     runs = runs.filter(schedule__overlap=Overlap.CANCEL).order_by("schedule_id", "-slot_at")
     newest: set[int] = set()

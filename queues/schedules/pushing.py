@@ -52,7 +52,7 @@ class Pusher:
         return len(self._ids)
 
     def ring_after_commit(self) -> None:
-        """Call workers to what any of them may run; the curator routes sticky jobs."""
+        """Ring for jobs that any worker may run; the curator routes sticky jobs."""
         for (queue_id, queue), jobs in self._bells.items():
             after_commit(partial(ring, queue_id, queue, min(jobs, MOST_BELLS)))
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from django.conf import settings
 
 from queues.errors import BadService, ScriptNotFound
-from queues.jobs.schema import schema_error
 from queues.logic.manifest import Manifest, ScriptEntry, read, well_formed_scripts
 from queues.models import Script, Service
 from queues.sandbox import trust
+from queues.schema.validation import schema_error
 
 ASYNC_JOBS = 100
 

@@ -29,6 +29,7 @@ from queues.models import Catalogue, QueuedJob, Script, Service
 from queues.queries.presenters import configuration_dict
 from queues.runs.held_jobs import wait_for_workers
 from queues.schedules import as_code
+from queues.services import script_limits
 from queues.services.bundle import Bundle, opened
 from queues.worker.run_now import run_candidate
 
@@ -229,8 +230,10 @@ def _store(service: Service, bundle: Bundle, kind: str, ran: dict[str, Any]) -> 
     with atomic():
         service.changed_at = Now()
         service.save()
+        scripts = bundle.scripts(service)
+        ran |= script_limits.carried_over(service.scripts.all(), scripts)
         service.scripts.all().delete()
-        Script.objects.bulk_create(bundle.scripts(service))
+        Script.objects.bulk_create(scripts)
         Service.objects.filter(pk=service.pk).update(revision=F("revision") + 1)
         Catalogue.objects.changed()
         facts: dict[str, Any] = {"version": service.version, "folder": service.folder}

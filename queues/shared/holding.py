@@ -6,16 +6,16 @@ from typing import Any
 
 from django.db.transaction import atomic
 
-from atributo_site.core.database import dialect, execute
+from atributo_site.core.database import Dialect, Result, dialect, execute, execute_each
 from atributo_site.core.errors import LeaseLost
 from queues.logic.lifecycle import Status
 from queues.models import QueuedJob
 from queues.runs import outcomes
+from queues.runs.callbacks import follow_ends
 from queues.runs.outcome_rows import AttemptResult, outcome_row
 from queues.runs.reservation import Reserved, aware, without_expired
 from queues.runs.slots import HeldSlot, lease_seconds
 from queues.shared.sql import statements as sql
-from queues.sql.reserve import RESERVED
 
 
 @dataclass
@@ -26,6 +26,19 @@ class Started:
     slot: HeldSlot
     now: Any  # by the database, when it was reserved
     revision: int
+    is_begun: bool = False  # its row says so already
+
+
+Ended = tuple[Started, AttemptResult]
+
+
+@dataclass(frozen=True)
+class Belonging:
+    """Which jobs may begin in the process: scripts of one service, as they were at a revision."""
+
+    mount: str
+    scripts: str = "[]"  # their names as JSON
+    revision: int = -1
 
 
 @dataclass
@@ -64,21 +77,39 @@ class Holding:
         for slot in slots:
             self.slots.pop(slot.id, None)
 
+    def unring(self, numbers: set[int]) -> None:
+        """Say that the bells of these slots are answered: the next push rings again."""
+        asked = {"queue_id": self.queue_id, "numbers": json.dumps(sorted(numbers))}
+        execute(sql.unring(dialect()), asked)
+
     def due(self, most: int) -> int:
         """Count the jobs that may start now, no further than `most`."""
         [[count]] = execute(sql.due(dialect()), {"queue_id": self.queue_id, "jobs": most}).rows
         return count
 
-    def reserve(self, free: list[HeldSlot]) -> list[Started]:
-        """Reserve a due job for each of these slots, as far as there are some."""
-        asked = {"queue_id": self.queue_id, "slots": _json(free), "jobs": len(free)}
-        rows = execute(sql.reserve_each(dialect()), asked).rows
+    def reserve(self, free: list[HeldSlot], belonging: Belonging) -> list[Started]:
+        """Reserve a due job for each of these slots, as far as there are some.
+
+        On PostgreSQL those that belong here are started by the same statement.
+        """
+        return self._reserved(execute(_begin(), self._asked(free, belonging)))
+
+    def _asked(self, free: list[HeldSlot], belonging: Belonging) -> dict[str, Any]:
+        return {
+            "queue_id": self.queue_id,
+            "worker": self.worker,
+            "slots": _json(free),
+            "jobs": len(free),
+            **vars(belonging),
+        }
+
+    def _reserved(self, result: Result) -> list[Started]:
         reserved = []
-        for row in rows:
-            *columns, slot_id, now, revision = row
-            job = Reserved(**dict(zip(RESERVED, columns, strict=True)))
-            reserved.append(Started(job, self.slots[slot_id], now, revision))
-        return [each for each in reserved if not _is_expired(each)]
+        for row in result.rows:
+            *columns, slot_id, now, revision, status = row
+            job, is_begun = Reserved(*columns), status == "progress"
+            reserved.append(Started(job, self.slots[slot_id], now, revision, is_begun))
+        return [each for each in reserved if each.is_begun or not _is_expired(each)]
 
     def give_back(self, reserved: list[Started]) -> None:
         if reserved:
@@ -87,6 +118,11 @@ class Holding:
 
     def start(self, reserved: list[Started]) -> list[Started]:
         """Show jobs as running; return those that nobody has aborted or deleted meanwhile."""
+        waiting = [each for each in reserved if not each.is_begun]
+        started = self._start(waiting) if waiting else set()
+        return [each for each in reserved if each.is_begun or each.job.id in started]
+
+    def _start(self, reserved: list[Started]) -> set[int]:
         asked = {
             "slots": _json([each.slot for each in reserved]),
             "jobs": json.dumps([each.job.id for each in reserved]),
@@ -94,13 +130,12 @@ class Holding:
         }
         d = dialect()
         if d.vendor == "postgresql":
-            started = {row[0] for row in execute(sql.start_and_record(d), asked).rows}
-        else:
-            with atomic():
-                started = {row[0] for row in execute(sql.start(d), asked).rows}
-                asked["started"] = json.dumps(list(started))
-                execute(sql.record_starts(d), asked)
-        return [each for each in reserved if each.job.id in started]
+            return {row[0] for row in execute(sql.start_and_record(d), asked).rows}
+        with atomic():
+            started = {row[0] for row in execute(sql.start(d), asked).rows}
+            asked["started"] = json.dumps(list(started))
+            execute(sql.record_starts(d), asked)
+        return started
 
     def still_ours(self, running: list[Started]) -> set[int]:
         """Return the ids of those that nobody has aborted or deleted."""
@@ -109,37 +144,70 @@ class Holding:
         rows = execute(sql.still_ours(dialect()), {"slots": slots, "jobs": jobs}).rows
         return {row[0] for row in rows}
 
-    def record(self, ended: list[tuple[Started, AttemptResult]]) -> set[int]:
+    def record(self, ended: list[Ended]) -> set[int]:
         """Record results of jobs in any of the slots; return the ids that were accepted."""
-        simple = [pair for pair in ended if not _needs_more(pair[1])]
-        accepted = self._record_simple(simple) if simple else set()
+        return self.record_and_reserve(ended, [], Belonging(""))[0]
+
+    def record_and_reserve(
+        self, ended: list[Ended], free: list[HeldSlot], belonging: Belonging
+    ) -> tuple[set[int], list[Started]]:
+        """Record results, and reserve for these slots: on PostgreSQL in one message.
+
+        The slots may be those of the jobs that have ended.
+        """
+        accepted: set[int] = set()
         for started, result in ended:
             if _needs_more(result):
                 accepted |= outcomes.record_all(started.slot, [result], self.worker)
-        return accepted
+        simple = [pair for pair in ended if not _needs_more(pair[1])]
+        if not simple:
+            return accepted, self.reserve(free, belonging) if free else []
+        d = dialect()
+        facts = self._facts_of(simple, d)
+        if d.vendor != "postgresql":
+            with atomic():
+                accepted |= self._finish(facts, d)
+                begun = execute(_begin(), self._asked(free, belonging)) if free else Result([], 0)
+            return accepted, self._reserved(begun)
+        if not free:
+            rows = execute(sql.finish_postgresql(d), facts).rows
+            return accepted | _followed(rows), []
+        statements = [sql.finish_postgresql(d), sql.begin_each(d)]
+        finished, begun = execute_each(statements, self._asked(free, belonging) | facts)
+        return accepted | _followed(finished.rows), self._reserved(begun)
 
     def make_suspect(self, jobs: list[int]) -> None:
         """Let these run alone the next time: one of them may have ended their process."""
         waiting = QueuedJob.objects.filter(pk__in=jobs, status=Status.PENDING)
         waiting.update(suspect=True)
 
-    def _record_simple(self, ended: list[tuple[Started, AttemptResult]]) -> set[int]:
-        d = dialect()
+    def _facts_of(self, ended: list[Ended], d: Dialect) -> dict[str, Any]:
         rows = [
             {**outcome_row(result, d).row, "slot_id": each.slot.id, "slot_epoch": each.slot.epoch}
             for each, result in ended
         ]
-        facts = {"queue_id": self.queue_id, "worker": self.worker}
-        facts["outcomes"] = json.dumps(rows, ensure_ascii=False)
-        if d.vendor == "postgresql":
-            return {row[0] for row in execute(sql.finish_postgresql(d), facts).rows}
+        told = json.dumps(rows, ensure_ascii=False)
+        return {"queue_id": self.queue_id, "worker": self.worker, "outcomes": told}
+
+    def _finish(self, facts: dict[str, Any], d: Dialect) -> set[int]:
+        """Record results on SQLite, in the caller's transaction."""
         finish_jobs, record_runs, count = sql.finish_sqlite(d)
-        with atomic():
-            accepted = [row[0] for row in execute(finish_jobs, facts).rows]
-            facts["accepted"] = json.dumps(accepted)
-            execute(record_runs, facts)
-            execute(count, facts)
-        return set(accepted)
+        accepted = _followed(execute(finish_jobs, facts).rows)
+        told = {**facts, "accepted": json.dumps(sorted(accepted))}
+        execute(record_runs, told)
+        execute(count, told)
+        return accepted
+
+
+def _followed(rows: list[Any]) -> set[int]:
+    """Look after those that wait for one of these; return the ids of all."""
+    follow_ends(row[0] for row in rows if row[2])
+    return {row[0] for row in rows}
+
+
+def _begin() -> str:
+    d = dialect()
+    return sql.begin_each(d) if d.vendor == "postgresql" else sql.reserve_each(d)
 
 
 def _is_expired(each: Started) -> bool:

@@ -5,10 +5,9 @@ begins, so that a dead worker leaves no doubt about what has run.
 """
 
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 import structlog
@@ -18,47 +17,30 @@ from django.db import InterfaceError, OperationalError, connection
 from allocation.transactions.engine.completion import renew
 from allocation.transactions.engine.operations import Fence
 from atributo_site.core.errors import LeaseLost
+from atributo_site.core.text import written
 from queues.children.protocol import ChildGone
 from queues.children.shared_process import SharedProcess
 from queues.children.waits import Steps, Wait
 from queues.logic.lifecycle import Outcome
-from queues.models import Script
 from queues.runs import abandoned, outcomes
+from queues.runs.doorbell import Bell
 from queues.runs.outcome_rows import AttemptResult
 from queues.runs.reservation import Reserved
 from queues.runs.slots import HeldSlot, lease_seconds
-from queues.shared.holding import Holding, Started
+from queues.shared.belonging import belonging, threads_of
+from queues.shared.holding import Belonging, Holding, Started
 from queues.shared.shared_run import SharedRun
 
 SLICE_SECONDS = 5.0  # then the other queues have their turn
 TICK_SECONDS = 0.02
-GATHER_SECONDS = 0.001  # results that come together are written together
 MOST_BEGUN = 25  # at a time: others run meanwhile, so that they do not all wait together
 LOOK_SECONDS = 0.02  # between two looks for further jobs while slots are free
+CALL_SECONDS = 0.1  # between two requests that somebody else looks
 REPORT_SECONDS = 0.25
 GRACE_SECONDS = 1.0  # between TimedOut inside the script and the end of its process
 STOP_SECONDS = 7.0  # a stopping worker lets runs go on for this long
 DATABASE_PAUSE_SECONDS = 0.1
 log = structlog.get_logger(__name__)
-
-
-@lru_cache(maxsize=1)
-def shared_scripts(revision: int) -> dict[tuple[str, str], int]:
-    """Return the scripts of which one process runs many jobs, and how many.
-
-    A script with limits is not among them: its jobs are counted one by one, also those that were
-    pushed before it had limits.
-    """
-    rows = Script.objects.filter(threads__gt=1, limits__isnull=True)
-    named = rows.values_list("service__mount", "name", "threads")
-    return {(mount, name): threads for mount, name, threads in named}
-
-
-def threads_of(job: Reserved, revision: int) -> int:
-    """Return how many such jobs one process runs; 1 for a job that has to run alone."""
-    if job.suspect or job.sticky_key is not None or job.flow_id is not None or not job.mount:
-        return 1
-    return shared_scripts(revision).get((job.mount, job.script), 1)
 
 
 @dataclass
@@ -74,10 +56,13 @@ class SharedRunner:
     grant: Callable[[int, int], int]  # how many of so many may begin now, while so many run
     show: Callable[[Reserved], None]
     count: Callable[[list[AttemptResult]], None]
+    look_soon: Callable[[], None]  # somebody else has to look for jobs of the queue
+    _belonging: Belonging = field(init=False)
     _running: dict[int, SharedRun] = field(default_factory=dict)  # by number
     _ended: list[tuple[SharedRun, AttemptResult]] = field(default_factory=list)
-    _store_at: float = 0.0
     _fill_at: float = 0.0
+    _answered: set[int] = field(default_factory=set)  # slots whose bells called here
+    _look_soon_at: float = 0.0
     _renew_at: float = 0.0
     _over_at: float = 0.0
     _leased_until: float = 0.0
@@ -85,6 +70,9 @@ class SharedRunner:
     _is_again: bool = False  # results may have been written already
     _is_over: bool = False  # no further job begins here
     _stopping_since: float | None = None
+
+    def __post_init__(self) -> None:
+        self._belonging = Belonging(self.mount)
 
     def steps(self) -> Steps[None]:
         """Run jobs until the queue is empty or its time slice is over; then hold nothing."""
@@ -101,6 +89,15 @@ class SharedRunner:
             self.process.kill()
             raise
         self.holding.release(list(self.holding.slots.values()))
+        if self._answered:
+            self.holding.unring(self._answered)
+
+    def answer(self, bell: Bell) -> bool:
+        """Look for the job that a bell calls to, if there is room; else somebody else has to."""
+        if bell.queue != self.holding.queue or not self.has_room():
+            return False
+        self._answered.add(bell.slot)
+        return True
 
     def has_room(self) -> bool:
         """Return whether a further job of its queue may begin here at once; then it looks."""
@@ -121,9 +118,8 @@ class SharedRunner:
             time.sleep(max(0.0, self._away_until - time.monotonic()))
             self._while_leased(self._store)
             return
-        wait = GATHER_SECONDS if self._ended else TICK_SECONDS
         try:
-            message = yield Wait(self.process, wait)
+            message = yield Wait(self.process, TICK_SECONDS)
             while message is not None:
                 self._receive(message)
                 message = self.process.receive(0.0)
@@ -131,7 +127,7 @@ class SharedRunner:
             self._bury(f"the process was {self.process.kill()}")
         if time.monotonic() < self._away_until:
             return
-        if self._ended and time.monotonic() >= self._store_at:
+        if self._ended:  # at once: what ends during the write makes the next group
             self._while_leased(self._store)
         self._while_leased(self._look)
 
@@ -156,52 +152,72 @@ class SharedRunner:
         self._end(run, run.result(message))
 
     def _end(self, run: SharedRun, result: AttemptResult) -> None:
-        if not self._ended:
-            self._store_at = time.monotonic() + GATHER_SECONDS
         self._ended.append((run, result))
 
     def _fill(self, now: float) -> None:
         """Begin further jobs, as far as the process, the queue and the worker allow it."""
+        was_called, running = bool(self._answered), len(self._running)
         self._fill_at = now + LOOK_SECONDS
-        self._is_over = self._is_over or self.is_stopping()
-        if now > self._over_at:
-            self._over_at, self._is_over = now + SLICE_SECONDS, self._is_over or self.is_wanted()
-        room = 0
-        if not self._is_over:
-            room = self.grant(self.threads - len(self._running), len(self._running))
+        if was_called:  # before the look: whoever pushes after it rings again
+            self.holding.unring(self._answered)
+            self._answered = set()
+        room = self._room(now)
         if room > 0:
             self._begin(min(room, MOST_BEGUN))
             self.grant(0, len(self._running))
         if self._fill_at:  # no further job begins at once
             self._release_free()
+        if was_called and len(self._running) == running and now > self._look_soon_at:
+            self._look_soon_at = now + CALL_SECONDS  # the bell may mean a job that runs alone
+            self.look_soon()
+
+    def _room(self, now: float) -> int:
+        """Return how many further jobs may begin here now."""
+        self._is_over = self._is_over or self.is_stopping()
+        if now > self._over_at:
+            self._over_at, self._is_over = now + SLICE_SECONDS, self._is_over or self.is_wanted()
+        if self._is_over:
+            return 0
+        held = len(self._running) + len(self._ended)
+        return self.grant(self.threads - len(self._running), held)
 
     def _begin(self, room: int) -> None:
-        free, due = self._free(), self.holding.due(room)
-        if len(free) < due:
-            self.holding.acquire(due - len(free))
+        """Take what is due into slots that are held already; hold more when those are full."""
+        free = self._free()
+        if not free:
+            due = self.holding.due(room)
+            if not due or not self.holding.acquire(due):
+                return
             free = self._free()
-        if not free or not due:
-            return
+        with self._unsure(free):
+            reserved = self.holding.reserve(free[:room], self._belonging)
+            self._take(reserved)
+        if len(reserved) == len(free[:room]):
+            self._fill_at = 0.0  # there may be more
+
+    @contextmanager
+    def _unsure(self, free: list[HeldSlot]) -> Iterator[None]:
+        """Forget these slots if the database goes away: what of it happened is not known."""
         try:
-            self._begin_in(free[:due], room)
-        except (OperationalError, InterfaceError):  # what of it happened is not known
+            yield
+        except (OperationalError, InterfaceError):
             self.holding.forget(free)
             self._is_over = True
             raise
 
-    def _begin_in(self, free: list[HeldSlot], room: int) -> None:
-        reserved = self.holding.reserve(free)
-        mine = [each for each in reserved if self._is_mine(each)]
+    def _take(self, reserved: list[Started]) -> None:
+        """Begin what was reserved, as far as it belongs here."""
+        mine = [each for each in reserved if each.is_begun or self._is_mine(each)]
         if len(mine) < len(reserved):  # the next job has to run elsewhere
             self._is_over = True
             self.holding.give_back([each for each in reserved if each not in mine])
-        started = self.holding.start(mine) if mine else []
+            self.look_soon()
+        started = self.holding.start(mine)
         if len(started) < len(mine):
             self.holding.give_back([each for each in mine if each not in started])
         if started:
+            self._belonging = belonging(self.mount, started[-1].revision)
             self._hand_over(started)
-        if len(reserved) == room:
-            self._fill_at = 0.0  # there may be more
 
     def _hand_over(self, started: list[Started]) -> None:
         now = time.monotonic()
@@ -225,10 +241,13 @@ class SharedRunner:
             return False
         return threads_of(job, each.revision) > 1
 
-    def _free(self) -> list[HeldSlot]:
+    def _not_running(self) -> list[HeldSlot]:
         busy = {run.started.slot.id for run in self._running.values()}
-        busy |= {run.started.slot.id for run, _ in self._ended}
         return [slot for slot in self.holding.slots.values() if slot.id not in busy]
+
+    def _free(self) -> list[HeldSlot]:
+        ended = {run.started.slot.id for run, _ in self._ended}
+        return [slot for slot in self._not_running() if slot.id not in ended]
 
     def _release_free(self) -> None:
         """Leave slots without a job to others."""
@@ -236,9 +255,25 @@ class SharedRunner:
             self.holding.release(self._free())
 
     def _store(self) -> None:
+        """Write what has ended, and begin the next jobs in the same slots at once."""
+        now = time.monotonic()
+        self._fill_at = now + LOOK_SECONDS
+        room = 0 if self._is_again else min(self._room(now), MOST_BEGUN)
+        next_slots = self._not_running()[:room]
+        with self._unsure(next_slots):
+            reserved = self._record(next_slots)
+            self._take(reserved)
+        if not room or len(reserved) == len(next_slots):
+            self._fill_at = 0.0  # there may be more
+        if room:
+            self.grant(0, len(self._running))
+
+    def _record(self, next_slots: list[HeldSlot]) -> list[Started]:
+        """Write what has ended; return what was reserved in the same step."""
         ended = list(self._ended)
         results = [result for _, result in ended]
-        accepted = self.holding.record([(run.started, result) for run, result in ended])
+        pairs = [(run.started, result) for run, result in ended]
+        accepted, reserved = self.holding.record_and_reserve(pairs, next_slots, self._belonging)
         if self._is_again:  # what was stored before its answer got lost is refused now
             accepted |= outcomes.recorded_before(results, self.holding.worker)
             self._is_again = False
@@ -249,7 +284,7 @@ class SharedRunner:
         if refused > 0:
             self.holding.renew()  # refused one by one, or are the slots lost?
             outcomes.count_refused(ended[0][0].started.slot, refused)
-        self._fill_at = 0.0
+        return reserved
 
     def _look(self) -> None:
         """Renew, report, and end what has to end."""
@@ -299,7 +334,7 @@ class SharedRunner:
         self.process.kill()
         for run in late:
             del self._running[run.number]
-            error = f"timed out after {run.started.job.timeout_ms} ms"
+            error = f"timed out after {written(run.started.job.timeout_ms or 0)}"
             self._end(run, run.ended(Outcome.FAILED, error))
             self._roll_back_dropped(run)
         self._release_running(f"its process was ended because of job {late[0].started.job.id}")
@@ -315,11 +350,15 @@ class SharedRunner:
         if len(runs) == 1 and not runs[0].is_dropped:
             self._running.clear()
             timed_out = runs[0].stopped_at is not None
-            error = f"timed out after {runs[0].started.job.timeout_ms} ms" if timed_out else how
+            error = (
+                f"timed out after {written(runs[0].started.job.timeout_ms or 0)}"
+                if timed_out
+                else how
+            )
             self._end(runs[0], runs[0].ended(Outcome.FAILED, error))
             return
         self._release_running(how)
-        self._store()
+        self._record([])  # and nothing begins before they are known as suspects
         self.holding.make_suspect([run.started.job.id for run in runs])
 
     def _release_running(self, why: str) -> None:

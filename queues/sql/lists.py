@@ -2,9 +2,9 @@
 
 from functools import cache
 
-from queues.logic.ranks import LINE_RANKS, PAUSED, RANKS, STICKY_RANKS
+from queues.logic.ranks import FLOW_RANKS, LINE_RANKS, PAUSED, RANKS, STICKY_RANKS
 
-AWAKE = [*RANKS, *STICKY_RANKS, *LINE_RANKS]
+AWAKE = [*RANKS, *STICKY_RANKS, *LINE_RANKS, *FLOW_RANKS]
 VISIBLE_RANKS = [*AWAKE, *(rank + PAUSED for rank in AWAKE)]
 
 

@@ -46,6 +46,14 @@ COUNTS = [
 ]
 
 
+# Whether a job has ended that a batch or other jobs wait for. SQLite 3.40 answers the question
+# whether `batch_id IS NOT NULL` with yes here, whatever the row says.
+ENDS = (
+    "(queues_queuedjob.awaited OR COALESCE(queues_queuedjob.batch_id, 0) > 0) "
+    "AND queues_queuedjob.status <> 'pending'"
+)
+
+
 def outcome_source(d: Dialect, columns_of: dict[str, str] | None = None) -> str:
     """Turn the outcomes of a batch, given as one JSON array, into rows."""
     kinds = columns_of or OUTCOME
@@ -60,11 +68,16 @@ def outcome_source(d: Dialect, columns_of: dict[str, str] | None = None) -> str:
 
 
 def finish_jobs(
-    d: Dialect, slot_id: str = "%(slot_id)s", epoch: str = "%(epoch)s", condition: str = ""
+    d: Dialect,
+    slot_id: str = "%(slot_id)s",
+    epoch: str = "%(epoch)s",
+    condition: str = "",
+    held_by: str = "queues_queuedjob.slot_id",
 ) -> str:
     """Change the jobs that this slot holds, at the attempt that it knows of.
 
-    A late writer changes no row.
+    A late writer changes no row. The status is compared by CASE, because a condition that an index
+    of unfinished jobs could serve would invite a scan of all that wait.
     """
     null = "'null'::jsonb" if d.vendor == "postgresql" else "'null'"
     no = "FALSE" if d.vendor == "postgresql" else "0"
@@ -90,10 +103,10 @@ def finish_jobs(
             fingerprint = CASE WHEN {asked} THEN '' ELSE o.fingerprint END,
             slot_id = NULL, slot_epoch = NULL, suspect = {no}
         FROM o
-        WHERE queues_queuedjob.id = o.id AND {plus}queues_queuedjob.slot_id = {slot_id}
+        WHERE queues_queuedjob.id = o.id AND {plus}{held_by} = {slot_id}
         AND queues_queuedjob.slot_epoch = {epoch} {condition}
-        AND ((queues_queuedjob.status = 'pending' AND queues_queuedjob.attempt = o.attempt - 1)
-            OR (queues_queuedjob.status = 'progress' AND queues_queuedjob.attempt = o.attempt))"""  # nosec B608 # of constants and dialect
+        AND CASE queues_queuedjob.status WHEN 'pending' THEN queues_queuedjob.attempt + 1
+            WHEN 'progress' THEN queues_queuedjob.attempt END = o.attempt"""  # nosec B608 # of constants and dialect
 
 
 RECORD_RUNS = """
@@ -148,11 +161,11 @@ def finish_postgresql(d: Dialect) -> str:
         o AS MATERIALIZED ({outcome_source(d)}),
         done AS (
             {finish_jobs(d, "(SELECT id FROM slot)")}
-            RETURNING queues_queuedjob.id, queues_queuedjob.aborted_at
+            RETURNING queues_queuedjob.id, queues_queuedjob.aborted_at, {ENDS} AS ends
         ),
         runs AS ({RECORD_RUNS.format(accepted=accepted)}),
         minute AS ({count_minute(d, accepted)})
-        SELECT id, aborted_at FROM done"""  # nosec B608 # of constants and dialect
+        SELECT id, aborted_at, ends FROM done"""  # nosec B608 # of constants and dialect
 
 
 @cache
@@ -161,7 +174,7 @@ def finish_sqlite(d: Dialect) -> tuple[str, str, str]:
     rows = f"WITH o AS MATERIALIZED ({outcome_source(d)})"
     accepted = "SELECT value FROM json_each(%(accepted)s)"
     return (
-        f"{rows} {finish_jobs(d)} RETURNING id, aborted_at",
+        f"{rows} {finish_jobs(d)} RETURNING id, aborted_at, {ENDS}",
         f"{rows} {RECORD_RUNS.format(accepted=accepted)}",
         f"{rows} {count_minute(d, accepted)}",
     )

@@ -3,6 +3,7 @@
 from functools import cache
 
 from atributo_site.core.database import Dialect
+from queues.logic.ranks import FIRST_BLOCKED
 from queues.sql import slots
 
 PUSHED = [
@@ -33,6 +34,7 @@ PUSHED = [
     "flow_id",
     "limits",
 ]
+LINKED = [*PUSHED, "batch_id", "delayed_until"]  # of a job of a batch, or that waits for others
 ZERO = {
     "status": "'pending'",
     "attempt": "0",
@@ -56,20 +58,20 @@ FIND_SCRIPT = f"""
 
 
 @cache
-def push(d: Dialect, *, once: bool) -> str:
+def push(d: Dialect, *, once: bool, linked: bool = False) -> str:
     """Store one job; with `once`, none if its unique key is taken."""
     conflict = "ON CONFLICT DO NOTHING" if once else ""
-    return f"{_into(d)} WHERE TRUE {conflict} RETURNING id"
+    return f"{_into(d, linked=linked)} WHERE TRUE {conflict} RETURNING id"
 
 
 @cache
-def push_known(d: Dialect) -> str:
+def push_known(d: Dialect, *, linked: bool = False) -> str:
     """Store one job while its queue and the installed services are those that it was checked for.
 
     No job is stored if its unique key is taken.
     """
     return (
-        f"{_into(d)} FROM queues_queue q WHERE q.id = %(queue_id)s AND q.name = %(queue)s "
+        f"{_into(d, linked)} FROM queues_queue q WHERE q.id = %(queue_id)s AND q.name = %(queue)s "
         f"AND q.deleted_at IS NULL AND {REVISION} = %(revision)s "
         "ON CONFLICT DO NOTHING RETURNING id"
     )
@@ -108,7 +110,11 @@ def replace_waiting(d: Dialect) -> str:
     """Give a job that waits other data and another moment, as `push_known` would store it."""
     null = "NULL::timestamptz" if d.vendor == "postgresql" else "NULL"
     return f"""
-        UPDATE queues_queuedjob SET data = %(data)s, due_at = COALESCE(%(due_at)s, {d.now}),
+        UPDATE queues_queuedjob SET data = %(data)s,
+            due_at = CASE WHEN rank >= {FIRST_BLOCKED} THEN due_at
+                ELSE COALESCE(%(due_at)s, {d.now}) END,
+            delayed_until = CASE WHEN rank >= {FIRST_BLOCKED}
+                THEN COALESCE(%(due_at)s, {d.now}) END,
             expires_at = COALESCE(%(expires_at)s, {null}), run_failures = 0, lost = 0
         WHERE queue_id = %(queue_id)s AND unique_key = %(unique_key)s
         AND unique_key IS NOT NULL AND status IN ('pending', 'progress')
@@ -120,18 +126,20 @@ def replace_waiting(d: Dialect) -> str:
 
 
 @cache
-def push_many(d: Dialect) -> str:
+def push_many(d: Dialect, *, linked: bool = False) -> str:
     """Store jobs that differ in id and data only; SQLite takes both as one JSON list."""
     if d.vendor == "postgresql":
         rows = "unnest(%(ids)s::bigint[], %(texts)s::text[]) AS row(id, data)"
-        return f"{_into(d, id='row.id', data='row.data::jsonb')} FROM {rows}"
-    return f"{_into(d, id='row.value ->> 0', data='row.value ->> 1')} FROM json_each(%(rows)s) row"
+        return f"{_into(d, linked, id='row.id', data='row.data::jsonb')} FROM {rows}"
+    into = _into(d, linked, id="row.value ->> 0", data="row.value ->> 1")
+    return f"{into} FROM json_each(%(rows)s) row"
 
 
-def _into(d: Dialect, **others: str) -> str:
-    given = {column: f"%({column})s" for column in PUSHED}
+def _into(d: Dialect, linked: bool = False, **others: str) -> str:
+    columns = LINKED if linked else PUSHED
+    given = {column: f"%({column})s" for column in columns}
     values = given | {"due_at": f"COALESCE(%(due_at)s, {d.now})"} | others
     return (
-        f"INSERT INTO queues_queuedjob ({', '.join([*PUSHED, *ZERO])}) "
+        f"INSERT INTO queues_queuedjob ({', '.join([*columns, *ZERO])}) "
         f"SELECT {', '.join([*values.values(), *ZERO.values()])}"
     )

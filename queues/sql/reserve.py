@@ -60,9 +60,9 @@ def has_due(d: Dialect, queue: str = QUEUE) -> str:
     return f"({' OR '.join([*ranks, has_open_flow(d, queue)])})"
 
 
-def has_open_flow(d: Dialect, queue: str) -> str:
-    """A condition: this queue has a flow that may start; its gate is not closed."""
-    flows = f"SELECT 1 FROM queues_flow f WHERE f.queue_id = {queue}"  # nosec B608 # of constants and dialect
+def has_open_flow(d: Dialect, queue: str, station: str = "''") -> str:
+    """A condition: this queue has a flow that may start here; its gate is not closed."""
+    flows = f"SELECT 1 FROM queues_flow f WHERE f.queue_id = {queue} AND f.station = {station}"  # nosec B608 # of constants and dialect
     return f"""(
         SELECT 1 FROM queues_gate g WHERE g.queue_id = {queue}
         AND (g.closed_at IS NULL OR g.wake_at <= {d.now}) AND COALESCE(
@@ -121,7 +121,7 @@ def reserving(d: Dialect, picked: str, columns: list[str]) -> str:
 
     The share lock orders this against a pause or a lower limit: whoever pauses the queue or lowers
     its limit sees what was reserved before. In a queue with limits flow control decides about all
-    jobs but callbacks and sticky ones.
+    jobs but callbacks.
     """
     # An array, because a join would be free to scan the table or to pick again and again. Its
     # rows are locked: to ask again for what they are would invite a scan of all that wait.
@@ -141,7 +141,7 @@ def reserving(d: Dialect, picked: str, columns: list[str]) -> str:
         UPDATE queues_queuedjob SET slot_id = %(slot_id)s, slot_epoch = %(epoch)s
         WHERE id {chosen} AND EXISTS (SELECT 1 FROM held)
         AND (rank = {CALLBACK} OR (SELECT active FROM held)
-            AND (sticky_key IS NOT NULL OR NOT (SELECT limited FROM held)))
+            AND NOT (SELECT limited FROM held))
         RETURNING {", ".join(columns)}, {d.now},
             COALESCE((SELECT max(revision) FROM queues_catalogue), 0),
             (

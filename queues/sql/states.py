@@ -1,15 +1,28 @@
 """The states of a job as conditions that an index answers."""
 
-from queues.logic.ranks import FLOW_RANKS, LINE_RANKS, PAUSED, RANKS, STICKY_RANKS
+from queues.logic.ranks import (
+    BLOCKED as BLOCKED_BY,
+)
+from queues.logic.ranks import (
+    FIRST_BLOCKED,
+    FLOW_RANKS,
+    LINE_RANKS,
+    PAUSED,
+    RANKS,
+    STICKY_RANKS,
+)
 
 PAUSED_RANKS = ", ".join(
-    str(rank + PAUSED) for rank in (*RANKS, *STICKY_RANKS, *LINE_RANKS, *FLOW_RANKS)
+    str(rank + PAUSED + offset)
+    for offset in (0, BLOCKED_BY)
+    for rank in (*RANKS, *STICKY_RANKS, *LINE_RANKS, *FLOW_RANKS)
 )
 
 # SQLite takes a partial index only where its condition stands in the query as it was defined,
 # with no parameter in it; with ORM filters each count would read the whole table.
 FREE = "queues_queuedjob.status = 'pending' AND queues_queuedjob.slot_id IS NULL"
 AWAKE = "queues_queuedjob.paused_at IS NULL"
+BLOCKED = f"queues_queuedjob.rank >= {FIRST_BLOCKED}"
 ASLEEP = "queues_queuedjob.paused_at IS NOT NULL"
 BEGUN = "queues_queuedjob.status IN ('progress', 'complete', 'failed')"
 FAILED = (
@@ -22,6 +35,7 @@ INDEXED = {
     "waiting": f"{FREE} AND {AWAKE}",
     "delayed": f"{FREE} AND {AWAKE}",
     "paused": f"{FREE} AND {ASLEEP}",
+    "blocked": f"{FREE} AND {BLOCKED} AND {AWAKE}",
     "running": f"{BEGUN} AND queues_queuedjob.status = 'progress'",
     "complete": f"{BEGUN} AND queues_queuedjob.status = 'complete'",
     "failed": FAILED,
@@ -36,6 +50,7 @@ NARROW = {
     "waiting": f"{NARROW_FREE} AND {AWAKE}",
     "delayed": f"{NARROW_FREE} AND {AWAKE}",
     "paused": INDEXED["paused"],
+    "blocked": INDEXED["blocked"],
     "running": f"{OPEN} AND queues_queuedjob.status = 'progress'",
     "complete": "queues_queuedjob.status = 'complete'",
     "failed": f"{OPEN} AND {FAILED}",

@@ -8,11 +8,20 @@ queue only the one with the turn has a rank that is asked for: see queues.sql.tu
 from functools import cache
 
 from atributo_site.core.database import Dialect
-from queues.logic.ranks import CALLBACK, PAUSED, RANKS, STICKY, STICKY_RANKS
+from queues.logic.ranks import (
+    CALLBACK,
+    FLOW_RANKS,
+    INTO_FLOW,
+    PAUSED,
+    RANKS,
+    STICKY,
+    STICKY_RANKS,
+)
 from queues.sql import reserve as sql
 
 STATION = "%(station)s"
 STICKY_COLUMNS = ["sticky_key", "routed_to", "routed_epoch", "concurrent"]
+FLOW_COLUMNS = ["flow_id", "flow_key", "limits"]
 
 WAITING = (
     "{job}.status = 'pending' AND {job}.slot_id IS NULL AND {job}.sticky_key IS NOT NULL "
@@ -28,6 +37,11 @@ ALONE = """
         AND held.slot_id > 0
         AND (held.routed_to <> j.routed_to OR NOT (held.concurrent OR j.concurrent)) LIMIT 1
     ) IS NULL"""
+
+# What takes a waiting job out of the flow of a station: its rank, and the flow.
+OUT_OF_FLOW = (
+    f"rank = CASE WHEN flow_id IS NULL THEN rank ELSE rank - {INTO_FLOW} END, flow_id = NULL"
+)
 
 PLACED_HERE = """
     SELECT 1 FROM allocation_allocation a WHERE a.job_id = j.sticky_key
@@ -58,7 +72,8 @@ def probe(d: Dialect, rank: int, tail: str, station: str = STATION, queue: str =
 def has_due(d: Dialect, station: str, queue: str) -> str:
     """A condition: this station has a sticky job of this queue to start."""
     probes = (f"SELECT id FROM ({probe(d, rank, 'LIMIT 1', station, queue)}) p" for rank in RANKS)  # nosec B608 # of constants and dialect
-    return "(" + " OR ".join(f"({each}) IS NOT NULL" for each in probes) + ")"
+    ranks = [f"({each}) IS NOT NULL" for each in probes]
+    return "(" + " OR ".join([*ranks, sql.has_open_flow(d, queue, station)]) + ")"
 
 
 @cache
@@ -75,7 +90,7 @@ def reserve(d: Dialect, shared: bool) -> str:
         for number, rank in enumerate(RANKS)
     )
     picked = " UNION ALL ".join([sql.picked(d, [CALLBACK]), *ranks])
-    return sql.reserving(d, picked, [*sql.RESERVED, *STICKY_COLUMNS])
+    return sql.reserving(d, picked, [*sql.RESERVED, *STICKY_COLUMNS, *FLOW_COLUMNS])
 
 
 def _of_rank(d: Dialect, rank: int, shared: bool) -> str:
@@ -101,10 +116,11 @@ def who_has_work(d: Dialect) -> str:
 
 @cache
 def route(d: Dialect) -> str:
-    """Route waiting jobs to where their keys are allocated now."""
+    """Route waiting jobs to where their keys are allocated now. A flow there finds them anew."""
     listed = "= ANY(%(ids)s)" if d.lock else "IN (SELECT value FROM json_each(%(ids)s))"
     return f"""
-        UPDATE queues_queuedjob SET routed_to = a.instance_id, routed_epoch = a.epoch
+        UPDATE queues_queuedjob SET routed_to = a.instance_id, routed_epoch = a.epoch,
+            {OUT_OF_FLOW}
         FROM allocation_allocation a
         WHERE a.job_id = queues_queuedjob.sticky_key AND queues_queuedjob.id {listed}
         AND queues_queuedjob.status = 'pending' AND queues_queuedjob.slot_id IS NULL
@@ -114,7 +130,8 @@ def route(d: Dialect) -> str:
 @cache
 def misrouted(d: Dialect, *, in_line: bool) -> str:
     """Select waiting jobs whose key has moved or left since they were routed."""
-    ranks = ", ".join(str(rank + PAUSED * paused) for rank in STICKY_RANKS for paused in (0, 1))
+    awake = [*STICKY_RANKS, *FLOW_RANKS]
+    ranks = ", ".join(str(rank + PAUSED * paused) for rank in awake for paused in (0, 1))
     return f"""
         SELECT j.id, j.sticky_key, j.routed_to FROM queues_queuedjob j
         WHERE {WAITING.format(job="j")} IS NOT NULL AND NOT EXISTS ({PLACED_HERE})

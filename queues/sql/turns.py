@@ -9,7 +9,15 @@ they find at that moment and nothing else, so they may be repeated by anybody at
 from functools import cache
 
 from atributo_site.core.database import Dialect
-from queues.logic.ranks import LINE, LINE_RANKS, PAUSED, STICKY_RANKS
+from queues.logic.ranks import (
+    FIRST_FLOW,
+    FLOW_RANKS,
+    INTO_FLOW,
+    LINE,
+    LINE_RANKS,
+    PAUSED,
+    STICKY_RANKS,
+)
 
 SERIAL = (
     "{job}.status = 'pending' AND {job}.slot_id IS NULL AND {job}.sticky_key IS NOT NULL "
@@ -21,8 +29,9 @@ def _listed(ranks: list[int]) -> str:
     return f"({', '.join(map(str, ranks))})"
 
 
-TURN = _listed(STICKY_RANKS)
-ASLEEP = _listed([rank + PAUSED for rank in STICKY_RANKS])  # paused, and still with the turn
+WITH_TURN = [*STICKY_RANKS, *FLOW_RANKS]
+TURN = _listed(WITH_TURN)
+ASLEEP = _listed([rank + PAUSED for rank in WITH_TURN])  # paused, and still with the turn
 OF_KEY = "{job}.sticky_key = k.value AND {job}.queue_id = %(queue_id)s"
 
 
@@ -45,7 +54,7 @@ def next_in_line(d: Dialect) -> str:
     """The next job of key k: by priority among those that are due, else the first to become due."""
     due = ", ".join(f"({_first(rank, 'j.id', f'j.due_at <= {d.now}')})" for rank in LINE_RANKS)
     later = " UNION ALL ".join(
-        f"SELECT id, due_at FROM ({_first(rank, 'j.id, j.due_at')}) l{rank}"  # nosec B608 # likewise
+        f"SELECT id, due_at FROM ({_first(rank, 'j.id, j.due_at')}) l{rank}"  # nosec B608 # of constants only
         for rank in LINE_RANKS
     )
     return f"COALESCE({due}, (SELECT id FROM ({later}) l ORDER BY due_at, id LIMIT 1))"  # nosec B608 # of constants and dialect
@@ -86,7 +95,8 @@ def take(d: Dialect) -> str:
     """
     begin, end = ("= ANY(ARRAY(", "))") if d.lock else ("IN (", ")")
     return f"""
-        UPDATE queues_queuedjob SET rank = rank + {LINE} WHERE id {begin}
+        UPDATE queues_queuedjob SET rank = {_own("rank")} + {LINE}, flow_id = NULL
+        WHERE id {begin}
             SELECT h.id FROM {_keys(d)}
             JOIN queues_queuedjob h ON {SERIAL.format(job="h")} AND {OF_KEY.format(job="h")}
                 AND (h.rank IN {TURN} OR h.rank IN {ASLEEP})
@@ -102,7 +112,13 @@ def _outranks(d: Dialect) -> str:
     return f"""
         CASE WHEN n.id IS NULL OR n.due_at > {d.now} AND h.due_at <= {d.now} THEN FALSE
             WHEN h.due_at > {d.now} THEN n.due_at <= {d.now} OR {earlier}
-            ELSE n.rank - {LINE} < h.rank OR n.rank - {LINE} = h.rank AND {earlier} END"""
+            ELSE n.rank - {LINE} < {_own("h.rank")}
+                OR n.rank - {LINE} = {_own("h.rank")} AND {earlier} END"""
+
+
+def _own(rank: str) -> str:
+    """Return the rank of a job with the turn, as if it waited in no flow."""
+    return f"(CASE WHEN {rank} < {FIRST_FLOW} THEN {rank} ELSE {rank} - {INTO_FLOW} END)"
 
 
 @cache

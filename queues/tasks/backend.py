@@ -38,6 +38,9 @@ class AtributoTask(Task):
     repeat_until: Any = None
     success: Any = None
     failure: Any = None
+    flow_key: str | None = None
+    limits: Any = None
+    expires_at: Any = None
     threads: int | None = None
     record_start: bool = False
 
@@ -92,7 +95,7 @@ class AtributoBackend(BaseTaskBackend):
         except (BadPush, QueueNotFound) as error:
             raise invalid(str(error)) from error
         object.__setattr__(result, "id", job_id)
-        object.__setattr__(result, "enqueued_at", timezone.now())
+        object.__setattr__(result, "enqueued_at", results.enqueued_at(job_id) or timezone.now())
         part("signals").task_enqueued.send(type(self), task_result=result)
         return result
 

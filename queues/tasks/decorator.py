@@ -1,6 +1,6 @@
 """`@task` declares a function: from then on it can be pushed, and workers may call it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import update_wrapper
 from typing import Any, overload
 
@@ -28,7 +28,7 @@ class TaskFunction:
         """Return a task of the Tasks API, with other options where some are given."""
         from queues.tasks.backend import AtributoTask
 
-        task = AtributoTask(func=self.func, **self._facts)
+        task = AtributoTask(func=self.func, run_after=None, **self._facts)
         return task.using(**changes) if changes else task
 
     def enqueue(self, *arguments: Any, **keywords: Any) -> Any:
@@ -55,6 +55,8 @@ def task(
     queue_name: str = "default",
     backend: str = "default",
     takes_context: bool = False,
+    schedule: Mapping[str, Any] | None = None,
+    schedules: Mapping[str, Mapping[str, Any]] | None = None,
     **options: Any,
 ) -> Callable[[Callable[..., Any]], TaskFunction]: ...
 
@@ -66,12 +68,16 @@ def task(
     queue_name: str = "default",
     backend: str = "default",
     takes_context: bool = False,
+    schedule: Mapping[str, Any] | None = None,
+    schedules: Mapping[str, Mapping[str, Any]] | None = None,
     **options: Any,
 ) -> Any:
     """Declare a function, bare or with options that each push of it has unless it says otherwise.
 
     With `takes_context` its first argument is the context that scripts get, too. `priority` is that
     of the Tasks API, from -100 to 100; `queue_name` and `backend` count where it is enqueued.
+    `schedule` has the fields of a schedule with the name of the function, `schedules` those of
+    several by name; `manage.py schedules deploy` makes them.
     """
     if type(priority) is not int or abs(priority) > HIGHEST:
         raise ImproperlyConfigured(
@@ -82,7 +88,8 @@ def task(
 
     def declared(each: Callable[..., Any]) -> TaskFunction:
         ours = {**options, "priority": to_ours(priority)} if priority else options
-        declare(each, takes_context=takes_context, **ours)
+        planned = {**(schedules or {}), **({each.__name__: schedule} if schedule else {})}
+        declare(each, takes_context=takes_context, schedules=planned, **ours)
         return TaskFunction(each, facts)
 
     return declared if function is None else declared(function)

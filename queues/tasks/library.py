@@ -11,8 +11,8 @@ LIBRARIES = ("django.tasks", "django_tasks")
 
 
 @cache
-def library() -> str:
-    """Return the name of the package that has the API."""
+def installed() -> str | None:
+    """Return the name of the package that has the API; None where neither is installed."""
     for name in LIBRARIES:
         try:
             import_module(name)
@@ -21,7 +21,15 @@ def library() -> str:
                 raise
         else:
             return name
-    raise ImproperlyConfigured("the Tasks API needs Django 6, or the package django-tasks")
+    return None
+
+
+def library() -> str:
+    """Return the name of the package that has the API."""
+    name = installed()
+    if name is None:
+        raise ImproperlyConfigured("the Tasks API needs Django 6, or the package django-tasks")
+    return name
 
 
 def part(name: str) -> ModuleType:

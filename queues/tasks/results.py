@@ -4,6 +4,7 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import fields
+from datetime import datetime
 from typing import Any
 
 from queues.errors import JobNotFound
@@ -42,6 +43,12 @@ def stored(result_id: str, alias: str, task_class: type[Any]) -> Any:
     if job is None or not is_module(job.mount):
         raise JobNotFound(f"there is no task {result_id}", job=result_id)
     return of_job(job, alias, task_class)
+
+
+def enqueued_at(result_id: str) -> datetime | None:
+    """Return the moment of the row; None for a push that waits for its transaction."""
+    moments = QueuedJob.objects.filter(pk=int(result_id)).values_list("created_at", flat=True)
+    return moments.first()
 
 
 def of_job(job: QueuedJob, alias: str, task_class: type[Any]) -> Any:
@@ -88,8 +95,10 @@ def _task(task_class: type[Any], known: Declared, job: QueuedJob, alias: str) ->
     """Return the task that was enqueued; its queue may not be one of the backend any more."""
     task = object.__new__(task_class)
     values = {each.name: each.default for each in fields(task_class)}
+    values |= {name: value for name, value in known.options.items() if name in values}
     values |= {
         "func": known.function,
+        "run_after": None,
         "priority": from_ours(job.priority),
         "backend": alias,
         "queue_name": job.queue.name,
@@ -104,11 +113,12 @@ def _task(task_class: type[Any], known: Declared, job: QueuedJob, alias: str) ->
 
 def _errors(job: QueuedJob, attempts: Sequence[Run]) -> list[Any]:
     failed = [each for each in attempts if each.outcome == Outcome.FAILED]
-    errors = [_error(each.error, each.traceback) for each in failed]
-    return [*errors, _error(ABORTED, "")] if job.aborted_at else errors
+    errors = [error_of(each.error, each.traceback) for each in failed]
+    return [*errors, error_of(ABORTED, "")] if job.aborted_at else errors
 
 
-def _error(error: str, traceback: str) -> Any:
+def error_of(error: str, traceback: str) -> Any:
+    """Return the error of a failed attempt."""
     return part("base").TaskError(
         exception_class_path=class_path(error, traceback), traceback=traceback or error
     )

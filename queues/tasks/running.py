@@ -1,5 +1,6 @@
-"""The result of a task while it runs, for `context.task_result`."""
+"""A task while it runs: `context.task_result`, and a context that is one of the API, too."""
 
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -15,8 +16,13 @@ from queues.tasks.results import of_job
 def result_of_run(job: dict[str, Any]) -> Any:
     """Return it as running: the rows of a short job say so only when it has ended."""
     row = QueuedJob.objects.select_related("queue", "slot").get(pk=job["id"])
-    result = of_job(row, _alias(), AtributoBackend.task_class)
-    if result.attempts < job["attempt"]:
+    return running(row, job["attempt"])
+
+
+def running(row: QueuedJob, attempt: int) -> Any:
+    """Return the result of a job whose attempt has begun; the row may not say so yet."""
+    result = of_job(row, own_alias() or "default", AtributoBackend.task_class)
+    if result.attempts < attempt:
         result.worker_ids.append(_worker(row))
         object.__setattr__(result, "last_attempted_at", timezone.now())
         object.__setattr__(result, "started_at", result.started_at or result.last_attempted_at)
@@ -24,11 +30,23 @@ def result_of_run(job: dict[str, Any]) -> Any:
     return result
 
 
-def _alias() -> str:
+def own_alias() -> str | None:
     """Return the first backend that is ours."""
     backends = import_module(library()).task_backends
-    aliases = [alias for alias in backends if isinstance(backends[alias], AtributoBackend)]
-    return aliases[0] if aliases else "default"
+    return next((name for name in backends if isinstance(backends[name], AtributoBackend)), None)
+
+
+def as_task_context(context: Any) -> Any:
+    """Return the context of a run as a TaskContext, too."""
+    kind: Any = type(context)
+    known: Any = object.__new__(_context_class(kind))
+    vars(known).update(vars(context))
+    return known
+
+
+@cache
+def _context_class(ours: type) -> type:
+    return type(f"Task{ours.__name__}", (ours, part("base").TaskContext), {})
 
 
 def _worker(row: QueuedJob) -> str:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from atributo_site.core.text import written
 from queues.execution.execution import TimedOut
 from queues.functions.declaration import bare
 
@@ -59,7 +60,7 @@ def time_out(script: Any, *, at: str = BEGIN, times: int = 1) -> Iterator[Fault]
     """Let the time of the next runs be up at a point."""
 
     def error(timeout_ms: int | None) -> BaseException:
-        return TimedOut(f"timed out after {timeout_ms or 0} ms")
+        return TimedOut(f"timed out after {written(timeout_ms or 0)}")
 
     with _planned(Fault(place_of(script), at, error, times)) as fault:
         yield fault

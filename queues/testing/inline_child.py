@@ -10,6 +10,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from json import dumps, loads
 from typing import Any
 
+from atributo_site.core.text import written
 from queues.children.child_process import Workhorse
 from queues.execution.execution import Execution, TimedOut
 from queues.execution.loader import LoadedService, Services
@@ -136,7 +137,7 @@ def _limited(timeout_ms: int | None) -> Iterator[None]:
         return
 
     def stop(*_: Any) -> None:
-        raise TimedOut(f"timed out after {timeout_ms} ms")
+        raise TimedOut(f"timed out after {written(timeout_ms)}")
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, timeout_ms / 1000)

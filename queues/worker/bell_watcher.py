@@ -32,6 +32,7 @@ log = structlog.get_logger(__name__)
 WAIT_SECONDS = 1.0
 PEEK_SECONDS = 0.02  # between two looks while jobs run
 AWAY_SECONDS = 5.0  # a Redis that did not answer a look is not asked again for so long
+LOOK_SECONDS = 0.25  # between two looks though nothing rang
 MOST_BELLS = 10_000
 
 
@@ -65,8 +66,10 @@ class BellWatcher:
         self._monotonic = monotonic
         self._places: dict[int, int | None] = {0: 0}  # scripts that somebody waits for: 0
         self._subscription: Any = None
-        self._peek_at = 0.0
+        self._peek_at = self._look_at = 0.0
+        self._may_hang = True  # a bell that nobody has seen yet
         self._prefers_first = True
+        self.hanging, self.saw_suspension = 0, None
 
     @property
     def doorbells(self) -> list[RQQueue]:
@@ -87,6 +90,7 @@ class BellWatcher:
             subscription = self._redis.pubsub(ignore_subscribe_messages=True)
             subscription.subscribe(RUNG)
             self._subscription = subscription
+            self._may_hang = True
 
     def hear(self, seconds: float = 0.0) -> bool:
         """Return whether a bell rang, and wait for it as long as this."""
@@ -101,6 +105,7 @@ class BellWatcher:
             self._subscription.close()
             self._subscription = None
             raise
+        self._may_hang = self._may_hang or has_rung
         return has_rung
 
     def fileno(self) -> int:
@@ -111,13 +116,21 @@ class BellWatcher:
         return -1 if sock is None else sock.fileno()
 
     def take(self, *, shared: bool = True) -> Bell | None:
-        """Take the bell whose turn it is, if there is one, without waiting."""
+        """Take the bell whose turn it is, if there is one, without waiting.
+
+        Redis is not asked again while nothing has rung since it had no bell.
+        """
+        if not self._may_hang and self._monotonic() < self._look_at:
+            return None
+        self._look_at = self._monotonic() + LOOK_SECONDS
         heard = self._heard(shared)
         while heard:
             bell = self._next_of(heard)
             heard.remove(bell)
+            self.hanging = len(heard)
             if self._redis.lrem(bell.key, 1, bell.message_id):  # one worker gets it
                 return self._taken(bell)
+        self._may_hang = False
         return None
 
     def urgent(self, queue_id: int, *, shared: bool = True) -> Bell | None:

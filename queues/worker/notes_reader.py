@@ -56,10 +56,10 @@ def read(key: str) -> WorkerNotes:
     return notes if notes.now is not None else WorkerNotes()
 
 
-def forget(key: str) -> None:
+def forget(*keys: str) -> None:
     """Delete the notes once they are recorded; without Redis they expire."""
     try:
-        client().delete(name_of(key))
+        client().delete(*map(name_of, keys))
     except RedisError as error:
         outages.warn(NOT_FORGOTTEN, error)
     else:

@@ -22,7 +22,7 @@ from queues.logic.lifecycle import Outcome
 from queues.runs.outcome_rows import AttemptResult
 from queues.runs.reservation import Reserved
 
-LOOK_SECONDS = 0.005  # between two looks whether workers are suspended
+LOOK_SECONDS = 0.02  # between two looks whether workers are suspended
 OBEY_SECONDS = 0.1
 SHOW_SECONDS = 0.25  # a worker that is busy for a shorter time is not shown as busy
 AWAY_SECONDS = 2.0  # a Redis that did not answer is not asked again for so long
@@ -62,8 +62,12 @@ class RQRecord:
 
     def begin_job(self, job: Reserved) -> None:
         """A job is shown as running."""
-        self._jobs.append(job)
+        self.note_job(job)
         self.show()
+
+    def note_job(self, job: Reserved) -> None:
+        """A job runs among many others; it is shown with the next tick."""
+        self._jobs.append(job)
 
     def end_jobs(self, results: Sequence[AttemptResult]) -> None:
         ended = {result.job.id for result in results}
@@ -129,6 +133,10 @@ class RQRecord:
         except RedisError as error:
             self._miss(error)
         return self._suspended
+
+    def note_suspension(self, is_suspended: bool) -> None:
+        """Take the word of somebody who has just looked."""
+        self._suspended, self._look_at = is_suspended, time.monotonic() + LOOK_SECONDS
 
     def listen(self) -> None:
         """Subscribe to RQ's commands, if that is not done yet; RedisError when Redis is away."""

@@ -11,6 +11,7 @@ from django.db import InterfaceError, OperationalError, connection
 
 from allocation.transactions.engine.completion import renew
 from allocation.transactions.engine.operations import Fence
+from atributo_site.core.text import written
 from queues.children.child_process import Workhorse
 from queues.children.protocol import ChildGone
 from queues.children.waits import Steps, Wait
@@ -162,7 +163,7 @@ class RunMonitor:
         return self._failed(f"the process was {how}")
 
     def _timed_out(self) -> AttemptResult:
-        return self._failed(f"timed out after {self.job.timeout_ms} ms")
+        return self._failed(f"timed out after {written(self.job.timeout_ms or 0)}")
 
     def _failed(self, error: str) -> AttemptResult:
         return self._ended(Outcome.FAILED, error)

@@ -13,10 +13,10 @@ from queues.execution.loader import LIFECYCLE, loaded
 from queues.functions.arguments import of_data
 from queues.functions.modules import find
 from queues.jobs.push_request import json_text
-from queues.jobs.schema import check
 from queues.logic.mounts import is_module
 from queues.logic.secret_fields import passwords_of
 from queues.models import Catalogue, Script, Service
+from queues.schema.validation import check
 from queues.worker.script_follower import ScriptResult, follow
 from queues.worker.script_runs import at_worker
 

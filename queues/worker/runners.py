@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import structlog
 
@@ -10,12 +11,14 @@ from atributo_site.core.errors import LeaseLost
 from queues.children.child_process import Workhorse
 from queues.children.waits import Steps
 from queues.runs.cancellation import CancelChannel
+from queues.runs.doorbell import Bell
 from queues.runs.outcome_rows import AttemptResult
 from queues.runs.reservation import Batch, reserve
 from queues.runs.slots import HeldSlot
 from queues.runs.stations import ring_queue
+from queues.shared.belonging import threads_of
 from queues.shared.holding import Holding
-from queues.shared.runner import SharedRunner, threads_of
+from queues.shared.runner import SharedRunner
 from queues.worker.lanes import Lane, Lanes
 from queues.worker.notes_reader import forget
 from queues.worker.plan import Allowance
@@ -24,9 +27,17 @@ from queues.worker.slot_runner import SlotRunner
 
 log = structlog.get_logger(__name__)
 MOST_SIZES = 10_000
+MOST_OVER = 50
 HOLD_OFF_SECONDS = 0.5  # of a queue whose jobs find no process that runs many
 TURN_SECONDS = 0.5  # of a queue that did not wait for its turn, while others do
 Reserve = Callable[[HeldSlot, int], Batch | None]
+
+
+class Left(NamedTuple):
+    """What a worker knows of a queue when it has left its slot."""
+
+    is_slice_over: bool  # not everything was done because its time was over
+    waiting: list[str]  # the stations that the queue has work for; "" stands for any worker
 
 
 @dataclass
@@ -39,6 +50,8 @@ class Runners:
     is_stopping: Callable[[], bool]
     is_called_away: Callable[[HeldSlot], bool]
     is_turn_over: Callable[[], bool]  # others wait for their turn
+    look_soon: Callable[[], None]  # jobs may wait that no bell calls to
+    has_others: Callable[[], bool] = lambda: False  # as far as the last bell told
     is_weighed: bool = False  # queues have their turns by weights
     shares: bool = True  # it has processes that run many jobs
     found: dict[int, tuple[str, int]] = field(default_factory=dict)  # by slot: where jobs belong
@@ -46,6 +59,7 @@ class Runners:
     not_before: dict[str, float] = field(default_factory=dict)
     _is_wanted: bool = False  # jobs of another queue wait for a process that runs many
     _sizes: dict[int, int] = field(default_factory=dict)  # of the batches of each queue
+    _over: list[str] = field(default_factory=list)  # the keys of notes that nobody needs any more
     _last_size: int = 1
     _cancelled: int = 0  # how often somebody has aborted or deleted jobs
 
@@ -60,14 +74,15 @@ class Runners:
             self.cancellation(),
             reserve=self.within_plan(workhorse, reserve),
             is_wanted=lambda: self.is_called_away(slot) or is_turn_over(),
+            has_others=self.has_others,
             is_halted=self.rq.is_suspended,
             show=self.rq.begin_job,
             count=lambda results: self._count(workhorse, results),
             size=self._sizes.get(slot.queue_id, self._last_size),
         )
 
-    def run(self, runner: SlotRunner) -> Steps[bool | None]:
-        """Return whether work may be left; None when the slot went to another meanwhile."""
+    def run(self, runner: SlotRunner) -> Steps[Left | None]:
+        """Run a slot and leave it; None when it went to another meanwhile."""
         queue_id = runner.slot.queue_id
         try:
             more = yield from runner.steps()
@@ -76,9 +91,21 @@ class Runners:
             return None
         finally:
             self._remember_size(queue_id, runner.size)
-        runner.slot.leave()  # everything that began is recorded
-        forget(runner.slot.notes_key)
-        return more
+        waiting = runner.slot.leave()  # everything that began is recorded
+        self._forget_soon(runner.slot.notes_key)
+        return Left(more, waiting)
+
+    def _forget_soon(self, notes_key: str) -> None:
+        """Delete the notes of many slots together."""
+        self._over.append(notes_key)
+        if len(self._over) >= MOST_OVER:
+            self.forget_notes()
+
+    def forget_notes(self) -> None:
+        """Delete the notes of the slots that were left."""
+        if self._over:
+            forget(*self._over)
+            self._over.clear()
 
     def _remember_size(self, queue_id: int, size: int) -> None:
         """Begin with as many jobs as this queue, or else the one before, had in a batch at last."""
@@ -135,6 +162,11 @@ class Runners:
         else:
             lane.begin(self._steps_of_many(lane, slot, mount, threads, beside))
 
+    def is_answered(self, bell: Bell) -> bool:
+        """Let a process that runs many jobs of the queue look for more, if there is one."""
+        runners = [each for beside in self._shared.values() for each in beside]
+        return any(each.answer(bell) for each in runners)
+
     def is_put_off(self, queue: str) -> bool:
         """Return whether the next jobs of a queue wait for a process that runs many."""
         return time.monotonic() < self.not_before.get(queue, 0.0)
@@ -157,8 +189,9 @@ class Runners:
             self.cancellation(),
             self._has_others,
             lambda count, running: self._granted_beside(lane.workhorse, count, running),
-            self.rq.begin_job,
+            self.rq.note_job,
             lambda results: self._count(lane.workhorse, results),
+            self.look_soon,
         )
         beside.append(runner)
         try:

@@ -9,6 +9,7 @@ from django.conf import settings
 
 from allocation.transactions.engine.completion import renew
 from allocation.transactions.engine.operations import Fence
+from atributo_site.core.text import written
 from queues.children.child_process import Workhorse
 from queues.children.protocol import ChildGone
 from queues.children.waits import Steps, Wait, followed
@@ -74,7 +75,7 @@ def _listen(
         starting = workhorse.start_seconds(START_SECONDS)
         left = begun + work["timeout_ms"] / 1000 + starting - monotonic()
         if left <= 0:
-            raise _failed(result, f"timed out after {work['timeout_ms']} ms")
+            raise _failed(result, f"timed out after {written(work['timeout_ms'])}")
         try:
             message = yield Wait(workhorse, min(left, TICK_SECONDS))
         except ChildGone:

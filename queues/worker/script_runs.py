@@ -169,7 +169,7 @@ def _end_overdue(pk: int) -> bool:
     rows = ScriptRun.objects.filter(pk=pk)
     late = rows.filter(state=State.WAITING, begin_by__lt=Now())
     lost = rows.filter(state=State.RUNNING, leased_until__lt=Now())
-    busy = _failure(f"no worker was free within {BEGIN_SECONDS:.0f} s")
+    busy = _failure(f"no worker was free within {BEGIN_SECONDS:.0f}s")
     gone = _failure("its worker died; it is unknown whether the script did anything")
     return bool(
         late.update(state=State.ENDED, answer=busy) or lost.update(state=State.ENDED, answer=gone)

@@ -23,7 +23,13 @@ from queues.models import Script
 from queues.runs import abandoned, outcomes
 from queues.runs.doorbell import call_any
 from queues.runs.outcome_rows import AttemptResult
-from queues.runs.reservation import Batch, Reserved, reserve, reserve_callback, wake_flows
+from queues.runs.reservation import (
+    Batch,
+    Reserved,
+    reserve,
+    reserve_callback,
+    wake_given_back,
+)
 from queues.runs.slots import HeldSlot, lease_seconds
 from queues.worker.run_monitor import RunMonitor
 
@@ -33,6 +39,7 @@ SHORT_SECONDS = 0.02  # what ends sooner is written with its batch
 LOOK_SECONDS = 0.005  # between two looks whether the rest of a batch may still begin
 SLICE_SECONDS = 5.0  # then the other queues have their turn
 LARGEST_BATCH = 256
+FILLED = 0.9  # of that time, so that little of a batch is given back
 LARGEST_MESSAGE = 1024 * 1024  # characters of data: while it is handed over no lease is renewed
 DATABASE_PAUSE_SECONDS = 0.1
 
@@ -58,6 +65,7 @@ class SlotRunner:
     reserve: Callable[[HeldSlot, int], Batch | None] = reserve
     call: Callable[[HeldSlot], None] = call_any  # for work of this queue that it leaves
     is_wanted: Callable[[], bool] = lambda: False  # another queue must not wait
+    has_others: Callable[[], bool] = lambda: False  # other queues wait, which is no hurry
     is_halted: Callable[[], bool] = lambda: False  # no further job may begin
     show: Callable[[Reserved], None] = lambda job: None  # a job is shown as running
     count: Callable[[list[AttemptResult]], None] = lambda results: None  # jobs that have ended
@@ -76,14 +84,18 @@ class SlotRunner:
         over = time.monotonic() + SLICE_SECONDS
         is_over = False
         while not self.is_stopping():
+            size = self.size
             # A callback follows its run at once, though the time slice is over.
             batch = reserve_callback(self.slot) if is_over else self.reserve(self.slot, self.size)
             if batch is None:
                 return is_over
             yield from self._run_batch(batch)
             self.keep_alive()
+            has_callbacks = any(job.success or job.failure for job in batch.jobs)
+            if len(batch.jobs) < size and not has_callbacks and self.has_others():
+                return is_over  # that was all; whoever leaves the slot looks once more
             is_over = is_over or time.monotonic() > over or self.is_wanted()
-            if is_over and not any(job.success or job.failure for job in batch.jobs):
+            if is_over and not has_callbacks:
                 return True
         return True
 
@@ -106,7 +118,7 @@ class SlotRunner:
             raise
         if len(progress.batch.jobs) < len(batch.jobs):
             self.slot.give_back()
-            wake_flows(self.slot.queue_id, batch.jobs)
+            wake_given_back(self.slot.queue_id, batch.jobs)
 
     def _first_of(self, batch: Batch, is_recorded: Callable[[Reserved], bool]) -> Batch:
         """Return the jobs that are handed over together; no more are reserved the next time."""
@@ -144,7 +156,7 @@ class SlotRunner:
         else:
             self.slot.give_back()
         if others:
-            wake_flows(self.slot.queue_id, progress.batch.jobs)
+            wake_given_back(self.slot.queue_id, progress.batch.jobs)
             self.call(self.slot)
         stuck = abandoned.left_by_earlier_attempts(first) if progress.is_shown else []
         if stuck:
@@ -154,7 +166,8 @@ class SlotRunner:
 
     def _follow(self, progress: "BatchProgress", deadline: float) -> Steps[None]:
         while progress.unstarted() and not progress.is_shown:
-            left = max(0.0, deadline + SHORT_SECONDS / 4 - time.monotonic())
+            is_long_at = max(deadline, progress.begun + SHORT_SECONDS) + SHORT_SECONDS / 4
+            left = max(0.0, is_long_at - time.monotonic())
             is_look = left > LOOK_SECONDS and self._has_more_to_begin(progress)
             try:
                 message = yield Wait(self.workhorse, LOOK_SECONDS if is_look else left)
@@ -201,7 +214,7 @@ class SlotRunner:
             return
         self.show(progress.current)
         if progress.number + 1 < len(progress.batch.jobs):
-            wake_flows(self.slot.queue_id, progress.batch.jobs)
+            wake_given_back(self.slot.queue_id, progress.batch.jobs)
             self.call(self.slot)
 
     def _drop_current(self, progress: "BatchProgress") -> None:
@@ -235,7 +248,7 @@ class SlotRunner:
         self._adapt(progress)
         if progress.unstarted():
             self.slot.give_back()
-            wake_flows(self.slot.queue_id, progress.batch.jobs)
+            wake_given_back(self.slot.queue_id, progress.batch.jobs)
             self.call(self.slot)
         if self.workhorse.is_over_memory_limit():
             self.workhorse.kill()
@@ -265,11 +278,18 @@ class SlotRunner:
         progress.results = []
 
     def _adapt(self, progress: "BatchProgress") -> None:
-        """Take as many jobs at once as fit the time in which a short one must end."""
-        if progress.seconds > SHORT_SECONDS:
-            self.size = max(1, self.size // 2)
-        elif progress.seconds < SHORT_SECONDS / 2 and not progress.unstarted():
+        """Take as many jobs at once as fit the time in which a short one must end.
+
+        That counts what the child does between them, too: the rest would be given back.
+        """
+        seconds = progress.begun - progress.since
+        fit = int(progress.number * FILLED * SHORT_SECONDS / seconds) if seconds > 0 else 0
+        if progress.unstarted() or seconds > SHORT_SECONDS:
+            self.size = max(1, self.size // 2, min(self.size, fit))
+        elif seconds < SHORT_SECONDS / 2:
             self.size = min(LARGEST_BATCH, self.size * 2)
+        else:
+            self.size = min(LARGEST_BATCH, max(self.size, fit))
 
 
 @dataclass

@@ -23,11 +23,13 @@ from atributo_site.core.availability.outages import outages
 from atributo_site.core.database import forget_plans
 from atributo_site.core.errors import DatabaseBusy
 from atributo_site.core.events import record
+from atributo_site.core.postgresql.statistics import analyse_if_grown
 from queues.children.waits import Steps
+from queues.models import QueuedJob
 from queues.runs.cancellation import CancelChannel
 from queues.runs.doorbell import Bell, connection
 from queues.runs.slots import HeldSlot, acquire, free_slots_with_work
-from queues.runs.stations import call_all
+from queues.runs.stations import call_all, ring_waiting
 from queues.worker import script_runs
 from queues.worker.bell_watcher import BellWatcher
 from queues.worker.bells import BellListener
@@ -36,7 +38,7 @@ from queues.worker.plan import Allowance, WorkPlan
 from queues.worker.post import Post
 from queues.worker.presence import WorkerPresence
 from queues.worker.rq_record import RQRecord
-from queues.worker.runners import Runners
+from queues.worker.runners import Left, Runners
 from queues.worker.slot_runner import SlotRunner
 
 log = structlog.get_logger(__name__)
@@ -83,16 +85,15 @@ class Worker(RQWorker):
             is_stopping=lambda: self._stop_requested,
             is_called_away=self._is_called_away,
             is_turn_over=self.listener.others_wait,
+            look_soon=self._look_soon,
+            has_others=lambda: self.listener.hanging > 0,
             is_weighed=bool(self.plan.choice.weights),
             shares=post is None,
         )
         self._called: Bell | None = None  # away from the slot that it works at
         self._waiting = False
-        self._announced = 0.0
-        self._planned = 0.0
-        self._look_at = 0.0
+        self._announced = self._planned = self._look_at = self._rows_at = 0.0
         self._failed_with = ""
-        self._rows_at = 0.0
         self._has_missed_bells = False
         self._alarmed = False
 
@@ -179,7 +180,7 @@ class Worker(RQWorker):
     def answer(self, bell: Bell) -> None:
         if bell.queue == script_runs.NOW:
             self.run_scripts()
-        else:
+        elif not self.runners.is_answered(bell):
             self.run_slot(bell)
         self._rows_are_there()
 
@@ -198,19 +199,24 @@ class Worker(RQWorker):
     def listen(self) -> Bell | None:
         """Return the next bell; wait for it if nothing else is to be done."""
         if self._called is not None:
-            bell, self._called = self._called, None
-            return bell
+            called, self._called = self._called, None
+            return called
         if time.monotonic() > self._announced:
             self.announce()
         if self.lanes.busy() or self.plan.burst:
             self.listener.listen()
             self.listener.hear()
             return self.listener.take(shared=self._takes_shared())
+        if not self.listener.hanging:
+            self.runners.forget_notes()
         self._waiting = True
         try:
-            return self.listener.wait(shared=self._takes_shared())
+            heard = self.listener.wait(shared=self._takes_shared())
         finally:
             self._waiting = False
+        if self.listener.saw_suspension is not None:
+            self.rq.note_suspension(self.listener.saw_suspension)
+        return heard
 
     def announce(self) -> None:
         """Enter RQ's list of workers, anew after every flush or restart of Redis."""
@@ -258,16 +264,16 @@ class Worker(RQWorker):
         begun = time.monotonic()
         runner = self.runners.runner(lane.workhorse, slot, is_first=bell.first)
         if self.post is None:
-            more = yield from self.runners.run(runner)
+            left = yield from self.runners.run(runner)
         else:
-            more = yield from self._run_at(self.post, runner)
+            left = yield from self._run_at(self.post, runner)
         if (found := self.runners.found.pop(slot.id, None)) is not None:
             self.runners.begin_many(self.lanes, slot, *found)
-            more = None
+            left = None
         self.allowance.leave(lane.workhorse)
         self.listener.answered(bell, time.monotonic() - begun)
-        if more is not None:  # a push may have found the slot still taken
-            call_all(slot, leftover=more)
+        if left is not None:  # a push may have found the slot still taken
+            ring_waiting(slot.queue_id, slot.queue, left.waiting, leftover=left.is_slice_over)
 
     def keep(self) -> None:
         """Renew the lease of this worker, and of its instance if it has one."""
@@ -277,7 +283,7 @@ class Worker(RQWorker):
         if self.post is not None:
             self.post.keep(self._stop_requested)
 
-    def _run_at(self, post: Post, runner: SlotRunner) -> Steps[bool | None]:
+    def _run_at(self, post: Post, runner: SlotRunner) -> Steps[Left | None]:
         post.begin()
         runner.reserve = self.runners.within_plan(runner.workhorse, post.reserve)
         runner.call = call_all
@@ -291,6 +297,9 @@ class Worker(RQWorker):
         if self._stop_requested or not self.allowance.has_room():
             return False
         return not self.rq.is_suspended()
+
+    def _look_soon(self) -> None:
+        self._has_missed_bells = True
 
     def _shut_down(self) -> None:
         log.info("shutdown_command")
@@ -306,8 +315,9 @@ class Worker(RQWorker):
 
     def _plan_anew(self) -> None:
         if time.monotonic() > self._planned:
+            self._planned = time.monotonic() + PLANS_SECONDS  # also if one of them fails
+            analyse_if_grown(QueuedJob._meta.db_table)
             forget_plans()
-            self._planned = time.monotonic() + PLANS_SECONDS
 
     def request_stop(self, signum: int, frame: Any) -> None:
         self._stop_requested = True
@@ -375,6 +385,7 @@ class Worker(RQWorker):
 
     def _leave(self) -> None:
         self.lanes.kill()
+        self.runners.forget_notes()
         try:
             (self.presence if self.post is None else self.post).leave()
         except (DatabaseError, DatabaseBusy):

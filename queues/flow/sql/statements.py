@@ -7,8 +7,8 @@ statement reads more the more jobs wait.
 from functools import cache
 
 from atributo_site.core.database import Dialect
-from queues.logic.ranks import FLOW, FLOW_RANKS, RANKS
-from queues.sql import reserve
+from queues.logic.ranks import FLOW, FLOW_RANKS, INTO_FLOW, RANKS, STICKY_RANKS
+from queues.sql import reserve, sticky
 from queues.sql.push import REVISION
 
 WAITING = (
@@ -24,8 +24,14 @@ def _ids(d: Dialect, parameter: str) -> str:
 
 @cache
 def lock_gate(d: Dialect) -> str:
+    """Lock the gate, and plan without sorting until the transaction ends.
+
+    While hardly any job waits, all indexes look alike to PostgreSQL. It would remember to read any
+    of them whole and to sort, for each flow, when many jobs wait.
+    """
+    in_order = ", set_config('enable_sort', 'off', TRUE)" if d.vendor == "postgresql" else ""
     lock = "FOR UPDATE" if d.lock else ""
-    return f"SELECT time FROM queues_gate WHERE queue_id = %(queue_id)s {lock}"  # nosec B608 # of constants and dialect
+    return f"SELECT time{in_order} FROM queues_gate WHERE queue_id = %(queue_id)s {lock}"  # nosec B608 # of constants and dialect
 
 
 @cache
@@ -38,9 +44,15 @@ def lock_scripts(d: Dialect) -> str:
 
 @cache
 def held_slot(d: Dialect) -> str:
-    """Select what a reservation must know of its queue while the slot is held and it is active."""
+    """Select what a reservation must know of its queue while the slot is held and it is active.
+
+    The last two columns say whether a flow is to be looked at by now, and whether a job waits
+    outside of flows.
+    """
     return f"""
-        SELECT q.limits, q.weights, {d.now}, {REVISION}, q.record_start
+        SELECT q.limits, q.weights, {d.now}, {REVISION}, q.record_start,
+            ({_to_wake(d, "q.id", "1")}) IS NOT NULL,
+            ({_strays("q.id", "1")} LIMIT 1) IS NOT NULL
         FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
         WHERE s.id = %(slot_id)s AND s.epoch = %(epoch)s AND s.leased_until > {d.now}
         AND s.number < q.max_workers AND {reserve.ACTIVE} {d.lock and "FOR SHARE OF q"}"""  # nosec B608 # of constants and dialect
@@ -50,7 +62,8 @@ def held_slot(d: Dialect) -> str:
 def ready_scripts(d: Dialect) -> str:
     """Walk over the scripts of a queue that have a ready flow: one step into the index for each."""
     following = (
-        "SELECT f.id FROM queues_flow f WHERE f.queue_id = %(queue_id)s AND f.rank IS NOT NULL "
+        "SELECT f.id FROM queues_flow f WHERE f.queue_id = %(queue_id)s "
+        "AND f.station = %(station)s AND f.rank IS NOT NULL "
         "{beyond} ORDER BY f.mount, f.script LIMIT 1"
     )
     step = following.format(beyond="AND (f.mount, f.script) > (w.mount, w.script)")
@@ -64,29 +77,56 @@ def ready_scripts(d: Dialect) -> str:
 
 
 READY = """
-    SELECT id, key, time FROM queues_flow WHERE queue_id = %(queue_id)s AND mount = %(mount)s
-    AND script = %(script)s AND rank IS NOT NULL ORDER BY rank, time, id LIMIT %(flows)s"""
+    SELECT id, key, time, rank FROM queues_flow WHERE queue_id = %(queue_id)s
+    AND station = %(station)s AND mount = %(mount)s AND script = %(script)s
+    AND rank IS NOT NULL ORDER BY rank, time, id LIMIT %(flows)s"""
 
 
-def _first_jobs(d: Dialect, flow: str) -> str:
+READY_ELSEWHERE = """
+    SELECT 1 FROM queues_flow WHERE queue_id = %(queue_id)s AND rank IS NOT NULL
+    AND station NOT IN (%(first)s, %(last)s) LIMIT 1"""
+
+
+def _first_jobs(d: Dialect, flow: str, of_station: bool, most: str = "%(jobs)s") -> str:
+    """Sticky jobs start only where their key is allocated, and while no other holds the key."""
+    source, startable = "queues_queuedjob j", ""
+    if of_station:
+        startable = f"AND {sticky.ALONE} AND ({sticky.PLACED_HERE}) IS NOT NULL "
+    if of_station and d.lock:
+        source += f", LATERAL ({sticky.PLACED_HERE} FOR SHARE SKIP LOCKED) placed"
+        startable = f"AND {sticky.ALONE} "
     probes = " UNION ALL ".join(
-        f"SELECT * FROM (SELECT j.flow_id, j.id, j.rank, j.limits FROM queues_queuedjob j "
-        f"WHERE {WAITING.format(flow=flow)} AND j.rank = {rank} AND j.due_at <= {d.now} "
-        f"ORDER BY j.due_at, j.id LIMIT %(jobs)s) r{number}"  # nosec B608 # of constants and dialect
+        f"SELECT * FROM (SELECT j.flow_id, j.id, j.rank, j.limits FROM {source} "
+        f"WHERE {WAITING.format(flow=flow)} AND j.rank = {rank} AND j.due_at <= {d.now} {startable}"
+        f"ORDER BY j.due_at, j.id LIMIT {most}) r{number}"  # nosec B608 # of constants and dialect
         for number, rank in enumerate(FLOW_RANKS)
     )
-    return f"SELECT * FROM ({probes}) p LIMIT %(jobs)s"  # nosec B608 # of constants and dialect
+    return f"SELECT * FROM ({probes}) p LIMIT {most}"  # nosec B608 # of constants and dialect
 
 
 @cache
-def first_jobs(d: Dialect) -> str:
-    """Select the first due jobs of one flow (SQLite), or of each of many (PostgreSQL)."""
-    if d.vendor != "postgresql":
-        return _first_jobs(d, "%(flow)s")
-    return (
-        "SELECT n.* FROM unnest(%(flows)s::bigint[]) WITH ORDINALITY AS f(id, number), "  # nosec B608 # of constants and dialect
-        f"LATERAL ({_first_jobs(d, 'f.id')}) n ORDER BY f.number"
-    )
+def first_jobs(d: Dialect, *, of_station: bool) -> str:
+    """Select the first due jobs of each of many flows, listed in one column; SQLite only."""
+    of_each = _first_jobs(d, "f.value", of_station)
+    jobs = f"SELECT json_group_array(json_array(n.id, n.rank, n.limits)) FROM ({of_each}) n"  # nosec B608 # of constants and dialect
+    return f"SELECT f.value, ({jobs}) FROM json_each(%(flows)s) f"  # nosec B608 # of constants and dialect
+
+
+@cache
+def candidates(d: Dialect, *, of_station: bool) -> str:
+    """Select the ready flows of each script with their first due jobs; PostgreSQL only.
+
+    The job after those that may start tells how its flow goes on.
+    """
+    share = "SELECT (%(jobs)s::int + count(*) - 1) / greatest(count(*), 1) + 1 FROM ready"
+    of_each = _first_jobs(d, "r.id", of_station, most=f"({share})")
+    following = READY.replace("%(mount)s", "s.mount").replace("%(script)s", "s.script")
+    return f"""
+        WITH s AS MATERIALIZED ({ready_scripts(d)}), ready AS MATERIALIZED (
+            SELECT f.*, s.mount, s.script FROM s, LATERAL ({following}) f
+            WHERE s.mount || '/' || s.script <> ALL(%(closed)s::text[])
+        )
+        SELECT r.*, n.id, n.rank, n.limits FROM ready r LEFT JOIN LATERAL ({of_each}) n ON TRUE"""  # nosec B608 # of constants and dialect
 
 
 @cache
@@ -94,7 +134,8 @@ def held(d: Dialect, *, everywhere: bool) -> str:
     """Count what is held, by what limits count: few rows, as only slots hold jobs."""
     where = "" if everywhere else "AND queue_id = %(queue_id)s"
     return f"""
-        SELECT queue_id, COALESCE(flow_key, ''), mount, script, COALESCE(ran_on, ''), count(*)
+        SELECT queue_id, COALESCE(flow_key, ''), mount, script,
+            COALESCE(routed_to, ran_on, ''), count(*)
         FROM queues_queuedjob WHERE slot_id > 0 AND COALESCE(parent, 0) = 0 {where}
         GROUP BY 1, 2, 3, 4, 5"""  # nosec B608 # of constants and dialect
 
@@ -110,27 +151,56 @@ def take(d: Dialect) -> str:
         RETURNING {", ".join([*reserve.RESERVED, *COLUMNS])}"""  # nosec B608 # of constants and dialect
 
 
-COLUMNS = ["flow_id", "flow_key"]
+COLUMNS = [*sticky.STICKY_COLUMNS, *sticky.FLOW_COLUMNS]
 
 
 @cache
 def settle(d: Dialect) -> str:
     """Let flows be ready as their waiting jobs say. A flow that had no job gains no credit."""
+    number = "%(time)s::float" if d.vendor == "postgresql" else "%(time)s"
+    return _settle(d, f"id {_ids(d, 'ids')}", number)
+
+
+@cache
+def settle_after_ends(d: Dialect, *, only_idle: bool) -> str:
+    """Do so for flows with jobs that have ended or were given back, and others of their keys.
+
+    With `only_idle` a flow stays as it is that is ready with the rank `least` or a better one.
+    """
+    if d.vendor == "postgresql":
+        ids = f"= ANY(ARRAY(SELECT unnest(%(ids)s::bigint[]) UNION {of_same_keys(d)}))"
+    else:
+        ids = f"IN (SELECT value FROM json_each(%(ids)s) UNION {of_same_keys(d)})"  # nosec B608 # of constants and dialect
+    idle = "AND (rank IS NULL OR rank > %(least)s)" if only_idle else ""
+    return _settle(d, f"id {ids} {idle}", f"({GATE_TIME})")
+
+
+@cache
+def settle_in_queue(d: Dialect) -> str:
+    return _settle(d, f"id {_ids(d, 'ids')}", f"({GATE_TIME})")
+
+
+GATE_TIME = "SELECT time FROM queues_gate WHERE queue_id = %(queue_id)s"
+
+
+def _settle(d: Dialect, which: str, time: str) -> str:
     due = ", ".join(f"({_probe(d, rank, str(rank), '<=')})" for rank in FLOW_RANKS)
     later = " UNION ALL ".join(
         f"SELECT ({_probe(d, rank, 'j.due_at', '>')}) AS at" for rank in FLOW_RANKS
     )  # nosec B608 # of constants and dialect
     greatest = "GREATEST" if d.vendor == "postgresql" else "max"
-    number = "%(time)s::float" if d.vendor == "postgresql" else "%(time)s"
     return f"""
-        UPDATE queues_flow SET rank = COALESCE({due}),
-            wake_at = (SELECT min(at) FROM ({later}) l), used_at = {d.now},
-            time = CASE WHEN rank IS NULL AND waits_for = '' THEN {greatest}(time, {number})
+        WITH s AS MATERIALIZED (
+            SELECT id, COALESCE({due}) AS due, (SELECT min(at) FROM ({later}) l) AS later
+            FROM queues_flow WHERE {which}
+        )
+        UPDATE queues_flow SET rank = s.due, wake_at = s.later, used_at = {d.now},
+            time = CASE WHEN rank IS NULL AND waits_for = '' THEN {greatest}(time, {time})
                 ELSE time END,
-            waits_since = CASE WHEN COALESCE({due}) IS NULL THEN NULL ELSE waits_since END,
-            waits_for = CASE WHEN COALESCE({due}) IS NULL THEN '' ELSE waits_for END
-        WHERE id {_ids(d, "ids")}
-        RETURNING id, rank"""  # nosec B608 # of constants and dialect
+            waits_since = CASE WHEN s.due IS NULL THEN NULL ELSE waits_since END,
+            waits_for = CASE WHEN s.due IS NULL THEN '' ELSE waits_for END
+        FROM s WHERE queues_flow.id = s.id
+        RETURNING queues_flow.id, rank, station"""  # nosec B608 # of constants and dialect
 
 
 def _probe(d: Dialect, rank: int, column: str, compared: str) -> str:
@@ -143,9 +213,13 @@ def _probe(d: Dialect, rank: int, column: str, compared: str) -> str:
 @cache
 def to_wake(d: Dialect) -> str:
     """Select flows of a queue that are to be looked at by now."""
+    return _to_wake(d, "%(queue_id)s", "%(limit)s")
+
+
+def _to_wake(d: Dialect, queue: str, limit: str) -> str:
     return f"""
-        SELECT id FROM queues_flow WHERE queue_id = %(queue_id)s AND wake_at IS NOT NULL
-        AND wake_at <= {d.now} ORDER BY wake_at LIMIT %(limit)s"""  # nosec B608 # of constants and dialect
+        SELECT id FROM queues_flow WHERE queue_id = {queue} AND wake_at IS NOT NULL
+        AND wake_at <= {d.now} ORDER BY wake_at LIMIT {limit}"""  # nosec B608 # of constants and dialect
 
 
 @cache
@@ -167,11 +241,24 @@ def of_same_scripts(d: Dialect) -> str:
 
 @cache
 def move_on(d: Dialect) -> str:
-    """Write the virtual time of keys that had a turn, for all of their flows."""
+    """Write the virtual time of keys that had a turn, for all of their flows.
+
+    SQLite is told to begin with the keys; it would read all flows of the queue, and all keys for
+    each.
+    """
     rows = d.rows("times", key="text", time="float")
+    if d.vendor == "postgresql":
+        return f"""
+            UPDATE queues_flow SET time = t.time, waits_for = '', waits_since = NULL FROM {rows} t
+            WHERE queues_flow.queue_id = %(queue_id)s AND queues_flow.key = t.key"""  # nosec B608 # of constants and dialect
     return f"""
-        UPDATE queues_flow SET time = t.time, waits_for = '', waits_since = NULL FROM {rows} t
-        WHERE queues_flow.queue_id = %(queue_id)s AND queues_flow.key = t.key"""  # nosec B608 # of constants and dialect
+        WITH t AS MATERIALIZED (
+            SELECT f.id, r.time FROM {rows} r CROSS JOIN queues_flow f
+            ON f.queue_id = %(queue_id)s AND f.key = r.key
+        )
+        UPDATE queues_flow SET time = (SELECT t.time FROM t WHERE t.id = queues_flow.id),
+            waits_for = '', waits_since = NULL
+        WHERE id IN (SELECT id FROM t)"""  # nosec B608 # of constants and dialect
 
 
 @cache
@@ -201,14 +288,27 @@ def close_gate(d: Dialect) -> str:
 OPEN_GATE = """
     UPDATE queues_gate SET closed_at = NULL, wake_at = NULL, waits_for = ''
     WHERE queue_id = %(queue_id)s AND closed_at IS NOT NULL"""
+OPEN_FOR_OTHERS = f"{OPEN_GATE} AND NOT is_whole"
+HAS_LIMITED_SCRIPTS = "SELECT 1 FROM queues_script WHERE limits IS NOT NULL LIMIT 1"
 MOVE_GATE = "UPDATE queues_gate SET time = %(time)s WHERE queue_id = %(queue_id)s"
+
+
+RANK_IN_FLOW = f"rank + CASE WHEN sticky_key IS NULL THEN {FLOW} ELSE {INTO_FLOW} END"
+
+
+@cache
+def set_aside(d: Dialect) -> str:
+    """Look at flows again in a moment: they have due jobs, and none may start here now."""
+    return f"""
+        UPDATE queues_flow SET rank = NULL, wake_at = {d.in_seconds("seconds")}
+        WHERE id {_ids(d, "ids")} AND rank IS NOT NULL"""  # nosec B608 # of constants and dialect
 
 
 @cache
 def put_in_flow(d: Dialect) -> str:
     """Move jobs that a slot has just reserved into a flow, which decides when they start."""
     return f"""
-        UPDATE queues_queuedjob SET slot_id = NULL, slot_epoch = NULL, rank = rank + {FLOW},
+        UPDATE queues_queuedjob SET slot_id = NULL, slot_epoch = NULL, rank = {RANK_IN_FLOW},
             flow_id = %(flow_id)s, flow_key = COALESCE(flow_key, '')
         WHERE id {_ids(d, "ids")} AND slot_id = %(slot_id)s AND slot_epoch = %(epoch)s
         AND status = 'pending' AND abort_asked_at IS NULL AND rank < {FLOW_RANKS[0]}"""  # nosec B608 # of constants and dialect
@@ -217,24 +317,43 @@ def put_in_flow(d: Dialect) -> str:
 @cache
 def strays(d: Dialect) -> str:
     """Select jobs of a queue that were pushed before flow control decided about it."""
+    columns = "id, mount, script, '' AS flow_key"
+    return f"{_strays('%(queue_id)s', '%(limit)s', columns)} LIMIT %(limit)s"  # nosec B608 # of constants and dialect
+
+
+def _strays(queue: str, limit: str, columns: str = "id") -> str:
     probes = " UNION ALL ".join(
-        f"SELECT * FROM (SELECT id, mount, script FROM queues_queuedjob "
-        f"WHERE queue_id = %(queue_id)s AND rank = {rank} AND status = 'pending' "
-        f"AND slot_id IS NULL ORDER BY due_at, id LIMIT %(limit)s) r{number}"  # nosec B608 # of constants and dialect
+        f"SELECT * FROM (SELECT {columns} FROM queues_queuedjob "
+        f"WHERE queue_id = {queue} AND rank = {rank} AND status = 'pending' "
+        f"AND slot_id IS NULL ORDER BY due_at, id LIMIT {limit}) r{number}"  # nosec B608 # of constants and dialect
         for number, rank in enumerate(RANKS)
+    )
+    return f"SELECT * FROM ({probes}) s"  # nosec B608 # of constants and dialect
+
+
+@cache
+def strays_at(d: Dialect) -> str:
+    """Select due sticky jobs of a station that flow control has not decided about yet."""
+    probes = " UNION ALL ".join(
+        f"SELECT * FROM (SELECT j.id, j.mount, j.script, COALESCE(j.flow_key, '') AS flow_key "
+        f"FROM queues_queuedjob j WHERE {sticky.WAITING.format(job='j')} = %(station)s "
+        f"AND j.queue_id = %(queue_id)s AND j.rank = {rank} AND j.due_at <= {d.now} "
+        f"ORDER BY j.due_at, j.id LIMIT %(limit)s) r{rank}"  # nosec B608 # of constants and dialect
+        for rank in STICKY_RANKS
     )
     return f"SELECT * FROM ({probes}) s LIMIT %(limit)s"  # nosec B608 # of constants and dialect
 
 
 @cache
 def adopt(d: Dialect) -> str:
-    """Move waiting jobs into a flow."""
+    """Move waiting jobs into a flow, if they still wait where they were found."""
     return f"""
-        UPDATE queues_queuedjob SET rank = rank + {FLOW}, flow_id = %(flow_id)s,
+        UPDATE queues_queuedjob SET rank = {RANK_IN_FLOW}, flow_id = %(flow_id)s,
             flow_key = COALESCE(flow_key, '')
         WHERE id {_ids(d, "ids")} AND status = 'pending' AND slot_id IS NULL
-        AND flow_id IS NULL AND sticky_key IS NULL AND parent IS NULL
-        AND rank BETWEEN {RANKS[0]} AND {RANKS[-1]}"""  # nosec B608 # of constants and dialect
+        AND flow_id IS NULL AND parent IS NULL AND COALESCE(routed_to, '') = %(station)s
+        AND (sticky_key IS NULL AND rank BETWEEN {RANKS[0]} AND {RANKS[-1]}
+            OR sticky_key IS NOT NULL AND rank BETWEEN {STICKY_RANKS[0]} AND {STICKY_RANKS[-1]})"""  # nosec B608 # of constants and dialect
 
 
 @cache

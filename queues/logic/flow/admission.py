@@ -40,7 +40,7 @@ class Candidate:
     key: str
     script: str
     time: float  # virtual
-    jobs: Sequence[WaitingJob]
+    jobs: list[WaitingJob]
     next: int = 0
 
 
@@ -68,6 +68,9 @@ class Admission:
     shut: Block | None = None  # the whole queue waits
     begun_at: float | None = None  # the virtual time of the first start
     drained: dict[Bucket, int] = field(default_factory=dict)  # rates that were used
+    _of_places: dict[tuple[Place, tuple[Limit, ...]], list[tuple[Limit, Bucket]]] = field(
+        default_factory=dict, repr=False
+    )
 
     def admit(self, candidates: Sequence[Candidate], most: int) -> None:
         """Take up to so many jobs; a job with a rate is taken alone, so that it begins at once."""
@@ -97,8 +100,14 @@ class Admission:
                 heappush(heap, (flow.jobs[flow.next].rank, self.times[flow.key], flow_id))
 
     def _limits(self, place: Place, job: WaitingJob) -> list[tuple[Limit, Bucket]]:
+        known = self._of_places.get((place, job.limits))
+        if known is None:
+            known = self._of_places[place, job.limits] = self._limits_at(place, job.limits)
+        return known
+
+    def _limits_at(self, place: Place, own: tuple[Limit, ...]) -> list[tuple[Limit, Bucket]]:
         queue, script = f"queue {place.queue}", f"script {place.script}"
-        scoped = [(queue, limit) for limit in (*self.of_queue, *job.limits)]
+        scoped = [(queue, limit) for limit in (*self.of_queue, *own)]
         scoped += [(script, limit) for limit in self.of_scripts.get(place.script, ())]
         return [(limit, bucket_of(scope, limit, place)) for scope, limit in scoped]
 

@@ -16,7 +16,7 @@ ONE = re.compile(
     re.DOTALL,
 )
 GROUP = re.compile(r"\((?:\?(?::|P<\w+>)|(?!\?))")
-COUNT = re.compile(r"(?:([*+?])|\{(?!\})(\d*)(?:(,)(\d*))?\})\??(\+?)")
+COUNT = re.compile(r"(?:([*+?])|\{(?!\})(\d*)(?:(,)(\d*))?\})\??(\+?)", re.ASCII)
 SIGNS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 
@@ -63,7 +63,7 @@ def parsed(text: str) -> Node:
     try:
         re.compile(text)
     except (re.error, RecursionError, OverflowError) as error:
-        raise BadPattern(f"{text!r} is no regular expression: {error}") from error
+        raise BadPattern(f"{text!r} is not a regular expression: {error}") from error
     return _Reader(text).either(0)
 
 

@@ -40,7 +40,8 @@ class Field:
         if text.lower() in self.names:
             return self.names.index(text.lower()) + (1 if self.low == 1 else 0)
         if not (text.isascii() and text.isdigit() and len(text) <= 4):
-            raise self.refusal(whole, f"{shown(text)} is no number" if text else "a part is empty")
+            why = f"{shown(text)} is not a number" if text else "a part is empty"
+            raise self.refusal(whole, why)
         number = int(text)
         if not self.low <= number <= self.high:
             raise self.refusal(whole, f"{number} is out of range")
@@ -63,7 +64,7 @@ class Field:
 
     def _step(self, text: str, whole: str) -> int:
         if not (text.isascii() and text.isdigit() and len(text) <= 4) or int(text) == 0:
-            raise self.refusal(whole, f"the step {shown(text)} is no number from 1")
+            raise self.refusal(whole, f"the step {shown(text)} is not a number from 1")
         return int(text)
 
     def numbers(self, text: str) -> frozenset[int]:
@@ -105,7 +106,7 @@ def _fields(text: str) -> list[str]:
     if len(fields) == 1 and fields[0].startswith("@"):
         if fields[0].lower() not in WORDS:
             known = ", ".join(WORDS)
-            raise BadRule(f"{shown(fields[0])} is no word for a cron rule; there are {known}")
+            raise BadRule(f"{shown(fields[0])} is not a cron word; the words are {known}")
         return WORDS[fields[0].lower()].split()
     if len(fields) != 5:
         raise BadRule(
@@ -142,7 +143,7 @@ def _nth(part: str, whole: str) -> tuple[int, int]:
     if not hash_:
         return _as_python(WEEKDAY.number(part[:-1], whole)), LAST
     if place not in ("1", "2", "3", "4", "5"):
-        raise WEEKDAY.refusal(whole, f"{shown(place)} after # is no number from 1 to 5")
+        raise WEEKDAY.refusal(whole, f"{shown(place)} after # is not a number from 1 to 5")
     return _as_python(WEEKDAY.number(weekday, whole)), int(place)
 
 

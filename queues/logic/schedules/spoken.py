@@ -41,7 +41,7 @@ def rule_from(text: str) -> dict[str, Any]:
         return {"every": _span(text, words[1:])}
     if first[:1].isdigit():
         return {"moments": [each.strip() for each in text.split(",") if each.strip()]}
-    raise BadRule(f"{shown(text)} is no rule; {EXAMPLES}")
+    raise BadRule(f"{shown(text)} is not a rule; {EXAMPLES}")
 
 
 def rule_written(rule: dict[str, Any], said: str) -> str:
@@ -110,7 +110,7 @@ def _add_day(found: dict[str, Any], word: str, before: str, text: str) -> None:
     elif word.isascii() and word.isdigit() and len(word) <= 2:
         found["days"].append(int(word))
     else:
-        raise BadRule(f"{shown(word)} in {shown(text)} is no day; {EXAMPLES}")
+        raise BadRule(f"{shown(word)} in {shown(text)} is not a day; {EXAMPLES}")
 
 
 def _span(text: str, words: list[str]) -> int:

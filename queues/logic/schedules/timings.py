@@ -105,7 +105,7 @@ def _listed(given: Mapping[str, Any], name: str) -> list[Any]:
 def _weekday(given: Any) -> int:
     short = str(given)[:3].lower()
     if short not in WEEKDAY_OF:
-        raise BadRule(f"calendar: {shown(given)} is no day of the week; write mon to sun")
+        raise BadRule(f"calendar: {shown(given)} is not a day of the week; write mon to sun")
     return WEEKDAY_OF[short]
 
 
@@ -113,7 +113,7 @@ def _day(given: Any) -> int:
     if given == "last":
         return LAST
     if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= 31:
-        raise BadRule(f"calendar: {shown(given)} is no day of a month; write 1 to 31 or last")
+        raise BadRule(f"calendar: {shown(given)} is not a day of the month; write 1 to 31 or last")
     return given
 
 
@@ -121,5 +121,5 @@ def _minute(given: Any) -> int:
     hour, _, minute = str(given)[:10].partition(":")
     digits = hour.isascii() and hour.isdigit() and minute.isascii() and minute.isdigit()
     if not digits or len(minute) != 2 or not (int(hour) <= 23 and int(minute) <= 59):
-        raise BadRule(f"calendar: {shown(given)} is no time of the day; write it like 09:30")
+        raise BadRule(f"calendar: {shown(given)} is not a time of day; write it like 09:30")
     return 60 * int(hour) + int(minute)

@@ -21,8 +21,7 @@ def zone_named(name: str) -> ZoneInfo:
         except (LookupError, ValueError, OSError):
             pass
     raise UnknownZone(
-        f"there is no time zone {shown(name)}; write a name of the IANA list such as "
-        "Europe/Berlin or UTC"
+        f"there is no time zone {shown(name)}; write an IANA name such as Europe/Berlin or UTC"
     )
 
 

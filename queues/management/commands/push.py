@@ -17,14 +17,16 @@ BACK_OFF = "A duration, or a strategy with its unit: foxx:5s"
 LIMITS = 'As JSON: [{"per": "key", "at_once": 2}]'
 SCRIPT = "A script by its mount and name: /mailer/send-mail"
 MOMENTS = ("delay_until", "repeat_until", "expires_at")
-FLAGS = ("concurrent", "debounce")
+FLAGS = ("concurrent", "debounce", "even_if_failed")
 CALLBACKS = ("success", "failure")
+LINKS = ("batch", "after")
 KINDS: dict[str, Any] = {
     **dict.fromkeys(NUMBERS, integer),
     **dict.fromkeys(SPANS, span),
     **dict.fromkeys(MOMENTS, moment),
     "back_off": back_off,
     "limits": json_value,
+    "after": lambda text: text.split(","),
 }
 HELPS = {
     **dict.fromkeys(SPANS, "5m"),
@@ -32,8 +34,10 @@ HELPS = {
     **dict.fromkeys(CALLBACKS, SCRIPT),
     "back_off": BACK_OFF,
     "limits": LIMITS,
+    "batch": "The id of an open batch that it belongs to.",
+    "after": "Ids of jobs that have to complete before it starts, with commas.",
 }
-OPTIONS = (*NUMBERS, *SPANS, "back_off", "limits", *KEYS, *MOMENTS, *CALLBACKS)
+OPTIONS = (*NUMBERS, *SPANS, "back_off", "limits", *KEYS, *MOMENTS, *CALLBACKS, *LINKS)
 
 
 class Command(AtributoCommand):
@@ -58,6 +62,12 @@ class Command(AtributoCommand):
             action="store_true",
             default=argparse.SUPPRESS,
             help="Replace data and moment of the waiting job with the same --unique-key.",
+        )
+        parser.add_argument(
+            "--even-if-failed",
+            action="store_true",
+            default=argparse.SUPPRESS,
+            help="Start when the jobs of --after have ended, even if some failed.",
         )
         for name in OPTIONS:
             parser.add_argument(

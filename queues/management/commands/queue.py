@@ -9,7 +9,7 @@ from django.db.transaction import atomic
 import queues
 from atributo_site.commands import AtributoCommand, integer, whole_number
 from atributo_site.core.models.clock import database_now
-from atributo_site.core.text import pluralize
+from atributo_site.core.text import pluralize, written
 from queues import catalogue
 from queues.catalogue import set_target_age
 from queues.logic.absence import WhenAway
@@ -23,6 +23,7 @@ from queues.queries.flows import limits_status
 from queues.queries.presenters import queue_dict, queue_status
 
 MOST_QUEUES = 1000
+WHAT_IF = "Other limits as JSON: when would the backlog end? Nothing is changed."
 LIMITS = 'As JSON: [{"per": "key", "at_once": 2}]; [] ends all limits.'
 WEIGHTS = 'The shares of flow keys as JSON: {"acme": 3}; the others have 1.'
 DEFAULT = "default"
@@ -62,7 +63,7 @@ class Command(AtributoCommand):
             default=SUPPRESS,  # nothing said leaves it as it is
             metavar="N",
             help="How old the oldest due job may get before the queue is late; "
-            f"'{DEFAULT}': {TARGET_AGE_SECONDS} s, while nobody works at the queue.",
+            f"'{DEFAULT}': {TARGET_AGE_SECONDS}s, while nobody works at the queue.",
         )
         creation.add_argument(
             "--record-start",
@@ -71,7 +72,9 @@ class Command(AtributoCommand):
         )
         creation.add_argument("--limits", type=json_value, default=SUPPRESS, help=LIMITS)
         creation.add_argument("--weights", type=json_value, default=SUPPRESS, help=WEIGHTS)
-        actions.add("limits", help="Who waits for which limit.").add_argument("name")
+        limits = actions.add("limits", help="Who waits for which limit, and when that ends.")
+        limits.add_argument("name")
+        limits.add_argument("--what-if", type=json_value, default=SUPPRESS, help=WHAT_IF)
         for name in SWITCHES:
             one_or_all = actions.add(name).add_mutually_exclusive_group(required=True)
             one_or_all.add_argument("name", nargs="?")
@@ -123,11 +126,18 @@ class Command(AtributoCommand):
             if "weights" in options:
                 catalogue.set_weights(name, options["weights"])
 
+    def _what_if(self, options: dict[str, Any]) -> None:
+        told = catalogue.what_if(options["name"], options["what_if"])
+        if options["json"]:
+            return self.show(told)
+        self.lines([f"now: {told['now']['said']}", f"then: {told['then']['said']}"])
+
     def _limits(self, options: dict[str, Any]) -> None:
+        if "what_if" in options:
+            return self._what_if(options)
         status = limits_status(catalogue.row(options["name"]))
         if options["json"]:
-            self.show(status)
-            return
+            return self.show(status)
         for limit in parsed(status["limits"]):
             self.stdout.write(limit.said())
         if status["waits_for"]:
@@ -162,12 +172,12 @@ class Command(AtributoCommand):
             state = "paused" if queue["paused"] else "active"
             away = f"sticky jobs {queue['when_away']}"
             if queue["when_away"] != WhenAway.WAIT:
-                away += f" after {queue['away_seconds']} s"
+                away += f" after {written(queue['away_seconds'] * 1000)}"
             self.stdout.write(
                 f"{queue['name']}: {state}, {pluralize(queue['max_workers'], 'worker')}; "
                 f"without their instance {away}; finished ones are kept "
                 f"{pluralize(queue['retention_days'], 'day')}; the oldest may wait "
-                f"{target_age(queue['target_age_seconds'])} s"
+                f"{written(target_age(queue['target_age_seconds']) * 1000)}"
                 f"{'; starts are recorded first' if queue['record_start'] else ''}"
             )
 

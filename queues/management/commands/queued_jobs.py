@@ -13,7 +13,7 @@ from queues import catalogue
 from queues.api.jobs import job_or_404
 from queues.jobs import actions
 from queues.jobs.operations import matching
-from queues.jobs.schedules import repeating, reschedule
+from queues.jobs.repeating import repeating, reschedule
 from queues.management.arguments import (
     Subcommands,
     add_schedule,

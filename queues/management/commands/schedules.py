@@ -39,7 +39,10 @@ RULES = ("cron", "every", "anchor", "calendar", "moments")
 
 
 class Command(AtributoCommand):
-    help = "Schedules: list, show, create, change, preview, pause, resume, run, backfill, delete."
+    help = (
+        "Schedules: list, show, create, change, preview, pause, resume, run, backfill, delete, "
+        "deploy."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         actions = Subcommands(parser)
@@ -72,6 +75,8 @@ class Command(AtributoCommand):
         fill.add_argument("--since", help="2030-01-31T12:00, in the schedule's zone.")
         fill.add_argument("--until", help="2030-02-01T12:00, in the schedule's zone.")
         fill.add_argument("--at-once", type=integer, default=1, metavar="N")
+        deploy = actions.add("deploy", help="Make the schedules that @task declares.")
+        deploy.add_argument("--preview", action="store_true", help="Tell only, store nothing.")
         for name in ("resume", "run", "delete"):
             actions.add(name).add_argument("name")
 
@@ -86,6 +91,17 @@ class Command(AtributoCommand):
         columns = ["name", "state", "said", "zone", "next_at", "queue"]
         table = [["–" if row[name] is None else row[name] for name in columns] for row in rows]
         self.table(["name", "state", "rule", "zone", "next run", "queue"], table)
+
+    def _deploy(self, options: dict[str, Any]) -> None:
+        changed = schedules.deploy(preview=options["preview"])
+        if options["json"]:
+            return self.show({module: each.facts() for module, each in changed.items()})
+        lines = [
+            f"{module}: {what}: {', '.join(names)}"
+            for module, each in changed.items()
+            for what, names in each.facts().items()
+        ]
+        self.lines(lines or ["nothing to change"])
 
     def _show(self, options: dict[str, Any]) -> None:
         schedule = schedules.row(options["name"])

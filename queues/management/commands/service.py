@@ -8,16 +8,22 @@ from django.core.management.base import CommandError, CommandParser
 
 from atributo_site.commands import AtributoCommand
 from atributo_site.core.models import Event
-from queues.errors import OptionsMissing
-from queues.management.arguments import Subcommands
+from queues.errors import OptionsMissing, ScriptNotFound
+from queues.logic.flow.limits import parsed
+from queues.management.arguments import Subcommands, json_value
 from queues.models import Service
-from queues.queries.presenters import service_dict
-from queues.services import bundle, installation
+from queues.queries.presenters import script_dict, service_dict
+from queues.services import bundle, installation, script_limits
 from queues.worker.run_now import in_a_child
+
+LIMITS = "As JSON, [] for none, null for those of the manifest. Without it, they are shown."
 
 
 class Command(AtributoCommand):
-    help = "Services: list, install, upgrade, replace, uninstall, configure, development, refresh."
+    help = (
+        "Services: list, install, upgrade, replace, uninstall, configure, limits, development, "
+        "refresh."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         actions = Subcommands(parser)
@@ -41,6 +47,10 @@ class Command(AtributoCommand):
         options = actions.add("configure", help="Change options of a service.")
         options.add_argument("mount")
         options.add_argument("configuration", help="Options as JSON.")
+        limits = actions.add("limits", help="Show or set the limits of a script.")
+        limits.add_argument("mount")
+        limits.add_argument("script")
+        limits.add_argument("limits", nargs="?", help=LIMITS)
         development = actions.add("development", help="Reload scripts before every run.")
         development.add_argument("mount")
         development.add_argument("state", choices=["on", "off"])
@@ -108,6 +118,8 @@ class Command(AtributoCommand):
         newest = events.values_list("facts", flat=True).first() or {}
         for what, names in newest.get("schedules", {}).items():
             self.lines([f"schedules {what}: {', '.join(names)}"])
+        if kept := newest.get("limits_in_conflict"):
+            self.lines([f"limits set by hand stay, though the manifest changed: {', '.join(kept)}"])
 
     def _uninstall(self, options: dict[str, Any]) -> None:
         installation.uninstall(
@@ -117,6 +129,19 @@ class Command(AtributoCommand):
     def _configure(self, options: dict[str, Any]) -> None:
         values = _json(options["configuration"])
         self._tell(installation.configure(options["mount"], values), options)
+
+    def _limits(self, options: dict[str, Any]) -> None:
+        mount, name = options["mount"], options["script"]
+        if options["limits"] is not None:
+            script_limits.set_limits(mount, name, json_value(options["limits"]))
+        script = installation.service_at(mount).scripts.filter(name=name).first()
+        if script is None:
+            raise ScriptNotFound(f"there is no script {name} at {mount}", script=name)
+        if options["json"]:
+            return self.show(script_dict(script))
+        said = [limit.said() for limit in parsed(script.limits)] or ["no limits"]
+        whose = f", set by {script.limits_by}" if script.limits_by else ""
+        self.lines([f"{', '.join(said)}{whose}"])
 
     def _development(self, options: dict[str, Any]) -> None:
         service = installation.set_development(options["mount"], options["state"] == "on")

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
+from django.db import DatabaseError
 from django.utils.timezone import now
 
 from atributo_site.commands import AtributoCommand
@@ -13,6 +14,7 @@ from atributo_site.core.forking import die_with_parent
 from queues.functions.rows import store_at_start
 from queues.logic.queue_choice import parsed
 from queues.logic.storable import is_storable
+from queues.models import Queue
 from queues.worker.plan import MOST_CHILDREN, WorkPlan
 from queues.worker.post import Post
 from queues.worker.presence import WorkerPresence
@@ -64,16 +66,36 @@ class Command(AtributoCommand):
             "it as well as jobs that any worker may run, and make it unavailable at the end.",
         )
 
+    def check_options(self, **options: Any) -> None:
+        if len(options["name"]) > LONGEST_NAME or not is_storable(options["name"]):
+            raise CommandError(f"--name has at most {LONGEST_NAME} characters", returncode=2)
+        _plan(options)
+
     def perform(self, **options: Any) -> None:
         name = options["name"] or default_name()
-        if len(name) > LONGEST_NAME or not is_storable(name):
-            raise CommandError(f"--name has at most {LONGEST_NAME} characters", returncode=2)
         plan = _plan(options)
+        self._tell_missing(plan)
         die_with_parent()
         store_at_start()
         presence = WorkerPresence(name, _facts(options["instance"], plan))
         post = None if options["instance"] is None else Post(options["instance"], presence)
         Worker(name, presence, post, plan).work()
+
+    def _tell_missing(self, plan: WorkPlan) -> None:
+        """Warn of names without a queue, which may be typing errors or may be created later."""
+        try:
+            there = set(
+                Queue.objects.filter(name__in=plan.choice.names, deleted_at=None).values_list(
+                    "name", flat=True
+                )
+            )
+        except DatabaseError:  # the worker waits for it
+            return
+        for name in plan.choice.names:
+            if name not in there:
+                hint = "; names are separated by spaces" if "," in name else ""
+                text = f"no queue is named {name!r} yet; it is served once it exists{hint}"
+                self.lines([text], self.stderr)
 
 
 def _plan(options: dict[str, Any]) -> WorkPlan:
@@ -83,6 +105,9 @@ def _plan(options: dict[str, Any]) -> WorkPlan:
         choice = parsed(options["queues"] or environment.worker_queues, excluded)
     except ValueError as error:
         raise CommandError(str(error), returncode=2) from error
+    excluded_too = [name for name in choice.names if not choice.serves(name)]
+    if excluded_too:
+        raise CommandError(f"the queue {excluded_too[0]!r} is named and excluded", returncode=2)
     concurrency = _number(options, "concurrency", MOST_CHILDREN)
     return WorkPlan(
         choice,

@@ -12,6 +12,7 @@ from queues.sql import outcomes, reserve
 
 # What a slot holds is pending or runs: to ask for `pending` would invite a scan of all that wait.
 NOT_BEGUN = "status <> 'progress'"
+REVISION = "COALESCE((SELECT max(revision) FROM queues_catalogue), 0)"
 OUTCOME = {**outcomes.OUTCOME, "slot_id": "bigint", "slot_epoch": "bigint"}
 
 
@@ -51,6 +52,15 @@ def release(d: Dialect) -> str:
 
 
 @cache
+def unring(d: Dialect) -> str:
+    """`numbers` is a JSON array of the numbers of slots."""
+    return f"""
+        UPDATE queues_slot SET rung_at = NULL
+        WHERE queue_id = %(queue_id)s AND number {_among(d, "numbers")}
+        AND holder = '' AND rung_at IS NOT NULL"""  # nosec B608 # of constants and dialect
+
+
+@cache
 def give_back(d: Dialect) -> str:
     """Free what these slots have reserved and not begun."""
     one = reserve.give_back(d)
@@ -76,12 +86,45 @@ def reserve_each(d: Dialect) -> str:
 
     The share lock orders this against a pause or a lower limit, as in `reserve.reserving`.
     """
-    still = "" if d.lock else "AND status = 'pending' AND slot_id IS NULL"
-    mine = "(SELECT n FROM numbered WHERE numbered.id = queues_queuedjob.id)"
-    with_slot = "SELECT id FROM numbered WHERE n <= (SELECT count(*) FROM free)"
-    chosen = f"= ANY(ARRAY({with_slot}))" if d.lock else f"IN ({with_slot})"
     return f"""
-        WITH picked AS MATERIALIZED ({reserve.picked(d, SHARED_RANKS)} LIMIT %(jobs)s),
+        WITH {_free_and_picked(d)}
+        UPDATE queues_queuedjob SET {_next_slot(d)}
+        RETURNING {", ".join(reserve.RESERVED)}, slot_id, {d.now}, {REVISION}, status"""  # nosec B608 # of constants and dialect
+
+
+@cache
+def begin_each(d: Dialect) -> str:
+    """Reserve, and in the same statement start what belongs here; PostgreSQL only.
+
+    Whatever is not sure to belong here comes back as reserved only, still `pending`.
+    """
+    belongs = f"""(mount = %(mount)s AND script IN (
+            SELECT jsonb_array_elements_text({d.json("scripts")})
+        ) AND parent IS NULL AND NOT suspect AND abort_asked_at IS NULL AND expires_at IS NULL
+        AND {REVISION} = %(revision)s)"""
+    before = "CASE WHEN status = 'progress' THEN attempt - 1 ELSE attempt END"
+    columns = ", ".join(before if name == "attempt" else name for name in reserve.RESERVED)
+    return f"""
+        WITH {_free_and_picked(d)}, taken AS (
+            UPDATE queues_queuedjob SET
+                status = CASE WHEN {belongs} THEN 'progress' ELSE status END,
+                attempt = CASE WHEN {belongs} THEN attempt + 1 ELSE attempt END,
+                started_at = CASE WHEN {belongs} THEN {d.now} ELSE started_at END,
+                {_next_slot(d)}
+            RETURNING {", ".join(reserve.RESERVED)}, slot_id, status
+        ), recorded AS (
+            INSERT INTO queues_run (job_id, attempt, number, worker, outcome, started_at, error,
+                traceback, note)
+            SELECT id, attempt, runs + 1, %(worker)s, 'running', {d.now}, '', '', ''
+            FROM taken WHERE status = 'progress'
+        )
+        SELECT {columns}, slot_id, {d.now}, {REVISION}, status
+        FROM taken"""  # nosec B608 # of constants and dialect
+
+
+def _free_and_picked(d: Dialect) -> str:
+    """The due jobs and the slots that are held, both numbered."""
+    return f"""picked AS MATERIALIZED ({reserve.picked(d, SHARED_RANKS)} LIMIT %(jobs)s),
         held AS MATERIALIZED (
             SELECT s.id, s.epoch FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
             WHERE {_are_held(d, "s.id", "s.epoch")} AND s.leased_until > {d.now}
@@ -89,13 +132,19 @@ def reserve_each(d: Dialect) -> str:
             {d.lock and "FOR SHARE OF q"}
         ),
         numbered AS MATERIALIZED (SELECT id, row_number() OVER () AS n FROM picked),
-        free AS MATERIALIZED (SELECT id, epoch, row_number() OVER (ORDER BY id) AS n FROM held)
-        UPDATE queues_queuedjob SET
+        free AS MATERIALIZED (SELECT id, epoch, row_number() OVER (ORDER BY id) AS n FROM held)"""  # nosec B608 # of constants and dialect
+
+
+def _next_slot(d: Dialect) -> str:
+    """Give each picked job the slot of its number, and no slot's number twice."""
+    still = "" if d.lock else "AND status = 'pending' AND slot_id IS NULL"
+    mine = "(SELECT n FROM numbered WHERE numbered.id = queues_queuedjob.id)"
+    with_slot = "SELECT id FROM numbered WHERE n <= (SELECT count(*) FROM free)"
+    chosen = f"= ANY(ARRAY({with_slot}))" if d.lock else f"IN ({with_slot})"
+    return f"""
             slot_id = (SELECT id FROM free WHERE n = {mine}),
             slot_epoch = (SELECT epoch FROM free WHERE n = {mine})
-        WHERE id {chosen} {still}
-        RETURNING {", ".join(reserve.RESERVED)}, slot_id, {d.now},
-            COALESCE((SELECT max(revision) FROM queues_catalogue), 0)"""  # nosec B608 # of constants and dialect
+        WHERE id {chosen} {still}"""  # nosec B608 # of constants and dialect
 
 
 @cache
@@ -144,11 +193,12 @@ def finish_postgresql(d: Dialect) -> str:
     return f"""
         WITH o AS MATERIALIZED ({outcomes.outcome_source(d, OUTCOME)}),
         done AS (
-            {_finish_jobs(d)} RETURNING queues_queuedjob.id, queues_queuedjob.aborted_at
+            {_finish_jobs(d)} RETURNING queues_queuedjob.id, queues_queuedjob.aborted_at,
+                {outcomes.ENDS} AS ends
         ),
         runs AS ({outcomes.RECORD_RUNS.format(accepted=accepted)}),
         minute AS ({outcomes.count_minute(d, accepted)})
-        SELECT id, aborted_at FROM done"""  # nosec B608 # of constants and dialect
+        SELECT id, aborted_at, ends FROM done"""  # nosec B608 # of constants and dialect
 
 
 @cache
@@ -156,17 +206,20 @@ def finish_sqlite(d: Dialect) -> tuple[str, str, str]:
     rows = f"WITH o AS MATERIALIZED ({outcomes.outcome_source(d, OUTCOME)})"
     accepted = "SELECT value FROM json_each(%(accepted)s)"
     return (
-        f"{rows} {_finish_jobs(d)} RETURNING id, aborted_at",
+        f"{rows} {_finish_jobs(d)} RETURNING id, aborted_at, {outcomes.ENDS}",
         f"{rows} {outcomes.RECORD_RUNS.format(accepted=accepted)}",
         f"{rows} {outcomes.count_minute(d, accepted)}",
     )
 
 
 def _finish_jobs(d: Dialect) -> str:
-    held = f"""AND EXISTS (
+    """Find the jobs by their ids: neither among all that wait, nor among all that were held."""
+    ids = "AND queues_queuedjob.id = ANY(ARRAY(SELECT o.id FROM o))" if d.lock else ""
+    held_by = "COALESCE(queues_queuedjob.slot_id, 0)"
+    held = f"""{ids} AND EXISTS (
         SELECT 1 FROM queues_slot s WHERE s.id = o.slot_id AND s.epoch = o.slot_epoch
         AND s.leased_until > {d.now})"""  # nosec B608 # of constants and dialect
-    return outcomes.finish_jobs(d, "o.slot_id", "o.slot_epoch", held)
+    return outcomes.finish_jobs(d, "o.slot_id", "o.slot_epoch", held, held_by)
 
 
 def _holds(d: Dialect) -> str:

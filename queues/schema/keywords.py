@@ -1,7 +1,7 @@
 """Keywords of JSON Schema in linear time: a pusher chooses the data that they are tried on.
 
 The library's engine for patterns may take for ever, and it looks for unique or unevaluated items by
-comparing each with each. Its error messages are kept.
+comparing each with each. `words` says what its errors mean, except which members were refused.
 """
 
 from collections.abc import Iterator
@@ -10,20 +10,20 @@ from typing import Any
 from attrs import fields
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema._utils import (
-    extras_msg,
     find_evaluated_item_indexes_by_schema,
     find_evaluated_property_keys_by_schema,
 )
 from jsonschema.validators import extend
 
 from queues.logic.regex.engine import compiled
+from queues.schema.words import refused_members
 
 Errors = Iterator[ValidationError]
 
 
 def _pattern(validator: Any, text: str, instance: Any, schema: Any) -> Errors:
     if validator.is_type(instance, "string") and not compiled(text).found_in(instance):
-        yield ValidationError(f"{instance!r} does not match {text!r}")
+        yield ValidationError("pattern")
 
 
 def _pattern_properties(validator: Any, parts: Any, instance: Any, schema: Any) -> Errors:
@@ -46,7 +46,8 @@ def _additional_properties(validator: Any, part: Any, instance: Any, schema: Any
         if name not in known and not any(each.found_in(name) for each in patterns)
     ]
     if part is False:
-        yield from _refused("Additional properties are not allowed", others)
+        if others:
+            yield ValidationError(refused_members(sorted(others)))
         return
     for name in others:
         yield from validator.descend(instance[name], part, path=name)
@@ -56,27 +57,23 @@ def _unevaluated_properties(validator: Any, part: Any, instance: Any, schema: An
     if validator.is_type(instance, "object"):
         known = set(find_evaluated_property_keys_by_schema(validator, instance, schema))
         others = [name for name in instance if name not in known]
-        yield from _refused("Unevaluated properties are not allowed", others)
+        if others:
+            yield ValidationError(refused_members(sorted(others)))
 
 
 def _unevaluated_items(validator: Any, part: Any, instance: Any, schema: Any) -> Errors:
     if validator.is_type(instance, "array"):
         known = set(find_evaluated_item_indexes_by_schema(validator, instance, schema))
-        others = [item for index, item in enumerate(instance) if index not in known]
-        yield from _refused("Unevaluated items are not allowed", others)
+        others = len(instance) - len(known & set(range(len(instance))))
+        if others:
+            yield ValidationError(f"has {others} item{'' if others == 1 else 's'} too many")
 
 
 def _unique_items(validator: Any, wanted: Any, instance: Any, schema: Any) -> Errors:
     if not wanted or not validator.is_type(instance, "array"):
         return
     if len({_hashable(item) for item in instance}) < len(instance):
-        yield ValidationError(f"{instance!r} has non-unique elements")
-
-
-def _refused(what: str, others: list[Any]) -> Errors:
-    if others:
-        listed, verb = extras_msg(sorted(others, key=str))
-        yield ValidationError(f"{what} ({listed} {verb} unexpected)")
+        yield ValidationError("uniqueItems")
 
 
 def _hashable(value: Any) -> Any:

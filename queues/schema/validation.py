@@ -1,33 +1,35 @@
-"""Check data by a script's JSON Schema, and fill in defaults."""
+"""Check data by a script's JSON Schema, and fill in defaults.
+
+The library is loaded with the first schema: most commands and jobs have none.
+"""
 
 import json
 from functools import lru_cache
 from typing import Any
 
-from jsonschema import Draft202012Validator, FormatChecker
-from jsonschema.exceptions import SchemaError, ValidationError, best_match
-from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
-from referencing import Resource
-from referencing.exceptions import Unresolvable
-from referencing.jsonschema import DRAFT202012
-
 from queues.errors import DataRefused
-from queues.jobs.schema_keywords import Validator
 from queues.logic.regex.engine import compiled
 from queues.logic.regex.syntax import BadPattern
+from queues.logic.secret_fields import secret_names
+from queues.schema.words import reason
 
 # Named, because which others the library knows depends on what else is installed.
-FORMATS = FormatChecker(("date", "email", "ipv4", "ipv6", "uuid"))
+FORMATS = ("date", "email", "ipv4", "ipv6", "uuid")
 
 
 def schema_error(schema: dict[str, Any]) -> str | None:
     """Return why a schema is invalid, or None."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+    from referencing.exceptions import Unresolvable
+
     try:
         Draft202012Validator.check_schema(schema)
         _refuse_pair(json.dumps(schema))
         _look_through(schema)
     except SchemaError as error:
-        return error.message
+        where = "/".join(str(part) for part in error.absolute_path)
+        return f"{where}: {reason(error)}" if where else reason(error)
     except BadPattern as error:
         return str(error)
     except Unresolvable as error:
@@ -39,6 +41,9 @@ def check(schema: dict[str, Any] | None, data: Any) -> Any:
     """Return the data with the schema's defaults filled in, or raise DataRefused."""
     if not schema:
         return data
+    from jsonschema.exceptions import best_match
+    from referencing.exceptions import Unresolvable
+
     filled = with_defaults(schema, data)
     try:
         error = best_match(_validator(json.dumps(schema, sort_keys=True)).iter_errors(filled))
@@ -50,11 +55,12 @@ def check(schema: dict[str, Any] | None, data: Any) -> Any:
         raise DataRefused("data: nested too deep, or the schema refers to itself") from deep
     if error is not None:
         where = "/".join(str(part) for part in error.absolute_path)
-        raise DataRefused(f"{where or 'data'}: {error.message}", path=where, **_missing(error))
+        said = reason(error, secret_names(schema))
+        raise DataRefused(f"{where or 'data'}: {said}", path=where, **_missing(error))
     return filled
 
 
-def _missing(error: ValidationError) -> dict[str, str]:
+def _missing(error: Any) -> dict[str, str]:
     """Return the name of a member that is required and not there."""
     if error.validator != "required":
         return {}
@@ -78,8 +84,13 @@ def with_defaults(schema: dict[str, Any], data: Any) -> Any:
 @lru_cache(maxsize=256)
 def _validator(text: str) -> Any:
     """Build a validator that knows our schemas only: the library's registry would fetch others."""
+    from jsonschema import FormatChecker
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
+
+    from queues.schema.keywords import Validator
+
     _refuse_pair(text)
-    return Validator(json.loads(text), format_checker=FORMATS, registry=REGISTRY)
+    return Validator(json.loads(text), format_checker=FormatChecker(FORMATS), registry=REGISTRY)
 
 
 def _refuse_pair(text: str) -> None:
@@ -90,6 +101,10 @@ def _refuse_pair(text: str) -> None:
 
 def _look_through(schema: dict[str, Any]) -> None:
     """Raise Unresolvable for a reference that leads nowhere, BadPattern for a slow pattern."""
+    from jsonschema_specifications import REGISTRY
+    from referencing import Resource
+    from referencing.jsonschema import DRAFT202012
+
     root: Resource[Any] = Resource.from_contents(schema, default_specification=DRAFT202012)
     _look_up(root, REGISTRY.resolver_with_root(root))
 

@@ -1,0 +1,1 @@
+"""What waits for what: jobs for the end of other jobs, and batches for the end of their jobs."""

@@ -1,0 +1,1 @@
+"""The statements of batches and of jobs that wait for others."""
