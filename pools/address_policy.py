@@ -51,7 +51,7 @@ def refused_target(address: str, port: int) -> str:
     permits = [parse_permit(text, None) for text in settings.ATRIBUTO.dns_target_networks]
     if is_permitted(address, port, permits):
         return ""
-    return f"{address} is no address of a service: ATRIBUTO_DNS_TARGET_NETWORKS would permit it"
+    return f"{address} is not permitted: ATRIBUTO_DNS_TARGET_NETWORKS does not name it"
 
 
 def default_floor_ms() -> int:

@@ -98,7 +98,7 @@ def ask_now(name: str) -> Pool:
         idle = Q(looked_up_at__isnull=True) | Q(looked_up_at__lte=since)
         if not Pool.objects.filter(free, idle, pk=pool.pk).update(asked_at=Now()):
             wait = _wait_seconds(pool)
-            sentence = f"{name} was just looked up: try again in {wait} s"
+            sentence = f"{name} was just looked up: try again in {wait}s"
             raise AskedTooOften(sentence, retry_after_seconds=wait)
         record("pool.asked", f"pool:{name}")
     return pool_named(name)

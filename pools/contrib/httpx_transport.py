@@ -154,7 +154,7 @@ def _limits(request: httpx.Request) -> Timeout:
 
 @contextmanager
 def _translated(request: httpx.Request) -> Iterator[None]:
-    """Raise what programs expect which use `httpx` alone."""
+    """Raise the errors of `httpx`, which programs that use it expect."""
     try:
         yield
     except PoolsError as error:

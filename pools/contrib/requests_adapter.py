@@ -56,7 +56,7 @@ def _sender(agent: HttpAgent, build_response: Callable[..., Any]) -> Callable[..
 
 
 def _kind(error: BaseException) -> Any:
-    """Return the exception that programs expect which use `requests` alone."""
+    """Return the error of `requests`, which programs that use it expect."""
     if isinstance(error, InvalidInput):  # a mistake of the caller, not of the network
         return exceptions.InvalidURL
     if isinstance(error, ClaimTimeoutError):

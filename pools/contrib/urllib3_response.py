@@ -27,7 +27,7 @@ class RawBody(io.RawIOBase):
 
 
 class Original:
-    """What `requests` looks for its cookies in."""
+    """The place in which `requests` looks for cookies."""
 
     def __init__(self, headers: HTTPHeaderDict) -> None:
         self.msg = self

@@ -70,7 +70,7 @@ def _operations(spec: Mapping[str, Mapping[str, float]]) -> dict[str, Recovery]:
     for name in spec:
         if name not in OPERATIONS:
             raise InvalidInput(
-                f"recovery.{name} is no operation; there are {', '.join(OPERATIONS)}"
+                f"recovery.{name} is not an operation; the operations are {', '.join(OPERATIONS)}"
             )
     return {name: _recovery(f"recovery.{name}", fields) for name, fields in spec.items()}
 

@@ -47,7 +47,7 @@ class LookupResult:
 
 
 def timed_out(after_ms: float) -> LookupResult:
-    return LookupResult("error", error=f"no answer within {after_ms:g} ms")
+    return LookupResult("error", error=f"no answer within {_span(after_ms)}")
 
 
 def failed(text: str) -> LookupResult:
@@ -93,3 +93,7 @@ def _follow(reply: Reply, name: str, rdtype: str) -> LookupResult:
 
 def _owned(reply: Reply, owner: str, rdtype: str) -> tuple[Record, ...]:
     return tuple(r for r in reply.answer if r.rdtype == rdtype and fold(r.name) == owner)
+
+
+def _span(ms: float) -> str:
+    return f"{ms / 1000:g}s" if ms >= 1000 else f"{ms:g}ms"

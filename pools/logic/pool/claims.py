@@ -4,7 +4,7 @@ Controlled delay drops some of them, so that the others wait about the target.
 """
 
 import math
-from collections import Counter, deque
+from collections import deque
 from typing import Any
 
 from pools.logic.errors import ClaimQueueFullError, InvalidInput
@@ -73,16 +73,15 @@ class ClaimQueue:
     def __init__(
         self,
         timers: Timers,
-        counters: Counter[str],
         max_waiting: int | None,
         target_delay: float | None,
     ) -> None:
         self.codel = ControlledDelay(target_delay) if target_delay else None
         self.waits_ms: deque[float] = deque(maxlen=WAITS_KEPT)
         self.waiting: dict[Any, float] = {}  # since when
-        self._longest = 0
+        self._limited: set[Any] = set()  # those with a timer
+        self._queued = self._longest = 0
         self._timers = timers
-        self._counters = counters
         self._max_waiting = math.inf if max_waiting is None else max_waiting
 
     def __len__(self) -> int:
@@ -92,18 +91,31 @@ class ClaimQueue:
         return holder in self.waiting
 
     def put(self, holder: Any, timeout_ms: float | None, now: float) -> None:
-        if len(self.waiting) >= self._max_waiting:
-            raise ClaimQueueFullError(f"claims that wait already: {len(self.waiting)}")
         if self.codel:
             timeout_ms = self.codel.limit_ms(now)
         if timeout_ms is not None and math.isnan(timeout_ms):
             raise InvalidInput(f"timeout must be a number of milliseconds: {timeout_ms}")
+        if not self.put_last(holder, now):
+            raise ClaimQueueFullError(f"claims that wait already: {len(self.waiting)}")
         if timeout_ms is not None and timeout_ms < math.inf:
+            self._limited.add(holder)
             self._timers.set(("claim", holder), now + timeout_ms)
-        self.waiting[holder] = now
-        self._counters["queued-claim"] += 1
-        if len(self.waiting) > self._longest:
-            self._longest = self._counters["max-claim-queue"] = len(self.waiting)
+
+    def put_last(self, holder: Any, now: float) -> bool:
+        """Let a claim wait without a limit; return False if too many do."""
+        waiting = self.waiting
+        count = len(waiting)
+        if count >= self._max_waiting:
+            return False
+        waiting[holder] = now
+        self._queued += 1
+        if count >= self._longest:
+            self._longest = count + 1
+        return True
+
+    def counters(self) -> dict[str, int]:
+        counted = {"queued-claim": self._queued, "max-claim-queue": self._longest}
+        return counted if self._queued else {}
 
     def check_timeout(self, timeout_ms: float | None) -> None:
         if self.codel and timeout_ms is not None:
@@ -111,23 +123,34 @@ class ClaimQueue:
 
     def discard(self, holder: Any) -> bool:
         """Forget a claim; return False if it was not waiting."""
-        self._timers.cancel(("claim", holder))
+        if holder in self._limited:
+            self._limited.discard(holder)
+            self._timers.cancel(("claim", holder))
         return self.waiting.pop(holder, None) is not None
 
     def pop(self, now: float) -> tuple[Any, bool] | None:
         """Return the claim that waited longest, and whether it waited too long and is dropped."""
-        if not self.waiting:
+        holder = self.pop_first(now)
+        if holder is None:
             return None
-        holder, since = next(iter(self.waiting.items()))
-        self.discard(holder)
-        self.waits_ms.append(now - since)
+        since = now - self.waits_ms[-1]
         return holder, self.codel is not None and self.codel.overloaded(since, now)
 
+    def pop_first(self, now: float) -> Any:
+        """Return the claim that waited longest, which from now on nobody else answers."""
+        for holder in self.waiting:  # the shortest way to the first
+            since = self.waiting.pop(holder, None)
+            if since is None:  # a finalizer was faster
+                return self.pop_first(now)
+            if self._limited and holder in self._limited:
+                self._limited.discard(holder)
+                self._timers.cancel(("claim", holder))
+            self.waits_ms.append(now - since)
+            return holder
+        return None
+
     def pop_all(self) -> list[Any]:
-        holders = list(self.waiting)
-        for holder in holders:
-            self.discard(holder)
-        return holders
+        return [holder for holder in list(self.waiting) if self.discard(holder)]
 
     def wait_p95_ms(self) -> float | None:
         """Return the value over the latest claims that had to wait; None if there were none."""

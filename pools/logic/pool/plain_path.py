@@ -59,18 +59,38 @@ class PlainPath:
         """Return whether the pool wants something of a slot that was put back here."""
         return slot.doomed is not None or bool(self._pool.queue.waiting) or not self.is_open
 
-    def pass_on(self, slot: Slot, now: float) -> Any:
-        """Give a slot whose lease has ended to the claim that waits longest, under the lock.
+    def line_up(self, holder: Any, clock: Callable[[], float]) -> bool:
+        """Let a claim without a limit wait behind others; False if more is to be thought of.
 
-        Return that claim; None if there is none, or if more is to be thought of.
+        Only for pools of one thread: two at once would lose count of each other.
         """
         pool = self._pool
-        waiting = pool.queue.waiting
-        if not (self.is_open and waiting and slot.proven and slot.doomed is None):
+        queue, slots = pool.queue, pool.slots
+        if not queue.waiting or slots.total < pool.maximum or slots.resting:
+            return False
+        if pool.idle or not self.is_open or not queue.put_last(holder, clock() * 1000.0):
+            return False
+        # another thread may have stopped the pool, or freed a connection, a moment ago
+        is_settled = self.is_open and not pool.idle
+        return is_settled or not queue.discard(holder)
+
+    def pass_on(self, slot: Slot, holder: Any, now: float) -> Any:
+        """Take a slot from its holder and give it to the claim that waits longest.
+
+        Return that claim; None, and nothing has changed, if more is to be thought of.
+        """
+        pool = self._pool
+        queue = pool.queue
+        if not (self.is_open and queue.waiting and slot.proven and slot.doomed is None):
             return None
-        if pool.roster.outliers.strikes or pool.wants_more:
+        if pool.roster.outliers.strikes or not pool.shape.is_sampling:
             return None
-        holder, _ = pool.queue.pop(now) or (None, False)
-        if holder is not None:
-            slot.lend(holder)
-        return holder
+        if pool.slots.total < pool.maximum and len(pool.idle) < pool.config.spares:
+            return None
+        if not slot.end_lease(holder):
+            return None
+        following = queue.pop_first(now)
+        slot.claims += following is not None
+        slot.holder = holder if following is None else following
+        slot.lease.append(slot.holder)
+        return following

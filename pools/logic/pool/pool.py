@@ -41,16 +41,14 @@ class PoolMachine:
         self.wants_tick = False
         self.timers = Timers()
         self.roster = Roster(config, chance)
-        self.queue = ClaimQueue(
-            self.timers, self.counters, config.max_waiting, config.target_claim_delay
-        )
+        self.queue = ClaimQueue(self.timers, config.max_waiting, config.target_claim_delay)
         self.actions: list[PoolAction] = []
         self.idle: deque[Slot] = deque()
         self.slots = Slots(self, chance)
         self.shape = Shape(self)
         self.balancer: Balancer | None = None
         self._is_open = True
-        self._spares, self._maximum = config.spares, config.maximum
+        self._spares, self.maximum = config.spares, config.maximum
         self._chance = chance
         self._choose_balancer()
 
@@ -85,7 +83,7 @@ class PoolMachine:
     def wants_more(self) -> bool:
         """Return whether a claim without the lock is to be followed by `shape.want_more`."""
         return not self.shape.is_sampling or (
-            len(self.idle) < self._spares and self.slots.total < self._maximum
+            self.slots.total < self.maximum and len(self.idle) < self._spares
         )
 
     def settle(self, slot: Slot, now: float) -> None:
@@ -188,8 +186,15 @@ class PoolMachine:
     def _time_out(self, holder: Any) -> None:
         self.claims += 1
         self.counters["claim-timeout"] += 1
-        error = ClaimTimeoutError(f"no connection of {self.name} became free", pool=self)
+        cause = None if self._has_connections() else self.last_error
+        why = "" if cause is None else f": {cause}"
+        error = ClaimTimeoutError(f"no connection of {self.name} became free{why}", pool=self)
+        error.__cause__ = cause
         self.actions.append(Refuse(holder, error))
+
+    def _has_connections(self) -> bool:
+        """Return whether claims wait for others to release, and for no backend."""
+        return any(slot.is_connected for slot in self.slots.all())
 
     def refuse_all(self, error: Callable[[], PoolError]) -> None:
         for holder in self.queue.pop_all():
@@ -381,7 +386,7 @@ class PoolMachine:
     def stats(self) -> dict[str, Any]:
         pending = sum(not slot.is_connected for slot in self.slots.all())
         return {
-            "counters": {"claim": self.claims_in_all(), **self.counters},
+            "counters": {"claim": self.claims_in_all(), **self.queue.counters(), **self.counters},
             "total_connections": len(self.slots),
             "idle_connections": len(self.idle),
             "pending_connections": pending,

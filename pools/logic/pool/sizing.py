@@ -244,7 +244,7 @@ class Shape:
         for slot in busy:
             if now - slot.leased_at >= limit_ms:
                 self._pool.counters["lease-expired"] += 1
-                self._pool.revoke(slot, f"held longer than {limit_ms:g} ms", now)
+                self._pool.revoke(slot, f"held longer than {limit_ms:g}ms", now)
         oldest = min((slot.leased_at for slot in busy if slot.state == BUSY), default=now)
         self._pool.timers.set("lease", oldest + limit_ms)
 

@@ -352,7 +352,7 @@ class Slots:
         backend = slot.backend
         error = ConnectionTimeoutError(
             f"{backend.name} ({backend.address}:{backend.port}) did not connect within "
-            f"{slot.recovery.timeout_ms(slot.attempt):g} ms",
+            f"{slot.recovery.timeout_ms(slot.attempt):g}ms",
             backend=backend,
         )
         self._retry(slot, "connect", error, now)

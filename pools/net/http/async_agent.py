@@ -194,10 +194,14 @@ class AsyncHttpAgent(HostPools[AsyncConnectionPool]):
         if self._other is not None:
             await self._other.wait_stopped(timeout)
 
-    async def aclose(self, timeout: float | None = None) -> None:
-        """Stop at once and wait for the end, at most `timeout` seconds; twice is no error."""
+    def close(self) -> None:
+        """Stop at once, without waiting for the end; twice is no error."""
         if not self._is_stopped:
             self.stop(drain=0)
+
+    async def aclose(self, timeout: float | None = None) -> None:
+        """Stop at once and wait for the end, at most `timeout` seconds; twice is no error."""
+        self.close()
         await self.wait_stopped(None if timeout is None else timeout * 1000.0)
 
     async def __aenter__(self) -> Self:

@@ -60,7 +60,7 @@ def _checked(name: str | bytes, value: str | bytes | int) -> tuple[str, str]:
     if FORBIDDEN.search(text):
         raise InvalidInput(f"the header {name} has a line break in its value")
     if not _fits(text):
-        raise InvalidInput(f"the header {name} has signs that are not of Latin-1: {text[:40]!r}")
+        raise InvalidInput(f"the header {name} has characters outside Latin-1: {text[:40]!r}")
     return name, text.strip(" \t")
 
 

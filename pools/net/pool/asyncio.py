@@ -3,11 +3,12 @@
 import asyncio
 import inspect
 import threading
+import time
 from collections.abc import Callable, Generator
 from types import TracebackType
 from typing import Any, Self
 
-from pools.net.pool.claim import CLAIMED, WAITING, BaseClaim
+from pools.net.pool.claim import CLAIMED, RELEASED, WAITING, BaseClaim
 from pools.net.pool.shell import PoolShell
 from pools.net.runtime.driver import Done
 from pools.net.runtime.events import Emitter
@@ -22,6 +23,8 @@ class AsyncioDriver:
         self.belongings: dict[type, Any] = {}
         self._loop = loop or asyncio.get_running_loop()
         self._thread = threading.get_ident()
+        is_usual = getattr(type(self._loop), "time", None) is asyncio.BaseEventLoop.time
+        self.clock = time.monotonic if is_usual else self._loop.time
         self._tasks: set[asyncio.Future[Any]] = set()
         self.add_reader = self._loop.add_reader
         self.add_writer = self._loop.add_writer
@@ -29,7 +32,7 @@ class AsyncioDriver:
         self.remove_writer = self._loop.remove_writer
 
     def now(self) -> float:
-        return self._loop.time() * 1000.0
+        return self.clock() * 1000.0
 
     def call_soon(self, call: Call) -> None:
         if threading.get_ident() == self._thread:
@@ -102,31 +105,59 @@ async def until(watched: Emitter, *states: str, timeout: float | None = None) ->
 class AsyncClaim(BaseClaim):
     """Use it as `async with pool.claim(timeout=1000) as connection: …`, or await and release it."""
 
-    __slots__ = ("_future",)
+    __slots__ = ()
 
-    def __init__(self, pool: PoolShell) -> None:
-        super().__init__(pool)
-        self._future: asyncio.Future[None] | None = None
+    _pool: "AsyncConnectionPool"
 
     async def wait(self) -> Any:
+        loop = self._pool.loop  # asking for the running one costs a system call each time
         if self.state == WAITING:
-            self._future = future = asyncio.get_running_loop().create_future()
+            signal: asyncio.Future[None] = asyncio.Future(loop=loop)
+            self._signal = signal
             try:
-                await future
+                await signal
             except asyncio.CancelledError:
                 self.cancel()
                 raise
         if self.state == CLAIMED:
-            self._taker = asyncio.current_task()
+            self._taker = asyncio.current_task(loop)
             return self.connection
         return self._answer()
 
+    def release(self, ok: bool | None = True) -> None:
+        """Give the connection back; `ok=False` counts against its backend.
+
+        If a task waits, it gets the connection without the lock: only the loop gives any away.
+        """
+        pool, slot = self._pool, self._slot
+        machine, following = pool.machine, None
+        if ok and slot is not None and machine.queue.waiting and not pool.is_in_step():
+            following = machine.plain.pass_on(slot, self, pool.clock() * 1000.0)
+        if slot is None or following is None:
+            super().release(ok)
+            return
+        self._slot, self.state = None, RELEASED
+        if following.state == WAITING:
+            following._slot, following.connection, following.state = slot, slot.connection, CLAIMED
+            signal = following._signal
+            if signal is not None and not signal.done():
+                signal.set_result(None)
+        else:  # a finalizer has cancelled it in between
+            following._release(slot, None)
+
     def _wake(self) -> None:
-        if self._future is not None and not self._future.done():
-            self._future.set_result(None)
+        if self._signal is not None and not self._signal.done():
+            self._signal.set_result(None)
 
     def _me(self) -> "asyncio.Task[Any] | None":
         return asyncio.current_task()
+
+    def cancel(self) -> None:
+        """Leave the queue, or release what was granted already; another thread may do so, too."""
+        if threading.get_ident() == self._pool.thread:
+            super().cancel()
+        else:
+            self._pool.loop.call_soon_threadsafe(super().cancel)
 
     def __await__(self) -> Generator[Any, None, Any]:
         return self.wait().__await__()
@@ -151,7 +182,14 @@ class AsyncConnectionPool(PoolShell):
     claim_class = AsyncClaim
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**{"driver": asyncio_driver(), **options})
+        driver = asyncio_driver()
+        self.loop, self.thread = asyncio.get_running_loop(), threading.get_ident()
+        self.clock = driver.clock
+        super().__init__(**{"driver": driver, **options})
+
+    def close(self, timeout: float | None = None) -> None:
+        """Stop at once, without waiting: the loop has to go on; `aclose` and `until` wait."""
+        self.stop(drain=0)
 
     async def aclose(self, timeout: float | None = None) -> None:
         """Stop at once and wait until everything is closed, at most `timeout` seconds."""
@@ -171,7 +209,9 @@ class AsyncConnectionPool(PoolShell):
 
     def claim(self, timeout: float | None = None, error_on_empty: bool = False) -> AsyncClaim:
         claim = AsyncClaim(self)
-        self._begin(claim, timeout, error_on_empty)
+        is_plain = timeout is None and not error_on_empty
+        if not is_plain or not self.machine.plain.line_up(claim, self.clock):
+            self._begin(claim, timeout, error_on_empty)
         return claim
 
     async def until(self, *states: str, timeout: float | None = None) -> str:

@@ -27,14 +27,25 @@ CALLBACK = object()
 class BaseClaim:
     """What claims of both kinds do; all of it happens under the pool's lock or once."""
 
-    __slots__ = ("_callback", "_pool", "_slot", "_taker", "connection", "error", "place", "state")
+    __slots__ = (
+        "_callback",
+        "_pool",
+        "_signal",
+        "_slot",
+        "_taker",
+        "connection",
+        "error",
+        "place",
+        "state",
+    )
 
     def __init__(self, pool: "PoolShell") -> None:
         self._pool = pool
+        self.state = WAITING
         self._slot: Slot | None = None
         self._callback: ClaimCallback | None = None
         self._taker: Any = None  # who holds the connection
-        self.state = WAITING
+        self._signal: Any = None  # an event or a future, if somebody waits
         self.connection: Any = None
         self.error: Exception | None = None
         self.place: str | None = None
@@ -46,9 +57,10 @@ class BaseClaim:
         if slot is None or slot.holder is not self:
             self._misused("released")
             return
-        is_back = machine.plain.put(slot, self, pool.now) if ok else None
+        is_plain = ok and not machine.queue.waiting
+        is_back = machine.plain.put(slot, self, pool.now) if is_plain else None
         if is_back is None:
-            if pool._lock._is_owned():  # type: ignore[attr-defined]
+            if pool.is_in_step():
                 pool.call_locked(partial(self._release, slot, ok))
             else:
                 self._release(slot, ok)
@@ -62,12 +74,12 @@ class BaseClaim:
     def _release(self, slot: "Slot", ok: bool | None) -> None:
         pool = self._pool
         with pool._lock:
-            if not slot.end_lease(self):
+            machine, now = pool.machine, pool.now()
+            following = machine.plain.pass_on(slot, self, now) if ok else None
+            if following is None and not slot.end_lease(self):
                 self._misused("released")
                 return
             self._slot, self.state = None, RELEASED
-            machine, now = pool.machine, pool.now()
-            following = machine.plain.pass_on(slot, now) if ok else None
             if following is not None:
                 following.granted(slot)
                 following._wake()
@@ -255,11 +267,7 @@ def _hand_over(actions: list[Any]) -> bool:
 class Claim(BaseClaim):
     """Use it as `with pool.claim(timeout=1000) as connection: …`, or call wait() and release()."""
 
-    __slots__ = ("_event",)
-
-    def __init__(self, pool: "PoolShell") -> None:
-        super().__init__(pool)
-        self._event: threading.Event | None = None
+    __slots__ = ()
 
     @classmethod
     def at_once(cls, pool: "PoolShell") -> "Claim | None":
@@ -288,14 +296,14 @@ class Claim(BaseClaim):
 
     def _wait(self) -> None:
         with self._pool._lock:
-            if self.state == WAITING and self._event is None:
-                self._event = threading.Event()
-        if self._event is not None:
-            self._event.wait()
+            if self.state == WAITING and self._signal is None:
+                self._signal = threading.Event()
+        if self._signal is not None:
+            self._signal.wait()
 
     def _wake(self) -> None:
-        if self._event is not None:
-            self._event.set()
+        if self._signal is not None:
+            self._signal.set()
         self._report()
 
     def _me(self) -> int:

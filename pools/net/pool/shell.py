@@ -106,6 +106,7 @@ class PoolShell(Emitter):
         self.now = self.driver.now
         self.machine = self.machine_class(self._config, self._chance)
         self._lock = threading.RLock()
+        self.is_in_step: Callable[[], bool] = self._lock._is_owned  # type: ignore[attr-defined]
         self._timer: Timer | None = None
         self._wakes_at = math.inf
         belongings = self.resolver if self._owns_resolver else None
@@ -134,7 +135,7 @@ class PoolShell(Emitter):
             if machine.wants_more:
                 self.call_locked(self._want_more)
             return
-        if self._lock._is_owned():  # type: ignore[attr-defined]
+        if self.is_in_step():
             raise ClaimError("a finalizer claims in the middle of a step of this pool", pool=self)
         with self._lock:
             if machine.config.max_lease is not None:
@@ -161,7 +162,7 @@ class PoolShell(Emitter):
         Garbage collection runs finalizers anywhere, also inside a step of the machine, and the lock
         does not keep out the thread that holds it.
         """
-        if self._lock._is_owned():  # type: ignore[attr-defined]
+        if self.is_in_step():
             self.driver.call_soon(call)
         else:
             call()

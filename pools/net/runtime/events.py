@@ -65,7 +65,7 @@ class Emitter:
         seconds = None if timeout is None else timeout / 1000.0
         with self._changed:
             if not self._changed.wait_for(lambda: self.state in states, seconds):
-                raise TimeoutError(f"still {self.state} after {timeout:g} ms")
+                raise TimeoutError(f"still {self.state} after {timeout:g}ms")
             return self.state
 
     def emit(self, event: str, *values: Any) -> None:

@@ -19,8 +19,7 @@ from weakref import WeakKeyDictionary
 
 from pools.net.runtime.driver import Done
 from pools.net.runtime.fork import first_after_fork, keep
-from pools.net.runtime.strand import Strand
-from pools.net.runtime.workers import Workers
+from pools.net.runtime.workers import Strand, Workers
 
 log = logging.getLogger("pools")
 
