@@ -50,6 +50,20 @@ def check_tables(app_configs: Any, databases: Any = None, **_: Any) -> list[Chec
     return _migrations()
 
 
+@register(deploy=True)
+def check_redis(app_configs: Any, **_: Any) -> list[CheckMessage]:
+    """Ask Redis, for `check --deploy` only: without it everything starts, and works later."""
+    if not settings.ATRIBUTO.is_hosted or settings.ATRIBUTO.redis_url == "embedded":
+        return []
+    from atributo_site.status.redis import redis_health
+
+    health = redis_health()
+    if health.state == "ok":
+        return []
+    hint = "Start it, or correct ATRIBUTO['REDIS_URL']; `manage.py doctor` asks it again."
+    return [Warning(health.detail, hint=hint, id="atributo.W004")]
+
+
 def _settings() -> list[CheckMessage]:
     refusals = apps.get_app_config("atributo_site").refusals  # type: ignore[attr-defined]
     hint = "Its default is used until ATRIBUTO or the environment has a value that fits."

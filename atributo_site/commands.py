@@ -99,6 +99,7 @@ class AtributoCommand(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         with acting(Actor(os_user(), "command")):
             try:
+                self.check_options(**options)
                 if self.needs_migrations:
                     check_migrated()
                 self._perform(options)
@@ -106,6 +107,9 @@ class AtributoCommand(BaseCommand):
                 self._refuse(database_failed(error), options.get("json", False))
             except AtributoError as error:
                 self._refuse(error, options.get("json", False))
+
+    def check_options(self, **options: Any) -> None:
+        """Refuse what cannot be meant, before the database is asked."""
 
     def _perform(self, options: dict[str, Any]) -> None:
         try:
@@ -153,7 +157,9 @@ def database_failed(error: Exception) -> DatabaseFailed:
     described = str(_database_error(error)).strip().partition("\n")[0]
     described = f"the database failed: {described}. {runnable('`manage.py doctor`')} says more."
     if getattr(error, "in_doubt", False) or has_done_something():
-        return DatabaseFailed(f"{described} This may be done or not: look.", in_doubt=True)
+        return DatabaseFailed(
+            f"{described} This may or may not have been done: check first.", in_doubt=True
+        )
     return DatabaseFailed(described)
 
 

@@ -10,7 +10,7 @@ from atributo_site.config.env_file import with_env_file
 from atributo_site.config.environment import BadEnvironment, read
 from atributo_site.config.installed_apps import installed_apps
 from atributo_site.config.openapi_document import DOCUMENT
-from atributo_site.config.places import BASE_DIR, env_file, program
+from atributo_site.config.places import BASE_DIR, TEMPLATE_TAGS, env_file, program
 from atributo_site.config.places import TEMPLATES as OWN_TEMPLATES
 
 ATRIBUTO = read(with_env_file(os.environ, env_file()))
@@ -86,6 +86,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "atributo_site.console.base.navigation.frame",
             ],
+            "libraries": TEMPLATE_TAGS,
         },
     }
 ]
@@ -146,7 +147,7 @@ AXES_COOLOFF_TIME = 1  # hours
 AXES_CLIENT_IP_CALLABLE = "atributo_site.rest.client_address.own_address"
 AXES_LOCKOUT_PARAMETERS = "atributo_site.rest.client_address.limited_by"
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
-AXES_WHITELIST_CALLABLE = "atributo_site.web.known_browser.may_try"
+AXES_WHITELIST_CALLABLE = "atributo_site.web.login.may_try"
 AXES_HTTP_RESPONSE_CODE = 429
 AXES_LOCKOUT_CALLABLE = "atributo_site.web.login.locked_out"
 AXES_SENSITIVE_PARAMETERS = ["password", "token", "secret"]
@@ -202,8 +203,8 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["atributo_site.rest.permission.ActionPermission"],
     "DEFAULT_PARSER_CLASSES": ["atributo_site.rest.strict_json.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PAGINATION_CLASS": "atributo_site.rest.pages.CursorPages",
-    "DEFAULT_FILTER_BACKENDS": ["atributo_site.rest.filters.KnownFilters"],
+    "DEFAULT_PAGINATION_CLASS": "atributo_site.rest.lists.CursorPages",
+    "DEFAULT_FILTER_BACKENDS": ["atributo_site.rest.lists.KnownFilters"],
     "DEFAULT_THROTTLE_CLASSES": ["atributo_site.rest.throttling.PerMinute"],
     "DEFAULT_SCHEMA_CLASS": "atributo_site.rest.operation.Operation",
     "EXCEPTION_HANDLER": "atributo_site.rest.problems.handle",

@@ -6,7 +6,7 @@ from atributo_site import api
 from atributo_site.console.base.theme import favicon
 from atributo_site.incidents import api as incidents
 from atributo_site.rest import openapi
-from atributo_site.status import probes
+from atributo_site.status import metrics, probes
 
 app_name = "atributo"
 
@@ -36,6 +36,6 @@ urlpatterns = [
     path("", include("atributo_site.console.urls")),
     path("healthz", probes.healthz, name="healthz"),
     path("readyz", probes.readyz, name="readyz"),
-    path("metrics", probes.Metrics.as_view(), name="metrics"),
+    path("metrics", metrics.Metrics.as_view(), name="metrics"),
     path("favicon.ico", favicon, name="favicon"),
 ]

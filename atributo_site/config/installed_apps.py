@@ -23,6 +23,7 @@ PROGRAMS = {"manage.py", "atributo", "__main__.py"}
 # Commands of ours that need none of them; those of Django and of libraries get all.
 LIGHT = {
     "allocate",
+    "batches",
     "deallocate",
     "docs",
     "documents",

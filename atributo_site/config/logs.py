@@ -20,6 +20,10 @@ else:
 from atributo_site.core.redaction import masked  # noqa: E402
 from atributo_site.core.text import harmless  # noqa: E402
 
+# What structlog gives to the standard library's logger beside the message, and what records have.
+OF_STRUCTLOG = ("event", "exc_info", "stack_info", "stacklevel", "stackLevel")
+OF_RECORDS = {*vars(logging.makeLogRecord({})), "message", "asctime"}
+
 as_json = structlog.processors.JSONRenderer(ensure_ascii=False)
 
 
@@ -45,6 +49,7 @@ def pass_on() -> None:
             merge_contextvars,
             structlog.stdlib.filter_by_level,
             mask_secrets,
+            tell_facts,
             structlog.stdlib.render_to_log_kwargs,
         ],
         logger_factory=structlog.stdlib.LoggerFactory(),
@@ -57,6 +62,23 @@ def mask_secrets(logger: Any, name: str, event: Any) -> Any:
     """Leave the exception itself: as a list it would be lost outside of its except block."""
     error = {"exc_info": event["exc_info"]} if "exc_info" in event else {}
     return {**masked(event), **error}
+
+
+def tell_facts(logger: Any, name: str, event: Any) -> Any:
+    """Put the facts into the message, which is all that the usual formats print.
+
+    They stay attributes of the record. Those whose name the standard library keeps for itself get
+    an underscore, since it raises KeyError for them.
+    """
+    facts = {key: value for key, value in event.items() if key not in OF_STRUCTLOG}
+    told = " ".join(f"{key}={_on_one_line(value)}" for key, value in facts.items())
+    own = {key: event[key] for key in OF_STRUCTLOG if key in event}
+    extra = {f"{key}_" if key in OF_RECORDS else key: value for key, value in facts.items()}
+    return {**extra, **own, "event": f"{event['event']} {told}".rstrip()}
+
+
+def _on_one_line(value: Any) -> str:
+    return harmless(str(value)).replace("\n", "\\n")
 
 
 def is_news(record: logging.LogRecord) -> bool:

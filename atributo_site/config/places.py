@@ -15,6 +15,11 @@ BASE_DIR = PACKAGE.parent
 IS_CHECKOUT = (BASE_DIR / "manage.py").is_file() and (BASE_DIR / "templates").is_dir()
 
 TEMPLATES = BASE_DIR / "templates" if IS_CHECKOUT else PACKAGE / "templates" / "atributo"
+# Only engines that name these libraries know them: a project has a `console` of its own, perhaps.
+TEMPLATE_TAGS = {
+    path.stem: f"atributo_site.template_tags.{path.stem}"
+    for path in (PACKAGE / "template_tags").glob("[a-z]*.py")
+}
 SERVICES = BASE_DIR / "services" if IS_CHECKOUT else PACKAGE / "demo" / "services"
 
 NAME = "atributo"

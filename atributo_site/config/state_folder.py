@@ -22,7 +22,7 @@ def check_writable(path: Path) -> None:
     """Raise BadEnvironment if files cannot be kept here; a web server alone can do without."""
     for folder in (path, path / "log", path / "valkey"):
         if folder.exists() and not (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
-            raise BadEnvironment(f"ATRIBUTO_VAR_DIR: {folder} is no folder to write in.")
+            raise BadEnvironment(f"ATRIBUTO_VAR_DIR: {folder} is not a writable folder.")
 
 
 def unusable(error: OSError) -> BadEnvironment:

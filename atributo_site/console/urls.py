@@ -18,6 +18,7 @@ urlpatterns = [
     path("", include("atributo_site.console.allocations.urls")),
     path("", include("atributo_site.console.queues.urls")),
     path("", include("atributo_site.console.jobs.urls")),
+    path("", include("atributo_site.console.batches.urls")),
     path("", include("atributo_site.console.schedules.urls")),
     path("", include("atributo_site.console.services.urls")),
     path("", include("atributo_site.console.transactions.urls")),

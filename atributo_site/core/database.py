@@ -49,9 +49,9 @@ class Dialect:
         members = enumerate(columns.items())
         if self.vendor == "postgresql":
             read = ", ".join(f"(w ->> {at})::{kind} AS {name}" for at, (name, kind) in members)
-            return f"(SELECT {read} FROM json_array_elements(%({parameter})s::json) AS w)"  # nosec B608 # of constants and dialect
+            return f"(SELECT {read} FROM json_array_elements(%({parameter})s::json) AS w)"  # nosec B608 # of names in our code
         read = ", ".join(f"value ->> {at} AS {name}" for at, (name, _) in members)
-        return f"(SELECT {read} FROM json_each(%({parameter})s))"  # nosec B608 # of constants and dialect
+        return f"(SELECT {read} FROM json_each(%({parameter})s))"  # nosec B608 # of names in our code
 
     def moment(self, value: datetime | None) -> str | None:
         """A moment as a parameter: SQLite keeps texts, all in UTC and of one format."""
@@ -126,19 +126,78 @@ def execute_together(
 
     The result is that of the last one. Each takes those of the parameters that it names.
     """
+    return execute_in_turn([statements], parameters, using)
+
+
+def execute_each(
+    statements: Sequence[str], parameters: Mapping[str, Any], using: str = "default"
+) -> list[Result]:
+    """Do the same, and return the result of each."""
     connection = connections[using]
-    if is_ours(connection):
+    run = _as_one_text if is_ours(connection) else _together
+    return run(statements, parameters, connection)
+
+
+def execute_in_turn(
+    transactions: Sequence[Sequence[str]], parameters: Mapping[str, Any], using: str = "default"
+) -> Result:
+    """Run hot statements, each inner sequence in a transaction, on PostgreSQL in one message.
+
+    The result is that of the last one. Inside a transaction that is open they are all part of it.
+    """
+    connection: Any = connections[using]
+    if not is_ours(connection):
+        return [_together(each, parameters, connection) for each in transactions][-1][-1]
+    calls = [[_call(connection, each, parameters) for each in group] for group in transactions]
+    if any(values is None for group in calls for _, values in group) or not _is_quick(connection):
+        return [_as_one_text(each, parameters, connection) for each in transactions][-1][-1]
+    if not all(name.decode() in connection.prepared for group in calls for name, _ in group):
         with connection.cursor() as cursor:
-            _prepare(statements, cursor)
-            cursor.execute(_message(tuple(statements)), parameters)
-            while cursor.nextset():
-                pass
-            return _result(cursor)
-    together = atomic(using=using) if len(statements) > 1 else nullcontext()
+            _prepare([each for statements in transactions for each in statements], cursor)
+    with connection.wrap_database_errors:
+        last = connection.libpq.run_in_turn(connection.connection, calls)
+        return Result(
+            connection.libpq.rows_of(connection.transformer, last), last.command_tuples or 0
+        )
+
+
+def _call(connection: Any, statement: str, parameters: Mapping[str, Any]) -> tuple[bytes, Any]:
+    name, names = _prepared_as(statement)
+    return name.encode(), connection.libpq.as_texts([parameters[each] for each in names])
+
+
+def _is_quick(connection: Any) -> bool:
+    """Return whether statements may go to libpq at once; nobody wants to see them first."""
+    if connection.execute_wrappers or connection.queries_logged:
+        return False
+    connection.close_if_health_check_failed()
+    connection.ensure_connection()
+    connection.validate_no_broken_transaction()
+    return connection.libpq.is_ready(connection.connection)
+
+
+def _as_one_text(
+    statements: Sequence[str], parameters: Mapping[str, Any], connection: Any
+) -> list[Result]:
+    with connection.cursor() as cursor:
+        _prepare(statements, cursor)
+        cursor.execute(_message(tuple(statements)), parameters)
+        results = [_result(cursor)]
+        while cursor.nextset():
+            results.append(_result(cursor))
+        return results
+
+
+def _together(
+    statements: Sequence[str], parameters: Mapping[str, Any], connection: Any
+) -> list[Result]:
+    together = atomic(using=connection.alias) if len(statements) > 1 else nullcontext()
+    results = []
     with together, connection.cursor() as cursor:
         for statement in statements:
             cursor.execute(statement, parameters)
-        return _result(cursor)
+            results.append(_result(cursor))
+    return results
 
 
 def is_ours(connection: Any) -> bool:

@@ -1,12 +1,14 @@
 """Record events, together with the actor and the request that caused them."""
 
+import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from atributo_site.core.after_commit import after_commit
+from atributo_site.core.database import dialect, execute
 from atributo_site.core.models import Event
 from atributo_site.core.models.event import stored_subject
 from atributo_site.core.redaction import masked
@@ -19,6 +21,12 @@ class Actor:
     name: str
     channel: str = Event.Channel.PROCESS
     request_id: str = ""
+
+
+class Recorded(NamedTuple):
+    """Name the row of an event."""
+
+    pk: int
 
 
 class _Commits:
@@ -57,12 +65,34 @@ def current_actor() -> Actor:
     return _actor.get()
 
 
-def record(kind: str, subject: str, *, using: str = "default", **facts: Any) -> Event:
+# Every write by REST, by a screen or by a command records one event. The ORM spent 0.2 ms on each
+# to compose this statement, a fifth of the time of PUT /allocations/{id}. The database adds the
+# moment, the writer and the cluster by itself.
+INSERT = """
+    INSERT INTO allocation_event (actor, channel, kind, subject, request_id, facts)
+    VALUES (%(actor)s, %(channel)s, %(kind)s, %(subject)s, %(request_id)s, {facts})
+    RETURNING id
+"""
+
+
+def record(kind: str, subject: str, *, using: str = "default", **facts: Any) -> Recorded:
     """Write one event, in the caller's database transaction if there is one."""
-    event = _event(kind, subject, facts)
-    event.save(using=using, force_insert=True)
+    actor = current_actor()
+    values = {
+        "actor": actor.name,
+        "channel": str(actor.channel),
+        "kind": kind,
+        "subject": stored_subject(subject),
+        "request_id": actor.request_id,
+        "facts": json.dumps(masked(facts)),
+    }
+    [(pk,)] = execute(_insert(using), values, using).rows
     _count(using)
-    return event
+    return Recorded(pk)
+
+
+def _insert(using: str) -> str:
+    return INSERT.format(facts=dialect(using).json("facts"))
 
 
 def record_many(

@@ -1,5 +1,6 @@
 """Show that a process lives: it holds a lease of its own and renews it until it stops."""
 
+import copy
 import os
 import socket
 import threading
@@ -35,6 +36,7 @@ class Presence:
         self.beat_seconds = beat_seconds
         self.facts: dict[str, Any] = {"pid": os.getpid(), "host": socket.gethostname()}
         self._lease: HeldLease | None = None
+        self._stored: dict[str, Any] = {}
 
     def step(self, now: datetime) -> float:
         """Renew the lease, or take it anew after it expired in a silence."""
@@ -59,9 +61,12 @@ class Presence:
     def _beat(self) -> None:
         if self._lease is None:
             self._lease = HeldLease.take(self.role, self.holder, self.seconds, **self.facts)
+            self._stored = copy.deepcopy(self.facts)
             return
         self._lease.renew()
-        Lease.objects.filter(role=self.role, token=self._lease.token).update(facts=self.facts)
+        if self.facts != self._stored:
+            Lease.objects.filter(role=self.role, token=self._lease.token).update(facts=self.facts)
+            self._stored = copy.deepcopy(self.facts)
 
 
 def host_and_pid() -> str:

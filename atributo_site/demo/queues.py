@@ -1,18 +1,21 @@
-"""Six services and six queues: successes, retries, failures, repeats, transfers, sticky jobs."""
+"""Services, queues and schedules: successes, retries, failures, transfers, limits, sticky jobs."""
 
 from datetime import timedelta
+from typing import Any
 
 import queues
 from allocation.transactions import Client
 from atributo_site.core.models.clock import database_now
+from queues import schedules
 from queues.catalogue import set_target_age
-from queues.models import Queue, QueuedJob, Service
+from queues.models import Queue, QueuedJob, Schedule, Service
 from queues.services import installation
 from queues.worker.run_now import in_a_child
 
 MOUNTS = ("mailer", "multiplier", "counter", "fragile", "bank", "traffic")
 PEOPLE = ("ada", "grace", "edsger", "barbara", "alan", "katherine")
 BALANCES = {"ada": 1000, "grace": 1000, "edsger": 50}
+TENANTS = {"acme": 40, "globex": 6, "initech": 3}
 MINUTE = 60_000
 TRAFFIC_LASTS = timedelta(hours=8)  # so a demo that nobody looks at any more falls silent
 MAIL = {"mount": "/mailer", "name": "send-mail"}
@@ -44,6 +47,8 @@ def seed() -> None:
     _reports()
     _ledgers()
     _transfers()
+    _tenants()
+    _schedules()
     _traffic()
 
 
@@ -103,6 +108,30 @@ def _transfers() -> None:
     slow = {"from": "ada", "to": "edsger", "amount": 5, "pause_ms": 4000}
     money.push(TRANSFER, slow, delay=15_000)
     money.push(STICK, repeat_times=-1, repeat_delay=MINUTE, unique_key="stick")
+
+
+def _tenants() -> None:
+    """Push much for one tenant and little for the others, who do not wait for the first."""
+    tenants = queues.create("tenants", max_workers=4)
+    queues.set_limits("tenants", [{"per": "key", "at_once": 1}, {"per": "queue", "at_once": 3}])
+    queues.set_weights("tenants", {"globex": 2})
+    for tenant, jobs in TENANTS.items():
+        tenants.push_many(COUNT, [{"to": 20, "pause_ms": 500}] * jobs, flow_key=tenant)
+
+
+def _schedules() -> None:
+    """Make one by the calendar of a zone, one by an interval, and one that is paused."""
+    if Schedule.objects.filter(name="daily-digest").exists():
+        return
+    mail = {"to": "ada@example.org", "subject": "The day in numbers"}
+    digest: dict[str, Any] = {"script": MAIL, "data": mail, "queue": "mail"}
+    weekdays = {"rule": {"cron": "30 7 * * mon-fri"}, "zone": "Europe/Berlin"}
+    schedules.create("daily-digest", **digest, **weekdays, overlap="queue_one")
+    often = {"script": MULTIPLY, "data": [6, 7], "queue": "numbers", "rule": {"every": "5m"}}
+    schedules.create("exchange-rates", **often, jitter="10s")
+    closing = {"rule": {"calendar": {"days": ["last"], "times": ["18:00"]}}}
+    schedules.create("monthly-closing", **digest, **closing, zone="America/New_York")
+    schedules.pause("monthly-closing", reason="until the auditors are done")
 
 
 def _traffic() -> None:

@@ -51,7 +51,7 @@ WAYS = {
     "lock.release": Way(_named("lock-release"), "lock.release"),
     "pool.look_up": Way(_named("pool-resolve"), "pool.operate", True),
 }
-LOOK = "Its page shows what there is to see."
+LOOK = "Its page has the details."
 
 
 def button_of(row: Incident, user: Any) -> Button:
@@ -60,6 +60,5 @@ def button_of(row: Incident, user: Any) -> Button:
     if way is None or row.resolved_at is not None or not may(user, way.action):
         return Button("Look at it", LOOK, screen_of(row.kind, row.subject), is_look=True)
     address = way.address(cure["name"])
-    return Button(
-        cure["label"], cure["preview"], address, way.is_done_at_once, cure.get("values", {})
-    )
+    values = cure.get("values", {})
+    return Button(cure["label"], cure["preview"], address, way.is_done_at_once, values=values)

@@ -60,11 +60,12 @@ class Renderer(RendererHTML):
 
 def render(page: Page, address: Address) -> Rendered:
     """Return the page; it is rendered once for each version of its file."""
-    return _rendered(page, page.file.stat().st_mtime_ns, address)
+    return _rendered(page, page.file.stat().st_mtime_ns, address, address("page", page.name))
 
 
 @lru_cache(maxsize=256)
-def _rendered(page: Page, version: int, address: Address) -> Rendered:
+def _rendered(page: Page, version: int, address: Address, own: str) -> Rendered:
+    """Render a page that stands at its `own` address: below another prefix links lead elsewhere."""
     tokens = _parser().parse(page.text)
     headings = _give_anchors(tokens)
     _lead_links(tokens, page, address)

@@ -44,6 +44,15 @@ def remove_roles(apps, schema_editor):
         groups.filter(name__in=[named(role) for role in ROLES]).delete()
         types = apps.get_model("contenttypes", "ContentType").objects.using(using)
         types.filter(app_label="atributo_site", model="access").delete()
+        remove_tokens(apps, using)
+
+
+def remove_tokens(apps, using):
+    """Without our rows knox would accept them for everything, and could not go to zero itself."""
+    scopes = apps.get_model("atributo_site", "TokenScope")
+    tokens = scopes._meta.get_field("token").related_model.objects.using(using)
+    ours = scopes.objects.using(using).values_list("token_id", flat=True)
+    tokens.filter(pk__in=list(ours)).delete()
 
 
 class Migration(migrations.Migration):

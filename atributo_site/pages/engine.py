@@ -10,7 +10,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.template.backends.django import DjangoTemplates
 
-from atributo_site.config.places import PACKAGE, TEMPLATES
+from atributo_site.config.places import TEMPLATE_TAGS, TEMPLATES
 
 CONTEXT = [
     "django.template.context_processors.request",
@@ -18,16 +18,11 @@ CONTEXT = [
     "django.contrib.messages.context_processors.messages",
     "atributo_site.console.base.navigation.frame",
 ]
-# By their full names: a project may have libraries of the same short ones.
-OWN_TAGS = {
-    path.stem: f"atributo_site.templatetags.{path.stem}"
-    for path in (PACKAGE / "templatetags").glob("[a-z]*.py")
-}
 
 
 @cache
 def engine() -> DjangoTemplates:
-    options = {"context_processors": CONTEXT, "libraries": OWN_TAGS}
+    options = {"context_processors": CONTEXT, "libraries": TEMPLATE_TAGS}
     return DjangoTemplates(
         {"NAME": "atributo", "DIRS": [TEMPLATES], "APP_DIRS": False, "OPTIONS": options}
     )

@@ -20,10 +20,11 @@ from atributo_site.core.events import Actor, acting
 from atributo_site.core.models import Event
 from atributo_site.rest import problems
 from atributo_site.rest.authentication import SessionAuthentication, TokenAuthentication
-from atributo_site.rest.filters import KnownFilters
 from atributo_site.rest.idempotency import answered_once
+from atributo_site.rest.kept import forms
+from atributo_site.rest.kept.first_pages import FirstPage, may_be_kept
+from atributo_site.rest.lists import CursorPages, KnownFilters
 from atributo_site.rest.operation import Operation
-from atributo_site.rest.pages import CursorPages
 from atributo_site.rest.permission import ActionPermission
 from atributo_site.rest.strict_json import StrictJSONParser
 from atributo_site.rest.throttling import PerMinute
@@ -142,6 +143,19 @@ class ListEndpoint(Endpoint, generics.ListAPIView):
     pagination_class = CursorPages
     filter_backends = (KnownFilters,)
     ordering: str | tuple[str, ...] = "pk"
+
+    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        rows: Any = self.paginate_queryset(self._rows(request))
+        context = {**self.get_serializer_context()}
+        page = forms.represented(self.get_serializer_class(), rows, context)
+        return self.get_paginated_response(page)
+
+    def _rows(self, request: Request) -> Any:
+        rows = self.filter_queryset(self.get_queryset())
+        is_whole = type(self).get_queryset is generics.GenericAPIView.get_queryset
+        if is_whole and request.query_params.keys() <= {"limit"} and may_be_kept(rows):
+            return FirstPage(type(self), rows)
+        return rows
 
 
 def _named(types: tuple[type, ...]) -> str:

@@ -1,4 +1,4 @@
-"""Answer a POST that is sent again with the same Idempotency-Key as the first time, once."""
+"""Do a POST once: sent again with the same Idempotency-Key, it gets the first answer again."""
 
 import hashlib
 import json

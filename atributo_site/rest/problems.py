@@ -73,15 +73,15 @@ BUSY_DATABASE = _unusable("busy", "The database is busy. Try again in a moment."
 OF_STATES = {
     REFUSED: _unusable(
         "database_refused",
-        "The database does not accept this site; whoever runs it has to look at its log.",
+        "The database refuses this site. An administrator can find out more in its log.",
         60,
     ),
     READ_ONLY: _unusable(
-        "read_only", "The database is read-only: this was not written. Reading goes on.", 1
+        "read_only", "The database is read-only, so this was not saved. You can still read.", 1
     ),
     DISK_FULL: _unusable(
         "disk_full",
-        "The disk of the database is full: this was not written. Whoever runs it must make room.",
+        "The disk of the database is full, so this was not saved. Free some space on it.",
         60,
     ),
 }
@@ -203,7 +203,7 @@ def _from_database(exc: Exception) -> Problem | None:
         return Problem(400, "out_of_range", "A value cannot be stored: too long or out of range.")
     if isinstance(exc, IntegrityError):
         log.warning("conflict", exc_info=exc)
-        return Problem(409, "conflict", "This contradicts what is stored; read it again.")
+        return Problem(409, "conflict", "This conflicts with what is stored. Read it again.")
     return None
 
 

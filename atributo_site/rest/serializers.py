@@ -10,6 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from atributo_site.core.text import number, whole_number
+from atributo_site.rest.kept import forms
 
 TEXTS = (serializers.CharField, serializers.ChoiceField)
 MOMENTS = (serializers.DateTimeField, serializers.DateField, serializers.TimeField)
@@ -25,25 +26,27 @@ class StrictSerializer(serializers.Serializer):
         return super().to_internal_value(data)
 
     def _wrong(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        known = f"there are {', '.join(self.fields)}" if self.fields else "there are none"
-        wrong: dict[str, Any] = {
-            name: [f"Unknown; {known}."] for name in sorted(set(data) - set(self.fields))
-        }
+        wrong = self._unknown(data) if data.keys() - self.fields.keys() else {}
         refusal = _query_refusal if self.context.get("is_query") else _refusal
-        for name, field in self.fields.items():
-            why = refusal(field, data[name]) if data.get(name) is not None else None
+        for name, value in data.items():
+            field = self.fields.get(name)
+            why = refusal(field, value) if field is not None and value is not None else None
             wrong |= {name: [why]} if why else {}
         return wrong
+
+    def _unknown(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        known = f"there are {', '.join(self.fields)}" if self.fields else "there are none"
+        return {name: [f"Unknown; {known}."] for name in sorted(set(data) - set(self.fields))}
 
 
 def checked(form: type[serializers.Serializer], given: Any) -> dict[str, Any]:
     """Return the values of a body; answer a mistake with 400 and the member's name."""
-    return _validated(form(data=given))
+    return _validated(form, given, is_query=False)
 
 
 def checked_query(form: type[serializers.Serializer], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of a query, which are all texts."""
-    return _validated(form(data=given, context={"is_query": True}))
+    return _validated(form, given, is_query=True)
 
 
 def refuse_members(request: Request) -> None:
@@ -51,9 +54,13 @@ def refuse_members(request: Request) -> None:
     checked(StrictSerializer, request.data)
 
 
-def _validated(wanted: serializers.Serializer) -> dict[str, Any]:
-    wanted.is_valid(raise_exception=True)
-    return dict(wanted.validated_data)
+def _validated(form: type[serializers.Serializer], given: Any, *, is_query: bool) -> dict[str, Any]:
+    try:
+        return forms.validated(form, given, is_query=is_query)
+    except serializers.ValidationError:
+        again = form(data=given, context={"is_query": is_query})
+        again.is_valid(raise_exception=True)  # it words the refusal
+        return dict(again.validated_data)
 
 
 def _refusal(field: Any, value: Any) -> str | None:

@@ -1,7 +1,10 @@
-"""Read new events and marks once per process and pass them to all listeners."""
+"""Read new events and marks once per process and pass them to all listeners.
+
+Changed marks become hints: about one per second, and one at once after a quiet time.
+"""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, TypeVar
 
@@ -11,13 +14,14 @@ from django.db import close_old_connections, connections
 
 from atributo_site.core.event_cursor import EventCursor, events_after, newest_cursor
 from atributo_site.core.models import Event
-from atributo_site.serving.hinting import Hinting
 from atributo_site.serving.listener import Hint, Item, Line, Listener, Notice, Round
-from atributo_site.status.marks import Marks
+from atributo_site.status.marks import Generation, Marks, changed, generation, marks
 
-PAUSE_SECONDS = 0.25
+PAUSE_SECONDS = 0.2
 SLOW_SECONDS = 5.0  # a round that takes longer counts as degraded
 MOST_EVENTS = 2000  # per round
+HINT_PAUSE_SECONDS = 0.75  # of four rounds: with reading and rendering, a page has it in a second
+MOST_SUBJECTS = 50  # beyond that a hint names only their kinds
 
 log = structlog.get_logger("atributo.stream")
 Value = TypeVar("Value")
@@ -29,6 +33,45 @@ class Reading(NamedTuple):
     lines: tuple[Line, ...]
     cursor: EventCursor
     marks: Marks | None
+
+
+class Hinting:
+    """Compare the marks of each round with those before; `now` is the clock of the event loop."""
+
+    def __init__(
+        self,
+        read: Callable[[], Marks] = marks,
+        numbers: Generation = generation,
+        pause_seconds: float = HINT_PAUSE_SECONDS,
+    ) -> None:
+        self.read = read
+        self.numbers = numbers
+        self._pause_seconds = pause_seconds
+        self._before: Marks | None = None
+        self._subjects: set[str] = set()
+        self._not_before = 0.0
+
+    def rest(self) -> None:
+        """Forget the marks while nobody wants hints."""
+        self._before = None
+
+    def hint(self, marks: Marks, subjects: Iterable[str], now: float) -> Hint | None:
+        """Return the hint that is due; None if nothing changed, or the last one was just now."""
+        if self._before is None:  # anything may have changed since
+            self._before = marks
+            self.numbers.begin()
+            return self._sent((), now)
+        self._subjects |= changed(self._before, marks) | set(subjects)
+        self._before = marks
+        if not self._subjects or now < self._not_before:
+            return None
+        self.numbers.advance()
+        return self._sent(_shortened(self._subjects), now)
+
+    def _sent(self, subjects: tuple[str, ...], now: float) -> Hint:
+        self._subjects = set()
+        self._not_before = now + self._pause_seconds
+        return Hint(subjects, self.numbers.name)
 
 
 class Broadcast:
@@ -145,3 +188,9 @@ class Broadcast:
         if self._degraded:
             self._degraded = False
             self._send_to_all(Notice("healed"))
+
+
+def _shortened(subjects: set[str]) -> tuple[str, ...]:
+    if len(subjects) > MOST_SUBJECTS:
+        subjects = {subject.partition(":")[0] for subject in subjects}
+    return tuple(sorted(subjects))

@@ -1,7 +1,8 @@
 """Serve one port: the event stream async, everything else by Django's WSGI app in threads.
 
 Django's own ASGI handler would open a database connection per request and is five times slower; a
-WSGI server would starve under open streams.
+WSGI server would starve under open streams. Request bodies are read before a thread is taken,
+within a size and a time limit.
 """
 
 import asyncio
@@ -16,7 +17,6 @@ from django.conf import settings
 
 from atributo_site.pages.mount import REST, path_prefix
 from atributo_site.rest.ids import ENCODED_SLASH
-from atributo_site.serving import request_body
 from atributo_site.serving.asgi_types import (
     Message,
     Receive,
@@ -26,11 +26,14 @@ from atributo_site.serving.asgi_types import (
     send_response,
 )
 from atributo_site.serving.in_threads import InThreads
+from atributo_site.serving.live_answers import LiveAnswers
 from atributo_site.serving.stream import PATH, EventStream
 from atributo_site.serving.systemd import Notify
 from atributo_site.status.probes import alive
 
 ALIVE = "healthz"  # answered by the event loop, so that busy threads do not look like a freeze
+READ_SECONDS = 10.0  # where the server itself does not close what is half sent
+ANNOUNCING = {b"content-length", b"transfer-encoding"}  # HTTP/1.1 has no body without them
 
 
 def when_stopping(act: Callable[[], None]) -> None:
@@ -62,6 +65,7 @@ class OnePort:
         top = path_prefix()
         self._stream_path, self._alive_path, self._rest = top + PATH, top + ALIVE, top + REST
         self._in_threads = InThreads(wsgi, settings.ATRIBUTO.web_threads)
+        self._live_answers = LiveAnswers(self._ask_without_a_body)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -92,22 +96,28 @@ class OnePort:
             await send_response(numbered(scope, send), alive())
         elif path == self._stream_path:
             await self._stream(scope, receive, numbered(scope, send))
+        elif self._live_answers.concerns(scope):
+            await self._live_answers({**scope, "path": path}, send)
         else:
             await self._hand_on({**scope, "path": path}, receive, send)
 
     async def _hand_on(self, scope: Message, receive: Receive, send: Send) -> None:
         try:
-            body = await request_body.body_of(scope, receive, settings.ATRIBUTO.body_bytes)
-        except request_body.BodyTooLarge:
+            body = await body_of(scope, receive, settings.ATRIBUTO.body_bytes)
+        except BodyTooLarge:
             detail = "The request body is larger than this site accepts."
             return await refuse(numbered(scope, send), 413, "too_large", detail)
-        except request_body.BodyTooSlow:
+        except BodyTooSlow:
             detail = "The request body did not arrive in time."
             return await refuse(numbered(scope, send), 408, "too_slow", detail)
-        except request_body.BodyCut:
+        except BodyCut:
             return None
         scope["headers"] = trusted_headers(scope["headers"], len(body))
         return await self._in_threads(scope, body, send)
+
+    async def _ask_without_a_body(self, scope: Message, send: Send) -> None:
+        scope = {**scope, "headers": trusted_headers(scope["headers"], 0)}
+        await self._in_threads(scope, b"", send)
 
 
 def decoded_path(raw: bytes, rest: str = f"/{REST}") -> str | None:
@@ -132,3 +142,38 @@ def trusted_headers(headers: list[tuple[bytes, bytes]], length: int) -> list[tup
     ours = {b"content-length", b"transfer-encoding"}
     kept = [(name, value) for name, value in headers if name not in ours and b"_" not in name]
     return [*kept, (b"content-length", str(length).encode())] if length else kept
+
+
+class BodyTooLarge(Exception):
+    """More bytes came than the site accepts, whatever was announced."""
+
+
+class BodyTooSlow(Exception):
+    """The body did not arrive in time."""
+
+
+class BodyCut(Exception):
+    """The client went away in the middle."""
+
+
+async def body_of(scope: Message, receive: Receive, limit: int) -> bytes:
+    if not any(name in ANNOUNCING for name, _ in scope["headers"]):
+        return b""
+    try:
+        async with asyncio.timeout(READ_SECONDS):
+            return await _collected(receive, limit)
+    except TimeoutError as error:
+        raise BodyTooSlow from error
+
+
+async def _collected(receive: Receive, limit: int) -> bytes:
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise BodyCut
+        body += message.get("body", b"")
+        if len(body) > limit:
+            raise BodyTooLarge
+        if not message.get("more_body", False):
+            return bytes(body)

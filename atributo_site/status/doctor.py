@@ -164,7 +164,7 @@ def _migrations() -> Finding:
 
 def _clock() -> Finding:
     skew = abs((datetime.now(UTC) - database_now()).total_seconds())
-    sentence = f"{socket.gethostname()} and the database differ by {skew * 1000:.0f} ms"
+    sentence = f"{socket.gethostname()} and the database differ by {skew * 1000:.0f}ms"
     if skew > LARGEST_SKEW_SECONDS:
         return Finding("clock", "warning", sentence, "run a time service (NTP) on both")
     return Finding("clock", "ok", sentence)

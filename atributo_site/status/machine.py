@@ -68,7 +68,7 @@ def of_site(
 def _clock(skew_seconds: float) -> list[Symptom]:
     if abs(skew_seconds) <= LARGEST_SKEW_SECONDS:
         return []
-    title = f"This machine and the database differ by {abs(skew_seconds):.0f} s"
+    title = f"This machine and the database differ by {abs(skew_seconds):.0f}s"
     detail = "Times on pages, ids and back-offs are off by as much. Run a time service on both."
     return [of_site("clock", "skewed", title, detail)]
 
@@ -76,7 +76,7 @@ def _clock(skew_seconds: float) -> list[Symptom]:
 def _slow(answer_seconds: float) -> list[Symptom]:
     if answer_seconds <= SLOW_SECONDS:
         return []
-    title = f"The database took {answer_seconds:.0f} s for a short answer"
+    title = f"The database took {answer_seconds:.0f}s for a short answer"
     detail = "Everything waits for it: look at its load, its disk and the way to it."
     return [of_site("database", "slow", title, detail)]
 
@@ -96,7 +96,7 @@ def _settings(unknown: list[str]) -> list[Symptom]:
             subject=f"setting:{name}",
             severity=Severity.WARNING,
             title=f"{name} is not a setting",
-            detail="It changes nothing, so something else than was meant may be in force.",
+            detail="It has no effect, so a setting may not be what you meant.",
             command="manage.py doctor",
         )
         for name in unknown

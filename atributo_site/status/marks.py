@@ -4,7 +4,7 @@ A hint is not history: it is found by comparing marks of the tables, so that no 
 a job needs an event, and a change by anybody is seen.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from secrets import token_hex
 
 from django.db.models import Count, Q, Sum
@@ -37,17 +37,24 @@ class Generation:
         self._number += 1
         self.name = f"{self._prefix}.{self._number}"
 
+    def newest_after(self, name: str) -> str:
+        """Return the newest name if this is one of ours: what is read now shows all it told of."""
+        prefix, _, number = name.partition(".")
+        newest = self.name.partition(".")
+        is_ours = prefix == newest[0] and number.isdecimal() and len(number) <= len(newest[2])
+        return self.name if is_ours and 0 < int(number) <= int(newest[2]) else ""
+
 
 generation = Generation()
 
 
-def marks() -> Marks:
+def marks(of_pools: Callable[[], Marks] = pools.marks) -> Marks:
     """Read the marks of every room, by a constant number of queries."""
     return {
         **allocation.marks(),
         **transactions.marks(),
         **queues.marks(),
-        **pools.marks(),
+        **of_pools(),
         "process": _processes(),
     }
 

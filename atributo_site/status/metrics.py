@@ -1,26 +1,48 @@
-"""Show the snapshot as Prometheus metrics: the same numbers as on the dashboard."""
+"""Answer /metrics for Prometheus: the snapshot, with the same numbers as on the dashboard."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from prometheus_client import CollectorRegistry, Metric, generate_latest
+from django.conf import settings
+from django.http import HttpResponse
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Metric, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from rest_framework.request import Request
 
+from atributo_site.core.models.clock import database_now
+from atributo_site.rest.endpoint import Endpoint
+from atributo_site.status.snapshot import snapshot
 from queues.logic.lateness import target_age
+from queues.queries.batches import waiting_counts
 
 
-def exposition(snapshot: dict[str, Any]) -> bytes:
+class Metrics(Endpoint):
+    """For Prometheus; needs a token unless ATRIBUTO_METRICS_OPEN says otherwise."""
+
+    actions = {"GET": "metrics.view"}
+    schema = None
+
+    def get_permissions(self) -> Any:
+        return [] if settings.ATRIBUTO.metrics_open else super().get_permissions()
+
+    def get(self, request: Request) -> HttpResponse:
+        text = exposition(snapshot(database_now()), waiting_counts())
+        return HttpResponse(text, content_type=CONTENT_TYPE_LATEST)
+
+
+def exposition(snapshot: dict[str, Any], batches: dict[str, int] | None = None) -> bytes:
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Snapshot(snapshot))
+    registry.register(_Snapshot(snapshot, batches or {}))
     return generate_latest(registry)
 
 
 class _Snapshot:
     """Collect the metrics of one snapshot."""
 
-    def __init__(self, snapshot: dict[str, Any]) -> None:
+    def __init__(self, snapshot: dict[str, Any], batches: dict[str, int]) -> None:
         self._snapshot = snapshot
+        self._batches = batches
 
     def collect(self) -> Iterator[Metric]:
         state = self._snapshot
@@ -37,10 +59,21 @@ class _Snapshot:
         yield self._processes()
         yield self._restarts()
         yield from self._queues()
+        yield from self._links()
         yield from self._transactions()
         yield self._fenced()
         yield self._by_state("watched_names", "Names watched in DNS by state.", "names")
         yield self._by_state("backends", "Backends of watched names by state.", "backends")
+
+    def _links(self) -> Iterator[Metric]:
+        """Count what waits for ends; the pages do without these."""
+        said = {
+            "batches_open": "Batches that more jobs may be pushed into.",
+            "batches_running": "Batches that are closed and have not ended.",
+            "jobs_blocked": "Jobs that wait for others, counted up to 10,001.",
+        }
+        for name, count in self._batches.items():
+            yield _gauge(name, said[name], count)
 
     def _processes(self) -> Metric:
         family = GaugeMetricFamily(

@@ -1,13 +1,9 @@
-"""Answer /healthz and /readyz, the snapshot over REST, and /metrics for Prometheus."""
+"""Answer /healthz and /readyz, and the snapshot over REST."""
 
-from typing import Any
-
-from django.conf import settings
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
 from drf_spectacular.utils import OpenApiTypes
-from prometheus_client import CONTENT_TYPE_LATEST
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -16,7 +12,6 @@ from atributo_site.core.availability.outages import outages
 from atributo_site.core.models.clock import database_now
 from atributo_site.rest.endpoint import Endpoint
 from atributo_site.rest.operation import extend_schema
-from atributo_site.status.metrics import exposition
 from atributo_site.status.redis import redis_health
 from atributo_site.status.snapshot import snapshot
 from atributo_site.supervisor.startup import pending_migrations
@@ -83,16 +78,3 @@ class Snapshot(Endpoint):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         return Response(snapshot(database_now()))
-
-
-class Metrics(Endpoint):
-    """For Prometheus; needs a token unless ATRIBUTO_METRICS_OPEN says otherwise."""
-
-    actions = {"GET": "metrics.view"}
-    schema = None
-
-    def get_permissions(self) -> Any:
-        return [] if settings.ATRIBUTO.metrics_open else super().get_permissions()
-
-    def get(self, request: Request) -> HttpResponse:
-        return HttpResponse(exposition(snapshot(database_now())), content_type=CONTENT_TYPE_LATEST)

@@ -1,6 +1,7 @@
 """The state of everything as one plain dict, for the dashboard, REST and metrics.
 
-It takes a constant number of queries, whatever the number of rows.
+It takes a constant number of queries, whatever the number of rows. The top of what is wrong now is
+what an operator should look at first.
 """
 
 import time
@@ -14,17 +15,21 @@ from allocation import snapshot as allocation
 from allocation.transactions.curator import status as transactions
 from allocation.transactions.curator.status import orphaned_first, orphaned_locks
 from atributo_site.core.fencing import fenced
+from atributo_site.core.incidents.symptom import Severity
 from atributo_site.core.models import Event, Lease
+from atributo_site.core.text import runnable
 from atributo_site.curator.integrity import summary as integrity
 from atributo_site.curator.leadership import ROLE as CURATOR
-from atributo_site.status.attention import attention
 from atributo_site.status.redis import redis_health
+from atributo_site.status.screens import screen_of
+from atributo_site.status.symptoms import symptoms
 from pools import snapshot as pools
 from queues.queries import snapshot as queues
 from queues.queries.running import running_at
 
 WORKER = "worker/"
 NEWEST_EVENTS = 20
+LEVELS = (Severity.ERROR, Severity.WARNING)
 
 
 def snapshot(now: datetime) -> dict[str, Any]:
@@ -139,3 +144,23 @@ def _event(event: Event) -> dict[str, Any]:
         "subject": event.subject,
         "facts": event.shown_facts,
     }
+
+
+def attention(snapshot: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return errors first, then warnings, from the snapshot: no curator need run."""
+    return [
+        {
+            "level": each.severity,
+            "title": each.title,
+            "detail": each.detail,
+            "command": runnable(each.command),
+            "screen": screen_of(each.kind, each.subject),
+            "kind": each.kind,
+            "subject": each.subject,
+            "cure": each.cure.stored() if each.cure else {},
+            "affected": each.affected,
+            "since": each.since,
+        }
+        for each in symptoms(snapshot)
+        if each.severity in LEVELS
+    ]

@@ -143,5 +143,5 @@ def _log_ins(now: datetime) -> list[Symptom]:
         return []
     names = sorted({subject.partition(":")[2] for subject, _ in newest})
     title = f"At least {MANY_LOG_INS} log-ins failed in the last 10 minutes"
-    detail = f"For {', '.join(names[:3])}. Somebody guesses, or a program has an old password."
+    detail = f"For {', '.join(names[:3])}. Somebody is guessing, or a program uses an old password."
     return [of_site("log_ins", "failing", title, detail, command="")]

@@ -1,13 +1,14 @@
 """Build the children: our Valkey if we run one, the web server, the workers and the curator."""
 
 import socket
+import sys
 from itertools import cycle
 from pathlib import Path
 
 from django.conf import settings
 
 from atributo_site.config import embedded_redis
-from atributo_site.config.places import command_line
+from atributo_site.config.places import BASE_DIR, IS_CHECKOUT, command_line
 from atributo_site.core.errors import AtributoError
 from atributo_site.supervisor.child import Child
 
@@ -48,6 +49,12 @@ def curator() -> Child:
     return Child(
         "curator", command_line("run_curator", "--name", _local("curator")), _log("curator")
     )
+
+
+def demo_network(port: int) -> Child:
+    argv = [sys.executable, "-P", "-m", "atributo_site.demo.network", str(port)]
+    environ = {"PYTHONPATH": str(BASE_DIR)} if IS_CHECKOUT else {}  # found from any folder
+    return Child("demo", argv, _log("demo"), environ)
 
 
 def _serving(instance_id: str) -> list[str]:

@@ -4,19 +4,19 @@ import json
 from math import ceil
 from typing import Any
 
-UNITS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
+UNITS = (("d", 86_400), ("h", 3600), ("m", 60), ("s", 1))
 
 
 def duration(seconds: float | None) -> str:
-    """Return the two largest units, for example 350 ms, 4.2 s, 12 min 3 s, 3 d 4 h."""
+    """Return the two largest units as they are typed: 350ms, 4.2s, 12m3s, 3d4h."""
     if seconds is None:
         return "–"
     if seconds < 0:
         return f"-{duration(-seconds)}"
-    if seconds < 0.9995:  # 1000 ms is written as a second
-        return f"{seconds * 1000:.0f} ms"
+    if seconds < 0.9995:  # 1000ms is written as a second
+        return f"{seconds * 1000:.0f}ms"
     if seconds < 9.95:
-        return f"{seconds:.1f} s"
+        return f"{seconds:.1f}".removesuffix(".0") + "s"
     return _two_units(int(max(seconds, 10)))
 
 
@@ -39,13 +39,13 @@ def _two_units(seconds: int) -> str:
             count, rest = divmod(seconds, size)
             smaller = UNITS[index + 1] if index + 1 < len(UNITS) else None
             more = rest // smaller[1] if smaller else 0
-            return f"{count} {name} {more} {smaller[0]}" if smaller and more else f"{count} {name}"
-    return "0 s"
+            return f"{count}{name}{more}{smaller[0]}" if smaller and more else f"{count}{name}"
+    return "0s"
 
 
 def _one_unit(seconds: int) -> str:
     name, size = next((unit for unit in UNITS if seconds >= unit[1]), UNITS[-1])
-    return f"{seconds // size} {name}"
+    return f"{seconds // size}{name}"
 
 
 def pretty_json(value: Any) -> str:
@@ -66,8 +66,8 @@ TONES = {
     "bad": "error failed dead down lost missing expired critical refused stuck orphaned overdue"
     " very_late missed",
     "info": "info notice",
-    "idle": "pending waiting delayed standby idle stopped paused free unavailable unknown removed"
-    " none",
+    "idle": "pending waiting delayed blocked open standby idle stopped paused free unavailable"
+    " unknown removed none",
 }
 TONE_OF = {word: tone for tone, words in TONES.items() for word in words.split()}
 

@@ -157,7 +157,7 @@ class RawList(admin.ModelAdmin):
     def response_action(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         """Act on ticked rows only: what matches a filter may be millions."""
         if request.POST.get("select_across", "0") not in ("", "0"):
-            raise BadRequest("Tick the rows: a raw list changes only what its page shows.")
+            raise BadRequest("Select the rows: a raw list changes only what its page shows.")
         return super().response_action(request, *args, **kwargs)
 
     @admin.display(description="Select")

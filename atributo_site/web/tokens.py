@@ -133,4 +133,4 @@ def _check_source(source: str, by: TokenScope | None) -> None:
     if source not in TokenScope.Source.values:
         raise TokenRefused(f"the source must be one of {', '.join(TokenScope.Source.values)}")
     if by is not None and by.source == TokenScope.Source.WORKER != source:
-        raise TokenRefused("a program's token makes tokens of programs: source worker")
+        raise TokenRefused("a program's token can only create tokens with the source worker")

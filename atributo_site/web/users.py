@@ -73,7 +73,7 @@ def change_user(user: User, role: str, email: str, *, by: Any) -> None:
     """Give another role or address; nobody takes the role of an administrator from oneself."""
     before = role_given(user)
     if SUPERUSER in (before, role) and before != role:
-        raise UserRefused("No form makes or unmakes a superuser; disable the user instead.")
+        raise UserRefused("A superuser is not made or changed here. Disable the user instead.")
     if user == by and role != before:
         raise UserRefused("You cannot change your own role. Ask another administrator.")
     with atomic():

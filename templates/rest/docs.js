@@ -14,6 +14,7 @@ SwaggerUIBundle({
   dom_id: "#swagger-ui",
   presets: [SwaggerUIBundle.presets.apis],
   layout: "BaseLayout",
+  docExpansion: "none",
   validatorUrl: null,
   requestInterceptor: (request) => {
     if (request.method && request.method !== "GET") {

@@ -19,6 +19,7 @@ AGE = re.compile(r"([0-9]{1,6})\s*(s|m|h|d|w)")
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 LONGEST_REASON = 2000
 BAD_SPAN = "'{}' is not a duration. Write 500ms, 90s, 5m or 1h30m; a plain number is milliseconds."
+BAD_SECONDS = "'{}' is not a duration of whole seconds. Write 30s, 5m or 1h30m."
 BAD_MOMENT = "'{}' is not a time. Write it like 2030-01-31T12:00, in UTC."
 LONGEST = 40  # characters of a wrong text that an error repeats
 
@@ -146,6 +147,8 @@ class NumberField(forms.FloatField):
 class SpanField(WholeField):
     """Milliseconds, typed as 500ms, 5m or 1h30m; a bare number is milliseconds."""
 
+    widget = forms.TextInput
+
     def to_python(self, value: Any) -> Any:
         span_ms = milliseconds(value) if isinstance(value, str) else None
         if span_ms is not None:
@@ -157,6 +160,24 @@ class SpanField(WholeField):
 
     def prepare_value(self, value: Any) -> Any:
         return written(value) if isinstance(value, int) else value
+
+
+class SecondsField(WholeField):
+    """Whole seconds, typed as 90s, 5m or 1h30m; a bare number is seconds."""
+
+    widget = forms.TextInput
+
+    def to_python(self, value: Any) -> Any:
+        span_ms = milliseconds(value) if isinstance(value, str) else None
+        if span_ms is not None and span_ms % 1000 == 0:
+            return span_ms // 1000
+        try:
+            return super().to_python(value)
+        except ValidationError as error:
+            raise ValidationError(BAD_SECONDS.format(str(value)[:LONGEST])) from error
+
+    def prepare_value(self, value: Any) -> Any:
+        return written(value * 1000) if isinstance(value, int) else value
 
 
 class MomentField(forms.Field):

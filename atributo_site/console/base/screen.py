@@ -120,7 +120,7 @@ def own_page(request: HttpRequest, named: str, otherwise: str) -> str:
 
 
 def _newest_event(request: HttpRequest) -> str:
-    """Read the mark that a whole page listens from, before its rows, so that it misses none."""
+    """Read the cursor that a whole page listens from, before its rows, so that it misses none."""
     is_page = request.method == "GET" and not request.htmx  # type: ignore[attr-defined]
     return str(newest_cursor()) if is_page else ""
 

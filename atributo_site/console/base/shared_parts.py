@@ -59,10 +59,12 @@ parts = SharedParts()
 
 
 def hint_followed(request: Any) -> str:
-    """Return the hint that the request follows, if it is the newest of this very process."""
-    name = request.headers.get(HEADER, "")
+    """Return the newest hint if the request follows one of this very process.
+
+    A page that comes late follows an older one; what is rendered for the newest shows that, too.
+    """
     is_part = request.method == "GET" and bool(request.htmx)
-    return name if is_part and name == generation.name else ""
+    return generation.newest_after(request.headers.get(HEADER, "")) if is_part else ""
 
 
 def shared(request: HttpRequest, hint: str, render: Callable[[], HttpResponseBase]) -> HttpResponse:

@@ -7,6 +7,7 @@ from atributo_site.console.base.navigation import address
 
 # The noun of a subject is the URL name of its screen.
 SCREENS = {"instance", "allocation", "queue", "job", "operation", "service", "incident"} | {
+    "batch",
     "schedule",
     "transaction",
     "document",

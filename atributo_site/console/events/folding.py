@@ -49,7 +49,8 @@ class Steps:
     def sentence(self) -> str:
         least = "at least " if self.is_cut else ""
         if self.kind == REPAIRED:
-            return f"{least}{self.jobs} repaired in {pluralize(len(self.events), 'sweep')}"
+            sweeps = pluralize(len(self.events), "sweep")
+            return f"{least}{pluralize(self.jobs, 'repair')} in {sweeps}"
         steps = pluralize(len(self.events), "step")
         return f"{least}{pluralize(self.jobs, 'key')} moved in {steps}"
 

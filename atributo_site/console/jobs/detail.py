@@ -12,6 +12,7 @@ from allocation.errors import InvalidJobId as NotDecodable
 from allocation.job_ids.ids import parse
 from atributo_site.console.base.navigation import address
 from atributo_site.console.base.screen import Screen
+from atributo_site.console.jobs.drawing import drawing_of
 from atributo_site.console.jobs.journal import add_journals
 from atributo_site.console.jobs.state import job_state, repeat_sentence, with_states
 from atributo_site.core.models import Event
@@ -76,6 +77,7 @@ class Job(Screen):
             pushed_again=pushed_again(events),
             may_operate=may(request.user, "job.operate"),
             waits_for=waits_for,
+            links=drawing_of(job, now),
         )
 
 
@@ -94,6 +96,8 @@ def job_or_404(job_id: str) -> QueuedJob:
 def is_about_to_start(job: QueuedJob, now: datetime) -> bool:
     """Say whether the page should look again soon: no event tells that a job starts."""
     is_held = job.paused_at is not None or job.queue.paused
+    if job.is_blocked:
+        return True
     return job.status == "pending" and not is_held and job.due_at <= now + SOON
 
 
@@ -161,6 +165,8 @@ def _attempted(attempt: dict[str, Any], before: datetime | None, now: datetime) 
 
 def _next(job: Any, state: str, before: datetime | None, now: datetime) -> list[Step]:
     """Add a step for a job that waits, or that was aborted after its last attempt."""
+    if state == "blocked":
+        return [Step(state, "waits for other jobs")]
     if job.status == "pending":
         due = "due" if job.due_at <= now else f"in {_between(now, job.due_at)}"
         return [Step(state, due)]

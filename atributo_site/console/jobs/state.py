@@ -18,7 +18,7 @@ def repeat_sentence(job: Any, now: datetime) -> str:
     """Return "every 5 s until tomorrow 14:00, 37 of ∞"; nothing for a job that runs once."""
     if job.repeat_times == 0:
         return ""
-    delay = duration(job.repeat_delay_ms / 1000).replace(".0 s", " s")
+    delay = duration(job.repeat_delay_ms / 1000)
     every = f"every {delay}" if job.repeat_delay_ms else "continuously"
     until = f" until {until_said(job.repeat_until, now)}" if job.repeat_until else ""
     return f"{every}{until}, {runs_said(job.repeat_times, job.runs)}"

@@ -1,9 +1,9 @@
-"""Map the addresses of the jobs and schedules screens."""
+"""Map the addresses of the screens of jobs."""
 
 from django.urls import path
 
 import atributo_site.rest.ids  # noqa: F401  registers <id:...>
-from atributo_site.console.jobs import actions, bulk, detail, edit, failures, list, schedules
+from atributo_site.console.jobs import actions, bulk, detail, edit, failures, list, repetition
 
 JOB = "jobs/<id:job_id>/"
 
@@ -20,6 +20,5 @@ urlpatterns = [
     path(f"{JOB}run", actions.RunNow.as_view(), name="job-run"),
     path(f"{JOB}delete", actions.Delete.as_view(), name="job-delete"),
     path(f"{JOB}edit/", edit.Edit.as_view(), name="job-edit"),
-    path(f"{JOB}schedule/", schedules.Change.as_view(), name="job-schedule"),
-    path("schedules/", schedules.Schedules.as_view(), name="schedules"),
+    path(f"{JOB}schedule/", repetition.Change.as_view(), name="job-schedule"),
 ]

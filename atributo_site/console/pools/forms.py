@@ -4,12 +4,18 @@ from typing import Any
 
 from django import forms
 
-from atributo_site.console.base.forms import NumberField, PeriodForm, StrictJSONField, WholeField
+from atributo_site.console.base.forms import (
+    NumberField,
+    PeriodForm,
+    SecondsField,
+    SpanField,
+    StrictJSONField,
+    WholeField,
+)
 from pools.lookup_tool import DEFAULT_TIMEOUT_MS, LONGEST_MS
 from pools.models import Backend, BackendChange, Pool
 from pools.models.fields import MOST_NAMESERVERS, nameserver_list
 
-NUMBERS = ("default_port", "ttl_floor_ms", "ttl_ceiling_ms", "grace_seconds")
 KINDS = [("", "any"), *BackendChange.Kind.choices]
 
 
@@ -66,21 +72,26 @@ class PoolForm(forms.ModelForm):
         field_classes = {
             "recovery": StrictJSONField,
             "removal_share": NumberField,
-            **dict.fromkeys(NUMBERS, WholeField),
+            "default_port": WholeField,
+            "ttl_floor_ms": SpanField,
+            "ttl_ceiling_ms": SpanField,
+            "grace_seconds": SecondsField,
         }
         widgets = {"recovery": forms.Textarea(attrs={"rows": 3})}
         labels = {
             "service": "SRV label",
             "default_port": "Port without SRV",
-            "ttl_floor_ms": "Shortest time between lookups, ms",
-            "ttl_ceiling_ms": "Longest time an answer is used, ms",
+            "ttl_floor_ms": "Shortest time between lookups",
+            "ttl_ceiling_ms": "Longest time an answer is used",
             "removal_share": "Share that must be confirmed",
-            "grace_seconds": "Grace, seconds",
+            "grace_seconds": "Grace",
         }
         help_texts = {
             "name": "The name used on this site. It cannot be changed later.",
             "domain": "The DNS name to look up, for example svc.example.",
             "removal_share": "If this share (0 to 1) disappears at once, a second lookup decides.",
+            "ttl_floor_ms": "Such as 10s.",
+            "ttl_ceiling_ms": "Such as 5m.",
             "grace_seconds": "How long after leaving DNS an instance without keys is removed.",
             "recovery": "Timeouts and retries of lookups, as JSON.",
         }
@@ -103,8 +114,8 @@ class LookUpForm(forms.Form):
     service = forms.CharField(label="SRV label", max_length=100, required=False)
     port = WholeField(label="Port without SRV", min_value=1, max_value=65535, required=False)
     nameservers = ServersField(required=False, validators=[nameserver_list])
-    timeout_ms = WholeField(
-        label="Time limit per step, ms", min_value=10, max_value=LONGEST_MS, required=False
+    timeout_ms = SpanField(
+        label="Time limit per step", min_value=10, max_value=LONGEST_MS, required=False
     )
 
     def options(self) -> dict[str, Any]:

@@ -25,7 +25,7 @@ MORE = (
 )
 DEFAULTS = {"queue": DEFAULT_QUEUE, "back_off": written(DEFAULT_MS)}  # the others: empty or 0
 STRATEGIES = [("", "doubled each time"), ("foxx", "at random, as in Foxx")]
-SAME_KEY = [("", "keep it, push nothing"), ("true", "replace its data and moment")]
+SAME_KEY = [("", "keep it and push nothing"), ("true", "replace its data and start time")]
 ORDERS = [("", "one at a time, in order"), ("true", "at the same time")]
 DUPLICATE = "Nothing was pushed. This unfinished job already has the unique key."
 NO_KEY = "Enter the unique key of the job that is to be replaced."
@@ -80,7 +80,7 @@ class PushForm(forms.Form):
     )
 
     flow_key = _typed(
-        forms.CharField, "Flow key", "none", help_text="limits and turns count for it", **KEY
+        forms.CharField, "Flow key", "none", help_text="limits and fair turns count by it", **KEY
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

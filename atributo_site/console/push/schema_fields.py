@@ -21,8 +21,8 @@ INPUTS = {"integer": "number", "number": "number", "url": "url", "email": "email
     "password": "password",
 }
 READABLE = {
-    "date": re.compile(r"\d{4}-\d\d-\d\d\Z"),
-    "number": re.compile(r"-?\d+(\.\d+)?([eE][-+]?\d+)?\Z"),
+    "date": re.compile(r"\d{4}-\d\d-\d\d\Z", re.ASCII),
+    "number": re.compile(r"-?\d+(\.\d+)?([eE][-+]?\d+)?\Z", re.ASCII),
 }
 
 

@@ -13,19 +13,22 @@ from atributo_site.console.jobs.list import newest
 from atributo_site.core.models import Event, Lease
 from atributo_site.core.models.clock import database_now
 from atributo_site.core.text import pluralize
+from atributo_site.core.text import written as span_written
 from atributo_site.incidents.cures import button_of
 from atributo_site.incidents.listing import unstored
 from atributo_site.permissions import may
+from atributo_site.web.format import roughly
 from atributo_site.web.pagination import capped_count
+from queues import catalogue
 from queues.catalogue import MOST_DAYS
-from queues.errors import QueueNotFound
+from queues.errors import BadQueue, QueueNotFound
 from queues.logic.absence import WhenAway
 from queues.logic.flow.limits import parsed
 from queues.logic.lateness import TARGET_AGE_SECONDS, target_age
 from queues.logic.queue_choice import QueueChoice, from_facts
 from queues.logic.search_query import written
 from queues.models import Queue, QueuedJob, Slot
-from queues.models.queue import MOST_TARGET_AGE_SECONDS, MOST_WORKERS
+from queues.models.queue import MOST_WORKERS
 from queues.queries.backlog import with_depth
 from queues.queries.counters import within_ms
 from queues.queries.flows import limits_status
@@ -42,8 +45,8 @@ START_SENTENCES = {
 }
 AWAY_SENTENCES: dict[str, str] = {
     WhenAway.WAIT: "wait for their instance for as long as it takes",
-    WhenAway.MOVE: "move to another instance after no worker has served theirs for {} s",
-    WhenAway.FAIL: "fail after no worker has served their instance for {} s",
+    WhenAway.MOVE: "move to another instance after no worker has served theirs for {}",
+    WhenAway.FAIL: "fail after no worker has served their instance for {}",
 }
 
 
@@ -74,7 +77,7 @@ class OneQueue(Screen):
             jobs=newest(QueuedJob.objects.visible().filter(queue=queue), now),
             events=Event.objects.newest_first().filter(subject=f"queue:{name}")[:10],
             rights=rights(request),
-            flow=flow_of(queue),
+            flow=flow_of(queue) | _what_if(queue, request.GET.get("limits")),
             **settings_of(queue),
         )
 
@@ -89,11 +92,12 @@ def settings_of(queue: Queue) -> dict[str, Any]:
     """Return what the forms of the page show and allow."""
     return {
         "policies": list(WhenAway),
-        "away_sentence": AWAY_SENTENCES[queue.when_away].format(queue.away_seconds),
+        "away_sentence": AWAY_SENTENCES[queue.when_away].format(roughly(queue.away_seconds)),
         "most_workers": MOST_WORKERS,
         "target_age": target_age(queue.target_age_seconds),
-        "default_target_age": TARGET_AGE_SECONDS,
-        "most_target_age": MOST_TARGET_AGE_SECONDS,
+        "default_target_age": span_written(TARGET_AGE_SECONDS * 1000),
+        "own_target_age": span_written((queue.target_age_seconds or 0) * 1000),
+        "away_after": span_written(queue.away_seconds * 1000),
         "most_days": MOST_DAYS,
         "start_sentence": START_SENTENCES[queue.record_start],
     }
@@ -108,6 +112,17 @@ def flow_of(queue: Queue) -> dict[str, Any]:
         "limits_json": json.dumps(status["limits"]) if queue.limits else "",
         "weights_json": json.dumps(status["weights"]) if queue.weights else "",
     }
+
+
+def _what_if(queue: Queue, typed: str | None) -> dict[str, Any]:
+    """Return what limits that were typed would change, and the text, which stays in its field."""
+    if typed is None:
+        return {}
+    try:
+        told = catalogue.what_if(queue.name, json.loads(typed or "null"))
+    except (ValueError, RecursionError, BadQueue) as error:
+        return {"limits_json": typed, "refused": str(error)}
+    return {"limits_json": typed, "what_if": told}
 
 
 def nobody(why: str, workers: Sequence[QueueChoice]) -> dict[str, str]:

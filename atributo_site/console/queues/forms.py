@@ -2,7 +2,7 @@
 
 from django import forms
 
-from atributo_site.console.base.forms import WholeField
+from atributo_site.console.base.forms import SecondsField, WholeField
 from queues import catalogue
 from queues.logic.absence import WhenAway
 from queues.models import Queue
@@ -26,7 +26,9 @@ class ScaleForm(forms.Form):
 
 
 class TargetAgeForm(forms.Form):
-    target_age_seconds = WholeField(required=False, min_value=1, max_value=MOST_TARGET_AGE_SECONDS)
+    target_age_seconds = SecondsField(
+        required=False, min_value=1, max_value=MOST_TARGET_AGE_SECONDS
+    )
 
 
 class RetentionForm(forms.Form):
@@ -41,7 +43,7 @@ class RecordStartForm(forms.Form):
 
 class AwayForm(forms.Form):
     when_away = forms.ChoiceField(choices=[(each.value, each.value) for each in WhenAway])
-    away_seconds = WholeField(min_value=0, max_value=catalogue.MOST_AWAY_SECONDS)
+    away_seconds = SecondsField(min_value=0, max_value=catalogue.MOST_AWAY_SECONDS)
 
 
 class LimitsForm(forms.Form):

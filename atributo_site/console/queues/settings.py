@@ -19,7 +19,7 @@ from atributo_site.console.queues.forms import (
     StepForm,
     TargetAgeForm,
 )
-from atributo_site.core.text import pluralize
+from atributo_site.core.text import pluralize, written
 from atributo_site.web.format import roughly
 from queues import catalogue
 from queues.catalogue import scale_by, set_target_age
@@ -80,7 +80,10 @@ class TargetAge(Setting):
     """Set the target age; an empty field stands for the default of all queues."""
 
     form = TargetAgeForm
-    refusal = f"The target age must be 1 to {MOST_TARGET_AGE_SECONDS} whole seconds, or empty."
+    refusal = (
+        "The target age must be a duration such as 30s or 5m, at most"
+        f" {written(MOST_TARGET_AGE_SECONDS * 1000)}, or empty."
+    )
 
     def set(self, name: str, **chosen: Any) -> str:
         own = chosen["target_age_seconds"]
@@ -127,19 +130,22 @@ class Limits(Setting):
         status = limits_status(catalogue.row(name))
         said = ", ".join(limit.said() for limit in parsed(status["limits"])) or "no limits"
         keys = pluralize(len(status["waiting"]), "flow key waits", "flow keys wait")
-        return f"{name}: {said}. {keys} for a limit now."
+        end = catalogue.what_if(name, status["limits"])["now"]["said"]
+        return f"{name}: {said}. {keys} for a limit now. {end}"
 
 
 class Away(Setting):
     """Set what happens to sticky jobs whose instance is away."""
 
     form = AwayForm
-    refusal = "Choose wait, move or fail, and a whole number of seconds."
+    refusal = "Choose wait, move or fail, and a duration such as 30s or 5m."
 
     def set(self, name: str, **chosen: Any) -> str:
         policy, seconds = chosen["when_away"], chosen["away_seconds"]
         catalogue.set_when_away(name, policy, seconds)
-        return f"{name}: sticky jobs {AWAY_SENTENCES[policy].format(seconds)}."
+        return (
+            f"{name}: sticky jobs {AWAY_SENTENCES[policy].format(written((seconds or 0) * 1000))}."
+        )
 
 
 def scaled(name: str, workers: int) -> str:

@@ -67,16 +67,16 @@ class CalendarForm(forms.Form):
     until = _text(
         "Until", "2030-01-31 12:00", "if it ends at a time", max_length=40, required=False
     )
-    most_runs = _number("Number of runs", "if it ends after some")
+    most_runs = _number("Number of runs", "if it ends after a number of runs")
     queue = _text("Queue", "default", max_length=255, attrs={"list": "queue-names"})
     data = DataField(  # type: ignore[assignment]
         label="Data", help_text="JSON", required=False, widget=forms.Textarea({"rows": 3})
     )
     overlap = forms.ChoiceField(label="If the earlier run is unfinished", choices=OVERLAPS)
     catch_up = _span("Catch up after an outage", "1h", "runs that are later than this are missed")
-    grace = _span("A run must begin within", "1m", "otherwise there is an incident")
-    jitter = _span("Spread runs over", "0", "each run begins up to so much later")
-    pause_after_failures = _number("Pause after failures", "in a row; empty never pauses")
+    grace = _span("A run must start within", "1m", "otherwise there is an incident")
+    jitter = _span("Spread runs over", "0", "each run starts up to this much later")
+    pause_after_failures = _number("Pause after failures", "in a row; leave empty to never pause")
 
     def __init__(self, *args: Any, now: datetime, **kwargs: Any) -> None:
         super().__init__(*args, **{"auto_id": False, **kwargs})
@@ -126,9 +126,9 @@ class CalendarForm(forms.Form):
         for name in ("starts", "until"):
             self._read(name, lambda text: moment_from(text, zone, self.now))
         if given.get("ends") == "until" and not given.get("until") and "until" not in self.errors:
-            self.add_error("until", "Say until when, or choose forever.")
+            self.add_error("until", "Enter an end time, or choose forever.")
         if given.get("ends") == "runs" and not given.get("most_runs"):
-            self.add_error("most_runs", "Say how many runs, or choose forever.")
+            self.add_error("most_runs", "Enter a number of runs, or choose forever.")
         return given
 
     def _read(self, name: str, read: Any) -> None:

@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from atributo_site.console.base.screen import Screen
-from atributo_site.console.search import others, placements, work
+from atributo_site.console.search import finders
 from atributo_site.console.search.hits import Asked, Finder, Group, grouped
 
 LONGEST = 320
@@ -12,20 +12,20 @@ MOST_WORDS = 8
 MOST_SUGGESTED = 5  # of a kind, below the box
 BOX = "suggestions"  # what the box of the top bar asks for
 FINDERS: list[Finder] = [
-    others.screens,
-    work.queues,
-    work.services,
-    work.scripts,
-    work.jobs,
-    work.errors,
-    placements.instances,
-    placements.keys,
-    placements.documents,
-    placements.transactions,
-    others.watched_names,
-    others.users,
-    others.subjects,
-    others.kinds_and_actors,
+    finders.screens,
+    finders.queues,
+    finders.services,
+    finders.scripts,
+    finders.jobs,
+    finders.errors,
+    finders.instances,
+    finders.keys,
+    finders.documents,
+    finders.transactions,
+    finders.watched_names,
+    finders.users,
+    finders.subjects,
+    finders.kinds_and_actors,
 ]
 
 

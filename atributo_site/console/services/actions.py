@@ -9,10 +9,14 @@ from django.urls import reverse
 from atributo_site.console.base.actions import Action, Confirmation
 from atributo_site.console.base.terminal import curl
 from atributo_site.console.services.detail import service_or_404
-from atributo_site.console.services.forms import options_of
+from atributo_site.console.services.forms import limits_of, options_of
 from atributo_site.console.services.list import REFUSALS
-from queues.models import Service
-from queues.services import installation
+from atributo_site.console.services.script import script_or_404
+from atributo_site.core.text import pluralize
+from queues.logic.flow.limits import parsed
+from queues.models import Script, Service
+from queues.queries.flows import script_status
+from queues.services import installation, script_limits
 
 
 class ServiceAction(Action):
@@ -47,6 +51,31 @@ class Configure(ServiceAction):
         given = options_of(self.request.POST.get("configuration", ""))
         installation.configure(self.service.mount, given, whole=True)
         return "The configuration is saved."
+
+
+class Limits(Action):
+    """Set the limits of a script; the answer says what they concern now."""
+
+    actions = {"POST": "service.administer"}
+    refusals = REFUSALS
+    script: Script
+
+    def load(self, mount: str, name: str) -> None:
+        self.script = script_or_404(mount, name)
+
+    def back(self) -> str:
+        return reverse("atributo:script", args=[self.script.service.mount, self.script.name])
+
+    def act(self) -> str:
+        mount, name = self.script.service.mount, self.script.name
+        script_limits.set_limits(mount, name, limits_of(self.request.POST))
+        said = script_or_404(mount, name).limits
+        now = script_status(mount, name)
+        return (
+            f"{name}: {', '.join(limit.said() for limit in parsed(said)) or 'no limits'}. "
+            f"{pluralize(now['running'], 'job runs', 'jobs run')} now, "
+            f"{pluralize(now['keys_waiting'], 'flow key waits', 'flow keys wait')} for a limit."
+        )
 
 
 class Uninstall(Confirmation, ServiceAction):

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 
 from queues.errors import BadService
 
@@ -24,3 +25,13 @@ def options_of(text: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise BadService("The configuration must be a JSON object.")
     return value
+
+
+def limits_of(given: QueryDict) -> Any:
+    """Read limits; an empty text ends them, and the other button takes those of the manifest."""
+    if given.get("declared") == "yes":
+        return None
+    try:
+        return json.loads(given.get("limits", "") or "[]") or []
+    except (ValueError, RecursionError) as error:
+        raise BadService(f"The limits are not valid JSON: {error}") from error

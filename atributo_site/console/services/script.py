@@ -1,19 +1,33 @@
 """Show one script with a form made from its schema, run it now or push it."""
 
+import json
+import shlex
 from typing import Any
+from urllib.parse import quote, urlencode
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 
 from atributo_site.console.base.screen import Screen
+from atributo_site.console.base.terminal import curl
 from atributo_site.console.jobs.journal import journals
-from atributo_site.console.push.forms import DUPLICATE, PushForm, push_job, queue_names
-from atributo_site.console.push.schema_form import SchemaForm
+from atributo_site.console.push.forms import (
+    DEFAULT_QUEUE,
+    DUPLICATE,
+    PushForm,
+    push_job,
+    queue_names,
+)
+from atributo_site.console.push.schema_example import example
+from atributo_site.console.push.schema_fields import PREFIX
+from atributo_site.console.push.schema_form import WHOLE, SchemaForm
+from atributo_site.console.push.terminal import push_command, push_curl
 from atributo_site.console.services import script_runs
 from atributo_site.console.services.script_runs import last_runs
-from atributo_site.console.services.terminal import address, given_data, terminal
 from atributo_site.core.models.clock import database_now
+from atributo_site.core.redaction import unfilled
 from atributo_site.permissions import may
 from atributo_site.web.format import pretty_json
 from queues.errors import (
@@ -24,12 +38,16 @@ from queues.errors import (
     QueueNotFound,
     ScriptNotFound,
 )
-from queues.jobs.schema import check
+from queues.logic.flow.limits import parsed
 from queues.models import Script
+from queues.queries.flows import script_status
+from queues.queries.presenters import masked_by_schema
+from queues.schema.validation import check
 
 FORGOTTEN = "Results are kept for a day. This one is no longer available."
 NEVER_PUSHED = "A dry run cannot be pushed. Choose one of the two."
 TOO_LONG = "These values are too long for a link."
+LONGEST_ADDRESS = 4000
 
 
 class OneScript(Screen):
@@ -111,6 +129,11 @@ class OneScript(Screen):
             terminal=terminal(script, data, push),
             address=address(script, data, push) if is_given else "",
             may_run=may(self.request.user, "script.run"),
+            limits_said=[limit.said() for limit in parsed(script.limits)],
+            limits_json=json.dumps(script.limits) if script.limits else "",
+            declared_said=[limit.said() for limit in parsed(script.declared_limits)],
+            flow=script_status(mount, script.name),
+            may_change=may(self.request.user, "service.administer"),
             may_push=may(self.request.user, "job.push"),
         )
 
@@ -162,3 +185,47 @@ def _prefilled(request: HttpRequest, script: Script) -> Any:
         return SchemaForm(script.schema).read(given)
     except DataRefused:
         return None
+
+
+def terminal(script: Script, data: Any, push: PushForm) -> dict[str, str]:
+    """Return the commands with the given data, without its secrets, or with an example."""
+    schema, name = script.schema, {"mount": script.service.mount, "name": script.name}
+    masked = example(schema) if data is None else masked_by_schema(data, schema)
+    text = json.dumps(masked, ensure_ascii=False)
+    queue = push["queue"].value() or DEFAULT_QUEUE
+    options = push.options()
+    run = f"/api/v1/services/scripts/{quote(script.name, safe='')}"
+    return {
+        "run": shlex.join(["manage.py", "script", name["mount"], name["name"], "--data", text]),
+        "curl": curl(f"{run}?{urlencode({'mount': name['mount']})}", "POST", masked),
+        "push": push_command(queue, name, text, options),
+        "push_curl": push_curl(queue, name, masked, options),
+    }
+
+
+def address(script: Script, data: Any, push: PushForm, **more: str) -> str:
+    """Return an address that fills in the form, without secrets; empty if it would be too long."""
+    page = reverse("atributo:script", args=[script.service.mount, script.name])
+    typed = {**more, **_fields(script.schema, data), **push.given()}
+    url = f"{page}?{urlencode(typed)}" if typed else page
+    return url if len(url) <= LONGEST_ADDRESS else ""
+
+
+def _fields(schema: Any, data: Any) -> dict[str, str]:
+    if data is None:
+        return {}
+    masked = unfilled(masked_by_schema(data, schema))
+    form = SchemaForm(schema, masked)
+    if form.whole:
+        return {WHOLE: json.dumps(masked, ensure_ascii=False)}
+    texts = {
+        each.input_name: ("yes" if each.checked else "") if each.kind == "checkbox" else each.value
+        for each in form.inputs()
+    }
+    return {name: text for name, text in texts.items() if text}
+
+
+def given_data(request: HttpRequest) -> dict[str, str]:
+    """Return the data in the address, such as ?data-to=…, which fills the form."""
+    names = (name for name in request.GET if name == WHOLE or name.startswith(PREFIX))
+    return {name: request.GET[name] for name in names}

@@ -36,5 +36,6 @@ urlpatterns = [
     path(f"{SERVICE}-/development", actions.Development.as_view(), name="service-development"),
     path(f"{SERVICE}-/uninstall", actions.Uninstall.as_view(), name="service-uninstall"),
     path(f"{SERVICE}-/scripts/<id:name>/", script.OneScript.as_view(), name="script"),
+    path(f"{SERVICE}-/scripts/<id:name>/limits", actions.Limits.as_view(), name="script-limits"),
     path(f"{SERVICE}-/scripts/<id:name>/push", script.Push.as_view(), name="script-push"),
 ]

@@ -30,9 +30,9 @@ class TokenForm(forms.Form):
 
 
 WHAT_ROLES_MAY = {
-    "viewer": "viewer: looks at everything but secrets",
-    "operator": "operator: also runs jobs, drains instances and pauses queues",
-    "admin": "admin: also installs services, ends transactions of others and manages users",
+    "viewer": "viewer: can see everything except secrets",
+    "operator": "operator: can also run jobs, drain instances and pause queues",
+    "admin": "admin: can also install services, end other people's transactions and manage users",
     users.NO_ROLE: "no role: cannot open any screen",
 }
 

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
+from allocation.models import Drain
 from atributo_site.console.base.actions import Action, NothingChanged
 from atributo_site.console.system.health import SystemScreen
 from atributo_site.core.models import Event
@@ -18,6 +19,7 @@ from queues.models import Operation
 
 PAGE = 50
 REFUSALS_SHOWN = 100
+DRAINS_SHOWN = 20
 
 
 class Operations(SystemScreen):
@@ -28,7 +30,8 @@ class Operations(SystemScreen):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         page = page_by_key(Operation.objects.all(), **self.page_keys, size=PAGE)
-        return self.show(page=page, now=database_now())
+        drains = Drain.objects.running().order_by("-started_at")[:DRAINS_SHOWN]
+        return self.show(page=page, drains=drains, now=database_now())
 
 
 class OneOperation(SystemScreen):

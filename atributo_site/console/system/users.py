@@ -149,7 +149,7 @@ class DisableUser(UserAction, Confirmation):
             claim(self.request.user, self.request.POST.get("number", ""))
             changed = users.disable(self.person, reason_of(self.request), by=self.request.user)
         if not changed:
-            raise NothingChanged(f"{self.person} was disabled already.")
+            raise NothingChanged(f"{self.person} was already disabled.")
         return f"{self.person} is disabled."
 
 
@@ -158,7 +158,7 @@ class EnableUser(UserAction):
 
     def act(self) -> str:
         if not users.enable(self.person):
-            raise NothingChanged(f"{self.person} was enabled already.")
+            raise NothingChanged(f"{self.person} was already enabled.")
         return f"{self.person} can log in again."
 
 
@@ -202,6 +202,6 @@ class RevokeTheirToken(UserAction):
     def act(self) -> str:
         scope = users.tokens_of(self.person).filter(pk=self.names["token_id"]).first()
         if scope is None:
-            raise NothingChanged("The token was revoked already.")
+            raise NothingChanged("The token was already revoked.")
         tokens.end(scope)
         return f"The token {scope.name} is revoked and no longer works."

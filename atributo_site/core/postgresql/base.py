@@ -6,11 +6,13 @@ program needs no request cycle to get rid of a dead one.
 
 import re
 import select
+import time
 from types import TracebackType
 from typing import Any
 
 import psycopg
-from django.db.backends.postgresql import base, operations
+from django.db.backends.ddl_references import Statement
+from django.db.backends.postgresql import base, operations, schema
 from django.db.utils import DatabaseErrorWrapper
 from django.utils.functional import cached_property
 from psycopg import abc
@@ -18,15 +20,57 @@ from psycopg.adapt import Transformer
 
 from atributo_site.core.availability.patience import lock_ms
 from atributo_site.core.errors import ConnectionLost, DatabaseRefused
-from atributo_site.core.postgresql import libpq
-from atributo_site.core.postgresql.schema import DatabaseSchemaEditor
+from atributo_site.core.postgresql import libpq, pending_indexes
 
-# What a server says to a connection that it will never accept; libpq passes on no error code.
+PLAIN, CONCURRENTLY = "CREATE INDEX ", "CREATE INDEX CONCURRENTLY "
 REFUSAL = re.compile(
     r"FATAL: +((database|role) .* does not exist|password authentication failed"
     r"|permission denied for database|no pg_hba.conf entry|role .* is not permitted to log in)"
 )
 FATAL = {"FATAL", "PANIC"}  # the server ends the connection after such an error
+HEALTHY_SECONDS = 1.0
+
+
+class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
+    """Leave an index on a table with rows to the end of `migrate`.
+
+    CREATE INDEX inside a migration's transaction would keep all writers of the table out until the
+    migration ends. See `pending_indexes` for how it is built instead.
+    """
+
+    def add_index(self, model: Any, index: Any, concurrently: bool = False) -> None:
+        if concurrently or not self._has_rows(model):
+            return super().add_index(model, index, concurrently)
+        self._postpone(model, index.create_sql(model, self))
+
+    def remove_index(self, model: Any, index: Any, concurrently: bool = False) -> None:
+        if not self.collect_sql:
+            pending_indexes.forget(self.connection, index.name)
+        super().remove_index(model, index, concurrently)
+
+    def _field_indexes_sql(self, model: Any, field: Any) -> list[Statement]:
+        statements = super()._field_indexes_sql(model, field)  # type: ignore[misc]
+        if not statements or not self._has_rows(model):
+            return statements
+        for statement in statements:
+            self._postpone(model, statement)
+        return []
+
+    def _has_rows(self, model: Any) -> bool:
+        if self.collect_sql:  # somebody wants to read the statements only
+            return False
+        table = self.connection.ops.quote_name(model._meta.db_table)
+        with self.connection.cursor() as cursor:
+            cursor.execute(f"SELECT EXISTS (SELECT 1 FROM {table})")  # nosec B608 # a quoted name of a model
+            return cursor.fetchone()[0]
+
+    def _postpone(self, model: Any, statement: Statement) -> None:
+        name = str(statement.parts["name"]).strip('"')
+        build = str(statement).replace(PLAIN, CONCURRENTLY, 1)
+        pending_indexes.add(self.connection, name, model._meta.db_table, build)
+
+
+# What a server says to a connection that it will never accept; libpq passes on no error code.
 
 
 class Errors(DatabaseErrorWrapper):
@@ -59,6 +103,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
     is_at_standby = False  # after a fail-over the primary may be behind the same address
     _is_committing = False
     _lock_ms = 0  # the longest wait for a lock, unless it is that of the settings
+    _healthy_until = 0.0
+    health_check_enabled: bool  # both are Django's
+    health_check_done: bool
     prepared: set[str]  # the names of the hot statements that this connection knows
     transformer: abc.Transformer  # it remembers how the types of results are read
 
@@ -74,6 +121,25 @@ class DatabaseWrapper(base.DatabaseWrapper):
         # Django's own flag is that of the last connection while a new one is prepared.
         if self._lock_ms != lock_ms() and self.connection.autocommit:
             self._limit_lock_waits(lock_ms())
+
+    def get_autocommit(self) -> bool:
+        """Tell the server nothing: a request that ends asks this, with the patience of nobody."""
+        if self.connection is None or self._is_replaceable():
+            return super().get_autocommit()
+        return self.autocommit
+
+    def close_if_health_check_failed(self) -> None:
+        """Ask the server no more than once a second: each request would begin with a round trip.
+
+        That the server has closed the connection is noticed without a question.
+        """
+        if self.connection is None or self.health_check_done or not self.health_check_enabled:
+            return
+        if time.monotonic() < self._healthy_until:
+            self.health_check_done = True
+            return
+        super().close_if_health_check_failed()
+        self._healthy_until = time.monotonic() + HEALTHY_SECONDS
 
     def _limit_lock_waits(self, milliseconds: int) -> None:
         """Tell the server once; it holds until a call with another patience comes."""
@@ -97,7 +163,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def connect(self) -> None:
         self.is_at_standby = False
-        self._lock_ms = 0
+        self._lock_ms, self._healthy_until = 0, 0.0
         super().connect()
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> psycopg.Connection:

@@ -13,6 +13,7 @@ from psycopg.pq import ConnStatus, ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGconn, PGresult
 
 GOOD = {ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK}
+Call = tuple[bytes, Sequence[bytes | None]]  # the name of a prepared statement, and its values
 
 
 def is_ready(raw: psycopg.Connection) -> bool:
@@ -32,6 +33,23 @@ def run_prepared(raw: psycopg.Connection, name: bytes, values: Sequence[bytes | 
     if raw.pgconn.status != ConnStatus.OK:
         raise psycopg.OperationalError("the connection to the server is lost")
     raise psycopg.errors.error_from_result(result)
+
+
+def run_in_turn(raw: psycopg.Connection, transactions: Sequence[Sequence[Call]]) -> PGresult:
+    """Run prepared statements in one round trip; each inner sequence is a database transaction.
+
+    The result is that of the last one. An error is that of the first that failed; those of later
+    transactions ran nevertheless.
+    """
+    try:
+        results = _ask_in_turn(raw.pgconn, transactions)
+    except BaseException:  # as above
+        raw.close()
+        raise
+    failed = next((result for result in results if result.status not in GOOD), None)
+    if failed is not None:
+        raise psycopg.errors.error_from_result(failed)
+    return results[-1]
 
 
 def rows_of(transformer: Transformer, result: PGresult) -> list[tuple[Any, ...]]:
@@ -61,7 +79,7 @@ def _ask(pgconn: PGconn, name: bytes, values: Sequence[bytes | None]) -> PGresul
     What is checked at the commit fails there: a constraint that is deferred, a lock that it needs.
     """
     pgconn.send_query_prepared(name, values)
-    pgconn.flush()
+    _send_all(pgconn)
     result = None
     while (answer := _result(pgconn)) is not None:
         if result is None or result.status in GOOD:
@@ -69,6 +87,38 @@ def _ask(pgconn: PGconn, name: bytes, values: Sequence[bytes | None]) -> PGresul
     if result is None or pgconn.status != ConnStatus.OK:
         raise psycopg.OperationalError("the connection to the server is lost")
     return result
+
+
+def _ask_in_turn(pgconn: PGconn, transactions: Sequence[Sequence[Call]]) -> list[PGresult]:
+    """Return all results; each transaction ends with a result that says nothing else."""
+    pgconn.enter_pipeline_mode()
+    for calls in transactions:
+        for name, values in calls:
+            pgconn.send_query_prepared(name, values)
+        pgconn.pipeline_sync()
+    _send_all(pgconn)
+    results: list[PGresult] = []
+    ended = 0
+    while ended < len(transactions):
+        result = _result(pgconn)
+        if pgconn.status != ConnStatus.OK:
+            raise psycopg.OperationalError("the connection to the server is lost")
+        if result is not None and result.status == ExecStatus.PIPELINE_SYNC:
+            ended += 1
+        elif result is not None:
+            results.append(result)
+    pgconn.exit_pipeline_mode()
+    return results
+
+
+def _send_all(pgconn: PGconn) -> None:
+    """Wait while the server takes no more: a long text does not fit into the socket at once."""
+    while pgconn.flush():
+        waiting = select.poll()
+        waiting.register(pgconn.socket, select.POLLIN | select.POLLOUT)
+        [(_, what)] = waiting.poll()
+        if what & select.POLLIN:  # it may wait itself until we read
+            pgconn.consume_input()
 
 
 def _result(pgconn: PGconn) -> PGresult | None:

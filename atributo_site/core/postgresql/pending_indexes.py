@@ -22,9 +22,9 @@ ADD = f"""
     INSERT INTO {TABLE} (name, on_table, statement)
     VALUES (%(name)s, %(table)s, %(statement)s)
     ON CONFLICT (name) DO UPDATE SET
-        on_table = EXCLUDED.on_table, statement = EXCLUDED.statement"""  # nosec B608 # of constants and dialect
-FORGET = f"DELETE FROM {TABLE} WHERE name = %(name)s"  # nosec B608 # of constants and dialect
-LIST = f"SELECT name, on_table, statement FROM {TABLE} ORDER BY id"  # nosec B608 # of constants and dialect
+        on_table = EXCLUDED.on_table, statement = EXCLUDED.statement"""  # nosec B608 # of constants only
+FORGET = f"DELETE FROM {TABLE} WHERE name = %(name)s"  # nosec B608 # of constants only
+LIST = f"SELECT name, on_table, statement FROM {TABLE} ORDER BY id"  # nosec B608 # of constants only
 IS_VALID = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(quote_ident(%(name)s))"
 EXISTS = "SELECT to_regclass(%(name)s) IS NOT NULL"
 GONE = {"42P01", "42703"}  # the table or a column was removed by a later migration

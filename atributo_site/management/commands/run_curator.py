@@ -32,6 +32,9 @@ class Command(AtributoCommand):
         parser.add_argument("--only", help="Run only the repair of this name.")
         parser.add_argument("--status", action="store_true", help="Show who is active and stop.")
 
+    def check_options(self, **options: Any) -> None:
+        _chosen(options["only"])
+
     def perform(
         self, *, name: str, once: bool, only: str | None, status: bool, **options: Any
     ) -> None:

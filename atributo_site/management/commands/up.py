@@ -8,7 +8,6 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import CommandError, call_command
-from django.db import connection
 
 from atributo_site.commands import EXIT_USAGE, AtributoCommand
 from atributo_site.config.env_file import source_of
@@ -16,10 +15,12 @@ from atributo_site.config.places import env_file
 from atributo_site.config.state_folder import check_writable
 from atributo_site.core.presence import beating
 from atributo_site.core.text import runnable
+from atributo_site.demo.ports import permits
 from atributo_site.status.redis import redis_health
 from atributo_site.supervisor import processes, startup
 from atributo_site.supervisor.health_check import Question
 from atributo_site.supervisor.ports import listen_or_offer
+from atributo_site.supervisor.preparation import in_a_child
 from atributo_site.supervisor.startup import Claim, not_up
 from atributo_site.supervisor.supervisor import Report, Supervisor
 from atributo_site.supervisor.watchdog import Watchdog
@@ -75,7 +76,10 @@ class Command(AtributoCommand):
     def _bring_up(self, valkey: Any, *, demo: bool, address: str) -> None:
         if valkey:
             self._start_valkey(valkey)
-        login = self._prepare(demo)
+        made, port = in_a_child(partial(self._prepare, demo))
+        login = _how_to_log_in(made)
+        if port:
+            self._add_demo_network(port)
         self.supervisor.start()
         if self.supervisor.watch_until(lambda: self.watchdog.has_answered, UP_SECONDS):
             self._say(f"\nAtributo runs at {address}\n{login}\n{self._where_things_are()}")
@@ -83,13 +87,24 @@ class Command(AtributoCommand):
         elif not self.supervisor.stopping:
             raise not_up("the web server", self.site[0].log_path)
 
+    def _add_demo_network(self, port: int) -> None:
+        """Let the demo's names be found: all children may ask its name server."""
+        env = settings.ATRIBUTO
+        os.environ.update(permits(port, env.dns_server_networks, env.dns_target_networks))
+        child = processes.demo_network(port)
+        self.supervisor.groups[0].append(child)
+        self.report.children.append(child)
+
     def _start_valkey(self, valkey: Any) -> None:
         valkey.start(0.0)
         if not self.supervisor.watch_until(lambda: redis_health().state == "ok", UP_SECONDS):
             raise not_up("Valkey", valkey.log_path)
 
-    def _prepare(self, demo: bool) -> str:
-        """Make tables, static files and the first administrator; say how to log in."""
+    def _prepare(self, demo: bool) -> tuple[tuple[str, str] | None, int | None]:
+        """Make tables, static files and the first administrator.
+
+        Return their name and password, and the port of the demo's name server if there is a demo.
+        """
         if startup.migrate():
             self._say("The tables are up to date.")
         if startup.collect_static():
@@ -97,8 +112,7 @@ class Command(AtributoCommand):
         made = startup.first_administrator()
         if made and demo:
             call_command("seed_demo", stdout=self.stdout)
-        connection.close()
-        return _how_to_log_in(made)
+        return made, _demo_port() if demo else None
 
     def say_what_is_degraded(self) -> None:
         """Report a wrong REDIS_URL: it stops nothing and would not be noticed here otherwise."""
@@ -121,6 +135,12 @@ class Command(AtributoCommand):
             with suppress(OSError):
                 self.stdout.write(text)
                 self.stdout.flush()
+
+
+def _demo_port() -> int | None:
+    from atributo_site.demo import pools  # only the child that prepares needs it
+
+    return pools.network_port() if pools.is_here() else None
 
 
 def _how_to_log_in(made: tuple[str, str] | None) -> str:

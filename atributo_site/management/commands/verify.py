@@ -128,7 +128,7 @@ def _look(rules: list[Rule], look: Everything) -> Broken:
 def _cost(rows: int, seconds: float) -> str:
     """Say what the look took; a row counts for each rule that reads it."""
     rate = rows / seconds if seconds else 0
-    return f"{rows:,} rows of large tables in {seconds:.1f} s: {rate:,.0f} rows/s."
+    return f"{rows:,} rows of large tables in {seconds:.1f}s: {rate:,.0f} rows/s."
 
 
 def _summary(rules: list[Rule], broken: Broken) -> str:

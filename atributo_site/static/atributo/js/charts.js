@@ -1,5 +1,5 @@
 // Charts of all queues or one. The points come with the page, and where a click on a bar leads.
-const HEIGHT = 130;
+const HEIGHT = 104;
 const drawn = new Map(); // figure → its plot
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -13,12 +13,12 @@ const resolved = (name) => {
 };
 
 // As the server says durations: the two largest units that matter.
-const UNITS = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
+const UNITS = [["d", 86400], ["h", 3600], ["m", 60], ["s", 1]];
 
 function said(ms) {
   if (ms == null) return "–";
-  if (ms < 999.5) return `${Math.round(ms)} ms`;
-  return ms < 9950 ? `${(ms / 1000).toFixed(1)} s` : twoUnits(Math.floor(Math.max(ms / 1000, 10)));
+  if (ms < 999.5) return `${Math.round(ms)}ms`;
+  return ms < 9950 ? `${(ms / 1000).toFixed(1).replace(".0", "")}s` : twoUnits(Math.floor(Math.max(ms / 1000, 10)));
 }
 
 function twoUnits(seconds) {
@@ -26,11 +26,10 @@ function twoUnits(seconds) {
   const [name, size] = UNITS[place];
   const [smaller, least] = UNITS[place + 1] ?? ["", size];
   const more = Math.floor((seconds % size) / least);
-  return `${Math.floor(seconds / size)} ${name}${more ? ` ${more} ${smaller}` : ""}`;
+  return `${Math.floor(seconds / size)}${name}${more ? `${more}${smaller}` : ""}`;
 }
 
 const drawable = (ms) => (ms == null ? null : Math.max(ms, LEAST_MS));
-const marked = (ms) => said(ms).replace(".0 ", " ");
 
 function axis(values) {
   return {
@@ -97,7 +96,7 @@ function times(points, kind) {
   return {
     data: [points.at, ...["p50", "p95", "p99"].map((name) => points[`${kind}_${name}`].map(drawable))],
     series: [series("p50", "--accent", 2), series("p95", "--warn", 1.5), series("p99", "--bad", 1)],
-    axis: { size: 60, splits: (plot, _, low, high) => MARKS.filter((mark) => mark >= low && mark <= high), filter: (plot, ticks) => ticks, values: (plot, ticks) => ticks.map(marked) },
+    axis: { size: 60, splits: (plot, _, low, high) => MARKS.filter((mark) => mark >= low && mark <= high), filter: (plot, ticks) => ticks, values: (plot, ticks) => ticks.map(said) },
     scale: { distr: 3, range: (plot, low, high) => between(low, high) },
     nowhere: "newest",
   };

@@ -34,7 +34,7 @@ function enter(state) {
   const chosen = isPaused() ? "paused" : String(pace());
   menu.hidden = parts().length === 0;
   menu.dataset.state = state;
-  menu.querySelector("[data-live-word]").textContent = SAID[state] ?? `${pace()} s`;
+  menu.querySelector("[data-live-word]").textContent = SAID[state] ?? `${pace()}s`;
   for (const choice of choices) {
     choice.setAttribute("aria-pressed", String(choice.dataset.pace === chosen));
   }

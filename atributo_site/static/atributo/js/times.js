@@ -1,13 +1,13 @@
 // Relative times stay true while the page is open; the local time joins UTC on hover.
 const given = Date.parse(document.body.dataset.now);
 const offset = Number.isNaN(given) ? 0 : given - Date.now(); // the server's clock is the true one
-const UNITS = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
+const UNITS = [["d", 86400], ["h", 3600], ["m", 60], ["s", 1]];
 
 function ago(seconds) {
   if (Math.abs(seconds) < 2) return "just now";
   const whole = Math.floor(Math.abs(seconds));
   const [name, size] = UNITS.find(([, size]) => whole >= size);
-  const said = `${Math.floor(whole / size)} ${name}`;
+  const said = `${Math.floor(whole / size)}${name}`;
   return seconds > 0 ? `${said} ago` : `in ${said}`;
 }
 

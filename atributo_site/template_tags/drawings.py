@@ -153,8 +153,8 @@ def progress_bar(percent: float | None, label: str = "Progress") -> SafeString:
 def bound(milliseconds: int | None) -> str:
     """Return an upper bound of the counters in words."""
     if milliseconds is None:
-        return "over 1 min"
-    return f"≤ {roughly(milliseconds / 1000)}" if milliseconds >= 1000 else f"≤ {milliseconds} ms"
+        return "over 1m"
+    return f"≤ {roughly(milliseconds / 1000)}" if milliseconds >= 1000 else f"≤ {milliseconds}ms"
 
 
 @register.filter

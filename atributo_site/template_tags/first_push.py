@@ -6,6 +6,8 @@ from queues.models import Service
 
 register = template.Library()
 MOUNT = "/multiplier"
+TO_BEGIN = "First install a service with a script to push:"
+TO_TRY = "To try it, install a demo service:"
 INSTALL = f"manage.py service install multiplier {MOUNT}"
 PUSH = f"manage.py push default {MOUNT} multiply --data '[6, 7]'"
 
@@ -16,4 +18,5 @@ def first_push(title: str, detail: str, art: str = "jobs", options: str = "") ->
     common = {"art": art, "title": title}
     if Service.objects.filter(mount=MOUNT).exists():
         return common | {"detail": detail, "command": f"{PUSH} {options}".strip()}
-    return common | {"detail": "First install a service with a script to push:", "command": INSTALL}
+    has_others = Service.objects.exists()
+    return common | {"detail": TO_TRY if has_others else TO_BEGIN, "command": INSTALL}

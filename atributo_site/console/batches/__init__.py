@@ -1,0 +1,1 @@
+"""The screens of batches: a list, the page of one, and what its buttons do."""
