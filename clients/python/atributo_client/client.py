@@ -9,7 +9,7 @@ from atributo_client.presence import Presence
 from atributo_client.resources.allocations import Allocations, JobIds
 from atributo_client.resources.documents import Documents
 from atributo_client.resources.instances import Instances
-from atributo_client.resources.jobs import Jobs, Operations
+from atributo_client.resources.jobs import Batches, Jobs, Operations
 from atributo_client.resources.pools import Pools
 from atributo_client.resources.queues import Queues
 from atributo_client.resources.schedules import Schedules
@@ -30,6 +30,7 @@ class Root(Group[S]):
     def __init__(self, shell: S) -> None:
         super().__init__(shell)
         self.allocations: Allocations[S] = Allocations(shell)
+        self.batches: Batches[S] = Batches(shell)
         self.curators: Curators[S] = Curators(shell)
         self.documents: Documents[S] = Documents(shell)
         self.incidents: Incidents[S] = Incidents(shell)

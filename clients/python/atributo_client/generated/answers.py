@@ -76,9 +76,29 @@ class BackfillAnswer(TypedDict):
     last: str | None
 
 
+class BacklogEnd(TypedDict):
+    jobs: int
+    is_cut: bool
+    ends_at: str | None
+    held_by: str
+    unknown: list[str]
+    said: str
+
+
 class BatchAnswer(TypedDict):
     results: "list[BatchItem]"
     deallocated: NotRequired[int]
+
+
+class BatchCounts(TypedDict):
+    total: int
+    waiting: int
+    blocked: int
+    running: int
+    complete: int
+    failed: int
+    aborted: int
+    expired: int
 
 
 class BatchItem(TypedDict):
@@ -92,6 +112,11 @@ class BatchItem(TypedDict):
 
 class CancelledJob(TypedDict):
     id: str | None
+
+
+class ChangedBatch(TypedDict):
+    changed: int
+    refused: dict[str, str]
 
 
 class ChangedQueues(TypedDict):
@@ -257,12 +282,34 @@ class Job(TypedDict):
     actor: str
 
 
+class JobBatch(TypedDict):
+    id: str
+    name: str
+    queue: str
+    state: str
+    done: "ScriptName | None"
+    failed: "ScriptName | None"
+    jobs: "BatchCounts"
+    percent: float
+    callback: str | None
+    restarts: int
+    created_by: str
+    created_at: str
+    closed_at: str | None
+    ended_at: str | None
+
+
 class JobId(TypedDict):
     id: str
 
 
 class JobIds(TypedDict):
     ids: list[str]
+
+
+class JobLinks(TypedDict):
+    after: "list[LinkedJob]"
+    before: "list[LinkedJob]"
 
 
 class JobOperation(TypedDict):
@@ -306,6 +353,13 @@ class Limits(TypedDict):
     waits_for: str
     since: str | None
     waiting: "list[WaitingFlow]"
+
+
+class LinkedJob(TypedDict):
+    id: str
+    script: str
+    state: str
+    even_if_failed: bool
 
 
 class Lock(TypedDict):
@@ -369,6 +423,11 @@ class Move(TypedDict):
     job_id: str
     from_instance: str
     to_instance: str
+
+
+class NewBatchId(TypedDict):
+    id: str
+    jobs: list[str]
 
 
 class OneJobOperation(TypedDict):
@@ -500,6 +559,7 @@ class QueuedJob(TypedDict):
     instance: str | None
     instance_epoch: int | None
     waits_for: str
+    batch: str | None
     pushed_by: str
     created_at: str
     delay_until: str
@@ -580,6 +640,8 @@ class Script(TypedDict):
     defaults: dict[str, Any]
     record_start: bool
     limits: list[dict[str, Any]]
+    limits_by: str
+    declared_limits: list[dict[str, Any]]
     threads: int
 
 
@@ -660,6 +722,11 @@ class WaitingFlow(TypedDict):
     since: str | None
     jobs: int
     running: int
+
+
+class WhatIf(TypedDict):
+    now: "BacklogEnd"
+    then: "Any"
 
 
 class Written(TypedDict):

@@ -39,6 +39,13 @@ class Batch(TypedDict):
     labels: NotRequired[dict[str, str]]
 
 
+class BatchOptions(TypedDict):
+    name: NotRequired[str]
+    done: NotRequired["ScriptName"]
+    failed: NotRequired["ScriptName"]
+    jobs: NotRequired["list[JobOfBatch]"]
+
+
 class Begin(TypedDict):
     label: NotRequired[str]
     owner: NotRequired[str]
@@ -86,6 +93,32 @@ class InstallOptions(TypedDict):
     force: NotRequired[bool]
 
 
+class JobOfBatch(TypedDict):
+    script: "ScriptName"
+    delay_until: NotRequired[datetime | str]
+    delay: NotRequired[int]
+    back_off: NotRequired[Any]
+    max_failures: NotRequired[int]
+    repeat_times: NotRequired[int]
+    repeat_until: NotRequired[datetime | str | None]
+    repeat_delay: NotRequired[int]
+    timeout: NotRequired[int]
+    success: NotRequired["ScriptName"]
+    failure: NotRequired["ScriptName"]
+    priority: NotRequired[int]
+    sticky_key: NotRequired[str]
+    concurrent: NotRequired[bool]
+    expires_at: NotRequired[datetime | str]
+    flow_key: NotRequired[str]
+    limits: NotRequired[Any]
+    after: NotRequired[list[str]]
+    even_if_failed: NotRequired[bool]
+    data: NotRequired[Any]
+    unique_key: NotRequired[str]
+    label: NotRequired[str]
+    queue: NotRequired[str]
+
+
 class JobReason(TypedDict):
     reason: NotRequired[str]
 
@@ -93,6 +126,10 @@ class JobReason(TypedDict):
 class KeyToCancel(TypedDict):
     unique_key: str
     reason: NotRequired[str]
+
+
+class LimitsPreview(TypedDict):
+    limits: Any
 
 
 class LookUp(TypedDict):
@@ -108,6 +145,14 @@ class LookUpOptions(TypedDict):
     port: NotRequired[int]
     nameservers: NotRequired[list[str]]
     timeout_ms: NotRequired[int]
+
+
+class NewBatch(TypedDict):
+    queue: str
+    name: NotRequired[str]
+    done: NotRequired["ScriptName"]
+    failed: NotRequired["ScriptName"]
+    jobs: NotRequired["list[JobOfBatch]"]
 
 
 class NewInstance(TypedDict):
@@ -137,6 +182,9 @@ class NewJob(TypedDict):
     expires_at: NotRequired[datetime | str]
     flow_key: NotRequired[str]
     limits: NotRequired[Any]
+    batch: NotRequired[str]
+    after: NotRequired[list[str]]
+    even_if_failed: NotRequired[bool]
     data: NotRequired[Any]
     unique_key: NotRequired[str]
     debounce: NotRequired[bool]
@@ -161,6 +209,9 @@ class NewJobs(TypedDict):
     expires_at: NotRequired[datetime | str]
     flow_key: NotRequired[str]
     limits: NotRequired[Any]
+    batch: NotRequired[str]
+    after: NotRequired[list[str]]
+    even_if_failed: NotRequired[bool]
     data: list[Any]
 
 
@@ -300,6 +351,9 @@ class PushManyOptions(TypedDict):
     expires_at: NotRequired[datetime | str]
     flow_key: NotRequired[str]
     limits: NotRequired[Any]
+    batch: NotRequired[str]
+    after: NotRequired[list[str]]
+    even_if_failed: NotRequired[bool]
 
 
 class PushOptions(TypedDict):
@@ -319,6 +373,9 @@ class PushOptions(TypedDict):
     expires_at: NotRequired[datetime | str]
     flow_key: NotRequired[str]
     limits: NotRequired[Any]
+    batch: NotRequired[str]
+    after: NotRequired[list[str]]
+    even_if_failed: NotRequired[bool]
     unique_key: NotRequired[str]
     debounce: NotRequired[bool]
     transaction: NotRequired[int]
@@ -326,7 +383,7 @@ class PushOptions(TypedDict):
 
 class Query(TypedDict):
     text: NotRequired[str]
-    state: NotRequired[Literal["waiting", "delayed", "paused", "running", "complete", "failed", "aborted", "expired"]]
+    state: NotRequired[Literal["waiting", "delayed", "paused", "blocked", "running", "complete", "failed", "aborted", "expired"]]
     fingerprint: NotRequired[str]
     since: NotRequired[datetime | str]
     until: NotRequired[datetime | str]
@@ -418,6 +475,10 @@ class ScheduleUpdate(TypedDict):
     catch_up: NotRequired[Any]
     grace: NotRequired[Any]
     pause_after_failures: NotRequired[int | None]
+
+
+class ScriptChange(TypedDict):
+    limits: NotRequired[Any]
 
 
 class ScriptName(TypedDict):

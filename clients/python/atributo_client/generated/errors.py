@@ -21,6 +21,12 @@ class AttemptIsOver(AtributoError):
     code = "attempt_is_over"
 
 
+class BadBatch(AtributoError):
+    """A batch that is not possible: nothing is stored."""
+
+    code = "bad_batch"
+
+
 class BadMount(AtributoError):
     code = "bad_mount"
 
@@ -59,6 +65,16 @@ class BadService(AtributoError):
     """A folder that cannot be installed; `errors` lists every reason."""
 
     code = "bad_service"
+
+
+class BatchIsClosed(AtributoError):
+    """It takes no more jobs: its end may be decided at any moment."""
+
+    code = "batch_is_closed"
+
+
+class BatchNotFound(AtributoError):
+    code = "batch_not_found"
 
 
 class CannotLookUp(AtributoError):

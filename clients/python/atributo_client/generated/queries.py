@@ -11,6 +11,13 @@ class AllocationsListQuery(TypedDict):
     prefix: NotRequired[str]
 
 
+class BatchesListQuery(TypedDict):
+    cursor: NotRequired[str]
+    limit: NotRequired[int]
+    queue: NotRequired[str]
+    state: NotRequired[list[Literal["complete", "failed", "open", "running"]]]
+
+
 class CollectionsListQuery(TypedDict):
     after: NotRequired[str]
     limit: NotRequired[int]
@@ -79,6 +86,7 @@ class InstancesListQuery(TypedDict):
 
 
 class JobsListQuery(TypedDict):
+    batch: NotRequired[str]
     cursor: NotRequired[str]
     fingerprint: NotRequired[str]
     limit: NotRequired[int]
@@ -86,7 +94,7 @@ class JobsListQuery(TypedDict):
     repeating: NotRequired[bool]
     script: NotRequired[str]
     since: NotRequired[datetime | str]
-    state: NotRequired[Literal["waiting", "delayed", "paused", "running", "complete", "failed", "aborted", "expired"]]
+    state: NotRequired[Literal["waiting", "delayed", "paused", "blocked", "running", "complete", "failed", "aborted", "expired"]]
     status: NotRequired[list[Literal["complete", "failed", "pending", "progress"]]]
     text: NotRequired[str]
     until: NotRequired[datetime | str]
@@ -127,6 +135,7 @@ class PoolsListQuery(TypedDict):
 
 
 class QueuesJobsListQuery(TypedDict):
+    batch: NotRequired[str]
     cursor: NotRequired[str]
     fingerprint: NotRequired[str]
     limit: NotRequired[int]
@@ -134,7 +143,7 @@ class QueuesJobsListQuery(TypedDict):
     repeating: NotRequired[bool]
     script: NotRequired[str]
     since: NotRequired[datetime | str]
-    state: NotRequired[Literal["waiting", "delayed", "paused", "running", "complete", "failed", "aborted", "expired"]]
+    state: NotRequired[Literal["waiting", "delayed", "paused", "blocked", "running", "complete", "failed", "aborted", "expired"]]
     status: NotRequired[list[Literal["complete", "failed", "pending", "progress"]]]
     text: NotRequired[str]
     until: NotRequired[datetime | str]

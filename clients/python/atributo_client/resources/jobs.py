@@ -39,6 +39,11 @@ class Jobs(Group[S]):
     def attempts(self, job_id: str) -> Flow[builtins.list[answers.Attempt]]:
         return ask("GET", f"jobs/{part(job_id)}/attempts")
 
+    @operation("jobs_links")
+    def links(self, job_id: str) -> Flow[answers.JobLinks]:
+        """Return the jobs that it waits for, and those that wait for it."""
+        return ask("GET", f"jobs/{part(job_id)}/links")
+
     @operation("jobs_pause")
     def pause(self, job_id: str, reason: str = "") -> Flow[answers.QueuedJob]:
         return ask("POST", f"jobs/{part(job_id)}/pause", {"reason": reason})
@@ -91,6 +96,37 @@ def _look(job_id: str, may_be_missing: bool) -> Flow[answers.QueuedJob | None]:
     if job["status"] == "failed":
         raise JobFailed(f"job {job_id} failed: {job['error'] or 'no reason'}", job=job)
     return job
+
+
+class Batches(Group[S]):
+    """Jobs that belong together, and what is called once when all of them have ended."""
+
+    @operation("batches_list")
+    def list(self, **filters: Unpack[queries.BatchesListQuery]) -> Flow[PageOf[answers.JobBatch]]:
+        return page("batches", filters)
+
+    @operation("batches_push")
+    def push(self, queue: str, **options: Unpack[bodies.BatchOptions]) -> Flow[answers.NewBatchId]:
+        """Push a batch with all of its `jobs`, or none; without them, open one."""
+        return ask("POST", "batches", {"queue": queue, **options})
+
+    @operation("batches_get")
+    def get(self, batch_id: str) -> Flow[answers.JobBatch]:
+        return ask("GET", f"batches/{part(batch_id)}")
+
+    @operation("batches_close")
+    def close(self, batch_id: str) -> Flow[answers.JobBatch]:
+        return ask("POST", f"batches/{part(batch_id)}/close")
+
+    @operation("batches_retry")
+    def retry(self, batch_id: str) -> Flow[answers.ChangedBatch]:
+        """Start its failed jobs over."""
+        return ask("POST", f"batches/{part(batch_id)}/retry")
+
+    @operation("batches_abort")
+    def abort(self, batch_id: str, reason: str = "") -> Flow[answers.ChangedBatch]:
+        """Abort its jobs that have not ended, and close it."""
+        return ask("POST", f"batches/{part(batch_id)}/abort", {"reason": reason})
 
 
 class Operations(Group[S]):

@@ -42,6 +42,13 @@ class Queues(Group[S]):
         """Ask which flow keys wait for which limit, and since when."""
         return ask("GET", f"queues/{part(name)}/limits")
 
+    @operation("queues_limits_preview")
+    def what_if(
+        self, name: str, limits: builtins.list[dict[str, Any]] | None
+    ) -> Flow[answers.WhatIf]:
+        """Estimate when the backlog ends, now and with these limits; nothing is stored."""
+        return ask("POST", f"queues/{part(name)}/limits", {"limits": limits})
+
     @operation("queues_pause_all")
     def pause_all(self) -> Flow[answers.ChangedQueues]:
         return ask("POST", "queues/pause")

@@ -70,6 +70,14 @@ class Scripts(Group[S]):
     def get(self, mount: str, name: str) -> Flow[answers.Script]:
         return ask("GET", f"services/scripts/{part(name)}", params={"mount": mount})
 
+    @operation("scripts_change")
+    def set_limits(
+        self, mount: str, name: str, limits: builtins.list[dict[str, Any]] | None
+    ) -> Flow[answers.Script]:
+        """Set its limits; [] ends them, None goes back to those of its manifest."""
+        path = f"services/scripts/{part(name)}"
+        return ask("PATCH", path, {"limits": limits}, params={"mount": mount})
+
     @operation("scripts_run", "script_runs_get")
     def run(
         self,
