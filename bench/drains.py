@@ -9,35 +9,9 @@ when one of the three takes more than 30 seconds of processor time, or when an a
 takes longer than a quarter of a second at the 99th percentile.
 """
 
-import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
-from bench.allocation import environment
-from tests.servers.postgres.server import PostgresCluster
-
-ROOT = Path(__file__).resolve().parent.parent
-
-
-def main(wanted: list[str]) -> int:
-    ended = []
-    with tempfile.TemporaryDirectory() as folder:
-        if "sqlite" in (wanted or ["sqlite"]):
-            ended.append(measure(f"sqlite:///{folder}/ours.sqlite3", folder))
-        if "postgresql" in (wanted or ["postgresql"]):
-            with PostgresCluster() as cluster:
-                ended.append(measure(cluster.create_database("ours"), folder))
-    return max(ended)
-
-
-def measure(database_url: str, folder: str) -> int:
-    settings = {**environment(database_url, folder), "ATRIBUTO_LOG_LEVEL": "ERROR"}
-    migrate = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-    subprocess.run(migrate, cwd=ROOT, env=settings, check=True)
-    command = [sys.executable, "-m", "bench.parts.drains"]
-    return subprocess.run(command, cwd=ROOT, env=settings).returncode
-
+from bench.parts.on_both import run_on_both
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run_on_both("drains", sys.argv[1:]))

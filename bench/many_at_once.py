@@ -8,8 +8,11 @@ load. Ours keeps every job, attempt and result in PostgreSQL; the peers keep mes
     python -m bench.many_at_once PYTHON sleep ours   kinds and names of contestants choose
     BENCH_JOBS=400                                   a quick look
 
-The exit code is 1 when a bar is missed: first or within 10 % of the first in every line, and 1,000
-jobs per second of 50 ms with one worker in less than 300 MB.
+    python -m bench.many_at_once PYTHON child        what each further warm child costs
+
+The exit code is 1 when a bar is missed: first or within 10 % of the first in every line, 1,000 jobs
+per second of 50 ms with one worker in less than 300 MB, and 15 MB for each further warm child. A
+contestant that cannot run is a bar that is missed, too.
 """
 
 import asyncio
@@ -35,6 +38,8 @@ KINDS = {"sleep": 1.0, "http": 1.0, "cpu1": 1.0, "cpu20": 0.1}  # and its share 
 LONGEST_SECONDS = 120
 FULL = 1000.0  # jobs per second and MB that one worker has to reach
 MOST_MB = 300.0
+CHILD_MB = 15.0  # what a further warm child may cost
+CHILDREN = 5
 
 
 @dataclass
@@ -87,10 +92,12 @@ def contestants(python: str) -> list[Contestant]:
 
 def main() -> int:
     python, wanted = sys.argv[1], sys.argv[2:]
-    kinds = [kind for kind in KINDS if kind in wanted] or list(KINDS)
-    names = [word for word in wanted if word not in KINDS]
+    is_child = not wanted or "child" in wanted
+    kinds = [kind for kind in KINDS if kind in wanted] or ([] if "child" in wanted else list(KINDS))
+    names = [word for word in wanted if word not in {*KINDS, "child"}]
     chosen = [c for c in contestants(python) if not names or any(w in c.name for w in names)]
     lines: dict[str, dict[str, dict[str, float]]] = {}
+    missed: list[str] = []
     with tempfile.TemporaryDirectory() as name, ValkeyServer() as valkey, PostgresCluster() as pg:
         given = _environment(valkey.url, pg.url(), Path(name))
         _call(given, "ours_many", "schema", python=sys.executable)
@@ -99,12 +106,20 @@ def main() -> int:
                 try:
                     figures = _measured(each, kind, given, Path(name))
                 except (subprocess.CalledProcessError, TimeoutError) as error:
-                    print(f"{kind:6} {each.name:22} cannot run here: {error}", flush=True)
+                    missed.append(f"MISSED {kind}: {each.name} cannot run here: {error}")
+                    print(missed[-1], flush=True)
                     continue
                 lines.setdefault(kind, {})[each.name] = figures
                 told = "  ".join(f"{what} {value:,.1f}" for what, value in figures.items())
                 print(f"{kind:6} {each.name:22} {told}", flush=True)
-    missed = list(_missed(lines))
+        if is_child:
+            megabytes = _further_child(given, Path(name))
+            print(f"each further warm child: {megabytes:.1f} MB", flush=True)
+            if megabytes > CHILD_MB:
+                missed.append(
+                    f"MISSED a further child takes {megabytes:.1f} MB, not {CHILD_MB:.0f}"
+                )
+    missed += _missed(lines)
     print("\n".join(missed))
     return bool(missed)
 
@@ -175,6 +190,28 @@ def _measured(each: Contestant, kind: str, given: dict[str, str], folder: Path) 
         "CPU s/1,000": used,
         "p99 ms": p99,
     }
+
+
+def _further_child(given: dict[str, str], folder: Path) -> float:
+    """Return what each child after the first adds to the memory of a worker."""
+    one, many = (_with_children(given, folder, children) for children in (1, CHILDREN))
+    return (many - one) / (CHILDREN - 1)
+
+
+def _with_children(given: dict[str, str], folder: Path, children: int) -> float:
+    marks, jobs = folder / f"children-{children}", 40 * children
+    environment = {**given, "SCRIPT": "alone", "MARKS": str(marks), "PYTHONPATH": str(ROOT)}
+    _call(environment, "ours_many", "cpu20", str(jobs), "0", python=sys.executable)
+    command = [sys.executable, str(ROOT / "manage.py"), "worker", "many"]
+    worker = subprocess.Popen(
+        [*command, "--concurrency", str(children)], env=environment, start_new_session=True
+    )
+    try:
+        _wait_for(marks, jobs)
+        return _memory(worker.pid)
+    finally:
+        os.killpg(worker.pid, signal.SIGKILL)
+        worker.wait()
 
 
 def _half_load(each, kind, environment, python, marks, done, rate) -> float:  # type: ignore[no-untyped-def]

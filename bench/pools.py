@@ -4,6 +4,10 @@ Rounds are interleaved and every figure is a median. Ratios are of rates per sec
 time, which other programs on the machine disturb least; rates per second of the clock are printed
 beside them. Peers that are not among our own requirements are installed below var/bench, at the
 newest version, which is printed. The exit code is 1 if a goal is missed.
+
+    python -m bench.pools                     everything, in about five minutes
+    python -m bench.pools claims claimants    some parts
+    BENCH_ROUNDS=1                            a quick look
 """
 
 import json
@@ -23,7 +27,7 @@ from tests.servers.postgres.server import PostgresCluster
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = Path(__file__).parent / "parts_of_pools"
 VAR = ROOT / "var" / "bench"
-ROUNDS = 5
+ROUNDS = int(os.environ.get("BENCH_ROUNDS", "5"))
 SECONDS = "0.8"
 NAMES = 1000
 CONNECTIONS = 1000
@@ -36,16 +40,17 @@ Contestants = dict[str, Callable[[], dict]]
 missed: list[str] = []
 
 
-def main() -> int:
-    for threads in ("1", "8", "64"):
-        claims(threads)
-    claimants()
-    requests()
-    requests_of_asyncio()
-    memory()
-    imports()
-    names()
-    curator()
+def main(wanted: list[str]) -> int:
+    parts = [
+        claims, claimants, requests, requests_of_asyncio, memory, imports, names, curator,
+    ]  # fmt: skip
+    unknown = set(wanted) - {part.__name__ for part in parts}
+    if unknown:
+        print(f"no part is called {', '.join(sorted(unknown))}")
+        return 2
+    for part in parts:
+        if not wanted or part.__name__ in wanted:
+            part()
     for text in missed:
         print(f"MISSED: {text}")
     return int(bool(missed))
@@ -54,7 +59,13 @@ def main() -> int:
 # -- what is measured ------------------------------------------------------------------------
 
 
-def claims(threads: str) -> None:
+def claims() -> None:
+    for threads in ("1", "8", "64"):
+        claims_of(threads)
+
+
+def claims_of(threads: str) -> None:
+    """Compare with one claimant of the original, whatever the number: it has one thread."""
     print(f"\nclaim + release per second, threads: {threads} (median of {ROUNDS})")
     with ExitStack() as stack:
         postgres = stack.enter_context(PostgresCluster())
@@ -65,11 +76,10 @@ def claims(threads: str) -> None:
                 "SQLAlchemy": lambda: run([peers(), script, "sqlalchemy", SECONDS, threads]),
                 "urllib3": lambda: python(script, "urllib3", SECONDS, threads),
                 "psycopg": lambda: python(script, "psycopg", SECONDS, threads, postgres.url()),
-                **(original("1", "10") if threads == "1" else {}),
+                **original("1", "10"),
             }
         )
-    if threads == "1":
-        goal(found, "cueball", 4.0)
+    goal(found, "cueball", 4.0)
     for peer in ("SQLAlchemy", "psycopg", "urllib3"):
         goal(found, peer, 1.0)
 
@@ -139,7 +149,9 @@ def memory() -> None:
 def imports() -> None:
     code = "import time; began = time.process_time(); from pools import HttpAgent; import json; "
     code += "print(json.dumps({'ms': (time.process_time() - began) * 1000}))"
-    took = statistics.median(run([sys.executable, "-c", code])["ms"] for _ in range(ROUNDS))
+    command = [sys.executable, "-c", code]
+    run(command, PYTHONDONTWRITEBYTECODE="")  # an installed package is compiled already
+    took = statistics.median(run(command)["ms"] for _ in range(ROUNDS))
     tell(
         f"`from pools import HttpAgent` takes {took:.0f} ms of processor time, below 150",
         took < 150,
@@ -256,4 +268,4 @@ def original(claimants: str, connections: str) -> Contestants:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

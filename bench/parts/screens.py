@@ -21,6 +21,7 @@ from django.test.utils import CaptureQueriesContext  # noqa: E402
 from atributo_site.core.models import Lease  # noqa: E402
 from atributo_site.core.models.clock import database_now, from_now  # noqa: E402
 from bench.parts.live_pages import beside_streams  # noqa: E402
+from bench.parts.search import every_text, fill_documents  # noqa: E402
 from queues.models import MinuteCount, Queue  # noqa: E402
 from tests.console.addresses import addresses  # noqa: E402
 from tests.console.full_site import fill  # noqa: E402
@@ -62,6 +63,9 @@ def count() -> int:
 
 def measure() -> int:
     client = logged_in()
+    if PART == "search":
+        fill_documents(ROWS)
+        return 1 if every_text(client) else 0
     slow = [] if PART == "live" else every_screen(client)
     p95 = 0.0 if PART == "screens" else beside_streams(session_of(client))
     return 0 if not slow and p95 <= 200 else 1

@@ -20,6 +20,7 @@ class WorkerSettings:
     max_jobs = 100
     poll_delay = 0.02
     keep_result = 0
+    log_results = False
 
 
 async def main(kind, count, rate):

@@ -15,4 +15,6 @@ def work(kind, at):
 
 
 if __name__ == "__main__":
+    from huey_many import work  # under the name by which the consumer knows it
+
     load.paced(work, sys.argv[1], int(sys.argv[2]), float(sys.argv[3]))
