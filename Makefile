@@ -11,7 +11,7 @@ UV := 0.13.8
 LOCKED := --quiet --universal --python-version 3.11 --generate-hashes --no-header
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev run test soak lint lock sbom bench screenshots clean
+.PHONY: help install install-dev run test soak matrix lint lock sbom bench screenshots clean
 
 help: ## list every target with a sentence
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,11 +45,17 @@ run: .venv/installed ## start everything: web, workers, curator, Valkey (ARGS=--
 
 test: lint ## check style, types and migrations, then run all tests on both databases
 	@$(PY) -m tests.servers.chromium
-	@$(PY) -m pytest -n $(WORKERS) -m "not soak" -q $(ARGS)
+	@$(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not soak" -q $(ARGS)
 
 soak: .venv/installed-dev ## long storms, hundred-fold kills, million-row checks
 	@$(PY) -m tests.servers.chromium
-	@$(PY) -m pytest -n $(WORKERS) -m soak -q $(ARGS)
+	@$(PY) -m pytest -n $(WORKERS) -m soak -q -rs $(ARGS)
+
+# From PyPI into .matrix; what it downloads is kept there.
+matrix: .venv/installed-dev ## the wheel with every Django and Python that is here (ARGS=6.1:3.13)
+	@test -x .matrix/uv/bin/uv || { $(PYTHON) -m venv .matrix/uv \
+	  && .matrix/uv/bin/pip install --quiet --disable-pip-version-check uv==$(UV); }
+	@$(PY) -m tests.packaging.matrix $(ARGS)
 
 lint: .venv/installed-dev ## ruff, mypy, bandit and missing migrations
 	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --check --quiet .
@@ -79,5 +85,5 @@ screenshots: .venv/installed-dev ## take the pictures of README and docs anew
 	@$(PY) -m tests.screenshots
 
 clean: ## remove .venv and caches; the state in var/ stays
-	@rm -rf .venv .lock .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf .venv .lock .matrix .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	@find . -name __pycache__ -prune -exec rm -rf {} +

@@ -23,7 +23,8 @@ class Environment:
         _run([sys.executable, "-m", "venv", "--without-pip", self.bin.parent])
         (self.packages / "shared.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
         pip = [sys.executable, "-m", "pip", "--python", self.python, "install", "--quiet"]
-        _run([*pip, "--no-deps", "--no-index", "--disable-pip-version-check", self.wheel])
+        alone = ["--no-deps", "--no-index", "--ignore-installed", "--disable-pip-version-check"]
+        _run([*pip, *alone, self.wheel])
 
     @property
     def python(self) -> Path:

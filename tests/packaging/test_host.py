@@ -29,16 +29,18 @@ def test_a_project_gets_everything_and_keeps_its_own(project):
     project.manage("migrate", "--verbosity", "0")
     first = project.answer("begin.py")
     assert (first["instance"], first["balance"]) == ("web-1", 7)
-    project.manage("worker", "--burst", "mail")
+    project.manage("worker", "--burst", "mail", "default")
     assert "integrity" in project.manage("run_curator", "--once")
-    seen = project.answer("look.py", first["job"])
+    seen = project.answer("look.py", first["job"], first["task"])
     assert (seen["status"], seen["rest"]) == ("complete", 42)
+    assert (seen["functions"], seen["greeting"]) == (["Hello Ann", "HEY"], True)
     assert seen["names"] == ["/jobs/", "/ops/jobs/"]
     assert seen["log-in"] == "/enter/?next=/ops/jobs/"
     assert seen["own pages"] == ["<title>The shop</title>\n", "<title>Staff of the shop</titl"]
     assert set(seen["screens"].values()) == {200}, seen["screens"]
     assert seen["roles"] == [200, 403]
     assert (seen["paused"], seen["event"]) == (302, ["olga", "browser"])
+    assert seen["token"] == 201
     assert seen["problem"] == "application/problem+json"
     assert seen["frame"] == [True, False]
     assert "(atributo.E" not in seen["check"]

@@ -1,5 +1,7 @@
 """Settings of a project that we are installed in: read gently, and checked with a fix for each."""
 
+import os
+
 import pytest
 from django.apps import apps
 from hypothesis import given
@@ -105,6 +107,15 @@ def test_each_fault_of_a_project_has_a_check_with_its_fix(hosted, settings):
 def test_a_project_with_a_redis_and_all_middlewares_hears_nothing_of_them(hosted):
     found = hosted(REDIS_URL="redis://localhost:6379/0")
     assert not {"atributo.W001", "atributo.E002", "atributo.E003", "atributo.E004"} & set(found)
+
+
+def test_a_redis_that_is_away_is_told_before_a_deployment(hosted, shared_redis, free_port):
+    hosted(REDIS_URL=f"redis://:secret@127.0.0.1:{free_port}/0")
+    (found,) = checks.check_redis(None)
+    assert (found.id, "REDIS_URL" in found.hint) == ("atributo.W004", True)
+    assert "secret" not in found.msg
+    hosted(REDIS_URL=os.environ["REDIS_URL"])
+    assert checks.check_redis(None) == []
 
 
 def test_a_package_that_hides_one_of_ours_is_named(hosted, monkeypatch):

@@ -82,6 +82,14 @@ def test_every_command_is_reached_by_its_name(installed, tmp_path):
     )
 
 
+def test_the_program_says_what_it_is_and_how_to_begin(installed, tmp_path):
+    version = installed.output("atributo", "--version", cwd=tmp_path)
+    assert version == f"Atributo {atributo_site.__version__}\n"
+    said = installed.output("atributo", cwd=tmp_path)
+    assert said.startswith(f"Atributo {atributo_site.__version__}.")
+    assert said.index("atributo up") < said.index("--url") < said.index("runserver")
+
+
 def test_a_wrong_setting_and_a_missing_client_are_told_in_a_sentence(installed, tmp_path):
     ended = installed.run("atributo", "instances", "list", cwd=tmp_path, ATRIBUTO_WORKERS="many")
     assert ended.returncode == 2

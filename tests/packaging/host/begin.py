@@ -1,4 +1,4 @@
-"""What a program of the project does first: allocate, change documents, push a script."""
+"""What a program of the project does first: allocate, change documents, push a script and functions."""
 
 import json
 
@@ -11,6 +11,7 @@ from django.core.management import call_command  # noqa: E402
 import queues  # noqa: E402
 from allocation.atributo import Atributo  # noqa: E402
 from allocation.transactions import Client, Transaction  # noqa: E402
+from members.tasks import greet, shout  # noqa: E402
 
 call_command("instances", "available", "web-1")
 call_command("service", "install", "multiplier", "/multiplier")
@@ -19,12 +20,16 @@ with Transaction(Client()) as txn:
     txn.put("accounts", "bob", {"balance": 3})
 queue = queues.create("mail")
 job_id = queue.push({"mount": "/multiplier", "name": "multiply"}, [6, 7])
+queue.push(greet, "Ann")
+queues.create("default")
+result = shout.enqueue("hey")
 print(
     json.dumps(
         {
             "instance": Atributo().allocate("job0").instance_id,
             "balance": Client().get("accounts", "ann").json["balance"],
             "job": str(job_id),
+            "task": result.id,
         }
     )
 )

@@ -6,3 +6,4 @@ TEMPLATES[0]["DIRS"] = [BASE_DIR / "templates"]  # noqa: F821
 LOGIN_URL = "login"
 
 INSTALLED_APPS += ["atributo_site", "allocation", "queues", "pools", "knox", "django_htmx"]  # noqa: F821
+TASKS = {"default": {"BACKEND": "queues.tasks.AtributoBackend"}}
