@@ -38,7 +38,7 @@ PICTURES = [
 
 
 SETTLED = 13  # failed jobs: the demo's last chapter has then been told
-SHOWN_BY = {"api": ".opblock"}  # pages that draw themselves
+SHOWN_BY = {"api": ".opblock-tag"}  # pages that draw themselves
 
 
 def main() -> None:

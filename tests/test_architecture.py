@@ -32,8 +32,9 @@ FOR_DOORS = {
 LAYERS = {
     "allocation": "errors logic models storage instances placement api management",
     "allocation.transactions": "errors logic models store documents engine curator api",
-    "queues": "errors logic models sql flow runs queries functions jobs tasks schedules sandbox"
-    " execution children shared worker services maintenance testing api management",
+    "queues": "errors logic schema models sql flow links runs queries functions jobs tasks"
+    " schedules sandbox execution children shared worker services maintenance testing api"
+    " management",
     "pools": "logic net contrib models watch reporting api management",
 }
 MOST_MODULES = 15

@@ -8,9 +8,9 @@ import threading
 import pytest
 from django.db import connections
 
+from allocation.asynchronous import THREADS, close_threads, in_thread
 from allocation.atributo import Allocated, Atributo
 from allocation.errors import Closed, NoInstances
-from allocation.in_threads import THREADS, close_threads, in_thread
 from allocation.models import Allocation
 from atributo_site.core.events import Actor, acting
 

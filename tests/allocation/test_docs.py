@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from allocation.in_threads import close_threads
+from allocation.asynchronous import close_threads
 
 DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLES = [

@@ -6,11 +6,13 @@ from playwright.sync_api import expect
 CLICKS = {
     "Correct the data of a failed job and run it again": 4,
     "Retry all jobs of one error": 2,
+    "Run a script every 5 minutes until tomorrow": 2,
     "Pause a queue and scale it": 2,
     "Drain an instance, watch it, stop the drain": 2,
     "Find out where a key is and was": 0,
     "Free a lock, and roll back a transaction": 4,
     "Watch a name in DNS": 2,
+    "Install a service, run its script and schedule it": 5,
     "Create a token and use it with curl": 2,
     "See what went wrong in the last hour": 1,
     "Create a user who may only look": 1,
@@ -27,6 +29,10 @@ class Hand:
 
     def fill(self, field, text):
         self.page.locator(f'main [name="{field}"]').filter(visible=True).first.fill(text)
+
+    def choose(self, field, value):
+        """Choose in a list, as the keys do."""
+        self.page.locator(f'main select[name="{field}"]').select_option(value)
 
     def go_to(self, text, address):
         """Search, and open the result with this address by keys alone."""

@@ -5,16 +5,18 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+import queues
 from allocation.atributo import Atributo
 from allocation.models import Instance
 from allocation.transactions import Client
 from allocation.transactions.models import Lock, Transaction
 from atributo_site.config.places import BASE_DIR
 from pools.models import Pool
-from queues.models import Operation, Queue, QueuedJob
+from queues.models import Operation, Queue, QueuedJob, Schedule
 from tests.browser.errands import CLICKS, Hand
 from tests.factories.jobs import make_job, make_queue, make_script
 from tests.factories.open_transactions import open_transaction
+from tests.servers.waiting import wait_until
 
 # What a person sees does not depend on the database; the answers are tested on both.
 pytestmark = pytest.mark.only_on("sqlite")
@@ -31,6 +33,12 @@ def hand(page_as, transactional_db):
         return Hand(page)
 
     return at_the_overview
+
+
+@pytest.fixture
+def ground(migrated_database, monkeypatch, scripts_are_taken):
+    """Let scripts run, in a child that sees this database."""
+    monkeypatch.setenv("DATABASE_URL", migrated_database.url)
 
 
 def done(hand, errand):
@@ -69,6 +77,48 @@ def test_retry_all_of_one_error(hand):
     expect(hand.page.locator(".messages, [role=status]").first).to_be_visible()
     assert QueuedJob.objects.filter(status="pending").count() == 6 or Operation.objects.exists()
     done(hand, "Retry all jobs of one error")
+
+
+def schedule(hand, name, script, data=""):
+    """Fill in the form of a new schedule and send it."""
+    hand.go_to("schedules", "/schedules/")
+    hand.click('main a[href="/schedules/new/"]')
+    hand.fill("name", name)
+    hand.choose("script", script)
+    hand.fill("when", "every 5 minutes")
+    hand.choose("ends", "until")
+    hand.fill("until", "tomorrow 14:00")
+    hand.fill("queue", "default")
+    hand.fill("data", data)
+    hand.click(SEND)
+    hand.page.wait_for_url(f"**/schedules/by-name/{name}/")
+    made = Schedule.objects.get(name=name)
+    assert made.rule["every"] == 300_000 and made.ends_at is not None
+
+
+def test_schedule_every_five_minutes_until_tomorrow(hand):
+    make_script(name="digest", schema=None)
+    queues.create("default")
+    hand = hand("operator")
+    schedule(hand, "digest", "/mailer/digest")
+    done(hand, "Run a script every 5 minutes until tomorrow")
+
+
+def test_install_run_and_schedule_a_service(hand, ground):
+    hand = hand()
+    hand.go_to("services", "/services/")
+    hand.choose("folder", "multiplier")
+    hand.fill("mount", "/shop")
+    hand.click('main form[action="/services/"] button[type=submit]')
+    hand.click('main a[href="/services/shop/-/scripts/multiply/"]')
+    hand.fill("data-0", "6")
+    hand.fill("data-1", "7")
+    hand.click('main form[method=post] button:has-text("Run now")')
+    hand.page.wait_for_url(re.compile("[?&]ran="))
+    wait_until(lambda: hand.page.reload() and hand.page.locator(".tree").count(), 120)
+    expect(hand.page.locator(".tree")).to_contain_text("42")
+    schedule(hand, "sevens", "/shop/multiply", "[6, 7]")
+    done(hand, "Install a service, run its script and schedule it")
 
 
 def test_pause_and_scale(hand):

@@ -24,6 +24,7 @@ OPTIONS = {
     "ScheduleOptions": ("NewSchedule", {"name", "script", "rule"}),
     "BackfillOptions": ("Backfill", {"since", "until"}),
     "ScheduleRuleOptions": ("ScheduleRule", {"rule"}),
+    "BatchOptions": ("NewBatch", {"queue"}),
     "OperationOptions": ("NewOperation", {"action", "query"}),
 }
 WITH_ERRORS = [

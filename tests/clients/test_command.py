@@ -10,6 +10,7 @@ import pytest
 
 from atributo_client import Client, Message
 from atributo_client.__main__ import main
+from queues import schedules
 from tests.factories.jobs import make_job, make_queue, make_script
 
 PACKAGE = Path(__file__).parents[2] / "clients" / "python"
@@ -52,6 +53,48 @@ def test_push_and_jobs(command):
     assert [each["id"] for each in command("jobs", "--queue", "mail")[1]] == [job_id]
     assert command("jobs", "abort", job_id)[1]["status"] == "failed"
     assert "mail" in [each["name"] for each in command("queues")[1]]
+
+
+def test_a_reason_is_kept_where_there_is_one(command):
+    job_id = str(make_job(make_queue(), repeat_times=-1).pk)
+    assert command("jobs", "pause", job_id, "--reason", "audit")[1]["pause_reason"] == "audit"
+    assert command("jobs", "resume", job_id)[0] == 0
+    refused = command("jobs", "retry", job_id, "--reason", "x")
+    assert refused == (1, None, "atributo_client: retry takes no --reason\n")
+
+
+def test_schedules(command):
+    make_script(name="tick", schema=None), make_queue("ticks")
+    rule = {"calendar": {"times": ["03:00"]}}
+    script = {"mount": "/mailer", "name": "tick"}
+    schedules.create("nightly", script=script, queue="ticks", rule=rule)
+    assert [each["name"] for each in command("schedules")[1]] == ["nightly"]
+    paused = command("schedules", "pause", "nightly", "--reason", "move")[1]
+    assert paused["pause_reason"] == "move"
+    assert command("schedules", "resume", "nightly")[1]["pause_reason"] == ""
+    assert command("schedules", "run-now", "nightly")[1]["job_id"]
+    assert command("schedules", "delete", "nightly") == (0, None, "")
+    assert command("schedules", "get", "nightly")[2].startswith("atributo_client: schedule_not_")
+
+
+def test_options_have_no_names_of_other_words(capsys):
+    where = ["--url", "http://localhost", "--token", "t"]
+    assert main([*where, "push", "q", "/m", "s", "--options", '{"queue": 1}'], "atributo") == 1
+    assert capsys.readouterr().err == "atributo: --options takes no queue\n"
+
+
+@pytest.mark.parametrize("seconds", ["-1", "nan", "inf", "soon", "1e9"])
+def test_seconds_are_a_number_of_seconds(seconds, capsys):
+    with pytest.raises(SystemExit):
+        main(["--url", "http://localhost", "--token", "t", "--timeout", seconds, "me"])
+    assert "must be seconds from 0 to 86400" in capsys.readouterr().err
+
+
+def test_a_wrong_token_and_a_wrong_address_are_told(web, capsys):
+    assert main(["--url", web(), "--token", "wrong", "--timeout", "60", "me"]) == 1
+    assert "authentication_failed: " in capsys.readouterr().err
+    assert main(["--url", f"{web()}/docs", "--token", "wrong", "--timeout", "60", "me"]) == 1
+    assert "check the address" in capsys.readouterr().err
 
 
 def test_a_push_that_waits_too_long(command):

@@ -1,11 +1,13 @@
 """The client is a package of its own: httpx alone, typed, and none of the site's code."""
 
 import ast
+import os
 import shutil
 import subprocess
 import sys
 import tarfile
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -43,14 +45,17 @@ def test_no_file_is_long_and_no_folder_crowded():
     assert max(map(folders.count, folders)) <= MOST_MODULES
 
 
-def test_the_source_distribution_is_whole(tmp_path):
-    """A wheel needs the package `wheel` or a newer setuptools; the list of files is the same."""
+def test_the_distributions_are_whole_and_leave_nothing_behind(tmp_path):
     source = tmp_path / "source"
-    shutil.copytree(PACKAGE, source)
-    build = "import setuptools.build_meta as b, sys; b.build_sdist(sys.argv[1])"
-    command = [sys.executable, "-W", "ignore", "-c", build, str(tmp_path)]
-    subprocess.run(command, cwd=source, check=True, capture_output=True, timeout=120)
+    shutil.copytree(PACKAGE, source, ignore=shutil.ignore_patterns("__pycache__"))
+    before = sorted(source.rglob("*"))
+    build = [sys.executable, "-m", "hatchling", "build", "-d", str(tmp_path)]
+    env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    subprocess.run(build, cwd=source, check=True, capture_output=True, timeout=120, env=env)
+    assert sorted(source.rglob("*")) == before
     with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
-        names = {name.partition("/")[2] for name in archive.getnames()}
-    assert {str(path.relative_to(PACKAGE)) for path in MODULES} <= names
-    assert "atributo_client/py.typed" in names
+        in_source = {name.partition("/")[2] for name in archive.getnames()}
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as archive:
+        in_wheel = set(archive.namelist())
+    modules = {str(path.relative_to(PACKAGE)) for path in MODULES}
+    assert modules | {"atributo_client/py.typed"} <= in_source & in_wheel

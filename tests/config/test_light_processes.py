@@ -32,6 +32,11 @@ def test_a_simple_command_loads_no_pages_and_no_clients_of_servers():
     assert loaded & (PAGES | HEAVY | SERVERS) == set()
 
 
+@pytest.mark.parametrize("command", ["queue", "worker"])
+def test_schemas_are_loaded_with_the_first_schema(command):
+    assert loaded_by(command, "--help") & {"jsonschema", "referencing", "attr"} == set()
+
+
 @pytest.mark.parametrize("command", ["worker", "run_curator"])
 def test_a_process_that_serves_no_pages_loads_none(command):
     assert loaded_by(command, "--help") & (PAGES | HEAVY) == set()

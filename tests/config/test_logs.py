@@ -4,6 +4,7 @@ import json
 import logging
 
 import pytest
+import structlog
 from django.test import Client
 
 from atributo_site.config import logs
@@ -49,3 +50,38 @@ def test_the_address_of_an_anonymous_request_cannot_forge_a_line(db, line_of, ca
     line = line_of(record)
     assert line.isascii() and len(line.splitlines()) == 1
     assert json.loads(line)["path"] == "/a\u009b31m\u202e\u2028{}"
+
+
+@pytest.fixture
+def hosted_log():
+    """A logger as a project gets it, which has not configured structlog."""
+    kept = structlog.get_config()
+    structlog.reset_defaults()
+    logs.pass_on()
+    yield structlog.get_logger("hosted").bind()
+    structlog.configure(**kept)
+
+
+def test_the_line_of_a_project_tells_the_facts(hosted_log, caplog):
+    hosted_log.warning("redis_away", error="refused\n\x1b[31m", token="s3cret")
+    (record,) = caplog.records
+    assert record.getMessage().startswith("redis_away error=refused\\n")
+    assert len(record.getMessage().splitlines()) == 1 and "s3cret" not in record.getMessage()
+    assert record.error == "refused\n\x1b[31m"
+
+
+@pytest.mark.parametrize("name", ["message", "module", "name", "args", "process", "asctime"])
+def test_a_fact_may_have_the_name_of_one_of_the_librarys_own(hosted_log, caplog, name):
+    hosted_log.warning("tasks_not_loaded", **{name: "shop.tasks"})
+    (record,) = caplog.records
+    assert record.getMessage() == f"tasks_not_loaded {name}=shop.tasks"
+    assert getattr(record, f"{name}_") == "shop.tasks"
+
+
+def test_a_traceback_is_handed_on(hosted_log, caplog):
+    try:
+        raise ValueError("no")
+    except ValueError:
+        hosted_log.exception("step_failed", step="drains")
+    assert caplog.records[0].exc_info[0] is ValueError
+    assert caplog.records[0].getMessage() == "step_failed step=drains"

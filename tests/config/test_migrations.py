@@ -36,7 +36,7 @@ MIDDLE = FIRST | {
 }
 LAST = {
     "allocation": "0017_past_allocations_by_place",
-    "queues": "0019_flow",
+    "queues": "0021_flows_of_stations",
     "pools": "0002_what_was_answered",
     "atributo_site": "0008_incident_cures",
 }

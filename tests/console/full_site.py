@@ -5,6 +5,7 @@ from datetime import timedelta
 from django.apps import apps
 from django.contrib.auth.models import User
 from django.db import models
+from django.db.models.functions import Now
 from django.urls import get_resolver, reverse
 
 import queues
@@ -20,9 +21,11 @@ from atributo_site.core.models.clock import database_now
 from atributo_site.models import Incident
 from pools.models import Backend, BackendChange, Pool, PoolSnapshot
 from queues.jobs import actions, operations
-from queues.jobs.schedules import repeating
+from queues.jobs.repeating import repeating
 from queues.logic.ranks import PAUSED, STICKY
 from queues.models import (
+    Batch,
+    Dependency,
     MinuteCount,
     Operation,
     OperationRefusal,
@@ -134,6 +137,7 @@ def _samples(text):
         ("job-schedule", "job_id"): str(repeating().filter(status="pending").first().pk),
         ("job-retry", "job_id"): complete,
         ("queues", "name"): text,
+        ("batches", "batch_id"): str(Batch.objects.get(state="running").pk),
         ("schedules", "name"): text.replace("/", " "),
         ("pools", "name"): text,
         ("pools", "key"): "10.0.0.1:80",
@@ -195,12 +199,21 @@ def _queues(text):
     operation = operations.start("retry", {"text": text}, database_now(), reason=text)
     OperationRefusal.objects.create(operation=operation, job_id=job.pk, reason=text)
     _schedules(text, queue)
+    _batches(text, queue)
     now = database_now().replace(second=0, microsecond=0)
     for ago in (1, 7, 30, 600):
         minute = now - timedelta(minutes=ago)
         MinuteCount.objects.create(
             queue=queue, minute=minute, complete=ago, failed=1, started=ago + 1, wait_1=ago, run_2=1
         )
+
+
+def _batches(text, queue):
+    facts = {"queue": queue, "name": text[:255], "created_by": text[:255]}
+    Batch.objects.create(id=1, **facts)
+    batch = Batch.objects.create(id=2, state="running", closed_at=Now(), **facts)
+    first, second = (make_job(queue, batch_id=batch.pk) for _ in range(2))
+    Dependency.objects.create(job_id=second.pk, after_id=first.pk)
 
 
 def _schedules(text, queue):

@@ -1,7 +1,9 @@
 """The demo fills an empty site and leaves a full one alone."""
 
+from dataclasses import replace
 from datetime import timedelta
 
+import dns.message
 import pytest
 from django.core.management import call_command
 
@@ -9,11 +11,13 @@ import queues
 from allocation.atributo import Atributo
 from allocation.models import Allocation, Instance
 from allocation.transactions import Client
+from allocation.transactions.curator import operator_actions
 from allocation.transactions.models import Lock, Transaction
 from atributo_site.core.models import Event
 from atributo_site.core.models.clock import database_now
-from pools.models import BackendChange
-from queues.models import QueuedJob
+from atributo_site.demo import network, pools, ports
+from pools.models import BackendChange, Pool
+from queues.models import Flow, QueuedJob, Schedule
 from queues.queries.history import RANGES, history
 from services.fragile.scripts.stick import run as stick
 from services.traffic.scripts.push import run as push_traffic
@@ -36,6 +40,10 @@ def test_told_again_it_adds_jobs_and_leaves_the_documents_alone():
     jobs = QueuedJob.objects.count()
     call_command("seed_demo", "--force")
     assert QueuedJob.objects.count() > jobs
+    states = dict(Schedule.objects.values_list("name", "pause_reason"))
+    assert {name for name, reason in states.items() if reason} == {"monthly-closing"}
+    assert len(states) == 3
+    assert set(Flow.objects.values_list("key", flat=True)) == {"acme", "globex", "initech"}
     assert Client().get("accounts", "ada")["balance"] == 90
 
 
@@ -84,7 +92,41 @@ def test_somebody_holds_a_lock_whenever_a_new_user_looks():
     keys = dict(held.values_list("document__collection", "document__key"))
     assert (keys.keys(), keys["stock"]) == ({"orders", "stock"}, "saucer")
     stick(Context())
-    assert Transaction.objects.filter(status="stuck").count() == 1
+    stuck = Transaction.objects.get(status="stuck")
+    operator_actions.retry(stuck.pk, "there is space again")
+    assert stick(Context()) is None  # what a person cured stays cured
+    assert not Transaction.objects.filter(status="stuck").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "said"),
+    [
+        ("_http._tcp.store.demo.invalid", "SRV", "0 10 5001 ann.store.demo.invalid."),
+        ("cleo.store.demo.invalid", "A", "127.0.0.1"),
+        ("store.demo.invalid", "A", "NOERROR"),
+        ("other.invalid", "A", "NXDOMAIN"),
+    ],
+)
+def test_the_name_server_of_the_demo_knows_its_names(name, kind, said):
+    query = dns.message.make_query(name, kind)
+    response = dns.message.from_wire(network.answer(query.to_wire(), 5000))
+    assert response.id == query.id and said in response.to_text()
+
+
+def test_the_name_of_the_demo_is_watched_wherever_its_server_listens(settings):
+    settings.ATRIBUTO = replace(settings.ATRIBUTO, dns_server_networks=("127.0.0.1/32:*",))
+    port = ports.free_block()
+    pools.watch(port)
+    assert pools.network_port() == port
+    pools.watch(port + 9)
+    assert Pool.objects.get(name="store").nameservers == [f"127.0.0.1:{port + 9}"]
+
+
+def test_the_site_permits_the_network_of_the_demo_and_no_more():
+    granted = ports.permits(5000, ["10.0.0.53"], [])
+    assert granted["ATRIBUTO_DNS_SERVER_NETWORKS"] == "10.0.0.53,127.0.0.1/32:5000"
+    targets = granted["ATRIBUTO_DNS_TARGET_NETWORKS"].split(",")
+    assert targets == [f"127.0.0.1/32:{port}" for port in (5001, 5002, 5003)]
 
 
 class Context:

@@ -6,6 +6,8 @@ from html import unescape
 import pytest
 from django.core.management import call_command
 
+from tests.factories.jobs import make_script
+
 pytestmark = pytest.mark.django_db
 
 
@@ -35,4 +37,11 @@ def test_the_screen_is_not_empty_when_its_command_was_followed(client_as, capsys
     client = client_as("operator")
     for noun in ("service", "push"):
         follow(client, "/schedules/", noun)
-    assert "No schedules yet" not in client.get("/schedules/").text
+    assert "No repeating jobs" not in client.get("/schedules/").text
+
+
+def test_nobody_with_a_service_is_told_to_install_one_first(client_as):
+    make_script()
+    page = client_as("operator").get("/schedules/").text
+    assert "To try it, install a demo service:" in page
+    assert "First install" not in page

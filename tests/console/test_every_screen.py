@@ -7,11 +7,13 @@ from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+import atributo_site.urls  # noqa: F401 – it registers the lists
 from tests.console.addresses import addresses, raw_lists
 from tests.console.full_site import fill, fill_texts, screens
 from tests.console.many_rows import many
 from tests.console.page_elements import Elements
 
+admin.autodiscover()
 pytestmark = pytest.mark.django_db
 NAME = "bench"  # the addresses contain it
 EXPORTS = ["/metrics", "/api/v1/snapshot", "/api/v1/events", "/api/v1/jobs", "/api/v1/instances"]
@@ -63,6 +65,7 @@ def compare(client, chosen):
     fill(NAME)
     ContentType.objects.get_for_models(*admin.site._registry)  # are read once,
     client.get(screens(NAME)["allocation"])  # and so is the cache of instances
+    client.get(screens(NAME)["overview"])  # and some statements are prepared once
     few = asked(client, chosen)
     many(600, queues=2)
     client.get(screens(NAME)["allocation"])  # which has other instances now

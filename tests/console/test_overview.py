@@ -54,7 +54,7 @@ def test_clocks_that_differ_need_attention(everything_runs):
     now = database_now()
     with time_machine.travel(now + timedelta(seconds=9), tick=False):
         taken = snapshot(now)
-    assert "differ by 9 s" in taken["attention"][0]["title"]
+    assert "differ by 9s" in taken["attention"][0]["title"]
 
 
 def test_restarts_are_shown(everything_runs, client_as):
@@ -85,7 +85,7 @@ def test_routine_is_one_row_and_hides_nothing_else(client_as, db):
         record("curator.repaired", "curator:one", count=1)
     page = client_as("viewer").get("/").text
     assert "40 keys moved in 20 steps" in page
-    assert "20 repaired in 20 sweeps" in page
+    assert "20 repairs in 20 sweeps" in page
     assert ">instance.draining</a>" in page
 
 

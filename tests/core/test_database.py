@@ -4,9 +4,10 @@ import pytest
 from django.db import DataError, IntegrityError, connection
 from django.db.transaction import TransactionManagementError, atomic, set_rollback
 
-from atributo_site.core.database import Result, execute, execute_together
+from atributo_site.core.availability.patience import in_a_hurry
+from atributo_site.core.database import Result, execute, execute_in_turn, execute_together
 from atributo_site.core.models import Event
-from atributo_site.core.postgresql import libpq
+from atributo_site.core.postgresql import base, libpq
 
 pytestmark = pytest.mark.django_db(transaction=True)
 BOTH = "SELECT CAST(%(a)s AS int) + CAST(%(b)s AS int), CAST(%(a)s AS int) %% 2"
@@ -95,3 +96,74 @@ def test_what_fails_only_at_the_commit_is_raised():
     with pytest.raises(IntegrityError):
         execute(insert, {"n": 1})
     assert execute("SELECT count(*) FROM once", {}).rows == [(1,)]
+
+
+@pytest.mark.parametrize("run", [execute, lambda text, given: execute_together([text], given)])
+def test_a_text_longer_than_the_socket_takes_at_once_is_sent_whole(run):
+    """PostgreSQL's client sends what fits; nobody may wait for the answer before it is all sent."""
+    length = 20 * 1024 * 1024
+    given = {"text": "x" * length}
+    assert run("SELECT length(CAST(%(text)s AS text))", given).first == (length,)
+
+
+def test_statements_in_turn_give_the_result_of_the_last(rows):
+    add, ask = "INSERT INTO some_rows VALUES (%(n)s)", "SELECT n + 1 FROM some_rows"
+    two = [[add, "DELETE FROM some_rows WHERE n = 2"], [ask]]
+    assert execute_in_turn(two, {"n": 1}).rows == [(2,)]
+
+
+def test_a_transaction_in_turn_stays_when_a_later_one_fails(rows):
+    add, fail = "INSERT INTO some_rows VALUES (%(n)s)", "INSERT INTO some_rows VALUES (%(n)s + 1)"
+    with pytest.raises(IntegrityError):
+        execute_in_turn([[add], [add, fail]], {"n": 8})
+    assert execute("SELECT n FROM some_rows", {}).rows == [(8,)]
+
+
+def test_statements_in_turn_are_part_of_the_transaction_that_is_open(rows):
+    add = "INSERT INTO some_rows VALUES (%(n)s)"
+    with pytest.raises(ZeroDivisionError), atomic():
+        execute_in_turn([[add], [add]], {"n": 1})
+        raise ZeroDivisionError
+    assert execute("SELECT n FROM some_rows", {}).rows == []
+
+
+@pytest.mark.only_on("postgresql")
+def test_statements_in_turn_are_one_round_trip(rows, monkeypatch):
+    sent = []
+    run = libpq.run_in_turn
+    monkeypatch.setattr(libpq, "run_in_turn", lambda *given: [sent.append(1), run(*given)][1])
+    add = "INSERT INTO some_rows VALUES (%(n)s)"
+    execute_in_turn([[add, add], ["SELECT n FROM some_rows"]], {"n": 1})
+    assert sent == [1]
+
+
+@pytest.mark.only_on("postgresql")
+@pytest.mark.parametrize(("seconds", "times"), [(float("inf"), 1), (-1, 3)])
+def test_requests_ask_for_the_health_of_the_server_now_and_then(monkeypatch, seconds, times):
+    asked = []
+    connection.close()
+    connection.ensure_connection()
+    monkeypatch.setattr(base, "HEALTHY_SECONDS", seconds)
+    monkeypatch.setattr(connection, "health_check_enabled", True)
+    monkeypatch.setattr(connection, "is_usable", lambda: [asked.append(1)] != [])
+    for _ in range(3):
+        connection.close_if_unusable_or_obsolete()  # a request begins
+        assert [execute("SELECT 1", {}).first for _ in range(2)] == [(1,), (1,)]
+    assert len(asked) == times
+
+
+@pytest.mark.only_on("postgresql")
+def test_a_request_that_ends_leaves_the_limit_of_waits_to_the_next_statement(monkeypatch):
+    told, tell = [], base.DatabaseWrapper._limit_lock_waits
+    monkeypatch.setattr(
+        base.DatabaseWrapper,
+        "_limit_lock_waits",
+        lambda self, milliseconds: [told.append(milliseconds), tell(self, milliseconds)],
+    )
+    limit = "SELECT current_setting('lock_timeout')"
+    for _ in range(2):
+        with in_a_hurry(700):
+            assert execute(limit, {}).first == ("700ms",)
+        connection.close_if_unusable_or_obsolete()
+    assert told == [700]
+    assert execute(limit, {}).first != ("700ms",)

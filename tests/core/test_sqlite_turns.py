@@ -18,9 +18,9 @@ from django.db.transaction import atomic
 from atributo_site.core.availability.patience import waiting_until
 from atributo_site.core.events import record
 from atributo_site.core.models import Event
-from atributo_site.core.sqlite3 import turns
+from atributo_site.core.sqlite3 import base
+from atributo_site.core.sqlite3.base import OVERTAKING_SECONDS, STRAY_SECONDS, in_turn
 from atributo_site.core.sqlite3.line import Line
-from atributo_site.core.sqlite3.turns import OVERTAKING_SECONDS, STRAY_SECONDS, in_turn
 
 ROOT = Path(__file__).resolve().parents[2]
 JOIN = """
@@ -180,7 +180,7 @@ def joined(monkeypatch):
         came.append(line)
 
     monkeypatch.setattr(Line, "join", look)
-    monkeypatch.setattr(turns, "STRAY_SECONDS", 600.0)
+    monkeypatch.setattr(base, "STRAY_SECONDS", 600.0)
     return came
 
 

@@ -9,8 +9,7 @@ from allocation.transactions.errors import JobIsRolledBack
 from allocation.transactions.models import Document
 from atributo_site.core.fencing import fenced
 from queues.errors import AttemptIsOver
-from queues.execution.document_clients import GuardedClient
-from queues.execution.scope import RunTransaction
+from queues.execution.scope import GuardedClient, RunTransaction
 from queues.logic.lifecycle import Status
 from queues.models import HeldPush, QueuedJob
 from queues.runs.attempt import Attempt

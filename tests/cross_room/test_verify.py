@@ -265,7 +265,7 @@ def test_a_healthy_installation_breaks_nothing(healthy, capsys):
     code, text = verify(capsys)
     assert (code, "BROKEN" in text) == (0, False)
     assert f"{len(all_rules())} rules, 0 rows break them.\n" in text
-    assert re.search(r"[\d,]+ rows of large tables in [\d.]+ s: [\d,]+ rows/s\.\n\Z", text)
+    assert re.search(r"[\d,]+ rows of large tables in [\d.]+s: [\d,]+ rows/s\.\n\Z", text)
 
 
 def test_a_sample_finds_what_is_new(healthy, capsys):

@@ -4,12 +4,15 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from atributo_site.core import leases
 from atributo_site.core.events import record
 from atributo_site.core.loops import Loop
-from atributo_site.curator.leadership import Leadership
-from atributo_site.curator.pace import AWAKE_SECONDS, IDLE_SECONDS, Pace
+from atributo_site.core.models import Lease
+from atributo_site.core.models.clock import database_now
+from atributo_site.core.presence import Presence
+from atributo_site.curator.leadership import AWAKE_SECONDS, IDLE_SECONDS, Leadership, Pace
 from atributo_site.curator.repairs import all_repairs
-from atributo_site.incidents.repairs import REPAIRS as OF_INCIDENTS
+from atributo_site.incidents import repairs as incidents
 
 MOST_STATEMENTS = 30  # a second; 120 before there was a pace
 
@@ -45,6 +48,20 @@ def test_what_is_mended_keeps_it_awake(seconds):
     assert not pace.is_idle()
 
 
+@pytest.mark.django_db
+def test_a_presence_writes_its_facts_when_they_are_others():
+    presence = Presence("curator", "c", seconds=600, beat_seconds=1)
+    presence.facts["repaired"] = repaired = {}
+    sent = []
+    for number in (1, 1, 2):
+        repaired["drains"] = number
+        with CaptureQueriesContext(connection) as queries:
+            presence.step(database_now())
+        sent.append(len(queries))
+        assert Lease.objects.get(role="curator/c").facts["repaired"] == {"drains": number}
+    assert sent[2] == sent[1] + 1
+
+
 def run(loop, seconds, for_seconds):
     """Let the time go by as the loop says."""
     end = seconds.value + for_seconds
@@ -53,8 +70,10 @@ def run(loop, seconds, for_seconds):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_idle_curator_sends_few_statements(seconds):
-    curator = Leadership("c", [*all_repairs(), *OF_INCIDENTS])
+def test_an_idle_curator_sends_few_statements(seconds, monkeypatch):
+    monkeypatch.setattr(leases, "CHECKED_SECONDS", float("inf"))  # a slow machine counts nothing
+    monkeypatch.setattr(incidents, "_glances", incidents.Glances(monotonic=seconds))
+    curator = Leadership("c", [*all_repairs(), *incidents.REPAIRS])
     curator._pace = Pace(monotonic=seconds)
     loop = Loop(curator.steps(), monotonic=seconds)
     run(loop, seconds, 3 * AWAKE_SECONDS)  # all have run, and nothing happens any more

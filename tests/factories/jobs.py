@@ -5,7 +5,8 @@ from datetime import timedelta
 
 import queues
 from atributo_site.core.models.clock import database_now
-from queues.logic.ranks import PAUSED, rank_of
+from queues.links.linking import FAR
+from queues.logic.ranks import BLOCKED, PAUSED, rank_of
 from queues.logic.secret_fields import fingerprint
 from queues.models import Queue, QueuedJob, Run, RunLog, Script, Service
 
@@ -57,6 +58,11 @@ def paused_job(queue, **fields):
     return make_job(
         queue, repeat_times=-1, paused_at=database_now(), rank=rank_of(0, False) + PAUSED, **fields
     )
+
+
+def blocked_job(queue, **fields):
+    """Make a job that waits for the end of others."""
+    return make_job(queue, due_at=FAR, rank=rank_of(0, False) + BLOCKED, **fields)
 
 
 def make_run(job, attempt=1, outcome="failed", lines=(), **fields):

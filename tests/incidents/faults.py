@@ -9,8 +9,10 @@ from datetime import timedelta
 from django.db import connection
 
 from allocation.atributo import Atributo
-from allocation.models import Drain, IdNumber, Instance
+from allocation.instances.availability import heartbeat
+from allocation.models import Drain, IdNumber
 from allocation.placement import drains
+from allocation.repairs import MoveDrainsOn, bury_dead_instances
 from allocation.transactions import Client
 from allocation.transactions.models import Lock, LockWait
 from allocation.transactions.models import Transaction as Row
@@ -26,6 +28,8 @@ from queues import catalogue
 from queues.models import Queue, QueuedJob, Slot, Station
 from tests.factories.jobs import make_job, make_queue
 from tests.factories.open_transactions import open_transaction
+from tests.servers.valkey import ValkeyServer
+from tests.servers.waiting import wait_until
 
 STICKY = {"sticky_key": "ada", "routed_to": "web-1", "routed_epoch": 1, "rank": 10}
 BACKEND = {"name": "a.example", "address": "10.0.0.1", "port": 80}
@@ -122,14 +126,23 @@ def runs_are_lost(site):
 
 def an_instance_dies(site):
     site.instance_with_keys("ada")
-    Instance.objects.filter(pk="ada").update(available=False, is_dead=True)
+    heartbeat("ada", 0.001)
+    wait_until(lambda: bury_dead_instances(database_now(), site.lease))
 
 
 def a_drain_has_nowhere_to_go(site):
-    site.instance_with_keys("ada")
-    drains.drain("ada", moves_per_minute=60)
-    Drain.objects.update(stuck=True)
-    return lambda: Drain.objects.update(stuck=False)
+    ao = Atributo()
+    ao.available("ada")
+    ao.allocate_many(["job-1", "job-2"])
+    drains.drain("ada")
+    drains.force("ada")
+    MoveDrainsOn()(database_now(), site.lease)
+
+    def another_comes():
+        ao.available("grace")
+        MoveDrainsOn()(database_now(), site.lease)
+
+    return another_comes
 
 
 def a_drain_is_late(site):
@@ -176,7 +189,10 @@ def a_lock_is_held(site):
 
 
 def redis_is_down(site):
-    address, site.settings.REDIS_URL = site.settings.REDIS_URL, "unix:///nowhere/valkey.sock"
+    address = site.settings.REDIS_URL
+    with ValkeyServer() as server:
+        site.settings.REDIS_URL = server.url
+        assert "redis.degraded" not in site.look()
     return lambda: setattr(site.settings, "REDIS_URL", address)
 
 
@@ -309,8 +325,8 @@ FAULTS = [
     Fault("DNS in doubt", most_backends_disappear_at_once, "name.troubled", "svc", "Look up svc"),
     Fault("backend dead", a_backend_refuses_connections, "backends.dead", "10.0.0.1:80"),
     Fault("backend refused", a_backend_is_not_permitted, "backends.refused", "1 backend"),
-    Fault("clock skew", the_clock_is_wrong, "clock.skewed", "differ by 40 s"),
-    Fault("clock back", the_clock_went_back, "job_ids.ahead", "2 h ahead"),
+    Fault("clock skew", the_clock_is_wrong, "clock.skewed", "differ by 40s"),
+    Fault("clock back", the_clock_went_back, "job_ids.ahead", "2h ahead"),
     Fault("rule broken", a_rule_is_broken, "rule.broken", "key ada"),
     Fault("restarts", a_process_restarts_again_and_again, "process.restarted", "web was restarted"),
     Fault("database slow", the_database_is_slow, "database.slow", "The database took"),

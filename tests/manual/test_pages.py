@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from atributo_site.console.docs.detail import address_of
 from atributo_site.manual import pages
 from atributo_site.manual.markdown import render
-from atributo_site.templatetags.concepts import CONCEPTS
+from atributo_site.template_tags.concepts import CONCEPTS
 
 # Files do not depend on the database.
 pytestmark = [pytest.mark.django_db, pytest.mark.only_on("sqlite")]

@@ -106,7 +106,7 @@ class Tutorial:
     def _schedule(self, page: Page, take: Take) -> None:
         self.run(self.commands[3])
         page.goto(f"{self.site.address}/schedules/")
-        expect(page.get_by_text("every 1 d").first).to_be_visible()
+        expect(page.get_by_text("apples-for-ada").first).to_be_visible()
         take("tutorial-schedule")
 
     def _push(self, page: Page, product: str, count: int) -> None:

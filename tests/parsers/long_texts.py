@@ -19,8 +19,8 @@ from atributo_site.serving import one_port, sse
 from atributo_site.web import middleware, pagination
 from pools.logic.dns import address_policy, names
 from pools.net.dns import cbresolve, nameservers
-from queues.jobs.schema import check
 from queues.logic import manifest, mounts, search_query, secret_fields
+from queues.schema.validation import check
 
 LONG = 10_000
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -1,17 +1,29 @@
 """The examples of docs/pools.md, each run as a program of its own."""
 
+import inspect
 import re
 import runpy
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
+import pools
+from pools.logic.pool.config import PoolConfig
+from pools.logic.recovery import Recovery
 from tests.pools.http.web import Web
 from tests.servers.dns.server import DNSServer
 
 PAGE = Path(__file__).parents[2] / "docs" / "pools.md"
+WITH_OPTIONS = [
+    pools.HttpAgent, pools.HttpAgent.request, pools.AsyncHttpAgent.request, pools.ConnectionPool,
+    pools.ConnectionPool.claim, pools.ConnectionSet, pools.DNSResolver, pools.StaticIpResolver,
+    pools.resolver_for_ip_or_domain, pools.HealthPolicy, pools.OutlierPolicy, pools.StalePolicy,
+    pools.Timeout, pools.Tls, pools.KangServer, PoolConfig, Recovery,
+]  # fmt: skip
+REST = {"self", "method", "url", "limits", "options"}
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
 
 
@@ -31,8 +43,6 @@ def test_an_example_runs(number, nameserver, tmp_path):
 
 
 def test_the_names_of_the_library_are_loaded_when_used():
-    import pools
-
     for name in pools.__all__:
         assert getattr(pools, name)
     with pytest.raises(AttributeError):
@@ -49,8 +59,6 @@ def test_importing_the_package_loads_neither_django_nor_the_network():
 def test_type_checkers_see_every_name():
     """What is loaded when first used is declared for those who do not run the program."""
     source = (PAGE.parents[1] / "pools" / "__init__.py").read_text()
-    import pools
-
     for name in pools.__all__:
         assert f" import {name} as {name}\n" in source
     assert (PAGE.parents[1] / "pools" / "py.typed").exists()
@@ -63,3 +71,32 @@ def test_the_library_needs_only_dnspython(tmp_path):
     code += "'requests', 'httpx', 'atributo_site'}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("made", WITH_OPTIONS, ids=lambda made: made.__qualname__)
+def test_every_option_is_on_the_page_with_its_default(made):
+    lines = [line for line in PAGE.read_text().splitlines() if "`" in line or "KangServer" in line]
+    missing = [
+        name
+        for name, parameter in inspect.signature(made).parameters.items()
+        if name not in REST
+        and not any(re.search(rf"\b{name}\b", line) and told(parameter, line) for line in lines)
+    ]
+    assert missing == []
+
+
+def told(parameter, line):
+    """Return whether a line names the default, if that is a plain value: 30000 ms may be 30 s."""
+    default = parameter.default
+    if isinstance(default, bool) or not isinstance(default, int | float) or default == float("inf"):
+        return True
+    line = re.sub(r"(?<=\d)[ _](?=\d{3})", "", line)
+    return any(
+        re.search(rf"(?<![\d.]){value:.15g}(?![\d.]\d)", line)
+        for value in (default, default / 1000)
+    )
+
+
+def test_each_library_that_an_adapter_needs_is_an_extra():
+    project = tomllib.loads((PAGE.parents[1] / "pyproject.toml").read_text())["project"]
+    assert {"httpx", "requests", "urllib3"} <= project["optional-dependencies"].keys()

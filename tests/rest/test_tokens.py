@@ -8,7 +8,7 @@ from knox.models import AuthToken
 
 from atributo_site.core.models import Event
 from atributo_site.core.models.clock import from_now
-from atributo_site.curator.expired import remove_expired_tokens
+from atributo_site.curator.repairs import remove_expired_tokens
 from atributo_site.models import TokenScope
 from atributo_site.rest.authentication import TokenCache, known_tokens
 from atributo_site.web import tokens

@@ -2,7 +2,7 @@
 
 import pytest
 
-from atributo_site.serving.hinting import MOST_SUBJECTS, Hinting
+from atributo_site.serving.broadcast import MOST_SUBJECTS, Hinting
 from atributo_site.status.marks import Generation
 from tests.factories.jobs import make_job, make_queue
 from tests.serving.sse_client import Listening

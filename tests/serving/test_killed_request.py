@@ -19,7 +19,8 @@ LOCK = json.dumps({"op": "lock", "collection": "c", "key": "k", "wait": 10}).enc
 
 @pytest.fixture
 def web_process(spawn, free_port, wait_until):
-    process = spawn("web", env={"ATRIBUTO_PORT": str(free_port)})
+    short = {"ATRIBUTO_WORKER_LEASE_MS": "5000", "ATRIBUTO_WORKER_HEARTBEAT_MS": "500"}
+    process = spawn("web", env={"ATRIBUTO_PORT": str(free_port), **short})
     process.url = f"http://127.0.0.1:{free_port}"
     wait_until(lambda: patient_http.answers(process.url), 60, process.output())
     wait_until(Lease.objects.held().filter(role__startswith="web/").exists)

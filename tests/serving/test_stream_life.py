@@ -8,9 +8,9 @@ import pytest
 from atributo_site.core.event_cursor import EventCursor
 from atributo_site.core.events import record
 from atributo_site.core.models import Event
-from atributo_site.serving import open_stream
+from atributo_site.serving import stream as serving
 from atributo_site.serving.broadcast import Listener
-from atributo_site.serving.open_stream import OpenStream
+from atributo_site.serving.stream import OpenStream
 from atributo_site.serving.stream_access import Reader
 from tests.servers import patient_http
 from tests.serving.sse_client import Listening
@@ -42,13 +42,13 @@ def test_a_reader_that_has_gone_is_told_nothing():
 
 
 def test_an_idle_stream_beats(web, bearer, wait_until, monkeypatch):
-    monkeypatch.setattr(open_stream, "HEARTBEAT_SECONDS", 0.05)
+    monkeypatch.setattr(serving, "HEARTBEAT_SECONDS", 0.05)
     with Listening(f"{web()}/events/stream", bearer("viewer")) as stream:
         wait_until(lambda: stream.comments > 2)
 
 
 def test_a_mark_moves_on_without_an_event_for_the_listener(web, bearer, wait_until, monkeypatch):
-    monkeypatch.setattr(open_stream, "HEARTBEAT_SECONDS", 0.05)
+    monkeypatch.setattr(serving, "HEARTBEAT_SECONDS", 0.05)
     with Listening(f"{web()}/events/stream", bearer("viewer"), topics="queue") as stream:
         before = stream.last_id()
         record("a.made", "a:1")
@@ -57,7 +57,7 @@ def test_a_mark_moves_on_without_an_event_for_the_listener(web, bearer, wait_unt
 
 
 def test_a_log_out_ends_the_stream(web, client_as, wait_until, monkeypatch):
-    monkeypatch.setattr(open_stream, "CHECK_SECONDS", 0.1)
+    monkeypatch.setattr(serving, "CHECK_SECONDS", 0.1)
     client = client_as("viewer")
     cookie = {"Cookie": f"sessionid={client.cookies['sessionid'].value}"}
     with Listening(f"{web()}/events/stream", cookie) as stream:
@@ -67,7 +67,7 @@ def test_a_log_out_ends_the_stream(web, client_as, wait_until, monkeypatch):
 
 
 def test_a_user_who_lost_the_role_is_cut_off(web, bearer, user_as, wait_until, monkeypatch):
-    monkeypatch.setattr(open_stream, "CHECK_SECONDS", 0.1)
+    monkeypatch.setattr(serving, "CHECK_SECONDS", 0.1)
     with Listening(f"{web()}/events/stream", bearer("viewer")) as stream:
         user_as("viewer").groups.clear()
         wait_until(stream.ended.is_set)

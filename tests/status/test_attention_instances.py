@@ -98,9 +98,7 @@ def test_the_page_leads_to_the_instance(client_as):
     assert told["allocation"]["troubled"] == [{"id": "ada", "trouble": "dead", "load": 2}]
 
 
-@pytest.mark.parametrize(
-    ("hours", "titles"), [(0, []), (2, ["Job ids are 2 h ahead of the clock"])]
-)
+@pytest.mark.parametrize(("hours", "titles"), [(0, []), (2, ["Job ids are 2h ahead of the clock"])])
 def test_a_clock_that_went_back_far_needs_attention(hours, titles):
     now = database_now()
     mark = int(now.timestamp() * 1000) + hours * HOUR_MS

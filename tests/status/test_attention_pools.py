@@ -4,8 +4,7 @@ import pytest
 
 from atributo_site.core.leases import HeldLease
 from atributo_site.core.models.clock import database_now, from_now
-from atributo_site.status.attention import attention
-from atributo_site.status.snapshot import snapshot
+from atributo_site.status.snapshot import attention, snapshot
 from pools.models import Backend, Pool, PoolSnapshot
 from tests.factories.jobs import make_job, make_queue
 

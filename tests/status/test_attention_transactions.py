@@ -6,9 +6,8 @@ from allocation.transactions import Client
 from allocation.transactions.models import Transaction as Row
 from atributo_site.core.leases import HeldLease
 from atributo_site.core.models.clock import database_now
-from atributo_site.status.attention import attention
 from atributo_site.status.metrics import exposition
-from atributo_site.status.snapshot import snapshot
+from atributo_site.status.snapshot import attention, snapshot
 from tests.factories.open_transactions import open_transaction
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -13,11 +13,10 @@ from allocation.models import IdNumber
 from atributo_site.core.models import Lease
 from atributo_site.core.models.clock import database_now
 from atributo_site.status import doctor, probes
-from atributo_site.status.attention import attention
 from atributo_site.status.doctor import Finding, examine
 from atributo_site.status.metrics import exposition
 from atributo_site.status.redis import redis_health
-from atributo_site.status.snapshot import snapshot
+from atributo_site.status.snapshot import attention, snapshot
 
 pytestmark = pytest.mark.django_db
 NOWHERE = "unix:///nonexistent/valkey.sock"

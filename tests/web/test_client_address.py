@@ -92,6 +92,7 @@ def test_who_pretends_to_be_somebody_else_locks_nobody_out(person):
     assert log_in(Client(**victim)).status_code == 302
 
 
+@pytest.mark.only_on("sqlite")  # the limits are kept in the cache
 @pytest.mark.parametrize("where", SHARED.values(), ids=SHARED)
 def test_wrong_tokens_of_a_stranger_use_up_nobodys_limit(where, db):
     def answer(token):

@@ -121,7 +121,7 @@ def test_the_preview_of_a_drain_keeps_and_respects_what_was_typed(page, two):
     form = {"reason": "heat & dust", "moves_per_minute": "60", "preview": "yes"}
     text = page("/instances/instance0/drain", form)[1]
     assert f"{jobs} of {jobs} keys" in text and "Would get" in text
-    assert f"60 moves per minute, about {jobs} s to go" in text
+    assert f"60 moves per minute, about {jobs}s to go" in text
     assert 'value="heat &amp; dust"' in text and 'value="60"' in text
     assert Instance.objects.get(pk="instance0").available
 
@@ -132,9 +132,7 @@ def test_the_preview_promises_no_move_where_nothing_would_be_moved(page, two):
     assert "Nothing moves; keys leave when they are deallocated." in text
     assert "Would get" not in text and '<span class="muted">nothing</span>' in text
     later = page("/instances/instance0/?plan&deadline_minutes=5")[1]
-    assert (
-        "Nothing moves for 5 min; then all remaining keys move." in later and "Would get" in later
-    )
+    assert "Nothing moves for 5m; then all remaining keys move." in later and "Would get" in later
 
 
 def test_a_preview_of_what_cannot_be_is_refused(page, two):
@@ -152,7 +150,7 @@ def test_a_pace_that_cannot_be_is_refused_in_words_without_tags(page, two, path)
 def test_the_page_says_how_jobs_leave_and_sets_the_pace_of_a_drain_that_runs(page, two):
     two.allocate_many(f"job{n}" for n in range(8))
     form = {"reason": "heat", "deadline_minutes": "90"}
-    assert "Nothing moves for 1 h" in page("/instances/instance0/drain", form)[1]
+    assert "Nothing moves for 1h" in page("/instances/instance0/drain", form)[1]
     deadline = Drain.objects.get().deadline_at
     paced = page("/instances/instance0/drain", {"running": "yes", "moves_per_minute": "2"})[1]
     assert "The pace is set." in paced and "2 moves per minute, about" in paced
@@ -164,7 +162,7 @@ def test_the_page_says_how_jobs_leave_and_sets_the_pace_of_a_drain_that_runs(pag
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ({"deadline_minutes": "45m"}, "Nothing moves for 45 min; then all remaining keys move."),
+        ({"deadline_minutes": "45m"}, "Nothing moves for 45m; then all remaining keys move."),
         ({"no_deadline": "yes"}, "Nothing moves; keys leave when they are deallocated."),
     ],
 )

@@ -121,7 +121,7 @@ def test_a_deed_whose_commit_is_cut_off_is_in_doubt(wire, deed, lose):
 
 @pytest.mark.parametrize("lose", ["lose_the_question", "lose_the_answer"])
 def test_a_deed_that_is_cut_off_before_its_commit_is_done_again(wire, deed, lose):
-    assert what_is_said(getattr(wire, lose)(deed, "INSERT")) == "done"
+    assert what_is_said(getattr(wire, lose)(deed, "UPDATE")) == "done"
     wire.settled()
     assert deed.count() == 1
 

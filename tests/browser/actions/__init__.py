@@ -2,6 +2,7 @@
 
 from tests.browser.actions import (
     allocations,
+    batches,
     instances,
     jobs,
     people,
@@ -18,6 +19,7 @@ from tests.browser.actions import (
 ROOMS = {
     "instances": instances.ACTIONS,
     "allocations": allocations.ACTIONS,
+    "batches": batches.ACTIONS,
     "queues": queues.ACTIONS,
     "jobs": jobs.ACTIONS,
     "schedules": schedules.ACTIONS,

@@ -23,7 +23,7 @@ def paused(name):
 
 def saved(setting):
     """Press the button of one setting; each has "Save"."""
-    return Step("css", f"form[action$='/{setting}'] button[type=submit]")
+    return Step("css", f"form[action$='/{setting}'] button[type=submit]:not([formaction])")
 
 
 def has(**columns):
@@ -91,7 +91,7 @@ ACTIONS = [
         given=partial(made, "urgent"),
         at=PAGE,
         steps=(typed("target_age_seconds", "77"), saved("target-age")),
-        seen="urgent is late after 1 min 17 s.",
+        seen="urgent is late after 1m17s.",
         changed=has(target_age_seconds=77),
     ),
     ScreenAction(

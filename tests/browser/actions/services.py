@@ -70,6 +70,14 @@ ACTIONS = [
         changed=lambda words: not has()(words),
     ),
     ScreenAction(
+        "script-limits",
+        given=partial(installed, "/eight"),
+        at=SCRIPT,
+        steps=(typed("limits", '[{{"per": "script", "at_once": 2}}]'), press("Save limits")),
+        seen="multiply: 2 at once per script.",
+        changed=happened("script.changed"),
+    ),
+    ScreenAction(
         "script",
         given=partial(installed, "/five"),
         at=SCRIPT,

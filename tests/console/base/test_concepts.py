@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from atributo_site.templatetags.concepts import CONCEPTS, concept
+from atributo_site.template_tags.concepts import CONCEPTS, concept
 from tests.console.full_site import fill
 
 PAGES = {

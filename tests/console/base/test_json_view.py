@@ -1,6 +1,6 @@
 """JSON that folds."""
 
-from atributo_site.templatetags.json_view import json_tree
+from atributo_site.template_tags.json_view import json_tree
 
 
 def test_big_numbers_stay_exact():

@@ -11,7 +11,7 @@ from django.db.models import F
 from django.test import Client, RequestFactory
 
 from atributo_site.core.models import Event
-from atributo_site.web.known_browser import may_try
+from atributo_site.web.login import may_try
 from tests.fixtures.users import PASSWORD, log_in
 
 

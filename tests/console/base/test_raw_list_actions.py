@@ -115,7 +115,7 @@ def test_only_ticked_rows_are_changed(instance, client_as):
     client = client_as("operator")
     assert "Items must be selected" in press(client, INSTANCES, "available").text
     wide = press(client, INSTANCES, "available", instance, select_across="1")
-    assert wide.status_code == 400 and "Tick the rows" in wide.text
+    assert wide.status_code == 400 and "Select the rows" in wide.text
 
 
 def test_a_viewer_is_offered_nothing_and_may_do_nothing(instance, client_as):

@@ -178,7 +178,7 @@ def test_screens_and_raw_rows_lead_to_each_other(client_as, db):
     fill("a/b c")
     client = client_as("viewer")
     rows = [model.objects.first() for model in admin.site._registry if hasattr(model, SCREEN)]
-    assert len(rows) == 10
+    assert len(rows) == 11
     for row in rows:
         screen = row.get_absolute_url()
         raw = reverse(f"admin:{row._meta.db_table}_change", args=[quote(row.pk)])

@@ -6,6 +6,7 @@ from html import unescape
 
 import pytest
 
+from atributo_site.config.places import BASE_DIR
 from atributo_site.console.events.sentences import SENTENCES, sentence
 from atributo_site.console.events.severity import SEVERITY_OF
 from atributo_site.core.events import record
@@ -44,6 +45,36 @@ def test_no_fact_can_change_the_sentence():
     facts = {"error": "{name.__class__} {0}", "script": "{x}"}
     told = sentence("script.failed", "service:/mail", facts)
     assert told == "Script {x} of /mail failed: {name.__class__} {0}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "subject", "facts", "expected"),
+    [
+        ("allocations.made", "allocations:1", {"count": 1}, "1 key was allocated."),
+        ("allocations.made", "allocations:1", {"count": 11}, "11 keys were allocated."),
+        ("jobs.abort", "jobs:1", {"count": 1}, "1 job was aborted."),
+        ("instance.drain_stuck", "instance:ada", {"left": 1}, "1 key of ada has nowhere to go."),
+        ("jobs.retry", "jobs:retry", {"count": 3}, "3 jobs will run again."),
+    ],
+)
+def test_a_sentence_agrees_with_its_number(kind, subject, facts, expected):
+    assert sentence(kind, subject, facts) == expected
+
+
+RECORDED = re.compile(
+    r"""\b(?:record|self\._tell)\(\s*"([a-z_]+\.[a-z_]+)"|count_fenced\(\s*"([a-z_]+)\""""
+)
+
+
+def test_whatever_is_recorded_has_a_sentence():
+    code = "\n".join(
+        path.read_text()
+        for room in ("allocation", "queues", "pools", "atributo_site")
+        for path in (BASE_DIR / room).rglob("*.py")
+    )
+    kinds = {kind or f"{fenced}.refused" for kind, fenced in RECORDED.findall(code)}
+    assert len(kinds) > 80
+    assert sorted(kinds - SENTENCES.keys()) == []
 
 
 def test_sentences_and_severities_are_of_kinds():
@@ -119,7 +150,7 @@ def failed(db):
 def test_failed_jobs_are_one_row_that_leads_to_exactly_these(failed, client_as):
     client = client_as("viewer")
     page = client.get("/events/?since=1h")
-    link = re.search(r'<a href="([^"]+)">3 jobs failed within 2.0 s: Odd: a teapot</a>', page.text)
+    link = re.search(r'<a href="([^"]+)">3 jobs failed within 2s: Odd: a teapot</a>', page.text)
     listed = client.get(unescape(link[1])).text
     assert len(set(re.findall(r'href="/jobs/(\d+)/"', listed))) == 3
 

@@ -56,7 +56,7 @@ def test_the_page_tells_the_whole_story(queue, client_as):
         "Traceback one",
         "Traceback two",
         "counted 1",
-        "ran 2.0 s",
+        "ran 2s",
         "/mailer/thanks",
         "customer-7",
         "Id created</dt><dd>2026-11-16 03:46:37",
@@ -74,9 +74,9 @@ def test_an_attempt_waited_since_it_was_due(queue, client_as):
     for run, at in ((first, pushed + timedelta(seconds=3)), (second, due + timedelta(seconds=1))):
         Run.objects.filter(pk=run.pk).update(started_at=at, ended_at=at)
     page = page_of(client_as("viewer"), job)
-    assert "waited 1.0 s" in page
-    assert "3.0 s after the push" in page
-    assert "waited 11 min" not in page
+    assert "waited 1s" in page
+    assert "3s after the push" in page
+    assert "waited 11m" not in page
 
 
 def test_progress_and_log_refresh_while_it_runs(queue, client_as):
@@ -145,7 +145,7 @@ def test_a_callback_is_in_a_state_of_the_console(status, fields, word, queue, cl
         ({"repeat_times": 3, "runs": 1}, "continuously, 1 of 4"),
         (
             {"repeat_times": -1, "repeat_delay_ms": 5000, "runs": 37, "repeat_until": TOMORROW},
-            "every 5 s until tomorrow 14:00, 37 of ∞",
+            "every 5s until tomorrow 14:00, 37 of ∞",
         ),
     ],
 )
@@ -226,7 +226,7 @@ def test_a_job_without_a_time_limit_says_so(queue, client_as):
     client = client_as("viewer")
     limit = r"Time limit</dt><dd>([^<]+)<"
     assert re.search(limit, page_of(client, make_job(queue)))[1] == "none"
-    assert re.search(limit, page_of(client, make_job(queue, timeout_ms=2000)))[1] == "2.0 s"
+    assert re.search(limit, page_of(client, make_job(queue, timeout_ms=2000)))[1] == "2s"
 
 
 def test_the_job_can_be_copied_as_rest_has_it(queue, client_as, rest_as):
@@ -285,8 +285,8 @@ def test_edited_data_is_pushed_as_a_new_job_and_keeps_its_secrets(queue, client_
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"data-copies": "0", "data-to": "x", "queue": "mail"}, "less than the minimum"),
-        ({"data-copies": "two", "data-to": "x", "queue": "mail"}, "is not of type"),
+        ({"data-copies": "0", "data-to": "x", "queue": "mail"}, "must be at least 1"),
+        ({"data-copies": "two", "data-to": "x", "queue": "mail"}, "must be a whole number"),
         ({"data-to": "x", "data-tags": "[", "queue": "mail"}, "not JSON"),
         ({"data-to": "x", "queue": "nowhere"}, "Queue does not exist"),
         ({"data-to": "x", "queue": "mail", "priority": "9"}, "priority"),

@@ -28,9 +28,9 @@ def told(steps):
 def test_it_tells_waits_and_runs_between_the_states():
     attempts = [attempt(1, "failed", 90, 88), attempt(2, "running", 30, None)]
     assert told(path(job("progress"), attempts, "running", NOW)) == [
-        ("pushed", "", "1 min 40 s ago"),
-        ("failed", "10 s", "attempt 1 · 2.0 s"),
-        ("running", "58 s", "attempt 2 · 30 s"),
+        ("pushed", "", "1m40s ago"),
+        ("failed", "10s", "attempt 1 · 2s"),
+        ("running", "58s", "attempt 2 · 30s"),
     ]
 
 
@@ -38,7 +38,7 @@ def test_what_waits_says_when_it_comes():
     waiting = job("pending")
     waiting.due_at = NOW + timedelta(seconds=20)
     steps = path(waiting, [attempt(1, "failed", 90, 88)], "retrying", NOW)
-    assert told(steps)[-1] == ("retrying", "", "in 20 s")
+    assert told(steps)[-1] == ("retrying", "", "in 20s")
 
 
 def test_an_abort_before_any_attempt_is_its_end():

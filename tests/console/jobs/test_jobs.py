@@ -18,7 +18,7 @@ from queues.models import QueuedJob
 from queues.queries.search import search
 from queues.queries.states import STATES
 from tests.console.page_elements import INJECTION, Elements, ids_on
-from tests.factories.jobs import make_job, make_queue, make_script, paused_job
+from tests.factories.jobs import blocked_job, make_job, make_queue, make_script, paused_job
 
 pytestmark = pytest.mark.django_db
 
@@ -32,6 +32,7 @@ def jobs():
         "waiting": make_job(queue),
         "delayed": make_job(queue, due_at=later),
         "paused": paused_job(queue),
+        "blocked": blocked_job(queue),
         "running": make_job(queue, "progress"),
         "complete": make_job(queue, "complete"),
         "failed": make_job(queue, "failed", error="ValueError: no 7"),
@@ -47,7 +48,7 @@ def test_each_tab_shows_its_state(state, jobs, client_as):
 
 def test_tabs_have_counts(jobs, client_as):
     page = client_as("viewer").get("/jobs/").text
-    assert re.findall(r'count-of">([^<]+)<', page) == ["8", *["1"] * 8]
+    assert re.findall(r'count-of">([^<]+)<', page) == ["9", *["1"] * 9]
 
 
 def test_what_was_aborted_is_no_failure_of_its_script(jobs, client_as):
@@ -257,6 +258,7 @@ def test_ticked_jobs_are_aborted_and_only_those(jobs, client_as):
         "waiting": "failed",
         "delayed": "pending",
         "paused": "pending",
+        "blocked": "pending",
         "running": "failed",
         "complete": "complete",
         "failed": "failed",

@@ -6,7 +6,7 @@ import pytest
 
 from atributo_site.config.places import BASE_DIR
 from atributo_site.console.push.schema_example import example
-from queues.jobs.schema import check
+from queues.schema.validation import check
 from tests.factories.jobs import SCHEMA
 from tests.factories.schemas import ORDER
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from atributo_site.console.push.schema_example import example
 from atributo_site.console.push.schema_form import SchemaForm
 from queues.errors import DataRefused
-from queues.jobs.schema import check
 from queues.models import QueuedJob
+from queues.schema.validation import check
 from tests.factories.jobs import make_queue, make_script
 from tests.factories.schemas import DATA, ORDER, TYPED
 
@@ -89,17 +89,19 @@ def test_a_text_that_an_input_cannot_hold_is_shown_as_text():
     made = inputs(SchemaForm(ORDER, {"when": "soon", "copies": "many", "mail": "x"}))
     kinds = [made[f"data-{name}"].input_type for name in ("when", "copies", "mail")]
     assert kinds == ["text", "text", "email"]
+    made = inputs(SchemaForm(ORDER, {"when": "٢٠٢٦-٠١-٣١", "copies": "١٢"}))
+    assert [made[f"data-{name}"].input_type for name in ("when", "copies")] == ["text", "text"]
 
 
 @pytest.mark.parametrize(
     ("typed", "name", "said"),
     [
-        ({"data-when": "31.1.2026"}, "data-when", "is not a 'date'"),
-        ({"data-mail": "ada"}, "data-mail", "is not a 'email'"),
-        ({"data-way": ""}, "data-way", "is a required property"),
-        ({"data-to/since": "soon"}, "data-to/since", "is not a 'date'"),
-        ({"data-to/street": ""}, "data-to/street", "is a required property"),
-        ({"data-to/place/x": "far"}, "data-to/place/x", "is not of type 'number'"),
+        ({"data-when": "31.1.2026"}, "data-when", "must be a date such as"),
+        ({"data-mail": "ada"}, "data-mail", "must be an email address"),
+        ({"data-way": ""}, "data-way", "is missing"),
+        ({"data-to/since": "soon"}, "data-to/since", "must be a date such as"),
+        ({"data-to/street": ""}, "data-to/street", "is missing"),
+        ({"data-to/place/x": "far"}, "data-to/place/x", 'must be a number, not "far"'),
     ],
 )
 def test_a_reason_stands_at_the_innermost_field(typed, name, said):

@@ -58,7 +58,7 @@ def test_the_oldest_age_is_said_with_icon_word_and_colour(
 def test_a_paused_queue_is_not_called_late(path, client_as):
     late_by(500, 10, paused_at=database_now())
     page = client_as("viewer").get(path).text
-    assert "8 min" in page
+    assert "8m" in page
     assert ">late<" not in page and ">very late<" not in page and "stale" not in page
     assert told() == []
 

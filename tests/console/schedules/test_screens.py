@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from django.core.management import call_command
 
 from atributo_site.core.models.clock import database_now
 from queues import schedules
@@ -53,12 +54,12 @@ def test_the_first_button_creates_so_that_enter_does(person):
 @pytest.mark.parametrize(
     "typed, said",
     [
-        ({"when": "soon"}, "is no rule; write"),
+        ({"when": "soon"}, "is not a rule; write"),
         ({"when": "61 * * * *"}, "The minute field is"),
         ({"when": "0 0 30 2 *"}, "30 February"),
         ({"zone": "Mars/Base"}, "There is no time zone"),
-        ({"ends": "until"}, "Say until when"),
-        ({"ends": "runs"}, "Say how many runs"),
+        ({"ends": "until"}, "Enter an end time"),
+        ({"ends": "runs"}, "Enter a number of runs"),
         ({"starts": "whenever"}, "is not a time"),
         ({"queue": "nowhere"}, "Queue does not exist: nowhere"),
         ({"data": "{"}, "This is not valid JSON"),
@@ -70,6 +71,21 @@ def test_what_is_wrong_is_said_and_what_was_typed_stays(person, typed, said):
     assert said in answer.text
     assert 'value="nightly"' in answer.text
     assert not Schedule.objects.exists()
+
+
+def test_an_empty_box_of_data_is_refused_in_the_same_words_at_every_door(
+    client_as, rest_as, capsys
+):
+    make_script(schema={"type": "object", "required": ["to"]})
+    make_queue("mail")
+    said = "must be an object, but is empty"
+    assert said in client_as("operator").post("/schedules/new/", {**FORM, "data": ""}).text
+    job = {"script": {"mount": "/mailer", "name": "send-mail"}, "data": None}
+    answer = rest_as("operator").post("/api/v1/queues/mail/jobs", job, "application/json")
+    assert said in answer.json()["detail"]
+    with pytest.raises(SystemExit):
+        call_command("push", "mail", "/mailer", "send-mail", "--data", "null")
+    assert said in capsys.readouterr().err
 
 
 def test_a_preview_stores_nothing_and_marks_the_night(person):
@@ -114,7 +130,7 @@ def test_the_page_shows_expected_against_actual_and_the_month(person, nightly):
             started_at=late,
         )
     page = person.get(PAGE).text
-    assert "late by 2.1 s" in page
+    assert "late by 2.1s" in page
     assert "the curator was away" in page
     assert "02:30" in page
     assert "expected" in page

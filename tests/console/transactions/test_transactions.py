@@ -90,7 +90,7 @@ def test_the_one_whose_time_ends_first_comes_first(accounts, client_as):
     Row.objects.filter(pk=soon.id).update(expires_at=F("expires_at") - timedelta(minutes=65))
     page = client_as("viewer").get("/transactions/").text
     assert page.index(f"/transactions/{soon.id}/") < page.index(f"/transactions/{late.id}/")
-    assert "overdue for 4 min" in page
+    assert "overdue for 4m" in page
 
 
 def test_the_journal_shows_before_and_after_and_hides_secrets(txn, client_as):

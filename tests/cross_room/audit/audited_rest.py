@@ -124,6 +124,13 @@ REST = [
     ("POST", "api-development", "/services/development?mount=/p", None, "service.development"),
     ("DELETE", "api-development", "/services/development?mount=/p", None, "service.development"),
     ("DELETE", "api-services", "/services?mount=/p", None, "service.uninstalled"),
+    (
+        "PATCH",
+        "api-script",
+        "/services/scripts/act?mount=/probe",
+        {"limits": [{"per": "script", "at_once": 9}]},
+        "script.changed",
+    ),
     ("POST", "api-script", "/services/scripts/act?mount=/probe", {}, "script.ran"),
     ("POST", "api-script", "/services/scripts/act?mount=/probe", {"odd": True}, "script.failed"),
     ("POST", "api-script", "/services/scripts/act?mount=/probe&dry_run=true", {}, "script.dry_ran"),
@@ -135,6 +142,7 @@ REST = [
     ("POST", "api-schedule-resume", "/schedules/s/resume", None, "schedule.resumed"),
     ("POST", "api-schedule-run", "/schedules/s/run", None, "schedule.run_now"),
     # Previews compute and store nothing.
+    ("POST", "api-queue-limits", "/queues/work/limits", {"limits": []}, NOTHING),
     ("POST", "api-schedule-preview", "/schedules/s/preview", {"zone": "UTC"}, NOTHING),
     ("POST", "api-schedule-preview-rule", "/schedule-preview", RULE, NOTHING),
     ("POST", "api-schedule-backfill", "/schedules/s/backfill", PAST, "schedule.backfilled"),
@@ -192,6 +200,11 @@ REST = [
     ("POST", "api-job-abort", "/jobs/{job}/abort", {}, "job.aborted"),
     ("POST", "api-job-retry", "/jobs/{job}/retry", None, "job.reset"),
     ("DELETE", "api-job", "/jobs/{job}", None, "job.deleted"),
+    ("POST", "api-batches", "/batches", {"queue": "q"}, "batch.opened"),
+    ("POST", "api-batch-close", "/batches/{batch}/close", None, "batch.closed"),
+    ("POST", "api-batches", "/batches", {"queue": "q", "jobs": [JOB]}, "batch.pushed"),
+    ("POST", "api-batch-abort", "/batches/{batch}/abort", WHY, "batch.aborted"),
+    ("POST", "api-batch-retry", "/batches/{batch}/retry", None, "batch.retried"),
     (
         "POST",
         "api-operations",
@@ -215,6 +228,7 @@ REST = [
 KEPT = {
     "api-transactions": ("txn", "id"),
     "api-queue-jobs": ("job", "id"),
+    "api-batches": ("batch", "id"),
     "api-operations": ("operation", "id"),
     "api-tokens": ("token", "id"),
 }

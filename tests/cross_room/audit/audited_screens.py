@@ -54,6 +54,9 @@ SCREENS = {
     "queue-away": ["queue.changed"],
     "queue-delete": ["queue.deleted"],
     "jobs-bulk": ["operation.started", "jobs.retry", "jobs.abort", "jobs.delete"],
+    "batch-close": ["batch.closed"],
+    "batch-retry": ["batch.retried"],
+    "batch-abort": ["batch.aborted"],
     "job-retry": ["job.reset", "job.run_now"],
     "job-abort": ["job.aborted"],
     "job-pause": ["job.paused"],
@@ -76,6 +79,7 @@ SCREENS = {
     "service-uninstall": ["service.uninstalled"],
     "script": ["script.ran", "script.dry_ran"],
     "script-push": ["job.pushed"],
+    "script-limits": ["script.changed"],
     "view-save": ["view.saved"],
     "view-remove": ["view.removed"],
     "theme": [],  # a cookie of the browser's own

@@ -19,17 +19,18 @@ from atributo_site.core.leases import HeldLease
 from atributo_site.core.models import Event
 from atributo_site.models import Incident
 from pools.models import Backend, Pool
-from queues.models import Operation, QueuedJob, Service
+from queues.models import Batch, Operation, QueuedJob, Service
 from tests.console.every_url import every_url
 from tests.cross_room.audit.audited_commands import COMMANDS, PROCESSES
 from tests.cross_room.audit.audited_rest import KEPT, NOTHING, REST
 
 ROOT = Path(__file__).resolve().parents[3]
+BATCH = {"queue": "q", "jobs": [{"script": {"mount": "/probe", "name": "act"}}]}
 CHANGES = {"POST", "PUT", "PATCH", "DELETE"}
 
 
 @pytest.fixture
-def prepared(probe, scripts_start_quickly, settings):
+def prepared(probe, scripts_start_quickly, settings, tmp_path):
     """Make what no request can make, such as a stuck transaction or an active curator."""
     settings.ATRIBUTO = replace(settings.ATRIBUTO, max_job_time_ms=600_000)
     txn = Transaction(Client())
@@ -39,7 +40,8 @@ def prepared(probe, scripts_start_quickly, settings):
     Service.objects.create(mount="old.tasks", name="functions", version="", folder="")
     facts = {"severity": "error", "title": "1 transaction is stuck"}
     incident = Incident.objects.create(kind="transactions.stuck", subject="site:t", **facts)
-    return {"stuck": txn.id, "incident": incident.pk}
+    (tmp_path / "batch.json").write_text(json.dumps(BATCH))
+    return {"stuck": txn.id, "incident": incident.pk, "file": tmp_path / "batch.json"}
 
 
 @pytest.fixture
@@ -133,6 +135,8 @@ def note(name, words):
     """Note what the command has made, and make what a process of its own would have made by now."""
     if name == "push":
         words["job"] = QueuedJob.objects.get().pk
+    if name == "batches":
+        words["batch"] = Batch.objects.latest("pk").pk
     if name == "operations":
         words["operation"] = Operation.objects.latest("pk").pk
     if name == "pools" and Pool.objects.exists() and not Backend.objects.exists():
@@ -152,6 +156,7 @@ def test_every_command_that_changes_something_names_the_user(prepared, transacti
     assert missing == []
 
 
+@pytest.mark.only_on("sqlite")  # each takes a process
 @pytest.mark.parametrize(
     ("line", "facts"),
     [
@@ -168,6 +173,7 @@ def test_a_command_of_others_names_the_user_too(line, facts, manage):
     assert (event.channel, event.facts) == ("command", facts)
 
 
+@pytest.mark.only_on("sqlite")
 @pytest.mark.parametrize("line", ["axes_list_attempts", "axes_reset --help", "migrate --check"])
 def test_one_that_only_asks_is_not_told(line, manage):
     manage(*line.split())

@@ -12,7 +12,7 @@ from queues.models import QueuedJob
 MANY = 5
 FAULTS = {
     "raises": ({"odd": True}, {}, "Odd: a teapot"),
-    "hangs": ({"sleep": 60}, {"timeout": 100}, "100 ms"),
+    "hangs": ({"sleep": 60}, {"timeout": 100}, "100ms"),
     "is killed for its memory": ({"die": True}, {}, "SIGKILL"),
 }
 

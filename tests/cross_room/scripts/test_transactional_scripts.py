@@ -44,7 +44,7 @@ def test_each_attempt_remembers_its_transaction(bank, hands):
 def test_a_run_out_of_time_is_rolled_back(bank, hands):
     job = bank.push(order=bank.order(pause_ms=30_000), timeout=100, max_failures=0)
     hands.drain()
-    assert job.status == "failed" and "timed out after 100 ms" in job.failures[0]
+    assert job.status == "failed" and "timed out after 100ms" in job.failures[0]
     assert bank.balances() == [1000, 1000]
 
 

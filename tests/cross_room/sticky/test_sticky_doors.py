@@ -31,17 +31,17 @@ def test_the_policy_by_command(queue):
         "queue", "create", "work", "--when-away", "fail", "--away-seconds", "9", stdout=said
     )
     assert policy() == ("fail", 9)
-    assert "without their instance sticky jobs fail after 9 s" in said.getvalue()
+    assert "without their instance sticky jobs fail after 9s" in said.getvalue()
 
 
 def test_the_policy_in_the_browser(queue, client_as):
     admin = client_as("admin")
     admin.post(
-        reverse("atributo:queue-away", args=["work"]), {"when_away": "move", "away_seconds": 7}
+        reverse("atributo:queue-away", args=["work"]), {"when_away": "move", "away_seconds": "7s"}
     )
     assert policy() == ("move", 7)
     page = admin.get(reverse("atributo:queue", args=["work"])).content.decode()
-    assert "move to another instance after no worker has served theirs for 7 s" in page
+    assert "move to another instance after no worker has served theirs for 7s" in page
 
 
 def test_an_operator_does_not_change_the_policy(queue, client_as):

@@ -117,6 +117,25 @@ def test_h3_a_refused_backend_is_told_at_once(make_agent):
         assert "refused" in str(caught.value.__cause__)
 
 
+def test_a_claim_that_waited_for_a_refused_backend_says_why(make_agent):
+    """Patience that ended before the attempts did hid the reason."""
+    patient = {"timeout": LONG, "max_timeout": LONG, "retries": 9999, "delay": 20, "max_delay": 20}
+    agent = make_agent(recovery={"default": patient})
+    pool = agent.create_pool("127.0.0.1", free_port())
+    wait_until(lambda: pool.last_error)
+    with pytest.raises(ClaimTimeoutError, match="refused") as caught:
+        pool.claim(timeout=20).wait()
+    assert "refused" in str(caught.value.__cause__)
+
+
+def test_a_claim_that_waited_for_other_claims_blames_no_backend(web, make_agent):
+    agent = make_agent(maximum=1, spares=1)
+    with agent.get(web.url(), stream=True):
+        with pytest.raises(ClaimTimeoutError) as caught:
+            agent.get(web.url(), claim_timeout=20)
+        assert caught.value.__cause__ is None
+
+
 def test_h4_stop_is_the_end(web, make_agent):
     agent = make_agent()
     agent.request("GET", web.url())

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from pools import (
+    AgentStoppedError,
     AsyncHttpAgent,
     AsyncHttpsAgent,
     ClaimTimeoutError,
@@ -173,3 +174,15 @@ def test_tls_of_asyncio():
 
         assert run(trusting, AsyncHttpsAgent, tls=Tls(verify=False)) == b"hello"
         run(careful, AsyncHttpsAgent, tls=Tls(ca_certs=str(CERTIFICATE)))
+
+
+def test_close_begins_the_end_and_aclose_waits_for_it():
+    async def story(agent):
+        assert (await agent.get(web.url())).status == 200
+        agent.close()
+        with pytest.raises(AgentStoppedError):
+            await agent.get(web.url())
+        await agent.aclose(timeout=LONG / 1000)
+
+    with Web() as web:
+        run(story)

@@ -9,6 +9,7 @@ import pytest
 from pools import (
     AsyncConnectionPool,
     ClaimCancelledError,
+    ClaimQueueFullError,
     ClaimTimeoutError,
     DNSResolver,
     PoolStoppingError,
@@ -240,3 +241,55 @@ def test_a_loop_that_is_over_is_forgotten():
         with_pool(use)
     gc.collect()
     assert [loop() for loop in loops[:-1]] == [None, None]
+
+
+def test_a_connection_whose_next_holder_was_cancelled_in_between_is_not_lost():
+    """A finalizer may cancel a claim after it was chosen and before it is told."""
+
+    async def use(pool):
+        async with pool.claim(timeout=LONG) as stream:
+            assert stream
+        first = pool.claim()
+        second = pool.claim()
+        second.state = "cancelled"
+        first.release()
+        async with pool.claim(timeout=LONG) as again:
+            assert again is stream
+
+    with_pool(use, spares=1, maximum=1)
+
+
+def test_too_many_tasks_that_wait_are_told_which_pool_is_full():
+    async def use(pool):
+        held = pool.claim(timeout=LONG)
+        await held
+        waiting = pool.claim()
+        with pytest.raises(ClaimQueueFullError) as caught:
+            pool.claim()
+        assert caught.value.pool is pool
+        waiting.cancel()
+        held.release()
+
+    with_pool(use, spares=1, maximum=1, max_waiting=1)
+
+
+def test_a_claim_that_another_thread_cancels_is_closed_not_lent_again():
+    async def use(pool):
+        claim = pool.claim(timeout=LONG)
+        stream = await claim
+        await asyncio.to_thread(claim.cancel)
+        async with pool.claim(timeout=LONG) as another:
+            assert another is not stream
+
+    with_pool(use, spares=1, maximum=1)
+
+
+def test_close_does_not_wait_on_the_loop_that_has_to_do_it():
+    async def use(pool):
+        async with pool.claim(timeout=LONG) as stream:
+            assert stream
+        pool.close(timeout=0.5)
+        assert pool.state == "stopping"
+        await pool.until("stopped", timeout=LONG)
+
+    with_pool(use)

@@ -44,7 +44,7 @@ def test_a_claim_that_is_interrupted_leaves_the_queue(one, alarm):
     second = pool.claim()
 
     def interrupt():
-        wait_until(lambda: second._event is not None)
+        wait_until(lambda: second._signal is not None)
         signal.pthread_kill(threading.main_thread().ident, signal.SIGUSR1)
 
     thread = threading.Thread(target=interrupt)

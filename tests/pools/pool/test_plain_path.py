@@ -79,6 +79,67 @@ def test_a_backend_that_leaves_while_a_claim_puts_its_connection_back(run):
     assert not run.open_connections()
 
 
+@pytest.fixture
+def full(run):
+    """Return the pool with both connections lent and `c` waiting."""
+    for holder in ("a", "b", "c"):
+        run.claim(holder)
+    return run
+
+
+def test_a_claim_lines_up_behind_others(full):
+    assert full.machine.plain.line_up("d", lambda: 0.0)
+    assert list(full.machine.queue.waiting) == ["c", "d"]
+    full.release("a").release("b")
+    assert full.slot("d").holder == "d"
+
+
+def test_nobody_lines_up_where_a_claim_can_be_served(run):
+    assert not run.machine.plain.line_up("d", lambda: 0.0)
+    assert not run.machine.queue.waiting
+
+
+def test_nobody_lines_up_in_a_pool_that_stops_at_that_moment(full):
+    def clock():
+        full.machine.stop(full.now)
+        return 0.0
+
+    assert not full.machine.plain.line_up("d", clock)
+    assert "d" not in full.machine.queue
+
+
+def test_who_lined_up_is_not_forgotten_when_a_connection_came_back_meanwhile(full):
+    """A thread that released it has not seen the claim, so the claim looks once more."""
+
+    def clock():
+        full.machine.idle.append(full.machine.plain.take("x") or full.slot("a"))
+        return 0.0
+
+    assert not full.machine.plain.line_up("d", clock)
+    assert "d" not in full.machine.queue
+
+
+def test_a_slot_is_passed_on_to_who_waits_longest(full):
+    slot = full.slot("a")
+    assert full.machine.plain.pass_on(slot, "a", full.now) == "c"
+    assert (slot.holder, slot.end_lease("a"), slot.end_lease("c")) == ("c", False, True)
+
+
+def test_who_has_no_lease_passes_nothing_on(full):
+    assert full.machine.plain.pass_on(full.slot("a"), "b", full.now) is None
+    assert list(full.machine.queue.waiting) == ["c"]
+
+
+def test_a_lease_stays_if_the_one_who_waited_is_gone(full):
+    class Gone(dict):
+        def __bool__(self):
+            return True
+
+    full.machine.queue.waiting = Gone()
+    assert full.machine.plain.pass_on(full.slot("a"), "a", full.now) is None
+    assert full.slot("a").end_lease("a")
+
+
 @pytest.mark.parametrize("rounds", [150, pytest.param(4000, marks=pytest.mark.soak)])
 def test_a_storm_of_threads_while_backends_come_and_go(rounds):
     owners, held_twice, over = {}, [], threading.Event()

@@ -1,19 +1,15 @@
-"""Agents and resolvers beside the servers that people run."""
+"""Agents beside the web servers that people run."""
 
-import heapq
 import socket
 import sys
 import threading
 import time
 from contextlib import contextmanager
 
-import dns.message
-import dns.rrset
 import pytest
 
-from pools import DNSResolver, HttpAgent, HttpsAgent, PoolsError, StaticIpResolver, Tls
-from tests.pools.live import LONG
-from tests.pools.real.programs import haproxy, knot, nginx, running
+from pools import HttpAgent, HttpsAgent, PoolsError, StaticIpResolver, Tls
+from tests.pools.real.programs import haproxy, nginx, running
 from tests.servers.ports import free_port
 
 pytestmark = pytest.mark.soak
@@ -49,74 +45,6 @@ def test_http_server_of_python(tmp_path):
 def test_haproxy_that_closes_unused_connections(tmp_path):
     with haproxy(tmp_path / "h", "400ms") as server, HttpAgent(recovery=SHORT) as agent:
         assert answered(agent, f"http://127.0.0.1:{server.port}/", 20, 0.5) == 20
-
-
-def test_a_thousand_names_of_knot(tmp_path):
-    with knot(tmp_path / "k", 1000) as server:
-        assert seconds_until_found(server.port, 1000) < 30
-
-
-class Late(threading.Thread):
-    """A name server that answers everything, 300 ms late."""
-
-    def __init__(self, delay=0.3):
-        super().__init__(daemon=True)
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
-        self._socket.bind(("127.0.0.1", 0))
-        self._delay = delay
-        self.port = self._socket.getsockname()[1]
-        self.asked = 0
-        self.start()
-
-    def run(self):
-        later = []
-        while True:
-            self._socket.settimeout(max(0.001, later[0][0] - time.monotonic()) if later else None)
-            try:
-                wire, peer = self._socket.recvfrom(4096)
-            except TimeoutError:
-                pass
-            except OSError:
-                return
-            else:
-                self.asked += 1
-                heapq.heappush(later, (time.monotonic() + self._delay, self.asked, wire, peer))
-            while later and later[0][0] <= time.monotonic():
-                _, _, wire, peer = heapq.heappop(later)
-                self._socket.sendto(self._answer(wire), peer)
-
-    def _answer(self, wire):
-        question = dns.message.from_wire(wire)
-        reply = dns.message.make_response(question)
-        asked = question.question[0]
-        if asked.rdtype == 1:
-            reply.answer.append(dns.rrset.from_text(asked.name, 60, "IN", "A", "10.0.0.1"))
-        else:
-            reply.set_rcode(3)
-        return reply.to_wire()
-
-
-def seconds_until_found(port, count):
-    recovery = {"default": {"timeout": 2000, "retries": 3, "delay": 100}}
-    options = {"resolvers": [f"127.0.0.1:{port}"], "has_ipv6": False}
-    resolvers = [DNSResolver(f"n{i}.example", recovery, **options) for i in range(count)]
-    began = time.monotonic()
-    for resolver in resolvers:
-        resolver.start()
-    states = {resolver.wait_for_state("running", "failed", timeout=LONG) for resolver in resolvers}
-    took = time.monotonic() - began
-    for resolver in resolvers:
-        resolver.stop()
-    assert states == {"running"}
-    return took
-
-
-def test_a_thousand_names_of_a_server_that_is_300_ms_late():
-    server = Late()
-    took = seconds_until_found(server.port, 1000)
-    print(f"{took:.1f} s, {server.asked} questions")
-    assert server.asked < 2200  # two for each name
 
 
 def test_two_hundred_silent_hosts_beside_a_healthy_one(tmp_path):

@@ -2,9 +2,12 @@
 
 import logging
 import threading
+from contextlib import ExitStack
+
+import pytest
 
 from pools import StaticIpResolver
-from pools.net.runtime.strand import Strand
+from pools.net.runtime.workers import Strand
 from tests.pools.echo import Echo, pooling
 from tests.pools.live import LONG
 
@@ -27,6 +30,30 @@ def test_a_callback_of_a_claim_that_blocks_delays_no_pool():
         assert blocked.wait(LONG / 1000)
         with pool.claim(timeout=LONG):
             gate.set()
+
+
+@pytest.mark.parametrize("count", [4, pytest.param(100, marks=pytest.mark.soak)])
+def test_many_callbacks_that_block_for_ever_delay_nobody(count):
+    """Each is of a pool of its own; the others claim, connect and are told as if nothing were."""
+    gate, blocked = threading.Event(), threading.Semaphore(0)
+
+    def hang(*answer):
+        blocked.release()
+        gate.wait()
+
+    with Echo() as echo, ExitStack() as stack:
+        stack.callback(gate.set)
+        for _ in range(count):
+            stack.enter_context(pooling(echo.port, spares=1)).claim(callback=hang)
+        for _ in range(count):
+            assert blocked.acquire(timeout=LONG / 1000)
+        told = threading.Event()
+        with pooling(echo.port, spares=1) as pool:
+            pool.claim(callback=lambda error, handle, connection: (handle.release(), told.set()))
+            assert told.wait(LONG / 1000)
+            for _ in range(10 * count):
+                with pool.claim(timeout=LONG):
+                    assert not gate.is_set()
 
 
 class Clock:

@@ -123,19 +123,23 @@ def test_a_backend_says_how_long_it_was_gone_in_the_last_day(client_as, two):
         made = BackendChange.objects.create(pool=pool, kind=kind, key=backend.key, actor="x")
         BackendChange.objects.filter(pk=made.pk).update(at=now - timedelta(hours=hours))
     BackendChange.objects.filter(kind="added").update(at=now - timedelta(days=9))
-    assert "gone for 6 h of the last day, 25%" in client_as("viewer").get("/pools/backends/").text
+    assert "gone for 6h of the last day, 25%" in client_as("viewer").get("/pools/backends/").text
 
 
 def test_an_administrator_watches_changes_and_forgets_a_name(client_as, loopback_permitted):
     client = client_as("admin")
     form = {
         "name": "web", "domain": "svc.example", "service": "_http._tcp", "default_port": 80,
-        "nameservers": "127.0.0.1:5353, 127.0.0.1", "ttl_floor_ms": 5000,
-        "ttl_ceiling_ms": 3600000, "removal_share": 0.5, "grace_seconds": 60,
+        "nameservers": "127.0.0.1:5353, 127.0.0.1", "ttl_floor_ms": "5s",
+        "ttl_ceiling_ms": "1h", "removal_share": 0.5, "grace_seconds": "1m",
         "recovery": '{"default": {"timeout": 100, "retries": 0, "delay": 0}}',
     }  # fmt: skip
     assert client.post("/pools/new/", form).status_code == 302
     assert Pool.objects.get().nameservers == ["127.0.0.1:5353", "127.0.0.1"]
+    spans = Pool.objects.values_list("ttl_floor_ms", "ttl_ceiling_ms", "grace_seconds").get()
+    assert spans == (5000, 3_600_000, 60)
+    page = client.get("/pools/watched/web/change/").text
+    assert [f'value="{span}"' in page for span in ("5s", "1h", "1m")] == [True, True, True]
     change = {**form, "domain": "other.example", "epoch": 1}
     assert client.post("/pools/watched/web/change/", change).status_code == 302
     assert (Pool.objects.get().domain, Pool.objects.get().epoch) == ("other.example", 2)
@@ -292,7 +296,7 @@ def test_live_pools_show_each_connection_and_how_long_claims_waited(client_as):
     PoolSnapshot.objects.create(process="web/a", body={"pool": {"p": pool}})
     page = client_as("viewer").get("/pools/live/").text
     assert 'aria-label="2 busy, 1 connecting, 1 idle, 2 free"' in page
-    assert "12.3 ms" in page
+    assert "12.3ms" in page
 
 
 def test_a_backend_has_a_strip_of_its_last_day(client_as, two):

@@ -9,6 +9,7 @@ from atributo_site.core.errors import LeaseLost
 from atributo_site.core.models import Event
 from atributo_site.core.models.clock import database_now, from_now
 from pools import configuration
+from pools.marks import marks, marks_of_trouble
 from pools.models import Backend, BackendChange, Pool, PoolSnapshot
 from pools.repairs import forget_old_changes, forget_old_snapshots
 from pools.watch import apply_readings
@@ -102,7 +103,7 @@ def test_silence_and_noise_drain_nothing(watching, fault):
     watching.server.fault("*", "*", fault)
     watching.in_vain([asked + 1, asked + 3])
     assert set(states().values()) == {"available"}
-    assert f"no answer within {TIMEOUT_MS} ms" in Pool.objects.get().last_error
+    assert f"no answer within {TIMEOUT_MS // 1000}s" in Pool.objects.get().last_error
 
 
 def test_half_of_the_targets_wait_for_a_second_look_up(watching):
@@ -314,3 +315,18 @@ def test_a_removed_target_drains_at_the_next_look_up(watching, ttl, floor_ms, st
     watching.driver.advance(1.2 * (step_ms + slack))
     assert watching.watch.wait_for([name], LONG_SECONDS)
     assert (watching.sweep(), states()["10.0.0.3:8003"]) == (1, "draining")
+
+
+def test_a_look_up_without_news_is_no_sign_of_trouble(watching):
+    watching.targets(1, 2)
+    watching.name()
+    watching.sweep()
+    seen, of_trouble = marks(), marks_of_trouble()
+    watching.again()
+    PoolSnapshot.objects.create(process="curator/one", body={})
+    assert marks() != seen and marks_of_trouble() == of_trouble
+    watching.targets(1)
+    watching.again()
+    assert (later := marks_of_trouble()) != of_trouble
+    PoolSnapshot.objects.create(process="web/one", body={})
+    assert marks_of_trouble() != later

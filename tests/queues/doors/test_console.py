@@ -6,7 +6,7 @@ import pytest
 
 from atributo_site.core.models import Event
 from atributo_site.core.models.clock import from_now
-from atributo_site.curator.expired import remove_old_answers
+from atributo_site.curator.repairs import remove_old_answers
 from atributo_site.models import IdempotencyKey
 
 FIVE = '<span class="key">n: </span><span class="plain">5</span>'
@@ -112,7 +112,7 @@ def test_a_script_that_fails_shows_why(operator):
 def test_a_form_that_does_not_fit_says_why(operator):
     answer = operator.post(PROBE, {"data-n": "x"})
     assert answer.status_code == 400
-    assert "is not of type" in answer.text
+    assert "must be" in answer.text
 
 
 def test_a_form_pushes_a_job(operator, queue):

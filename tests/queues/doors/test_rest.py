@@ -165,7 +165,7 @@ def test_a_script_that_takes_too_long_is_ended(operator, settings, tmp_path):
     operator.post(script_url("act"), [], JSON)  # its process is warm
     body = {"started": str(tmp_path / "s"), "go": str(tmp_path / "go"), "stubborn": True}
     answer = operator.post(script_url("wait"), body, JSON)
-    assert answer.json()["detail"] == "timed out after 200 ms"
+    assert answer.json()["detail"] == "timed out after 200ms"
 
 
 def test_the_same_schema_checks_a_run_now(operator):

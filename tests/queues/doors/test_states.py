@@ -11,7 +11,7 @@ import queues
 from atributo_site.core.models.clock import database_now
 from atributo_site.manual.pages import page
 from queues.queries.states import STATES, WORDS
-from tests.factories.jobs import make_job, make_queue, paused_job
+from tests.factories.jobs import blocked_job, make_job, make_queue, paused_job
 
 pytestmark = pytest.mark.django_db
 CELL = re.compile(r"<td[^>]*field-state[^>]*>(\w+)</td>")
@@ -26,6 +26,7 @@ def jobs():
         "delayed": make_job(queue, due_at=later),
         "retrying": make_job(queue, due_at=later, run_failures=1),
         "paused": paused_job(queue),
+        "blocked": blocked_job(queue),
         "running": make_job(queue, "progress"),
         "complete": make_job(queue, "complete"),
         "failed": make_job(queue, "failed", error="no"),

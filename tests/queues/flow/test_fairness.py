@@ -5,17 +5,18 @@ from collections import Counter
 import pytest
 from django.db import connection
 from django.db.models.functions import Now
+from django.db.transaction import atomic
 from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
 import queues
-from atributo_site.core.database import dialect
+from atributo_site.core.database import dialect, execute
 from queues.flow.sql import statements as sql
 from queues.logic.flow.admission import Admission, Candidate, WaitingJob
 from queues.logic.flow.limits import Limit, parsed
-from queues.models import Flow, QueuedJob
-from queues.runs.reservation import reserve
+from queues.models import Flow, Gate, QueuedJob
+from queues.runs.reservation import reserve, wake_given_back
 from queues.runs.slots import acquire
 
 SECOND_US = 1_000_000
@@ -88,22 +89,37 @@ def test_without_limits_push_and_reservation_are_the_statements_of_before(queue,
     assert not [text for text in made if "queues_flow" in text or "queues_gate" in text]
 
 
+def test_a_job_that_is_given_back_keeps_its_priority_in_its_flow(queue, act, slot):
+    urgent = queue.push(act, None, flow_key="a", priority=2)
+    other = queue.push(act, None, flow_key="a")
+    held = slot()
+    batch = reserve(held, 1)
+    held.give_back()
+    wake_given_back(held.queue_id, batch.jobs)
+    assert [job.id for job in reserve(held, 2).jobs] == [int(urgent), int(other)]
+
+
 PLANS = {
-    "flow_ready": (sql.READY, {"queue_id": 1, "mount": "/m", "script": "s", "flows": 16}),
+    "flow_ready": (
+        sql.READY,
+        {"queue_id": 1, "station": "", "mount": "/m", "script": "s", "flows": 16},
+    ),
     "flow_wakes": (sql.to_wake, {"queue_id": 1, "limit": 10}),
     "job_held_by_slot": (
         lambda d: sql.held(d, everywhere=False),
         {"queue_id": 1},
     ),
     "job_waiting_in_flow": (
-        sql.first_jobs,
-        {"flow": 1, "flows": [1], "jobs": 5},
+        lambda d: (sql.candidates if d.lock else sql.first_jobs)(d, of_station=True),
+        {"queue_id": 1, "station": "a", "flows": 1, "jobs": 5, "closed": "{}"},
     ),
 }
 
 
 @pytest.mark.parametrize("index", PLANS)
-def test_an_index_answers_each_step_of_a_reservation(index, queue):
+def test_an_index_answers_each_step_of_a_reservation(index, queue, act):
+    for key in "abcdefgh":  # what an earlier test left decides about the plan of an empty table
+        queue.push_many(act, [None] * 100, flow_key=key)
     statement, given = PLANS[index]
     text = statement if isinstance(statement, str) else statement(dialect())
     plan = explained(text, given)
@@ -111,10 +127,36 @@ def test_an_index_answers_each_step_of_a_reservation(index, queue):
     assert "SCAN queues_queuedjob" not in plan and "Seq Scan" not in plan
 
 
+@pytest.mark.only_on("sqlite")
+def test_the_turn_of_a_few_keys_reads_only_their_flows(queue):
+    plan = explained(sql.move_on(dialect()), {"queue_id": 1, "times": "[]"})
+    assert "(queue_id=? AND key=?)" in plan and "(rowid=?)" in plan
+
+
+@pytest.mark.only_on("postgresql")
+def test_no_plan_made_behind_the_gate_sorts_the_jobs_of_a_flow(queue, act):
+    """A plan made while hardly any job waits would read all of them when many do."""
+    queue.push(act, None, flow_key="a")
+    asked = {"queue_id": Gate.objects.get().queue_id, "station": "", "closed": "{}"}
+    given = {**asked, "flows": 16, "jobs": 16}
+    with atomic():
+        execute(sql.lock_gate(dialect()), given)
+        assert "Sort" not in explained(sql.candidates(dialect(), of_station=False), given)
+        assert setting("enable_sort") == "off"
+    assert setting("enable_sort") == "on"
+
+
+def setting(name):
+    with connection.cursor() as cursor:
+        cursor.execute(f"SHOW {name}")
+        return cursor.fetchone()[0]
+
+
 def explained(statement, given):
     given = {name: value for name, value in given.items() if f"%({name})s" in statement}
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
+            cursor.execute("ANALYZE queues_queuedjob, queues_flow")
             cursor.execute("SET enable_seqscan = off")
             cursor.execute("SET enable_bitmapscan = off")
         how = "EXPLAIN" if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN"

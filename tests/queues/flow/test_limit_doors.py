@@ -1,15 +1,17 @@
 """Limits over REST, by command and on the queue's page, with who waits for which."""
 
 import json
+from datetime import timedelta
 
 import pytest
 from django.core.management import call_command
+from django.utils.dateparse import parse_datetime
 
 import queues
 from atributo_site.core.models import Event
 from atributo_site.core.models.clock import database_now
 from queues.maintenance.invariants import over_a_limit
-from queues.models import Queue, QueuedJob
+from queues.models import Queue, QueuedJob, Run
 from queues.queries.incidents import symptoms
 from queues.queries.snapshot import snapshot
 from queues.runs.reservation import reserve
@@ -102,3 +104,47 @@ def test_the_rule_finds_what_is_over_a_limit(waiting):
 def test_jobs_are_found_by_their_flow_key(waiting, rest_as):
     found = rest_as("viewer").get("/api/v1/jobs", {"text": "flow:acme"}).json()["results"]
     assert len(found) == 3
+
+
+@pytest.fixture
+def backlog(waiting, act):
+    """The same key, and a run that took ten minutes."""
+    done = queues.create("done").push(act)
+    QueuedJob.objects.filter(pk=done).update(status="complete", ended_at=database_now(), attempt=1)
+    Run.objects.create(
+        job_id=done,
+        attempt=1,
+        number=1,
+        worker="w",
+        outcome="complete",
+        started_at="2030-01-01T12:00Z",
+        ended_at="2030-01-01T12:10Z",
+    )
+    queues.create("work", max_workers=4)
+
+
+def test_what_if_tells_when_the_backlog_ends(backlog, rest_as):
+    told = rest_as("viewer").post(f"{URL}/limits", {"limits": []}, JSON).json()
+    assert (told["now"]["jobs"], told["now"]["held_by"]) == (2, "1 at once per key (acme)")
+    assert told["then"]["held_by"] == "4 at once in the queue"
+    now, then = (parse_datetime(told[when]["ends_at"]) for when in ("now", "then"))
+    assert now - then == timedelta(minutes=10)
+    assert Queue.objects.get(name="work").limits == ONE
+    refused = rest_as("viewer").post(f"{URL}/limits", {"limits": [{"per": "planet"}]}, JSON)
+    assert refused.status_code == 400 and "must be one of key" in refused.text
+
+
+def test_what_if_by_command_and_on_the_page(backlog, client_as, capsys):
+    call_command("queue", "limits", "work", "--what-if", '[{"per": "key", "at_once": 3}]')
+    first, then = capsys.readouterr().out.splitlines()
+    assert first.startswith("now: The backlog of 2 due jobs ends about ")
+    assert then.startswith("then: The backlog of 2 due jobs ends about ")
+    page = client_as("admin").get("/queues/work/", {"limits": "[]"}).text
+    assert "With these limits: The backlog of 2 due jobs" in page
+    page = client_as("admin").get("/queues/work/", {"limits": "["}).text
+    assert "With these limits" not in page and "error-text" in page
+
+
+def test_a_script_that_never_ran_has_no_estimate(waiting):
+    told = queues.what_if("work", None)["now"]
+    assert told["said"] == "No estimate: /probe/act has not run yet."

@@ -187,11 +187,6 @@ def test_a_limit_per_key_needs_a_key(wide, act):
     assert wide.all() == []
 
 
-def test_a_sticky_job_has_no_flow_key(wide, act):
-    with pytest.raises(BadPush, match="a sticky job has no flow_key"):
-        wide.push(act, sticky_key="s", flow_key="a")
-
-
 def test_an_aborted_job_leaves_its_place(wide, act, take):
     queues.set_limits("wide", key_limit(1))
     first, second = (wide.push(act, flow_key="a") for _ in range(2))

@@ -5,6 +5,8 @@ import json
 import pytest
 from django.core.management import call_command
 
+from allocation.atributo import Atributo
+from allocation.placement.drains import drain
 from atributo_site.core.leases import HeldLease
 from atributo_site.core.models import Event
 from atributo_site.core.models.clock import database_now
@@ -170,3 +172,11 @@ def test_more_than_a_hundred_become_an_operation(queue, sweep, client_as):
     assert "The curator works through the jobs in batches" in answer.text
     assert Operation.objects.get().reason == "mended"
     assert QueuedJob.objects.filter(status="failed").count() == 101
+
+
+def test_the_page_leads_to_where_the_keys_of_a_drain_went(client_as, db):
+    Atributo().available("ada")
+    Atributo().allocate("customer-7")
+    drain("ada", reason="new kernel")
+    page = client_as("viewer").get("/system/operations/").text
+    assert "new kernel" in page and 'href="/instances/ada/moves/?since=' in page

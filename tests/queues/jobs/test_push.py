@@ -13,6 +13,7 @@ import queues
 from queues.errors import BadPush, DataRefused, InvalidJobId, JobNotFound, QueueNotFound
 from queues.jobs import push
 from queues.models import QueuedJob, Slot
+from tests.factories.statements import about_queues
 
 TOMORROW = timedelta(days=1)
 
@@ -240,7 +241,7 @@ def test_a_push_to_a_queue_that_was_called_is_one_statement(queue, act):
         queue.push(act)
     with CaptureQueriesContext(connection) as seen:
         queue.push(act)
-    assert len(seen.captured_queries) == 1
+    assert len(about_queues(seen)) == 1
     Slot.objects.update(rung_at=None)
     queue.push(act)
     assert Slot.objects.filter(queue__name="work", rung_at__isnull=False).count() == 1

@@ -10,7 +10,7 @@ from atributo_site.core.models import Event
 from atributo_site.core.models.clock import database_now
 from queues.errors import BadSchedule, JobIsRunning, JobNotFound, JobRepeatsNot
 from queues.jobs import actions
-from queues.jobs.schedules import reschedule
+from queues.jobs.repeating import reschedule
 from queues.maintenance.invariants import repeated_too_often
 from queues.models import QueuedJob
 from queues.runs.outcomes import record_start

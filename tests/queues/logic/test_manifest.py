@@ -59,6 +59,12 @@ def test_what_cannot_be_stored_or_read_is_an_error(part):
     assert len(errors) == 1
 
 
+@pytest.mark.parametrize("version", ["one", "1.2", "١.٢.٣"])
+def test_a_version_that_is_not_semantic_is_a_warning(version):
+    manifest, _ = read({**GOOD, "version": version})
+    assert manifest.warnings == [f"version is not semantic: {version}"]
+
+
 def test_paths_are_below_the_lib_folder():
     manifest, _ = read({**GOOD, "lib": "code", "scripts": {"a": "./a.py"}})
     assert manifest.scripts["a"].path == "code/a.py"

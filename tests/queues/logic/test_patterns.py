@@ -46,6 +46,14 @@ def test_it_finds_what_the_standard_engine_finds(pattern, texts):
         assert ours.found_in(text) == (re.search(pattern, text) is not None)
 
 
+@pytest.mark.parametrize("digit", ["٢", "２"])
+def test_digits_of_other_scripts_count_nothing(digit):
+    pattern = f"a{{{digit}}}"
+    assert re.search(pattern, pattern)
+    assert Pattern(pattern).found_in(pattern)
+    assert not Pattern(pattern).found_in("aa")
+
+
 @pytest.mark.parametrize("pattern", AWKWARD)
 def test_work_grows_with_the_text(pattern):
     ours = Pattern(pattern)

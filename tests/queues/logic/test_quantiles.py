@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queues.logic.quantiles import quantile
+from queues.queries.history import quantile
 
 BOUNDS = (10, 100, 1_000)
 COUNTS = st.lists(st.integers(0, 10**6), min_size=4, max_size=4)

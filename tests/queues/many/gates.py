@@ -2,6 +2,22 @@
 
 import os
 
+import psutil
+
+
+def kill_with_scripts(worker, wait_until):
+    """Kill a worker, and wait until the processes in which its scripts run are gone, too."""
+    processes = psutil.Process(worker.pid).children(recursive=True)
+    worker.kill()
+    wait_until(lambda: all(map(_is_gone, processes)))
+
+
+def _is_gone(process):
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
 
 class Gates:
     """push(queue, name, …) pushes, begun(name, …) waits for their starts, open(name, …) ends."""

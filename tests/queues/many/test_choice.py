@@ -1,18 +1,25 @@
 """Workers that serve some queues only, in their order; and how long they work."""
 
+import os
+import re
+from contextlib import closing
+
 import pytest
+from django.core.management import CommandError, call_command
 
 import queues
 from atributo_site.core.models import Lease
 from atributo_site.core.models.clock import database_now
 from atributo_site.status.snapshot import snapshot
 from queues.logic.queue_choice import parsed
+from queues.management.commands.worker import Command
 from queues.models import QueuedJob, Run
 from queues.runs.doorbell import connection
 from queues.worker.bell_watcher import BellWatcher
 from queues.worker.plan import Allowance, WorkPlan
 from queues.worker.presence import WorkerPresence
 from queues.worker.worker import Worker
+from tests.servers.process import ManagedProcess
 
 
 class Clock:
@@ -97,6 +104,21 @@ def test_weights_share_the_bells(probe, act, redis_connection):
     assert taken.count("heavy") > 2 * taken.count("light") > 0
 
 
+def test_redis_is_asked_for_bells_only_after_one_rang(probe, act, redis_connection, monkeypatch):
+    bells, looks = watcher("mail"), []
+    heard = bells._heard
+    monkeypatch.setattr(bells, "_heard", lambda shared: [looks.append(1), heard(shared)][1])
+    bells._monotonic = lambda: 0.0
+    bells.listen()
+    assert [bells.take() for _ in range(5)] == [None] * 5
+    assert len(looks) == 1
+    queues.create("mail").push(act)
+    assert bells.hear(10.0)
+    assert bells.take().queue == "mail"
+    assert [bells.take() for _ in range(5)] == [None] * 5
+    assert len(looks) == 3
+
+
 def test_a_worker_ends_after_so_many_jobs(queue, act, worker):
     queue.push_many(act, [None] * 30)
     assert ended(worker("a", "--max-jobs", "7"))
@@ -136,12 +158,33 @@ def test_an_old_worker_finishes_its_job_and_takes_no_other(in_process, queue, ac
         (["--max-jobs", "many"], "--max-jobs is 'many'"),
         (["--max-age", "soon"], "--max-age is 'soon', not a duration"),
         (["mail:0"], "the weight of 'mail' is 0"),
+        (["mail", "--exclude", "m*"], "the queue 'mail' is named and excluded"),
     ],
 )
-def test_what_a_worker_cannot_do_is_refused(arguments, said, worker_process, process_environment):
-    process = worker_process(*arguments)
-    assert process.wait(timeout=60) == 2
-    assert said in process.output()
+def test_what_a_worker_cannot_do_is_refused(arguments, said):
+    with pytest.raises(CommandError, match=re.escape(said)) as refused:
+        call_command("worker", *arguments)
+    assert refused.value.returncode == 2
+
+
+def test_wrong_words_are_told_before_the_database_is_asked(tmp_path):
+    """Nothing is migrated there, which would be told otherwise, with another exit code."""
+    empty = {"DATABASE_URL": f"sqlite:///{tmp_path}/empty.sqlite3"}
+    for words in (["worker", "--max-jobs", "many"], ["run_curator", "--only", "nothing"]):
+        with closing(ManagedProcess(words, {**os.environ, **empty})) as process:
+            assert process.wait(timeout=60) == 2, process.output()
+            assert words[-1] in process.output()
+
+
+@pytest.mark.only_on("sqlite")
+def test_a_name_without_a_queue_is_told(probe, capsys):
+    queues.create("mail")
+    choice = parsed(["mail", "mial", "a,b", "report-*"])
+    Command()._tell_missing(WorkPlan(choice))
+    said = capsys.readouterr().err
+    assert "no queue is named 'mial' yet" in said
+    assert "'a,b' yet; it is served once it exists; names are separated by spaces" in said
+    assert "'mail'" not in said and "report" not in said
 
 
 def test_a_queue_that_nobody_serves_needs_attention(probe, act):

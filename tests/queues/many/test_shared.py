@@ -8,7 +8,7 @@ import pytest
 import queues
 from queues.logic.manifest import read
 from queues.models import QueuedJob, Run, RunLog, Script, Slot
-from tests.queues.many.gates import Gates
+from tests.queues.many.gates import Gates, kill_with_scripts
 
 KINDS = ["many", "threaded"]
 
@@ -80,7 +80,7 @@ def test_an_abort_and_a_time_out_leave_the_others_alone(
     [late] = gate.push(wide, "late", timeout=300, max_failures=0)
     gate.begun(*names(17), "aborted")
     wait_until(lambda: late.status == "failed")
-    assert late.failures == ["TimedOut: timed out after 300 ms"]
+    assert late.failures == ["TimedOut: timed out after 300ms"]
     aborted.abort()
     wait_until(lambda: Slot.objects.live().count() == 17)
     assert {job.status for job in calm} == {"progress"}
@@ -153,7 +153,7 @@ def test_the_jobs_of_a_killed_worker_are_lost_and_run_again(
     gate.push(wide, *names(8))
     gate.begun(*names(8))
     wait_until(lambda: statuses() == ["progress"] * 8)
-    first.kill()
+    kill_with_scripts(first, wait_until)
     assert expire_leases(first) == 8
     gate.open(*names(8))
     worker("second")

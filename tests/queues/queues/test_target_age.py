@@ -61,10 +61,10 @@ def run(*words):
 
 
 def test_the_age_by_command(queue):
-    assert "the oldest may wait 10 s" in run("create", "work", "--target-age-seconds", "10")
+    assert "the oldest may wait 10s" in run("create", "work", "--target-age-seconds", "10")
     run("create", "work", "--max-workers", "3")
     assert own() == 10
-    assert "the oldest may wait 30 s" in run("create", "work", "--target-age-seconds", "default")
+    assert "the oldest may wait 30s" in run("create", "work", "--target-age-seconds", "default")
     assert own() is None
 
 

@@ -23,7 +23,9 @@ def main():
     parser.add_argument("--database", choices=["postgresql", "sqlite"], default="postgresql")
     parser.add_argument("--kills", action="store_true", help="no other faults, and many short jobs")
     parser.add_argument("--concurrency", type=int, default=1, help="children of each worker")
-    parser.add_argument("--shared", action="store_true", help="many async jobs in one process")
+    parser.add_argument(
+        "--shared", action="store_true", help="many jobs in one process: async or in threads"
+    )
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     given = parser.parse_args()
     with Stage(given.database, concurrency=given.concurrency) as stage:
@@ -93,7 +95,8 @@ def push(chance, queue, trace, given):
     sleeps = [chance.choice(SLEEPS) for _ in range(6)]
     sleeps += [chance.choice(SHORT) for _ in range(600 if given.kills and not given.shared else 30)]
     data = [{"sleep": sleep, "trace": trace} for sleep in sleeps]
-    script = {"mount": "/probe", "name": "trace_many" if given.shared else "trace"}
+    name = chance.choice(["trace_many", "trace_threads"]) if given.shared else "trace"
+    script = {"mount": "/probe", "name": name}
     try:
         ids = queue.push_many(script, data, max_failures=-1, back_off=0)
     except (Error, DatabaseBusy):

@@ -1,8 +1,14 @@
 """Tasks of a shop, declared by the API's decorator and by ours."""
 
-from django_tasks import task
+from importlib import import_module
+from inspect import Parameter, signature
 
 from queues.tasks import task as our_task
+from queues.tasks.library import library, part
+
+task = import_module(library()).task
+takes_options = Parameter.VAR_KEYWORD in {each.kind for each in signature(task).parameters.values()}
+task_with_options = task if takes_options else our_task  # Django 6.0 has no other keywords
 
 
 class OutOfStock(Exception):
@@ -32,7 +38,7 @@ def attempts(context, wanted: int):
     return [context.attempt, result.attempts, str(result.status), result.id == context.job["id"]]
 
 
-@task(queue_name="mail", max_failures=1, back_off=0, sticky_key="printer")
+@task_with_options(queue_name="mail", max_failures=1, back_off=0, sticky_key="printer")
 def with_options(text):
     raise ValueError(text)
 
@@ -45,3 +51,9 @@ def ours(text: str):
 @task
 def returns_no_json():
     return object()
+
+
+@task(takes_context=True)
+def kind_of_context(context):
+    is_known = isinstance(context, part("base").TaskContext)
+    return [is_known, context.attempt, context.task_result.id == context.job["id"]]

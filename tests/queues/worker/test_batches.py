@@ -1,5 +1,7 @@
 """How many jobs a worker takes at once, and how many statements that costs."""
 
+from datetime import UTC, datetime
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -7,9 +9,11 @@ from django.test.utils import CaptureQueriesContext
 import queues
 from queues.models import Queue
 from queues.runs.doorbell import Bell
+from queues.runs.reservation import Batch
 from queues.runs.slots import acquire
 from queues.worker import slot_runner
 from queues.worker.presence import WorkerPresence
+from queues.worker.slot_runner import BatchProgress, SlotRunner
 from queues.worker.worker import Worker
 
 
@@ -49,3 +53,16 @@ def test_a_queue_begins_with_batches_of_its_own_size(in_process, act):
     assert size > 1
     workhorse = in_process.lanes.free().workhorse
     assert in_process.runners.runner(workhorse, slot, is_first=False).size == size
+
+
+@pytest.mark.parametrize(
+    ("begun", "seconds", "size"),
+    [(60, 0.02, 54), (10, 0.02, 50), (100, 0.03, 60), (100, 0.015, 120), (100, 0.005, 200)],
+)
+def test_a_batch_is_as_large_as_what_fits_its_time(queue, begun, seconds, size):
+    """What does not begin in that time would be reserved only to be given back."""
+    runner = SlotRunner(acquire("work", 0, "w"), None, "w", bool, bool, size=100)
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    progress = BatchProgress(Batch([None] * 100, now, 1), 0.0, number=begun, begun=seconds)
+    runner._adapt(progress)
+    assert runner.size == size

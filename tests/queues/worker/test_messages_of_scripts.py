@@ -79,7 +79,7 @@ def test_nonsense_fails_the_run_and_replaces_the_process(workhorse, run, number)
     with pytest.raises(ChildGone):
         while workhorse.receive(30.0) is not None:
             pass
-    assert workhorse.reap().startswith("ended, because it sent nonsense: ")
+    assert workhorse.reap().startswith("ended because it sent an invalid message: ")
     (done,) = run(does_nothing)
     assert done["ok"]
 

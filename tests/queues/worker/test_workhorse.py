@@ -108,6 +108,18 @@ def test_one_that_dies_before_it_has_read_its_batch_fails_no_job(workhorse):
     assert second["result"] != first["result"]
 
 
+def test_what_children_begin_with_is_imported_before_the_fork(
+    workhorse, tmp_path, settings, monkeypatch
+):
+    (tmp_path / "begins_here.py").write_text("import os\nbegin = print\nread_by = os.getpid()\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    settings.SCRIPT_PROCESS_BEGINS = ["begins_here.begin"]
+    workhorse.give([work(tells_its_number)], 0.0)
+    *_, done = messages(workhorse)
+    assert done["ok"]
+    assert sys.modules.pop("begins_here").read_by == os.getpid()
+
+
 def test_threads_that_talk_at_once_are_understood(workhorse):
     workhorse.give([work(talks_in_threads)], 0.0)
     *said, done = messages(workhorse)
@@ -148,7 +160,7 @@ def test_a_line_is_whole_though_time_is_up_in_the_middle_of_it(monkeypatch):
             signal.signal(STOP_SIGNAL, before)
         said = Wire(ours)
         log, done = (json.loads(said.receive(0.0)) for _ in range(2))
-        assert [log["t"], done["error"]] == ["log", "TimedOut: timed out after 1 ms"]
+        assert [log["t"], done["error"]] == ["log", "TimedOut: timed out after 1ms"]
 
 
 @pytest.mark.only_on("postgresql")

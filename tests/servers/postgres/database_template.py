@@ -6,6 +6,8 @@ import shutil
 from contextlib import contextmanager
 from pathlib import Path
 
+import django
+
 VARIABLE = "ATRIBUTO_TEST_TEMPLATES"
 
 
@@ -45,7 +47,8 @@ def _migrate(connection):
     original = connection.settings_dict["NAME"]
     names = {"sqlite": str(_file()), "postgresql": _database()}
     connection.settings_dict["TEST"]["NAME"] = names[connection.vendor]
-    connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
+    bare = {} if django.VERSION >= (6,) else {"serialize": False}  # since then nothing else is done
+    connection.creation.create_test_db(verbosity=0, autoclobber=True, **bare)
     connection.close()  # SQLite's log goes into the file, PostgreSQL copies only what nobody uses
     connection.settings_dict["NAME"] = original
 

@@ -7,9 +7,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from allocation.transactions import JobIsRolledBack, JobIsTimedOut, Transaction
-from allocation.transactions.curator import retention as old_versions
+from allocation.transactions.curator import repairs
 from allocation.transactions.curator.expired import expired_transactions, free_orphaned_locks
-from allocation.transactions.curator.retention import OldVersions, remove_old_transactions
+from allocation.transactions.curator.repairs import OldVersions, remove_old_transactions
 from allocation.transactions.models import DocumentVersion, JournalEntry, Lock
 from allocation.transactions.models import Transaction as Row
 from atributo_site.core.errors import LeaseLost
@@ -136,6 +136,10 @@ def test_a_curator_that_lost_its_lease_changes_nothing(store, let_expire, lease)
     txn = Transaction(store)
     txn.put("c", "old", {"v": 1})
     let_expire(txn)
+    over = Transaction(store)
+    over.complete()
+    document = JournalEntry.objects.get(transaction=txn.id).document
+    Lock.objects.create(document=document, transaction_id=over.id, mode="shared", token=9)
     lease.release()
     assert HeldLease.take("curator", "successor", 3600) is not None
     for repair in (expired_transactions, free_orphaned_locks, remove_old_transactions):
@@ -198,7 +202,7 @@ def test_a_key_of_a_dead_holder_stays_locked_for_the_delay(store, let_expire, le
 
 
 def test_old_versions_go_and_the_newest_stays(store, lease, now, monkeypatch):
-    monkeypatch.setattr(old_versions, "PIECE", 3)
+    monkeypatch.setattr(repairs, "PIECE", 3)
     for number in range(4):
         store.put("c", "old", {"v": number})
     long_ago = now - timedelta(days=91)

@@ -4,7 +4,7 @@ import pytest
 
 from allocation.transactions import Transaction
 from allocation.transactions.curator import invariants, operator_actions
-from allocation.transactions.curator.retention import end_orphaned_waits
+from allocation.transactions.curator.repairs import end_orphaned_waits
 from allocation.transactions.models import Document, DocumentVersion, JournalEntry, Lock, LockWait
 from allocation.transactions.models import Transaction as Row
 from atributo_site.core.leases import HeldLease

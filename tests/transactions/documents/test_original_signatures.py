@@ -11,7 +11,7 @@ from allocation.transactions import (
     Patch,
 )
 from queues.errors import NotInDryRun
-from queues.execution.document_clients import DryClient
+from queues.execution.scope import DryClient
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from allocation.transactions import Transaction
 from allocation.transactions.curator import operator_actions
 from allocation.transactions.curator.expired import expired_transactions
-from allocation.transactions.curator.retention import remove_old_transactions
+from allocation.transactions.curator.repairs import remove_old_transactions
 from allocation.transactions.engine.roll_back import FAILURES
 from allocation.transactions.models import DocumentVersion, JournalEntry
 from allocation.transactions.models import Transaction as Row

@@ -12,7 +12,7 @@ from django.db.models import F
 from allocation.transactions import Client, Transaction
 from allocation.transactions.curator.expired import expired_transactions, free_orphaned_locks
 from allocation.transactions.curator.invariants import INVARIANTS
-from allocation.transactions.curator.retention import OldVersions, remove_old_transactions
+from allocation.transactions.curator.repairs import OldVersions, remove_old_transactions
 from allocation.transactions.models import Document, DocumentVersion, Lock, LockWait
 from allocation.transactions.models import Transaction as Row
 from atributo_site.core import failpoints
@@ -73,7 +73,16 @@ def curating():
     settings.ATRIBUTO = replace(settings.ATRIBUTO, lock_delay_ms=1)
     change(Transaction())
     expire_everything()
+    leave_an_orphan()
     sweep()
+
+
+def leave_an_orphan():
+    """Make a lock that has outlived its transaction."""
+    over = Transaction()
+    over.complete()
+    document = Document.objects.get(collection="c", key="old")
+    Lock.objects.create(document=document, transaction_id=over.id, mode="shared", token=9)
 
 
 def getting_stuck():

@@ -58,7 +58,7 @@ def test_the_first_moment_of_a_text(text, moment):
         ("* * * *", "has 5 fields"),
         ("", "has 0"),
         ("@reboot", "@hourly"),
-        ("٣ * * * *", "is no number"),
+        ("٣ * * * *", "is not a number"),
         ("*" * 300, "at most 200 characters"),
     ],
 )

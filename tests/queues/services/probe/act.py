@@ -25,6 +25,8 @@ def run(context):
             os.kill(pid, signal.SIGKILL)
     if order.get("kill") == "by shell":
         os.system(f"kill -9 {parent_of(os.getppid())}; kill -9 {os.getppid()}")
+    if order.get("hold_mb"):
+        bytearray(order["hold_mb"] << 20)
     if order.get("clean_up"):
         fail_while_cleaning_up()
     time.sleep(order.get("sleep", 0))

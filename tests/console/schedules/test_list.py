@@ -7,11 +7,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from atributo_site.console.jobs.forms import ScheduleFilter
+from atributo_site.console.schedules.list import ScheduleFilter
 from atributo_site.core.models import Event
 from atributo_site.core.models.clock import database_now
 from queues.jobs import actions
-from queues.jobs.schedules import repeating
+from queues.jobs.repeating import repeating
 from queues.models import QueuedJob
 from tests.factories.jobs import make_job, make_queue, make_run, make_script
 
@@ -33,7 +33,7 @@ def job():
 def test_a_repeating_job_is_a_sentence_with_its_next_and_last_runs(job, client_as):
     page = client_as("viewer").get("/schedules/").text
     assert page.count('class="job-id"') == 1
-    assert "every 5 s, 37 of ∞" in page
+    assert "every 5s, 37 of ∞" in page
     assert "1 complete, 1 failed" in page
     assert "Run now" not in page
 
@@ -42,7 +42,7 @@ def test_what_is_late_says_since_when_and_goes_on_from_now(job, client_as):
     QueuedJob.objects.filter(pk=job.pk).update(due_at=database_now() - timedelta(minutes=5))
     page = client_as("viewer").get("/schedules/").text
     cell = re.sub("<[^>]+>", "", page.partition('data-label="Next runs">')[2].partition("</td>")[0])
-    assert cell == "due 5 min agothen in 5 s, in 10 s, in 15 s, in 20 s"
+    assert cell == "due 5m agothen in 5s, in 10s, in 15s, in 20s"
 
 
 def test_what_is_not_due_yet_waits_without_a_warning(job, client_as):
@@ -64,7 +64,7 @@ def test_an_operator_runs_it_now_and_ends_it_after_a_question(job, client_as):
     )
     assert "End send-mail?" in client.get(url, here).text
     page = client.post(url, {**here, "reason": "month's end"}, follow=True).text
-    assert "No schedules yet" in page
+    assert "No repeating jobs" in page
     assert f'<a href="/jobs/{job.pk}/">send-mail {job.pk}</a> is aborted.' in page
     assert Event.objects.get(kind="job.aborted").facts == {"reason": "month's end"}
     assert "had already finished" in client.get(url, here, follow=True).text
@@ -105,7 +105,7 @@ def test_an_operator_changes_the_schedule_and_the_job_stays(job, client_as):
     form = {"repeat_delay": "1h30m", "repeat_times": "40", "repeat_until": "2090-01-31T12:00"}
     page = client.post(url, {**form, "next": "schedules"}, follow=True).text
     assert "has a new schedule." in page
-    assert "every 1 h 30 min until 2090-01-31 12:00, 37 of 41" in page
+    assert "every 1h30m until 2090-01-31 12:00, 37 of 41" in page
     assert Event.objects.get(kind="job.rescheduled").facts["before"]["repeat_delay"] == 5000
 
 

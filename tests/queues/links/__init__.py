@@ -1,0 +1,1 @@
+"""Flow control: endings, expiry, debounce, limits, fairness."""
