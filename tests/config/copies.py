@@ -2,8 +2,11 @@
 
 from typing import Any
 
+from django.apps import apps
 from django.db import connection
 from django.db.models import Model
+
+from tests.factories.statistics import analyse
 
 SERIES = {
     "sqlite": "(WITH RECURSIVE s(n) AS (SELECT {first} UNION ALL SELECT n + 1 FROM s"
@@ -36,7 +39,7 @@ def ago(seconds: str) -> str:
 def analyze() -> None:
     """Analyze as autovacuum does; SQLite chooses its indexes without."""
     if connection.vendor == "postgresql":
-        _execute("ANALYZE")
+        analyse(*(model for model in apps.get_models() if not model._meta.proxy))
 
 
 def _execute(sql: str, parameters: list[Any] | None = None) -> None:

@@ -1,7 +1,6 @@
 """The dashboard reports dead instances with jobs, and drains that do not progress."""
 
 import pytest
-from django.db import connection
 
 from allocation.atributo import Atributo
 from allocation.models import Drain, IdNumber, Instance
@@ -9,6 +8,7 @@ from allocation.placement import drains
 from allocation.snapshot import late_drains
 from atributo_site.core.models.clock import database_now, from_now
 from atributo_site.status.snapshot import snapshot
+from tests.factories.statistics import analyse
 from tests.transactions.engine.plans import plan_of
 
 pytestmark = pytest.mark.django_db
@@ -83,8 +83,7 @@ def test_the_drains_that_run_are_found_by_their_index():
     Instance.objects.bulk_create(Instance(pk=f"i{n}") for n in range(3000))
     done = database_now()
     Drain.objects.bulk_create(Drain(pk=f"i{n}", done_at=done) for n in range(3000))
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+    analyse(Drain)
     assert "drain_running" in plan_of(late_drains())
 
 

@@ -3,8 +3,9 @@
 from django.db import connection
 
 from allocation.instances import roster
-from allocation.models import Instance, InstanceLoad
+from allocation.models import Allocation, Instance, InstanceLoad
 from allocation.storage.locks import roster_lock
+from tests.factories.statistics import analyse
 
 
 def fill(instances, jobs):
@@ -28,6 +29,6 @@ def fill(instances, jobs):
                 "n + 2, CURRENT_TIMESTAMP, 'md5-modulo', %s, 'test', 'process' FROM g",
                 [jobs, instances, instances],
             )
-            cursor.execute("ANALYZE")
+        analyse(Instance, InstanceLoad, Allocation)
         roster.next_epoch("default")
         roster.announce("default")

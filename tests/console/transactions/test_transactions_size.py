@@ -12,6 +12,7 @@ from atributo_site.core.leases import HeldLease
 from tests.console.page_elements import INJECTION, Elements
 from tests.factories.finished_transactions import finished_transactions
 from tests.factories.open_transactions import open_transaction
+from tests.factories.statistics import analyse
 from tests.transactions.engine.plans import plan_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -88,8 +89,7 @@ def test_more_rows_need_no_more_queries(few, client_as):
 
 
 def plan(rows, column):
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+    analyse(rows.model)
     return plan_of(rows.order_by(column)[:51])
 
 

@@ -10,6 +10,7 @@ from allocation.transactions.curator.status import snapshot
 from allocation.transactions.models import Transaction as Row
 from atributo_site.core.models.clock import database_now
 from tests.factories.finished_transactions import finished_transactions
+from tests.factories.statistics import analyse
 from tests.transactions.engine.plans import plan_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -42,8 +43,7 @@ def test_a_sweep_reads_only_what_is_overdue(store, let_expire, lease):
     expired = Transaction(store)
     expired.put("c", "old", {"v": 1})
     let_expire(expired)
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+    analyse(Row)
     overdue = Row.objects.overdue(database_now()).order_by("expires_at")[:100]
     assert "transaction_unfinished" in plan_of(overdue)
     assert expired_transactions(database_now(), lease) == 1
@@ -55,8 +55,7 @@ def test_a_sweep_over_a_million_reads_only_what_is_overdue(store, lease):
     for number in range(100):
         Transaction(store).put("many", str(number), {"v": number})
     Row.objects.unfinished().update(expires_at="2000-01-01T00:00Z")
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+    analyse(Row)
     overdue = Row.objects.overdue(database_now()).order_by("expires_at")[:100]
     assert "transaction_unfinished" in plan_of(overdue)
     assert expired_transactions(database_now(), lease) == 100
@@ -67,7 +66,6 @@ def test_a_sweep_over_a_million_reads_only_what_is_overdue(store, lease):
 
 def test_old_transactions_are_found_by_their_index(store):
     finished_transactions(2000)
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+    analyse(Row)
     old = Row.objects.finished().filter(finished_at__lt="2020-01-01T00:00Z")
     assert "transaction_finished" in plan_of(old.order_by("finished_at")[:500])
