@@ -39,7 +39,8 @@ def ago(seconds: str) -> str:
 def analyze() -> None:
     """Analyze as autovacuum does; SQLite chooses its indexes without."""
     if connection.vendor == "postgresql":
-        analyse(*(model for model in apps.get_models() if not model._meta.proxy))
+        models = [model._meta for model in apps.get_models()]
+        analyse(*(meta.model for meta in models if meta.managed and not meta.proxy))
 
 
 def _execute(sql: str, parameters: list[Any] | None = None) -> None:
