@@ -4,14 +4,15 @@ It reads the counters alone, grouped by the database. One more query finds the s
 ended that can still be listed.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db import connection
 from django.db.models import BigIntegerField, Func, Sum
 
+from atributo_site.core.database import dialect, execute
 from queues.models import HourCount, MinuteCount
 from queues.models.counters import BOUNDS_MS
 from queues.queries.counters import summed_until
@@ -31,11 +32,12 @@ def with_ended_jobs(spans: Sequence[Span]) -> set[Span]:
     """Return the spans in which a job ended that still exists; a repeating job leaves none."""
     if not spans:
         return set()
-    adapted = connection.ops.adapt_datetimefield_value  # SQLite compares texts
-    moments = [adapted(moment) for span in spans for moment in span]
-    with connection.cursor() as cursor:
-        cursor.execute(spans_with_ends(connection.vendor, len(spans)), moments)
-        return {spans[number] for (number,) in cursor.fetchall()}
+    d = dialect()
+    rows = [
+        [number, d.moment(since), d.moment(until)] for number, (since, until) in enumerate(spans)
+    ]
+    asked = {"spans": json.dumps(rows)}
+    return {spans[number] for (number,) in execute(spans_with_ends(d), asked).rows}
 
 
 @dataclass(frozen=True)
