@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from django.db import connection
 from django.db.models import BigIntegerField, Func, Sum
 
 from atributo_site.core.database import dialect, execute
@@ -32,12 +33,10 @@ def with_ended_jobs(spans: Sequence[Span]) -> set[Span]:
     """Return the spans in which a job ended that still exists; a repeating job leaves none."""
     if not spans:
         return set()
-    d = dialect()
-    rows = [
-        [number, d.moment(since), d.moment(until)] for number, (since, until) in enumerate(spans)
-    ]
+    adapted = connection.ops.adapt_datetimefield_value  # SQLite compares texts
+    rows = [[number, *(str(adapted(each)) for each in span)] for number, span in enumerate(spans)]
     asked = {"spans": json.dumps(rows)}
-    return {spans[number] for (number,) in execute(spans_with_ends(d), asked).rows}
+    return {spans[number] for (number,) in execute(spans_with_ends(dialect()), asked).rows}
 
 
 @dataclass(frozen=True)
