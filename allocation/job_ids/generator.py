@@ -65,11 +65,11 @@ class Generator:
         self._last_ms = self._end_ms = -1
         self._since_ns = self._until_ns = 0
         self._mark = Mark()
-        self._second, self._digits = -1, ""
+        self._second_ms, self._digits = -1000, ""  # the second of the last id
         self._further = FurtherNumbers(cluster_size)
         self._tails: dict[int, list[str]] = {}  # of each number of the block, in their order
         self._places: list[list[str]] = []
-        self._place = 0  # of the number that made the last id
+        self._place = self._last_place = 0  # of the number that made the last id; of the last one
         self._made, self._counted_at = 0, monotonic()  # ids since the last block began
 
     def get_job_id(self) -> str:
@@ -110,9 +110,10 @@ class Generator:
             now_ns = self._time_ns()
             ms, place = now_ns // 1_000_000, 0
             if ms <= self._last_ms:
-                ms, place = self._last_ms, self._place + 1
-                if place >= len(self._places):
-                    ms, place = ms + 1, 0
+                if self._place < self._last_place:
+                    ms, place = self._last_ms, self._place + 1
+                else:
+                    ms = self._last_ms + 1
             if ms <= self._end_ms and self._since_ns <= now_ns < self._until_ns:
                 self._last_ms, self._place = ms, place
                 self._made += 1
@@ -195,6 +196,7 @@ class Generator:
         known, size = self._tails, self.cluster_size
         self._tails = {each: known.get(each) or digits.tails(each, size) for each in numbers}
         self._places, self._place = list(self._tails.values()), 0
+        self._last_place = len(self._places) - 1
 
     def _reserve(self, request: BlockRequest) -> tuple[Number, Block]:
         with separate_connection(self.using) as using:
@@ -240,9 +242,10 @@ class Generator:
         return now_ms
 
     def _formatted(self, ms: int, place: int) -> str:
-        second, rest = divmod(ms, 1000)
-        if second != self._second:
-            self._second, self._digits = second, digits.second_digits(second)
+        rest = ms - self._second_ms
+        if not 0 <= rest < 1000:
+            rest = ms % 1000
+            self._second_ms, self._digits = ms - rest, digits.second_digits(ms // 1000)
         return self._digits + self._places[place][rest]
 
 

@@ -36,10 +36,11 @@ Answer = tuple[str, bool]
 def place(job_id: str, chooser: Chooser) -> Answer:
     """Return the instance, and whether this call stored it."""
     rows = store(chooser.using)
-    if chooser.allocator is not None:  # it only chooses for jobs without an instance
-        existing = rows.find(job_id)
-        if existing is not None:
-            return existing, False
+    asks_caller = chooser.allocator is not None  # who chooses only for jobs without an instance
+    existing = rows.find(job_id) if asks_caller else rows.find_likely(job_id)
+    if existing is not None:
+        return existing, False
+    if asks_caller:
         chooser.fresh()
     try:
         return _place(job_id, chooser, rows, recently_full(chooser.using))

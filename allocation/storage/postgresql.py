@@ -35,6 +35,9 @@ class PostgresStore:
         row = execute_on(self.connection, sql.FIND, {"job_id": job_id}).first
         return row[0] if row else None
 
+    def find_likely(self, job_id: str) -> str | None:
+        return self.find(job_id) if _seen_before(job_id) else None
+
     def find_many(self, job_ids: list[str]) -> dict[str, str]:
         with self.connection.cursor() as cursor:
             cursor.execute(sql.FIND_MANY, {"job_ids": job_ids})
@@ -43,10 +46,6 @@ class PostgresStore:
     def place(self, placement: Placement) -> PlacementResult:
         if placement.capacity is not None:
             return self._place_within_capacity(placement)
-        if _seen_before(placement.job_id):
-            existing = self.find(placement.job_id)
-            if existing is not None:
-                return PlacementResult(existing, None, placement.version)
         if placement.labels is not None:
             return self._place_labelled(placement)
         if self._is_placed(placement):

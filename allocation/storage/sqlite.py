@@ -30,6 +30,8 @@ class SqliteStore:
         with self.connection.wrap_database_errors:
             return _value(self._raw(), sql.FIND, job_id=job_id)
 
+    find_likely = find  # it needs neither a round trip nor the writers' lock
+
     def find_many(self, job_ids: list[str]) -> dict[str, str]:
         with self.connection.wrap_database_errors:
             return dict(self._raw().execute(sql.FIND_MANY, {"job_ids": json.dumps(job_ids)}))
@@ -37,9 +39,6 @@ class SqliteStore:
     def place(self, placement: Placement) -> PlacementResult:
         with self.connection.wrap_database_errors:
             raw = self._raw()
-            existing = _value(raw, sql.FIND, job_id=placement.job_id)  # needs no writers' lock
-            if existing is not None:
-                return PlacementResult(existing, None, placement.version)
             try:
                 _place(raw, placement)
             except sqlite3.IntegrityError:  # placed meanwhile, another version, or no room
@@ -115,17 +114,16 @@ class SqliteStore:
     ) -> None:
         if not fresh:
             return
-        last = _value(raw, sql.EPOCHS, count=len(fresh))
-        facts = {"strategy": many.strategy, "candidates": many.candidates}
-        facts |= {"actor": many.actor, "channel": many.channel, "labels": many.labels}
-        rows = [
-            {"job_id": job_id, "instance_id": instance_id, "epoch": epoch, "score": score, **facts}
-            for epoch, (job_id, instance_id, score) in enumerate(
-                sorted(fresh),
-                last - len(fresh) + 1,  # neighbours share pages
-            )
-        ]
-        raw.executemany(sql.INSERT, rows)
+        facts = {
+            "wanted": json.dumps(sorted(fresh)),  # neighbours share pages
+            "first_epoch": self._first_epoch(raw, len(fresh)),
+            "strategy": many.strategy,
+            "candidates": many.candidates,
+            "actor": many.actor,
+            "channel": many.channel,
+            "labels": many.labels,
+        }
+        raw.execute(sql.INSERT, facts)
         _add_to_counters(raw, Counter(instance_id for _, instance_id, _ in fresh))
 
     @contextmanager

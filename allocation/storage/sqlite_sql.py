@@ -9,9 +9,9 @@ FIND = "SELECT instance_id FROM allocation_allocation WHERE job_id = :job_id"
 NOW = "STRFTIME('%Y-%m-%d %H:%M:%f', 'now')"
 INSERT = f"""
 INSERT INTO allocation_allocation ({COLUMNS})
-VALUES (:job_id, :instance_id, :epoch, {NOW}, :strategy, :candidates, :score, :actor, :channel,
-    :labels)
-ON CONFLICT (job_id) DO NOTHING
+SELECT value ->> 0, value ->> 1, :first_epoch + key, {NOW}, :strategy, :candidates, value ->> 2,
+    :actor, :channel, :labels
+FROM json_each(:wanted) WHERE true ON CONFLICT (job_id) DO NOTHING
 """  # nosec B608 # of constants only
 # One statement that is a transaction of its own: version, room, epoch, placement and counter.
 # The view belongs to the connection and not to the schema, so that no migration meets it.

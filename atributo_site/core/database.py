@@ -6,8 +6,9 @@ EXECUTE: what psycopg prepares itself, it forgets at every roll back. A single s
 values goes to libpq at once, which halves its price in this process.
 """
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -30,6 +31,9 @@ class Dialect:
     minute: str  # the minute of `now`
     lock: str  # take rows that nobody else is taking
     lock_row: str  # hold a row; SQLite locks the whole database instead
+    greatest: str  # the function that returns the greatest of its arguments
+    true: str
+    false: str
 
     def in_seconds(self, parameter: str, *, since: str = "now") -> str:
         """The moment so many seconds after `now` or `clock`; they may be less than none."""
@@ -43,6 +47,12 @@ class Dialect:
     def bytes_of(self, column: str) -> str:
         """A JSON column as it is stored; SQLite may hold what is neither JSON nor a text."""
         return f"{column}::text" if self.vendor == "postgresql" else f"CAST({column} AS BLOB)"
+
+    def among(self, parameter: str, kind: str = "bigint") -> str:
+        """Compare a column with the values of a parameter that is `listed`."""
+        if self.vendor == "postgresql":
+            return f"= ANY(%({parameter})s::{kind}[])"
+        return f"IN (SELECT value FROM json_each(%({parameter})s))"  # nosec B608 # of names in our code
 
     def rows(self, parameter: str, **columns: str) -> str:
         """The rows of an array of arrays, given as JSON, with these columns and types."""
@@ -69,6 +79,9 @@ POSTGRESQL = Dialect(
     minute="date_trunc('minute', statement_timestamp())",
     lock="FOR UPDATE SKIP LOCKED",
     lock_row="FOR NO KEY UPDATE",
+    greatest="GREATEST",
+    true="TRUE",
+    false="FALSE",
 )
 SQLITE = Dialect(
     vendor="sqlite",
@@ -77,11 +90,27 @@ SQLITE = Dialect(
     minute="strftime('%%Y-%%m-%%d %%H:%%M:00', 'now')",
     lock="",
     lock_row="",
+    greatest="max",
+    true="1",
+    false="0",
 )
 
 
 def dialect(using: str = "default") -> Dialect:
     return POSTGRESQL if connections[using].vendor == "postgresql" else SQLITE
+
+
+def listed(values: Iterable[int | str], using: str = "default") -> str:
+    """Return many values as one parameter: a plain text, which goes to the database at once."""
+    if connections[using].vendor == "postgresql":
+        return "{" + ",".join(map(_quoted, values)) + "}"
+    return json.dumps(list(values))
+
+
+def _quoted(value: int | str) -> str:
+    if isinstance(value, int):
+        return str(value)
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 @dataclass(slots=True)
@@ -104,7 +133,7 @@ def execute_on(connection: Any, statement: str, parameters: Mapping[str, Any]) -
     if not is_ours(connection) or connection.execute_wrappers:
         return execute_together([statement], parameters, connection.alias)
     libpq = connection.libpq
-    name, names = _prepared_as(statement)
+    name, encoded, names = _prepared_as(statement)
     values = libpq.as_texts([parameters[each] for each in names])
     connection.close_if_health_check_failed()
     connection.ensure_connection()
@@ -115,7 +144,7 @@ def execute_on(connection: Any, statement: str, parameters: Mapping[str, Any]) -
         with connection.cursor() as cursor:
             _prepare([statement], cursor)
     with connection.wrap_database_errors:
-        result = libpq.run_prepared(connection.connection, name.encode(), values)
+        result = libpq.run_prepared(connection.connection, encoded, values)
         return Result(libpq.rows_of(connection.transformer, result), result.command_tuples or 0)
 
 
@@ -162,8 +191,8 @@ def execute_in_turn(
 
 
 def _call(connection: Any, statement: str, parameters: Mapping[str, Any]) -> tuple[bytes, Any]:
-    name, names = _prepared_as(statement)
-    return name.encode(), connection.libpq.as_texts([parameters[each] for each in names])
+    _, name, names = _prepared_as(statement)
+    return name, connection.libpq.as_texts([parameters[each] for each in names])
 
 
 def _is_quick(connection: Any) -> bool:
@@ -236,8 +265,10 @@ def _message(statements: tuple[str, ...]) -> str:
 
 
 @lru_cache(maxsize=512)
-def _prepared_as(statement: str) -> tuple[str, tuple[str, ...]]:
-    return _name(statement), _names(statement)
+def _prepared_as(statement: str) -> tuple[str, bytes, tuple[str, ...]]:
+    """Return the name, once more as libpq takes it, and the names of the parameters."""
+    name = _name(statement)
+    return name, name.encode(), _names(statement)
 
 
 @lru_cache(maxsize=512)

@@ -1,0 +1,1 @@
+"""The contestants of `bench.queues`, each in a process of its own."""

@@ -1,6 +1,5 @@
 """Flows of a queue: find or make the one that a job waits in, and wake those that may start."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -9,7 +8,7 @@ from typing import Any
 from django.db.models.functions import Now
 from django.db.transaction import atomic
 
-from atributo_site.core.database import dialect, execute, execute_each
+from atributo_site.core.database import dialect, execute, execute_each, listed
 from atributo_site.core.models.clock import from_now
 from atributo_site.core.retry import retry_busy
 from queues.flow.sql import statements as sql
@@ -18,19 +17,6 @@ from queues.models import Catalogue, Flow, Gate, Queue, Script
 USED_SECONDS = 3600  # a flow is noted as used at most once in so long
 MOST_WOKEN = 1000
 MOST_STRAYS = 500  # that are moved at once
-
-
-def listed(values: Iterable[int | str]) -> str:
-    """Return many values as one parameter: a plain text, which goes to the database at once."""
-    if dialect().vendor != "postgresql":
-        return json.dumps(list(values))
-    return "{" + ",".join(map(_quoted, values)) + "}"
-
-
-def _quoted(value: int | str) -> str:
-    if isinstance(value, int):
-        return str(value)
-    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def script_gate(mount: str, script: str) -> str:

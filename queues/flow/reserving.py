@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db.transaction import atomic
 
-from atributo_site.core.database import dialect, execute
+from atributo_site.core.database import dialect, execute, listed
 from queues.flow import flows
 from queues.flow.sql import statements as sql
 from queues.logic.flow.admission import (
@@ -98,7 +98,7 @@ def _wake_due(queue_id: int, time: float) -> None:
 def _hold(ids: list[int], slot: dict[str, int], instance: str) -> list[Row]:
     if not ids:
         return []
-    asked = {**slot, "ids": flows.listed(ids), "ran_on": instance}
+    asked = {**slot, "ids": listed(ids), "ran_on": instance}
     order = {job_id: number for number, job_id in enumerate(ids)}
     return sorted(execute(sql.take(dialect()), asked).rows, key=lambda row: order[row[0]])
 
@@ -208,7 +208,7 @@ class _Decision:
 
     def _candidates_at(self, station: str, count: int) -> list[Candidate]:
         asked: dict[str, Any] = {"queue_id": self.queue_id, "flows": max(count, FEWEST_FLOWS)}
-        asked |= {"station": station, "closed": flows.listed(self.admission.closed), "jobs": count}
+        asked |= {"station": station, "closed": listed(self.admission.closed), "jobs": count}
         found = _in_one(asked) if dialect().vendor == "postgresql" else _in_steps(asked)
         for each, rank in found:
             self._ranks[each.id] = rank
@@ -216,7 +216,7 @@ class _Decision:
         empty = [each.id for each, _ in found if not each.jobs]
         flows.settle(empty, 0.0)  # their jobs were aborted or deleted
         if empty and station:  # or another job of their key is held
-            aside = {"ids": flows.listed(empty), "seconds": LOOK_AGAIN_SECONDS}
+            aside = {"ids": listed(empty), "seconds": LOOK_AGAIN_SECONDS}
             execute(sql.set_aside(dialect()), aside)
         return [each for each, _ in found]
 
@@ -295,8 +295,8 @@ def _in_steps(asked: dict[str, Any]) -> list[tuple[Candidate, int]]:
         return []
     most = -(-asked["jobs"] // len(found)) + 1  # the one after tells how the flow goes on
     statement = sql.first_jobs(d, of_station=bool(asked["station"]))
-    listed = flows.listed(each.id for each, _ in found)
-    rows = execute(statement, {**asked, "flows": listed, "jobs": most}).rows
+    asked = {**asked, "flows": listed(each.id for each, _ in found), "jobs": most}
+    rows = execute(statement, asked).rows
     jobs = {flow: [_waiting(*job) for job in json.loads(text)] for flow, text in rows}
     for each, _ in found:
         each.jobs = jobs[each.id]
@@ -309,10 +309,10 @@ def _waiting(job: int, rank: int, limits: Any) -> WaitingJob:
 
 def _lock_scripts(names: list[str]) -> None:
     gates = [f"script {name}" for name in names]
-    locked = execute(sql.lock_scripts(dialect()), {"names": flows.listed(gates)}).rows
+    locked = execute(sql.lock_scripts(dialect()), {"names": listed(gates)}).rows
     if len(locked) < len(gates):
         Gate.objects.bulk_create([Gate(name=name) for name in gates], ignore_conflicts=True)
-        execute(sql.lock_scripts(dialect()), {"names": flows.listed(gates)})
+        execute(sql.lock_scripts(dialect()), {"names": listed(gates)})
 
 
 def _opening(block: Block) -> float:

@@ -1,6 +1,5 @@
 """Route sticky jobs to the instance that their key is allocated to."""
 
-import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -10,7 +9,7 @@ from django.db.transaction import atomic
 
 from allocation.atributo import Atributo
 from allocation.errors import NoInstances
-from atributo_site.core.database import dialect, execute
+from atributo_site.core.database import dialect, execute, listed
 from atributo_site.core.events import record_many
 from atributo_site.core.leases import HeldLease
 from queues.logic.ranks import INTO_FLOW
@@ -107,8 +106,7 @@ def _route_guarded(job_ids: list[int], lease: HeldLease) -> dict[int, str]:
 def _route(job_ids: list[int]) -> dict[int, str]:
     """Return where each job was routed, of those that wait and whose key is allocated."""
     d = dialect()
-    ids: Any = job_ids if d.vendor == "postgresql" else json.dumps(job_ids)
-    return dict(execute(sticky.route(d), {"ids": ids}).rows)
+    return dict(execute(sticky.route(d), {"ids": listed(job_ids)}).rows)
 
 
 def _forget(job_ids: list[int]) -> None:

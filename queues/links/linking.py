@@ -6,9 +6,8 @@ from typing import Any
 
 from django.db.models import Q
 
-from atributo_site.core.database import dialect, execute
+from atributo_site.core.database import dialect, execute, listed
 from queues.errors import BadPush, BatchIsClosed, BatchNotFound
-from queues.flow.flows import listed
 from queues.links.sql import statements as sql
 from queues.logic.lifecycle import FOREVER
 from queues.logic.ranks import BLOCKED

@@ -10,9 +10,8 @@ from typing import NamedTuple
 from django.db.models import Q
 from django.db.transaction import atomic
 
-from atributo_site.core.database import dialect, execute
+from atributo_site.core.database import dialect, execute, listed
 from atributo_site.core.events import record_many
-from queues.flow.flows import listed
 from queues.links.ending import end_batch
 from queues.links.sql import statements as sql
 from queues.logic.secret_fields import fingerprint

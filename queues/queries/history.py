@@ -4,6 +4,7 @@ It reads the counters alone, grouped by the database. One more query finds the s
 ended that can still be listed.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -12,6 +13,7 @@ from typing import Any
 from django.db import connection
 from django.db.models import BigIntegerField, Func, Sum
 
+from atributo_site.core.database import dialect, execute
 from queues.models import HourCount, MinuteCount
 from queues.models.counters import BOUNDS_MS
 from queues.queries.counters import summed_until
@@ -32,10 +34,9 @@ def with_ended_jobs(spans: Sequence[Span]) -> set[Span]:
     if not spans:
         return set()
     adapted = connection.ops.adapt_datetimefield_value  # SQLite compares texts
-    moments = [adapted(moment) for span in spans for moment in span]
-    with connection.cursor() as cursor:
-        cursor.execute(spans_with_ends(connection.vendor, len(spans)), moments)
-        return {spans[number] for (number,) in cursor.fetchall()}
+    rows = [[number, *(str(adapted(each)) for each in span)] for number, span in enumerate(spans)]
+    asked = {"spans": json.dumps(rows)}
+    return {spans[number] for (number,) in execute(spans_with_ends(dialect()), asked).rows}
 
 
 @dataclass(frozen=True)

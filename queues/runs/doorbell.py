@@ -21,7 +21,7 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 
 from atributo_site.core.availability.outages import outages
-from atributo_site.core.database import dialect, execute
+from atributo_site.core.database import dialect, execute, listed
 from queues.logic.storable import is_storable
 from queues.models.queue import MOST_WORKERS
 from queues.runs.slots import HeldSlot
@@ -185,7 +185,7 @@ def ring_all(queue_ids: list[int]) -> int:
     """Ring for queues that have one slot each; a bell that still hangs is left as it is."""
     if not queue_ids:
         return 0
-    asked = {**_reach(), "ids": _listed(queue_ids)}
+    asked = {**_reach(), "ids": listed(queue_ids)}
     free = [Call(*row) for row in execute(work.slots_to_ring(dialect()), asked).rows]
     marked = {slot_id for (slot_id,) in _mark([each.slot_id for each in free])}
     calls = [each for each in free if each.slot_id in marked]
@@ -210,7 +210,7 @@ class Call(NamedTuple):
 def _mark(slot_ids: list[int]) -> list[Any]:
     if not slot_ids:
         return []
-    return execute(work.mark_as_rung(dialect()), {**_reach(), "ids": _listed(slot_ids)}).rows
+    return execute(work.mark_as_rung(dialect()), {**_reach(), "ids": listed(slot_ids)}).rows
 
 
 def _send_all(calls: list[Call]) -> None:
@@ -251,10 +251,6 @@ def _hanging(redis: Redis, doorbells: list[Queue]) -> set[str]:
 
 def _reach() -> dict[str, float]:
     return {"ring_again_seconds": -RING_AGAIN_SECONDS, "message_seconds": -MESSAGE_SECONDS}
-
-
-def _listed(ids: list[int]) -> Any:
-    return ids if dialect().vendor == "postgresql" else json.dumps(ids)
 
 
 def call(

@@ -11,7 +11,7 @@ from typing import Any
 import structlog
 from django.db import IntegrityError
 
-from atributo_site.core.database import dialect, execute
+from atributo_site.core.database import dialect, execute, listed
 from queues.flow import expiry, flows
 from queues.flow.reserving import Taken, host, limits_of_scripts, take
 from queues.flow.sql import statements as flow_sql
@@ -164,7 +164,7 @@ def _put_in_flow(slot: HeldSlot, jobs: list[Reserved]) -> None:
     for name in by_flow:
         ids = [job.id for job in jobs if _flow_of(job) == name]
         flow_id = flows.ensure(slot.queue_id, *name)
-        asked = {**slot.key, "ids": flows.listed(ids), "flow_id": flow_id}
+        asked = {**slot.key, "ids": listed(ids), "flow_id": flow_id}
         execute(flow_sql.put_in_flow(d), asked)
         flows.wake(slot.queue_id, [flow_id])
 

@@ -1,6 +1,5 @@
 """Follow runs to their end: outcomes, runs that wait, runs to cancel, pauses."""
 
-import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -9,7 +8,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.db.transaction import atomic
 
-from atributo_site.core.database import dialect, execute
+from atributo_site.core.database import dialect, execute, listed
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.events import record
 from atributo_site.core.leases import HeldLease
@@ -67,8 +66,7 @@ def settle(schedule_ids: Sequence[int] | None = None) -> int:
     d = dialect()
     asked: dict[str, Any] = {"most": BATCH * 4}
     if schedule_ids is not None:
-        is_list = d.vendor == "postgresql"
-        asked["ids"] = list(schedule_ids) if is_list else json.dumps(list(schedule_ids))
+        asked["ids"] = listed(schedule_ids)
     rows = execute(statements.settled(d, chosen=schedule_ids is not None), asked).rows
     seen = [_Seen(*row) for row in rows]
     ended = [each for each in seen if each.job_id is None or each.ended_at is not None]

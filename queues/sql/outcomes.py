@@ -80,7 +80,6 @@ def finish_jobs(
     of unfinished jobs could serve would invite a scan of all that wait.
     """
     null = "'null'::jsonb" if d.vendor == "postgresql" else "'null'"
-    no = "FALSE" if d.vendor == "postgresql" else "0"
     # The plus keeps SQLite from finding the jobs by slot and reading all outcomes for each.
     plus = "" if d.vendor == "postgresql" else "+"
     asked = (  # somebody aborted it while it was reserved, and it would go on
@@ -101,7 +100,7 @@ def finish_jobs(
                 ELSE o.ended_at END,
             error = CASE WHEN {asked} THEN '{ABORTED}' ELSE o.error END,
             fingerprint = CASE WHEN {asked} THEN '' ELSE o.fingerprint END,
-            slot_id = NULL, slot_epoch = NULL, suspect = {no}
+            slot_id = NULL, slot_epoch = NULL, suspect = {d.false}
         FROM o
         WHERE queues_queuedjob.id = o.id AND {plus}{held_by} = {slot_id}
         AND queues_queuedjob.slot_epoch = {epoch} {condition}

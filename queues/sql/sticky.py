@@ -117,12 +117,11 @@ def who_has_work(d: Dialect) -> str:
 @cache
 def route(d: Dialect) -> str:
     """Route waiting jobs to where their keys are allocated now. A flow there finds them anew."""
-    listed = "= ANY(%(ids)s)" if d.lock else "IN (SELECT value FROM json_each(%(ids)s))"
     return f"""
         UPDATE queues_queuedjob SET routed_to = a.instance_id, routed_epoch = a.epoch,
             {OUT_OF_FLOW}
         FROM allocation_allocation a
-        WHERE a.job_id = queues_queuedjob.sticky_key AND queues_queuedjob.id {listed}
+        WHERE a.job_id = queues_queuedjob.sticky_key AND queues_queuedjob.id {d.among("ids")}
         AND queues_queuedjob.status = 'pending' AND queues_queuedjob.slot_id IS NULL
         RETURNING queues_queuedjob.id, queues_queuedjob.routed_to"""  # nosec B608 # of constants and dialect
 

@@ -38,18 +38,16 @@ def queues_to_ring(d: Dialect) -> str:
 @cache
 def slots_to_ring(d: Dialect) -> str:
     """Select the slots of queues that have just one: queue, its name, whether idle, slot."""
-    listed = "= ANY(%(ids)s)" if d.lock else "IN (SELECT value FROM json_each(%(ids)s))"
     idle = f"(s.rung_at IS NULL OR s.rung_at <= {d.in_seconds('message_seconds')})"
     return f"""
         SELECT q.id, q.name, {idle}, s.id FROM queues_slot s
         JOIN queues_queue q ON q.id = s.queue_id
-        WHERE q.id {listed} AND s.number = 0 AND {slots.may_be_rung(d)} ORDER BY q.id"""  # nosec B608 # of constants and dialect
+        WHERE q.id {d.among("ids")} AND s.number = 0 AND {slots.may_be_rung(d)} ORDER BY q.id"""  # nosec B608 # of constants and dialect
 
 
 @cache
 def mark_as_rung(d: Dialect) -> str:
-    listed = "= ANY(%(ids)s)" if d.lock else "IN (SELECT value FROM json_each(%(ids)s))"
-    free = f"s.id {listed} AND {slots.may_be_rung(d, limit=False)}"
+    free = f"s.id {d.among('ids')} AND {slots.may_be_rung(d, limit=False)}"
     lock = "FOR UPDATE OF s SKIP LOCKED" if d.lock else ""
     return f"""
         UPDATE queues_slot SET rung_at = {d.now}

@@ -1,0 +1,1 @@
+"""Tests of instances, and of keys that are allocated to them."""

@@ -1,0 +1,1 @@
+"""Tests of settings, migrations, backups and what a database user may do."""

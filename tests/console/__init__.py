@@ -1,0 +1,1 @@
+"""Tests of the screens, in the sections of the console."""

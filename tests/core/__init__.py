@@ -1,0 +1,1 @@
+"""Tests of the kernel: database layer, events, leases, loops, redaction."""

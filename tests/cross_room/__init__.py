@@ -1,0 +1,1 @@
+"""Tests of several rooms together, mostly in processes of their own."""

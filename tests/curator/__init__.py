@@ -1,0 +1,1 @@
+"""Tests of the process that repairs: who leads, and how often it looks."""

@@ -1,0 +1,1 @@
+"""Rows and texts that tests of several rooms need."""

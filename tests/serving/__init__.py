@@ -1,0 +1,1 @@
+"""Tests of the web server: the event stream, live pages, requests that are cut off."""

@@ -1,0 +1,1 @@
+"""Tests of health, of what needs attention, and of the software that is reported."""

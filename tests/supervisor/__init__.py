@@ -1,0 +1,1 @@
+"""Tests of `manage.py up`: what it starts, restarts and prepares."""

@@ -1,0 +1,1 @@
+"""The five walks of docs/architecture.md, from end to end."""

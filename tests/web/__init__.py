@@ -1,0 +1,1 @@
+"""Tests of what all pages share: access, addresses of clients, error pages."""

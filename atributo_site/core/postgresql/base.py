@@ -84,6 +84,8 @@ class Errors(DatabaseErrorWrapper):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if error is None:
+            return
         if isinstance(error, psycopg.Error) and self.wrapper.is_lost_by(error):
             self.wrapper.errors_occurred = True
             raise self.wrapper.described(error).with_traceback(trace) from error

@@ -16,12 +16,6 @@ WAITING = (
 )
 
 
-def _ids(d: Dialect, parameter: str) -> str:
-    if d.vendor == "postgresql":
-        return f"= ANY(%({parameter})s::bigint[])"
-    return f"IN (SELECT value FROM json_each(%({parameter})s))"  # nosec B608 # of constants and dialect
-
-
 @cache
 def lock_gate(d: Dialect) -> str:
     """Lock the gate, and plan without sorting until the transaction ends.
@@ -37,7 +31,7 @@ def lock_gate(d: Dialect) -> str:
 @cache
 def lock_scripts(d: Dialect) -> str:
     """Lock the gates of these scripts, in one order for everybody."""
-    listed = "= ANY(%(names)s::text[])" if d.lock else "IN (SELECT value FROM json_each(%(names)s))"
+    listed = d.among("names", "text")
     lock = "FOR UPDATE" if d.lock else ""
     return f"SELECT name FROM queues_gate WHERE name {listed} ORDER BY name {lock}"  # nosec B608 # of constants and dialect
 
@@ -146,7 +140,7 @@ def take(d: Dialect) -> str:
     return f"""
         UPDATE queues_queuedjob SET slot_id = %(slot_id)s, slot_epoch = %(epoch)s,
             ran_on = %(ran_on)s
-        WHERE id {_ids(d, "ids")} AND status = 'pending' AND slot_id IS NULL
+        WHERE id {d.among("ids")} AND status = 'pending' AND slot_id IS NULL
         AND paused_at IS NULL AND due_at <= {d.now}
         RETURNING {", ".join([*reserve.RESERVED, *COLUMNS])}"""  # nosec B608 # of constants and dialect
 
@@ -158,7 +152,7 @@ COLUMNS = [*sticky.STICKY_COLUMNS, *sticky.FLOW_COLUMNS]
 def settle(d: Dialect) -> str:
     """Let flows be ready as their waiting jobs say. A flow that had no job gains no credit."""
     number = "%(time)s::float" if d.vendor == "postgresql" else "%(time)s"
-    return _settle(d, f"id {_ids(d, 'ids')}", number)
+    return _settle(d, f"id {d.among('ids')}", number)
 
 
 @cache
@@ -177,7 +171,7 @@ def settle_after_ends(d: Dialect, *, only_idle: bool) -> str:
 
 @cache
 def settle_in_queue(d: Dialect) -> str:
-    return _settle(d, f"id {_ids(d, 'ids')}", f"({GATE_TIME})")
+    return _settle(d, f"id {d.among('ids')}", f"({GATE_TIME})")
 
 
 GATE_TIME = "SELECT time FROM queues_gate WHERE queue_id = %(queue_id)s"
@@ -188,14 +182,13 @@ def _settle(d: Dialect, which: str, time: str) -> str:
     later = " UNION ALL ".join(
         f"SELECT ({_probe(d, rank, 'j.due_at', '>')}) AS at" for rank in FLOW_RANKS
     )  # nosec B608 # of constants and dialect
-    greatest = "GREATEST" if d.vendor == "postgresql" else "max"
     return f"""
         WITH s AS MATERIALIZED (
             SELECT id, COALESCE({due}) AS due, (SELECT min(at) FROM ({later}) l) AS later
             FROM queues_flow WHERE {which}
         )
         UPDATE queues_flow SET rank = s.due, wake_at = s.later, used_at = {d.now},
-            time = CASE WHEN rank IS NULL AND waits_for = '' THEN {greatest}(time, {time})
+            time = CASE WHEN rank IS NULL AND waits_for = '' THEN {d.greatest}(time, {time})
                 ELSE time END,
             waits_since = CASE WHEN s.due IS NULL THEN NULL ELSE waits_since END,
             waits_for = CASE WHEN s.due IS NULL THEN '' ELSE waits_for END
@@ -227,7 +220,7 @@ def of_same_keys(d: Dialect) -> str:
     """Select the flows whose limits count the jobs of these flows, too, and do not start now."""
     return f"""
         SELECT o.id FROM queues_flow f JOIN queues_flow o ON o.queue_id = f.queue_id
-        AND o.key = f.key AND o.rank IS NULL WHERE f.id {_ids(d, "ids")}"""  # nosec B608 # of constants and dialect
+        AND o.key = f.key AND o.rank IS NULL WHERE f.id {d.among("ids")}"""  # nosec B608 # of constants and dialect
 
 
 @cache
@@ -236,7 +229,7 @@ def of_same_scripts(d: Dialect) -> str:
     return f"""
         SELECT DISTINCT o.id, o.queue_id FROM queues_flow f JOIN queues_flow o
         ON o.key = f.key AND o.mount = f.mount AND o.script = f.script
-        AND o.queue_id <> f.queue_id AND o.waits_for <> '' WHERE f.id {_ids(d, "ids")}"""  # nosec B608 # of constants and dialect
+        AND o.queue_id <> f.queue_id AND o.waits_for <> '' WHERE f.id {d.among("ids")}"""  # nosec B608 # of constants and dialect
 
 
 @cache
@@ -301,7 +294,7 @@ def set_aside(d: Dialect) -> str:
     """Look at flows again in a moment: they have due jobs, and none may start here now."""
     return f"""
         UPDATE queues_flow SET rank = NULL, wake_at = {d.in_seconds("seconds")}
-        WHERE id {_ids(d, "ids")} AND rank IS NOT NULL"""  # nosec B608 # of constants and dialect
+        WHERE id {d.among("ids")} AND rank IS NOT NULL"""  # nosec B608 # of constants and dialect
 
 
 @cache
@@ -310,7 +303,7 @@ def put_in_flow(d: Dialect) -> str:
     return f"""
         UPDATE queues_queuedjob SET slot_id = NULL, slot_epoch = NULL, rank = {RANK_IN_FLOW},
             flow_id = %(flow_id)s, flow_key = COALESCE(flow_key, '')
-        WHERE id {_ids(d, "ids")} AND slot_id = %(slot_id)s AND slot_epoch = %(epoch)s
+        WHERE id {d.among("ids")} AND slot_id = %(slot_id)s AND slot_epoch = %(epoch)s
         AND status = 'pending' AND abort_asked_at IS NULL AND rank < {FLOW_RANKS[0]}"""  # nosec B608 # of constants and dialect
 
 
@@ -350,7 +343,7 @@ def adopt(d: Dialect) -> str:
     return f"""
         UPDATE queues_queuedjob SET rank = {RANK_IN_FLOW}, flow_id = %(flow_id)s,
             flow_key = COALESCE(flow_key, '')
-        WHERE id {_ids(d, "ids")} AND status = 'pending' AND slot_id IS NULL
+        WHERE id {d.among("ids")} AND status = 'pending' AND slot_id IS NULL
         AND flow_id IS NULL AND parent IS NULL AND COALESCE(routed_to, '') = %(station)s
         AND (sticky_key IS NULL AND rank BETWEEN {RANKS[0]} AND {RANKS[-1]}
             OR sticky_key IS NOT NULL AND rank BETWEEN {STICKY_RANKS[0]} AND {STICKY_RANKS[-1]})"""  # nosec B608 # of constants and dialect

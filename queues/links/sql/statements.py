@@ -40,19 +40,13 @@ RUNNING_PAGE = """
     ORDER BY id LIMIT %(limit)s"""
 
 
-def among(d: Dialect, parameter: str) -> str:
-    if d.vendor == "postgresql":
-        return f"= ANY(%({parameter})s::bigint[])"
-    return f"IN (SELECT value FROM json_each(%({parameter})s))"  # nosec B608 # of constants
-
-
 @cache
 def waiting_for(d: Dialect) -> str:
     """Select the blocked jobs that wait for some of these, so many of them."""
     return f"""
         SELECT DISTINCT queues_queuedjob.id FROM queues_dependency w
         JOIN queues_queuedjob ON queues_queuedjob.id = w.job_id
-        WHERE w.after_id {among(d, "ids")} AND w.job_id > %(after)s AND {IS_BLOCKED}
+        WHERE w.after_id {d.among("ids")} AND w.job_id > %(after)s AND {IS_BLOCKED}
         ORDER BY queues_queuedjob.id LIMIT %(limit)s"""  # nosec B608 # of constants and dialect
 
 
@@ -63,18 +57,17 @@ def fail(d: Dialect) -> str:
     return f"""
         UPDATE queues_queuedjob SET status = 'failed', error = {text},
             fingerprint = %(fingerprint)s, ended_at = {d.now}
-        WHERE id {among(d, "ids")} AND {IS_BLOCKED} AND ({FAILED_FIRST}) IS NOT NULL
+        WHERE id {d.among("ids")} AND {IS_BLOCKED} AND ({FAILED_FIRST}) IS NOT NULL
         RETURNING id"""  # nosec B608 # of constants and dialect
 
 
 @cache
 def release(d: Dialect) -> str:
     """Let those of the blocked jobs start that wait for none any more."""
-    later = "GREATEST" if d.vendor == "postgresql" else "max"
     return f"""
         UPDATE queues_queuedjob SET rank = rank - {BLOCKED},
-            due_at = {later}(COALESCE(delayed_until, {d.now}), {d.now}), delayed_until = NULL
-        WHERE id {among(d, "ids")} AND {IS_BLOCKED}
+            due_at = {d.greatest}(COALESCE(delayed_until, {d.now}), {d.now}), delayed_until = NULL
+        WHERE id {d.among("ids")} AND {IS_BLOCKED}
         AND ({OPEN_FIRST}) IS NULL AND ({FAILED_FIRST}) IS NULL
         RETURNING id, queue_id, flow_id, sticky_key, concurrent, routed_to"""  # nosec B608 # of constants and dialect
 
@@ -85,7 +78,7 @@ def block(d: Dialect) -> str:
     return f"""
         UPDATE queues_queuedjob SET rank = rank + {BLOCKED}, delayed_until = NULL,
             due_at = %(far)s
-        WHERE id {among(d, "ids")} AND status = 'pending' AND slot_id IS NULL
+        WHERE id {d.among("ids")} AND status = 'pending' AND slot_id IS NULL
         AND rank < {FIRST_BLOCKED} AND ({OPEN_FIRST}) IS NOT NULL
         RETURNING id"""  # nosec B608 # of constants and dialect
 
@@ -93,9 +86,9 @@ def block(d: Dialect) -> str:
 @cache
 def await_end(d: Dialect) -> str:
     """Note that somebody waits for the end of these, so that whoever ends them looks for it."""
-    no = "NOT awaited" if d.vendor == "postgresql" else "awaited = 0"
-    yes = "TRUE" if d.vendor == "postgresql" else "1"
-    return f"UPDATE queues_queuedjob SET awaited = {yes} WHERE id {among(d, 'ids')} AND {no}"  # nosec B608 # of constants and dialect
+    return f"""
+        UPDATE queues_queuedjob SET awaited = {d.true}
+        WHERE id {d.among("ids")} AND awaited = {d.false}"""  # nosec B608 # of constants and dialect
 
 
 def _of_batch(status: str, batch: str = "%(batch)s") -> str:

@@ -41,12 +41,7 @@ def move_on(d: Dialect) -> str:
 @cache
 def settled(d: Dialect, *, chosen: bool) -> str:
     """Open runs whose job has begun, ended or was deleted, oldest first, with what they know."""
-    ids = (
-        "=ANY(%(ids)s)"
-        if d.vendor == "postgresql"
-        else " IN (SELECT value FROM json_each(%(ids)s))"
-    )
-    of = f"AND r.schedule_id{ids}" if chosen else ""
+    of = f"AND r.schedule_id {d.among('ids')}" if chosen else ""
     return f"""
         SELECT r.id, r.schedule_id, j.id, j.status, j.started_at, j.ended_at, j.aborted_at, j.error
         FROM queues_scheduledrun r LEFT JOIN queues_queuedjob j ON j.id = r.job_id

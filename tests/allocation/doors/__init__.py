@@ -1,0 +1,1 @@
+"""Tests of allocation over REST, on screens and from the terminal."""

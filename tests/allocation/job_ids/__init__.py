@@ -1,0 +1,1 @@
+"""Tests of job ids: unique, growing, and never given out twice."""

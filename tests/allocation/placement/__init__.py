@@ -1,0 +1,1 @@
+"""Tests of placing keys, moving them and draining instances."""

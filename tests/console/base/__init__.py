@@ -1,0 +1,1 @@
+"""Tests of what all sections share: the frame, fields, charts, raw lists."""

@@ -1,100 +1,87 @@
-"""Error pages look like the others and do not ask a database that is away."""
+"""Failures grouped by error: filters by queue and time, and actions on a whole group."""
+
+import re
+from datetime import timedelta
 
 import pytest
-from django.db import OperationalError, connection
-from django.test import Client, RequestFactory
-from django.urls import path
 
-from atributo_site.site_urls import *  # noqa: F403
-from atributo_site.site_urls import urlpatterns as of_the_site
-from atributo_site.web import error_pages
+from atributo_site.core.models.clock import database_now
+from queues.models import QueuedJob
+from tests.console.page_elements import ids_on
+from tests.factories.jobs import make_job, make_queue
 
-
-def broken(request):
-    raise RuntimeError("on purpose")
-
-
-def busy(request):
-    raise OperationalError("database is locked")
-
-
-urlpatterns = [*of_the_site, path("broken", broken), path("busy", busy)]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def breaking_site(settings):
-    settings.ROOT_URLCONF = "tests.console.jobs.test_failures"
-    return Client(raise_request_exception=False)
+def failed():
+    """Make the same error in two queues, in one of them long ago."""
+    mail, news = make_queue("mail"), make_queue("the news")
+    long_ago = database_now() - timedelta(hours=5)
+    return {
+        "mail": make_job(mail, "failed", error="KeyError: 1"),
+        "old": make_job(mail, "failed", error="KeyError: 2", ended_at=long_ago),
+        "news": make_job(news, "failed", error="KeyError: 3"),
+    }
 
 
-@pytest.mark.parametrize("status", sorted(error_pages.SENTENCES))
-def test_every_failure_has_a_page_without_the_database(status):
-    request = RequestFactory().get("/somewhere", headers={"Cookie": "theme=dark"})
-    page = error_pages.failure(request, status)
-    assert page.status_code == status
-    assert error_pages.SENTENCES[status][1] in page.text
-    assert 'data-theme="dark"' in page.text
+def counts_on(page):
+    return re.findall(r'<strong class="tone is-bad">(\d+)<', page.text)
 
 
-@pytest.mark.parametrize(("path", "status"), [("/nowhere/", 404), ("/broken", 500)])
-def test_a_failure_keeps_the_navigation_for_whoever_is_logged_in(
-    path, status, client_as, breaking_site
-):
-    page = client_as("viewer", raise_request_exception=False).get(path)
-    assert page.status_code == status and f'failure-status">{status}<' in page.text
-    assert 'aria-label="Screens"' in page.text and 'href="/queues/"' in page.text
-    assert 'aria-label="Screens"' not in breaking_site.get(path).text
+@pytest.mark.parametrize(
+    ("asked", "counts"),
+    [
+        ({}, ["3"]),
+        ({"queue": "mail"}, ["2"]),
+        ({"queue": "the news"}, ["1"]),
+        ({"queue": "mail", "since": "1h"}, ["1"]),
+        ({"until": "1h"}, ["1"]),
+        ({"queue": "nowhere"}, []),
+    ],
+)
+def test_groups_are_of_what_is_asked_for(asked, counts, failed, client_as):
+    page = client_as("viewer").get("/jobs/failures/", asked)
+    assert counts_on(page) == counts
+    assert ("No failures match" in page.text) == (not counts)
 
 
-def test_a_forbidden_page_keeps_the_navigation(client_as, db):
-    page = client_as("viewer").post("/queues/", {"name": "mail", "max_workers": 1})
-    assert page.status_code == 403 and 'href="/queues/"' in page.text
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [({"queue": "the news"}, {"news"}), ({"queue": "mail", "since": "1h"}, {"mail"})],
+)
+def test_a_group_leads_to_the_jobs_that_it_counts(asked, found, failed, client_as):
+    client = client_as("viewer")
+    page = client.get("/jobs/failures/", asked).text
+    link = re.search(r'class="group-error"[^>]* href="([^"]+)"', page)[1].replace("&amp;", "&")
+    assert ids_on(client.get(link)) == {failed[name].pk for name in found}
 
 
-def test_a_failure_names_the_request_for_the_log(breaking_site, db):
-    page = breaking_site.get("/broken", headers={"X-Request-Id": "known-id-1"})
-    assert page.status_code == 500
-    assert "known-id-1" in page.text
-    assert "on purpose" not in page.text
+def test_a_group_is_deleted_after_a_page_that_names_it(failed, client_as):
+    client = client_as("operator")
+    page = client.get("/jobs/failures/", {"queue": "mail"}).text
+    link = re.search(r'href="([^"]+)">Delete this group', page)[1].replace("&amp;", "&")
+    asked = client.get(link).text
+    assert "Delete 2 jobs?" in asked
+    given = dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', asked))
+    client.post("/jobs/bulk/", {name: text.replace("&quot;", '"') for name, text in given.items()})
+    assert list(QueuedJob.objects.all()) == [failed["news"]]
 
 
-def test_a_busy_database_is_503_and_is_not_asked_again(
-    breaking_site, db, django_assert_num_queries
-):
-    with django_assert_num_queries(0):
-        page = breaking_site.get("/busy")
-    assert page.status_code == 503
-    assert page.headers["Retry-After"] == "1"
+def test_a_group_without_a_fingerprint_leads_nowhere(failed, client_as):
+    QueuedJob.objects.update(fingerprint="")
+    page = client_as("operator").get("/jobs/failures/").text
+    assert "fingerprint=" not in page
+    assert "KeyError: 3" in page
+    assert "Newest job" in page
 
 
-@pytest.mark.parametrize("path", ["/", "/admin/login/", "/api/v1/me", "/metrics"])
-def test_a_database_that_is_away_is_503_for_whoever_is_logged_in(client_as, monkeypatch, path):
-    client = client_as("viewer", raise_request_exception=False)
-
-    def away(*args, **kwargs):
-        raise OperationalError("the database is away")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(connection, "cursor", away)
-        page = client.get(path)
-    assert (page.status_code, page.headers["Retry-After"]) == (503, "1")
-    assert "busy" in page.text
+def test_a_viewer_is_offered_no_action(failed, client_as):
+    assert "this group" not in client_as("viewer").get("/jobs/failures/").text
 
 
-def test_a_detail_is_escaped():
-    page = error_pages.failure(RequestFactory().get("/"), 404, "<b>no</b>")
-    assert "&lt;b&gt;no" in page.text
-
-
-def test_programs_get_a_problem_document(client, db):
-    answer = client.get("/api/v1/nothing")
-    assert answer.status_code == 404
-    assert answer.headers["Content-Type"] == "application/problem+json"
-
-
-def test_a_body_that_is_too_large_is_413(client, settings, db):
-    page = client.post(
-        "/theme", b"x" * (settings.ATRIBUTO.body_bytes + 1), content_type="text/plain"
-    )
-    assert page.status_code == 413
-    assert "larger than this site accepts" in page.text
+def test_the_filter_can_be_kept_as_a_view(failed, client_as):
+    client = client_as("viewer")
+    given = {"screen": "jobs-failures", "name": "mail", "query": "queue=mail"}
+    client.post("/views", given)
+    assert 'href="/jobs/failures/?queue=mail"' in client.get("/jobs/failures/").text

@@ -1,0 +1,1 @@
+"""Tests of the push form and of fields made from a schema."""

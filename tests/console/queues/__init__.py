@@ -1,0 +1,1 @@
+"""Tests of the list and the pages of queues."""

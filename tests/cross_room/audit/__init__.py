@@ -1,0 +1,1 @@
+"""Every door leaves an event: REST, screens and commands, each listed once."""

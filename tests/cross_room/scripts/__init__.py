@@ -1,0 +1,1 @@
+"""Tests of scripts that change documents, and of what is left when they fail."""

@@ -1,0 +1,1 @@
+"""Tests of jobs that follow a key to its instance."""

@@ -1,0 +1,1 @@
+"""Tests of resolvers, with a name server that fails in every way."""

@@ -1,0 +1,1 @@
+"""Tests of HTTP agents and of what goes over the wire."""

@@ -1,0 +1,1 @@
+"""Tests of connection pools: claims, races, backends."""

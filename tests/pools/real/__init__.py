@@ -1,0 +1,1 @@
+"""Tests against name servers and web servers that others wrote."""

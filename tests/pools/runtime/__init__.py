@@ -1,0 +1,1 @@
+"""Tests of the loop that pools run in: callbacks, forks, pools that are dropped."""

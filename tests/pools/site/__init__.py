@@ -1,0 +1,1 @@
+"""Tests of what the curator does with pools: watching, instances, reports."""

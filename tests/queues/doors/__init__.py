@@ -1,0 +1,1 @@
+"""Tests of queues over REST, on screens and from the terminal."""

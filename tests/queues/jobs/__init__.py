@@ -1,0 +1,1 @@
+"""Tests of pushing jobs and of changing them afterwards."""

@@ -1,0 +1,1 @@
+"""Properties of the functions without a database: lifecycle, back-off, patterns."""

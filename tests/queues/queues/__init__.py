@@ -1,0 +1,1 @@
+"""Tests of queues themselves: many, large and scaled ones, and what they keep."""

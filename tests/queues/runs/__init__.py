@@ -1,0 +1,1 @@
+"""Tests of bells, slots, reservations and outcomes."""

@@ -1,0 +1,1 @@
+"""Services for the tests; some are broken on purpose."""

@@ -1,0 +1,1 @@
+"""Tests of the worker and of the processes that run its scripts."""

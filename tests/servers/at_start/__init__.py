@@ -1,0 +1,1 @@
+"""What a process of the tests runs before its program."""

@@ -1,0 +1,1 @@
+"""A name server that answers as a test says, also wrongly."""

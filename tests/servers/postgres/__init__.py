@@ -1,0 +1,1 @@
+"""A private PostgreSQL with databases that are migrated already."""

@@ -1,0 +1,1 @@
+"""A link that a test can delay or cut."""

@@ -1,0 +1,1 @@
+"""Tests of what a curator repairs, and of what operators do."""

@@ -1,0 +1,1 @@
+"""Tests of documents: reading, history, search, secrets."""

@@ -1,0 +1,1 @@
+"""Tests of transactions over REST and from the terminal."""

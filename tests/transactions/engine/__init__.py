@@ -1,0 +1,1 @@
+"""Tests of locks, writes, crashes and what ends a transaction."""

@@ -1,0 +1,1 @@
+"""Properties of the functions without a database: undo, patches, waits."""

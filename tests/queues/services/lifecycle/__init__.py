@@ -1,0 +1,1 @@
+"""A service that is set up and torn down."""

@@ -1,0 +1,1 @@
+"""A service whose scripts do what their data says."""

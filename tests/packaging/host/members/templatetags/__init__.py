@@ -1,0 +1,1 @@
+"""A tag library with the same name as one of ours."""
