@@ -19,6 +19,7 @@ from allocation.storage.base import (
     buckets,
 )
 from atributo_site.core.database import Row, execute_on
+from atributo_site.core.postgresql import libpq
 
 MOST_REMEMBERED = 20_000
 # Numbered in turn.
@@ -109,7 +110,7 @@ class PostgresStore:
         facts["part"] = self._part() if part is None else part
         if raw.autocommit:
             return execute_on(self.connection, sql.PLACE, facts).rows[0][0]
-        if self.connection.libpq.begins(raw):
+        if libpq.begins(raw):
             return self._begun_with(sql.PLACE, facts)
         return self._write([sql.PLACE], facts, lambda row: row[0])[0][0]
 
