@@ -8,8 +8,9 @@ from collections.abc import Collection
 from typing import Any, Self
 
 from django.db import models
-from django.db.models.base import ModelState
-from django.db.models.signals import post_init, pre_init
+from django.db.models import base
+
+OF_DJANGO: Any = base  # it knows the signals of new objects; we only ask who listens
 
 
 class QuickRows(models.Model):
@@ -25,7 +26,7 @@ class QuickRows(models.Model):
         if len(values) != len(cls._meta.concrete_fields) or not _is_plain(cls):
             return super().from_db(db, field_names, values, **options)
         new = cls.__new__(cls)
-        new._state = state = ModelState()
+        new._state = state = base.ModelState()
         state.adding, state.db = False, db
         if options.get("fetch_mode") is not None:  # as of Django 6.1
             state.fetch_mode = options["fetch_mode"]
@@ -35,6 +36,6 @@ class QuickRows(models.Model):
 
 def _is_plain(kind: type[models.Model]) -> bool:
     """Return whether nobody else wants to know of, or has a say in, each object."""
-    if pre_init.has_listeners(kind) or post_init.has_listeners(kind):
+    if OF_DJANGO.pre_init.has_listeners(kind) or OF_DJANGO.post_init.has_listeners(kind):
         return False
     return kind.__init__ is models.Model.__init__
