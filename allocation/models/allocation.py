@@ -7,6 +7,7 @@ from django.urls import reverse
 
 from allocation.models.instance import Instance
 from atributo_site.core.models.fields import IdField
+from atributo_site.core.models.rows import QuickRows
 
 
 class AllocationQuerySet(models.QuerySet):
@@ -18,7 +19,7 @@ class AllocationQuerySet(models.QuerySet):
         return self.filter(pk__gte=text, pk__lt=text + chr(0x10FFFF)) if text else self
 
 
-class Allocation(models.Model):
+class Allocation(QuickRows):
     """The row tells since when, by whom and why; a new placement has a higher epoch."""
 
     job_id = IdField(primary_key=True)

@@ -8,6 +8,7 @@ from django.db.models.functions import Coalesce, Now
 from django.urls import reverse
 
 from atributo_site.core.models.fields import IdField
+from atributo_site.core.models.rows import QuickRows
 
 # The same words as those of `Instance.state`.
 STATES = {
@@ -66,7 +67,7 @@ class InstanceQuerySet(models.QuerySet):
         return self.annotate(load=Coalesce(jobs, 0))
 
 
-class Instance(models.Model):
+class Instance(QuickRows):
     class Source(models.TextChoices):
         """Who decided; a person outranks automation."""
 

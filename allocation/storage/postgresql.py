@@ -19,6 +19,7 @@ from allocation.storage.base import (
     buckets,
 )
 from atributo_site.core.database import Row, execute_on
+from atributo_site.core.postgresql import libpq
 
 MOST_REMEMBERED = 20_000
 # Numbered in turn.
@@ -104,11 +105,24 @@ class PostgresStore:
         facts = _facts(placement)
         # To ask whether a connection lives is a system call: `execute_on` does that once.
         raw = self.connection.connection or self._raw()
-        if not raw.autocommit:
-            return self._write([sql.PLACE], facts, lambda row: row[0])[0][0]
         part = _parts.get(raw)
         facts["part"] = self._part() if part is None else part
-        return execute_on(self.connection, sql.PLACE, facts).rows[0][0]
+        if raw.autocommit:
+            return execute_on(self.connection, sql.PLACE, facts).rows[0][0]
+        if libpq.begins(raw):
+            return self._begun_with(sql.PLACE, facts)
+        return self._write([sql.PLACE], facts, lambda row: row[0])[0][0]
+
+    def _begun_with(self, statement: str, facts: dict[str, Any]) -> bool:
+        """Begin the caller's transaction with it: no savepoint is needed to give locks back."""
+        is_stored = False
+        try:
+            is_stored = execute_on(self.connection, statement, facts).rows[0][0]
+        finally:
+            raw = self.connection.connection
+            if not is_stored and raw is not None and not raw.closed:
+                raw.rollback()  # nothing else has happened in it
+        return is_stored
 
     def _place_labelled(self, placement: Placement) -> PlacementResult:
         """Place a batch of one: the function that places knows no labels."""

@@ -93,7 +93,7 @@ class TokenAuthentication(authentication.BaseAuthentication):
     challenge = 'Bearer realm="api"'
 
     def authenticate(self, request: Request) -> tuple[AbstractBaseUser, TokenScope] | None:
-        scheme, _, token = request.headers.get("Authorization", "").strip().partition(" ")
+        scheme, _, token = request.META.get("HTTP_AUTHORIZATION", "").strip().partition(" ")
         if scheme.lower() != "bearer":
             return None
         scope = scope_of(token.strip())

@@ -37,6 +37,14 @@ class Negotiation(DefaultContentNegotiation):
 
     settings: Any = SimpleNamespace(URL_FORMAT_OVERRIDE=None)
 
+    def select_renderer(self, request: Any, renderers: Any, format_suffix: Any = None) -> Any:
+        """Choose at once what most programs ask for, whom REST framework compares with all."""
+        first = renderers[0]
+        is_usual = request.META.get("HTTP_ACCEPT", "*/*") in {"*/*", "application/json"}
+        if is_usual and type(first) is JSONRenderer and not format_suffix:
+            return first, first.media_type
+        return super().select_renderer(request, renderers, format_suffix)
+
 
 class Endpoint(views.APIView):
     """A view whose `actions` say, method by method, which action its caller must be allowed.
@@ -78,7 +86,7 @@ class Endpoint(views.APIView):
         try:
             request._request.body  # noqa: B018 – kept: the CSRF check reads it before the parser
             self.initial(request, *self.args, **self.kwargs)
-            if request.method == "POST" and "Idempotency-Key" in request.headers:
+            if request.method == "POST" and "HTTP_IDEMPOTENCY_KEY" in request.META:
                 return self._perform_once(request)
         except Exception as exc:  # the exception handler handles them all
             return self._finished(self.handle_exception(exc))
@@ -151,11 +159,11 @@ class ListEndpoint(Endpoint, generics.ListAPIView):
         return self.get_paginated_response(page)
 
     def _rows(self, request: Request) -> Any:
-        rows = self.filter_queryset(self.get_queryset())
         is_whole = type(self).get_queryset is generics.GenericAPIView.get_queryset
+        rows: Any = self.__class__.queryset
         if is_whole and request.query_params.keys() <= {"limit"} and may_be_kept(rows):
             return FirstPage(type(self), rows)
-        return rows
+        return self.filter_queryset(self.get_queryset())
 
 
 def _named(types: tuple[type, ...]) -> str:

@@ -73,7 +73,7 @@ class InThreads:
 
 def _quick_threads() -> int:
     """Return how many may compute: one, and others while they wait for a database server."""
-    return 1 if connection.vendor == "sqlite" else 3
+    return 1 if connection.vendor == "sqlite" else 2
 
 
 def _wait_for(loop: asyncio.AbstractEventLoop, send: Send, message: Message) -> None:

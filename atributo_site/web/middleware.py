@@ -49,7 +49,7 @@ class RequestIdMiddleware(Middleware):
     """Put an id on every log line of a request and on its answer."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        request_id = request_id_of(request.headers.get("X-Request-Id", ""))
+        request_id = request_id_of(request.META.get("HTTP_X_REQUEST_ID", ""))
         request.request_id = request_id  # type: ignore[attr-defined]
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             response = self.get_response(request)

@@ -5,6 +5,8 @@ its time and do nothing for it. Whatever is unusual goes the long way: a cookie,
 that is refused, an address that is none.
 """
 
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
@@ -13,7 +15,8 @@ from django.conf import settings
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse
 from django.middleware.security import SecurityMiddleware
-from django.urls import Resolver404, ResolverMatch, resolve
+from django.urls import Resolver404, ResolverMatch, URLPattern, get_resolver, resolve
+from django.urls.resolvers import RoutePattern
 from django.utils.cache import patch_vary_headers
 
 from atributo_site.rest.endpoint import Endpoint
@@ -71,7 +74,62 @@ def _is_as_usual(request: HttpRequest) -> bool:
 
 @lru_cache(maxsize=REMEMBERED_ADDRESSES)
 def _resolved(urlconf: str, path: str) -> ResolverMatch:
+    """Find the view of an address; Django itself tries all addresses in turn, for 80 to 230 us."""
+    above = path.find(PREFIX) + len(PREFIX)
+    head = path[1:above] + path[above:].partition("/")[0]
+    for each in _addresses(urlconf, head):
+        if each.pattern is None:
+            break
+        matched = each.pattern.match(path[1:])
+        if matched:
+            return each.match_of(path, urlconf, matched[2])
     return resolve(path, urlconf)
+
+
+@dataclass
+class _Address:
+    """An address with what Django once found for it; without a pattern only Django knows it."""
+
+    fixed: str  # what it begins with, before its first converter
+    pattern: RoutePattern | None = None
+    found: ResolverMatch | None = None
+
+    def match_of(self, path: str, urlconf: str, captured: dict[str, Any]) -> ResolverMatch:
+        if self.found is None:
+            self.found = resolve(path, urlconf)
+        like: Any = self.found
+        return ResolverMatch(
+            like.func,
+            (),
+            {**captured, **like.extra_kwargs},
+            like.url_name,
+            like.app_names,
+            like.namespaces,
+            like.route,
+            captured_kwargs=captured,
+            extra_kwargs=like.extra_kwargs,
+        )
+
+
+@lru_cache(maxsize=REMEMBERED_ADDRESSES)
+def _addresses(urlconf: str, head: str) -> list[_Address]:
+    """Return those that may be meant, in the order in which Django tries them."""
+    every = _flat(get_resolver(urlconf).url_patterns, "")
+    return [each for each in every if each.fixed.startswith(head) or head.startswith(each.fixed)]
+
+
+def _flat(patterns: Iterable[Any], above: str) -> Iterator[_Address]:
+    for each in patterns:
+        route = above + str(each.pattern)
+        fixed = route.partition("<")[0]
+        if not isinstance(each.pattern, RoutePattern):
+            yield _Address(above)
+        elif isinstance(each, URLPattern):
+            yield _Address(fixed, RoutePattern(route, is_endpoint=True))
+        elif fixed == route:
+            yield from _flat(each.url_patterns, route)
+        else:
+            yield _Address(fixed)
 
 
 def _completed(response: Any) -> Any:

@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 from django.urls import reverse
 
 from atributo_site.core.models.fields import IdField
+from atributo_site.core.models.rows import QuickRows
 from queues.logic.backoff import DEFAULT_MS
 from queues.logic.lifecycle import Status
 from queues.logic.ranks import (
@@ -121,7 +122,7 @@ class QueuedJobQuerySet(models.QuerySet):
         return self.order_by("due_at", "id")
 
 
-class QueuedJob(models.Model):
+class QueuedJob(QuickRows):
     id = models.BigIntegerField(primary_key=True)
     queue = models.ForeignKey(Queue, models.PROTECT, related_name="jobs", db_index=False)
     mount = models.CharField(max_length=255, blank=True)

@@ -1,7 +1,10 @@
 """Hot statements run the same on both databases, and stay prepared on PostgreSQL."""
 
+from datetime import UTC
+
 import pytest
 from django.db import DataError, IntegrityError, connection
+from django.db.backends.postgresql.psycopg_any import IsolationLevel, register_tzloader
 from django.db.transaction import TransactionManagementError, atomic, set_rollback
 
 from atributo_site.core.availability.patience import in_a_hurry
@@ -135,6 +138,52 @@ def test_statements_in_turn_are_one_round_trip(rows, monkeypatch):
     add = "INSERT INTO some_rows VALUES (%(n)s)"
     execute_in_turn([[add, add], ["SELECT n FROM some_rows"]], {"n": 1})
     assert sent == [1]
+
+
+@pytest.mark.only_on("postgresql")
+def test_a_transaction_begins_with_the_message_of_its_first_statement(rows, monkeypatch):
+    sent, run = [], libpq.run_in_turn
+    add, count = "INSERT INTO some_rows VALUES (%(n)s)", "SELECT count(*) FROM some_rows"
+    for statement in (add, count):
+        execute(statement, {"n": 1})  # prepared from now on
+    monkeypatch.setattr(libpq, "run_in_turn", lambda *given: [sent.append(given), run(*given)][1])
+    with pytest.raises(ZeroDivisionError), atomic():
+        execute(add, {"n": 2})
+        assert execute(count, {}).first == (2,)
+        raise ZeroDivisionError
+    assert len(sent) == 1
+    with pytest.raises(IntegrityError), atomic():
+        execute(add, {"n": 9})
+    assert execute(count, {}).first == (1,)
+
+
+@pytest.mark.only_on("postgresql")
+def test_a_transaction_of_another_isolation_begins_as_psycopg_says():
+    connection.ensure_connection()
+    connection.connection.isolation_level = IsolationLevel.SERIALIZABLE
+    with atomic():
+        isolation = execute("SELECT current_setting('transaction_isolation')", {}).first
+    connection.close()
+    assert isolation == ("serializable",)
+
+
+@pytest.mark.only_on("postgresql")
+@pytest.mark.parametrize("text", ["2026-11-19 04:44:54.2+00", "0001-01-01 00:00:00+00"])
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Kolkata"])
+def test_moments_are_read_as_django_reads_them(text, zone):
+    with connection.cursor() as cursor, atomic():
+        cursor.execute(f"SET LOCAL TIME ZONE '{zone}'")
+        cursor.execute("SELECT CAST(%s AS timestamptz)", [text])
+        ((read,),) = cursor.fetchall()
+        register_tzloader(connection.timezone, cursor)
+        cursor.execute("SELECT CAST(%s AS timestamptz)", [text])
+        assert (read, read.tzinfo) == (cursor.fetchone()[0], UTC)
+
+
+@pytest.mark.only_on("postgresql")
+def test_a_moment_that_python_does_not_know_is_refused_as_before():
+    with pytest.raises(DataError):
+        execute("SELECT CAST('infinity' AS timestamptz)", {})
 
 
 @pytest.mark.only_on("postgresql")

@@ -3,6 +3,7 @@
 import pytest
 from django.db import connection
 from django.db.models.sql.compiler import SQLCompiler, SQLInsertCompiler
+from django.utils import timezone
 from rest_framework import serializers
 
 from allocation.api.allocations import AllocationSerializer
@@ -65,9 +66,11 @@ def some_rows(db):
     ],
 )
 def test_rows_are_represented_as_by_a_new_serializer(some_rows, kind, rows):
-    again = [represented(kind, rows.all(), {}) for _ in range(2)]
-    assert again[0] == again[1] == kind(rows.all(), many=True).data
-    assert again[0]
+    for zone in ("UTC", "Asia/Kolkata"):
+        with timezone.override(zone):
+            again = [represented(kind, rows.all(), {}) for _ in range(2)]
+            assert again[0] == again[1] == kind(rows.all(), many=True).data
+            assert again[0]
 
 
 class Named(serializers.Serializer):

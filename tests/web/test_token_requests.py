@@ -1,7 +1,12 @@
 """A request with a token takes the short way, and its answer is that of the long way."""
 
+import sys
+from types import ModuleType
+
 import pytest
+from django.conf import settings
 from django.test import Client
+from django.urls import include, path, re_path, resolve
 
 from atributo_site.web import token_requests
 from tests.rest.rest_urls import readable
@@ -72,3 +77,54 @@ def test_the_short_way_is_taken_for_tokens_alone(rf):
     assert token_requests._endpoint(ask(Cookie="sessionid=a")) is None
     assert token_requests._endpoint(ask("/")) is None
     assert token_requests._endpoint(ask(Authorization="Basic x")) is None
+
+
+def asked_views(urlconf, path):
+    """What is found for an address, at first and from then on, and by Django."""
+    find = token_requests._resolved.__wrapped__
+    return [
+        (each.func, each.args, each.kwargs, each.view_name, each.namespaces, each.route)
+        for each in (find(urlconf, path), find(urlconf, path), resolve(path, urlconf))
+    ]
+
+
+@pytest.mark.only_on("sqlite")
+@pytest.mark.parametrize(
+    "path", ["me", "allocations/job-1", "incidents/7", "queues/a/jobs", "jobs/1/links", "queues"]
+)
+def test_an_address_leads_where_django_says(path):
+    first, again, django = asked_views(settings.ROOT_URLCONF, f"/api/v1/{path}")
+    assert first == again == django
+
+
+@pytest.mark.only_on("sqlite")
+@pytest.mark.parametrize("text", ["me", "shop/api/v1/7", "shop/api/v1/all", "shop/api/v1/x-1"])
+@pytest.mark.parametrize("earlier", [True, False])
+def test_so_does_one_of_a_project_that_has_addresses_of_its_own(text, earlier, monkeypatch):
+    mine = [
+        path("shop/api/v1/all", lambda request: None, name="all"),
+        path("shop/api/v1/<int:pk>", lambda request: None, name="one"),
+        path("shop/api/v1/<str:key>", lambda request: None, {"more": 1}, name="other"),
+    ]
+    any_of = [re_path(r"^shop/api/v1/\d+$", lambda request: None, name="by a pattern")]
+    project = ModuleType("a_project")
+    project.urlpatterns = [
+        *(any_of if earlier else []),
+        path("", include((mine, "shop"), namespace="inner")),
+        *any_of,
+        path("<path:rest>", lambda request: None, name="rest"),
+    ]
+    monkeypatch.setitem(sys.modules, f"a_project_{earlier}", project)
+    first, again, django = asked_views(f"a_project_{earlier}", f"/{text}")
+    assert first == again == django
+
+
+@pytest.mark.only_on("sqlite")
+def test_an_address_with_an_id_is_looked_for_once(monkeypatch):
+    asked, find = [], token_requests.resolve
+    monkeypatch.setattr(
+        token_requests, "resolve", lambda *given: [asked.append(given), find(*given)][1]
+    )
+    for number in range(5):
+        token_requests._resolved(settings.ROOT_URLCONF, f"/api/v1/allocations/never-{number}")
+    assert len(asked) <= 1

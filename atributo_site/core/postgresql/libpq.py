@@ -17,12 +17,21 @@ Call = tuple[bytes, Sequence[bytes | None]]  # the name of a prepared statement,
 
 
 def is_ready(raw: psycopg.Connection) -> bool:
-    """Whether psycopg need not open a transaction first."""
-    return raw.autocommit or raw.pgconn.transaction_status == TransactionStatus.INTRANS
+    """Whether psycopg need not say first how a transaction begins, or has one that failed."""
+    if raw.autocommit or raw.pgconn.transaction_status == TransactionStatus.INTRANS:
+        return True
+    return begins(raw) and raw.isolation_level is raw.read_only is raw.deferrable is None
+
+
+def begins(raw: psycopg.Connection) -> bool:
+    """Whether the next statement is the first one of a transaction."""
+    return not raw.autocommit and raw.pgconn.transaction_status == TransactionStatus.IDLE
 
 
 def run_prepared(raw: psycopg.Connection, name: bytes, values: Sequence[bytes | None]) -> PGresult:
     """Run a statement that this connection has prepared, in one round trip."""
+    if begins(raw):
+        return run_in_turn(raw, [[(name, values)]])
     try:
         result = _ask(raw.pgconn, name, values)
     except BaseException:  # cut off in the middle, the connection is of no more use
@@ -38,11 +47,12 @@ def run_prepared(raw: psycopg.Connection, name: bytes, values: Sequence[bytes | 
 def run_in_turn(raw: psycopg.Connection, transactions: Sequence[Sequence[Call]]) -> PGresult:
     """Run prepared statements in one round trip; each inner sequence is a database transaction.
 
+    Outside of autocommit they are all part of one, which begins with them if none is open.
     The result is that of the last one. An error is that of the first that failed; those of later
     transactions ran nevertheless.
     """
     try:
-        results = _ask_in_turn(raw.pgconn, transactions)
+        results = _ask_in_turn(raw.pgconn, transactions, begins(raw))
     except BaseException:  # as above
         raw.close()
         raise
@@ -89,9 +99,13 @@ def _ask(pgconn: PGconn, name: bytes, values: Sequence[bytes | None]) -> PGresul
     return result
 
 
-def _ask_in_turn(pgconn: PGconn, transactions: Sequence[Sequence[Call]]) -> list[PGresult]:
+def _ask_in_turn(
+    pgconn: PGconn, transactions: Sequence[Sequence[Call]], begin: bool
+) -> list[PGresult]:
     """Return all results; each transaction ends with a result that says nothing else."""
     pgconn.enter_pipeline_mode()
+    if begin:
+        pgconn.send_query_params(b"BEGIN", None)
     for calls in transactions:
         for name, values in calls:
             pgconn.send_query_prepared(name, values)

@@ -9,6 +9,7 @@ row: that takes a third of the time. What is unusual in a row is left to the ser
 
 import threading
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from operator import attrgetter
 from types import FunctionType
 from typing import Any
@@ -17,8 +18,9 @@ from django.conf import settings
 from django.core.exceptions import ObjectDoesNotExist
 from django.db.models import Model
 from django.utils import timezone
-from rest_framework import serializers
+from rest_framework import ISO_8601, serializers
 from rest_framework.fields import SkipField
+from rest_framework.settings import api_settings
 
 UNUSUAL = (AttributeError, ObjectDoesNotExist, SkipField)
 AS_THEY_ARE = {serializers.CharField: str, serializers.IntegerField: int}
@@ -47,8 +49,10 @@ def represented(
     """Return the rows of a list as JSON values."""
     page, moments = _kept(("page", kind), lambda: _page(kind))
     zone = timezone.get_current_timezone() if settings.USE_TZ else None
+    in_utc = str(zone) == "UTC"
     for field in moments:
         field.timezone = zone  # looked up once for all rows
+        field.is_usual = in_utc and _format_of(field) == ISO_8601
     page._context = context
     try:
         return page.to_representation(rows)
@@ -96,6 +100,21 @@ def _quick_reader(form: Any) -> Callable[[Any], Any] | None:
     return read
 
 
+def _format_of(field: Any) -> Any:
+    return getattr(field, "format", api_settings.DATETIME_FORMAT)
+
+
+def _quick_moment(field: Any) -> Callable[[Any], Any]:
+    """Write moments of the database as REST framework does, where it need not look at a zone."""
+
+    def convert(value: Any) -> Any:
+        if field.is_usual and type(value) is datetime and value.tzinfo is UTC:
+            return value.isoformat()[:-6] + "Z"
+        return field.to_representation(value)
+
+    return convert
+
+
 def _moments_of(form: Any) -> list[Any]:
     """Return the fields that show a moment in the zone of the request."""
     fields = getattr(form, "_readable_fields", ())
@@ -104,6 +123,8 @@ def _moments_of(form: Any) -> list[Any]:
 
 def _member(field: Any, model: Any) -> Member:
     convert = AS_THEY_ARE.get(type(field), field.to_representation)
+    if type(field) is serializers.DateTimeField:
+        convert = _quick_moment(field)
     is_method = isinstance(getattr(model, field.source, None), FunctionType)
     if type(field) in PLAIN and field.source != "*" and not is_method:
         return field.field_name, attrgetter(field.source), convert

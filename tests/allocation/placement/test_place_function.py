@@ -5,8 +5,9 @@ from django.db import connection
 from django.db.transaction import atomic
 
 from allocation.atributo import Atributo
+from allocation.models import Allocation, Instance
 from allocation.placement.candidates import fresh
-from allocation.storage import Placement, postgresql_sql, store
+from allocation.storage import Placement, postgresql, postgresql_sql, store
 
 pytestmark = [pytest.mark.django_db, pytest.mark.only_on("postgresql")]
 SHARED = """
@@ -56,3 +57,21 @@ def test_a_failed_placement_leaves_the_transaction_of_its_caller_usable():
         with pytest.raises(Exception, match="too long"):
             store().place(placement(fresh("default").version, 5)._replace(strategy="s" * 999))
         assert shared_locks() == set()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("is_current", [True, False])
+def test_a_transaction_that_begins_with_a_placement_needs_no_savepoint(is_current, monkeypatch):
+    Atributo().available("instance")
+    version = fresh("default").version if is_current else -1
+    store().place(placement(version, None))  # prepared from now on
+    new = f"new-{is_current}"  # a job that was seen before is looked up first
+    monkeypatch.setattr(postgresql, "_pipeline", None)
+    with atomic():
+        placed = store().place(placement(version, None)._replace(job_id=new)).placed
+        assert (placed, LIST in shared_locks()) == (
+            ("instance", True) if is_current else (None, False)
+        )
+        Atributo().available("another")  # the transaction goes on
+    assert Instance.objects.count() == 2
+    assert Allocation.objects.filter(job_id=new).exists() == is_current
