@@ -93,6 +93,10 @@ class Edit(New):
         assert self.schedule is not None
         name = self.schedule.name
         changed = schedules.change(name, **form.given())
-        said = f"Schedule {name} is changed." if changed else f"Schedule {name} was already so."
+        said = (
+            f"Schedule {name} is changed."
+            if changed
+            else f"Nothing differs, so schedule {name} did not change."
+        )
         messages.success(self.request, said)
         return redirect(self.schedule)
