@@ -38,6 +38,7 @@ PICTURES = [
 
 
 SETTLED = 13  # failed jobs: the demo's last chapter has then been told
+PATIENCE_MS = 180_000  # a busy machine is no reason to fail
 SHOWN_BY = {"api": ".opblock-tag"}  # pages that draw themselves
 
 
@@ -87,7 +88,7 @@ def _take_tutorial(browser: Browser, folder: Path) -> None:
 
 def _take(page: Page, name: str, address: str) -> None:
     page.goto(address, wait_until="load")
-    page.wait_for_selector(SHOWN_BY.get(name, "main"))
+    page.wait_for_selector(SHOWN_BY.get(name, "main"), timeout=PATIENCE_MS)
     _save(page, name)
 
 

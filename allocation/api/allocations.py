@@ -122,7 +122,9 @@ class OneAllocation(Endpoint):
     @extend_schema(responses={204: None}, parameters=[IF_MATCH])
     def delete(self, request: Request, job_id: str) -> Response:
         if must_be_new(request):
-            raise ParseError("The header If-None-Match: * is for PUT: what is new cannot go.")
+            raise ParseError(
+                "If-None-Match: * is for PUT only: what does not exist cannot be deleted."
+            )
         operations.deallocate(job_id, _required_epoch(request, job_id))
         return Response(status=204)
 

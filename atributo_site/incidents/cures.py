@@ -43,6 +43,7 @@ def _retry(fingerprint: str) -> str:
 WAYS = {
     "queue.resume": Way(_named("queue-resume"), "queue.operate", True),
     "queue.scale": Way(_named("queue-scale"), "queue.administer", True),
+    "schedule.resume": Way(_named("schedule-resume"), "schedule.operate", True),
     "jobs.retry": Way(_retry, "job.operate"),
     "instance.open": Way(_named("instance"), "instance.view"),
     "instance.drain": Way(_named("instance-change", "drain"), "instance.operate", True),

@@ -44,6 +44,15 @@ class Renderer(RendererHTML):
     def table_open(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
         return '<div class="doc-wide" tabindex="0" role="group" aria-label="Table"><table>'
 
+    def th_open(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+        """Make the corner of a table that heads no column a plain cell."""
+        tokens[idx].tag = "th" if tokens[idx + 1].content else "td"
+        return self.renderToken(tokens, idx, options, env)
+
+    def th_close(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+        tokens[idx].tag = "th" if tokens[idx - 1].content else "td"
+        return self.renderToken(tokens, idx, options, env)
+
     def table_close(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
         return "</table></div>"
 

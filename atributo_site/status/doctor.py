@@ -16,7 +16,7 @@ from atributo_site.config.described import versions
 from atributo_site.config.env_file import source_of
 from atributo_site.core.models.clock import database_now
 from atributo_site.core.postgresql import pending_indexes
-from atributo_site.status.machine import ENV_FILE, unknown_settings
+from atributo_site.status.machine import ENV_FILE, MEGABYTE, free_bytes, unknown_settings
 from atributo_site.status.redis import RedisHealth, redis_health
 from atributo_site.status.snapshot import present
 from atributo_site.status.symptoms import MOST_AHEAD_SECONDS
@@ -44,7 +44,7 @@ class Finding:
 def examine() -> list[Finding]:
     """Examine everything; without a database the rest would only repeat that."""
     database = _database()
-    findings = [*_configuration(), database]
+    findings = [*_configuration(), _disk(), database]
     if database.level == "ok":
         findings += [*_database_options(), _clock(), _migrations()]
     if findings[-1].level == "error":
@@ -105,6 +105,15 @@ def _static_files() -> list[Finding]:
     sentence = "the static files are not collected, and no page can be shown without them"
     fix = "manage.py collectstatic --noinput"
     return [Finding("configuration", "warning", sentence, fix)]
+
+
+def _disk() -> Finding:
+    free = free_bytes() // MEGABYTE
+    sentence = f"{free:,} MB are free in {settings.VAR_DIR}"
+    if free >= settings.ATRIBUTO.least_free_mb:
+        return Finding("disk", "ok", sentence)
+    fix = "make room there, or keep jobs, events and versions for fewer days"
+    return Finding("disk", "error", sentence, fix)
 
 
 def _database() -> Finding:

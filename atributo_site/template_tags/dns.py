@@ -13,6 +13,7 @@ from atributo_site.web.format import duration
 from pools.logic.dns.meanings import meaning
 from pools.timeline import DAY, History
 
+SHORTEST = 0.0001  # of a day, nine seconds: between the first answer and its row
 register = template.Library()
 register.filter("meaning", meaning)
 
@@ -37,8 +38,10 @@ def percent(share: float) -> str:
 def slots(states: Sequence[str]) -> SafeString:
     """Draw a square for each connection, with the same in words for screen readers."""
     words = ", ".join(f"{count} {word}" for word, count in Counter(states).items())
-    squares = format_html_join("", '<li class="is-{}" title="{}"></li>', ((w, w) for w in states))
-    return format_html('<ul class="slots" role="img" aria-label="{}">{}</ul>', words, squares)
+    squares = format_html_join(
+        "", '<span class="is-{}" title="{}"></span>', ((w, w) for w in states)
+    )
+    return format_html('<span class="slots" role="img" aria-label="{}">{}</span>', words, squares)
 
 
 @register.filter
@@ -46,7 +49,7 @@ def gone_sentence(history: History) -> str:
     """Say how much of the last day it was not in DNS; nothing if it always was."""
     share = history.share_gone
     gone = f"gone for {duration(share * DAY.total_seconds())} of the last day"
-    return (gone if share < 0.005 else f"{gone}, {share:.0%}") if share else ""
+    return (gone if share < 0.005 else f"{gone}, {share:.0%}") if share > SHORTEST else ""
 
 
 @register.simple_tag

@@ -7,6 +7,7 @@ from django.db.models import Exists, OuterRef
 from django.db.models.functions import Now
 
 from atributo_site.core.database import dialect, execute
+from atributo_site.core.incidents.cure import Cure
 from atributo_site.core.incidents.symptom import Severity, Symptom
 from atributo_site.core.models import Event
 from atributo_site.core.text import pluralize, written
@@ -111,9 +112,15 @@ def _paused() -> list[Symptom]:
             f"manage.py schedules resume {quote(each.name)}",
             since=each.paused_at,
             is_cut=len(rows) >= MOST,
+            cure=None if "time zone" in each.pause_reason else _resume(each),
         )
         for each in rows
     ]
+
+
+def _resume(schedule: Schedule) -> Cure:
+    preview = "It runs again at its next time, and is paused again if that fails as often."
+    return Cure("schedule.resume", f"Resume {schedule.name}", preview, schedule.name)
 
 
 def _symptom(
@@ -125,6 +132,7 @@ def _symptom(
     *,
     since: datetime | None,
     is_cut: bool,
+    cure: Cure | None = None,
 ) -> Symptom:
     return Symptom(
         kind=kind,
@@ -136,6 +144,7 @@ def _symptom(
         affected=f"{schedule.mount}/{schedule.script}",
         since=since,
         is_cut=is_cut,
+        cure=cure,
     )
 
 

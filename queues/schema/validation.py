@@ -60,6 +60,11 @@ def check(schema: dict[str, Any] | None, data: Any) -> Any:
     return filled
 
 
+def empty_value(schema: dict[str, Any] | None) -> Any:
+    """Return what an empty box of a form stands for: {} or [] where the schema wants one."""
+    return {"object": {}, "array": []}.get(str((schema or {}).get("type")))
+
+
 def _missing(error: Any) -> dict[str, str]:
     """Return the name of a member that is required and not there."""
     if error.validator != "required":

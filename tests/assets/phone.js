@@ -6,7 +6,8 @@
     const label = getComputedStyle(cell, "::before");
     const room = parseFloat(getComputedStyle(cell).paddingLeft);
     const end = parseFloat(label.left) + parseFloat(label.width);
-    return shown(cell) && label.display !== "none" && end > room;
+    const isApart = label.position === "absolute"; // one in the line of its value covers nothing
+    return shown(cell) && label.display !== "none" && isApart && end > room;
   });
   const pressed = "a[href], button, summary, select, textarea, input:not([type=hidden])";
   const small = [...document.querySelectorAll(pressed)].filter((element) => {

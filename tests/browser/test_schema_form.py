@@ -77,3 +77,14 @@ def test_the_browser_keeps_what_is_wrong_from_being_sent(opened):
         field.fill(before)
     assert page.locator("form:has([name=data-when])").evaluate("each => each.checkValidity()")
     assert not QueuedJob.objects.exists()
+
+
+def test_a_day_is_picked_and_written_as_text(opened):
+    page = opened(1440, 900)
+    page.get_by_text("Start time, time limit").click()
+    picker = page.get_by_role("button", name="Pick a date for Start at")
+    expect(picker).to_be_visible()
+    picker.locator("xpath=preceding-sibling::input").evaluate(
+        "each => { each.value = '2030-01-31T12:00'; each.dispatchEvent(new Event('change')); }"
+    )
+    expect(page.get_by_label("Start at").first).to_have_value("2030-01-31 12:00")

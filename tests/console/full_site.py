@@ -249,4 +249,7 @@ def _pools(text):
         pool=pool, key="10.0.0.1:80", name=text, address="10.0.0.1", port=80, reason=text
     )
     BackendChange.objects.create(pool=pool, kind="added", key="10.0.0.1:80", backend=text)
-    PoolSnapshot.objects.create(process=text, body={})
+    backends = {"k": {"name": text, "address": "10.0.0.1", "port": 80}}
+    slots = {"k": {"idle": 1, "busy": 1}}
+    told = {"state": "running", "backends": backends, "connections": slots, "options": {}}
+    PoolSnapshot.objects.create(process=text, body={"pool": {text: told}})

@@ -1,5 +1,7 @@
 """A site with a real curator, worker and name server, and a hand that cures what it reports."""
 
+from playwright.sync_api import expect
+
 import queues
 from atributo_site.core.models import Lease
 from atributo_site.curator.leadership import ROLE as CURATOR
@@ -16,27 +18,34 @@ ACT = {"mount": "/probe", "name": "act"}
 class RealSite:
     """`spawn` starts processes on the test's database; the page is that of an administrator."""
 
-    def __init__(self, spawn, page, nameserver):
+    def __init__(self, spawn, page, nameserver, **environment):
         self._spawn, self.hand, self.nameserver = spawn, Hand(page), nameserver
-        self.clicks = {}  # kind → how many until it was cured, or until its page was there
-        self._environment = {**QUICK, "ATRIBUTO_DNS_SERVER_NETWORKS": "127.0.0.0/8:*"}
+        self.clicks = {}  # fault → how many until it was cured, or until its page was there
+        networks = {"ATRIBUTO_DNS_SERVER_NETWORKS": "127.0.0.0/8:*"}
+        self._environment = {**QUICK, **networks, **environment}
         self.start_curator()
         self.start_worker()
 
-    def start_curator(self):
-        self._curator = self._spawn("run_curator", env=self._environment)
+    def start_curator(self, **environment):
+        self._curator = self._spawn("run_curator", env={**self._environment, **environment})
         wait_until(Lease.objects.held().filter(role=CURATOR).exists, PATIENCE)
+
+    def stop_curator(self):
+        self._curator.terminate()
 
     def kill_curator(self):
         self._curator.kill()
 
-    def start_worker(self):
-        arguments = ("--name", "w1", "--instance", "grace")
+    def start_worker(self, *more):
+        arguments = ("--name", "w1", "--instance", "grace", *more)
         self._worker = self._spawn("worker", *arguments, env=self._environment)
         wait_until(Lease.objects.held().filter(role="worker/w1").exists, PATIENCE)
 
     def kill_worker(self):
         self._worker.kill()
+
+    def stop_worker(self):
+        self._worker.terminate()
 
     def queue(self, name):
         """Make a queue whose jobs are late after a second."""
@@ -45,12 +54,15 @@ class RealSite:
         return made
 
     def sees(self, kind, *words):
-        """Wait until the page lists the incident, and return its row there."""
+        """Wait until the page lists the incident in these words, and return its row there."""
         page = self.hand.page
         row = page.locator(f"#incidents tr:has(a[href='{self._stored(kind).get_absolute_url()}'])")
-        page.goto("/incidents/")
-        for word in words:
-            assert word in row.inner_text()
+
+        def tells():
+            page.goto("/incidents/")
+            return row.count() == 1 and all(word in row.inner_text() for word in words)
+
+        wait_until(tells, PATIENCE, f"{kind} does not say {words}")
         self.hand.clicks = 0
         return row
 
@@ -66,8 +78,14 @@ class RealSite:
             self.hand.clicks += 1
             (page.locator(target).first if isinstance(target, str) else target).click()
 
-    def is_over(self, kind):
+    def look(self, row, shown):
+        """Follow the link of a row that has nothing safe to press, to the page that helps."""
+        row.locator("td[data-label='What helps'] a").click()
+        expect(self.hand.page.locator("main")).to_contain_text(shown)
+        self.hand.clicks = 1
+
+    def is_over(self, kind, fault=""):
         """Wait until the curator has resolved it by itself."""
-        self.clicks[kind] = self.hand.clicks
+        self.clicks[fault or kind] = self.hand.clicks
         rows = Incident.objects.unresolved().filter(kind=kind)
         wait_until(lambda: not rows.exists(), PATIENCE, f"{kind} does not end")

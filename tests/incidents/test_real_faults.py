@@ -123,11 +123,8 @@ def a_name_is_not_found(site):
 
 def the_worker_is_killed(site):
     site.kill_worker()
-    row = site.sees("worker.silent", "w1")
-    row.locator("td[data-label='What helps'] a").click()
-    expect(site.hand.page.locator("main")).to_contain_text("w1")
+    site.look(site.sees("worker.silent", "w1"), "w1")
     site.start_worker()
-    site.hand.clicks = 1
     site.is_over("worker.silent")
 
 

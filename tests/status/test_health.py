@@ -164,11 +164,17 @@ def test_doctor_finds_a_running_worker_and_curator():
     assert finding("curator").sentence == "c1 is active"
 
 
+def test_doctor_says_how_much_room_the_disk_has(settings):
+    assert finding("disk").level == "ok" and " MB are free in " in finding("disk").sentence
+    settings.ATRIBUTO = dataclasses.replace(settings.ATRIBUTO, least_free_mb=100_000_000)
+    assert finding("disk").level == "error" and "make room there" in finding("disk").fix
+
+
 def test_doctor_without_a_database_says_only_that(monkeypatch):
     monkeypatch.setattr(doctor, "connection", Away())
     findings = examine()
     names = [each.name for each in findings]
-    assert names == ["versions", "configuration", "database", "redis"]
+    assert names == ["versions", "configuration", "disk", "database", "redis"]
     assert "SECRET" not in str(findings)
 
 

@@ -117,7 +117,7 @@ def is_known(request: Request, ref: str) -> bool:
 
 def _new(request: Request, creates: bool) -> Demand:
     if not creates:
-        raise ParseError("The header If-None-Match: * is for PUT: what is new has no value.")
+        raise ParseError("If-None-Match: * is for PUT only: what does not exist cannot be read.")
     if "If-Match" in request.headers:
         raise PreconditionFailed("what If-Match names cannot be new")
     return Demand(sql.ABSENT)

@@ -11,8 +11,11 @@ from django.forms.fields import InvalidJSONInput
 from django.http import HttpRequest
 
 from atributo_site.core.errors import AtributoError
+from atributo_site.core.models.clock import database_now
 from atributo_site.core.text import milliseconds, number, whole_number, written
 from atributo_site.rest.strict_json import NotStrictJSON, parsed
+from queues.logic.schedules.errors import BadRule
+from queues.logic.schedules.spoken import moment_from
 
 AnyForm = TypeVar("AnyForm", bound=forms.Form)
 AGE = re.compile(r"([0-9]{1,6})\s*(s|m|h|d|w)")
@@ -20,7 +23,11 @@ SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 LONGEST_REASON = 2000
 BAD_SPAN = "'{}' is not a duration. Write 500ms, 90s, 5m or 1h30m; a plain number is milliseconds."
 BAD_SECONDS = "'{}' is not a duration of whole seconds. Write 30s, 5m or 1h30m."
-BAD_MOMENT = "'{}' is not a time. Write it like 2030-01-31T12:00, in UTC."
+BAD_MOMENT = (
+    "'{}' is not a time. Write it like 2030-01-31T12:00 in UTC, tomorrow 14:00 or 5 minutes."
+)
+PICKED = {"data-moment": "yes"}  # moment.js adds a calendar to such a field
+FOREVER = "forever"
 LONGEST = 40  # characters of a wrong text that an error repeats
 
 
@@ -180,8 +187,21 @@ class SecondsField(WholeField):
         return written(value * 1000) if isinstance(value, int) else value
 
 
+class TimesField(WholeField):
+    """How many times; "forever" stands for -1."""
+
+    widget = forms.TextInput
+
+    def to_python(self, value: Any) -> Any:
+        is_forever = isinstance(value, str) and value.strip().lower() == FOREVER
+        return -1 if is_forever else super().to_python(value)
+
+    def prepare_value(self, value: Any) -> Any:
+        return FOREVER if value == -1 else value
+
+
 class MomentField(forms.Field):
-    """A moment in UTC unless it says otherwise."""
+    """A moment in UTC unless it says otherwise, also as people say it: tomorrow 14:00."""
 
     def to_python(self, value: Any) -> Any:
         text = "" if value is None else str(value).strip()
@@ -189,7 +209,11 @@ class MomentField(forms.Field):
             return None
         try:
             return absolute(text)
-        except (ValueError, OverflowError) as error:
+        except (ValueError, OverflowError):
+            pass
+        try:
+            return moment_from(text[: 2 * LONGEST], UTC, database_now())
+        except BadRule as error:
             raise ValidationError(BAD_MOMENT.format(text[:LONGEST])) from error
 
     def prepare_value(self, value: Any) -> Any:

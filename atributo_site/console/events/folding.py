@@ -1,4 +1,4 @@
-"""Fold routine events into rows: many steps of one drain or many repairs are shown as one."""
+"""Fold routine events into rows: steps of a drain, repairs or failed roll backs are one row."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +17,8 @@ LOOKED_THROUGH = 50_000  # events for one page; the next page goes on from there
 CHANNELS_OF_PEOPLE = (Event.Channel.BROWSER, Event.Channel.REST, Event.Channel.COMMAND)
 IN_STEPS = "instance.jobs_moved"
 REPAIRED = "curator.repaired"
-ROUTINE = (IN_STEPS, REPAIRED)
+STUCK = "transaction.stuck"
+ROUTINE = (IN_STEPS, REPAIRED, STUCK)
 RECENT = 200  # events among which the routine is folded
 READ_FOR_A_PAGE = 1000  # events, of which many may become one row
 MOST_READ = 500  # a long drain may leave a step for every second
@@ -51,6 +52,9 @@ class Steps:
         if self.kind == REPAIRED:
             sweeps = pluralize(len(self.events), "sweep")
             return f"{least}{pluralize(self.jobs, 'repair')} in {sweeps}"
+        if self.kind == STUCK:
+            number, error = self.subject.partition(":")[2], self.events[0].shown_facts.get("error")
+            return f"The roll back of transaction {number} failed {len(self.events)} times: {error}"
         steps = pluralize(len(self.events), "step")
         return f"{least}{pluralize(self.jobs, 'key')} moved in {steps}"
 

@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 from django.http import HttpRequest, HttpResponse
 
-from atributo_site.console.base.forms import MomentField, SpanField, WholeField, form_errors
+from atributo_site.console.base.forms import MomentField, SpanField, TimesField, form_errors
 from atributo_site.console.base.terminal import curl
 from atributo_site.console.jobs.actions import JobAction
 from atributo_site.console.jobs.state import repeat_sentence
@@ -89,7 +89,7 @@ def equivalents(job: QueuedJob) -> dict[str, str]:
 
 class ScheduleForm(forms.Form):
     repeat_delay = SpanField(label="Every", min_value=0, max_value=CENTURY_MS)
-    repeat_times = WholeField(label="Repeats", min_value=FOREVER, max_value=MOST_TIMES)
+    repeat_times = TimesField(label="Repeats", min_value=FOREVER, max_value=MOST_TIMES)
     repeat_until = MomentField(label="Until", required=False)
 
     def changes(self, seen: Any) -> dict[str, Any]:

@@ -7,7 +7,13 @@ from django import forms
 from django.forms import BoundField
 
 import queues
-from atributo_site.console.base.forms import MomentField, SpanField, WholeField
+from atributo_site.console.base.forms import (
+    PICKED,
+    MomentField,
+    SpanField,
+    TimesField,
+    WholeField,
+)
 from atributo_site.core.text import written
 from queues import audited
 from queues.logic.backoff import DEFAULT_MS
@@ -33,12 +39,16 @@ TWICE = "Enter either Start in or Start at, not both."
 SPAN = {"min_value": 0, "max_value": CENTURY_MS}
 TIMES = {"min_value": FOREVER, "max_value": MOST_TIMES}
 KEY = {"max_length": LONGEST_KEY, "strip": False}
-A_MOMENT = "2030-01-31T12:00"
+A_MOMENT = "tomorrow 14:00"
 
 
 def _typed(field: Any, label: str, placeholder: str, **options: Any) -> Any:
     """Make an optional field for text, of 40 characters unless its length is given."""
     attrs = {"placeholder": placeholder, "autocomplete": "off"}
+    if field is MomentField:
+        attrs |= PICKED
+    if field is TimesField:
+        attrs["list"] = "times"
     if "max_length" not in options:
         attrs["maxlength"] = "40"
     return field(label=label, required=False, widget=forms.TextInput(attrs), **options)
@@ -58,8 +68,8 @@ class PushForm(forms.Form):
     )
     delay = _typed(SpanField, "Start in", "now", **SPAN)
     priority = _number("Priority", "0", min_value=min(PRIORITIES), max_value=max(PRIORITIES))
-    max_failures = _number("Failures allowed", "default of the script", **TIMES)
-    repeat_times = _number("Repeat times", "-1 repeats forever", **TIMES)
+    max_failures = _typed(TimesField, "Failures allowed", "default of the script", **TIMES)
+    repeat_times = _typed(TimesField, "Repeat times", "0, a number or forever", **TIMES)
     repeat_delay = _typed(SpanField, "Repeat every", "1h30m", **SPAN)
     repeat_until = _typed(MomentField, "Repeat until", A_MOMENT, help_text="in UTC")
     delay_until = _typed(MomentField, "Start at", A_MOMENT, help_text="in UTC, or use Start in")

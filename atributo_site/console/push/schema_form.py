@@ -7,6 +7,7 @@ from atributo_site.console.push.references import resolved
 from atributo_site.console.push.schema_fields import GROUP, Field, FieldMaker, fits
 from atributo_site.web.format import pretty_json
 from queues.errors import DataRefused
+from queues.schema.validation import empty_value
 
 WHOLE = "data"
 EMPTY = object()  # the value of a field that was left empty
@@ -39,7 +40,8 @@ class SchemaForm:
         """Read the data as typed, without checking it against the schema."""
         if self.whole or WHOLE in given:  # it was shown as JSON, since no field could hold it
             self.whole, self.text = True, given.get(WHOLE, "")
-            return _json(self.text, WHOLE)
+            data = _json(self.text, WHOLE)
+            return empty_value(self.schema) if data is None and not self.text.strip() else data
         pairs = zip(self.parts, self.fields, strict=True)
         values = {key: _value(each, given) for key, each in pairs}
         if not self.listed:

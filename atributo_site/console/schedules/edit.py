@@ -13,6 +13,7 @@ from atributo_site.console.schedules.forms import CalendarForm, all_zones
 from atributo_site.core.errors import AtributoError
 from atributo_site.core.models.clock import database_now
 from queues import schedules
+from queues.errors import DataRefused
 from queues.models import Schedule
 from queues.schedules.presenting import preview
 
@@ -48,6 +49,9 @@ class New(Screen):
             if "preview" in self.request.POST:
                 return self._show_form(form, preview=preview(form.given(), form.now, self.schedule))
             return self._store(form)
+        except DataRefused as error:
+            form.refuse_data(error)
+            return self._show_form(form, error.status_code)
         except AtributoError as error:
             if error.status_code >= 500:
                 raise
@@ -89,6 +93,10 @@ class Edit(New):
         assert self.schedule is not None
         name = self.schedule.name
         changed = schedules.change(name, **form.given())
-        said = f"Schedule {name} is changed." if changed else f"Schedule {name} was already so."
+        said = (
+            f"Schedule {name} is changed."
+            if changed
+            else f"Nothing differs, so schedule {name} did not change."
+        )
         messages.success(self.request, said)
         return redirect(self.schedule)

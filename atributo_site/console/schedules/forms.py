@@ -5,7 +5,8 @@ from typing import Any
 
 from django import forms
 
-from atributo_site.console.base.forms import SpanField, StrictJSONField, WholeField
+from atributo_site.console.base.forms import PICKED, SpanField, StrictJSONField, WholeField
+from queues.errors import DataRefused
 from queues.logic.options import CENTURY_MS
 from queues.logic.schedules.errors import BadRule
 from queues.logic.schedules.policies import OVERLAP_SAID
@@ -14,6 +15,7 @@ from queues.logic.schedules.spoken import moment_from, rule_from, rule_written
 from queues.logic.schedules.words import rule_said
 from queues.logic.schedules.zones import zone_named, zone_names
 from queues.models import Schedule, Script
+from queues.schema.validation import empty_value
 
 MOST_SCRIPTS = 500
 FOREVER = "forever"
@@ -28,6 +30,10 @@ def _text(label: str, placeholder: str = "", help_text: str = "", **options: Any
     attrs = {"placeholder": placeholder, "autocomplete": "off", **options.pop("attrs", {})}
     widget = forms.TextInput(attrs)
     return forms.CharField(label=label, help_text=help_text, widget=widget, **options)
+
+
+def _moment(label: str, placeholder: str, help_text: str) -> Any:
+    return _text(label, placeholder, help_text, required=False, max_length=40, attrs=PICKED)
 
 
 def _span(label: str, placeholder: str, help_text: str) -> SpanField:
@@ -60,13 +66,9 @@ class CalendarForm(forms.Form):
         max_length=4000,
     )
     zone = _text("Time zone", "UTC", max_length=64, attrs={"list": "zone-names"})
-    starts = _text(
-        "First run after", "now", "such as tomorrow 14:00", max_length=40, required=False
-    )
+    starts = _moment("First run after", "now", "such as tomorrow 14:00 or in 5 minutes")
     ends = forms.ChoiceField(label="Runs", choices=ENDS)
-    until = _text(
-        "Until", "2030-01-31 12:00", "if it ends at a time", max_length=40, required=False
-    )
+    until = _moment("Until", "2030-01-31 12:00", "if it ends at a time")
     most_runs = _number("Number of runs", "if it ends after a number of runs")
     queue = _text("Queue", "default", max_length=255, attrs={"list": "queue-names"})
     data = DataField(  # type: ignore[assignment]
@@ -116,6 +118,8 @@ class CalendarForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         given = self.cleaned_data
+        if given.get("data") is None and "data" not in self.errors:
+            given["data"] = self._empty_data(given.get("script", ""))
         self._read("when", rule_from)
         try:
             zone = zone_named(given.get("zone", ""))
@@ -130,6 +134,15 @@ class CalendarForm(forms.Form):
         if given.get("ends") == "runs" and not given.get("most_runs"):
             self.add_error("most_runs", "Enter a number of runs, or choose forever.")
         return given
+
+    def _empty_data(self, script: str) -> Any:
+        mount, _, name = script.rpartition("/")
+        schemas = Script.objects.filter(service__mount=mount, name=name)
+        return empty_value(schemas.values_list("schema", flat=True).first())
+
+    def refuse_data(self, error: DataRefused) -> None:
+        said = str(error)
+        self.add_error("data", f"{said[:1].upper()}{said[1:]}.")
 
     def _read(self, name: str, read: Any) -> None:
         text = self.cleaned_data.get(name)

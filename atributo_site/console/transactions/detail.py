@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from allocation.transactions.errors import TransactionNotFound
 from allocation.transactions.models import JournalEntry, Lock, LockWait, Transaction
 from atributo_site.console.base.screen import Screen
+from atributo_site.console.events.folding import fold_events
 from atributo_site.console.transactions.journal import written
 from atributo_site.core.models import Event
 from atributo_site.core.models.clock import database_now
@@ -21,7 +22,7 @@ SOON = 0.25
 STUCK = Transaction.Status.STUCK
 LINES = 20
 MOST_LOCKS = 100
-NEWEST_EVENTS = 20
+READ_EVENTS = 50  # failed roll backs among them are one row
 
 
 class TransactionDetail(Screen):
@@ -40,7 +41,9 @@ class TransactionDetail(Screen):
             locks=locks[:MOST_LOCKS],
             more_locks=len(locks) > MOST_LOCKS,
             wait=LockWait.objects.filter(transaction=pk).select_related("document").first(),
-            events=list(Event.objects.about(f"transaction:{pk}").newest_first()[:NEWEST_EVENTS]),
+            events=fold_events(
+                Event.objects.about(f"transaction:{pk}").newest_first()[:READ_EVENTS]
+            ),
             may_retry=may(request.user, "transaction.operate") and row.status == STUCK,
             may_end=may(request.user, "transaction.end") and row.finished_at is None,
             may_release=may(request.user, "lock.release"),

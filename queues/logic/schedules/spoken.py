@@ -17,6 +17,7 @@ UNITS = {"second": 1000, "minute": 60_000, "hour": 3_600_000, "day": 86_400_000}
 }
 SHORT = {"s": "second", "m": "minute", "min": "minute", "h": "hour", "d": "day", "w": "week"}
 WORKDAYS = ["mon", "tue", "wed", "thu", "fri"]
+TIMES = "tomorrow 14:00, in 5 minutes or 2030-01-31 12:00"
 EXAMPLES = (
     'write "every 90 minutes", "every day at 09:00", "mon, fri at 9:00, 17:30", '
     '"last day at 18:00", times such as 2030-01-31 12:00, or cron such as 0 9 * * mon-fri'
@@ -39,6 +40,8 @@ def rule_from(text: str) -> dict[str, Any]:
         return {"calendar": _calendar(text, words)}
     if first == "every":
         return {"every": _span(text, words[1:])}
+    if _is_span(words):
+        raise BadRule(f"{shown(text)} is a duration; write every {text.strip()[:40]}")
     if first[:1].isdigit():
         return {"moments": [each.strip() for each in text.split(",") if each.strip()]}
     raise BadRule(f"{shown(text)} is not a rule; {EXAMPLES}")
@@ -54,18 +57,33 @@ def moment_from(text: str, zone: tzinfo, now: datetime) -> datetime:
     words = text.lower().split()
     if words[:1] == ["now"]:
         return now
-    is_short = bool(words) and words[0][0].isdigit() and words[0][-1] in SHORT
-    if words and (words[0] == "in" or words[-1].removesuffix("s") in UNITS or is_short):
+    if words[:1] == ["in"] or _is_span(words):
         span = _span(text, words[1:] if words[0] == "in" else words)
         return now + timedelta(milliseconds=span)
     local = now.astimezone(zone)
     days = {"today": 0, "tomorrow": 1}
     if words and words[0] in days:
         day, rest = local.date() + timedelta(days=days[words[0]]), words[1:] or ["00:00"]
-        return moment("time", f"{day.isoformat()}T{_padded(rest[-1])}", zone)
+        return _on_the_wall(text, f"{day.isoformat()}T{_padded(rest[-1])}", zone)
     if len(words) == 1 and ":" in words[0] and len(words[0]) <= 5:
         return _next_at(local, words[0], zone, now)
-    return moment("time", text.strip(), zone)
+    return _on_the_wall(text, text.strip(), zone)
+
+
+def _on_the_wall(text: str, given: str, zone: tzinfo) -> datetime:
+    try:
+        return moment("time", given, zone)
+    except BadRule as error:
+        if "is not a time" not in str(error):
+            raise
+        raise BadRule(f"{shown(text)} is not a time; write {TIMES}") from error
+
+
+def _is_span(words: list[str]) -> bool:
+    """Say whether the words are a duration such as "5 minutes" or "90m"."""
+    if not words or not words[0][0].isdigit():
+        return False
+    return words[-1].lower().removesuffix("s") in UNITS or words[0][-1].lower() in SHORT
 
 
 def _next_at(local: datetime, time: str, zone: tzinfo, now: datetime) -> datetime:

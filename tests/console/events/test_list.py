@@ -146,6 +146,14 @@ def test_steps_are_one_row_though_other_things_happen_in_between(drain, client_a
     assert kinds.count("queue.paused") == 8
 
 
+def test_failed_roll_backs_of_a_transaction_are_one_row(client_as, db):
+    for error in ("disk full", "disk full", "no space left"):
+        record("transaction.stuck", "transaction:7", error=error)
+    page = client_as("viewer").get("/events/?subject=transaction:7")
+    assert kinds_on(page) == ["transaction.stuck"]
+    assert "The roll back of transaction 7 failed 3 times: no space left" in page.text
+
+
 def test_whoever_asks_for_the_steps_sees_each(drain, client_as):
     page = client_as("viewer").get("/events/?kind=instance.jobs_moved")
     assert kinds_on(page) == ["instance.jobs_moved"] * 8

@@ -98,6 +98,17 @@ def test_what_is_wrong_is_told_at_its_field_and_stays(typed, part, said, operato
     assert not QueuedJob.objects.exists()
 
 
+def test_times_are_typed_as_people_say_them(operator):
+    given = {"repeat_times": "Forever", "repeat_delay": "1h", "repeat_until": "tomorrow 14:00"}
+    operator.post(
+        f"{URL}push", {"data-to": "ada", "queue": "mail", "delay_until": "5 minutes", **given}
+    )
+    job = QueuedJob.objects.get()
+    assert job.repeat_times == -1
+    assert job.repeat_until.astimezone(UTC).strftime("%H:%M") == "14:00"
+    assert timedelta(minutes=4) < job.due_at - job.created_at < timedelta(minutes=6)
+
+
 def test_a_form_that_nobody_filled_in_is_calm(operator):
     page = operator.get(URL).text
     parts = ("Queue and push options", "Repeat")

@@ -1,6 +1,7 @@
 """The form, the page and the buttons of a schedule, as a person uses them."""
 
 from datetime import timedelta
+from html import unescape
 
 import pytest
 from django.core.management import call_command
@@ -60,7 +61,9 @@ def test_the_first_button_creates_so_that_enter_does(person):
         ({"zone": "Mars/Base"}, "There is no time zone"),
         ({"ends": "until"}, "Enter an end time"),
         ({"ends": "runs"}, "Enter a number of runs"),
-        ({"starts": "whenever"}, "is not a time"),
+        ({"when": "5 minutes"}, "is a duration; write every 5 minutes"),
+        ({"starts": "whenever"}, "is not a time; write tomorrow 14:00"),
+        ({"starts": "tomorrow noon"}, "'tomorrow noon' is not a time"),
         ({"queue": "nowhere"}, "Queue does not exist: nowhere"),
         ({"data": "{"}, "This is not valid JSON"),
     ],
@@ -68,18 +71,26 @@ def test_the_first_button_creates_so_that_enter_does(person):
 def test_what_is_wrong_is_said_and_what_was_typed_stays(person, typed, said):
     answer = person.post("/schedules/new/", {**FORM, **typed})
     assert answer.status_code in (400, 404)
-    assert said in answer.text
+    assert said in unescape(answer.text)
     assert 'value="nightly"' in answer.text
     assert not Schedule.objects.exists()
 
 
-def test_an_empty_box_of_data_is_refused_in_the_same_words_at_every_door(
-    client_as, rest_as, capsys
-):
+def test_an_empty_box_is_an_object_without_members(client_as):
+    make_queue("mail")
+    person = client_as("operator")
+    make_script(schema={"type": "object", "required": ["to"]})
+    page = person.post("/schedules/new/", {**FORM, "data": ""}).text
+    assert '<p class="field-error">Data: to is missing.</p>' in page
+    make_script(name="count", schema={"type": "object", "properties": {"to": {"default": 3}}})
+    person.post("/schedules/new/", {**FORM, "script": "/mailer/count", "data": ""})
+    assert Schedule.objects.get().data == {}  # each run has the defaults
+
+
+def test_null_is_refused_in_the_same_words_at_both_doors(rest_as, capsys):
     make_script(schema={"type": "object", "required": ["to"]})
     make_queue("mail")
     said = "must be an object, but is empty"
-    assert said in client_as("operator").post("/schedules/new/", {**FORM, "data": ""}).text
     job = {"script": {"mount": "/mailer", "name": "send-mail"}, "data": None}
     answer = rest_as("operator").post("/api/v1/queues/mail/jobs", job, "application/json")
     assert said in answer.json()["detail"]

@@ -102,6 +102,7 @@ def test_an_operator_changes_the_schedule_and_the_job_stays(job, client_as):
     page = client.get(url).text
     assert 'name="repeat_delay" required maxlength="40" value="5s"' in page
     assert f"manage.py queued_jobs reschedule {job.pk} --repeat-delay 5000" in page
+    assert 'name="repeat_times" required maxlength="40" list="times"' in page
     form = {"repeat_delay": "1h30m", "repeat_times": "40", "repeat_until": "2090-01-31T12:00"}
     page = client.post(url, {**form, "next": "schedules"}, follow=True).text
     assert "has a new schedule." in page
@@ -111,7 +112,7 @@ def test_an_operator_changes_the_schedule_and_the_job_stays(job, client_as):
 
 def test_what_the_page_showed_does_not_undo_what_somebody_else_changed(job, client_as):
     client, url = client_as("operator"), f"/jobs/{job.pk}/schedule/"
-    seen = {"seen-repeat_delay": "5s", "seen-repeat_times": "-1", "seen-repeat_until": ""}
+    seen = {"seen-repeat_delay": "5s", "seen-repeat_times": "forever", "seen-repeat_until": ""}
     QueuedJob.objects.filter(pk=job.pk).update(repeat_delay_ms=60_000)
     form = {"repeat_delay": "5s", "repeat_times": "99", "repeat_until": ""}
     client.post(url, {**seen, **form})
