@@ -10,7 +10,8 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import DatabaseError, connection
 
-ROOMS = ("allocation", "queues", "pools")
+from atributo_site.apps import ROOMS
+
 NEEDED_APPS = {
     "django.contrib.auth": "who may do what",
     "django.contrib.contenttypes": "permissions",
