@@ -11,7 +11,6 @@ from atributo_site.config.environment import Environment
 from atributo_site.config.hosted import read_hosted
 from atributo_site.core.forking import watch_forks
 
-
 ROOMS = ("allocation", "queues", "pools")
 
 
@@ -50,7 +49,8 @@ def _refuse_clashing_labels() -> None:
     for label in ROOMS:
         theirs = apps.app_configs.get(label)
         if theirs is not None and theirs.name != label:
+            other = theirs.name.replace(".", "_")
             raise ImproperlyConfigured(
-                f"The app '{theirs.name}' has the label '{label}', which an app of Atributo has, too. "
-                f"Give yours another one in its AppConfig: label = '{theirs.name.replace('.', '_')}'."
+                f"The app '{theirs.name}' has the label '{label}', as an app of Atributo has. "
+                f"Give yours another one in its AppConfig: label = '{other}'."
             )

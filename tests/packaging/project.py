@@ -56,9 +56,10 @@ class Project:
         """Run its own web server at a port; it is killed at the end."""
         words = ("python", "manage.py", "runserver", "--noreload", str(port))
         asked = self.installed.asked(*words, cwd=self.folder, **self.environ)
-        with (self.folder / "server.log").open("w") as log, subprocess.Popen(
-            **asked, stdin=subprocess.DEVNULL, stdout=log, stderr=log
-        ) as process:
+        with (
+            (self.folder / "server.log").open("w") as log,
+            subprocess.Popen(**asked, stdin=subprocess.DEVNULL, stdout=log, stderr=log) as process,
+        ):
             try:
                 wait_until(lambda: answers(f"http://127.0.0.1:{port}/ops"), 60)
                 yield process

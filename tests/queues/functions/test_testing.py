@@ -7,7 +7,8 @@ import pytest
 import queues
 from allocation.transactions import Client, Transaction
 from atributo_site.core.models.clock import database_now
-from queues.models import QueuedJob, Run, RunLog
+from queues import schedules
+from queues.models import QueuedJob, Run, RunLog, ScheduledRun
 
 HOUR = timedelta(hours=1)
 
@@ -107,6 +108,19 @@ def test_a_job_expires_at_its_moment(queue, jobs, shop):
     assert queue.get(job_id).status == "pending"
     jobs.run_due(2 * HOUR)
     assert (queue.get(job_id).status, queue.get(job_id).expires_at) == ("failed", moment)
+
+
+def test_schedules_fire_at_the_moments_of_their_rules(queue, jobs, shop):
+    script = {"mount": shop.add.__module__, "name": "add"}
+    rule = {"every": "1h", "anchor": "2030-01-01T00:30:00+00:00"}
+    made = schedules.create("hourly", script=script, queue="orders", rule=rule, data=[1])
+    first = made.next_at
+    ran = jobs.run_due(first + 2.5 * HOUR)
+    assert outcomes(ran) == [("add", "complete")] * 3
+    slots = list(ScheduledRun.objects.order_by("slot_at").values_list("slot_at", flat=True))
+    assert slots == [first, first + HOUR, first + 2 * HOUR]
+    made.refresh_from_db()
+    assert (made.next_at, made.runs) == (first + 3 * HOUR, 3)
 
 
 def test_a_push_of_a_completed_transaction_runs(queue, jobs, shop):
