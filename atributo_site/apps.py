@@ -11,8 +11,6 @@ from atributo_site.config.environment import Environment
 from atributo_site.config.hosted import read_hosted
 from atributo_site.core.forking import watch_forks
 
-ROOMS = ("allocation", "queues", "pools")
-
 
 class SiteConfig(AppConfig):
     name = "atributo_site"
@@ -46,6 +44,8 @@ class SiteConfig(AppConfig):
 
 def _refuse_clashing_labels() -> None:
     """Say whose label clashes and what helps: Django would name the label alone."""
+    from atributo_site.checks import ROOMS
+
     for label in ROOMS:
         theirs = apps.app_configs.get(label)
         if theirs is not None and theirs.name != label:

@@ -10,8 +10,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import DatabaseError, connection
 
-from atributo_site.apps import ROOMS
-
+ROOMS = ("allocation", "queues", "pools")
 NEEDED_APPS = {
     "django.contrib.auth": "who may do what",
     "django.contrib.contenttypes": "permissions",
