@@ -3,8 +3,9 @@
 import os
 from typing import Any
 
-from django.apps import AppConfig
+from django.apps import AppConfig, apps
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 
 from atributo_site.config.environment import Environment
 from atributo_site.config.hosted import read_hosted
@@ -19,6 +20,7 @@ class SiteConfig(AppConfig):
 
     def __init__(self, app_name: str, app_module: Any) -> None:
         super().__init__(app_name, app_module)
+        _refuse_clashing_labels()
         if not isinstance(getattr(settings, "ATRIBUTO", None), Environment):
             self._read()
 
@@ -38,3 +40,17 @@ class SiteConfig(AppConfig):
         queues = getattr(settings, "RQ_QUEUES", None)
         env, self.refusals = read_hosted(given, os.environ, queues, debug=settings.DEBUG)
         settings.ATRIBUTO = env
+
+
+def _refuse_clashing_labels() -> None:
+    """Say whose label clashes and what helps: Django would name the label alone."""
+    from atributo_site.checks import ROOMS
+
+    for label in ROOMS:
+        theirs = apps.app_configs.get(label)
+        if theirs is not None and theirs.name != label:
+            other = theirs.name.replace(".", "_")
+            raise ImproperlyConfigured(
+                f"The app '{theirs.name}' has the label '{label}', as an app of Atributo has. "
+                f"Give yours another one in its AppConfig: label = '{other}'."
+            )

@@ -4,7 +4,14 @@ from django.conf import settings as django_settings
 from hypothesis import HealthCheck, settings
 
 from queues.runs import doorbell
-from tests.fixtures.browser import browser, live_page, page_as, quiet_live_server, running_browser
+from tests.fixtures.browser import (
+    browser,
+    lent_browser,
+    live_page,
+    page_as,
+    quiet_live_server,
+    running_browser,
+)
 from tests.fixtures.databases import (
     database,
     django_db_setup,
@@ -53,6 +60,7 @@ __all__ = [
     "hurry",
     "migrated_database",
     "migrated_databases",
+    "lent_browser",
     "live_page",
     "page_as",
     "person",

@@ -149,8 +149,13 @@ class RawList(admin.ModelAdmin):
     def may_operate(self, request: HttpRequest) -> bool:
         return self.operate_action is not None and may(request.user, self.operate_action)
 
-    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """Return the actions on rows that this person may do, as Django wants them."""
+    def get_actions(self, request: HttpRequest, action_location: Any = None) -> dict[str, Any]:
+        """Return the actions on ticked rows that this person may do, as Django wants them.
+
+        Django 6.1 also asks for those of a row's own page, where we have none.
+        """
+        if action_location is not None and action_location.name != "CHANGE_LIST":
+            return {}
         allowed = [each for each in self.row_actions if may(request.user, each.action)]
         return {each.name: (each, each.name, each.label) for each in allowed}
 

@@ -35,7 +35,7 @@ def add_scripts(result: dict[str, Any], generator: Any, request: Any, public: bo
 
 def _schemas() -> dict[str, Any]:
     try:
-        scripts = list(Script.objects.exclude(schema=None).select_related("service")[:500])
+        scripts = list(Script.objects.exclude(schema__isnull=True).select_related("service")[:500])
     except DatabaseError:  # the document is also made without a database
         return {}
     named: dict[str, Any] = {}

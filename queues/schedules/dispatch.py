@@ -69,13 +69,16 @@ def _count_due() -> int:
     return len(execute(statements.due(dialect()), {"most": BATCH}).rows)
 
 
-def dispatch_batch(ids: list[int]) -> int:
-    """Dispatch due schedules in the caller's transaction, as far as the ids of jobs go."""
+def dispatch_batch(ids: list[int], now: datetime | None = None) -> int:
+    """Dispatch due schedules in the caller's transaction, as far as the ids of jobs go.
+
+    A test may give a later moment than that of the database's clock.
+    """
     held = Schedule.objects.select_for_update(skip_locked=True, of=("self",))
-    due = list(held.due().select_related("queue").order_by("next_at")[:BATCH])
+    due = list(held.due(now).select_related("queue").order_by("next_at")[:BATCH])
     if not due:
         return 0
-    now = database_now()
+    now = now or database_now()
     settle([schedule.pk for schedule in due])
     batch = _Batch(Pusher(now, ids), _open_of(due), _taken(due, now))
     for schedule in due:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 KEPT = ("PATH", "LANG", "TMPDIR")
@@ -17,9 +18,9 @@ class Environment:
         self.folder, self.bin = folder, folder / "venv" / "bin"
         self.wheels = folder / "wheels"
 
-    def make(self) -> None:
+    def make(self, source: Path = ROOT) -> None:
         build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", self.wheels]
-        _run(build)
+        _run(build, cwd=source)
         _run([sys.executable, "-m", "venv", "--without-pip", self.bin.parent])
         (self.packages / "shared.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
         pip = [sys.executable, "-m", "pip", "--python", self.python, "install", "--quiet"]
@@ -41,15 +42,18 @@ class Environment:
 
     def run(self, *words: object, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:
         """Run a program of the environment in another folder, with no variable of the tests."""
+        asked = self.asked(*words, cwd=cwd, **environ)
+        return subprocess.run(**asked, capture_output=True, timeout=300)
+
+    def asked(self, *words: object, cwd: Path, **environ: str) -> dict[str, Any]:
+        """Return what `subprocess` needs to know for that."""
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
-        return subprocess.run(
-            [self.bin / str(words[0]), *map(str, words[1:])],
-            cwd=cwd,
-            env={**kept, "HOME": str(cwd), **environ},
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
+        return {
+            "args": [self.bin / str(words[0]), *map(str, words[1:])],
+            "cwd": cwd,
+            "env": {**kept, "HOME": str(cwd), **environ},
+            "text": True,
+        }
 
     def output(self, *words: object, cwd: Path, **environ: str) -> str:
         """Run it and return what it printed; it must succeed."""
@@ -58,10 +62,10 @@ class Environment:
         return ended.stdout
 
 
-def _run(words: list[object]) -> None:
+def _run(words: list[object], cwd: Path = ROOT) -> None:
     """Run a tool that this process could import itself; it must succeed."""
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     ended = subprocess.run(
-        list(map(str, words)), cwd=ROOT, env=env, capture_output=True, text=True, timeout=300
+        list(map(str, words)), cwd=cwd, env=env, capture_output=True, text=True, timeout=300
     )
     assert ended.returncode == 0, f"{words}\n{ended.stdout}\n{ended.stderr}"

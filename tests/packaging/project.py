@@ -2,10 +2,15 @@
 
 import json
 import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from tests.packaging.environment import Environment
+from tests.servers.patient_http import answers
+from tests.servers.waiting import wait_until
 
 HOST = Path(__file__).parent / "host"
 OF_POSTGRESQL = """
@@ -45,6 +50,21 @@ class Project:
         ended = self.installed.run("python", "manage.py", *words, cwd=self.folder, **env)
         assert ended.returncode != 0, ended.stdout
         return ended.stderr
+
+    @contextmanager
+    def served(self, port: int) -> Iterator[subprocess.Popen[str]]:
+        """Run its own web server at a port; it is killed at the end."""
+        words = ("python", "manage.py", "runserver", "--noreload", str(port))
+        asked = self.installed.asked(*words, cwd=self.folder, **self.environ)
+        with (
+            (self.folder / "server.log").open("w") as log,
+            subprocess.Popen(**asked, stdin=subprocess.DEVNULL, stdout=log, stderr=log) as process,
+        ):
+            try:
+                wait_until(lambda: answers(f"http://127.0.0.1:{port}/ops"), 60)
+                yield process
+            finally:
+                process.kill()
 
     def answer(self, *words: str) -> Any:
         """Return the JSON in the last line that a program printed."""

@@ -1,9 +1,11 @@
 """Settings of a project that we are installed in: read gently, and checked with a fix for each."""
 
 import os
+from types import SimpleNamespace
 
 import pytest
-from django.apps import apps
+from django.apps import AppConfig, apps
+from django.core.exceptions import ImproperlyConfigured
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -121,6 +123,13 @@ def test_a_redis_that_is_away_is_told_before_a_deployment(hosted, shared_redis, 
 def test_a_package_that_hides_one_of_ours_is_named(hosted, monkeypatch):
     monkeypatch.setattr("queues.__file__", "/home/shop/queues/__init__.py")
     assert "/home/shop/queues" in hosted()["atributo.E003"].msg
+
+
+def test_an_app_with_a_label_of_ours_is_named_with_what_helps(monkeypatch):
+    theirs = SimpleNamespace(name="shop.queues", label="queues")
+    monkeypatch.setitem(apps.app_configs, "queues", theirs)
+    with pytest.raises(ImproperlyConfigured, match="'shop.queues'.*label = 'shop_queues'"):
+        AppConfig.create("atributo_site")
 
 
 @pytest.mark.django_db

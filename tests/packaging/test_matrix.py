@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 
 from tests.packaging.environment import ROOT
-from tests.packaging.matrix.pairs import PYTHONS, SERIES, Pair, all_pairs, chosen, left_out
+from tests.packaging.matrix.pairs import (
+    PYTHONS,
+    SERIES,
+    Pair,
+    all_pairs,
+    chosen,
+    find_python,
+    left_out,
+)
 from tests.packaging.upstream import verdicts
 from tests.packaging.upstream.page import PAGE, names_in, word_of
 
@@ -24,6 +32,21 @@ def test_every_pair_is_tried_or_left_out_with_its_reason():
     assert left_out(Pair("6.0", "3.11"), here) == "Django 6.0 needs Python 3.12"
     reason = left_out(Pair("6.0", "3.12"), lambda version: None)
     assert reason == "Python 3.12 is not on this machine"
+
+
+def test_a_python_of_pyenv_is_found_from_any_home(tmp_path, monkeypatch):
+    shim = tmp_path / "pyenv" / "shims" / "python3.13"
+    newest = tmp_path / "pyenv" / "versions" / "3.13.10" / "bin" / "python"
+    older = tmp_path / "pyenv" / "versions" / "3.13.9" / "bin" / "python"
+    for path, answer in ((shim, ""), (newest, "3.13"), (older, "3.13")):
+        path.parent.mkdir(parents=True)
+        path.write_text(f"#!/bin/sh\necho {answer}\n")
+        path.chmod(0o755)
+    monkeypatch.setenv("HOME", str(tmp_path / "elsewhere"))
+    monkeypatch.delenv("PYENV_ROOT", raising=False)
+    monkeypatch.setenv("PATH", str(shim.parent))
+    assert find_python("3.13") == newest
+    assert find_python("3.12") is None
 
 
 def test_pairs_are_chosen_by_either_half_or_both():

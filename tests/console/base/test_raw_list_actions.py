@@ -1,6 +1,9 @@
 """Raw lists: ticked rows are changed by the operations, permissions and events of every door."""
 
+from types import SimpleNamespace
+
 import pytest
+from django.contrib import admin
 
 from allocation.atributo import Atributo
 from allocation.models import Instance
@@ -123,6 +126,16 @@ def test_a_viewer_is_offered_nothing_and_may_do_nothing(instance, client_as):
     for path in (INSTANCES, QUEUES, JOBS, LOCKS, TRANSACTIONS):
         assert 'name="action"' not in viewer.get(path).text
         assert press(viewer, path, "pause", "1").status_code == 403
+
+
+def test_actions_belong_to_the_list_where_django_asks_for_them_by_place(rf, user_as):
+    request = rf.get(INSTANCES)
+    request.user = user_as("operator")
+    of_list = SimpleNamespace(name="CHANGE_LIST")
+    instances = admin.site._registry[Instance]
+    assert instances.get_actions(request, action_location=of_list)
+    of_row = SimpleNamespace(name="CHANGE_FORM")
+    assert instances.get_actions(request, action_location=of_row) == {}
 
 
 def test_fields_that_people_may_edit_are_stored_by_their_operations(instance, client_as):

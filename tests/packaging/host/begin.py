@@ -6,7 +6,10 @@ import django
 
 django.setup()
 
+from django.conf import settings  # noqa: E402
+from django.contrib.auth import get_user_model  # noqa: E402
 from django.core.management import call_command  # noqa: E402
+from django.test import Client as Browser  # noqa: E402
 
 import queues  # noqa: E402
 from allocation.atributo import Atributo  # noqa: E402
@@ -23,6 +26,11 @@ job_id = queue.push({"mount": "/multiplier", "name": "multiply"}, [6, 7])
 queue.push(greet, "Ann")
 queues.create("default")
 result = shout.enqueue("hey")
+settings.ALLOWED_HOSTS = ["testserver"]
+browser = Browser()
+browser.force_login(get_user_model().objects.create_superuser("root", password="secret"))
+level = {"name": "a program", "level": "operate", "days": 1}
+made = browser.post("/ops/api/v1/tokens", level, content_type="application/json")
 print(
     json.dumps(
         {
@@ -30,6 +38,7 @@ print(
             "balance": Client().get("accounts", "ann").json["balance"],
             "job": str(job_id),
             "task": result.id,
+            "token": made.json()["token"],
         }
     )
 )

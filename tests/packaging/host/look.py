@@ -25,7 +25,6 @@ from queues.models import QueuedJob  # noqa: E402
 logging.disable(logging.CRITICAL)
 settings.ALLOWED_HOSTS = ["testserver"]
 members = get_user_model().objects
-members.create_superuser("root", password="secret")
 operator = members.create_user("olga", password="secret")
 operator.groups.add(Group.objects.get(name="atributo operator"))
 members.create_user("joe", password="secret")
@@ -45,6 +44,8 @@ found["functions"] = [
     QueuedJob.objects.get(script="greet").result,
     shout.get_result(sys.argv[2]).return_value,
 ]
+multiplied = QueuedJob.objects.filter(script="multiply")
+found["multiplied"] = sorted(str(pk) for pk in multiplied.values_list("pk", flat=True))
 found["greeting"] = "Good morning" in stranger.get("/enter/").content.decode()
 found["log-in"] = stranger.get("/ops/jobs/").url
 found["own pages"] = [stranger.get(path).content.decode()[:30] for path in ("/", "/admin/login/")]
@@ -71,7 +72,7 @@ found["screens"] = {
 }
 found["roles"] = [olga.get("/ops/").status_code, joe.get("/ops/").status_code]
 found["paused"] = olga.post("/ops/queues/mail/pause").status_code
-event = Event.objects.filter(kind="queue.paused").get()
+event = Event.objects.filter(kind="queue.paused", actor="olga").get()
 found["event"] = [event.actor, event.channel]
 found["rest"] = root.get(f"/ops/api/v1/jobs/{job.pk}").json()["result"]
 found["problem"] = stranger.get("/ops/api/v1/jobs")["Content-Type"]

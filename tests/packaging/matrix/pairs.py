@@ -1,5 +1,6 @@
 """Which pairs of Django and Python there are, and which of them can be tried on this machine."""
 
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -10,7 +11,6 @@ PYTHONS = ("3.11", "3.12", "3.13")
 # Of each series the Pythons that it supports, and whether it has the Tasks API itself.
 SERIES = {"5.2": PYTHONS, "6.0": PYTHONS[1:], "6.1": PYTHONS[1:]}
 WITHOUT_TASKS = ("5.2",)
-PYENV = Path.home() / ".pyenv" / "versions"
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,12 @@ def left_out(pair: Pair, find: Callable[[str], Path | None]) -> str:
 
 def find_python(version: str) -> Path | None:
     """Return a Python of this version that starts: one of pyenv, or one on the path."""
-    kept = sorted(PYENV.glob(f"{version}.*/bin/python"), key=_patch, reverse=True)
     on_path = shutil.which(f"python{version}")
-    candidates = [*kept, *([Path(on_path)] if on_path else [])]
+    found = [Path(on_path)] if on_path else []
+    roots = [Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))]
+    roots += [path.parents[1] for path in found if path.parent.name == "shims"]  # in another HOME
+    of_pyenv = [each for root in roots for each in root.glob(f"versions/{version}.*/bin/python")]
+    candidates = [*sorted(of_pyenv, key=_patch, reverse=True), *found]
     return next((each for each in candidates if _says(each) == version), None)
 
 

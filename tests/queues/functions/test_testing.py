@@ -5,8 +5,10 @@ from datetime import timedelta
 import pytest
 
 import queues
-from allocation.transactions import Client
-from queues.models import QueuedJob, Run, RunLog
+from allocation.transactions import Client, Transaction
+from atributo_site.core.models.clock import database_now
+from queues import schedules
+from queues.models import QueuedJob, Run, RunLog, ScheduledRun
 
 HOUR = timedelta(hours=1)
 
@@ -66,6 +68,66 @@ def test_a_run_completes_its_transaction_and_its_pushes(queue, jobs, shop):
     queue.push(shop.write, "x")
     assert outcomes(jobs.run_due()) == [("write", "complete"), ("add", "complete")]
     assert Client().get("shop", "x").status_code == 200
+
+
+def test_jobs_that_wait_for_others_run_after_them(queue, jobs, shop):
+    first = queue.push(shop.add, 1)
+    queue.push(shop.later, 4, after=[first])
+    assert outcomes(jobs.run_due()) == [("add", "complete"), ("later", "complete")]
+    failed = queue.push(shop.fail, max_failures=0)
+    never = queue.push(shop.later, 4, after=[failed])
+    assert outcomes(jobs.run_due()) == [("fail", "failed")]
+    assert queue.get(never).status == "failed"
+
+
+def test_a_batch_calls_back_when_it_has_ended(queue, jobs, shop):
+    with queue.batch(done=shop.sum_up) as batch:
+        batch.push_many(shop.add, [[1], [2]])
+    assert [each.script for each in jobs.run_due()] == ["add", "add", "sum_up"]
+
+
+def test_limits_let_jobs_start_when_a_worker_would(queue, jobs, shop):
+    queues.set_limits("orders", [{"per": "queue", "rate": "1/min"}])
+    pushed = [queue.push(shop.add, number) for number in range(3)]
+    assert [each.job_id for each in jobs.run_due()] == pushed[:1]
+    assert [each.job_id for each in jobs.run_due(timedelta(seconds=90))] == pushed[1:2]
+    assert [each.job_id for each in jobs.run_due(HOUR)] == pushed[2:]
+
+
+def test_one_at_a_time_holds_nothing_back_for_good(queue, jobs, shop):
+    queues.set_limits("orders", [{"per": "key", "at_once": 1}])
+    pushed = [queue.push(shop.add, number, flow_key="ann") for number in range(3)]
+    assert [each.job_id for each in jobs.run_due()] == pushed
+
+
+def test_a_job_expires_at_its_moment(queue, jobs, shop):
+    queues.pause("orders")
+    job_id = queue.push(shop.add, 1, expires_at=database_now() + HOUR)
+    moment = queue.get(job_id).expires_at
+    jobs.run_due(HOUR / 2)
+    assert queue.get(job_id).status == "pending"
+    jobs.run_due(2 * HOUR)
+    assert (queue.get(job_id).status, queue.get(job_id).expires_at) == ("failed", moment)
+
+
+def test_schedules_fire_at_the_moments_of_their_rules(queue, jobs, shop):
+    script = {"mount": shop.add.__module__, "name": "add"}
+    rule = {"every": "1h", "anchor": "2030-01-01T00:30:00+00:00"}
+    made = schedules.create("hourly", script=script, queue="orders", rule=rule, data=[1])
+    first = made.next_at
+    ran = jobs.run_due(first + 2.5 * HOUR)
+    assert outcomes(ran) == [("add", "complete")] * 3
+    slots = list(ScheduledRun.objects.order_by("slot_at").values_list("slot_at", flat=True))
+    assert slots == [first, first + HOUR, first + 2 * HOUR]
+    made.refresh_from_db()
+    assert (made.next_at, made.runs) == (first + 3 * HOUR, 3)
+
+
+def test_a_push_of_a_completed_transaction_runs(queue, jobs, shop):
+    with Transaction(Client()) as txn:
+        queue.push(shop.add, 1, transaction=txn)
+        assert jobs.run_due() == []
+    assert outcomes(jobs.run_due()) == [("add", "complete")]
 
 
 @pytest.mark.parametrize("at", ["begin", "written", "half", "end"])
