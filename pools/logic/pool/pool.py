@@ -14,7 +14,15 @@ from pools.logic.errors import (
     PoolFailedError,
     PoolStoppingError,
 )
-from pools.logic.pool.actions import Grant, PoolAction, PoolStateChanged, Refuse, ResolveNow, Revoke
+from pools.logic.pool.actions import (
+    BackendDied,
+    BackendLives,
+    Grant,
+    PoolAction,
+    PoolStateChanged,
+    Refuse,
+    Revoke,
+)
 from pools.logic.pool.claims import ClaimQueue
 from pools.logic.pool.config import PoolConfig
 from pools.logic.pool.plain_path import PlainPath
@@ -235,12 +243,13 @@ class PoolMachine:
         self.roster.dead[backend.key] = Death(now, kind, error)
         most = max(self.counters["max-dead-backends"], len(self.roster.dead))
         self.counters["max-dead-backends"] = most
-        self.actions.append(ResolveNow())
+        self.actions.append(BackendDied(backend, error))
         self._fail_if_all_dead()
         self.shape.want_rebalance()
 
     def backend_lives(self, key: str) -> None:
         if self.roster.dead.pop(key, None) is not None:
+            self.actions.append(BackendLives(self.roster.backends[key]))
             self.shape.want_rebalance()
         self.roster.succeeded.add(key)
         if self.state in ("starting", "failed"):

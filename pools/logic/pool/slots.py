@@ -184,8 +184,8 @@ class Slots:
         elif slot.next_step == "rest":
             self._rest(slot, now)
         elif slot.next_step == "retry":
-            where = f"{slot.backend.name} ({slot.backend.address}:{slot.backend.port})"
-            closed = ConnectionClosedError(f"{where} closed the connection", backend=slot.backend)
+            text = f"{slot.backend.where} closed the connection"
+            closed = ConnectionClosedError(text, backend=slot.backend)
             self._retry(slot, "flap", slot.last_error or closed, now)
         else:
             self._gone(slot)
@@ -338,8 +338,8 @@ class Slots:
         elif event == "retry":
             self._connect(slot, now)
         elif event == "checking":
-            where = f"{slot.backend.address}:{slot.backend.port}"
-            late = CheckFailedError(f"check of {where} took too long", backend=slot.backend)
+            backend = slot.backend
+            late = CheckFailedError(f"check of {backend.where} took too long", backend=backend)
             self._check_failed(slot, late, now)
         elif event == "recheck":
             self._check(slot, PROVING, now)
@@ -351,8 +351,7 @@ class Slots:
         self._pool.actions.append(Abandon(slot.id, slot.serial))
         backend = slot.backend
         error = ConnectionTimeoutError(
-            f"{backend.name} ({backend.address}:{backend.port}) did not connect within "
-            f"{slot.recovery.timeout_ms(slot.attempt):g}ms",
+            f"{backend.where} did not connect within {slot.recovery.timeout_ms(slot.attempt):g}ms",
             backend=backend,
         )
         self._retry(slot, "connect", error, now)

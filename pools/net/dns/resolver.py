@@ -263,12 +263,14 @@ class DNSResolver(Resolver):
     def _announce(self, action: Action) -> None:
         match action:
             case Added(backend):
+                self.note("debug", "%s: %s is new", self.config.domain, backend.where)
                 self.emit("added", backend.key, backend)
             case Removed(backend):
+                self.note("debug", "%s: %s is gone", self.config.domain, backend.where)
                 self.emit("removed", backend.key)
             case Updated(error):
                 if error is not None:
-                    self.log.info("%s", error)
+                    self.note("info", "%s", error)
                 self.emit("updated", None if error is None else ResolutionError(error))
 
     def _set_timer(self) -> None:

@@ -10,6 +10,7 @@ from pools.logic.errors import (
     RequestError,
     TooManyRedirects,
 )
+from pools.logic.numbers import check_count, check_wait
 from pools.net.http.connection import Dialer, ping_checker
 from pools.net.http.headers import Pairs
 from pools.net.http.host_pools import HostPools
@@ -71,6 +72,7 @@ class HttpAgent(HostPools[ConnectionPool]):
         request = prepare(
             method, url, headers=headers, params=params, body=body, data=data, json_value=json
         )
+        check_count("redirects", redirects)
         call = _Call(limits, claim_timeout, decode_content, tls, retries)
         response, history = self._once(request, call, url), []
         for _ in range(redirects):
@@ -225,11 +227,13 @@ class _Call:
         tls: Tls | None,
         retries: int,
     ) -> None:
+        if claim_timeout is not None:
+            check_wait("claim_timeout", claim_timeout)
         self.timeout = timeout
         self.claim_timeout = claim_timeout
         self.decode = decode
         self.tls = tls
-        self.retries = retries
+        self.retries = check_count("retries", retries)
         self.deadline = Deadline(timeout.total)
 
 

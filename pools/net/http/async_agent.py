@@ -14,6 +14,7 @@ from pools.logic.errors import (
     RequestError,
     TooManyRedirects,
 )
+from pools.logic.numbers import check_count
 from pools.net.http.agent import (
     FIRST_DELAY,
     IDEMPOTENT,
@@ -73,6 +74,7 @@ class AsyncHttpAgent(HostPools[AsyncConnectionPool]):
         request = prepare(
             method, url, headers=headers, params=params, body=body, data=data, json_value=json
         )
+        check_count("redirects", redirects)
         call = _Call(limits, claim_timeout, decode_content, tls, retries)
         response, history = await self._once(request, call, url), []
         for _ in range(redirects):
@@ -328,8 +330,7 @@ class AsyncLease(AsyncSource):
             claim.abandon()
 
     def __str__(self) -> str:
-        backend = self.connection.backend
-        return f"{backend.name} ({backend.address}:{backend.port})"
+        return self.connection.backend.where
 
 
 async def _pieces(request: Prepared) -> AsyncIterator[bytes]:

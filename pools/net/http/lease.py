@@ -167,8 +167,7 @@ class Lease(Source):
             claim.abandon()
 
     def __str__(self) -> str:
-        backend = self.connection.backend
-        return f"{backend.name} ({backend.address}:{backend.port})"
+        return self.connection.backend.where
 
 
 def take_lease(pool: ConnectionPool, timeout_ms: float | None, error_on_empty: bool) -> Lease:

@@ -1,6 +1,5 @@
 """A request before it is sent: its address, its headers, its body."""
 
-import math
 import re
 from collections.abc import AsyncIterable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 from pools.logic.dns.names import dns_name, parse_host_port
 from pools.logic.errors import InvalidInput
+from pools.logic.numbers import check_positive
 from pools.net.http.headers import TOKEN, Pairs, pairs_of
 
 SAFE = "/%:=&?~+!$,;'@()*[]-._"
@@ -32,9 +32,8 @@ class Timeout:
     def __post_init__(self) -> None:
         for name in self.__slots__:
             value = getattr(self, name)
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            if value is not None and not (is_number and value > 0 and not math.isnan(value)):
-                raise InvalidInput(f"timeout: {name} must be a positive number: {value!r}")
+            if value is not None:
+                check_positive(f"timeout: {name}", value)
 
 
 def timeout_of(value: Any, default: Timeout) -> Timeout:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator
 from types import TracebackType
 from typing import Any, Self
 
+from pools.logic.numbers import check_wait
 from pools.net.pool.claim import CLAIMED, RELEASED, WAITING, BaseClaim
 from pools.net.pool.shell import PoolShell
 from pools.net.runtime.driver import Done
@@ -208,6 +209,8 @@ class AsyncConnectionPool(PoolShell):
         await self.aclose()
 
     def claim(self, timeout: float | None = None, error_on_empty: bool = False) -> AsyncClaim:
+        if timeout is not None:
+            check_wait("timeout", timeout)
         claim = AsyncClaim(self)
         is_plain = timeout is None and not error_on_empty
         if not is_plain or not self.machine.plain.line_up(claim, self.clock):

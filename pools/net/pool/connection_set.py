@@ -5,8 +5,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from pools.logic.errors import ClaimHandleMisusedError
+from pools.logic.numbers import check_count
 from pools.logic.pool.actions import Advertise, PoolAction, Revoke, Withdraw
 from pools.logic.pool.connection_set import SetMachine
+from pools.net.pool.options import LIMITS, check_names, own_options
 from pools.net.pool.shell import PoolShell
 
 if TYPE_CHECKING:
@@ -24,11 +26,15 @@ class ConnectionSet(PoolShell):
     kang_type = "set"
     machine: SetMachine
 
-    def __init__(self, *, target: int, **options: Any) -> None:
+    def __init__(self, *, target: int | None = None, **options: Any) -> None:
         self._handles: dict[str, SetHandle] = {}
+        limits = [name for name in LIMITS if name != "spares"]
+        check_names(type(self), options, [*own_options(type(self)), *limits])
+        check_count("target", target)
         super().__init__(spares=target, **options)
 
     def set_target(self, target: int) -> None:
+        check_count("target", target)
         self.call_locked(partial(self._set_target, target))
 
     def _set_target(self, target: int) -> None:

@@ -13,6 +13,8 @@ from pools.logic.backends import Backend
 from pools.logic.errors import ClaimError, PoolError
 from pools.logic.pool.actions import (
     Abandon,
+    BackendDied,
+    BackendLives,
     Check,
     Close,
     Connect,
@@ -20,17 +22,23 @@ from pools.logic.pool.actions import (
     PoolAction,
     PoolStateChanged,
     Refuse,
-    ResolveNow,
     Revoke,
     Unwanted,
 )
+from pools.logic.pool.config import PoolConfig
 from pools.logic.pool.pool import PoolMachine
 from pools.net.dns.base import Resolver
 from pools.net.dns.resolver import DNSResolver
 from pools.net.pool.claim import BaseClaim, Claim
 from pools.net.pool.connecting import Connector
 from pools.net.pool.leftovers import Leftovers, Weakly, made_at, place
-from pools.net.pool.options import logger_of, pool_config, recovery_spec
+from pools.net.pool.options import (
+    LIMITS,
+    check_names,
+    check_resolver_options,
+    logger_of,
+    recovery_spec,
+)
 from pools.net.runtime.driver import Driver, Timer
 from pools.net.runtime.events import Emitter
 from pools.net.runtime.fork import keep, renew_after_fork
@@ -56,7 +64,7 @@ class PoolShell(Emitter):
     def __init__(
         self,
         *,
-        constructor: Callable[..., Any],
+        constructor: Callable[..., Any] | None = None,
         recovery: Any = None,
         domain: str = "",
         resolver: Resolver | None = None,
@@ -74,12 +82,16 @@ class PoolShell(Emitter):
         **limits: Any,
     ) -> None:
         super().__init__()
-        if not callable(constructor):
-            raise TypeError("constructor must be callable")
         self.log = logger_of(log)
+        check_names(type(self), limits, LIMITS)  # before it says that the right name is missing
+        check_resolver_options(resolver_options)
+        if not callable(constructor):
+            raise TypeError(f"{type(self).__name__} needs a constructor that can be called")
+        if checker is not None and not callable(checker):
+            raise TypeError(f"checker must be callable, not {checker!r}")
         spec = recovery_spec(recovery, is_needed=resolver is None)
         options = {"domain": domain, "check_timeout": check_timeout if checker else None, **limits}
-        self._config = pool_config(type(self).__name__, spec, options)
+        self._config = PoolConfig(recovery=spec, **options)
         self.driver = driver or default_driver()
         self.service, self.default_port = service, default_port
         self._constructor, self._checker, self._chance = constructor, checker, chance
@@ -368,13 +380,20 @@ class PoolShell(Emitter):
             case Unwanted(connection):
                 self._connector.tell_unwanted(connection)
             case Revoke(holder, reason):
-                self.log.warning("claim of %s %s", holder.place or "an unknown place", reason)
+                self.note("warning", "claim of %s %s", holder.place or "an unknown place", reason)
                 holder.revoked(reason)
-            case ResolveNow():
+            case BackendDied(backend, error):
+                self.note("warning", "%s: %s is dead: %s", self.machine.name, backend.where, error)
                 getattr(self.resolver, "resolve_now", lambda: None)()
+            case BackendLives(backend):
+                self.note("info", "%s: %s is back", self.machine.name, backend.where)
 
     def _entered(self, state: str) -> None:
         if state == "stopped":
             for event, method in self._follows().items():
                 getattr(self.resolver, "unfollow", self.resolver.off)(event, method)
+        if state == "failed":
+            self.note("warning", "%s failed: %s", self.machine.name, self.last_error)
+        else:
+            self.note("debug", "%s is %s", self.machine.name, state)
         self.emit("state", state)

@@ -24,6 +24,7 @@ class Emitter:
     """
 
     driver: Driver
+    log: Any = log
 
     def __init__(self) -> None:
         self._listeners: dict[str, list[Listener]] = defaultdict(list)
@@ -79,6 +80,13 @@ class Emitter:
             self.driver.call_back(self, partial(_tell, listener, event, values), listener)
         with self._changed:
             self._changed.notify_all()
+
+    def note(self, level: str, text: str, *values: Any) -> None:
+        """Write into the log where a handler that blocks delays nobody."""
+        write = getattr(self.log, level)
+        is_wanted = getattr(self.log, "isEnabledFor", lambda _: True)
+        if is_wanted(logging.getLevelNamesMapping()[level.upper()]):
+            self.driver.call_back(self, partial(write, text, *values), write)
 
 
 def _tell(listener: Listener, event: str, values: tuple[Any, ...]) -> None:
