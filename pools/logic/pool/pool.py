@@ -134,10 +134,13 @@ class PoolMachine:
         else:
             self.become_idle(slot, now)
 
-    def discard(self, slot: Slot, now: float, ok: bool | None = None) -> None:
+    def discard(
+        self, slot: Slot, now: float, ok: bool | None = None, is_open: bool = False
+    ) -> None:
         """Give a connection back that is not to be used again; a new one takes its place."""
+        is_open = is_open and slot.doomed is None
         slot.doomed = slot.doomed or "closed"
-        if ok is None:  # it connected, and nothing else is known of it
+        if ok is None or is_open:  # it connected, and nothing else is known of it
             slot.proven, slot.attempt = True, 0
         self.release(slot, now, ok)
 

@@ -247,7 +247,7 @@ class AsyncLease(AsyncSource):
             while parser.head is None:
                 await self._receive()
         except BaseException as error:  # a task that is cancelled leaves it half read, too
-            self.break_off(False if isinstance(error, OSError) else None)
+            self.break_off(error)
             raise
         return AsyncResponse(parser.head, url, decode, self)
 
@@ -289,7 +289,7 @@ class AsyncLease(AsyncSource):
             while not parser.body and not parser.is_over:
                 await self._receive()
         except BaseException as error:
-            self.break_off(False if isinstance(error, OSError) else None)
+            self.break_off(error)
             raise
         data, parser.body = b"".join(parser.body), []
         if parser.is_over:
@@ -300,7 +300,7 @@ class AsyncLease(AsyncSource):
         if self._parser.is_over:
             self.end()
         else:
-            self.break_off(None)
+            self.break_off()
 
     def end(self) -> None:
         claim, self._claim = self._claim, None
@@ -312,13 +312,15 @@ class AsyncLease(AsyncSource):
         if head is not None and head.keeps and not self._parser.rest:
             claim.release(ok)
         else:
-            claim.close(ok)
+            claim.close(ok, is_open=True)
 
-    def break_off(self, ok: bool | None) -> None:
+    def break_off(self, error: BaseException | None = None) -> None:
+        """Give the connection up; after a time-out it was not the server that closed it."""
         claim, self._claim = self._claim, None
         if claim is not None:
             self.connection.end()
-            claim.close(ok)
+            ok = False if isinstance(error, OSError) else None
+            claim.close(ok, is_open=isinstance(error, TimeoutError))
 
     def lift_deadline(self) -> None:
         self._deadline = Deadline(None)

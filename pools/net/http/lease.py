@@ -65,7 +65,7 @@ class Lease(Source):
             while parser.head is None:
                 self._receive(broken)
         except BaseException as error:  # an interrupt leaves it half read, too
-            self.break_off(False if isinstance(error, OSError) else None)
+            self.break_off(error)
             raise
         return Response(parser.head, url, decode, self)
 
@@ -123,7 +123,7 @@ class Lease(Source):
             while not parser.body and not parser.is_over:
                 self._receive()
         except BaseException as error:
-            self.break_off(False if isinstance(error, OSError) else None)
+            self.break_off(error)
             raise
         if parser.body:
             data, parser.body = b"".join(parser.body), []
@@ -137,7 +137,7 @@ class Lease(Source):
         if self._parser.is_over:
             self.end()
         else:  # the unread rest would be taken for the next answer
-            self.break_off(None)
+            self.break_off()
 
     # -- the end -----------------------------------------------------------------------------
 
@@ -150,12 +150,14 @@ class Lease(Source):
         if head is not None and head.keeps and not self._parser.rest:
             claim.release(ok)
         else:
-            claim.close(ok)
+            claim.close(ok, is_open=True)
 
-    def break_off(self, ok: bool | None) -> None:
+    def break_off(self, error: BaseException | None = None) -> None:
+        """Give the connection up; after a time-out it was not the server that closed it."""
         claim, self._claim = self._claim, None
         if claim is not None:
-            claim.close(ok)
+            ok = False if isinstance(error, OSError) else None
+            claim.close(ok, is_open=isinstance(error, TimeoutError))
 
     def lift_deadline(self) -> None:
         self._deadline = Deadline(None)

@@ -7,7 +7,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from pools import HealthPolicy
+from pools import HealthPolicy, ReadTimeoutError, Timeout
 from tests.pools.live import LONG
 from tests.pools.pool.pool_run import PoolRun
 from tests.servers.waiting import wait_until
@@ -78,6 +78,25 @@ def test_a_backend_that_hangs_up_at_once_is_dead():
     for _ in range(1000):
         lose_all(run.advance(1))
     assert run.machine.counters["retries-exhausted"] > 0
+
+
+def test_answers_that_come_too_late_do_not_make_a_backend_dead(web, make_agent):
+    web.hang = True
+    agent = make_agent(spares=0)
+    for _ in range(4):
+        with pytest.raises(ReadTimeoutError):
+            agent.get(web.url(), timeout=Timeout(read=0.01))
+    pool = agent.get_pool("127.0.0.1", web.port)
+    assert pool.get_stats()["counters"].get("retries-exhausted") is None
+    assert list(pool.machine.roster.outliers.strikes.values()) == [4]
+
+
+def test_errors_of_a_server_that_closes_do_not_make_it_dead(web, make_agent):
+    web.keeps, web.status = False, 500
+    agent = make_agent(spares=0)
+    assert [agent.get(web.url()).status for _ in range(4)] == [500] * 4
+    pool = agent.get_pool("127.0.0.1", web.port)
+    assert pool.get_stats()["counters"].get("retries-exhausted") is None
 
 
 class Restless(threading.Thread):
