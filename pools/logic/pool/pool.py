@@ -140,6 +140,8 @@ class PoolMachine:
         """Give a connection back that is not to be used again; a new one takes its place."""
         is_open = is_open and slot.doomed is None
         slot.doomed = slot.doomed or "closed"
+        if ok is False and not is_open:
+            self.roster.trusted.discard(slot.key)
         if ok is None or is_open:  # it connected, and nothing else is known of it
             slot.proven, slot.attempt = True, 0
         self.release(slot, now, ok)

@@ -25,7 +25,7 @@ from pools.net.http.agent import (
 from pools.net.http.async_connection import AsyncConnection, AsyncDialer, async_ping_checker
 from pools.net.http.headers import Pairs
 from pools.net.http.host_pools import HostPools
-from pools.net.http.lease import FAILING, Deadline, Disconnected
+from pools.net.http.lease import FAILING, Deadline, Disconnected, verdict_of
 from pools.net.http.message import (
     REDIRECTS,
     Address,
@@ -161,7 +161,7 @@ class AsyncHttpAgent(HostPools[AsyncConnectionPool]):
             connection = await claim.wait()
             if not connection.is_dropped():
                 return AsyncLease(claim, connection)
-            claim.close(ok=None if connection.served else False)
+            claim.close_unused()
 
     def _for(self, address: Address) -> "AsyncHttpAgent":
         if address.scheme == self.scheme or address.scheme not in KINDS:
@@ -319,8 +319,7 @@ class AsyncLease(AsyncSource):
         claim, self._claim = self._claim, None
         if claim is not None:
             self.connection.end()
-            ok = False if isinstance(error, OSError) else None
-            claim.close(ok, is_open=isinstance(error, TimeoutError))
+            claim.close(verdict_of(error), is_open=isinstance(error, TimeoutError))
 
     def lift_deadline(self) -> None:
         self._deadline = Deadline(None)

@@ -23,6 +23,11 @@ class Disconnected(RequestError):
     """The server closed a kept connection instead of answering: the request may be repeated."""
 
 
+def verdict_of(error: BaseException | None) -> bool | None:
+    """Blame the backend for a broken exchange, but not for closing what it had kept for long."""
+    return False if isinstance(error, OSError) and not isinstance(error, Disconnected) else None
+
+
 class Deadline:
     """The end of the whole request, by the monotonic clock."""
 
@@ -156,8 +161,7 @@ class Lease(Source):
         """Give the connection up; after a time-out it was not the server that closed it."""
         claim, self._claim = self._claim, None
         if claim is not None:
-            ok = False if isinstance(error, OSError) else None
-            claim.close(ok, is_open=isinstance(error, TimeoutError))
+            claim.close(verdict_of(error), is_open=isinstance(error, TimeoutError))
 
     def lift_deadline(self) -> None:
         self._deadline = Deadline(None)
@@ -180,6 +184,6 @@ def take_lease(pool: ConnectionPool, timeout_ms: float | None, error_on_empty: b
         connection = claim.wait()
         if not connection.is_dropped():
             return Lease(claim, connection)
-        claim.close(ok=None if connection.served else False)
+        claim.close_unused()
         if until is not None:
             timeout_ms = max(0.0, until - time.monotonic() * 1000.0)

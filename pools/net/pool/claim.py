@@ -116,6 +116,20 @@ class BaseClaim:
             self._pool.machine.discard(slot, self._pool.now(), ok, is_open)
         self._pool.go_on()
 
+    def close_unused(self) -> None:
+        """Give back a connection that its server closed before it was used."""
+        slot = self._slot
+        if slot is not None:
+            self._pool.call_locked(partial(self._close_unused, slot))
+
+    def _close_unused(self, slot: "Slot") -> None:
+        with self._pool._lock:
+            if slot.end_lease(self):
+                self._slot, self.state = None, CLOSED
+                slot.doomed = slot.doomed or "closed"
+                self._pool.machine.release(slot, self._pool.now(), None)
+        self._pool.go_on()
+
     def abandon(self) -> None:
         """Close the connection soon; a finalizer may call this in the middle of anything."""
         slot = self._slot
