@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from pools.logic.backends import Backend
-from pools.logic.dns.srv import is_weighted
 from pools.logic.errors import (
     ClaimTimeoutError,
     NoBackendsError,
@@ -30,7 +29,7 @@ from pools.logic.pool.roster import Death, Roster
 from pools.logic.pool.sizing import Shape
 from pools.logic.pool.slot import BUSY, IDLE, Slot
 from pools.logic.pool.slots import Slots
-from pools.logic.pool.strategies import Balancer
+from pools.logic.pool.strategies import Balancer, chosen
 from pools.logic.timers import Timers
 
 
@@ -267,16 +266,8 @@ class PoolMachine:
             self.shape.want_rebalance()
 
     def _choose_balancer(self) -> None:
-        """Honour SRV weights that differ, unless another strategy was asked for."""
-        strategy = self.config.balance
-        if strategy is None and is_weighted(self.roster.backends.values()):
-            strategy = "weighted"
-        if strategy in (None, "fifo"):
-            self.balancer = None
-        elif self.balancer is None or self.balancer.strategy != strategy:
-            self.balancer = Balancer(str(strategy), self._chance)
-        else:
-            self.balancer.start_again()
+        backends = self.roster.backends.values()
+        self.balancer = chosen(self.config.balance, backends, self.balancer, self._chance)
         self._judge_plain()
 
     @property

@@ -209,11 +209,12 @@ class HostPools(Generic[P]):
             pool.stop()
 
     def _is_unused(self, key: Key) -> bool:
-        machine = self._pools[key].machine
-        claims = machine.claims_in_all()
+        pool = self._pools[key]
+        with pool._lock:
+            claims = pool.machine.claims_in_all()
+            is_busy = bool(pool.machine.lent() or pool.machine.queue.waiting)
         before, self._claims_seen[key] = self._claims_seen.get(key), claims
-        is_busy = machine.slots.total > len(machine.idle) or bool(machine.queue.waiting)
-        return before == claims and not (is_busy and machine.state == "running")
+        return before == claims and not is_busy
 
     # -- the end -----------------------------------------------------------------------------
 
