@@ -188,10 +188,6 @@ class AsyncConnectionPool(PoolShell):
         self.clock = driver.clock
         super().__init__(**{"driver": driver, **options})
 
-    def close(self, timeout: float | None = None) -> None:
-        """Stop at once, without waiting: the loop has to go on; `aclose` and `until` wait."""
-        self.stop(drain=0)
-
     async def aclose(self, timeout: float | None = None) -> None:
         """Stop at once and wait until everything is closed, at most `timeout` seconds."""
         self.stop(drain=0)

@@ -8,6 +8,7 @@ from pools.logic.errors import ClaimHandleMisusedError
 from pools.logic.numbers import check_count
 from pools.logic.pool.actions import Advertise, PoolAction, Revoke, Withdraw
 from pools.logic.pool.connection_set import SetMachine
+from pools.net.pool.asyncio import until
 from pools.net.pool.options import LIMITS, check_names, own_options
 from pools.net.pool.shell import PoolShell
 
@@ -51,6 +52,22 @@ class ConnectionSet(PoolShell):
     def after_fork(self) -> None:
         self._handles = {}
         super().after_fork()
+
+    async def aclose(self, timeout: float | None = None) -> None:
+        """Close a set whose driver is `asyncio_driver()`, and wait for the end."""
+        self.stop(drain=0)
+        await until(self, "stopped", timeout=None if timeout is None else timeout * 1000.0)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
 
     def __enter__(self) -> Self:
         return self

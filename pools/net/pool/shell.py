@@ -232,9 +232,13 @@ class PoolShell(Emitter):
         self.go_on()
 
     def close(self, timeout: float | None = None) -> None:
-        """Stop at once and wait until everything is closed, at most `timeout` seconds."""
+        """Stop at once and wait until everything is closed, at most `timeout` seconds.
+
+        On an event loop it only begins the end, because the loop has to go on; `aclose` waits.
+        """
         self.stop(drain=0)
-        self.wait_for_state("stopped", timeout=None if timeout is None else timeout * 1000.0)
+        if isinstance(self.driver, ThreadDriver):
+            self.wait_for_state("stopped", timeout=None if timeout is None else timeout * 1000.0)
 
     def __repr__(self) -> str:
         machine, name = self.machine, self._config.domain or self.kang_type
