@@ -203,6 +203,8 @@ class HostPools(Generic[P]):
                 return
             left = [key for key in self._pools if key not in self._kept and self._is_unused(key)]
             unused = [self._pools.pop(key) for key in left]
+            for key in left:
+                del self._claims_seen[key]
             for pool in list(self._pools.values())[:1]:
                 self._sweep_later(pool.driver)
         for pool in unused:

@@ -271,6 +271,7 @@ def test_pools_that_nobody_uses_are_stopped(web):
         wait_until(lambda: pool.machine.slots.total == len(pool.machine.idle))
         agent._sweep()
         assert agent.get_pool("127.0.0.1", web.port) is None
+        assert agent._claims_seen == {}
         assert pool.wait_for_state("stopped", timeout=LONG) == "stopped"
         assert agent.get_pool("127.0.0.2", web.port) is not None
         assert agent.get(web.url()).status == 200
