@@ -2,7 +2,7 @@
 
 import time
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from pools.logic.errors import (
     ClaimTimeoutError,
@@ -19,6 +19,7 @@ from pools.net.http.message import (
     REDIRECTS,
     Address,
     Prepared,
+    RequestOptions,
     Timeout,
     may_repeat,
     prepare,
@@ -92,22 +93,22 @@ class HttpAgent(HostPools[ConnectionPool]):
         response.read()
         return response
 
-    def get(self, url: str, **options: Any) -> Response:
+    def get(self, url: str, **options: Unpack[RequestOptions]) -> Response:
         return self.request("GET", url, **options)
 
-    def head(self, url: str, **options: Any) -> Response:
+    def head(self, url: str, **options: Unpack[RequestOptions]) -> Response:
         return self.request("HEAD", url, **options)
 
-    def post(self, url: str, **options: Any) -> Response:
+    def post(self, url: str, **options: Unpack[RequestOptions]) -> Response:
         return self.request("POST", url, **options)
 
-    def put(self, url: str, **options: Any) -> Response:
+    def put(self, url: str, **options: Unpack[RequestOptions]) -> Response:
         return self.request("PUT", url, **options)
 
-    def patch(self, url: str, **options: Any) -> Response:
+    def patch(self, url: str, **options: Unpack[RequestOptions]) -> Response:
         return self.request("PATCH", url, **options)
 
-    def delete(self, url: str, **options: Any) -> Response:
+    def delete(self, url: str, **options: Unpack[RequestOptions]) -> Response:
         return self.request("DELETE", url, **options)
 
     def _once(self, request: Prepared, call: "_Call", url: str) -> Response:

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from pools.logic.errors import (
     ClaimTimeoutError,
@@ -29,6 +29,7 @@ from pools.net.http.lease import FAILING, Deadline, Disconnected, verdict_of
 from pools.net.http.message import (
     REDIRECTS,
     Address,
+    AsyncRequestOptions,
     Prepared,
     Timeout,
     frame,
@@ -95,22 +96,22 @@ class AsyncHttpAgent(HostPools[AsyncConnectionPool]):
         await response.read()
         return response
 
-    async def get(self, url: str, **options: Any) -> AsyncResponse:
+    async def get(self, url: str, **options: Unpack[AsyncRequestOptions]) -> AsyncResponse:
         return await self.request("GET", url, **options)
 
-    async def head(self, url: str, **options: Any) -> AsyncResponse:
+    async def head(self, url: str, **options: Unpack[AsyncRequestOptions]) -> AsyncResponse:
         return await self.request("HEAD", url, **options)
 
-    async def post(self, url: str, **options: Any) -> AsyncResponse:
+    async def post(self, url: str, **options: Unpack[AsyncRequestOptions]) -> AsyncResponse:
         return await self.request("POST", url, **options)
 
-    async def put(self, url: str, **options: Any) -> AsyncResponse:
+    async def put(self, url: str, **options: Unpack[AsyncRequestOptions]) -> AsyncResponse:
         return await self.request("PUT", url, **options)
 
-    async def patch(self, url: str, **options: Any) -> AsyncResponse:
+    async def patch(self, url: str, **options: Unpack[AsyncRequestOptions]) -> AsyncResponse:
         return await self.request("PATCH", url, **options)
 
-    async def delete(self, url: str, **options: Any) -> AsyncResponse:
+    async def delete(self, url: str, **options: Unpack[AsyncRequestOptions]) -> AsyncResponse:
         return await self.request("DELETE", url, **options)
 
     async def _once(self, request: Prepared, call: _Call, url: str) -> AsyncResponse:

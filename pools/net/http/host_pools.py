@@ -4,7 +4,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar, Unpack
 
 from pools.logic.errors import AgentStoppedError, InvalidInput, PoolExistsError
 from pools.logic.numbers import check_port, check_positive, check_wait
@@ -16,8 +16,8 @@ from pools.net.http.message import Address, Timeout, timeout_of
 from pools.net.http.tls import Tls
 from pools.net.pool.leftovers import Weakly, made_at
 from pools.net.pool.options import (
-    AGENT_LIMITS,
     DEFAULT_RECOVERY,
+    AgentLimits,
     check_names,
     check_resolver_options,
     logger_of,
@@ -58,10 +58,10 @@ class HostPools(Generic[P]):
         resolver_options: Mapping[str, Any] | None = None,
         log: Any = None,
         driver: Driver | None = None,
-        **limits: Any,
+        **limits: Unpack[AgentLimits],
     ) -> None:
         self.log = logger_of(log)
-        check_names(type(self), limits, AGENT_LIMITS)
+        check_names(type(self), limits, AgentLimits.__annotations__)
         PoolConfig(recovery=recovery_spec(recovery), **limits)  # refuses early
         _check_kinds(tls, initial_domains)
         _check_numbers(

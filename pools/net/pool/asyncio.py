@@ -6,10 +6,11 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from pools.logic.numbers import check_wait
 from pools.net.pool.claim import CLAIMED, RELEASED, WAITING, BaseClaim
+from pools.net.pool.options import PoolOptions
 from pools.net.pool.shell import PoolShell
 from pools.net.runtime.driver import Done
 from pools.net.runtime.events import Emitter
@@ -182,11 +183,12 @@ class AsyncConnectionPool(PoolShell):
 
     claim_class = AsyncClaim
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, **options: Unpack[PoolOptions]) -> None:
         driver = asyncio_driver()
         self.loop, self.thread = asyncio.get_running_loop(), threading.get_ident()
         self.clock = driver.clock
-        super().__init__(**{"driver": driver, **options})
+        options.setdefault("driver", driver)
+        super().__init__(**options)
 
     async def aclose(self, timeout: float | None = None) -> None:
         """Stop at once and wait until everything is closed, at most `timeout` seconds."""

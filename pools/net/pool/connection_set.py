@@ -2,14 +2,14 @@
 
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from pools.logic.errors import ClaimHandleMisusedError
 from pools.logic.numbers import check_count
 from pools.logic.pool.actions import Advertise, PoolAction, Revoke, Withdraw
 from pools.logic.pool.connection_set import SetMachine
 from pools.net.pool.asyncio import until
-from pools.net.pool.options import LIMITS, check_names, own_options
+from pools.net.pool.options import SetOptions, check_names
 from pools.net.pool.shell import PoolShell
 
 if TYPE_CHECKING:
@@ -27,12 +27,10 @@ class ConnectionSet(PoolShell):
     kang_type = "set"
     machine: SetMachine
 
-    def __init__(self, *, target: int | None = None, **options: Any) -> None:
+    def __init__(self, *, target: int | None = None, **options: Unpack[SetOptions]) -> None:
         self._handles: dict[str, SetHandle] = {}
-        limits = [name for name in LIMITS if name != "spares"]
-        check_names(type(self), options, [*own_options(type(self)), *limits])
-        check_count("target", target)
-        super().__init__(spares=target, **options)
+        check_names(type(self), options, SetOptions.__annotations__)
+        super().__init__(spares=check_count("target", target), **options)
 
     def set_target(self, target: int) -> None:
         check_count("target", target)

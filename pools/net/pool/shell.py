@@ -7,7 +7,7 @@ import threading
 import weakref
 from collections.abc import Callable, Collection
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 from pools.logic.backends import Backend
 from pools.logic.errors import ClaimError, PoolError
@@ -32,13 +32,7 @@ from pools.net.dns.resolver import DNSResolver
 from pools.net.pool.claim import BaseClaim, Claim
 from pools.net.pool.connecting import Connector
 from pools.net.pool.leftovers import Leftovers, Weakly, made_at, place
-from pools.net.pool.options import (
-    LIMITS,
-    check_names,
-    check_resolver_options,
-    logger_of,
-    recovery_spec,
-)
+from pools.net.pool.options import PoolLimits, check_pool, logger_of, recovery_spec
 from pools.net.runtime.driver import Driver, Timer
 from pools.net.runtime.events import Emitter
 from pools.net.runtime.fork import keep, renew_after_fork
@@ -79,22 +73,17 @@ class PoolShell(Emitter):
         log: logging.Logger | None = None,
         driver: Driver | None = None,
         chance: Callable[[], float] = random.random,
-        **limits: Any,
+        **limits: Unpack[PoolLimits],
     ) -> None:
         super().__init__()
         self.log = logger_of(log)
-        check_names(type(self), limits, LIMITS)  # before it says that the right name is missing
-        check_resolver_options(resolver_options)
-        if not callable(constructor):
-            raise TypeError(f"{type(self).__name__} needs a constructor that can be called")
-        if checker is not None and not callable(checker):
-            raise TypeError(f"checker must be callable, not {checker!r}")
+        call = check_pool(type(self), limits, resolver_options, constructor, checker)
         spec = recovery_spec(recovery, is_needed=resolver is None)
-        options = {"domain": domain, "check_timeout": check_timeout if checker else None, **limits}
-        self._config = PoolConfig(recovery=spec, **options)
+        rest_ms = check_timeout if checker else None
+        self._config = PoolConfig(recovery=spec, domain=domain, check_timeout=rest_ms, **limits)
         self.driver = driver or default_driver()
         self.service, self.default_port = service, default_port
-        self._constructor, self._checker, self._chance = constructor, checker, chance
+        self._constructor, self._checker, self._chance = call, checker, chance
         self._avoided: frozenset[str] = frozenset()
         self._owns_resolver = resolver is None if owns_resolver is None else owns_resolver
         self.resolver = resolver or DNSResolver(
