@@ -70,6 +70,7 @@ def test_a_wrong_name_or_type(make, options, words):
         (HealthPolicy, {"rise": 0}, "health.rise must be a whole number, 1 or more: 0"),
         (OutlierPolicy, {"max_share": -1}, "outliers.max_share must be a positive number: -1"),
         (StalePolicy, {"max_stale_ms": {"nxdoman": 1}}, "stale: 'nxdoman' is not a cause; the"),
+        (resolver, {"log": 4}, "log must be a logger with debug(), info() and warning(), not int"),
         (resolver, {"ttl_floor": "x"}, "ttl_floor must be a positive number: 'x'"),
         (resolver, {"max_dns_concurrency": "x"}, "max_dns_concurrency must be a whole number, 1"),
     ],

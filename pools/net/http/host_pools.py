@@ -20,11 +20,11 @@ from pools.net.pool.options import (
     AgentLimits,
     check_names,
     check_resolver_options,
-    logger_of,
     recovery_spec,
 )
 from pools.net.pool.shell import DRAIN_MS, PoolShell
 from pools.net.runtime.driver import Driver
+from pools.net.runtime.events import logger_of
 from pools.net.runtime.fork import renew_after_fork
 from pools.net.runtime.threads import default_driver
 

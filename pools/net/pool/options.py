@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping
 from inspect import signature
 from typing import Any, Required, TypedDict
 
-from pools.logic.errors import InvalidInput
 from pools.logic.pool.health import HealthPolicy, OutlierPolicy
 from pools.logic.recovery import RecoverySpec
 from pools.net.dns.base import Resolver
@@ -110,12 +109,3 @@ def own_options(owner: type) -> list[str]:
     makers = [vars(kind)["__init__"] for kind in owner.__mro__[:-1] if "__init__" in vars(kind)]
     parameters = [each for maker in makers for each in signature(maker).parameters.values()]
     return [p.name for p in parameters if p.kind != p.VAR_KEYWORD and p.name != "self"]
-
-
-def logger_of(log: Any) -> logging.Logger:
-    if log is None:
-        return logging.getLogger("pools")
-    if not all(callable(getattr(log, level, None)) for level in ("debug", "info", "warning")):
-        kind = type(log).__name__
-        raise InvalidInput(f"log must be a logger with debug(), info() and warning(), not {kind}")
-    return log

@@ -32,9 +32,9 @@ from pools.net.dns.resolver import DNSResolver
 from pools.net.pool.claim import BaseClaim, Claim
 from pools.net.pool.connecting import Connector
 from pools.net.pool.leftovers import Leftovers, Weakly, made_at, place
-from pools.net.pool.options import PoolLimits, check_pool, logger_of, recovery_spec
+from pools.net.pool.options import PoolLimits, check_pool, recovery_spec
 from pools.net.runtime.driver import Driver, Timer
-from pools.net.runtime.events import Emitter
+from pools.net.runtime.events import Emitter, logger_of
 from pools.net.runtime.fork import keep, renew_after_fork
 from pools.net.runtime.monitor import pool_monitor
 from pools.net.runtime.threads import ThreadDriver, default_driver

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 from weakref import WeakMethod
 
+from pools.logic.errors import InvalidInput
 from pools.net.runtime.driver import Driver
 
 log = logging.getLogger("pools")
@@ -94,3 +95,12 @@ def _tell(listener: Listener, event: str, values: tuple[Any, ...]) -> None:
         listener(*values)
     except Exception:  # one listener must not silence the others
         log.exception("a listener of %s failed", event)
+
+
+def logger_of(log: Any) -> logging.Logger:
+    if log is None:
+        return logging.getLogger("pools")
+    if not all(callable(getattr(log, level, None)) for level in ("debug", "info", "warning")):
+        kind = type(log).__name__
+        raise InvalidInput(f"log must be a logger with debug(), info() and warning(), not {kind}")
+    return log
