@@ -83,11 +83,11 @@ class Emitter:
             self._changed.notify_all()
 
     def note(self, level: str, text: str, *values: Any) -> None:
-        """Write into the log where a handler that blocks delays nobody."""
+        """Write into the log on one thread for all, where a handler that blocks delays no pool."""
         write = getattr(self.log, level)
         is_wanted = getattr(self.log, "isEnabledFor", lambda _: True)
         if is_wanted(logging.getLevelNamesMapping()[level.upper()]):
-            self.driver.call_back(self, partial(write, text, *values), write)
+            self.driver.call_back(self.driver, partial(write, text, *values), write)
 
 
 def _tell(listener: Listener, event: str, values: tuple[Any, ...]) -> None:
