@@ -7,7 +7,9 @@ from typing import Any
 import httpx
 
 from pools.logic.errors import (
+    BackendConnectionError,
     ClaimTimeoutError,
+    ConnectionTimeoutError,
     InvalidInput,
     PoolsError,
     ProtocolError,
@@ -158,6 +160,13 @@ def _translated(request: httpx.Request) -> Iterator[None]:
     try:
         yield
     except PoolsError as error:
-        kind = next((theirs for ours, theirs in KINDS if isinstance(error, ours)), None)
-        default = httpx.ConnectError if not isinstance(error, OSError) else httpx.ReadError
-        raise (kind or default)(str(error), request=request) from error
+        raise _kind(error)(str(error), request=request) from error
+
+
+def _kind(error: PoolsError) -> type[httpx.TransportError]:
+    cause = error.__cause__
+    if isinstance(error, ClaimTimeoutError) and isinstance(cause, BackendConnectionError):
+        is_late = isinstance(cause, ConnectionTimeoutError)  # the pool has no connection at all
+        return httpx.ConnectTimeout if is_late else httpx.ConnectError
+    default = httpx.ReadError if isinstance(error, OSError) else httpx.ConnectError
+    return next((theirs for ours, theirs in KINDS if isinstance(error, ours)), default)

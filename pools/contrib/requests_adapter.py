@@ -1,14 +1,13 @@
 """Let `requests` use an agent: session.mount("http://", agent_adapter(agent))."""
 
 import os
-import ssl
 from collections.abc import Callable
 from typing import Any
 
 from requests import adapters, exceptions
 from urllib3.util.timeout import Timeout as Urllib3Timeout
 
-from pools.contrib.urllib3_response import as_urllib3
+from pools.contrib.urllib3_response import as_urllib3, is_about_tls, limits_of
 from pools.logic.errors import ClaimTimeoutError, InvalidInput, PoolsError
 from pools.net.http.agent import HttpAgent
 from pools.net.http.message import Timeout
@@ -63,27 +62,16 @@ def _kind(error: BaseException) -> Any:
         return exceptions.ConnectTimeout
     if isinstance(error, TimeoutError):
         return exceptions.ReadTimeout
-    return exceptions.SSLError if _is_about_tls(error) else exceptions.ConnectionError
-
-
-def _is_about_tls(error: BaseException | None) -> bool:
-    while error is not None and not isinstance(error, ssl.SSLError):
-        error = error.__cause__
-    return error is not None
+    return exceptions.SSLError if is_about_tls(error) else exceptions.ConnectionError
 
 
 def _limits(timeout: Any) -> Timeout | None:
-    """Return the limits for connecting and for each read; a number sets both, as in urllib3."""
-    if isinstance(timeout, tuple) and len(timeout) != 2:
-        raise ValueError(f"a timeout is a number or a pair (connect, read), not {timeout}")
-    if timeout is None:
-        return None
-    pair = timeout if isinstance(timeout, tuple) else (timeout, timeout)
-    given = timeout.clone() if isinstance(timeout, Urllib3Timeout) else Urllib3Timeout(None, *pair)
-    given.start_connect()
-    seconds = given.connect_timeout, given.read_timeout
-    connect, read = (Urllib3Timeout.resolve_default_timeout(each) for each in seconds)
-    return Timeout(connect=connect, read=read, write=read, total=None)
+    """Return the limits; a pair is those for connecting and for each read."""
+    if isinstance(timeout, tuple):
+        if len(timeout) != 2:
+            raise ValueError(f"a timeout is a number or a pair (connect, read), not {timeout}")
+        timeout = Urllib3Timeout(None, *timeout)
+    return limits_of(timeout)
 
 
 def _tls(verify: Any, cert: Any, agent: HttpAgent) -> Tls | None:

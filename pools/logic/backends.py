@@ -15,6 +15,18 @@ class Backend:
     priority: int = 0
     weight: int = 0
 
+    @property
+    def authority(self) -> str:
+        host = f"[{self.address}]" if ":" in self.address else self.address
+        return f"{host}:{self.port}"
+
+    @property
+    def where(self) -> str:
+        """Return what people read: the name, if it says more, and where it is."""
+        authority = self.authority
+        is_plain = self.name in (authority, f"{self.address}:{self.port}")
+        return authority if is_plain else f"{self.name} ({authority})"
+
 
 def make_backend(
     name: str, address: str, port: int, priority: int = 0, weight: int = 0, compat: bool = False

@@ -6,6 +6,7 @@ import runpy
 import subprocess
 import sys
 import tomllib
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ import pytest
 import pools
 from pools.logic.pool.config import PoolConfig
 from pools.logic.recovery import Recovery
+from pools.net.http.message import AsyncRequestOptions, RequestOptions
+from pools.net.pool.options import PoolLimits, PoolOptions
 from tests.pools.http.web import Web
 from tests.servers.dns.server import DNSServer
 
@@ -62,6 +65,18 @@ def test_type_checkers_see_every_name():
     for name in pools.__all__:
         assert f" import {name} as {name}\n" in source
     assert (PAGE.parents[1] / "pools" / "py.typed").exists()
+
+
+def names_of(call):
+    return {name for name in inspect.signature(call).parameters if name not in REST}
+
+
+def test_type_checkers_see_every_option():
+    limits = {field.name for field in fields(PoolConfig)} - {"recovery", "domain", "check_timeout"}
+    assert PoolLimits.__annotations__.keys() == limits
+    assert PoolOptions.__annotations__.keys() == limits | names_of(pools.ConnectionPool)
+    assert RequestOptions.__annotations__.keys() == names_of(pools.HttpAgent.request)
+    assert AsyncRequestOptions.__annotations__.keys() == names_of(pools.AsyncHttpAgent.request)
 
 
 def test_the_library_needs_only_dnspython(tmp_path):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pools.logic.dns.names import dns_name
 from pools.logic.dns.ttl import StalePolicy, TtlLimits
 from pools.logic.errors import InvalidInput
+from pools.logic.numbers import check_count, check_port, check_positive
 from pools.logic.recovery import RecoverySpec
 
 
@@ -22,14 +23,15 @@ class ResolverConfig:
     def __post_init__(self) -> None:
         dns_name(self.domain)
         dns_name(self.service_name)
-        if not 1 <= self.default_port <= 65535:
-            raise InvalidInput(f"default_port is out of range: {self.default_port}")
+        check_port("default_port", self.default_port)
+        check_positive("ttl_floor", self.ttl.floor_ms)
+        check_positive("ttl_ceiling", self.ttl.ceiling_ms)
         if not 0 < self.ttl.floor_ms <= self.ttl.ceiling_ms:
             raise InvalidInput(
                 f"need 0 < ttl_floor <= ttl_ceiling: {self.ttl.floor_ms}, {self.ttl.ceiling_ms}"
             )
-        if self.max_dns_concurrency < 1:
-            raise InvalidInput(f"max_dns_concurrency must be positive: {self.max_dns_concurrency}")
+        check_count("max_dns_concurrency", self.max_dns_concurrency, least=1)
+        check_count("srv_confirmations", self.srv_confirmations, least=1)
 
     @property
     def service_name(self) -> str:

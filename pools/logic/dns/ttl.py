@@ -4,6 +4,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from pools.logic.errors import InvalidInput
+from pools.logic.numbers import check_wait
+
 FIVE_MINUTES_MS = 300_000.0
 
 DEFAULT_MAX_STALE_MS = {
@@ -28,6 +31,13 @@ class StalePolicy:
 
     max_stale_ms: Mapping[str, float] = field(default_factory=dict)
     keep_on_empty: bool = True
+
+    def __post_init__(self) -> None:
+        for cause, hold_ms in self.max_stale_ms.items():
+            if cause not in DEFAULT_MAX_STALE_MS:
+                known = ", ".join(DEFAULT_MAX_STALE_MS)
+                raise InvalidInput(f"stale: {cause!r} is not a cause; the causes are {known}")
+            check_wait(f"stale: {cause}", hold_ms)
 
     def hold_ms(self, cause: str) -> float:
         if cause == "nodata" and not self.keep_on_empty:

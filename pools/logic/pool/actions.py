@@ -87,8 +87,18 @@ class PoolStateChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class ResolveNow:
-    """Ask the resolver again: a backend died, so perhaps the name points elsewhere by now."""
+class BackendDied:
+    """Ask the resolver again, too: perhaps the name points elsewhere by now."""
+
+    backend: Backend
+    error: BaseException | None
+
+
+@dataclass(frozen=True, slots=True)
+class BackendLives:
+    """A backend that was dead works again."""
+
+    backend: Backend
 
 
 PoolAction = (
@@ -103,5 +113,6 @@ PoolAction = (
     | Advertise
     | Withdraw
     | PoolStateChanged
-    | ResolveNow
+    | BackendDied
+    | BackendLives
 )

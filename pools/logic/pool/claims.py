@@ -93,8 +93,6 @@ class ClaimQueue:
     def put(self, holder: Any, timeout_ms: float | None, now: float) -> None:
         if self.codel:
             timeout_ms = self.codel.limit_ms(now)
-        if timeout_ms is not None and math.isnan(timeout_ms):
-            raise InvalidInput(f"timeout must be a number of milliseconds: {timeout_ms}")
         if not self.put_last(holder, now):
             raise ClaimQueueFullError(f"claims that wait already: {len(self.waiting)}")
         if timeout_ms is not None and timeout_ms < math.inf:

@@ -4,9 +4,12 @@ import math
 from dataclasses import dataclass
 
 from pools.logic.errors import InvalidInput
+from pools.logic.numbers import check_count, check_positive, check_wait
 from pools.logic.pool.health import HealthPolicy, OutlierPolicy
 from pools.logic.pool.strategies import STRATEGIES
 from pools.logic.recovery import RecoverySpec
+
+LIMITS = ("target_claim_delay", "max_waiting", "max_lease", "check_timeout", "check_limit")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,25 +34,27 @@ class PoolConfig:
     flap_limit: float = 100.0
 
     def __post_init__(self) -> None:
-        for name in ("spares", "maximum"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise InvalidInput(f"{name} must be a whole number")
-        if not 0 <= self.spares <= self.maximum or self.maximum < 1:
-            raise InvalidInput(f"need 0 <= spares <= maximum: {self.spares}, {self.maximum}")
+        check_count("maximum", self.maximum, least=1)
+        if check_count("spares", self.spares) > self.maximum:
+            raise InvalidInput(f"need spares <= maximum: {self.spares}, {self.maximum}")
         if self.balance not in (None, *STRATEGIES):
             raise InvalidInput(f"balance is none of {', '.join(STRATEGIES)}: {self.balance}")
         self._check_numbers()
 
+        for name, kind in (("health", HealthPolicy), ("outliers", OutlierPolicy | None)):
+            if not isinstance(getattr(self, name), kind):
+                raise TypeError(f"{name} must be a policy, not {getattr(self, name)!r}")
+
     def _check_numbers(self) -> None:
-        delay = self.target_claim_delay
-        if delay is not None and not (math.isfinite(delay) and delay > 0):
-            raise InvalidInput(f"target_claim_delay must be positive: {delay}")
-        if not self.max_churn_rate > 0:
-            raise InvalidInput(f"max_churn_rate must be positive: {self.max_churn_rate}")
-        for name in ("max_waiting", "max_lease", "check_timeout", "check_limit"):
+        for name in LIMITS:
             value = getattr(self, name)
-            if value is not None and not value > 0:  # a timer that is due at once would never end
-                raise InvalidInput(f"{name} must be positive: {value}")
-        if not self.decoherence_interval >= 60:
+            if value is not None:  # a timer that is due at once would never end
+                check_positive(name, value)
+        if self.target_claim_delay == math.inf:
+            raise InvalidInput("target_claim_delay must be finite")
+        check_positive("max_churn_rate", self.max_churn_rate)
+        check_wait("stable_after", self.stable_after)
+        check_wait("flap_limit", self.flap_limit)
+        check_positive("decoherence_interval", self.decoherence_interval)
+        if self.decoherence_interval < 60:
             raise InvalidInput("decoherence_interval must be 60 seconds or more")

@@ -5,11 +5,17 @@ An outlier is a backend whose answers keep failing however well it connects.
 
 from dataclasses import dataclass
 
+from pools.logic.numbers import check_count, check_positive
+
 
 @dataclass(frozen=True, slots=True)
 class HealthPolicy:
     rise: int = 1
     fall: int = 3
+
+    def __post_init__(self) -> None:
+        check_count("health.rise", self.rise, least=1)
+        check_count("health.fall", self.fall, least=1)
 
 
 class Health:
@@ -41,6 +47,11 @@ class OutlierPolicy:
     base_ms: float = 30_000.0
     max_share: float = 0.1
     max_ms: float = 300_000.0
+
+    def __post_init__(self) -> None:
+        check_count("outliers.failures", self.failures, least=1)
+        for name in ("base_ms", "max_ms", "max_share"):
+            check_positive(f"outliers.{name}", getattr(self, name))
 
 
 class Outliers:

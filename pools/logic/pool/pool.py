@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from pools.logic.backends import Backend
-from pools.logic.dns.srv import is_weighted
 from pools.logic.errors import (
     ClaimTimeoutError,
     NoBackendsError,
@@ -14,7 +13,15 @@ from pools.logic.errors import (
     PoolFailedError,
     PoolStoppingError,
 )
-from pools.logic.pool.actions import Grant, PoolAction, PoolStateChanged, Refuse, ResolveNow, Revoke
+from pools.logic.pool.actions import (
+    BackendDied,
+    BackendLives,
+    Grant,
+    PoolAction,
+    PoolStateChanged,
+    Refuse,
+    Revoke,
+)
 from pools.logic.pool.claims import ClaimQueue
 from pools.logic.pool.config import PoolConfig
 from pools.logic.pool.plain_path import PlainPath
@@ -22,7 +29,7 @@ from pools.logic.pool.roster import Death, Roster
 from pools.logic.pool.sizing import Shape
 from pools.logic.pool.slot import BUSY, IDLE, Slot
 from pools.logic.pool.slots import Slots
-from pools.logic.pool.strategies import Balancer
+from pools.logic.pool.strategies import Balancer, chosen
 from pools.logic.timers import Timers
 
 
@@ -126,10 +133,15 @@ class PoolMachine:
         else:
             self.become_idle(slot, now)
 
-    def discard(self, slot: Slot, now: float, ok: bool | None = None) -> None:
+    def discard(
+        self, slot: Slot, now: float, ok: bool | None = None, is_open: bool = False
+    ) -> None:
         """Give a connection back that is not to be used again; a new one takes its place."""
+        is_open = is_open and slot.doomed is None
         slot.doomed = slot.doomed or "closed"
-        if ok is None:  # it connected, and nothing else is known of it
+        if ok is False and not is_open:
+            self.roster.trusted.discard(slot.key)
+        if ok is None or is_open:  # it connected, and nothing else is known of it
             slot.proven, slot.attempt = True, 0
         self.release(slot, now, ok)
 
@@ -235,12 +247,13 @@ class PoolMachine:
         self.roster.dead[backend.key] = Death(now, kind, error)
         most = max(self.counters["max-dead-backends"], len(self.roster.dead))
         self.counters["max-dead-backends"] = most
-        self.actions.append(ResolveNow())
+        self.actions.append(BackendDied(backend, error))
         self._fail_if_all_dead()
         self.shape.want_rebalance()
 
     def backend_lives(self, key: str) -> None:
         if self.roster.dead.pop(key, None) is not None:
+            self.actions.append(BackendLives(self.roster.backends[key]))
             self.shape.want_rebalance()
         self.roster.succeeded.add(key)
         if self.state in ("starting", "failed"):
@@ -253,16 +266,8 @@ class PoolMachine:
             self.shape.want_rebalance()
 
     def _choose_balancer(self) -> None:
-        """Honour SRV weights that differ, unless another strategy was asked for."""
-        strategy = self.config.balance
-        if strategy is None and is_weighted(self.roster.backends.values()):
-            strategy = "weighted"
-        if strategy in (None, "fifo"):
-            self.balancer = None
-        elif self.balancer is None or self.balancer.strategy != strategy:
-            self.balancer = Balancer(str(strategy), self._chance)
-        else:
-            self.balancer.start_again()
+        backends = self.roster.backends.values()
+        self.balancer = chosen(self.config.balance, backends, self.balancer, self._chance)
         self._judge_plain()
 
     @property

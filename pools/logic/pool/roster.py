@@ -26,6 +26,7 @@ class Roster:
         self.health = Health(config.health)
         self.outliers = Outliers(config.outliers or OutlierPolicy())
         self.succeeded: set[str] = set()
+        self.trusted: set[str] = set()  # they served, and no connection has broken in use since
         self._ejects = config.outliers is not None
         self._chance = chance
 
@@ -42,6 +43,7 @@ class Roster:
         self.preference.remove(key)
         self.dead.pop(key, None)
         self.succeeded.discard(key)
+        self.trusted.discard(key)
         self.health.forget(key)
         self.outliers.forget(key)
         return True

@@ -105,4 +105,4 @@ class Slot:
         return self.state in (IDLE, BUSY, CHECKING)
 
     def __repr__(self) -> str:
-        return f"<Slot {self.id} {self.state} {self.backend.address}:{self.backend.port}>"
+        return f"<Slot {self.id} {self.state} {self.backend.authority}>"

@@ -96,19 +96,23 @@ class Slots:
 
     def _ready(self, slot: Slot, now: float) -> None:
         """Let the connection serve; whether it lasts is not proven yet."""
-        slot.is_monitor = False
-        slot.recovery = self._pool.config.recovery.operation("connect")
         if slot.proven:
             slot.attempt = 0
         else:
             self._pool.timers.set(("proof", slot.id), now + self._pool.config.stable_after)
-        self._pool.backend_lives(slot.key)
+        self._revive(slot)
         self._pool.become_idle(slot, now)
+
+    def _revive(self, slot: Slot) -> None:
+        slot.is_monitor = False
+        slot.recovery = self._pool.config.recovery.operation("connect")
+        self._pool.backend_lives(slot.key)
 
     def prove(self, slot: Slot) -> None:
         """Forget earlier failures, because the connection served or lasted."""
         slot.proven = True
         slot.attempt = slot.rests = 0
+        self._pool.roster.trusted.add(slot.key)
         self._pool.timers.cancel(("proof", slot.id))
         self._pool.roster.outliers.succeeded(slot.key)
 
@@ -163,7 +167,7 @@ class Slots:
             slot.next_step = "go"
         elif slot.doomed == "closed" and slot.proven:
             slot.next_step = "connect"
-        elif slot.doomed == "closed" and now - slot.connected_at >= self._pool.config.flap_limit:
+        elif slot.doomed == "closed" and self._is_spared(slot, now):
             slot.next_step = "rest"
         else:
             slot.next_step = "retry"
@@ -173,6 +177,13 @@ class Slots:
         for event in ("proof", "checking", "recheck"):
             self._pool.timers.cancel((event, slot.id))
         self._pool.actions.append(Close(slot.id, slot.connection))
+
+    def _is_spared(self, slot: Slot, now: float) -> bool:
+        """Return whether its server only closes what is not used; then it lives."""
+        is_lasting = now - slot.connected_at >= self._pool.config.flap_limit
+        if slot.state == PROVING and is_lasting:
+            self._revive(slot)
+        return is_lasting or slot.key in self._pool.roster.trusted
 
     def closed(self, slot_id: int, now: float) -> None:
         slot = self._slots.get(slot_id)
@@ -184,8 +195,8 @@ class Slots:
         elif slot.next_step == "rest":
             self._rest(slot, now)
         elif slot.next_step == "retry":
-            where = f"{slot.backend.name} ({slot.backend.address}:{slot.backend.port})"
-            closed = ConnectionClosedError(f"{where} closed the connection", backend=slot.backend)
+            text = f"{slot.backend.where} closed the connection"
+            closed = ConnectionClosedError(text, backend=slot.backend)
             self._retry(slot, "flap", slot.last_error or closed, now)
         else:
             self._gone(slot)
@@ -199,7 +210,7 @@ class Slots:
         slot.attempt = 0
         slot.state = RESTING
         self.resting[slot.id] = slot
-        paces = max(1, min(slot.rests, int(slot.recovery.retries)))
+        paces = int(max(1, min(slot.rests, slot.recovery.retries)))
         delay_ms = slot.recovery.delay_ms(paces, self._chance())
         self._pool.timers.set(("retry", slot.id), now + delay_ms)
         if self._pool.queue.waiting:
@@ -338,8 +349,8 @@ class Slots:
         elif event == "retry":
             self._connect(slot, now)
         elif event == "checking":
-            where = f"{slot.backend.address}:{slot.backend.port}"
-            late = CheckFailedError(f"check of {where} took too long", backend=slot.backend)
+            backend = slot.backend
+            late = CheckFailedError(f"check of {backend.where} took too long", backend=backend)
             self._check_failed(slot, late, now)
         elif event == "recheck":
             self._check(slot, PROVING, now)
@@ -351,8 +362,7 @@ class Slots:
         self._pool.actions.append(Abandon(slot.id, slot.serial))
         backend = slot.backend
         error = ConnectionTimeoutError(
-            f"{backend.name} ({backend.address}:{backend.port}) did not connect within "
-            f"{slot.recovery.timeout_ms(slot.attempt):g}ms",
+            f"{backend.where} did not connect within {slot.recovery.timeout_ms(slot.attempt):g}ms",
             backend=backend,
         )
         self._retry(slot, "connect", error, now)

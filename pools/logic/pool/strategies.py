@@ -3,7 +3,8 @@
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 
-from pools.logic.dns.srv import weight_of
+from pools.logic.backends import Backend
+from pools.logic.dns.srv import is_weighted, weight_of
 from pools.logic.pool.slot import BUSY, Slot
 
 STRATEGIES = ("fifo", "least_busy", "p2c", "weighted")
@@ -38,3 +39,20 @@ class Balancer:
     def start_again(self) -> None:
         """Let a newcomer start level with the others instead of catching up."""
         self.served.clear()
+
+
+def chosen(
+    strategy: str | None,
+    backends: Iterable[Backend],
+    before: Balancer | None,
+    chance: Callable[[], float],
+) -> Balancer | None:
+    """Honour SRV weights that differ, unless another strategy was asked for."""
+    if strategy is None and is_weighted(backends):
+        strategy = "weighted"
+    if strategy in (None, "fifo"):
+        return None
+    if before is None or before.strategy != strategy:
+        return Balancer(str(strategy), chance)
+    before.start_again()
+    return before

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from pools.logic.backends import Backend, is_address, static_backend
 from pools.logic.errors import InvalidInput, ResolutionError
+from pools.logic.numbers import check_port
 from pools.net.runtime.driver import Driver
 from pools.net.runtime.events import Emitter
 from pools.net.runtime.fork import renew_after_fork
@@ -174,6 +175,5 @@ def _backend(index: int, item: Mapping[str, Any], default_port: int | None) -> B
     address, port = item.get("address"), item.get("port", default_port)
     if not isinstance(address, str) or not is_address(address):
         raise InvalidInput(f"{where}.address must be an IP address: {address!r}")
-    if isinstance(port, bool) or not isinstance(port, int) or not 1 <= port <= 65535:
-        raise InvalidInput(f"{where}.port must be a number from 1 to 65535: {port!r}")
+    check_port(f"{where}.port", port)
     return static_backend(address, port)

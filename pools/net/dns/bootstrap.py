@@ -4,7 +4,6 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from pools.logic.backends import Backend
 from pools.logic.dns.names import parse_host_port
 from pools.net.runtime.fork import first_after_fork
 
@@ -77,11 +76,6 @@ class Bootstrap:
                 user.nameservers_missing(str(error or f"nobody behind {self._key[1]} may be asked"))
 
     def _servers(self) -> list[str]:
-        servers = [server_text(backend) for backend in self._resolver.list().values()]
+        servers = [backend.authority for backend in self._resolver.list().values()]
         permits = self._key[2]
         return [server for server in servers if permits is None or permits(server)]
-
-
-def server_text(backend: Backend) -> str:
-    host = f"[{backend.address}]" if ":" in backend.address else backend.address
-    return f"{host}:{backend.port}"

@@ -20,6 +20,7 @@ from pools.net.dns.bootstrap import Bootstrap, Permit, shared_bootstrap
 from pools.net.dns.nameservers import ipv6, split_resolvers, system_nameservers
 from pools.net.dns.transport import DNSTransport, Exchange
 from pools.net.runtime.driver import Driver, Timer, shared
+from pools.net.runtime.events import logger_of
 from pools.net.runtime.fork import keep
 from pools.net.runtime.monitor import pool_monitor
 
@@ -51,7 +52,7 @@ class DNSResolver(Resolver):
             raise TypeError(f"domain must be a string, not {type(domain).__name__}")
         super().__init__(driver)
         self._servers, self._behind = split_resolvers(resolvers)
-        self.log = log or logging.getLogger("pools")
+        self.log = logger_of(log)
         self._system = system
         self.permits = permits  # which nameservers behind a name may be asked
         self._has_ipv6 = has_ipv6
@@ -263,12 +264,14 @@ class DNSResolver(Resolver):
     def _announce(self, action: Action) -> None:
         match action:
             case Added(backend):
+                self.note("debug", "%s: %s is new", self.config.domain, backend.where)
                 self.emit("added", backend.key, backend)
             case Removed(backend):
+                self.note("debug", "%s: %s is gone", self.config.domain, backend.where)
                 self.emit("removed", backend.key)
             case Updated(error):
                 if error is not None:
-                    self.log.info("%s", error)
+                    self.note("info", "%s", error)
                 self.emit("updated", None if error is None else ResolutionError(error))
 
     def _set_timer(self) -> None:

@@ -2,7 +2,7 @@
 
 import time
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from pools.logic.errors import (
     ClaimTimeoutError,
@@ -10,6 +10,7 @@ from pools.logic.errors import (
     RequestError,
     TooManyRedirects,
 )
+from pools.logic.numbers import check_count, check_wait
 from pools.net.http.connection import Dialer, ping_checker
 from pools.net.http.headers import Pairs
 from pools.net.http.host_pools import HostPools
@@ -18,6 +19,7 @@ from pools.net.http.message import (
     REDIRECTS,
     Address,
     Prepared,
+    RequestOptions,
     Timeout,
     may_repeat,
     prepare,
@@ -71,6 +73,7 @@ class HttpAgent(HostPools[ConnectionPool]):
         request = prepare(
             method, url, headers=headers, params=params, body=body, data=data, json_value=json
         )
+        check_count("redirects", redirects)
         call = _Call(limits, claim_timeout, decode_content, tls, retries)
         response, history = self._once(request, call, url), []
         for _ in range(redirects):
@@ -90,22 +93,22 @@ class HttpAgent(HostPools[ConnectionPool]):
         response.read()
         return response
 
-    def get(self, url: str, **options: Any) -> Response:
+    def get(self, url: str, **options: Unpack[RequestOptions]) -> Response:
         return self.request("GET", url, **options)
 
-    def head(self, url: str, **options: Any) -> Response:
+    def head(self, url: str, **options: Unpack[RequestOptions]) -> Response:
         return self.request("HEAD", url, **options)
 
-    def post(self, url: str, **options: Any) -> Response:
+    def post(self, url: str, **options: Unpack[RequestOptions]) -> Response:
         return self.request("POST", url, **options)
 
-    def put(self, url: str, **options: Any) -> Response:
+    def put(self, url: str, **options: Unpack[RequestOptions]) -> Response:
         return self.request("PUT", url, **options)
 
-    def patch(self, url: str, **options: Any) -> Response:
+    def patch(self, url: str, **options: Unpack[RequestOptions]) -> Response:
         return self.request("PATCH", url, **options)
 
-    def delete(self, url: str, **options: Any) -> Response:
+    def delete(self, url: str, **options: Unpack[RequestOptions]) -> Response:
         return self.request("DELETE", url, **options)
 
     def _once(self, request: Prepared, call: "_Call", url: str) -> Response:
@@ -225,11 +228,13 @@ class _Call:
         tls: Tls | None,
         retries: int,
     ) -> None:
+        if claim_timeout is not None:
+            check_wait("claim_timeout", claim_timeout)
         self.timeout = timeout
         self.claim_timeout = claim_timeout
         self.decode = decode
         self.tls = tls
-        self.retries = retries
+        self.retries = check_count("retries", retries)
         self.deadline = Deadline(timeout.total)
 
 

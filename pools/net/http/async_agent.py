@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from pools.logic.errors import (
     ClaimTimeoutError,
@@ -14,6 +14,7 @@ from pools.logic.errors import (
     RequestError,
     TooManyRedirects,
 )
+from pools.logic.numbers import check_count
 from pools.net.http.agent import (
     FIRST_DELAY,
     IDEMPOTENT,
@@ -24,10 +25,11 @@ from pools.net.http.agent import (
 from pools.net.http.async_connection import AsyncConnection, AsyncDialer, async_ping_checker
 from pools.net.http.headers import Pairs
 from pools.net.http.host_pools import HostPools
-from pools.net.http.lease import FAILING, Deadline, Disconnected
+from pools.net.http.lease import FAILING, Deadline, Disconnected, verdict_of
 from pools.net.http.message import (
     REDIRECTS,
     Address,
+    AsyncRequestOptions,
     Prepared,
     Timeout,
     frame,
@@ -73,6 +75,7 @@ class AsyncHttpAgent(HostPools[AsyncConnectionPool]):
         request = prepare(
             method, url, headers=headers, params=params, body=body, data=data, json_value=json
         )
+        check_count("redirects", redirects)
         call = _Call(limits, claim_timeout, decode_content, tls, retries)
         response, history = await self._once(request, call, url), []
         for _ in range(redirects):
@@ -93,22 +96,22 @@ class AsyncHttpAgent(HostPools[AsyncConnectionPool]):
         await response.read()
         return response
 
-    async def get(self, url: str, **options: Any) -> AsyncResponse:
+    async def get(self, url: str, **options: Unpack[AsyncRequestOptions]) -> AsyncResponse:
         return await self.request("GET", url, **options)
 
-    async def head(self, url: str, **options: Any) -> AsyncResponse:
+    async def head(self, url: str, **options: Unpack[AsyncRequestOptions]) -> AsyncResponse:
         return await self.request("HEAD", url, **options)
 
-    async def post(self, url: str, **options: Any) -> AsyncResponse:
+    async def post(self, url: str, **options: Unpack[AsyncRequestOptions]) -> AsyncResponse:
         return await self.request("POST", url, **options)
 
-    async def put(self, url: str, **options: Any) -> AsyncResponse:
+    async def put(self, url: str, **options: Unpack[AsyncRequestOptions]) -> AsyncResponse:
         return await self.request("PUT", url, **options)
 
-    async def patch(self, url: str, **options: Any) -> AsyncResponse:
+    async def patch(self, url: str, **options: Unpack[AsyncRequestOptions]) -> AsyncResponse:
         return await self.request("PATCH", url, **options)
 
-    async def delete(self, url: str, **options: Any) -> AsyncResponse:
+    async def delete(self, url: str, **options: Unpack[AsyncRequestOptions]) -> AsyncResponse:
         return await self.request("DELETE", url, **options)
 
     async def _once(self, request: Prepared, call: _Call, url: str) -> AsyncResponse:
@@ -159,7 +162,7 @@ class AsyncHttpAgent(HostPools[AsyncConnectionPool]):
             connection = await claim.wait()
             if not connection.is_dropped():
                 return AsyncLease(claim, connection)
-            claim.close(ok=None if connection.served else False)
+            claim.close_unused()
 
     def _for(self, address: Address) -> "AsyncHttpAgent":
         if address.scheme == self.scheme or address.scheme not in KINDS:
@@ -245,7 +248,7 @@ class AsyncLease(AsyncSource):
             while parser.head is None:
                 await self._receive()
         except BaseException as error:  # a task that is cancelled leaves it half read, too
-            self.break_off(False if isinstance(error, OSError) else None)
+            self.break_off(error)
             raise
         return AsyncResponse(parser.head, url, decode, self)
 
@@ -287,7 +290,7 @@ class AsyncLease(AsyncSource):
             while not parser.body and not parser.is_over:
                 await self._receive()
         except BaseException as error:
-            self.break_off(False if isinstance(error, OSError) else None)
+            self.break_off(error)
             raise
         data, parser.body = b"".join(parser.body), []
         if parser.is_over:
@@ -298,7 +301,7 @@ class AsyncLease(AsyncSource):
         if self._parser.is_over:
             self.end()
         else:
-            self.break_off(None)
+            self.break_off()
 
     def end(self) -> None:
         claim, self._claim = self._claim, None
@@ -310,13 +313,14 @@ class AsyncLease(AsyncSource):
         if head is not None and head.keeps and not self._parser.rest:
             claim.release(ok)
         else:
-            claim.close(ok)
+            claim.close(ok, is_open=True)
 
-    def break_off(self, ok: bool | None) -> None:
+    def break_off(self, error: BaseException | None = None) -> None:
+        """Give the connection up; after a time-out it was not the server that closed it."""
         claim, self._claim = self._claim, None
         if claim is not None:
             self.connection.end()
-            claim.close(ok)
+            claim.close(verdict_of(error), is_open=isinstance(error, TimeoutError))
 
     def lift_deadline(self) -> None:
         self._deadline = Deadline(None)
@@ -328,8 +332,7 @@ class AsyncLease(AsyncSource):
             claim.abandon()
 
     def __str__(self) -> str:
-        backend = self.connection.backend
-        return f"{backend.name} ({backend.address}:{backend.port})"
+        return self.connection.backend.where
 
 
 async def _pieces(request: Prepared) -> AsyncIterator[bytes]:

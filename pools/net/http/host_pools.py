@@ -4,18 +4,27 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar, Unpack
 
 from pools.logic.errors import AgentStoppedError, InvalidInput, PoolExistsError
+from pools.logic.numbers import check_port, check_positive, check_wait
+from pools.logic.pool.config import PoolConfig
 from pools.net.dns.base import Resolver
 from pools.net.dns.nameservers import split_resolvers
 from pools.net.dns.pick import resolver_for_ip_or_domain
 from pools.net.http.message import Address, Timeout, timeout_of
 from pools.net.http.tls import Tls
 from pools.net.pool.leftovers import Weakly, made_at
-from pools.net.pool.options import DEFAULT_RECOVERY, logger_of, pool_config, recovery_spec
+from pools.net.pool.options import (
+    DEFAULT_RECOVERY,
+    AgentLimits,
+    check_names,
+    check_resolver_options,
+    recovery_spec,
+)
 from pools.net.pool.shell import DRAIN_MS, PoolShell
 from pools.net.runtime.driver import Driver
+from pools.net.runtime.events import logger_of
 from pools.net.runtime.fork import renew_after_fork
 from pools.net.runtime.threads import default_driver
 
@@ -49,10 +58,21 @@ class HostPools(Generic[P]):
         resolver_options: Mapping[str, Any] | None = None,
         log: Any = None,
         driver: Driver | None = None,
-        **limits: Any,
+        **limits: Unpack[AgentLimits],
     ) -> None:
         self.log = logger_of(log)
-        pool_config(type(self).__name__, recovery_spec(recovery), limits)  # refuses early
+        check_names(type(self), limits, AgentLimits.__annotations__)
+        PoolConfig(recovery=recovery_spec(recovery), **limits)  # refuses early
+        _check_kinds(tls, initial_domains)
+        _check_numbers(
+            check_positive,
+            ping_interval=ping_interval,
+            ping_limit=ping_limit,
+            pool_idle_timeout=pool_idle_timeout,
+            tcp_keep_alive_initial_delay=tcp_keep_alive_initial_delay,
+        )
+        _check_numbers(check_wait, claim_timeout=claim_timeout)
+        _check_numbers(check_port, default_port=default_port)
         self._recovery = DEFAULT_RECOVERY if recovery is None else recovery
         self._has_tls = tls is not None
         self._tls = tls or Tls()
@@ -64,8 +84,11 @@ class HostPools(Generic[P]):
         self._given_driver = driver
         self._options: dict[str, Any] = {**limits, "log": log}
         self._ping = None if ping is None else (ping, ping_interval, ping_limit)
-        names = resolvers if isinstance(resolvers, str) else list(resolvers)
+        names: Any = resolvers
+        if isinstance(resolvers, Iterable) and not isinstance(resolvers, str):
+            names = list(resolvers)
         split_resolvers(names)  # refuses early
+        check_resolver_options(resolver_options)
         self._resolver_config = {
             "recovery": self._recovery,
             "service": f"_{self.scheme}._tcp",
@@ -180,17 +203,20 @@ class HostPools(Generic[P]):
                 return
             left = [key for key in self._pools if key not in self._kept and self._is_unused(key)]
             unused = [self._pools.pop(key) for key in left]
+            for key in left:
+                del self._claims_seen[key]
             for pool in list(self._pools.values())[:1]:
                 self._sweep_later(pool.driver)
         for pool in unused:
             pool.stop()
 
     def _is_unused(self, key: Key) -> bool:
-        machine = self._pools[key].machine
-        claims = machine.claims_in_all()
+        pool = self._pools[key]
+        with pool._lock:
+            claims = pool.machine.claims_in_all()
+            is_busy = bool(pool.machine.lent() or pool.machine.queue.waiting)
         before, self._claims_seen[key] = self._claims_seen.get(key), claims
-        is_busy = machine.slots.total > len(machine.idle) or bool(machine.queue.waiting)
-        return before == claims and not (is_busy and machine.state == "running")
+        return before == claims and not is_busy
 
     # -- the end -----------------------------------------------------------------------------
 
@@ -231,6 +257,7 @@ class HostPools(Generic[P]):
             tls=self._tls,
             pool_idle_timeout=self._idle_ms,
             resolver_options=config,
+            tcp_keep_alive_initial_delay=self.keep_alive_ms,
             driver=self._given_driver,
             **options,
         )
@@ -239,3 +266,16 @@ class HostPools(Generic[P]):
         state = "stopped" if self._is_stopped else "running"
         pools = ", ".join(f"{host}:{port}" for host, port, _ in self._pools)
         return f"<{type(self).__name__} {state}: {pools or 'no pools'}>"
+
+
+def _check_kinds(tls: Any, initial_domains: Any) -> None:
+    if tls is not None and not isinstance(tls, Tls):
+        raise TypeError(f"tls must be a Tls, not {tls!r}")
+    if isinstance(initial_domains, str):  # its letters would be the names
+        raise TypeError(f"initial_domains must be a list of names, not {initial_domains!r}")
+
+
+def _check_numbers(check: Callable[[str, Any], None], **options: Any) -> None:
+    for name, value in options.items():
+        if value is not None:
+            check(name, value)

@@ -23,6 +23,11 @@ class Disconnected(RequestError):
     """The server closed a kept connection instead of answering: the request may be repeated."""
 
 
+def verdict_of(error: BaseException | None) -> bool | None:
+    """Blame the backend for a broken exchange, but not for closing what it had kept for long."""
+    return False if isinstance(error, OSError) and not isinstance(error, Disconnected) else None
+
+
 class Deadline:
     """The end of the whole request, by the monotonic clock."""
 
@@ -65,7 +70,7 @@ class Lease(Source):
             while parser.head is None:
                 self._receive(broken)
         except BaseException as error:  # an interrupt leaves it half read, too
-            self.break_off(False if isinstance(error, OSError) else None)
+            self.break_off(error)
             raise
         return Response(parser.head, url, decode, self)
 
@@ -123,7 +128,7 @@ class Lease(Source):
             while not parser.body and not parser.is_over:
                 self._receive()
         except BaseException as error:
-            self.break_off(False if isinstance(error, OSError) else None)
+            self.break_off(error)
             raise
         if parser.body:
             data, parser.body = b"".join(parser.body), []
@@ -137,7 +142,7 @@ class Lease(Source):
         if self._parser.is_over:
             self.end()
         else:  # the unread rest would be taken for the next answer
-            self.break_off(None)
+            self.break_off()
 
     # -- the end -----------------------------------------------------------------------------
 
@@ -150,12 +155,13 @@ class Lease(Source):
         if head is not None and head.keeps and not self._parser.rest:
             claim.release(ok)
         else:
-            claim.close(ok)
+            claim.close(ok, is_open=True)
 
-    def break_off(self, ok: bool | None) -> None:
+    def break_off(self, error: BaseException | None = None) -> None:
+        """Give the connection up; after a time-out it was not the server that closed it."""
         claim, self._claim = self._claim, None
         if claim is not None:
-            claim.close(ok)
+            claim.close(verdict_of(error), is_open=isinstance(error, TimeoutError))
 
     def lift_deadline(self) -> None:
         self._deadline = Deadline(None)
@@ -167,8 +173,7 @@ class Lease(Source):
             claim.abandon()
 
     def __str__(self) -> str:
-        backend = self.connection.backend
-        return f"{backend.name} ({backend.address}:{backend.port})"
+        return self.connection.backend.where
 
 
 def take_lease(pool: ConnectionPool, timeout_ms: float | None, error_on_empty: bool) -> Lease:
@@ -179,6 +184,6 @@ def take_lease(pool: ConnectionPool, timeout_ms: float | None, error_on_empty: b
         connection = claim.wait()
         if not connection.is_dropped():
             return Lease(claim, connection)
-        claim.close(ok=None if connection.served else False)
+        claim.close_unused()
         if until is not None:
             timeout_ms = max(0.0, until - time.monotonic() * 1000.0)

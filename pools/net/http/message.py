@@ -1,15 +1,16 @@
 """A request before it is sent: its address, its headers, its body."""
 
-import math
 import re
 from collections.abc import AsyncIterable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 from pools.logic.dns.names import dns_name, parse_host_port
 from pools.logic.errors import InvalidInput
+from pools.logic.numbers import check_positive
 from pools.net.http.headers import TOKEN, Pairs, pairs_of
+from pools.net.http.tls import Tls
 
 SAFE = "/%:=&?~+!$,;'@()*[]-._"
 PIECE = 64 * 1024
@@ -32,9 +33,8 @@ class Timeout:
     def __post_init__(self) -> None:
         for name in self.__slots__:
             value = getattr(self, name)
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            if value is not None and not (is_number and value > 0 and not math.isnan(value)):
-                raise InvalidInput(f"timeout: {name} must be a positive number: {value!r}")
+            if value is not None:
+                check_positive(f"timeout: {name}", value)
 
 
 def timeout_of(value: Any, default: Timeout) -> Timeout:
@@ -42,6 +42,27 @@ def timeout_of(value: Any, default: Timeout) -> Timeout:
     if value is None or isinstance(value, Timeout):
         return value or default
     return Timeout(value, value, value, default.total)
+
+
+class AsyncRequestOptions(TypedDict, total=False):
+    """What the verbs of agents take, for editors and type checkers."""
+
+    body: Any
+    headers: Pairs
+    params: Any
+    data: Any
+    json: Any
+    timeout: float | Timeout | None
+    claim_timeout: float | None
+    stream: bool
+    decode_content: bool
+    redirects: int
+    retries: int
+    tls: Tls | None
+
+
+class RequestOptions(AsyncRequestOptions, total=False):
+    preload_content: bool
 
 
 class Address(NamedTuple):

@@ -6,9 +6,11 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
+from pools.logic.numbers import check_wait
 from pools.net.pool.claim import CLAIMED, RELEASED, WAITING, BaseClaim
+from pools.net.pool.options import PoolOptions
 from pools.net.pool.shell import PoolShell
 from pools.net.runtime.driver import Done
 from pools.net.runtime.events import Emitter
@@ -181,15 +183,12 @@ class AsyncConnectionPool(PoolShell):
 
     claim_class = AsyncClaim
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, **options: Unpack[PoolOptions]) -> None:
         driver = asyncio_driver()
         self.loop, self.thread = asyncio.get_running_loop(), threading.get_ident()
         self.clock = driver.clock
-        super().__init__(**{"driver": driver, **options})
-
-    def close(self, timeout: float | None = None) -> None:
-        """Stop at once, without waiting: the loop has to go on; `aclose` and `until` wait."""
-        self.stop(drain=0)
+        options.setdefault("driver", driver)
+        super().__init__(**options)
 
     async def aclose(self, timeout: float | None = None) -> None:
         """Stop at once and wait until everything is closed, at most `timeout` seconds."""
@@ -208,6 +207,8 @@ class AsyncConnectionPool(PoolShell):
         await self.aclose()
 
     def claim(self, timeout: float | None = None, error_on_empty: bool = False) -> AsyncClaim:
+        if timeout is not None:
+            check_wait("timeout", timeout)
         claim = AsyncClaim(self)
         is_plain = timeout is None and not error_on_empty
         if not is_plain or not self.machine.plain.line_up(claim, self.clock):

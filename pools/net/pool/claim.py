@@ -95,21 +95,39 @@ class BaseClaim:
             pool.machine.settle(slot, pool.now())
         pool.go_on()
 
-    def close(self, ok: bool | None = None) -> None:
-        """Give the connection back to be closed; the pool opens another in its place."""
+    def close(self, ok: bool | None = None, is_open: bool = False) -> None:
+        """Give the connection back to be closed; the pool opens another in its place.
+
+        `ok=False` counts against its backend, as an attempt to connect, too, if the connection did
+        not last; not so if it `is_open` and only what went over it failed.
+        """
         slot = self._slot
         if slot is None or slot.holder is not self:
             self._misused("closed")
             return
-        self._pool.call_locked(partial(self._close, slot, ok))
+        self._pool.call_locked(partial(self._close, slot, ok, is_open))
 
-    def _close(self, slot: "Slot", ok: bool | None) -> None:
+    def _close(self, slot: "Slot", ok: bool | None, is_open: bool = False) -> None:
         with self._pool._lock:
             if not slot.end_lease(self):
                 self._misused("closed")
                 return
             self._slot, self.state = None, CLOSED
-            self._pool.machine.discard(slot, self._pool.now(), ok)
+            self._pool.machine.discard(slot, self._pool.now(), ok, is_open)
+        self._pool.go_on()
+
+    def close_unused(self) -> None:
+        """Give back a connection that its server closed before it was used."""
+        slot = self._slot
+        if slot is not None:
+            self._pool.call_locked(partial(self._close_unused, slot))
+
+    def _close_unused(self, slot: "Slot") -> None:
+        with self._pool._lock:
+            if slot.end_lease(self):
+                self._slot, self.state = None, CLOSED
+                slot.doomed = slot.doomed or "closed"
+                self._pool.machine.release(slot, self._pool.now(), None)
         self._pool.go_on()
 
     def abandon(self) -> None:
@@ -242,7 +260,7 @@ class BaseClaim:
         elif self._slot is not None:
             # a claim that timed out inside, of this pool or another, is an OSError, too
             is_network = isinstance(error, OSError | EOFError) and not isinstance(error, PoolError)
-            self.close(ok=False if is_network else None)
+            self.close(False if is_network else None, is_open=isinstance(error, TimeoutError))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.state} of {self._pool!r}>"

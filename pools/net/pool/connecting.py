@@ -253,8 +253,9 @@ class CheckHandle:
 
 def _failure(action: Connect, error: BaseException) -> BackendConnectionError:
     backend = action.backend
-    where = f"{backend.name} ({backend.address}:{backend.port})"
-    failure = BackendConnectionError(f"connecting to {where} failed: {error}", backend=backend)
+    failure = BackendConnectionError(
+        f"connecting to {backend.where} failed: {error}", backend=backend
+    )
     failure.__cause__ = error
     return failure
 

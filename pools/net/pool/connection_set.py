@@ -2,11 +2,14 @@
 
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from pools.logic.errors import ClaimHandleMisusedError
+from pools.logic.numbers import check_count
 from pools.logic.pool.actions import Advertise, PoolAction, Revoke, Withdraw
 from pools.logic.pool.connection_set import SetMachine
+from pools.net.pool.asyncio import until
+from pools.net.pool.options import SetOptions, check_names
 from pools.net.pool.shell import PoolShell
 
 if TYPE_CHECKING:
@@ -24,11 +27,13 @@ class ConnectionSet(PoolShell):
     kang_type = "set"
     machine: SetMachine
 
-    def __init__(self, *, target: int, **options: Any) -> None:
+    def __init__(self, *, target: int | None = None, **options: Unpack[SetOptions]) -> None:
         self._handles: dict[str, SetHandle] = {}
-        super().__init__(spares=target, **options)
+        check_names(type(self), options, SetOptions.__annotations__)
+        super().__init__(spares=check_count("target", target), **options)
 
     def set_target(self, target: int) -> None:
+        check_count("target", target)
         self.call_locked(partial(self._set_target, target))
 
     def _set_target(self, target: int) -> None:
@@ -45,6 +50,22 @@ class ConnectionSet(PoolShell):
     def after_fork(self) -> None:
         self._handles = {}
         super().after_fork()
+
+    async def aclose(self, timeout: float | None = None) -> None:
+        """Close a set whose driver is `asyncio_driver()`, and wait for the end."""
+        self.stop(drain=0)
+        await until(self, "stopped", timeout=None if timeout is None else timeout * 1000.0)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
 
     def __enter__(self) -> Self:
         return self

@@ -4,6 +4,7 @@ from types import TracebackType
 from typing import Self
 
 from pools.logic.errors import ClaimError
+from pools.logic.numbers import check_wait
 from pools.net.pool.claim import CLAIMED, Claim
 from pools.net.pool.claim_callback import Callback, ClaimCallback
 from pools.net.pool.shell import PoolShell
@@ -23,10 +24,14 @@ class ConnectionPool(PoolShell):
         The callback gets (error) or (None, handle, connection), later and on a thread for
         callbacks, unless the claim was cancelled before.
         """
+        if timeout is not None:
+            check_wait("timeout", timeout)
         if callback is None:
             served = Claim.at_once(self)
             if served is not None:
                 return served
+        elif not callable(callback):
+            raise TypeError(f"callback must be callable, not {callback!r}")
         claim = Claim(self)
         if callback is None:
             self._begin(claim, timeout, error_on_empty)

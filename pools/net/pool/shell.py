@@ -7,12 +7,14 @@ import threading
 import weakref
 from collections.abc import Callable, Collection
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 from pools.logic.backends import Backend
 from pools.logic.errors import ClaimError, PoolError
 from pools.logic.pool.actions import (
     Abandon,
+    BackendDied,
+    BackendLives,
     Check,
     Close,
     Connect,
@@ -20,19 +22,19 @@ from pools.logic.pool.actions import (
     PoolAction,
     PoolStateChanged,
     Refuse,
-    ResolveNow,
     Revoke,
     Unwanted,
 )
+from pools.logic.pool.config import PoolConfig
 from pools.logic.pool.pool import PoolMachine
 from pools.net.dns.base import Resolver
 from pools.net.dns.resolver import DNSResolver
 from pools.net.pool.claim import BaseClaim, Claim
 from pools.net.pool.connecting import Connector
 from pools.net.pool.leftovers import Leftovers, Weakly, made_at, place
-from pools.net.pool.options import logger_of, pool_config, recovery_spec
+from pools.net.pool.options import PoolLimits, check_pool, recovery_spec
 from pools.net.runtime.driver import Driver, Timer
-from pools.net.runtime.events import Emitter
+from pools.net.runtime.events import Emitter, logger_of
 from pools.net.runtime.fork import keep, renew_after_fork
 from pools.net.runtime.monitor import pool_monitor
 from pools.net.runtime.threads import ThreadDriver, default_driver
@@ -56,7 +58,7 @@ class PoolShell(Emitter):
     def __init__(
         self,
         *,
-        constructor: Callable[..., Any],
+        constructor: Callable[..., Any] | None = None,
         recovery: Any = None,
         domain: str = "",
         resolver: Resolver | None = None,
@@ -71,18 +73,17 @@ class PoolShell(Emitter):
         log: logging.Logger | None = None,
         driver: Driver | None = None,
         chance: Callable[[], float] = random.random,
-        **limits: Any,
+        **limits: Unpack[PoolLimits],
     ) -> None:
         super().__init__()
-        if not callable(constructor):
-            raise TypeError("constructor must be callable")
         self.log = logger_of(log)
+        call = check_pool(type(self), limits, resolver_options, constructor, checker)
         spec = recovery_spec(recovery, is_needed=resolver is None)
-        options = {"domain": domain, "check_timeout": check_timeout if checker else None, **limits}
-        self._config = pool_config(type(self).__name__, spec, options)
+        rest_ms = check_timeout if checker else None
+        self._config = PoolConfig(recovery=spec, domain=domain, check_timeout=rest_ms, **limits)
         self.driver = driver or default_driver()
         self.service, self.default_port = service, default_port
-        self._constructor, self._checker, self._chance = constructor, checker, chance
+        self._constructor, self._checker, self._chance = call, checker, chance
         self._avoided: frozenset[str] = frozenset()
         self._owns_resolver = resolver is None if owns_resolver is None else owns_resolver
         self.resolver = resolver or DNSResolver(
@@ -220,9 +221,13 @@ class PoolShell(Emitter):
         self.go_on()
 
     def close(self, timeout: float | None = None) -> None:
-        """Stop at once and wait until everything is closed, at most `timeout` seconds."""
+        """Stop at once and wait until everything is closed, at most `timeout` seconds.
+
+        On an event loop it only begins the end, because the loop has to go on; `aclose` waits.
+        """
         self.stop(drain=0)
-        self.wait_for_state("stopped", timeout=None if timeout is None else timeout * 1000.0)
+        if isinstance(self.driver, ThreadDriver):
+            self.wait_for_state("stopped", timeout=None if timeout is None else timeout * 1000.0)
 
     def __repr__(self) -> str:
         machine, name = self.machine, self._config.domain or self.kang_type
@@ -368,13 +373,20 @@ class PoolShell(Emitter):
             case Unwanted(connection):
                 self._connector.tell_unwanted(connection)
             case Revoke(holder, reason):
-                self.log.warning("claim of %s %s", holder.place or "an unknown place", reason)
+                self.note("warning", "claim of %s %s", holder.place or "an unknown place", reason)
                 holder.revoked(reason)
-            case ResolveNow():
+            case BackendDied(backend, error):
+                self.note("warning", "%s: %s is dead: %s", self.machine.name, backend.where, error)
                 getattr(self.resolver, "resolve_now", lambda: None)()
+            case BackendLives(backend):
+                self.note("info", "%s: %s is back", self.machine.name, backend.where)
 
     def _entered(self, state: str) -> None:
         if state == "stopped":
             for event, method in self._follows().items():
                 getattr(self.resolver, "unfollow", self.resolver.off)(event, method)
+        if state == "failed":
+            self.note("warning", "%s failed: %s", self.machine.name, self.last_error)
+        else:
+            self.note("debug", "%s is %s", self.machine.name, state)
         self.emit("state", state)

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 from weakref import WeakMethod
 
+from pools.logic.errors import InvalidInput
 from pools.net.runtime.driver import Driver
 
 log = logging.getLogger("pools")
@@ -24,6 +25,7 @@ class Emitter:
     """
 
     driver: Driver
+    log: Any = log
 
     def __init__(self) -> None:
         self._listeners: dict[str, list[Listener]] = defaultdict(list)
@@ -80,9 +82,25 @@ class Emitter:
         with self._changed:
             self._changed.notify_all()
 
+    def note(self, level: str, text: str, *values: Any) -> None:
+        """Write into the log on one thread for all, where a handler that blocks delays no pool."""
+        write = getattr(self.log, level)
+        is_wanted = getattr(self.log, "isEnabledFor", lambda _: True)
+        if is_wanted(logging.getLevelNamesMapping()[level.upper()]):
+            self.driver.call_back(self.driver, partial(write, text, *values), write)
+
 
 def _tell(listener: Listener, event: str, values: tuple[Any, ...]) -> None:
     try:
         listener(*values)
     except Exception:  # one listener must not silence the others
         log.exception("a listener of %s failed", event)
+
+
+def logger_of(log: Any) -> logging.Logger:
+    if log is None:
+        return logging.getLogger("pools")
+    if not all(callable(getattr(log, level, None)) for level in ("debug", "info", "warning")):
+        kind = type(log).__name__
+        raise InvalidInput(f"log must be a logger with debug(), info() and warning(), not {kind}")
+    return log

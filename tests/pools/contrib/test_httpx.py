@@ -5,10 +5,14 @@ import asyncio
 import httpx
 import pytest
 
+from pools import HttpAgent
 from pools.contrib.httpx_transport import AgentTransport, AsyncAgentTransport
 from tests.servers.ports import free_port
+from tests.servers.waiting import wait_until
 
-OPTIONS = {"spares": 0, "maximum": 2}
+RECOVERY = {"default": {"timeout": 20_000, "retries": 1, "delay": 10}}
+SLOW = {"default": {"timeout": 20_000, "retries": 3, "delay": 20_000, "max_delay": 20_000}}
+OPTIONS = {"spares": 0, "maximum": 2, "recovery": RECOVERY}
 
 
 def test_a_client(web):
@@ -29,6 +33,16 @@ def test_the_errors_of_a_client(web):
             client.get(web.url(), timeout=httpx.Timeout(60, read=0.05))
         with pytest.raises(httpx.UnsupportedProtocol):
             client.get("ftp://127.0.0.1/")
+
+
+def test_a_backend_that_refuses_is_no_busy_pool():
+    with HttpAgent(spares=1, maximum=1, recovery=SLOW) as agent:
+        port = free_port()
+        pool = agent.create_pool("127.0.0.1", port)
+        wait_until(lambda: pool.last_error is not None)
+        client = httpx.Client(transport=AgentTransport(agent), timeout=0.01)
+        with client, pytest.raises(httpx.ConnectError):
+            client.get(f"http://127.0.0.1:{port}/")
 
 
 def test_what_is_no_http_is_a_protocol_error(web):

@@ -14,6 +14,7 @@ from pools import (
     ProtocolError,
     ReadTimeoutError,
     RequestError,
+    Timeout,
     Tls,
     TooManyRedirects,
 )
@@ -146,6 +147,17 @@ def test_a_kept_connection_that_was_cut_is_not_noticed_by_the_caller(web):
             return (await agent.get(url)).status
 
     assert run(story, maximum=1) == 200
+
+
+def test_late_answers_do_not_make_a_backend_dead(web):
+    async def story(agent):
+        for _ in range(4):
+            with pytest.raises(ReadTimeoutError):
+                await agent.get(web.url(), timeout=Timeout(read=0.01))
+        return agent.get_pool("127.0.0.1", web.port).get_stats()["counters"]
+
+    web.hang = True
+    assert run(story, spares=0).get("retries-exhausted") is None
 
 
 def test_pings_of_asyncio(web):

@@ -7,7 +7,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from pools import HealthPolicy
+from pools import HealthPolicy, ReadTimeoutError, Timeout
 from tests.pools.live import LONG
 from tests.pools.pool.pool_run import PoolRun
 from tests.servers.waiting import wait_until
@@ -58,6 +58,13 @@ def lose_all(run):
     return run
 
 
+def hang_up_at_once(run):
+    """Close every connection within a millisecond, for a second."""
+    for _ in range(1000):
+        lose_all(run.advance(1))
+    return run
+
+
 def test_connections_that_are_closed_unused_do_not_make_a_backend_dead():
     run = settled()
     for _ in range(20):
@@ -74,10 +81,48 @@ def test_a_claim_does_not_wait_for_a_connection_that_rests():
 
 
 def test_a_backend_that_hangs_up_at_once_is_dead():
-    run = settled()
-    for _ in range(1000):
-        lose_all(run.advance(1))
-    assert run.machine.counters["retries-exhausted"] > 0
+    assert hang_up_at_once(settled()).machine.counters["retries-exhausted"] > 0
+
+
+def test_answers_that_come_too_late_do_not_make_a_backend_dead(web, make_agent):
+    web.hang = True
+    agent = make_agent(spares=0)
+    for _ in range(4):
+        with pytest.raises(ReadTimeoutError):
+            agent.get(web.url(), timeout=Timeout(read=0.01))
+    pool = agent.get_pool("127.0.0.1", web.port)
+    assert pool.get_stats()["counters"].get("retries-exhausted") is None
+    assert list(pool.machine.roster.outliers.strikes.values()) == [4]
+
+
+def test_errors_of_a_server_that_closes_do_not_make_it_dead(web, make_agent):
+    web.keeps, web.status = False, 500
+    agent = make_agent(spares=0)
+    assert [agent.get(web.url()).status for _ in range(4)] == [500] * 4
+    pool = agent.get_pool("127.0.0.1", web.port)
+    assert pool.get_stats()["counters"].get("retries-exhausted") is None
+
+
+def test_a_backend_that_has_served_may_close_what_is_not_used_as_soon_as_it_likes():
+    run = hang_up_at_once(settled().claim("me").release("me", ok=True))
+    assert (run.state, run.machine.roster.dead) == ("running", {})
+    assert len(run.attempts) < 30  # in a second: at the pace of the recovery
+
+
+def test_a_backend_that_breaks_off_what_it_serves_is_trusted_no_more():
+    run = settled().claim("me").release("me", ok=True).advance(400)
+    run.claim("you").lose(run.slot("you").connection).discard("you", ok=False)
+    assert hang_up_at_once(run).machine.counters["retries-exhausted"] > 0
+
+
+def test_a_dead_backend_returns_though_it_closes_what_is_not_used():
+    run = hang_up_at_once(settled())
+    assert run.machine.roster.dead["b1"].kind == "flap"
+    run.advance(200)
+    assert run.shape() == {"b1": {"proving": 1}}
+    lose_all(run.advance(150))
+    assert (run.state, run.machine.roster.dead) == ("running", {})
+    assert run.shape() == {"b1": {"resting": 1}}
 
 
 class Restless(threading.Thread):

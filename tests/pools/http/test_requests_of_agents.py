@@ -6,10 +6,12 @@ import io
 import json
 import socket
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from pools import (
+    AgentStoppedError,
     ClaimTimeoutError,
     HttpAgent,
     HttpsAgent,
@@ -269,9 +271,25 @@ def test_pools_that_nobody_uses_are_stopped(web):
         wait_until(lambda: pool.machine.slots.total == len(pool.machine.idle))
         agent._sweep()
         assert agent.get_pool("127.0.0.1", web.port) is None
+        assert agent._claims_seen == {}
         assert pool.wait_for_state("stopped", timeout=LONG) == "stopped"
         assert agent.get_pool("127.0.0.2", web.port) is not None
         assert agent.get(web.url()).status == 200
+
+
+def test_a_pool_that_somebody_waits_for_is_not_unused():
+    slow = {"default": {"timeout": LONG, "retries": 1, "delay": LONG}}
+    with HttpAgent(spares=0, recovery=slow) as agent, ThreadPoolExecutor() as threads:
+        port = free_port()
+        asking = threads.submit(agent.get, f"http://127.0.0.1:{port}/", claim_timeout=LONG)
+        wait_until(lambda: agent.get_pool("127.0.0.1", port))
+        pool = agent.get_pool("127.0.0.1", port)
+        wait_until(lambda: pool.machine.queue.waiting)
+        for _ in range(3):
+            agent._sweep()
+        assert agent.get_pool("127.0.0.1", port) is pool
+        agent.stop(drain=0)
+        assert isinstance(asking.exception(), AgentStoppedError)
 
 
 def test_the_sweep_comes_by_itself(web):

@@ -7,13 +7,13 @@ from pools.logic.backends import Backend
 from pools.logic.errors import BackendConnectionError, CheckFailedError
 from pools.logic.pool.actions import (
     Abandon,
+    BackendDied,
     Check,
     Close,
     Connect,
     Grant,
     PoolStateChanged,
     Refuse,
-    ResolveNow,
     Revoke,
 )
 from pools.logic.pool.config import PoolConfig
@@ -150,7 +150,7 @@ class PoolRun:
                 self.revoked[holder] = reason
             case PoolStateChanged(state):
                 self.states.append(state)
-            case ResolveNow():
+            case BackendDied():
                 self.resolves += 1
 
     def _connect(self, action):

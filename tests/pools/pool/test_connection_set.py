@@ -1,10 +1,11 @@
 """Sets of connections: the scenarios C1 to C4."""
 
+import asyncio
 import threading
 
 import pytest
 
-from pools import ConnectionSet, StaticIpResolver, pool_monitor
+from pools import ConnectionSet, StaticIpResolver, asyncio_driver, pool_monitor
 from pools.logic.errors import ClaimHandleMisusedError
 from pools.logic.pool.actions import Advertise, Withdraw
 from pools.logic.pool.connection_set import SetMachine
@@ -174,3 +175,23 @@ def test_stop_waits_for_the_releases(made):
 def test_sets_are_in_the_snapshot(made):
     shown = list(pool_monitor.snapshot()["set"].values())
     assert any(s["target"] == 2 and len(s["connections"]) == 2 for s in shown)
+
+
+def test_a_set_of_asyncio():
+    async def construct(backend):
+        return Connection()
+
+    async def main():
+        driver = asyncio_driver()
+        resolver = StaticIpResolver([{"address": "127.0.0.1", "port": 1}], driver=driver)
+        options = {"resolver": resolver, "driver": driver, "recovery": RECOVERY, "target": 1}
+        connections = ConnectionSet(constructor=construct, **options)
+        added = asyncio.Event()
+        connections.on("added", lambda *_: added.set())
+        async with resolver, connections:
+            await asyncio.wait_for(added.wait(), LONG / 1000)
+            (connection,) = connections.get_connections().values()
+            connections.close()  # begins the end and does not block the loop
+        assert (connections.state, connection.closed) == ("stopped", True)
+
+    asyncio.run(main())

@@ -83,6 +83,51 @@ def test_a_logger_for_agent_pool_and_resolver(echo):
         assert agent.get_pool("svc.example").log is logger
 
 
+def test_the_log_tells_which_backends_die_and_come_back(echo, caplog):
+    caplog.set_level("DEBUG", "pools")
+    is_up = threading.Event()
+
+    def construct(backend, timeout_ms):
+        if not is_up.is_set():
+            raise ConnectionRefusedError("refused")
+        return connect(backend, timeout_ms)
+
+    options = {"constructor": construct, "domain": "svc.example", "spares": 1, "maximum": 1}
+    with pooling(echo.port, **options) as pool:
+        wait_until(lambda: "failed" in caplog.text)
+        is_up.set()
+        wait_until(lambda: "is running" in caplog.text)
+        where = f"127.0.0.1:{echo.port}"
+        cause = f"connecting to {where} failed: refused"
+        said = [(record.levelname, record.getMessage()) for record in caplog.records]
+        assert set(said) == {
+            ("WARNING", f"pool svc.example: {where} is dead: {cause}"),
+            ("WARNING", f"pool svc.example failed: {cause}"),
+            ("INFO", f"pool svc.example: {where} is back"),
+            ("DEBUG", "pool svc.example is running"),
+        }
+        assert pool.state == "running"
+
+
+def test_a_log_that_blocks_delays_no_pool(echo):
+    over, begun = threading.Event(), threading.Event()
+    logger = logging.Logger("slow")
+
+    def write(*values):
+        begun.set()
+        over.wait(LONG / 1000)
+
+    logger.warning = logger.info = logger.debug = write
+    try:
+        with pooling(echo.port, log=logger, max_lease=1) as pool:
+            pool.claim(timeout=LONG)
+            assert begun.wait(LONG / 1000)
+            with pooling(echo.port) as other, other.claim(timeout=LONG):
+                assert not over.is_set()
+    finally:
+        over.set()
+
+
 def test_a_connection_reports_its_own_error(echo):
     reports = []
 
