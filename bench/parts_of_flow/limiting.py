@@ -73,7 +73,7 @@ def reservations(stage: Any) -> int:
 
 
 def _reserved(name: str, jobs: int, keys: int) -> tuple[float, float]:
-    """Return the median seconds of the processor, here and in the database, and the statements."""
+    """Return the median seconds and statements of a reservation."""
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
