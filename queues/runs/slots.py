@@ -6,7 +6,13 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 
-from atributo_site.core.database import dialect, execute, execute_in_turn
+from atributo_site.core.database import (
+    Row,
+    dialect,
+    execute,
+    execute_each_in_turn,
+    execute_in_turn,
+)
 from atributo_site.core.errors import LeaseLost
 from queues.logic.ranks import RANKS
 from queues.sql import reserve, slots, sticky, work
@@ -83,21 +89,41 @@ def acquire(queue: str, number: int, holder: str) -> HeldSlot | None:
     Then its bell is taken back, so that whoever resumes the queue from now on rings again. Whoever
     resumed it a moment ago did not ring, so we try once more.
     """
-    slot = _acquire(queue, number, holder)
-    if slot is None and _unring(queue, number):
-        slot = _acquire(queue, number, holder)
-    return slot
+    taken = _acquire_or_unring(queue, number, holder, [], 0)
+    return None if taken is None else taken[0]
 
 
-def _acquire(queue: str, number: int, holder: str) -> HeldSlot | None:
+def acquire_with_jobs(
+    queue: str, number: int, holder: str, count: int
+) -> tuple[HeldSlot, list[Row]] | None:
+    """Do the same and reserve jobs for the slot, on PostgreSQL in one message; return their rows.
+
+    They are as `queues.sql.reserve.RESERVED` names them, for `reservation.reserve`.
+    """
+    return _acquire_or_unring(queue, number, holder, [reserve.reserve_taken(dialect())], count)
+
+
+def _acquire_or_unring(
+    queue: str, number: int, holder: str, further: list[str], count: int
+) -> tuple[HeldSlot, list[Row]] | None:
+    taken = _acquire(queue, number, holder, further, count)
+    if taken is None and _unring(queue, number):
+        taken = _acquire(queue, number, holder, further, count)
+    return taken
+
+
+def _acquire(
+    queue: str, number: int, holder: str, further: list[str], count: int
+) -> tuple[HeldSlot, list[Row]] | None:
     key, asked_at = secrets.token_hex(16), time.monotonic()
-    asked = {"queue": queue, "number": number, "holder": holder, "notes_key": key}
+    asked = {"queue": queue, "number": number, "holder": holder, "notes_key": key, "jobs": count}
     asked["lease_seconds"] = lease_seconds()
-    row = execute(slots.acquire(dialect()), asked).first
-    if row is None:
+    taken, *others = execute_each_in_turn([[slots.acquire(dialect()), *further]], asked)
+    if taken.first is None:
         return None
-    slot_id, epoch, queue_id, has_flow = row
-    return HeldSlot(slot_id, epoch, queue_id, queue, number, holder, key, bool(has_flow), asked_at)
+    slot_id, epoch, queue_id, has_flow = taken.first
+    given = (slot_id, epoch, queue_id, queue, number, holder, key, bool(has_flow), asked_at)
+    return HeldSlot(*given), [row for other in others for row in other.rows]
 
 
 def _unring(queue: str, number: int) -> bool:

@@ -35,11 +35,10 @@ def run_prepared(raw: psycopg.Connection, name: bytes, values: Sequence[bytes | 
     raise psycopg.errors.error_from_result(result)
 
 
-def run_in_turn(raw: psycopg.Connection, transactions: Sequence[Sequence[Call]]) -> PGresult:
+def run_in_turn(raw: psycopg.Connection, transactions: Sequence[Sequence[Call]]) -> list[PGresult]:
     """Run prepared statements in one round trip; each inner sequence is a database transaction.
 
-    The result is that of the last one. An error is that of the first that failed; those of later
-    transactions ran nevertheless.
+    An error is that of the first that failed; those of later transactions ran nevertheless.
     """
     try:
         results = _ask_in_turn(raw.pgconn, transactions)
@@ -49,7 +48,7 @@ def run_in_turn(raw: psycopg.Connection, transactions: Sequence[Sequence[Call]])
     failed = next((result for result in results if result.status not in GOOD), None)
     if failed is not None:
         raise psycopg.errors.error_from_result(failed)
-    return results[-1]
+    return results
 
 
 def rows_of(transformer: Transformer, result: PGresult) -> list[tuple[Any, ...]]:
