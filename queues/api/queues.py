@@ -103,7 +103,7 @@ class Queues(ListEndpoint):
         responses={200: QueueSerializer, 201: QueueSerializer},
     )
     def post(self, request: Request) -> Response:
-        """Make a queue: 201 when it is new, 200 when it was known and is changed by what is given."""
+        """Make a queue (201); one that exists is changed by what is given (200)."""
         given = checked(NewQueue, request.data)
         name = given.pop("name")
         is_new = not Queue.objects.existing().filter(name=name).exists()
