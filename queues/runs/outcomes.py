@@ -13,7 +13,12 @@ from django.db.transaction import atomic
 from allocation.transactions.engine.operations import Fence, complete
 from allocation.transactions.store.refusals import why_over
 from atributo_site.core.after_commit import after_commit
-from atributo_site.core.database import dialect, execute, execute_each_in_turn
+from atributo_site.core.database import (
+    dialect,
+    execute,
+    execute_each_in_turn,
+    in_index_order,
+)
 from atributo_site.core.fencing import count_fenced
 from queues.logic.lifecycle import Outcome, Status
 from queues.models import QueuedJob, Run, RunLog
@@ -220,8 +225,9 @@ def _write_and_leave(
     """Return what was accepted and who has work, None if nothing was written."""
     d, facts = dialect(), _facts(slot, rows, worker)
     if d.vendor == "postgresql":
-        statements = [[outcomes.finish_and_leave_postgresql(d)], [sticky.who_has_work(d)]]
-        left, look = execute_each_in_turn(statements, facts)
+        look_after = in_index_order(d, sticky.who_has_work(d))
+        statements = [[outcomes.finish_and_leave_postgresql(d)], look_after]
+        left, *_, look = execute_each_in_turn(statements, facts)
         if not left.rows:  # the slot is lost, or watched by a push
             return None
         done = [row for row in left.rows if row[0] is not None]

@@ -11,7 +11,13 @@ from typing import Any
 import structlog
 from django.db import IntegrityError
 
-from atributo_site.core.database import Row, dialect, execute
+from atributo_site.core.database import (
+    Row,
+    dialect,
+    execute,
+    execute_together,
+    in_index_order,
+)
 from queues.flow import expiry, flows
 from queues.flow.reserving import Taken, host, limits_of_scripts, take
 from queues.flow.sql import statements as flow_sql
@@ -264,7 +270,7 @@ def _rows(statement: str, asked: dict[str, Any]) -> list[Any]:
     """Reserve again if a job of the same sticky key was reserved in another queue meanwhile."""
     for _ in range(TRIES):
         try:
-            return execute(statement, asked).rows
+            return execute_together(in_index_order(dialect(), statement), asked).rows
         except IntegrityError:
             log.debug("key_held_meanwhile", slot=asked["slot_id"])
     return []  # the sweep rings again

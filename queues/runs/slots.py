@@ -12,6 +12,7 @@ from atributo_site.core.database import (
     execute,
     execute_each_in_turn,
     execute_in_turn,
+    in_index_order,
 )
 from atributo_site.core.errors import LeaseLost
 from queues.logic.ranks import RANKS
@@ -70,8 +71,10 @@ class HeldSlot:
         name stands for any worker. On PostgreSQL all of this is one message.
         """
         d = dialect()
-        left, look = [reserve.give_back(d), slots.release(d)], [sticky.who_has_work(d)]
-        rows = execute_in_turn([left, look], {**self.key, "queue_id": self.queue_id}).rows
+        left, look = [reserve.give_back(d), slots.release(d)], sticky.who_has_work(d)
+        rows = execute_in_turn(
+            [left, in_index_order(d, look)], {**self.key, "queue_id": self.queue_id}
+        ).rows
         return [station for (station,) in rows]
 
     @property
@@ -100,7 +103,9 @@ def acquire_with_jobs(
 
     They are as `queues.sql.reserve.RESERVED` names them, for `reservation.reserve`.
     """
-    return _acquire_or_unring(queue, number, holder, [reserve.reserve_taken(dialect())], count)
+    d = dialect()
+    further = in_index_order(d, reserve.reserve_taken(d))
+    return _acquire_or_unring(queue, number, holder, further, count)
 
 
 def _acquire_or_unring(
@@ -123,7 +128,7 @@ def _acquire(
         return None
     slot_id, epoch, queue_id, has_flow = taken.first
     given = (slot_id, epoch, queue_id, queue, number, holder, key, bool(has_flow), asked_at)
-    return HeldSlot(*given), [row for other in others for row in other.rows]
+    return HeldSlot(*given), others[-1].rows if others else []
 
 
 def _unring(queue: str, number: int) -> bool:
